@@ -10,18 +10,9 @@ import time
 import numpy as np
 
 from w2vneg.ground.jit import threads
-from w2vneg.kernels.dense import (
-    BoltzmannLaw,
-    Drawn,
-    Groups,
-    Manner,
-    Workspace,
-    batch_of,
-    exact_draws,
-    one_blas_thread,
-    scratch_size,
-    softmax_step,
-)
+from w2vneg.kernels.dense.blas import one_blas_thread
+from w2vneg.kernels.dense.draws import BoltzmannLaw, Drawn, exact_draws, scratch_size
+from w2vneg.kernels.dense.softmax import Groups, Manner, Workspace, batch_of, softmax_step
 
 from .contenders import spread
 from .speed import machine

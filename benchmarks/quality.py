@@ -12,7 +12,7 @@ import numpy as np
 
 from w2vneg.config import TrainConfig
 from w2vneg.ground.errors import ConfigError, did_you_mean
-from w2vneg.kernels.contexts import context_means
+from w2vneg.kernels.bags import context_means
 from w2vneg.kernels.schedule import keep_thresholds
 from w2vneg.objectives.presets import PRESETS
 from w2vneg.objectives.readout import Trained, parse

@@ -194,7 +194,7 @@ def _traits(cls):
     yield "| trait | default | what it says |"
     yield "|---|---|---|"
     for name, default, text in re.findall(
-        r"^    (\w+): .* = (.*)\n    \"\"\"(.*?)\"\"\"", source, re.MULTILINE | re.DOTALL
+        r"^    (\w+): [^\n]* = ([^\n]*)\n    \"\"\"(.*?)\"\"\"", source, re.MULTILINE | re.DOTALL
     ):
         yield f"| `{name}` | `{default}` | {_cell(' '.join(text.split())).replace('``', '`')} |"
     for name, value in vars(cls).items():

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import pytest
 
-from w2vneg.ground.files.cachedir import cache_dir
+from w2vneg.ground.files.caches import cache_dir
 
 # Settled before any test module can import w2vneg.ground.jit, and before W2VNEG_CACHE is turned elsewhere below.
 os.environ.setdefault("W2VNEG_JIT_CACHE", str(cache_dir("jit")))

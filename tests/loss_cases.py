@@ -18,7 +18,7 @@ from w2vneg.kernels.contracts import step
 from w2vneg.kernels.functions import exp_into
 from w2vneg.objectives.losses import LOSSES
 
-ALL = sorted(name for name in LOSSES if LOSSES[name] in contracts._step.bodies)  # all but those of the dense path
+ALL = sorted(name for name in LOSSES if LOSSES[name] in contracts.SOCKETS["step"].bodies)  # not the dense and tree ones
 N_VOCAB = 1000
 SETTING = RunContext(np.arange(N_VOCAB, 0, -1), sampler=SimpleNamespace(independent=False))
 BERNOULLI = RunContext(np.arange(N_VOCAB, 0, -1), sampler=SimpleNamespace(independent=True))

@@ -13,8 +13,7 @@ from w2vneg.ground.registry import RunContext
 
 torch = pytest.importorskip("torch", reason='PyTorch is not installed: pip install "w2vneg[torch]"')
 
-from w2vneg.torch.losses import VALUES, Scores  # noqa: E402
-from w2vneg.torch.weighers import WEIGHTS, Evidence  # noqa: E402
+from w2vneg.torch.losses import VALUES, WEIGHTS, Evidence, Scores  # noqa: E402  # noqa: E402
 
 NAMES = [name for name, case in CASES.items() if case.oracle is not None]
 

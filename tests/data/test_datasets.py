@@ -16,7 +16,7 @@ import pytest
 from w2vneg.data import catalog as datasets
 from w2vneg.data.catalog import Dataset, download, manifests, places
 from w2vneg.ground.errors import DataError, InputError, OutputError, UnknownNameError
-from w2vneg.ground.files.cachedir import cache_dir
+from w2vneg.ground.files.caches import cache_dir
 
 CONTENT = b"sun\tmoon\t7.5\nsea\tship\t8.0\n"
 PACKED = b"packed form of the above"

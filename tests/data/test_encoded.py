@@ -19,7 +19,7 @@ from w2vneg.data.readers import READERS, counting, sources
 from w2vneg.data.readers.sources import ByteStream
 from w2vneg.data.vocab import Vocabulary
 from w2vneg.ground.errors import ConfigError, FileNote, InputError, OutputError, UnknownNameError
-from w2vneg.ground.files.cachedir import cache_dir
+from w2vneg.ground.files.caches import cache_dir
 
 TEXT = "the cat sat on the mat\n\nthe dog\nzebra\nthe cat\n"
 LONG_AGO = 1_000_000_000

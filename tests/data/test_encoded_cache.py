@@ -15,7 +15,7 @@ from reading import encode_baskets
 from w2vneg.data.encoded import count, encode_corpus, stored
 from w2vneg.data.readers.sources import ByteStream
 from w2vneg.ground.errors import InputError, OutputError
-from w2vneg.ground.files.cachedir import cache_dir
+from w2vneg.ground.files.caches import cache_dir
 
 TEXT = "the cat sat on the mat\n\nthe dog\nzebra\nthe cat\nthe dog sat\n"
 LONG_AGO = 1_000_000_000
@@ -296,7 +296,7 @@ def test_a_mapped_file_that_was_cut_short_is_told_between_rounds(corpus_file, mo
 
 CUT_SHORT = """
 import os, sys, threading
-from w2vneg.ground.files.cachedir import cache_dir
+from w2vneg.ground.files.caches import cache_dir
 from w2vneg.data.encoded import encode_corpus, stored
 stored._IN_MEMORY = 0
 corpus = encode_corpus(sys.argv[1], min_count=1)

@@ -12,7 +12,7 @@ import pytest
 from w2vneg import Vectors
 from w2vneg.data.catalog import pretrained
 from w2vneg.ground.errors import DataError, InputError
-from w2vneg.ground.files.cachedir import cache_dir
+from w2vneg.ground.files.caches import cache_dir
 
 NAME = "glove-wiki-gigaword-50"
 PACKED = gzip.compress(b"2 3\nking 1 2 3\nqueen 4 5 6\n")

@@ -192,7 +192,7 @@ def test_a_system_call_that_is_missing_is_done_without(tmp_path, monkeypatch, co
         ctypes.set_errno(code)
         return -1
 
-    monkeypatch.setattr("w2vneg.ground.files.exchange._system_call", lambda: missing if code else None)
+    monkeypatch.setattr("w2vneg.ground.files.atomic._system_call", lambda: missing if code else None)
     path = former_model(tmp_path)
     with atomic_folder(path) as folder:
         (folder / "a.txt").write_text("new")

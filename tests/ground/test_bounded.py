@@ -17,7 +17,7 @@ from w2vneg.data.readers.sources import find_files
 from w2vneg.data.vocab import Vocabulary
 from w2vneg.ground.errors import DataError, InputError
 from w2vneg.ground.files import bounded
-from w2vneg.objectives.samplers.degeneracy import read_degeneracy
+from w2vneg.objectives.samplers.boltzmann import read_degeneracy
 from w2vneg.vectors.evaluation.analogy import read_questions
 from w2vneg.vectors.evaluation.similarity import read_pairs
 

@@ -18,7 +18,7 @@ TRAIN = """
 import json
 from w2vneg import Word2Vec
 from w2vneg.ground.jit import cache_folder
-from w2vneg.kernels.round import fill_block
+from w2vneg.kernels.shard import fill_block
 from w2vneg.kernels.window import train_windows
 Word2Vec(loss="ns", dim=8, window=1, epochs=1, min_count=1, workers=1, subsample=0).fit([["a", "b", "c"]] * 4)
 print(json.dumps({

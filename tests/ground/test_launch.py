@@ -15,7 +15,7 @@ from planted import as_text, two_topics
 
 from w2vneg import Word2Vec
 from w2vneg.ground.jit import available_threads, launch
-from w2vneg.objectives.samplers._exact import BoltzmannExact
+from w2vneg.objectives.samplers._boltzmann import BoltzmannExact
 
 
 @pytest.mark.parametrize("count", [1, 2, 7, 40])

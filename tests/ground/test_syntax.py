@@ -5,7 +5,7 @@ import os
 import pytest
 
 from w2vneg.ground import jit
-from w2vneg.ground.jit.syntax import digest_of_files, syntax_digest
+from w2vneg.ground.jit.disk import digest_of_files, syntax_digest
 
 SOURCE = '''"""What the file is about."""
 
@@ -105,7 +105,7 @@ def test_the_digest_of_files_depends_on_each_and_on_its_name(files):
 def test_a_digest_is_noted_and_taken_again_where_the_note_is_damaged(files, monkeypatch):
     before = digest(files, "a.py")
     with monkeypatch.context() as patch:
-        patch.setattr("w2vneg.ground.jit.syntax.syntax_digest", None)
+        patch.setattr("w2vneg.ground.jit.disk.syntax_digest", None)
         assert digest(files, "a.py") == before
     (note,) = (files / "notes").iterdir()
     for damaged in (b"", note.read_bytes()[:40], b"\0" * 64, b"\xff" * 64):

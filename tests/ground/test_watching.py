@@ -4,8 +4,7 @@ import pytest
 
 from w2vneg.cli.progress import compiling_told
 from w2vneg.ground.events import Compiled, Compiling
-from w2vneg.ground.jit import DISABLE_JIT, njit
-from w2vneg.ground.jit.compile_events import watched
+from w2vneg.ground.jit import DISABLE_JIT, njit, watched
 from w2vneg.ground.jit.disk import keep_code
 
 pytestmark = pytest.mark.skipif(DISABLE_JIT, reason="about compiled code")

@@ -14,10 +14,11 @@ from w2vneg.ground.jit import njit
 from w2vneg.ground.registry import RunContext
 from w2vneg.kernels.contracts import draw as draw_one
 from w2vneg.kernels.contracts import log_prob, open_sampler
-from w2vneg.kernels.dense import BoltzmannLaw, Drawn, draws, exact_draws
+from w2vneg.kernels.dense import draws
 from w2vneg.kernels.dense.blas import TILE
+from w2vneg.kernels.dense.draws import BoltzmannLaw, Drawn, exact_draws
 from w2vneg.kernels.linalg import Rows
-from w2vneg.objectives.samplers._exact import BoltzmannExact
+from w2vneg.objectives.samplers._boltzmann import BoltzmannExact
 
 
 @pytest.fixture(autouse=True)

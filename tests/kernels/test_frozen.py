@@ -8,10 +8,10 @@ from test_bags import bags, toy_grams
 from test_kernels import assert_seen, plugs_of, replicated, stream, toy_run
 
 from w2vneg.ground.registry import Sharing
-from w2vneg.kernels.frozen import stays, step_bag, step_targets, step_window
 from w2vneg.kernels.groups import LoopSpec, make_scratch
 from w2vneg.kernels.linalg import Rows
 from w2vneg.kernels.shard import run_shard
+from w2vneg.kernels.updates import stays, step_bag, step_targets, step_window
 from w2vneg.objectives.inputs.subwords import Subwords
 
 

@@ -20,9 +20,7 @@ from scripted import Scripted
 from w2vneg.config import TrainConfig
 from w2vneg.ground.jit import njit, prefetch
 from w2vneg.ground.registry import RunContext
-from w2vneg.kernels.alias import alias_draw, alias_table
 from w2vneg.kernels.contracts import fill
-from w2vneg.kernels.exclusion import ExcludeNone, ExcludeTarget
 from w2vneg.kernels.functions import accumulate, exp_into, fast_log, highest, padded, ranks_into
 from w2vneg.kernels.groups import LoopSpec, Plugs
 from w2vneg.kernels.linalg import (
@@ -36,10 +34,11 @@ from w2vneg.kernels.linalg import (
     window_products,
     window_steps,
 )
-from w2vneg.kernels.rng import kept_at, mix, next_below, next_bits, next_unit
+from w2vneg.kernels.rng import alias_draw, alias_table, kept_at, mix, next_below, next_bits, next_unit
 from w2vneg.kernels.shard import run_shard
 from w2vneg.kernels.simd.lanes import weigh_lanes
 from w2vneg.kernels.walk import TextWindows
+from w2vneg.objectives.samplers.exclusions import ExcludeNone, ExcludeTarget
 
 SLOW = os.environ.get("NUMBA_DISABLE_JIT") == "1"
 DRAWS = 20_000 if SLOW else 400_000

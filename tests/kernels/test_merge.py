@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 
 from w2vneg.engines.local import private_rows
-from w2vneg.kernels.exchange import merge_changes
-from w2vneg.kernels.round import merge_round
+from w2vneg.kernels.merge import merge_changes, merge_round
 from w2vneg.kernels.schedule import block_size, even_block
 
 

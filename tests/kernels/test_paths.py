@@ -14,16 +14,15 @@ from w2vneg import TrainConfig, Vectors, Word2Vec
 from w2vneg.data.encoded import encode_corpus
 from w2vneg.ground.errors import ConfigError
 from w2vneg.ground.registry import RunContext, Sharing
-from w2vneg.kernels.exclusion import ExcludeNone
 from w2vneg.kernels.groups import LoopSpec, Plugs
-from w2vneg.kernels.huffman import huffman_paths
-from w2vneg.kernels.paths import TILE
+from w2vneg.kernels.paths import TILE, huffman_paths
 from w2vneg.kernels.shard import run_shard
 from w2vneg.objectives.inputs.row import Row
 from w2vneg.objectives.inputs.subwords import Subwords
 from w2vneg.objectives.inputs.window import Window
 from w2vneg.objectives.losses.hierarchical import Hierarchical
-from w2vneg.objectives.samplers._nothing import Nothing
+from w2vneg.objectives.samplers import Nothing
+from w2vneg.objectives.samplers.exclusions import ExcludeNone
 from w2vneg.objectives.weighers.none import Unweighted
 from w2vneg.run.model import Model
 from w2vneg.vectors.evaluation import evaluate_likelihood, scores_of

@@ -17,12 +17,12 @@ from w2vneg.data.vocab import Vocabulary
 from w2vneg.ground.errors import ConfigError
 from w2vneg.ground.registry import Sharing
 from w2vneg.kernels.contracts import implement_prepare_group
-from w2vneg.kernels.exclusion import ExcludeKnown
 from w2vneg.kernels.groups import LoopSpec, make_scratch
 from w2vneg.kernels.linalg import AnyWidth, Rows, width_of
 from w2vneg.kernels.shard import run_shard
 from w2vneg.kernels.window import _largest_repeated_step
 from w2vneg.objectives.plugs import Weigher
+from w2vneg.objectives.samplers.exclusions import ExcludeKnown
 from w2vneg.objectives.weighers import WEIGHERS
 from w2vneg.run.trainer import Trainer
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from w2vneg.kernels.wire import from_halves, to_halves
+from w2vneg.kernels.merge import from_halves, to_halves
 
 ALL = np.arange(1 << 16, dtype=np.uint16).reshape(-1, 64)
 

@@ -25,7 +25,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import NamedTuple
 
-from w2vneg.ground.files.cachedir import cache_dir
+from w2vneg.ground.files.caches import cache_dir
 
 SAVED_EVERY = 4  # rounds
 HUNG = 20.0  # seconds after which a run counts as hanging

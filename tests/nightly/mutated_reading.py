@@ -22,7 +22,7 @@ from w2vneg.data.inputs import Input
 from w2vneg.data.readers.names import read_names, read_titles
 from w2vneg.data.splitfiles import known_beside
 from w2vneg.ground.errors import W2vnegError
-from w2vneg.objectives.samplers.degeneracy import read_degeneracy
+from w2vneg.objectives.samplers.boltzmann import read_degeneracy
 from w2vneg.run.conductor import Run
 from w2vneg.run.model import Model
 from w2vneg.run.prior import Prior, input_of_model

@@ -13,7 +13,7 @@ from w2vneg.data.vocab import Vocabulary
 from w2vneg.data.words import PackedStrings
 from w2vneg.ground.errors import ConfigError, UnknownNameError
 from w2vneg.ground.events import RoundDone
-from w2vneg.kernels.text.grams import buckets_of
+from w2vneg.kernels.text.words import buckets_of
 from w2vneg.objectives.inputs import INPUTS
 from w2vneg.objectives.inputs.subwords import rows_of_grams
 from w2vneg.objectives.presets import PRESETS

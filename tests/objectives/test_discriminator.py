@@ -17,11 +17,11 @@ from w2vneg.data.encoded import encode_corpus
 from w2vneg.ground.errors import ConfigError
 from w2vneg.ground.events import RolledBack, RoundDone
 from w2vneg.ground.registry import RunContext
-from w2vneg.kernels.exclusion import ExcludeNone
 from w2vneg.kernels.groups import LoopSpec, Plugs
 from w2vneg.kernels.linalg import Rows
 from w2vneg.kernels.shard import run_shard
 from w2vneg.kernels.walk import TextWindows
+from w2vneg.objectives.samplers.exclusions import ExcludeNone
 from w2vneg.run.model import Model
 
 N, DIM, N_VOCAB, ALPHA = 3, 4, 12, 2.0**-8

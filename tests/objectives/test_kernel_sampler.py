@@ -99,6 +99,10 @@ def p_value(ids, q):
     return stats.chisquare(count, expected * count.sum() / expected.sum()).pvalue
 
 
+def leaf_of(i, n_leaves, n_vocab):
+    return ((i + 1) * n_leaves - 1) // n_vocab
+
+
 @pytest.mark.parametrize(("n_vocab", "dim"), [(V, DIM), (1, 3), (2, 1), (5, 1), (3, 50), (64, 3), (65, 3), (1000, 12)])
 def test_every_id_lies_in_one_leaf_and_the_nodes_count_their_classes(n_vocab, dim):
     n_leaves = tree.count_leaves(n_vocab, dim)
@@ -108,7 +112,7 @@ def test_every_id_lies_in_one_leaf_and_the_nodes_count_their_classes(n_vocab, di
     assert sizes.min() >= 1
     assert sizes.max() <= math.ceil((dim + 1) / 2)
     for leaf, (begin, end) in enumerate(pairwise(starts)):
-        assert all(int(tree.leaf_of(i, n_leaves, n_vocab)) == leaf for i in range(begin, end))
+        assert all(leaf_of(i, n_leaves, n_vocab) == leaf for i in range(begin, end))
     counts = tree.node_counts(n_vocab, n_leaves)
     assert counts[1] == n_vocab
     assert np.array_equal(counts[n_leaves:], sizes)
@@ -134,7 +138,7 @@ def test_rebuilt_sums_are_those_of_the_squares(n_vocab, dim):
     for node in range(1, 2 * n_leaves):
         inside = []
         for i in range(n_vocab):
-            at = n_leaves + int(tree.leaf_of(i, n_leaves, n_vocab))
+            at = n_leaves + leaf_of(i, n_leaves, n_vocab)
             while at > node:
                 at //= 2
             inside += [i] if at == node else []

@@ -16,13 +16,13 @@ from w2vneg.config import TrainConfig
 from w2vneg.ground.errors import ConfigError
 from w2vneg.ground.jit import njit
 from w2vneg.kernels.contracts import step, step_group
-from w2vneg.kernels.exclusion import ExcludeNone, ExcludeTarget
 from w2vneg.kernels.groups import LoopSpec, Plugs
 from w2vneg.kernels.linalg import Rows
 from w2vneg.kernels.shard import run_shard
 from w2vneg.kernels.walk import TextWindows
 from w2vneg.objectives.losses import LOSSES
-from w2vneg.objectives.losses._logistic import logistic_many
+from w2vneg.objectives.losses._parts import logistic_many
+from w2vneg.objectives.samplers.exclusions import ExcludeNone, ExcludeTarget
 from w2vneg.objectives.weighers import WEIGHERS
 
 LN2 = math.log(2)

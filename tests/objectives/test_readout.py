@@ -11,9 +11,9 @@ from scipy import sparse
 from w2vneg import Vectors, Word2Vec
 from w2vneg.data.sources import TRAVERSALS
 from w2vneg.ground.errors import ConfigError, InputError, UnknownNameError
-from w2vneg.kernels.contexts import context_means
+from w2vneg.kernels.bags import context_means
 from w2vneg.objectives.plugins import load_plugins
-from w2vneg.objectives.readout import READOUTS, Trained, _linear, parse
+from w2vneg.objectives.readout import READOUTS, Trained, both, parse
 from w2vneg.objectives.readout.context import _least_squares
 from w2vneg.objectives.readout.letters import Letters, Spellings, gram_matrix, hashed_grams
 from w2vneg.run.estimate import estimate
@@ -46,7 +46,7 @@ def same_up_to_signs(found, expected):
 
 @pytest.fixture(params=[3, 8192], ids=["blocks", "whole"])
 def blocks(request, monkeypatch):
-    monkeypatch.setattr(_linear, "BLOCK", request.param)
+    monkeypatch.setattr(both, "BLOCK", request.param)
 
 
 @pytest.mark.parametrize("q", [0, 0.5, 2])

@@ -18,17 +18,9 @@ from w2vneg.ground.errors import ConfigError, DivergenceError
 from w2vneg.ground.events import CostEstimated, EpochDone, RolledBack, RoundDone
 from w2vneg.ground.jit import threads
 from w2vneg.ground.registry import RunContext
-from w2vneg.kernels.dense import (
-    Groups,
-    Manner,
-    Workspace,
-    batch_of,
-    blas,
-    collect_groups,
-    cost,
-    one_blas_thread,
-    softmax_step,
-)
+from w2vneg.kernels.dense import blas
+from w2vneg.kernels.dense.blas import one_blas_thread
+from w2vneg.kernels.dense.softmax import Groups, Manner, Workspace, batch_of, collect_groups, softmax_step
 from w2vneg.kernels.walk import TextWindows
 from w2vneg.run.model import Model
 
@@ -295,38 +287,38 @@ def test_self_normalise_is_checked(text):
 
 
 def estimate(n_vocab=15_000, batch=256, centres=1e6):
-    return cost.dense_cost("the full softmax", n_vocab, 100, batch, 3, centres, 1, "choose --loss relaxed")
+    return blas.dense_cost("the full softmax", n_vocab, 100, batch, 3, centres, 1, "choose --loss relaxed")
 
 
 def test_too_much_memory_is_refused_in_words(monkeypatch):
-    monkeypatch.setattr(cost, "memory_size", lambda: 2**30)
+    monkeypatch.setattr(blas, "memory_size", lambda: 2**30)
     with pytest.raises(ConfigError, match=r"over 1,000,000 words needs 1.0 GB .*\(1.0 GB\); choose --loss relaxed"):
         estimate(n_vocab=1_000_000)
 
 
 def test_too_much_time_is_refused_in_words(monkeypatch):
-    monkeypatch.setattr(cost, "product_rate", lambda dim, batch: 1e11)
+    monkeypatch.setattr(blas, "product_rate", lambda dim, batch: 1e11)
     with pytest.raises(ConfigError, match=r"about 1\.0 days here: 3 matrix products .* 100 GFLOP/s; choose --loss rel"):
         estimate(centres=1e9)
 
 
 def test_small_runs_are_not_worth_a_word_and_longer_ones_are(planted, monkeypatch):
     assert estimate(centres=1000) is None
-    monkeypatch.setattr(cost, "product_rate", lambda dim, batch: 1e11)
+    monkeypatch.setattr(blas, "product_rate", lambda dim, batch: 1e11)
     told = estimate(centres=1e7)
     assert (told.bytes, told.seconds) == (4 * 256 * 15_000, pytest.approx(900))
 
 
 def test_exact_draws_over_too_long_a_corpus_are_refused_too(planted, monkeypatch):
-    monkeypatch.setattr(cost, "_WORTH_A_WORD", (0.0, 0))
-    monkeypatch.setattr(cost, "product_rate", lambda dim, batch: 1.0)
+    monkeypatch.setattr(blas, "_WORTH_A_WORD", (0.0, 0))
+    monkeypatch.setattr(blas, "product_rate", lambda dim, batch: 1.0)
     with pytest.raises(ConfigError, match=r"sampling over 40 words would take .*--method rolling"):
         Word2Vec(**SMALL | {"loss": "relaxed", "method": "exact"}).trainer(planted)
 
 
 @compiled
 def test_the_estimate_is_told_before_the_first_round(planted, monkeypatch):
-    monkeypatch.setattr(cost, "_WORTH_A_WORD", (0.0, 0))
+    monkeypatch.setattr(blas, "_WORTH_A_WORD", (0.0, 0))
     events = []
     trained(planted, events)
     assert [type(event) for event in events[:2]] == [CostEstimated, RoundDone]

@@ -10,7 +10,7 @@ import w2vneg
 from w2vneg import TrainConfig, Vectors, Vocabulary, Word2Vec
 from w2vneg.data.inputs import locate
 from w2vneg.ground.errors import ConfigError, InputError, UnknownNameError
-from w2vneg.objectives.samplers.degeneracy import read_degeneracy
+from w2vneg.objectives.samplers.boltzmann import read_degeneracy
 from w2vneg.run import conductor
 
 SMALL = {"loss": "ns", "dim": 8, "window": 3, "subsample": 0, "min_count": 1, "epochs": 3, "workers": 1}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from w2vneg.ground.errors import ConfigError, InputError
-from w2vneg.kernels.evaluation.analogies import count_better
+from w2vneg.kernels.evaluation.ranking import count_better
 from w2vneg.vectors import Vectors
 from w2vneg.vectors.evaluation import analogy as module
 from w2vneg.vectors.evaluation import evaluate_analogy, read_questions

@@ -43,8 +43,7 @@ def clear(kinds, as_json):
 @click.argument("kind", required=False, metavar="[corpora|phrases|jit|data]")
 def path(kind):
     """Print the cache folder, or the one of a kind."""
-    from ..ground.files.cachedir import cache_dir
-    from ..ground.files.caches import path_of
+    from ..ground.files.caches import cache_dir, path_of
 
     click.echo(str(path_of(kind) if kind else cache_dir()))
 

@@ -143,7 +143,7 @@ def _cpu_name():
 def _cache(problems):
     import tempfile
 
-    from ..ground.files.cachedir import cache_dir
+    from ..ground.files.caches import cache_dir
 
     folder = cache_dir()
     try:

@@ -222,8 +222,7 @@ def compiling_told(note):
 
     note : callable, called with sentences
     """
-    from ..ground.jit import cache_folder
-    from ..ground.jit.compile_events import watched
+    from ..ground.jit import cache_folder, watched
 
     told = False
 

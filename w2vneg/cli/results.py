@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from ..ground.errors import OutputError, W2vnegError
-from ..ground.files.atomic import is_special
+from ..ground.files.bounded import is_special
 
 _NOWHERE = "no other place took"
 

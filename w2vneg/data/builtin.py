@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from ..ground.errors import DataError, OutputError
 from ..ground.files.atomic import atomic_file
-from ..ground.files.cachedir import cache_dir
+from ..ground.files.caches import cache_dir
 
 _FORM = 2  # raise when the rules below change, so that cached files are made anew
 _PACKAGES = ("numpy", "scipy", "pandas", "numba", "click", "tqdm")  # w2vneg is never installed without them

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from ..ground.errors import ConfigError
-from ..ground.files.urls import scheme_of
+from ..ground.files.bounded import scheme_of
 from ..ground.option import checked
 from .catalog import names as known_names
 from .catalog import resolve

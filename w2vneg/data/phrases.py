@@ -18,7 +18,7 @@ import numpy as np
 from ..ground.errors import ConfigError, InputError, OutputError
 from ..ground.files.atomic import atomic_file
 from ..ground.files.bounded import read_text
-from ..ground.files.cachedir import cache_dir
+from ..ground.files.caches import cache_dir
 
 _VERSION = 1  # of what `find_phrases` finds by its defaults
 _LOOKED_AT = 1000  # phrases, for why none of all occurs

@@ -9,10 +9,11 @@ from itertools import pairwise
 import numpy as np
 
 from ..ground.jit import threads
-from ..kernels.decay import shrink_all
-from ..kernels.dense import Groups, Manner, Workspace, batch_of, collect_groups, one_blas_thread, softmax_step
-from ..kernels.round import fill_round
+from ..kernels.dense.blas import one_blas_thread
+from ..kernels.dense.softmax import Groups, Manner, Workspace, batch_of, collect_groups, softmax_step
 from ..kernels.schedule import linear
+from ..kernels.shard import fill_round
+from ..kernels.updates import shrink_all
 from .inmemory import InMemoryEngine
 
 

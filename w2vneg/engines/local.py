@@ -12,8 +12,9 @@ import numpy as np
 from ..ground.jit import launch, threads
 from ..kernels.groups import make_scratch
 from ..kernels.linalg import Rows, width_of
-from ..kernels.round import merge_round, reading, train_round
+from ..kernels.merge import merge_round
 from ..kernels.schedule import linear
+from ..kernels.shard import reading, train_round
 from .inmemory import InMemoryEngine
 
 _HOT = 500  # rows that each worker has copies of: in a Zipf vocabulary most of what two cores would fight for
@@ -171,7 +172,7 @@ class LocalEngine(InMemoryEngine):
             sampler.refresh(self.vectors_in, self.vectors_out, centres, self._stream(*keys))
 
     def merge(self, work):
-        """Sum the changes of all workers' private rows into the shared rows (see `kernels.round.merge_round`).
+        """Sum the changes of all workers' private rows into the shared rows (see `kernels.merge.merge_round`).
 
         work : float, of one worker since the last merge, as `pulls` takes it
         """

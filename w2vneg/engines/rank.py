@@ -4,7 +4,7 @@ All ranks begin a period with the same rows, their version. Each trains on data 
 belongs to rank i mod N, its owner:
 
     each rank      Δ = rows now − rows of the version, in N parts, one for each owner
-    each owner     merges the parts that it gets (`kernels.exchange`)
+    each owner     merges the parts that it gets (`kernels.merge`)
     each rank      rows = rows of the version + merged changes of all owners: the next version
 
 What travels is rounded (`wire`), so an owner, too, takes its change as the others get it, and all ranks hold the same
@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..ground.jit import launch
-from ..kernels.exchange import merge_changes
+from ..kernels.merge import merge_changes
 from ..kernels.schedule import linear
 from .wire import Packer, unpack
 

@@ -12,7 +12,7 @@ import weakref
 
 import numpy as np
 
-from ..ground.files.cachedir import cache_dir
+from ..ground.files.caches import cache_dir
 
 _IN_MEMORY = 16 * 2**20  # bytes; not worth a file
 

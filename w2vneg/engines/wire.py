@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..kernels.wire import from_halves, to_halves
+from ..kernels.merge import from_halves, to_halves
 
 
 class Packed(NamedTuple):

@@ -1,8 +1,4 @@
-"""What can go wrong, as types. Every message says what, where, and what to do about it.
-
-The command line prints the message of a `W2vnegError` and exits with its `exit_code`. Anything else is a defect of
-ours.
-"""
+"""What can go wrong, as types. Every message says what, where, and what to do about it."""
 
 import difflib
 
@@ -10,7 +6,7 @@ _LONGEST = 1500  # characters of a message; a damaged file may have a word of mi
 
 
 class W2vnegError(Exception):
-    """A mistake or a mishap that the user can do something about."""
+    """A mistake or mishap that the user can mend: the command line prints the message and exits with `exit_code`."""
 
     exit_code = 1
 

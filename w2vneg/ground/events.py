@@ -1,7 +1,4 @@
-"""What a training run tells whoever listens: records that render themselves, passed to callables between rounds.
-
-Epochs count from 1: the one that is running, or that has just ended.
-"""
+"""What a run tells whoever listens, between rounds: records that render themselves. Epochs count from 1."""
 
 import logging
 from dataclasses import asdict, dataclass
@@ -68,7 +65,6 @@ class RoundDone(Event):
         return self.pairs / max(self.seconds, 1e-9)
 
     def line(self, width=None, unit=None):
-        """Return its figures; within a `width` those that fit, each of them whole, the loss first."""
         rate, text = self.pairs_per_s, super().line()
         others = [f"{self.tokens / max(self.seconds, 1e-9) / 1e3:,.0f}k {unit}/s"] * bool(unit)
         others += [f"{rate / 1e6:.2f}M pairs/s" if rate >= 1e5 else f"{rate / 1e3:.1f}k pairs/s"]
@@ -131,7 +127,6 @@ class Diagnosis(Event):
     )
 
     def line(self, width=None, unit=None):
-        """Return headings with figures under them, as many beside each other as fit into `width` columns."""
         cells = (
             ("variation (floor)", f"{_number(self.total_variation, '.4f')} ({_number(self.variation_floor, '.4f')})"),
             ("effective size", f"{_number(self.effective_size, '.2f')} of {self.negatives}"),
@@ -170,7 +165,6 @@ class Validated(Event):
     seconds: float
 
     def line(self, width=None, unit=None):
-        """Return the metric, how it stands to the best, and the other figures."""
         standing = "the best so far" if self.improved else f"best {self.best:.4f} at epoch {_epochs(self.best_epoch)}"
         others = ", ".join(f"{name} {value:.4f}" for name, value in self.figures.items() if name != self.metric)
         text = f"{self.metric} {self.value:.4f} ({standing}); {others}, {self.seconds:.1f} s"
@@ -238,7 +232,6 @@ class TrialDone(Event):
     of_search = True
 
     def line(self, width=None, unit=None):
-        """Return its options, what came out, and the best so far."""
         options = ", ".join(
             f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}"
             for name, value in {**self.options, "seed": self.seed}.items()
@@ -309,7 +302,6 @@ class ExchangesPlanned(Event):
 
     @property
     def too_few(self):
-        """Whether so few exchanges cost quality (bool)."""
         return self.exchanges < self.fewest
 
     @property
@@ -317,7 +309,6 @@ class ExchangesPlanned(Event):
         return logging.WARNING if self.too_few else logging.INFO
 
     def line(self, width=None, unit=None):
-        """Return the plan; a warning where there are too few."""
         text = f"{self.ranks} ranks, {self.exchanges:,} exchanges, one after {self.every:,} tokens of each"
         if self.alpha_scale != 1:
             text += f"; alpha x {self.alpha_scale:.3g}"

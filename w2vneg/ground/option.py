@@ -1,12 +1,20 @@
 """One option of a run: its default, help, range and choices, and the check that a value keeps to them."""
 
 import math
+import operator
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
 from .errors import ConfigError, did_you_mean
 
 _KINDS = {"int": int, "float": float, "str": str, "bool": bool}
+_LIMITS = {
+    "at_least": ("at least", operator.ge),
+    "above": ("above", operator.gt),
+    "below": ("below", operator.lt),
+    "at_most": ("at most", operator.le),
+}
+_MOST = 2**31 - 1  # what compiled code counts with, and more than anybody needs
 
 
 def option(
@@ -31,35 +39,17 @@ def option(
 ):
     """Declare one field of a dataclass of options; its kind is the annotation: int, float, str or bool, ``| None``.
 
-    Parameters
-    ----------
-    default : int, float, str, bool or None
-        None leaves it open: a plug then sees None and decides for itself.
-    help : str
-    at_least, above, below, at_most : number, optional
-        The range of a number.
-    infinite : bool
-        A number may be infinite, or the text "inf".
-    choices : tuple of str, optional
-        The values a text may have; of `files` names that are no files.
-    negative_flag : str, optional
-        The flag that switches a bool off, without dashes; ``no-NAME`` if None, no such flag if "".
-    flag_value : str, optional
-        The value of a text whose flag stands without one on the command line.
-    metavar : str, optional
-        How the help writes the value.
-    default_text : str, optional
-        The default as the help prints it.
-    check : callable, optional
-        Called with a value that is within range; raises ConfigError if it is wrong still.
-    coerce : callable, optional
-        Turns what is no text into the value of a text, or raises ConfigError.
-    group : str, optional
-        What an option of the run itself is about, which is its place in the help. Those of plugs stand by the plug.
-    common : bool
-        ``--help`` lists it, by the first sentence of `help`; ``--help-all`` lists all.
-    files : bool
-        A source's option that names one file or several: its value is a tuple of str.
+    default : int, float, str, bool or None, which leaves it open: a plug then sees None and decides for itself
+    at_least, above, below, at_most : number, optional; infinite : bool, it may be infinite, or the text "inf"
+    choices : tuple of str, optional, the values a text may have; of `files` names that are no files
+    negative_flag : str, optional, the flag that switches a bool off; ``no-NAME`` if None, no such flag if ""
+    flag_value : str, optional, the value of a text whose flag stands without one on the command line
+    metavar, default_text : str, optional, how the help writes the value and the default
+    check : callable, optional, called with a value that is within range; raises ConfigError if it is wrong still
+    coerce : callable, optional, turns what is no text into the value of a text, or raises ConfigError
+    group : str, optional, what an option of the run itself is about: its place in the help; a plug's stand by the plug
+    common : bool, ``--help`` lists it, by the first sentence of `help`; ``--help-all`` lists all
+    files : bool, a source's option that names one file or several: its value is a tuple of str
     """
     about = dict(locals())
     limits = {name: about.pop(name) for name in ("at_least", "above", "below", "at_most")}
@@ -83,10 +73,7 @@ def as_options(declared):
 
 @dataclass(frozen=True, kw_only=True)
 class PlugOptions:
-    """The options with which a plug was chosen; None where it does not read one.
-
-    name : str, by which the plug is registered; plug : its class
-    """
+    """The options with which a plug, a class, was chosen by its registered name; None where it does not read one."""
 
     name: ClassVar[str] = ""
     plug: ClassVar[Any] = None
@@ -186,26 +173,17 @@ def _checked_number(item, value):
 
 def range_of(item):
     """Return the range of a number in words, or "": at least 1, below 2."""
-    words = {"at_least": "at least", "above": "above", "below": "below", "at_most": "at most"}
     limits = item.metadata["limits"]
-    return ", ".join(f"{word} {limits[name]:g}" for name, word in words.items() if limits[name] is not None)
-
-
-_MOST = 2**31 - 1  # what compiled code counts with, and more than anybody needs
+    return ", ".join(f"{word} {limits[name]:g}" for name, (word, _) in _LIMITS.items() if limits[name] is not None)
 
 
 def _beyond(limits, number):
     """Return the limit that `number` breaks, in words, or None."""
-    low, above, below, high = limits["at_least"], limits["above"], limits["below"], limits["at_most"]
-    high = _MOST if high is None and isinstance(number, int) else high
-    if low is not None and number < low:
-        return f"at least {low}"
-    if above is not None and number <= above:
-        return f"above {above}"
-    if below is not None and number >= below:
-        return f"below {below}"
-    if high is not None and number > high:
-        return f"at most {high}"
+    if limits["at_most"] is None and isinstance(number, int):
+        limits = limits | {"at_most": _MOST}
+    for name, (word, holds) in _LIMITS.items():
+        if limits[name] is not None and not holds(number, limits[name]):
+            return f"{word} {limits[name]}"
     return None
 
 

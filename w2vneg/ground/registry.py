@@ -1,4 +1,4 @@
-"""Names to plugs: one small table per kind (losses, samplers, weighers, readers, evaluators)."""
+"""Names to plugs: one small table per kind."""
 
 from __future__ import annotations
 
@@ -42,19 +42,12 @@ class About:
 class Registry:
     """A named table that a plug enters by decorating its class or function.
 
-    Parameters
-    ----------
-    kind : str
-        What the table holds, in the singular, for messages: ``"loss"``.
-    base : type, optional
-        The base class of what it holds.
-    listed : str, optional
-        How a user lists what it holds, for messages: ``"'python -m studies' lists all"``.
+    kind : str, what it holds, in the singular, for messages; base : type, optional, of what it holds
+    listed : str, optional, how a user lists what it holds, for messages
     """
 
     def __init__(self, kind, base=None, listed=None):
-        self.kind, self.listed = kind, listed
-        self.base = base
+        self.kind, self.base, self.listed = kind, base, listed
         self._entries = {}  # str -> object
         self.listeners = []  # called without arguments after every change
 
@@ -110,7 +103,7 @@ class Registry:
 
 @dataclass(frozen=True)
 class RunContext:
-    """What a plug may know of the run it is made for: `context` of ``from_options(options, context)``.
+    """What a plug may know of the run it is made for.
 
     counts : int64, (n_vocab,), how often each target occurs, falling
     dim : int, length of the vectors; workers : int

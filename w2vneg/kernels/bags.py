@@ -4,33 +4,22 @@
 
 What stands in brackets is `groups.find_gradients`, as in the other loops. The step goes to each row of the bag
 undivided, as in word2vec.c, gensim and fastText: so their mean, too, moves by what it would as a row of its own. A row
-that comes twice takes it twice.
+that comes twice takes it twice. And the means of rows outside the loop: of n-grams, and of contexts.
 """
 
-from typing import NamedTuple
+from collections import namedtuple
 
 import numpy as np
 
-from ..ground.jit import launch, njit
+from ..ground.jit import ONE, ZERO, available_threads, launch, njit
 from .contracts import draw, fetches, gather, group, on_update, prefetch_hint
-from .decay import shrink_each
-from .frozen import step_bag, step_targets
 from .groups import EXPLODED, Group, drawn_places, find_gradients, on_own_lines, scale_steps
 from .linalg import bound_steps, dot, dots, fetch_row, row_of, sum_rows
 from .schedule import linear
+from .updates import shrink_each, step_bag, step_targets
 
-_ZERO = np.float32(0.0)
-_ONE = np.float32(1.0)
-
-
-class Bag(NamedTuple):
-    """Scratch of one shard: ids and rows of the words and of the n-grams of a group, and the step of their mean."""
-
-    words: np.ndarray
-    word_rows: np.ndarray
-    grams: np.ndarray
-    gram_rows: np.ndarray
-    step: np.ndarray
+Bag = namedtuple("Bag", "words word_rows grams gram_rows step")
+"""Scratch of one shard: ids and rows of the words and of the n-grams of a group, and the step of their mean."""
 
 
 def make_bag(words, grams, dim):
@@ -48,10 +37,10 @@ def mean_of_bag(width, words, grams, bag, n_words, n_grams, x):
     for k in range(n_grams):
         gram_rows[k] = row_of(grams, bag.grams[k])
     for i in range(x.shape[0]):
-        x[i] = _ZERO
+        x[i] = ZERO
     sum_rows(width, words.matrix, word_rows, n_words, x)
     sum_rows(width, grams.matrix, gram_rows, n_grams, x)
-    share = _ONE / np.float32(n_words + n_grams)
+    share = ONE / np.float32(n_words + n_grams)
     for i in range(x.shape[0]):
         x[i] *= share
 
@@ -65,7 +54,7 @@ def add_to_bag(words, grams, bag, n_words, n_grams, step):
 
 @njit(borrows=True)
 def shrink_bag(words, grams, bag, n_words, n_grams, amount):
-    """Shrink each row of a bag; `amount` as of `decay.shrink_each`."""
+    """Shrink each row of a bag; `amount` as of `updates.shrink_each`."""
     shrink_each(words.decay, words.frozen, words, bag.words, n_words, amount)
     shrink_each(grams.decay, grams.frozen, grams, bag.grams, n_grams, amount)
 
@@ -81,7 +70,7 @@ def train_bags(shape, around, plugs, states, scratch, bag, words, grams, out, to
     matrix_out, x, total = out.matrix, scratch.x, bag.step
     dim, width = x.shape[0], out.width
     positives, positive_rows = scratch.positives, scratch.positive_rows
-    negatives, negative_rows = scratch.negatives, scratch.negative_rows
+    negatives, negative_rows, log_q = scratch.negatives, scratch.negative_rows, scratch.negative_log_q
     positive_logits, negative_logits = scratch.positive_logits, scratch.negative_logits
     positive_steps, negative_steps = scratch.positive_steps, scratch.negative_steps
     each = 1.0 / max(last - first, 1)
@@ -103,19 +92,7 @@ def train_bags(shape, around, plugs, states, scratch, bag, words, grams, out, to
         if not around and coming >= 0:
             fetch_row(matrix_out, row_of(out, coming))
         draws = drawn_places(shape, m)
-        known = draw(
-            sampler,
-            sampler_state,
-            place,
-            centre_id,
-            x,
-            out,
-            rng,
-            draws,
-            negatives,
-            scratch.negative_log_q,
-            negative_logits,
-        )
+        known = draw(sampler, sampler_state, place, centre_id, x, out, rng, draws, negatives, log_q, negative_logits)
         for k in range(m):
             positive_rows[k] = row_of(out, positives[k])
         for k in range(draws):
@@ -137,7 +114,7 @@ def train_bags(shape, around, plugs, states, scratch, bag, words, grams, out, to
         if shape.bounded:
             bound_steps(positive_steps, m, negative_steps, draws, norm2)
         for i in range(dim):
-            total[i] = _ZERO
+            total[i] = ZERO
         step_targets(out.frozen, out, positives, positive_rows, positive_steps, m, x, total)
         step_targets(out.frozen, out, negatives, negative_rows, negative_steps, draws, x, total)
         add_to_bag(words, grams, bag, n_words, n_grams, total)
@@ -164,6 +141,63 @@ def _mean_rows(starts, grams, words_in, grams_in, vectors, begin, end):
             gram = grams[place]
             for i in range(row.shape[0]):
                 row[i] += grams_in[gram, i]
-        share = _ONE / np.float32(1 + starts[word + 1] - starts[word])
+        share = ONE / np.float32(1 + starts[word + 1] - starts[word])
         for i in range(row.shape[0]):
             row[i] *= share
+
+
+def context_means(ids, offsets, keep, vectors_out, window):
+    """Return for each word the mean of the output vectors of its neighbours in a text, float32 (n_vocab, dim):
+
+        S_w = Σ_{places of w} Σ_{0 < |offset| ≤ window} k(v) y_v / Σ Σ k(v)
+
+    where k(v) is the chance that v survives subsampling. A sliding sum: each token enters a place's sum once and leaves
+    it once, so the window's length costs nothing.
+
+    ids : int32, (n_tokens,); offsets : int64, (n_sentences + 1,), neighbours are of one sentence
+    keep : float64, (n_vocab,), k; vectors_out : float32, (n_vocab, dim), Y
+    """
+    n_vocab, dim = vectors_out.shape
+    sums, weights = np.zeros((n_vocab, dim), np.float32), np.zeros(n_vocab)
+    n_parts = min(available_threads(), dim)
+    bounds = [dim * k // n_parts for k in range(n_parts + 1)]  # of columns: each thread goes through the whole text
+    totals = [weights, *(np.zeros(n_vocab) for _ in range(n_parts - 1))]
+
+    def add(part):
+        columns = slice(bounds[part], bounds[part + 1])
+        own = np.ascontiguousarray(vectors_out[:, columns])
+        found = np.zeros(own.shape, np.float32)
+        _add_contexts(ids, offsets, keep, own, window, found, totals[part])
+        sums[:, columns] = found
+
+    launch(add, n_parts)
+    sums /= np.where(weights > 0, weights, 1.0)[:, None].astype(np.float32)
+    return sums
+
+
+@njit
+def _add_contexts(ids, offsets, keep, vectors, window, sums, weights):
+    dim = vectors.shape[1]
+    running = np.empty(dim, np.float64)
+    for s in range(offsets.shape[0] - 1):
+        first, last = offsets[s], offsets[s + 1]
+        running[:] = 0.0
+        weight, enters, leaves = 0.0, first, first
+        for place in range(first, last):
+            while enters < last and enters <= place + window:
+                k = keep[ids[enters]]
+                weight += k
+                for i in range(dim):
+                    running[i] += k * vectors[ids[enters], i]
+                enters += 1
+            while leaves < place - window:
+                k = keep[ids[leaves]]
+                weight -= k
+                for i in range(dim):
+                    running[i] -= k * vectors[ids[leaves], i]
+                leaves += 1
+            word = ids[place]
+            own = keep[word]
+            weights[word] += weight - own
+            for i in range(dim):
+                sums[word, i] += np.float32(running[i] - own * vectors[word, i])

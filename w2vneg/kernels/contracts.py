@@ -75,8 +75,8 @@ These change nothing but the speed; a plug that binds none of them trains the sa
     fetches(sampler) -> bool
     on_update(sampler, state, m, positives, n, negatives, steps, out)
     weigh_group(weigher, state, m, n, positive_weights, negative_weights) -> bool
-    step_group(loss, shared, weighed, m, n, positive_exp_logits, negative_exp_logits, positive_weights,
-               negative_weights, positives, negatives) -> (bool, float64)
+    step_group(loss, shared, weighed, m, n, e_positive, e_negative, w_positive, w_negative, positives, negatives)
+        -> (bool, float64)
 
 prefetch_hint
     The id of what comes into reach of the groups after this one, negative if there is nothing: the loop starts loading
@@ -111,18 +111,10 @@ from ..ground.jit import implementation_of, watch_plug
 class Socket:
     """A function whose compiled body is chosen by the class of its first argument.
 
-    Parameters
-    ----------
-    name : str
-        What the socket is called in messages.
-    arguments : str, optional
-        The names of what its bodies are given, in order, with blanks between; a body with others is refused.
-    returns : bool
-        Whether they answer with a value.
-    default : function, optional
-        Body for classes that bind none of their own.
-    allocates : bool
-        Whether bodies may make arrays.
+    arguments : str, optional, the names of what its bodies are given, with blanks between; a body with others is
+    refused
+    returns : bool, they answer with a value; default : function, optional, for classes that bind none of their own
+    allocates : bool, bodies may make arrays
     """
 
     def __init__(self, name, arguments=None, returns=False, default=None, allocates=False):
@@ -183,109 +175,73 @@ def _answers(function):
     return False
 
 
-def _no_prefetch_hint(source, tokens, position):
-    return -1
-
-
-def _no_sampler_state(sampler, n_draws):
-    return n_draws
-
-
-def _no_prescore(sampler, state, inputs, centre_row, following_row, out):
-    pass
-
-
-def _fetches_nothing(sampler):
-    return False
-
-
 def _unknown_log_prob(sampler, state, group, centre_id, n, ids, logits, log_q):
     for k in range(min(n, log_q.shape[0])):
         log_q[k] = 0
 
 
-def _no_weigher_state(weigher, max_positives, n_draws):
-    return n_draws
+SOCKETS: dict = {}  # str, name of a socket -> Socket
 
 
-def _no_prepare_group(weigher, state, width, centre_row, m, positive_rows, n, negative_rows, negatives, alpha, rng):
-    return True
+def _socket(name, arguments, **options):
+    socket = SOCKETS[name] = Socket(name, arguments, **options)
+    return socket.implement, socket.call
 
 
-def _weigh_pair_by_pair(weigher, state, m, n, positive_weights, negative_weights):
-    return False
-
-
-def _step_pair_by_pair(
-    loss,
-    shared,
-    weighed,
-    m,
-    n,
-    positive_exp_logits,
-    negative_exp_logits,
-    positive_weights,
-    negative_weights,
-    positives,
-    negatives,
-):
-    return False, 0.0
-
-
-def _no_on_update(sampler, state, m, positives, n, negatives, steps, out):
-    pass
-
-
-_fill = Socket("fill", "source lo hi epoch_key tokens", returns=True)
-_group = Socket("group", "source tokens position rng positives", returns=True)
-_gather = Socket("gather", "inputs tokens position m positives words grams", returns=True)
-_prefetch_hint = Socket("prefetch_hint", "source tokens position", returns=True, default=_no_prefetch_hint)
-_open_sampler = Socket("open_sampler", "sampler n_draws", returns=True, default=_no_sampler_state, allocates=True)
-_prescore = Socket("prescore", "sampler state inputs centre_row following_row out", default=_no_prescore)
-_draw = Socket("draw", "sampler state group centre_id centre out rng n ids log_q logits", returns=True)
-_fetches = Socket("fetches", "sampler", returns=True, default=_fetches_nothing)
-_log_prob = Socket("log_prob", "sampler state group centre_id n ids logits log_q", default=_unknown_log_prob)
-_exclude = Socket("exclude", "exclusion centre_id positives m ids weights", returns=True)
-_open_weigher = Socket(
-    "open_weigher", "weigher max_positives n_draws", returns=True, default=_no_weigher_state, allocates=True
+implement_fill, fill = _socket("fill", "source lo hi epoch_key tokens", returns=True)
+implement_group, group = _socket("group", "source tokens position rng positives", returns=True)
+implement_gather, gather = _socket("gather", "inputs tokens position m positives words grams", returns=True)
+implement_prefetch_hint, prefetch_hint = _socket(
+    "prefetch_hint", "source tokens position", returns=True, default=lambda source, tokens, position: -1
 )
-_prepare_group = Socket(
+implement_open_sampler, open_sampler = _socket(
+    "open_sampler", "sampler n_draws", returns=True, default=lambda sampler, n_draws: n_draws, allocates=True
+)
+implement_prescore, prescore = _socket(
+    "prescore",
+    "sampler state inputs centre_row following_row out",
+    default=lambda sampler, state, inputs, centre_row, following_row, out: None,
+)
+implement_draw, draw = _socket("draw", "sampler state group centre_id centre out rng n ids log_q logits", returns=True)
+implement_fetches, fetches = _socket("fetches", "sampler", returns=True, default=lambda sampler: False)
+implement_log_prob, log_prob = _socket(
+    "log_prob", "sampler state group centre_id n ids logits log_q", default=_unknown_log_prob
+)
+implement_exclude, exclude = _socket("exclude", "exclusion centre_id positives m ids weights", returns=True)
+implement_open_weigher, open_weigher = _socket(
+    "open_weigher",
+    "weigher max_positives n_draws",
+    returns=True,
+    default=lambda weigher, max_positives, n_draws: n_draws,
+    allocates=True,
+)
+implement_prepare_group, prepare_group = _socket(
     "prepare_group",
     "weigher state width centre_row m positive_rows n negative_rows negatives alpha rng",
     returns=True,
-    default=_no_prepare_group,
+    default=lambda weigher, state, width, centre_row, m, positives, n, negatives, ids, alpha, rng: True,
 )
-_weigh = Socket("weigh", "weigher state k offset ids logits exp_logits log_q weights")
-_step = Socket("step", "loss centre_row alpha rng logits exp_logits log_q weights gradients", returns=True)
-_weigh_group = Socket(
-    "weigh_group", "weigher state m n positive_weights negative_weights", returns=True, default=_weigh_pair_by_pair
+implement_weigh, weigh = _socket("weigh", "weigher state k offset ids logits exp_logits log_q weights")
+implement_step, step = _socket(
+    "step", "loss centre_row alpha rng logits exp_logits log_q weights gradients", returns=True
 )
-_step_group = Socket(
-    "step_group",
-    "loss shared weighed m n positive_exp_logits negative_exp_logits positive_weights negative_weights "
-    "positives negatives",
+implement_weigh_group, weigh_group = _socket(
+    "weigh_group",
+    "weigher state m n positive_weights negative_weights",
     returns=True,
-    default=_step_pair_by_pair,
+    default=lambda weigher, state, m, n, positive_weights, negative_weights: False,
 )
-_on_update = Socket("on_update", "sampler state m positives n negatives steps out", default=_no_on_update)
-
-implement_fill, fill = _fill.implement, _fill.call
-implement_group, group = _group.implement, _group.call
-implement_gather, gather = _gather.implement, _gather.call
-implement_prefetch_hint, prefetch_hint = _prefetch_hint.implement, _prefetch_hint.call
-implement_open_sampler, open_sampler = _open_sampler.implement, _open_sampler.call
-implement_prescore, prescore = _prescore.implement, _prescore.call
-implement_draw, draw = _draw.implement, _draw.call
-implement_fetches, fetches = _fetches.implement, _fetches.call
-implement_log_prob, log_prob = _log_prob.implement, _log_prob.call
-implement_exclude, exclude = _exclude.implement, _exclude.call
-implement_open_weigher, open_weigher = _open_weigher.implement, _open_weigher.call
-implement_prepare_group, prepare_group = _prepare_group.implement, _prepare_group.call
-implement_weigh, weigh = _weigh.implement, _weigh.call
-implement_step, step = _step.implement, _step.call
-implement_weigh_group, weigh_group = _weigh_group.implement, _weigh_group.call
-implement_step_group, step_group = _step_group.implement, _step_group.call
-implement_on_update, on_update = _on_update.implement, _on_update.call
+implement_step_group, step_group = _socket(
+    "step_group",
+    "loss shared weighed m n e_positive e_negative w_positive w_negative positives negatives",
+    returns=True,
+    default=lambda loss, shared, weighed, m, n, a, b, c, d, positives, negatives: (False, 0.0),
+)
+implement_on_update, on_update = _socket(
+    "on_update",
+    "sampler state m positives n negatives steps out",
+    default=lambda sampler, state, m, positives, n, negatives, steps, out: None,
+)
 
 
 def require_bodies(kind, plug):
@@ -295,16 +251,16 @@ def require_bodies(kind, plug):
     """
     idle = getattr(plug, "dense", False) or getattr(plug, "paths", False) or not getattr(plug, "composes", True)
     if not idle:
-        {"loss": _step, "sampler": _draw, "weigher": _weigh, "inputs": _gather}[kind].require(plug)
-    if kind == "sampler" and not plug.gives_log_q and plug in _log_prob.bodies:
+        SOCKETS[{"loss": "step", "sampler": "draw", "weigher": "weigh", "inputs": "gather"}[kind]].require(plug)
+    if kind == "sampler" and not plug.gives_log_q and answers_log_prob(plug):
         raise ConfigError(f"{plug.__name__} has log_prob, but does not say gives_log_q = True")
 
 
 def answers_log_prob(plug):
     """Tell whether a sampler's class binds `log_prob` itself."""
-    return plug in _log_prob.bodies
+    return plug in SOCKETS["log_prob"].bodies
 
 
 def prepares_groups(plug):
     """Tell whether a weigher's class binds `prepare_group`."""
-    return plug in _prepare_group.bodies
+    return plug in SOCKETS["prepare_group"].bodies

@@ -2,15 +2,13 @@
 
 import numpy as np
 
-from ..ground.jit import LEAF, jitable, njit
+from ..ground.jit import LEAF, ONE, ZERO, jitable, njit
 from .simd.lanes import exp_lanes, highest_lanes, rank_lanes
 from .simd.vectors import LANES, LIMIT, LOG2E, POWERS
 
 _LOG2E = np.float32(LOG2E)
 _LIMIT = np.float32(LIMIT)
 _HALF = np.float32(0.5)
-_ZERO = np.float32(0.0)
-_ONE = np.float32(1.0)
 _C1, _C2, _C3, _C4, _C5 = (np.float32(c) for c in POWERS[1:])
 
 
@@ -18,9 +16,9 @@ _C1, _C2, _C3, _C4, _C5 = (np.float32(c) for c in POWERS[1:])
 def fast_exp(x):
     """Return e^x for a float32, relative error below 4e-6; x counts as ±80 beyond, so sums of thousands stay finite."""
     power = min(max(x, -_LIMIT), _LIMIT) * _LOG2E
-    whole = np.int32(power + (_HALF if power >= _ZERO else -_HALF))
+    whole = np.int32(power + (_HALF if power >= ZERO else -_HALF))
     part = power - np.float32(whole)
-    fraction = _ONE + part * (_C1 + part * (_C2 + part * (_C3 + part * (_C4 + part * _C5))))
+    fraction = ONE + part * (_C1 + part * (_C2 + part * (_C3 + part * (_C4 + part * _C5))))
     return np.int32((whole + np.int32(127)) << np.int32(23)).view(np.float32) * fraction
 
 
@@ -54,6 +52,18 @@ def highest(values, n):
     return highest_lanes(values, n)
 
 
+@njit(borrows=True)
+def first_at_least(values, low, high, wanted):
+    """Return the first place in [low, high) of rising values that is not below `wanted`, or `high`."""
+    while low < high:
+        middle = (low + high) // 2
+        if values[middle] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
 @njit(fastmath=LEAF, borrows=True)
 def accumulate(values):
     """Replace values by their running sums, four stretches side by side; return the total.
@@ -62,7 +72,7 @@ def accumulate(values):
     """
     n = values.shape[0]
     quarter = n // 4
-    a = b = c = d = _ZERO
+    a = b = c = d = ZERO
     for k in range(quarter):
         a += values[k]
         b += values[quarter + k]

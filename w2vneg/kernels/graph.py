@@ -13,41 +13,29 @@ rejection (Yang et al. 2019, "KnightKing"): x by w, kept with the chance α / ma
 maximum is an area of its own, so that a small p costs no rejections. No table of pairs of edges is ever made.
 """
 
-from typing import NamedTuple
+from collections import namedtuple
 
 import numpy as np
 
 from ..ground.jit import njit
-from .alias import place_of
 from .contracts import implement_fill, implement_group, implement_prefetch_hint
-from .rng import below, bits_at, kept_at, mix, shuffled, step_bits, unit_of
+from .functions import first_at_least
+from .rng import below, bits_at, kept_at, mix, place_of, shuffled, step_bits, unit_of
 from .walk import SEPARATOR, group, prefetch_hint
 
 _OF_WALKS = np.uint64(0xA5A3564E8B5FA1D3)  # keeps the bits of walks apart from those of subsampling
 
 
-class GraphWalks(NamedTuple):
-    """starts : int64, (n_nodes + 1,), where the edges of a node begin; targets : int32, (n_edges,), rising in a node
-    table : uint64, (n_edges,), alias tables of the nodes' edges; empty if all weights are alike
-    chances : float32, (n_edges,), of each edge at a first step; empty if all weights are alike or p does not ask for it
-    origins : int32, (n_origins,), where walks begin, each `per_node` times; length : int, nodes of a walk
-    back, away : float, 1/p and 1/q
-    keep, window, dynamic, ordered : as in `walk.TextWindows`
-    """
-
-    starts: np.ndarray
-    targets: np.ndarray
-    table: np.ndarray
-    chances: np.ndarray
-    origins: np.ndarray
-    per_node: int
-    length: int
-    back: float
-    away: float
-    keep: np.ndarray
-    window: int
-    dynamic: bool
-    ordered: bool
+GraphWalks = namedtuple(
+    "GraphWalks", "starts targets table chances origins per_node length back away keep window dynamic ordered"
+)
+"""starts : int64, (n_nodes + 1,), where the edges of a node begin; targets : int32, (n_edges,), rising in a node
+table : uint64, (n_edges,), alias tables of the nodes' edges; empty if all weights are alike
+chances : float32, (n_edges,), of each edge at a first step; empty if all weights are alike or p does not ask for it
+origins : int32, (n_origins,), where walks begin, each `per_node` times; length : int, nodes of a walk
+back, away : float, 1/p and 1/q
+keep, window, dynamic, ordered : as in `walk.TextWindows`
+"""
 
 
 @njit(borrows=True)
@@ -63,13 +51,7 @@ def _any_edge(source, node, bits):
 @njit(borrows=True)
 def _edge_to(source, node, other):
     """Return the place of the edge from `node` to `other`, -1 if there is none."""
-    low, high = source.starts[node], source.starts[node + 1]
-    while low < high:
-        middle = (low + high) // 2
-        if source.targets[middle] < other:
-            low = middle + 1
-        else:
-            high = middle
+    low = first_at_least(source.targets, source.starts[node], source.starts[node + 1], other)
     return low if low < source.starts[node + 1] and source.targets[low] == other else np.int64(-1)
 
 

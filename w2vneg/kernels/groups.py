@@ -4,17 +4,16 @@ A group is a text's centre with its m positives, which share the centre's row; o
 window (`Sharing.WINDOW`), m centres with one positive between them, the word in their middle.
 """
 
+from collections import namedtuple
 from typing import NamedTuple
 
 import numpy as np
 
-from ..ground.jit import jitable, njit
+from ..ground.jit import ONE, ZERO, jitable, njit
 from ..ground.registry import Sharing
 from .contracts import exclude, log_prob, prepare_group, step, step_group, weigh, weigh_group
 from .functions import exp_into, padded
 
-_ZERO = np.float32(0.0)
-_ONE = np.float32(1.0)
 _EMPTY = np.float32(np.inf)
 EXPLODED = np.float32(1e8)  # |x|² beyond this (or NaN) is no embedding any more
 
@@ -83,53 +82,23 @@ def logit_places(shape, m):
     return shape.n_negatives * (1 if shape.sharing == _CENTRE else m)
 
 
-class Group(NamedTuple):
-    """The group at hand. place : int, in its launch; word : int, at its position: the centre, or a window's middle
-    m : int, its pairs; beside : int, how many of the scratch's positives the exclusion looks at, m in training
-    """
-
-    place: int
-    word: int
-    m: int
-    beside: int
+Group = namedtuple("Group", "place word m beside")
+"""The group at hand. place : int, in its launch; word : int, at its position: the centre, or a window's middle
+m : int, its pairs; beside : int, how many of the scratch's positives the exclusion looks at, m in training
+"""
 
 
-class Scratch(NamedTuple):
-    """Arrays of one shard: of a group's targets (ids, rows, logits, e^logits, steps, log q, signs, ω), of one pair, of
-    the group's centres (only the first, where they are one); slots and their sums for a table of a window's centres, a
-    power of two of them and more than twice as many as it can have; a row to write what no row is to take.
-    """
-
-    positives: np.ndarray
-    positive_rows: np.ndarray
-    positive_logits: np.ndarray
-    positive_exp_logits: np.ndarray
-    positive_steps: np.ndarray
-    positive_log_q: np.ndarray
-    positive_signs: np.ndarray
-    positive_weights: np.ndarray
-    negatives: np.ndarray
-    negative_rows: np.ndarray
-    negative_logits: np.ndarray
-    negative_exp_logits: np.ndarray
-    negative_steps: np.ndarray
-    negative_log_q: np.ndarray
-    negative_signs: np.ndarray
-    negative_weights: np.ndarray
-    ids: np.ndarray
-    logits: np.ndarray
-    exp_logits: np.ndarray
-    log_q: np.ndarray
-    weights: np.ndarray
-    gradients: np.ndarray
-    x: np.ndarray
-    centres: np.ndarray
-    centre_rows: np.ndarray
-    norms: np.ndarray
-    target_rows: np.ndarray
-    slots: np.ndarray
-    slot_sums: np.ndarray
-    sink: np.ndarray
+Scratch = namedtuple(
+    "Scratch",
+    "positives positive_rows positive_logits positive_exp_logits positive_steps positive_log_q positive_signs "
+    "positive_weights negatives negative_rows negative_logits negative_exp_logits negative_steps negative_log_q "
+    "negative_signs negative_weights ids logits exp_logits log_q weights gradients x centres centre_rows norms "
+    "target_rows slots slot_sums sink",
+)
+"""Arrays of one shard: of a group's targets (ids, rows, logits, e^logits, steps, log q, signs, ω), of one pair, of
+the group's centres (only the first, where they are one); slots and their sums for a table of a window's centres, a
+power of two of them and more than twice as many as it can have; a row to write what no row is to take.
+"""
 
 
 _LINE = 64  # bytes
@@ -168,22 +137,8 @@ def make_scratch(shape, dim):
     log_q = shape.needs_log_q
     slots = 1 << (m.bit_length() + 1) if shape.sharing == Sharing.WINDOW else 1
     scratch = Scratch(
-        np.empty(m, np.int32),
-        np.empty(m, np.int64),
-        np.zeros(padded(m), np.float32),
-        np.zeros(padded(m), np.float32),
-        np.empty(m, np.float32),
-        np.zeros(m if shape.positive_log_q else 0, np.float32),
-        np.empty(m if shape.absolute else 0, np.float32),
-        np.empty(m if shape.weighed else 0, np.float32),
-        np.empty(drawn, np.int32),
-        np.empty(drawn, np.int64),
-        np.zeros(padded(draws), np.float32),
-        np.zeros(padded(draws), np.float32),
-        np.empty(draws, np.float32),
-        np.zeros(drawn if log_q else 0, np.float32),
-        np.empty(draws if shape.absolute else 0, np.float32),
-        np.empty(draws if shape.weighed else 0, np.float32),
+        *_of_targets(shape, m, m, m if shape.positive_log_q else 0),
+        *_of_targets(shape, drawn, draws, drawn if log_q else 0),
         np.empty(1 + n, np.int32),
         np.empty(1 + n, np.float32),
         np.empty(1 + n, np.float32),
@@ -202,11 +157,23 @@ def make_scratch(shape, dim):
     return on_own_lines(scratch)
 
 
+def _of_targets(shape, ids, logits, log_q):
+    return (
+        np.empty(ids, np.int32),
+        np.empty(ids, np.int64),
+        *np.zeros((2, padded(logits)), np.float32),
+        np.empty(logits, np.float32),
+        np.zeros(log_q, np.float32),
+        np.empty(logits if shape.absolute else 0, np.float32),
+        np.empty(logits if shape.weighed else 0, np.float32),
+    )
+
+
 @njit(borrows=True)
 def make_absolute(logits, n, signs):
     """Replace the first n logits by their absolute values, and keep their signs for the chain rule."""
     for k in range(n):
-        signs[k] = -_ONE if logits[k] < _ZERO else _ONE
+        signs[k] = -ONE if logits[k] < ZERO else ONE
         logits[k] *= signs[k]
 
 
@@ -264,23 +231,16 @@ def _excludes_some(exclusion, shape, scratch, group):
 def _step_whole_group(plugs, weigher_state, shape, scratch, group):
     """Let the loss answer for all pairs at once, where it can; return whether it did, and the sum of its losses."""
     m, draws = group.m, logit_places(shape, group.m)
-    positive_weights, negative_weights = scratch.positive_weights, scratch.negative_weights
+    w_positive, w_negative = scratch.positive_weights, scratch.negative_weights
+    e_positive, e_negative = scratch.positive_exp_logits, scratch.negative_exp_logits
+    steps, negative_steps = scratch.positive_steps, scratch.negative_steps
+    shared, weighed, n = shape.sharing == _CENTRE, shape.weighed, shape.n_negatives
     if shape.gaps:
         return False, 0.0
-    if shape.weighed and not weigh_group(plugs.weigher, weigher_state, m, draws, positive_weights, negative_weights):
+    if weighed and not weigh_group(plugs.weigher, weigher_state, m, draws, w_positive, w_negative):
         return False, 0.0
     done, value = step_group(
-        plugs.loss,
-        shape.sharing == _CENTRE,
-        shape.weighed,
-        m,
-        shape.n_negatives,
-        scratch.positive_exp_logits,
-        scratch.negative_exp_logits,
-        positive_weights,
-        negative_weights,
-        scratch.positive_steps,
-        scratch.negative_steps,
+        plugs.loss, shared, weighed, m, n, e_positive, e_negative, w_positive, w_negative, steps, negative_steps
     )
     return done and not _excludes_some(plugs.exclusion, shape, scratch, group), value
 
@@ -293,17 +253,17 @@ def _ask_pair_by_pair(plugs, weigher_state, shape, scratch, group, alpha, rng):
     ids, logits, exp_logits, log_q = scratch.ids, scratch.logits, scratch.exp_logits, scratch.log_q
     weights, gradients = scratch.weights, scratch.gradients
     for k in range(logit_places(shape, group.m)):
-        negative_steps[k] = _ZERO
+        negative_steps[k] = ZERO
     value = 0.0
     for k in range(group.m):
         offset, centre = _gather(shape, scratch, k), _centre_of(shape, k)
         for j in range(1 + n):
-            weights[j] = _ONE
+            weights[j] = ONE
         exclude(plugs.exclusion, scratch.centres[centre], scratch.positives, group.beside, ids, weights)
         if shape.gaps:
             for j in range(1, 1 + n):
                 if ids[j] < 0:
-                    weights[j] = _ZERO
+                    weights[j] = ZERO
         weigh(plugs.weigher, weigher_state, k, offset, ids, logits, exp_logits, log_q, weights)
         value += step(
             plugs.loss, scratch.centre_rows[centre], alpha, rng, logits, exp_logits, log_q, weights, gradients
@@ -318,14 +278,9 @@ def _ask_pair_by_pair(plugs, weigher_state, shape, scratch, group, alpha, rng):
 def find_gradients(plugs, states, shape, scratch, width, group, alpha, rng):
     """Ask the plugs what the dot products of a group ask for: dL/d(x · y) of every target.
 
-    Parameters
-    ----------
-    plugs : Plugs; states : (state of the sampler, state of the weigher)
-    shape : LoopSpec
-    scratch : Scratch
-        Holds the group's ids, rows and dot products, in `positive_logits` and `negative_logits`; gains the gradients,
-        in `positive_steps` and `negative_steps`.
-    width : of the rows; group : Group; alpha : float32, 0 if nothing may be trained; rng : uint64, (1,)
+    states : (state of the sampler, state of the weigher); alpha : float32, 0 if nothing may be trained
+    scratch : Scratch, which holds the group's ids, rows and dot products, in `positive_logits` and
+        `negative_logits`, and gains the gradients, in `positive_steps` and `negative_steps`
 
     Returns
     -------
@@ -335,34 +290,18 @@ def find_gradients(plugs, states, shape, scratch, width, group, alpha, rng):
     sampler_state, weigher_state = states
     m, draws = group.m, logit_places(shape, group.m)
     positive_logits, negative_logits = scratch.positive_logits, scratch.negative_logits
+    positive_rows, negative_rows, negatives = scratch.positive_rows, scratch.negative_rows, scratch.negatives
+    centre_row = scratch.centre_rows[0]
     if shape.positive_log_q:
-        log_prob(
-            plugs.sampler,
-            sampler_state,
-            group.place,
-            group.word,
-            m,
-            scratch.positives,
-            positive_logits,
-            scratch.positive_log_q,
-        )
+        log_q = scratch.positive_log_q
+        log_prob(plugs.sampler, sampler_state, group.place, group.word, m, scratch.positives, positive_logits, log_q)
     if shape.absolute:
         make_absolute(positive_logits, m, scratch.positive_signs)
         make_absolute(negative_logits, draws, scratch.negative_signs)
-    exp_into(positive_logits, padded(m), _ONE, _ZERO, scratch.positive_exp_logits)
-    exp_into(negative_logits, padded(draws), _ONE, _ZERO, scratch.negative_exp_logits)
+    exp_into(positive_logits, padded(m), ONE, ZERO, scratch.positive_exp_logits)
+    exp_into(negative_logits, padded(draws), ONE, ZERO, scratch.negative_exp_logits)
     if shape.sharing != _WINDOW and not prepare_group(
-        plugs.weigher,
-        weigher_state,
-        width,
-        scratch.centre_rows[0],
-        m,
-        scratch.positive_rows,
-        draws,
-        scratch.negative_rows,
-        scratch.negatives,
-        alpha,
-        rng,
+        plugs.weigher, weigher_state, width, centre_row, m, positive_rows, draws, negative_rows, negatives, alpha, rng
     ):
         return False, 0.0
     done, value = _step_whole_group(plugs, weigher_state, shape, scratch, group)

@@ -1,7 +1,6 @@
 """The passes over rows that training spends its time in, the map from ids to rows, and the length of a row.
 
-Numba without BLAS: for rows of 100 to 300 numbers a hand loop beats a library call, and four target rows at a time
-share each load of the centre.
+For rows of 100 to 300 numbers a hand loop beats BLAS, and four target rows at a time share each load of the centre.
 """
 
 from collections import namedtuple
@@ -9,21 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..ground.jit import LEAF, njit, prefetch
+from ..ground.jit import LEAF, ONE, ZERO, njit, prefetch
 from .contracts import Socket
 from .simd.lanes import add_lanes, dot_lanes, dot_two_lanes, step_lanes, sum_lanes
 from .simd.tiles import NEGATIVES, tile_products, tile_steps
 
-_ZERO = np.float32(0.0)
-_ONE = np.float32(1.0)
-
-
-class AnyWidth(NamedTuple):
-    """Rows whose length is known at run time only."""
-
-    flavour: int = 0
-
-
+AnyWidth = namedtuple("AnyWidth", "flavour", defaults=[0])  # rows whose length is known at run time only
 _WIDTHS = {}  # int -> class; a loop whose length the compiler knows is up to 1.6 times as fast
 for _dim in (50, 64, 100, 128, 150, 200, 256, 300):
     _WIDTHS[_dim] = globals()[f"Width{_dim}"] = namedtuple(f"Width{_dim}", "flavour", defaults=[0], module=__name__)
@@ -41,8 +31,8 @@ class Rows(NamedTuple):
     n_private : int, how many of the most frequent ids have private copies
     replica_offset : int, row of this worker's copy of id 0; worker : int, which one it is
     width : what `width_of` gives for dim
-    frozen : bool, (n_vocab,), the ids whose rows never move (see `frozen`); None: there are none
-    decay : float32, (n_vocab,), by how much a pair shrinks each id's row (see `decay`); None: not at all
+    frozen : bool, (n_vocab,), the ids whose rows never move ; None: there are none
+    decay : float32, (n_vocab,), by how much a pair shrinks each id's row (see `updates`); None: not at all
     """
 
     matrix: np.ndarray
@@ -73,7 +63,7 @@ def fetch_row(matrix, row):
 @njit(fastmath=LEAF, borrows=True)
 def dot(a, b):
     """Return a · b for float32 vectors of equal length."""
-    total = _ZERO
+    total = ZERO
     for i in range(a.shape[0]):
         total += a[i] * b[i]
     return total
@@ -86,7 +76,7 @@ def _dots_four_by_four(matrix, index, n, x, out):
     k = 0
     while k + 4 <= n:
         r0, r1, r2, r3 = index[k], index[k + 1], index[k + 2], index[k + 3]
-        s0 = s1 = s2 = s3 = _ZERO
+        s0 = s1 = s2 = s3 = ZERO
         for i in range(dim):
             v = x[i]
             s0 += matrix[r0, i] * v
@@ -97,38 +87,20 @@ def _dots_four_by_four(matrix, index, n, x, out):
         k += 4
     while k < n:
         row = index[k]
-        total = _ZERO
+        total = ZERO
         for i in range(dim):
             total += matrix[row, i] * x[i]
         out[k] = total
         k += 1
 
 
-def _dots_any(width, matrix, index, n, x, out):
-    _dots_four_by_four(matrix, index, n, x, out)
-
-
-def _dots_in_registers(dim):
-    def body(width, matrix, index, n, x, out):
-        dot_lanes(dim, matrix, index, n, x, out)
-
-    return body
-
-
-_dots = Socket("dots", default=_dots_any)
+_dots = Socket("dots", default=lambda width, matrix, index, n, x, out: _dots_four_by_four(matrix, index, n, x, out))
 dots = _dots.call  # ``out[k] = matrix[index[k]] · x`` for k < n
 
 
 def _dots_of_two_any(width, matrix, index, n, x, y, out_x, out_y):
     _dots_four_by_four(matrix, index, n, x, out_x)
     _dots_four_by_four(matrix, index, n, y, out_y)
-
-
-def _dots_of_two_in_registers(dim):
-    def body(width, matrix, index, n, x, y, out_x, out_y):
-        dot_two_lanes(dim, matrix, index, n, x, y, out_x, out_y)
-
-    return body
 
 
 _dots_of_two = Socket("dots_of_two", default=_dots_of_two_any)
@@ -140,56 +112,16 @@ def _step_at_run_time(matrix, index, steps, n, x, total):
     step_lanes(None, matrix, index, steps, n, x, total)
 
 
-def _step_any(width, matrix, index, steps, n, x, total):  # diagnostics call it as plain Python
-    _step_at_run_time(matrix, index, steps, n, x, total)
-
-
-def _step_known(dim):
-    def body(width, matrix, index, steps, n, x, total):
-        step_lanes(dim, matrix, index, steps, n, x, total)
-
-    return body
-
-
-_step_rows = Socket("step_rows", default=_step_any)
+_step_rows = Socket(  # tests call it as plain Python
+    "step_rows",
+    default=lambda width, matrix, index, steps, n, x, total: _step_at_run_time(matrix, index, steps, n, x, total),
+)
 step_rows = _step_rows.call  # ``total += c · row; row += c · x`` for the rows ``index[:n]``; total may be x
 
 
-@njit(borrows=True)
-def _sum_at_run_time(matrix, index, n, total):
-    sum_lanes(None, matrix, index, n, total)
-
-
-@njit(borrows=True)
-def _add_at_run_time(matrix, index, n, step):
-    add_lanes(None, matrix, index, n, step)
-
-
-def _sum_any(width, matrix, index, n, total):
-    _sum_at_run_time(matrix, index, n, total)
-
-
-def _add_any(width, matrix, index, n, step):
-    _add_at_run_time(matrix, index, n, step)
-
-
-def _sum_known(dim):
-    def body(width, matrix, index, n, total):
-        sum_lanes(dim, matrix, index, n, total)
-
-    return body
-
-
-def _add_known(dim):
-    def body(width, matrix, index, n, step):
-        add_lanes(dim, matrix, index, n, step)
-
-    return body
-
-
-_sum_rows = Socket("sum_rows", default=_sum_any)
+_sum_rows = Socket("sum_rows", default=lambda width, matrix, index, n, total: sum_lanes(None, matrix, index, n, total))
 sum_rows = _sum_rows.call  # ``total += row`` for the rows ``index[:n]``
-_add_to_rows = Socket("add_to_rows", default=_add_any)
+_add_to_rows = Socket("add_to_rows", default=lambda width, matrix, index, n, x: add_lanes(None, matrix, index, n, x))
 add_to_rows = _add_to_rows.call  # ``row += step`` for the same, one after the other
 
 
@@ -211,19 +143,6 @@ def _products_with_positive(matrix, index, m, target, positives, norms):
 def _products_any(width, matrix, index, m, targets, target_index, n, positives, negatives, norms):
     _products_with_positive(matrix, index, m, targets[target_index[0]], positives, norms)
     _products_with_rest(width, matrix, index, m, targets, target_index, n, 0, negatives)
-
-
-def _products_in_tiles(dim):
-    def body(width, matrix, index, m, targets, target_index, n, positives, negatives, norms):
-        first = 0
-        if n >= NEGATIVES:
-            tile_products(dim, matrix, index, m, targets, target_index, n, positives, negatives, norms)
-            first = NEGATIVES
-        else:
-            _products_with_positive(matrix, index, m, targets[target_index[0]], positives, norms)
-        _products_with_rest(width, matrix, index, m, targets, target_index, n, first, negatives)
-
-    return body
 
 
 @njit(borrows=True)
@@ -251,17 +170,6 @@ def _repeats(index, n):
     return False
 
 
-def _steps_in_tiles(dim):
-    def body(width, matrix, index, m, targets, target_index, n, positives, negatives, steps):
-        first = 0
-        if n >= NEGATIVES and not _repeats(target_index, 1 + NEGATIVES):
-            tile_steps(dim, matrix, index, m, targets, target_index, n, positives, negatives)
-            first = 1 + NEGATIVES
-        _step_along_rest(width, matrix, index, m, targets, target_index, n, first, positives, negatives, steps)
-
-    return body
-
-
 # A window's m centres are ``matrix[index[k]]``, its targets the positive ``targets[target_index[0]]`` and n negatives.
 # Their dot products go to `positives` and `negatives`, (m,) and (m · n,), each centre's n side by side, |centre|² to
 # `norms`; and steps come from the former two. Centre by centre, all targets step along it as it was before them; in
@@ -270,32 +178,69 @@ _window_products = Socket("window_products", default=_products_any)
 window_products = _window_products.call
 _window_steps = Socket("window_steps", default=_steps_any)
 window_steps = _window_steps.call
+
+
+def _implement(dim, width_class):
+    """Bind bodies for rows of a length that the compiler knows."""
+
+    @_dots.implement(width_class)
+    def dots_known(width, matrix, index, n, x, out):
+        dot_lanes(dim, matrix, index, n, x, out)
+
+    @_dots_of_two.implement(width_class)
+    def dots_of_two_known(width, matrix, index, n, x, y, out_x, out_y):
+        dot_two_lanes(dim, matrix, index, n, x, y, out_x, out_y)
+
+    @_step_rows.implement(width_class)
+    def step_known(width, matrix, index, steps, n, x, total):
+        step_lanes(dim, matrix, index, steps, n, x, total)
+
+    @_sum_rows.implement(width_class)
+    def sum_known(width, matrix, index, n, total):
+        sum_lanes(dim, matrix, index, n, total)
+
+    @_add_to_rows.implement(width_class)
+    def add_known(width, matrix, index, n, step):
+        add_lanes(dim, matrix, index, n, step)
+
+    @_window_products.implement(width_class)
+    def products_in_tiles(width, matrix, index, m, targets, target_index, n, positives, negatives, norms):
+        first = 0
+        if n >= NEGATIVES:
+            tile_products(dim, matrix, index, m, targets, target_index, n, positives, negatives, norms)
+            first = NEGATIVES
+        else:
+            _products_with_positive(matrix, index, m, targets[target_index[0]], positives, norms)
+        _products_with_rest(width, matrix, index, m, targets, target_index, n, first, negatives)
+
+    @_window_steps.implement(width_class)
+    def steps_in_tiles(width, matrix, index, m, targets, target_index, n, positives, negatives, steps):
+        first = 0
+        if n >= NEGATIVES and not _repeats(target_index, 1 + NEGATIVES):
+            tile_steps(dim, matrix, index, m, targets, target_index, n, positives, negatives)
+            first = 1 + NEGATIVES
+        _step_along_rest(width, matrix, index, m, targets, target_index, n, first, positives, negatives, steps)
+
+
 for _dim, _width in _WIDTHS.items():
-    _dots.implement(_width)(_dots_in_registers(_dim))
-    _dots_of_two.implement(_width)(_dots_of_two_in_registers(_dim))
-    _step_rows.implement(_width)(_step_known(_dim))
-    _sum_rows.implement(_width)(_sum_known(_dim))
-    _add_to_rows.implement(_width)(_add_known(_dim))
-    _window_products.implement(_width)(_products_in_tiles(_dim))
-    _window_steps.implement(_width)(_steps_in_tiles(_dim))
+    _implement(_dim, _width)
 
 
 @njit(borrows=True)
 def bound_steps(positive_steps, m, negative_steps, draws, norm2):
     """Scale a group's steps so that its positives together, and each negative, move a logit by at most 1.
 
-    Row k moves by c_k x and so its logit by c_k |x|². The positives are taken together, as they may be one row: without
-    this a window that repeats one word takes many stale steps along that row, and at a high alpha vectors grow without
-    limit. Negatives are taken singly: counting their sum as well would cut ordinary steps and costs quality (measured).
+    Row k moves by c_k x and so its logit by c_k |x|². The positives may be one row: a window that repeats a word would
+    take many stale steps along it. Counting the sum of the negatives as well costs quality (measured).
     """
-    reach = _ZERO
+    reach = ZERO
     for k in range(m):
         reach += abs(positive_steps[k])
     for k in range(draws):
         step_size = abs(negative_steps[k])
         reach = step_size if step_size > reach else reach
-    if reach * norm2 > _ONE:
-        scale = _ONE / (reach * norm2)
+    if reach * norm2 > ONE:
+        scale = ONE / (reach * norm2)
         for k in range(m):
             positive_steps[k] *= scale
         for k in range(draws):

@@ -1,36 +1,25 @@
 """The hot loop's questions without its updates: what the plugs draw, weigh and answer for given pairs."""
 
-from typing import NamedTuple
+from collections import namedtuple
 
 import numpy as np
 
-from ..ground.jit import njit
+from ..ground.jit import ZERO, njit
 from ..ground.registry import Sharing
 from .contracts import draw, fill, group, log_prob, open_sampler, open_weigher
 from .groups import Group, find_gradients, make_scratch
 from .linalg import dots, row_of
 
-_ZERO = np.float32(0.0)
+Pairs = namedtuple("Pairs", "centres positives sizes")
+"""Pairs to look at. centres : int32, (n_pairs,); positives : int32, (n_pairs, most), all of the group, that of the
+pair first; sizes : int64, (n_pairs,), how many those are
+"""
 
 
-class Pairs(NamedTuple):
-    """Pairs to look at. centres : int32, (n_pairs,); positives : int32, (n_pairs, most), all of the group, that of the
-    pair first; sizes : int64, (n_pairs,), how many those are
-    """
-
-    centres: np.ndarray
-    positives: np.ndarray
-    sizes: np.ndarray
-
-
-class Seen(NamedTuple):
-    """What was seen, a row a task. ids : int32, (n_tasks, n), -1 for empty places
-    weights, gradients : float32, (n_tasks, 1 + n), the positive first; gradients with respect to the dot products
-    """
-
-    ids: np.ndarray
-    weights: np.ndarray
-    gradients: np.ndarray
+Seen = namedtuple("Seen", "ids weights gradients")
+"""What was seen, a row a task. ids : int32, (n_tasks, n), -1 for empty places
+weights, gradients : float32, (n_tasks, 1 + n), the positive first; gradients with respect to the dot products
+"""
 
 
 @njit
@@ -51,20 +40,10 @@ def sample_groups(source, ranges, epoch_key, rng, tokens, pairs):
 
 
 def observe(plugs, shape, inputs, out, pairs, tasks, every, rng, seen):
-    """Draw a set of negatives for each task and ask the loss for its gradient; nothing is trained.
+    """Draw a set of negatives for each task and ask the loss for its gradient, into `seen`; nothing is trained.
 
-    Parameters
-    ----------
-    plugs : Plugs; shape : LoopSpec
-    inputs, out : Rows
-    pairs : Pairs
-    tasks : int64, (n_tasks,)
-        Which pair each task looks at; a task's place is what the sampler is told for its group.
-    every : int
-        Tasks after which sampler and weigher start from fresh states, as at a launch.
-    rng : uint64, (1,)
-    seen : Seen
-        Written in place.
+    tasks : int64, (n_tasks,), which pair each looks at; a task's place is what the sampler is told for its group
+    every : int, tasks after which sampler and weigher start from fresh states, as at a launch
     """
     one_by_one = shape._replace(sharing=int(Sharing.CENTRE), gaps=True)  # which asks for all weights, pair by pair
     scratch = make_scratch(one_by_one, inputs.matrix.shape[1])
@@ -84,25 +63,13 @@ def _observe(plugs, shape, scratch, inputs, out, pairs, tasks, every, rng, seen)
         scratch.positives[:size] = pairs.positives[c, :size]
         scratch.centres[0], scratch.centre_rows[0] = centre_id, row_of(inputs, centre_id)
         x[:] = inputs.matrix[scratch.centre_rows[0]]
-        draw(
-            plugs.sampler,
-            states[0],
-            t,
-            centre_id,
-            x,
-            out,
-            rng,
-            n,
-            negatives,
-            scratch.negative_log_q,
-            negative_logits,
-        )
+        draw(plugs.sampler, states[0], t, centre_id, x, out, rng, n, negatives, scratch.negative_log_q, negative_logits)
         scratch.positive_rows[0] = row_of(out, scratch.positives[0])
         for k in range(n):
             negative_rows[k] = row_of(out, max(negatives[k], 0))
         dots(width, out.matrix, scratch.positive_rows, 1, x, scratch.positive_logits)
         dots(width, out.matrix, negative_rows, n, x, negative_logits)
-        find_gradients(plugs, states, shape, scratch, width, Group(t, centre_id, 1, size), _ZERO, rng)
+        find_gradients(plugs, states, shape, scratch, width, Group(t, centre_id, 1, size), ZERO, rng)
         seen.ids[t] = negatives
         seen.weights[t] = scratch.weights
         seen.gradients[t, 0] = scratch.positive_steps[0]

@@ -5,43 +5,31 @@ With weights as counts a visit's pairs are listed beforehand, so that an epoch h
 counts; else they are drawn in proportion to their weights when the row is visited.
 """
 
-from typing import NamedTuple
+from collections import namedtuple
 
 import numpy as np
 
 from ..ground.jit import njit
-from .alias import alias_place
 from .contracts import implement_fill, implement_group
-from .rng import next_below, next_unit
+from .rng import alias_place, next_below, next_unit
 from .walk import SEPARATOR
 
 _HEAD = 1  # places before the centres of listed pairs
 
 
-class ListedPairs(NamedTuple):
-    """Visits whose pairs are known, fewer than 2^31 of them: the v-th is of centre ``centres[v]`` with the targets
-    ``targets[starts[v]:starts[v] + sizes[v]]``.
+ListedPairs = namedtuple("ListedPairs", "centres starts sizes targets")
+"""Visits whose pairs are known, fewer than 2^31 of them: the v-th is of centre ``centres[v]`` with the targets
+``targets[starts[v]:starts[v] + sizes[v]]``.
 
-    centres : int32, (n_visits,); starts : int64, (n_visits,); sizes : int32, (n_visits,); targets : int32, (n_pairs,)
-    """
-
-    centres: np.ndarray
-    starts: np.ndarray
-    sizes: np.ndarray
-    targets: np.ndarray
+centres : int32, (n_visits,); starts : int64, (n_visits,); sizes : int32, (n_visits,); targets : int32, (n_pairs,)
+"""
 
 
-class DrawnPairs(NamedTuple):
-    """Visits whose pairs are drawn. centres : int32, (n_visits,)
-    means : float32, (n_in,), pairs of a visit on average; starts : int64, (n_in + 1,), where a row's columns begin
-    targets : int32, (n_pairs,), the columns; table : uint64, (n_pairs,), alias tables of the rows
-    """
-
-    centres: np.ndarray
-    means: np.ndarray
-    starts: np.ndarray
-    targets: np.ndarray
-    table: np.ndarray
+DrawnPairs = namedtuple("DrawnPairs", "centres means starts targets table")
+"""Visits whose pairs are drawn. centres : int32, (n_visits,)
+means : float32, (n_in,), pairs of a visit on average; starts : int64, (n_in + 1,), where a row's columns begin
+targets : int32, (n_pairs,), the columns; table : uint64, (n_pairs,), alias tables of the rows
+"""
 
 
 @njit(borrows=True)
@@ -97,13 +85,9 @@ def group_drawn(source, tokens, position, rng, positives):
 def list_pairs(starts, columns, counts, visit, rng, centres, begins, sizes, targets):
     """Write out each pair as often as it counts, shuffle each row's, and cut rows into visits.
 
-    Parameters
-    ----------
     starts : int64, (n_in + 1,); columns : int32, (n_pairs,); counts : int64, (n_pairs,); of the matrix
     visit : int, pairs of a visit at most
-    rng : uint64, (1,)
-    centres, begins, sizes : int32, int64, int32, (n_visits,), written, row after row
-    targets : int32, (sum of the counts,), written
+    centres, begins, sizes : int32, int64, int32, (n_visits,), and targets : int32, (sum of the counts,), written
     """
     n = v = 0
     for row in range(starts.shape[0] - 1):

@@ -3,48 +3,37 @@
     walk a group -> gather -> mean -> nodes of the positives' paths -> dots -> steps -> bound -> update -> shrink
 
 A target's logits are those of the inner nodes on its path, which the loss holds: ``starts`` and ``turns``, as
-`huffman.huffman_paths` makes them. Row v of the output matrix is inner node v. A node that lies on the paths of several
+`huffman_paths` makes them. Row v of the output matrix is inner node v. A node that lies on the paths of several
 positives, as the root does, is looked at once and counts for each of them.
 
 Where pairs go both ways and a centre has a row of its own, a group is seen from its other side, as in `window`: the
 words around are the centres, and all of them go down the one path of the word in the middle, six nodes at a time.
 """
 
-from typing import NamedTuple
+from collections import namedtuple
 
 import numpy as np
 
-from ..ground.jit import njit
+from ..ground.jit import ONE, ZERO, njit
 from .bags import add_to_bag, mean_of_bag, shrink_bag
 from .contracts import gather, group, prefetch_hint
-from .decay import shrink, shrink_each
 from .functions import FULL, exp_into, fast_log, padded
 from .groups import EXPLODED, on_own_lines
 from .linalg import bound_steps, dot, dots, fetch_row, row_of, step_rows, window_products, window_steps
 from .schedule import linear
 from .simd.tiles import NEGATIVES
+from .updates import shrink, shrink_each
 
-_ZERO = np.float32(0.0)
-_ONE = np.float32(1.0)
 TILE = 1 + NEGATIVES  # nodes that all centres of a window meet at once
 _NEAR = 6  # levels below the root whose nodes are in the cache anyway
 
 
-class Path(NamedTuple):
-    """Scratch of one shard: the inner nodes of a group, their rows, logits, e^logits and steps, how often the group's
-    paths pass each and how often they turn left there; and for each node of the tree its place among them.
+Path = namedtuple("Path", "nodes rows logits exp_logits steps passes lefts places")
+"""Scratch of one shard: the inner nodes of a group, their rows, logits, e^logits and steps, how often the group's
+paths pass each and how often they turn left there; and for each node of the tree its place among them.
 
-    Of a window, logits and steps lie tile by tile: of its first node for all centres, then each centre's of the others.
-    """
-
-    nodes: np.ndarray
-    rows: np.ndarray
-    logits: np.ndarray
-    exp_logits: np.ndarray
-    steps: np.ndarray
-    passes: np.ndarray
-    lefts: np.ndarray
-    places: np.ndarray
+Of a window, logits and steps lie tile by tile: of its first node for all centres, then each centre's of the others.
+"""
 
 
 def make_path(loss, max_positives):
@@ -76,9 +65,9 @@ def collect_nodes(loss, positives, m, path):
             place = places[node]
             if place >= n or nodes[place] != node:
                 place = n
-                nodes[n], places[node], passes[n], lefts[n] = node, n, _ZERO, _ZERO
+                nodes[n], places[node], passes[n], lefts[n] = node, n, ZERO, ZERO
                 n += 1
-            passes[place] += _ONE
+            passes[place] += ONE
             lefts[place] += np.float32(1 - right)
     return n
 
@@ -90,13 +79,13 @@ def find_path_gradients(path, n):
     Return L = Σ passes · log(1 + e^s) − lefts · s over the first n nodes (float64).
     """
     logits, exp_logits, passes, lefts = path.logits, path.exp_logits, path.passes, path.lefts
-    exp_into(logits, padded(n), _ONE, _ZERO, exp_logits)
+    exp_into(logits, padded(n), ONE, ZERO, exp_logits)
     value, product = 0.0, 1.0  # one logarithm for many factors
     for k in range(n):
-        total = _ONE + exp_logits[k]
+        total = ONE + exp_logits[k]
         path.steps[k] = passes[k] * (exp_logits[k] / total) - lefts[k]
         value -= np.float64(lefts[k] * logits[k])
-        if passes[k] == _ONE:
+        if passes[k] == ONE:
             product *= np.float64(total)
             if product > FULL:
                 value += fast_log(product)
@@ -140,7 +129,7 @@ def train_paths(shape, around, plugs, scratch, bag, path, words, grams, out, tok
         if shape.bounded:
             bound_steps(path.steps, 0, path.steps, n, norm2)
         for i in range(total.shape[0]):
-            total[i] = _ZERO
+            total[i] = ZERO
         step_rows(width, matrix_out, path.rows, path.steps, n, x, total)
         add_to_bag(words, grams, bag, n_words, n_grams, total)
         shrink_bag(words, grams, bag, n_words, n_grams, alpha * np.float32(m))
@@ -152,13 +141,9 @@ def train_paths(shape, around, plugs, scratch, bag, path, words, grams, out, tok
 
 @njit(borrows=True)
 def find_window_gradients(loss, path, begin, n, m, alpha, norms):
-    """Write the steps, -alpha · dL/ds, of m centres at the n nodes of one path.
+    """Write the steps, -alpha · dL/ds, of m centres at the n nodes of one path, which begins at ``loss.turns[begin]``.
 
-    Parameters
-    ----------
-    loss : of paths; path : Path, with the logits
-    begin : int, where the path begins in ``loss.turns``
-    alpha : float32; norms : float32, (m,), |x|² of the centres
+    norms : float32, (m,), |x|² of the centres
 
     Returns
     -------
@@ -166,16 +151,16 @@ def find_window_gradients(loss, path, begin, n, m, alpha, norms):
         Sum of the losses, and by how much the steps through one node's row move a logit at most.
     """
     logits, exp_logits, steps = path.logits, path.exp_logits, path.steps
-    exp_into(logits, padded(m * n), _ONE, _ZERO, exp_logits)
-    value, product, reach = 0.0, 1.0, _ZERO
+    exp_into(logits, padded(m * n), ONE, ZERO, exp_logits)
+    value, product, reach = 0.0, 1.0, ZERO
     for j in range(n):
         first = j // TILE * TILE
         others = min(TILE, n - first) - 1
         at, apart = (first * m, 1) if j == first else (first * m + m + j - first - 1, others)
-        left, moved = np.float32(1 - (loss.turns[begin + j] & 1)), _ZERO
+        left, moved = np.float32(1 - (loss.turns[begin + j] & 1)), ZERO
         for k in range(m):
             place = at + k * apart
-            total = _ONE + exp_logits[place]
+            total = ONE + exp_logits[place]
             step = -alpha * (exp_logits[place] / total - left)
             steps[place] = step
             moved += abs(step) * norms[k]
@@ -197,7 +182,7 @@ def train_path_windows(shape, plugs, scratch, path, inputs, out, tokens, first, 
     source, loss = plugs.source, plugs.loss
     matrix_in, matrix_out, width = inputs.matrix, out.matrix, out.width
     centres, centre_rows, norms, rows = scratch.centres, scratch.centre_rows, scratch.norms, path.rows
-    logits, steps = path.logits, path.steps
+    logits, steps, room = path.logits, path.steps, scratch.gradients
     each = 1.0 / max(last - first, 1)
     loss_sum, pairs = 0.0, 0
     for position in range(first, last):
@@ -227,25 +212,77 @@ def train_path_windows(shape, plugs, scratch, path, inputs, out, tokens, first, 
         alpha = np.float32(linear(alphas[0], alphas[1], (position - first) * each))
         value, reach = find_window_gradients(loss, path, begin, n, m, alpha, norms)
         loss_sum += value
-        if shape.bounded and reach > _ONE:
+        if shape.bounded and reach > ONE:
             for k in range(m * n):
                 steps[k] /= reach
         for j in range(0, n, TILE):
             others, at = min(TILE, n - j) - 1, j * m
             window_steps(
-                width,
-                matrix_in,
-                centre_rows,
-                m,
-                matrix_out,
-                rows[j:],
-                others,
-                steps[at:],
-                steps[at + m :],
-                scratch.gradients,
+                width, matrix_in, centre_rows, m, matrix_out, rows[j:], others, steps[at:], steps[at + m :], room
             )
         shrink_each(inputs.decay, inputs.frozen, inputs, centres, m, alpha)
         for j in range(n):
             shrink(out.decay, out.frozen, out, loss.turns[begin + j] >> 1, alpha * np.float32(m))
         pairs += m
     return loss_sum, pairs
+
+
+def huffman_paths(counts):
+    """Build the tree of these counts, falling, by merging the two rarest of what is left (Huffman 1952): frequent
+    targets are near the root. Inner nodes are numbered from the root by falling count.
+
+    Returns
+    -------
+    starts : int64, (n_targets + 1,), where the path of each target begins in `turns`
+    turns : int32, paths from the root down: 2 · node, and 1 more where it goes right, to the more frequent side
+    """
+    counts = np.ascontiguousarray(counts, np.int64)
+    parents, rights = _merge_rarest(counts)
+    depths = _depths(parents, len(counts))
+    starts = np.zeros(len(counts) + 1, np.int64)
+    np.cumsum(depths[: len(counts)], out=starts[1:])
+    return starts, _turns(parents, rights, starts)
+
+
+@njit
+def _merge_rarest(counts):
+    """Return each node's parent, the number of an inner node, and its side; leaves first, then inner nodes."""
+    n = counts.shape[0]
+    inner = max(n - 1, 0)
+    parents, rights = np.full(n + inner, -1, np.int32), np.zeros(n + inner, np.uint8)
+    passes = np.zeros(inner, np.int64)
+    leaf, oldest = n - 1, inner - 1  # the rarest of either kind: both queues are sorted
+    for made in range(inner - 1, -1, -1):
+        for side in range(2):
+            if leaf >= 0 and (oldest <= made or counts[leaf] < passes[oldest]):
+                child, count = leaf, counts[leaf]
+                leaf -= 1
+            else:
+                child, count = n + oldest, passes[oldest]
+                oldest -= 1
+            parents[child], rights[child] = made, side
+            passes[made] += count
+    return parents, rights
+
+
+@njit
+def _depths(parents, n):
+    """Return how many inner nodes are above each node: int64, leaves first, then inner nodes."""
+    depths = np.zeros(parents.shape[0], np.int64)
+    for node in range(n + 1, parents.shape[0]):  # a parent's number is below its children's
+        depths[node] = depths[n + parents[node]] + 1
+    for leaf in range(n):
+        depths[leaf] = depths[n + parents[leaf]] + 1 if parents[leaf] >= 0 else 0
+    return depths
+
+
+@njit
+def _turns(parents, rights, starts):
+    n = starts.shape[0] - 1
+    turns = np.empty(starts[n], np.int32)
+    for leaf in range(n):
+        node = leaf
+        for place in range(starts[leaf + 1] - 1, starts[leaf] - 1, -1):
+            turns[place] = 2 * parents[node] + rights[node]
+            node = n + parents[node]
+    return turns

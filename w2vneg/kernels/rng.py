@@ -1,7 +1,11 @@
-"""Random streams of one 64-bit word each: splitmix64 (Steele, Lea and Flood, 2014).
+"""Random streams of one 64-bit word each, splitmix64 (Steele, Lea and Flood, 2014), and draws from a distribution.
 
 A stream is a uint64 array of one element, advanced in place. `mix` is its output function, used by itself where a
 decision must depend on a position alone (is this token kept?) and not on the order in which positions are visited.
+
+Draws take constant time by the alias method (Walker 1977; table after Vose 1991). A table is uint64, (n,): slot k
+yields k with chance (its low 32 bits) / 2^32, else the index in its high 32 bits, so that a draw touches one cache
+line.
 """
 
 import numpy as np
@@ -11,14 +15,9 @@ from ..ground.jit import njit
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FIRST = np.uint64(0xBF58476D1CE4E5B9)
 _SECOND = np.uint64(0x94D049BB133111EB)
-_S27 = np.uint64(27)
-_S30 = np.uint64(30)
-_S31 = np.uint64(31)
-_S32 = np.uint64(32)
-_S40 = np.uint64(40)
+_S11, _S27, _S30, _S31, _S32, _S40 = (np.uint64(n) for n in (11, 27, 30, 31, 32, 40))
 _LOW = np.uint64(0xFFFFFFFF)
 _TO_UNIT = np.float32(2.0**-24)
-_S11 = np.uint64(11)
 _TO_DOUBLE = 2.0**-53
 
 
@@ -106,3 +105,78 @@ def shuffled(key, place, n):
 def kept_at(key, position, threshold):
     """Tell whether the token at `position` survives: probability threshold / 2^32, the same answer at every call."""
     return (bits_at(key, position) & _LOW) < threshold
+
+
+@njit
+def _pair(share, small, large, table):
+    """Vose's pairing of slots below and above the mean; `share` (float64, mean 1) is used up, two int32 for scratch."""
+    n = share.shape[0]
+    n_small = n_large = 0
+    for k in range(n):
+        table[k] = (np.uint64(k) << _S32) | _LOW
+        if share[k] < 1.0:
+            small[n_small] = k
+            n_small += 1
+        else:
+            large[n_large] = k
+            n_large += 1
+    while n_small > 0 and n_large > 0:
+        n_small -= 1
+        low = small[n_small]
+        high = large[n_large - 1]
+        threshold = np.uint64(min(share[low] * 4294967296.0, 4294967295.0))
+        table[low] = (np.uint64(high) << _S32) | threshold
+        share[high] -= 1.0 - share[low]
+        if share[high] < 1.0:
+            n_large -= 1
+            small[n_small] = high
+            n_small += 1
+
+
+def alias_table(weights):
+    """Build the alias table of a distribution proportional to `weights` (n,), not negative, not all zero."""
+    weights = np.asarray(weights, np.float64)
+    return alias_rows(np.array([0, weights.size]), weights)
+
+
+@njit
+def alias_rows(starts, weights):
+    """Build one table for each stretch ``weights[starts[i]:starts[i + 1]]``, with indices within the stretch.
+
+    starts : int64, (n_rows + 1,); weights : any kind of number, (n,), not negative, no stretch all zero
+    """
+    table = np.empty(weights.shape[0], np.uint64)
+    longest = 0
+    for row in range(starts.shape[0] - 1):
+        longest = max(longest, starts[row + 1] - starts[row])
+    share = np.empty(longest, np.float64)
+    small, large = np.empty(longest, np.int32), np.empty(longest, np.int32)
+    for row in range(starts.shape[0] - 1):
+        first, n = starts[row], starts[row + 1] - starts[row]
+        total = 0.0
+        for k in range(n):
+            total += weights[first + k]
+        for k in range(n):
+            share[k] = weights[first + k] * (n / total)
+        _pair(share[:n], small, large, table[first : first + n])
+    return table
+
+
+@njit(borrows=True)
+def alias_place(table, first, n, rng):
+    """Draw an index (int64) below n from the table that is the stretch of n slots from `first` on."""
+    return place_of(table, first, n, next_bits(rng))
+
+
+@njit(borrows=True)
+def place_of(table, first, n, bits):
+    """Make 64 random bits the index that `alias_place` draws."""
+    slot = np.int64(((bits >> _S32) * np.uint64(n)) >> _S32)
+    word = table[first + slot]
+    return slot if (bits & _LOW) < (word & _LOW) else np.int64(word >> _S32)
+
+
+@njit(borrows=True)
+def alias_draw(table, rng):
+    """Draw one index (int32) from a whole table."""
+    return np.int32(alias_place(table, 0, table.shape[0], rng))

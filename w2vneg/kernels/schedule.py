@@ -6,19 +6,10 @@ from ..ground.jit import jitable
 
 
 def keep_thresholds(counts, threshold):
-    """Chance that a token survives subsampling, times 2^32.
+    """Return the chance that a token survives subsampling, times 2^32: uint64, (n_vocab,).
 
-    With f the word's share of the corpus and t the threshold, word2vec.c keeps it with probability
+    With f the word's share of the corpus and t the threshold, 0 to keep all, word2vec.c keeps it with probability
     min(1, √(t/f) + t/f); the formula printed in the paper (notes eq. 23) leaves out the second term.
-
-    Parameters
-    ----------
-    counts : int64, (n_vocab,)
-    threshold : float, t; 0 keeps everything
-
-    Returns
-    -------
-    uint64, (n_vocab,)
     """
     if threshold == 0:
         return np.full(len(counts), 2**32, np.uint64)
@@ -32,10 +23,8 @@ _FRESH = 65_536  # tokens after which workers learn what the others have made of
 def block_size(n_tokens, workers, cost, n_private=0, n_rows=1):
     """Tokens per worker and round: a fraction of a second of work, at least 20 rounds an epoch unless one gets tiny.
 
-    cost : float, rough nanoseconds per token
-    n_private, n_rows : int
-        Rows of which every worker has copies, of how many. With all of them a worker sees nothing of the others within
-        a round, and what all read in it counts, not what each does.
+    cost : float, rough nanoseconds per token; n_private : of n_rows rows every worker has copies; with all of them it
+    sees nothing of the others within a round, and what all read in it counts, not what each does
     """
     most = 400_000
     if n_private:
@@ -50,10 +39,8 @@ def even_block(n_tokens, pieces, most):
 
 
 def rounds_of(n_tokens, block, workers, key):
-    """Return the blocks of each round of an epoch, in an order drawn anew for each `key`.
-
-    A corpus has topics and drifts from its first to its last page; blocks in their own order would let the end weigh
-    more than the beginning.
+    """Return the blocks of each round of an epoch, in an order drawn anew for each `key`, lest a corpus's end weigh
+    more.
 
     Returns
     -------

@@ -10,45 +10,26 @@ negatives and a loop of its own, `paths`.
 
 import numpy as np
 
-from ..ground.jit import njit
+from ..ground.jit import launch, njit
 from ..ground.registry import Sharing
 from .bags import make_bag, train_bags
-from .contracts import draw, fetches, group, on_update, open_sampler, open_weigher, prefetch_hint, prescore
-from .decay import shrink, shrink_each
-from .frozen import stays, step_targets
-from .groups import (
-    EXPLODED,
-    Group,
-    drawn_places,
-    find_gradients,
-    make_scratch,
-    on_own_lines,
-    scale_steps,
-)
+from .contracts import draw, fetches, fill, group, on_update, open_sampler, open_weigher, prefetch_hint, prescore
+from .groups import EXPLODED, Group, drawn_places, find_gradients, make_scratch, on_own_lines, scale_steps
 from .linalg import bound_steps, dot, dots, fetch_row, row_of
 from .paths import make_path, train_path_windows, train_paths
 from .schedule import linear
+from .updates import shrink, shrink_each, stays, step_targets
 from .window import train_windows
 
 
 def run_shard(plugs, shape, inputs, out, tokens, first, last, alphas, rng, scratch=None):
     """Train on the groups whose centres stand at ``tokens[first:last]``.
 
-    Parameters
-    ----------
-    plugs : Plugs
-    shape : LoopSpec
-    inputs, out : Rows
-        Both matrices as this worker sees them; updated in place. Where several rows make a vector, `inputs` are two,
-        those of words and of n-grams.
-    tokens : int32, (capacity,)
-        The block's scratch as `fill` left it.
-    first, last : int
-    alphas : (float, float)
-        Learning rate at `first` and at `last`; linear between them.
-    rng : uint64, (1,)
-    scratch : Scratch, optional
-        This worker's; nothing in it outlasts a group.
+    inputs, out : Rows, both matrices as this worker sees them, updated in place; where several rows make a vector,
+        `inputs` are two, those of words and of n-grams
+    tokens : int32, (capacity,), the block's scratch as `fill` left it
+    alphas : (float, float), learning rate at `first` and at `last`; linear between them
+    rng : uint64, (1,); scratch : Scratch, optional, this worker's; nothing in it outlasts a group
 
     Returns
     -------
@@ -81,7 +62,7 @@ def train_centres(shape, plugs, states, scratch, inputs, out, tokens, first, las
     x = scratch.x
     dim, width = x.shape[0], out.width
     positives, positive_rows = scratch.positives, scratch.positive_rows
-    negatives, negative_rows = scratch.negatives, scratch.negative_rows
+    negatives, negative_rows, log_q = scratch.negatives, scratch.negative_rows, scratch.negative_log_q
     positive_logits, negative_logits = scratch.positive_logits, scratch.negative_logits
     positive_steps, negative_steps = scratch.positive_steps, scratch.negative_steps
     each = 1.0 / max(last - first, 1)
@@ -105,19 +86,7 @@ def train_centres(shape, plugs, states, scratch, inputs, out, tokens, first, las
             fetch_row(matrix_out, row_of(out, coming))
         draws = drawn_places(shape, m)
         prescore(sampler, sampler_state, matrix_in, centre_row, following_row, out)
-        known = draw(
-            sampler,
-            sampler_state,
-            place,
-            centre_id,
-            x,
-            out,
-            rng,
-            draws,
-            negatives,
-            scratch.negative_log_q,
-            negative_logits,
-        )
+        known = draw(sampler, sampler_state, place, centre_id, x, out, rng, draws, negatives, log_q, negative_logits)
         for k in range(m):
             positive_rows[k] = row_of(out, positives[k])
         for k in range(draws):
@@ -146,3 +115,50 @@ def train_centres(shape, plugs, states, scratch, inputs, out, tokens, first, las
         on_update(sampler, sampler_state, m, positives, draws, negatives, negative_steps, out)
         pairs += m
     return loss_sum, pairs
+
+
+def fill_round(source, blocks, epoch_key, tokens, ranges):
+    """Let each worker read its block: blocks and ranges int64 (workers, 2), tokens int32 (workers, capacity)."""
+    launch(reading(source, blocks, epoch_key, tokens, ranges), len(blocks))
+
+
+def reading(source, blocks, epoch_key, tokens, ranges):
+    """Return what lets a worker read its block, a callable of its number; arguments as those of `fill_round`."""
+    epoch_key = np.uint64(epoch_key)
+
+    def read(worker):
+        lo, hi = blocks[worker]
+        ranges[worker] = fill_block(source, lo, hi, epoch_key, tokens[worker]) if lo < hi else 0
+
+    return read
+
+
+@njit(loop=True)
+def fill_block(source, lo, hi, epoch_key, tokens):
+    """Call `contracts.fill` from Python."""
+    return fill(source, lo, hi, epoch_key, tokens)
+
+
+def train_round(plugs, shape, scratches, inputs, out, tokens, ranges, alphas, rngs, read=None):
+    """Let each worker train on ``tokens[worker, ranges[worker, 0]:ranges[worker, 1]]``, on a thread of its own.
+
+    scratches, inputs, out : lists of what `run_shard` takes, one for each worker
+    alphas : float64, (workers, 2); rngs : uint64, (workers, 8), one cache line each; updated in place
+    read : callable of a worker's number, optional, which fills its tokens and its range first (see `reading`)
+
+    Returns
+    -------
+    (loss, pairs) : (float, int), of all workers
+    """
+
+    def work(worker):
+        if read is not None:
+            read(worker)
+        first, last = ranges[worker]
+        start, end = alphas[worker]
+        rows = inputs[worker], out[worker]
+        rng, scratch = rngs[worker], scratches[worker]
+        return run_shard(plugs, shape, *rows, tokens[worker], first, last, (start, end), rng, scratch)
+
+    losses, pairs = zip(*launch(work, len(ranges)), strict=True)
+    return sum(losses), sum(pairs)

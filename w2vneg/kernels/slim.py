@@ -3,18 +3,15 @@
 import numpy as np
 
 from ..ground.jit import LEAF, launch, njit
+from .functions import first_at_least
 
 
 def solve_items(products, neighbours, l2, parts):
     """Solve (G_KK + λ I) b = G_Kj for every item j but the last, K its neighbours; the same with any number of threads.
 
-    Parameters
-    ----------
-    products : csr_matrix, float32, (n + 1, n + 1)
-        G, symmetric, with sorted columns; the last item is the column of ones, which is everybody's neighbour.
-    neighbours : int, of an item, beside the column of ones
-    l2 : float, λ
-    parts : int, threads
+    products : csr_matrix, float32, (n + 1, n + 1), G, symmetric; the last item is the column of ones, everybody's
+    neighbour
+    neighbours : int, of an item, beside the column of ones; l2 : float, λ; parts : int, threads
 
     Returns
     -------
@@ -37,14 +34,7 @@ def solve_items(products, neighbours, l2, parts):
 
 @njit(borrows=True)
 def _product(starts, columns, values, i, j):
-    """Return G_ij."""
-    low, high = starts[i], starts[i + 1]
-    while low < high:
-        middle = (low + high) // 2
-        if columns[middle] < j:
-            low = middle + 1
-        else:
-            high = middle
+    low = first_at_least(columns, starts[i], starts[i + 1], j)
     return values[low] if low < starts[i + 1] and columns[low] == j else np.float32(0.0)
 
 

@@ -13,9 +13,8 @@ makes no vector code.
 
 import numpy as np
 
-from ..ground.jit import LEAF, njit, prange
+from ..ground.jit import LEAF, ZERO, njit, prange
 
-_ZERO = np.float32(0.0)
 _HALF = np.float32(0.5)
 _CHUNKS = 16  # stretches of columns whose inner nodes are summed side by side
 
@@ -37,12 +36,6 @@ def node_counts(n_vocab, n_leaves):
     for node in range(n_leaves - 1, 0, -1):
         counts[node] = counts[2 * node] + counts[2 * node + 1]
     return counts
-
-
-@njit(borrows=True)
-def leaf_of(i, n_leaves, n_vocab):
-    """Return the leaf 0 … L − 1 that holds id `i`."""
-    return ((np.int64(i) + 1) * n_leaves - 1) // n_vocab
 
 
 @njit(borrows=True)
@@ -71,7 +64,7 @@ def features_into(x, scale, features):
 @njit(fastmath=LEAF, borrows=True)
 def node_sum(sums, node, features):
     """Return features · sums[node]."""
-    total = _ZERO
+    total = ZERO
     for i in range(features.shape[0]):
         total += sums[node, i] * features[i]
     return total
@@ -80,7 +73,7 @@ def node_sum(sums, node, features):
 @njit(fastmath=LEAF, borrows=True)
 def two_sums(sums, node, features):
     """Return the sums of `node` and of the one after it: each load of the features serves both."""
-    a = b = _ZERO
+    a = b = ZERO
     for i in range(features.shape[0]):
         v = features[i]
         a += sums[node, i] * v
@@ -127,7 +120,7 @@ def _add_squares(packed, rows, begin, end):
 def _build_leaf(sums, leaf, n_leaves, rows):
     node = n_leaves + leaf
     for i in range(sums.shape[1]):
-        sums[node, i] = _ZERO
+        sums[node, i] = ZERO
     n_vocab = rows.shape[0]
     _add_squares(sums[node], rows, leaf_start(leaf, n_leaves, n_vocab), leaf_start(leaf + 1, n_leaves, n_vocab))
 

@@ -8,16 +8,12 @@ not depend on the centre, for there are several.
 
 import numpy as np
 
-from ..ground.jit import njit
+from ..ground.jit import ONE, ZERO, njit
 from .contracts import draw, fetches, group, on_update, prefetch_hint
-from .decay import shrink, shrink_each
-from .frozen import step_window
 from .groups import EXPLODED, Group, find_gradients, of_windows, scale_steps
 from .linalg import dot, fetch_row, row_of, window_products
 from .schedule import linear
-
-_ZERO = np.float32(0.0)
-_ONE = np.float32(1.0)
+from .updates import shrink, shrink_each, step_window
 
 
 @njit(loop=True)
@@ -57,16 +53,7 @@ def train_windows(shape, plugs, states, scratch, inputs, out, tokens, first, las
         for k in range(m):
             positives[k], centre_rows[k] = word, row_of(inputs, centres[k])
         window_products(
-            width,
-            matrix_in,
-            centre_rows,
-            m,
-            matrix_out,
-            target_rows,
-            n,
-            positive_logits,
-            negative_logits,
-            norms,
+            width, matrix_in, centre_rows, m, matrix_out, target_rows, n, positive_logits, negative_logits, norms
         )
         for k in range(m):
             if not (norms[k] < EXPLODED):
@@ -74,8 +61,8 @@ def train_windows(shape, plugs, states, scratch, inputs, out, tokens, first, las
         alpha = np.float32(linear(alphas[0], alphas[1], place * each))
         loss_sum += find_gradients(plugs, states, shape, scratch, width, Group(place, word, m, m), alpha, rng)[1]
         scale_steps(scratch, m, m * n, -alpha)
-        scale = _bounding_scale(scratch, m, n, dot(target, target)) if shape.bounded else _ONE
-        if scale < _ONE:
+        scale = _bounding_scale(scratch, m, n, dot(target, target)) if shape.bounded else ONE
+        if scale < ONE:
             scale_steps(scratch, m, m * n, scale)
         step_window(inputs.frozen, out.frozen, inputs, out, scratch, m, n)
         shrink_each(inputs.decay, inputs.frozen, inputs, centres, m, alpha)
@@ -95,20 +82,20 @@ def _bounding_scale(scratch, m, n, target_norm):
     too. The step of a word that comes once is not, nor what moves any along the negatives, as in the other loop.
     """
     positive_steps, negative_steps, norms = scratch.positive_steps, scratch.negative_steps, scratch.norms
-    own = through = _ZERO
+    own = through = ZERO
     for k in range(m):
         through += abs(positive_steps[k])
         own += abs(positive_steps[k]) * norms[k]
     reach = own
-    if through * target_norm > _ONE:
+    if through * target_norm > ONE:
         again = _largest_repeated_step(scratch, m) * target_norm
         reach = again if again > reach else reach
     for j in range(n):
-        of_negative = _ZERO
+        of_negative = ZERO
         for k in range(m):
             of_negative += abs(negative_steps[k * n + j]) * norms[k]
         reach = of_negative if of_negative > reach else reach
-    return _ONE / reach if reach > _ONE else _ONE
+    return ONE / reach if reach > ONE else ONE
 
 
 @njit(borrows=True)
@@ -119,7 +106,7 @@ def _largest_repeated_step(scratch, m):
     last = slots.shape[0] - 1
     for slot in range(last + 1):
         slots[slot] = -1
-    longest = _ZERO
+    longest = ZERO
     for k in range(m):
         row, slot = centre_rows[k], centre_rows[k] & last
         while slots[slot] >= 0 and slots[slot] != row:

@@ -22,27 +22,18 @@ def settled(model):
 
 
 def law_of(config, counts):
-    """Return where scores settle with a loss and a sampler.
+    """Return where scores settle with the loss and sampler of a RunSpec, or ConfigError if that is not known.
 
-    Parameters
-    ----------
-    config : RunSpec
-    counts : ndarray, int64, (n_targets,)
+    counts : int64, (n_targets,)
 
     Returns
     -------
-    factor : float, (1 + T) / T
-    log_noise : ndarray, float64, (n_targets,), log D; None where raw scores are log P
-
-    Raises
-    ------
-    ConfigError
-        If it is not known.
+    (factor, log_noise) : float, (1 + T) / T; float64, (n_targets,), log D, or None where raw scores are log P
     """
     loss, sampler = LOSSES[config.loss.name], config.sampler
     if config.absolute_softmax:
         raise ConfigError("scores of an absolute softmax have no sign to correct; take the raw ones")
-    if loss.needs_log_q or loss.paths or sampler is None or sampler.name == "all":
+    if loss.needs_log_q or loss.paths or sampler is None:
         return 1.0, None
     if sampler.name == "selfplay":
         return 2.0, np.zeros(len(counts))

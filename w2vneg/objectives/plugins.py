@@ -21,10 +21,8 @@ from .readout import READOUTS
 from .samplers import SAMPLERS
 from .weighers import WEIGHERS
 
-REGISTRIES = {
-    **{"loss": LOSSES, "sampler": SAMPLERS, "weigher": WEIGHERS, "inputs": INPUTS},
-    **{"source": SOURCES, "readout": READOUTS},
-}
+_OF_LOOP = {"loss": LOSSES, "sampler": SAMPLERS, "weigher": WEIGHERS, "inputs": INPUTS}
+REGISTRIES = _OF_LOOP | {"source": SOURCES, "readout": READOUTS}
 _TABLES = REGISTRIES | {"reader": READERS, "traversal": TRAVERSALS}
 
 
@@ -32,19 +30,10 @@ _loaded: set[str] = set()  # names of modules
 
 
 def load_plugins(plugin):
-    """Import what ``--plugin`` names, once in a process; a file of a name seen before is not read again.
+    """Import what ``--plugin`` names, modules or paths of .py files with commas between, once in a process.
 
-    Parameters
-    ----------
-    plugin : str or None
-        A module's name or the path of a .py file, or several with commas between.
-
-    Raises
-    ------
-    InputError
-        If there is no such module or file, or it fails while being imported; what it had registered is taken out again.
-    ConfigError
-        If it registers nothing.
+    InputError if there is none, or it fails while being imported: what it had registered is taken out again.
+    ConfigError if it registers nothing.
     """
     for name in _names(plugin):
         module = _module_of(name)
@@ -54,8 +43,8 @@ def load_plugins(plugin):
         try:
             _import(name, module)
             for kind, entry in sorted(_registered() - before):
-                if kind in ("loss", "sampler", "weigher", "inputs"):
-                    _require_bodies(name, kind, entry)
+                if kind in _OF_LOOP:
+                    _require_bodies(name, kind, _OF_LOOP[kind][entry])
         except BaseException:
             sys.modules.pop(module, None)
             for kind, entry in _registered() - before:
@@ -75,8 +64,7 @@ def are_loaded(plugin):
     return all(_module_of(name) in sys.modules for name in _names(plugin))
 
 
-def _require_bodies(name, kind, entry):
-    plug = REGISTRIES[kind][entry]
+def _require_bodies(name, kind, plug):
     if "from_options" in vars(plug):
         return  # which may make a plug of another class
     try:

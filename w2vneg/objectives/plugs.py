@@ -1,21 +1,13 @@
 """Base classes of the plugs: what losses, samplers, weighers and inputs say of themselves, and what holds if not.
 
-A plug is a class with annotated fields, numbers and arrays, which compiled code sees as a named tuple:
-
-    @SAMPLERS.register("uniform")
-    class Uniform(Sampler):
-        n_vocab: int
-
-        context_free = True
-
-Its ``Options`` are a dataclass of `option` fields. Command line, TOML, Python keywords, searches, model folders, help
-and refusals follow from them. `from_options` is given an instance of them, and the few of the run that all plugs may
-read as ``context.run``.
+A plug is a class with annotated fields, numbers and arrays, which compiled code sees as a named tuple. Its ``Options``
+are a dataclass of `option` fields, from which command line, TOML, Python keywords, searches and help follow.
 """
 
 import difflib
 import inspect
 from collections import Counter, namedtuple
+from typing import ClassVar
 
 import numpy as np
 
@@ -32,16 +24,22 @@ _made: Counter[str] = Counter()  # name of a class -> how many of it there were
 class PlugType(type):
     """Makes a named tuple of a plug's fields and refuses names that the base class does not know."""
 
-    def __new__(cls, name, bases, body, base=False):
+    def __new__(cls, name, bases, body, base=False, fields=False):
+        """base : bool, it is no plug but a base of some; fields : bool, these have its fields, behind their own"""
+        body = body | {"__slots__": ()}
         plain = super().__new__(cls, name, bases, body)
+        annotations = inspect.get_annotations(plain)
+        if fields:
+            plain._inherited = annotations, {field: body[field] for field in annotations if field in body}
         if base:
             return plain
         _check_names(plain, body)
-        annotations = inspect.get_annotations(plain)
-        fields = list(annotations) or ["flavour"]  # compiled code has no empty tuple
-        defaults = [body[field] for field in fields if field in body] if annotations else [0]
-        record = namedtuple(name, fields, defaults=defaults)
-        body = {key: value for key, value in body.items() if key not in fields} | {"__slots__": ()}
+        behind, values = plain._inherited
+        annotations, values = annotations | behind, values | body
+        names = list(annotations) or ["flavour"]  # compiled code has no empty tuple
+        defaults = [values[field] for field in names if field in values] if annotations else [0]
+        record = namedtuple(name, names, defaults=defaults)
+        body = {key: value for key, value in body.items() if key not in names}
         made = super().__new__(cls, name, (record, *bases), body)
         made.__annotations__ = annotations
         made.Options = own_options(made)
@@ -50,7 +48,7 @@ class PlugType(type):
             made.__name__ = f"{name}_{_made[name]}"
         return made
 
-    def __init__(cls, name, bases, body, base=False):
+    def __init__(cls, name, bases, body, **kinds):
         super().__init__(name, bases, body)
 
 
@@ -72,7 +70,7 @@ def _check_names(plug, body):
 class Plug(metaclass=PlugType, base=True):
     """What losses, samplers and weighers have in common."""
 
-    __slots__ = ()
+    _inherited: ClassVar[tuple[dict, dict]] = {}, {}
 
     about: About | None = None
     """What ``w2vneg objectives`` tells of it; the first line of the docstring if there is none."""
@@ -91,18 +89,9 @@ class Plug(metaclass=PlugType, base=True):
 
     @classmethod
     def from_options(cls, options, context):
-        """Return an instance for a run.
+        """Return an instance for a run: unless overridden, with each field set to the option of its name.
 
-        Parameters
-        ----------
-        options : Options
-            Its own.
-        context : registry.RunContext
-
-        Returns
-        -------
-        Plug
-            Unless overridden, with each field set to the option of its name.
+        options : Options, its own; context : registry.RunContext
         """
         own = options_of(cls)
         for name in cls._fields:
@@ -125,8 +114,6 @@ class Plug(metaclass=PlugType, base=True):
 
 class Loss(Plug, base=True):
     """What gradient the logits of a positive and its negatives give; bind ``implement_step``."""
-
-    __slots__ = ()
 
     needs_positive_log_q: bool = False
     """It reads log q of the positive."""
@@ -173,8 +160,6 @@ class Loss(Plug, base=True):
 
 class Sampler(Plug, base=True):
     """Which negatives; bind ``implement_draw``, or ``kernels.ahead.implement_pick`` if no draw depends on anything."""
-
-    __slots__ = ()
 
     gives_log_q: bool = False
     """It writes log q of its draws, and binds ``implement_log_prob``."""
@@ -230,13 +215,9 @@ class Sampler(Plug, base=True):
 class Weigher(Plug, base=True):
     """How much each negative counts; bind ``implement_weigh``."""
 
-    __slots__ = ()
-
 
 class Inputs(Plug, base=True):
     """Whose rows make the vector that is compared with the targets; bind ``implement_gather``."""
-
-    __slots__ = ()
 
     composes: bool = True
     """False: the vector is the centre's own row, and there is nothing to gather."""

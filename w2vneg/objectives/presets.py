@@ -1,10 +1,8 @@
 """Names for whole objectives: what a paper means by a word, as options of the three plugs.
 
-A loss's own name is the preset with its natural sampler. Whatever is given beside a preset's name wins over it.
-
-RS: Tanielian and Vasile 2019. CIS: Partially Mutual Exclusive Softmax. CSS: Botev, Zheng and Barber 2017. Kernel: Blanc
-and Rendle 2018. Notes: the notes on noise contrastive estimation. The papers' numbers of negatives are kept: 5 for the
-relaxed softmax (RS §3.2; CIS gives none, its methods get the same), 20 for the objectives of CSS (§6.1), 25 for NCE.
+A loss's own name is the preset with its natural sampler. The papers' numbers of negatives are kept. RS: Tanielian and
+Vasile 2019. CIS: Partially Mutual Exclusive Softmax. CSS: Botev, Zheng and Barber 2017. Kernel: Blanc and Rendle 2018.
+Notes: the notes on noise contrastive estimation.
 """
 
 from dataclasses import dataclass, field, replace
@@ -16,8 +14,7 @@ from ..ground.errors import ConfigError
 class Preset:
     """loss : str; values : dict of option -> value, what the name fills in; summary, paper : str
     note : str, where this differs from the paper's letter and how to have that
-    text_alpha : float, the learning rate for text, where development data chose another than the common one; items have
-    other groups and other rates, and keep that (docs/journal/2026-11-23-measurements.md)
+    text_alpha : float, the learning rate for text, where development data chose another than the common one
     of_text : dict of option -> value, what the name fills in for text only
     by_pairs : bool, fewer pairs are gone through more often, see `epochs_over`
     """

@@ -13,12 +13,12 @@ from ..ground.errors import ConfigError
 from ..ground.events import CostEstimated
 from ..ground.registry import RunContext, Sharing
 from ..kernels.contracts import answers_log_prob, require_bodies
-from ..kernels.decay import L2
-from ..kernels.dense import dense_cost
+from ..kernels.dense.blas import dense_cost
 from ..kernels.groups import LoopSpec, Plugs
 from ..kernels.paths import TILE
 from ..kernels.schedule import block_size, even_block
-from ..objectives.samplers._nothing import Nothing
+from ..kernels.updates import L2
+from ..objectives.samplers import Nothing
 from ..objectives.samplers.exclusions import make_exclusion
 from ..objectives.weighers import WEIGHERS
 

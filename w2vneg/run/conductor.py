@@ -24,7 +24,7 @@ from ..data.vocab import Vocabulary
 from ..ground.errors import ConfigError, W2vnegError
 from ..ground.jit import available_threads
 from ..objectives.plugins import load_plugins
-from ..objectives.samplers.degeneracy import is_file_of_weights, read_degeneracy
+from ..objectives.samplers.boltzmann import is_file_of_weights, read_degeneracy
 from .doubts import doubts_of
 from .known import with_known
 from .prior import Prior, input_of_model

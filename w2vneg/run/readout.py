@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..kernels.contexts import context_means
+from ..kernels.bags import context_means
 from ..kernels.schedule import keep_thresholds
 from ..objectives.law import settled
 from ..objectives.readout import Trained, parse

@@ -10,8 +10,7 @@ from ..config.compatibility import check_diagnose
 from ..data.encoded.ranked import check_whole
 from ..ground.errors import ConfigError, DivergenceError, InputError
 from ..ground.events import EpochDone, Interrupted, RolledBack, RoundDone
-from ..ground.jit import available_threads
-from ..ground.jit.compile_events import watched
+from ..ground.jit import available_threads, watched
 from ..kernels.schedule import linear
 from ..objectives.presets import epochs_over
 from ..objectives.readout import parse

@@ -15,7 +15,7 @@ from pathlib import Path
 from ..ground.errors import ConfigError
 from ..ground.jit import cache_folder, compilations
 from ..ground.option import options_of
-from ..objectives.samplers.degeneracy import DEGENERACIES
+from ..objectives.samplers.boltzmann import DEGENERACIES
 from .conductor import Run, resolve
 from .word2vec import Word2Vec
 

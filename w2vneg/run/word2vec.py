@@ -18,7 +18,7 @@ from ..config.synonyms import GENSIM_METHODS
 from ..data.inputs import Input, as_input, settled
 from ..data.sources import noun_of
 from ..ground.errors import ConfigError
-from ..ground.jit.compile_events import watched
+from ..ground.jit import watched
 from ..objectives.readout import parse
 from ..vectors import Vectors, spells, with_spellings
 from .checkpoints import Checkpoints

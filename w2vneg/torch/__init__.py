@@ -6,8 +6,7 @@
     loss(hidden, targets).backward()
     loss.log_prob(hidden)
 
-The plugs are the same as everywhere: name, options, defaults and what is refused come from `w2vneg.objectives.losses`,
-`w2vneg.objectives.samplers` and `w2vneg.objectives.weighers`. Here is a second body for each of them, in tensors.
+The plugs are those of `w2vneg.objectives`. Here is a second body for each of them, in tensors.
 """
 
 from ..ground.errors import require

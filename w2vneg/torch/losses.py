@@ -1,13 +1,14 @@
-"""The equations of `w2vneg.objectives.losses` in tensors: autograd finds the gradients.
+"""The equations of `w2vneg.objectives`' losses and weighers in tensors: autograd finds the gradients.
 
-Each function answers for the class of a plug, whose page has the equation, and returns L of each of B examples. Logits
-are not cut at ±80 here, since no exponential of theirs stands alone.
+Each function answers for the class of a plug, whose page has the equation. Logits are not cut at ±80 here, since no
+exponential of theirs stands alone. No gradient goes through weights.
 """
 
 import math
 from typing import NamedTuple
 
 import torch
+from torch import nn
 from torch.nn.functional import relu, softplus
 
 from ..objectives.losses.blackout import BlackOut
@@ -18,11 +19,16 @@ from ..objectives.losses.noise_contrastive import LearnedNormaliser, NoiseContra
 from ..objectives.losses.ranking import Hinge, Ranking
 from ..objectives.losses.relaxed_softmax import RelaxedSoftmax
 from ..objectives.losses.sampled_softmax import LargeVocabulary, SampledSoftmax
+from ..objectives.weighers.discriminator import Discriminator
+from ..objectives.weighers.importance import SelfNormalisedImportance
+from ..objectives.weighers.none import Unweighted
+from ..objectives.weighers.self_adversarial import SelfAdversarial
 
-_RAREST = -1e4  # as in losses._normaliser
+_RAREST = -1e4  # as in losses._parts
 _LEAST_REST = 1e-6  # as in losses.complementary_sum
 
-VALUES: dict = {}  # class of a loss -> function (loss, Scores) -> tensor (B,)
+VALUES: dict = {}  # class of a loss -> function (loss, Scores) -> tensor (B,), L of each of B examples
+WEIGHTS: dict = {}  # class of a weigher -> function (weigher, logits, log_q, counted) -> ω of the negatives, (B, n)
 
 
 class Scores(NamedTuple):
@@ -56,12 +62,12 @@ class Scores(NamedTuple):
         return self.positive - self.log_q_positive.clamp(min=_RAREST) - self.counted.log()
 
 
-def implement(*losses):
-    """Return a decorator that makes a function the body of these classes."""
+def implement(bodies, *plugs):
+    """Return a decorator that enters a function or module in a table as the body of these classes."""
 
-    def enter(function):
-        VALUES.update(dict.fromkeys(losses, function))
-        return function
+    def enter(body):
+        bodies.update(dict.fromkeys(plugs, body))
+        return body
 
     return enter
 
@@ -86,65 +92,65 @@ def _softmax(loss, scores, first, terms, positive_in=True):
     return (log_z - first + penalised(loss, log_z, scores.generator)).masked_fill(none, 0)
 
 
-@implement(RelaxedSoftmax)
+@implement(VALUES, RelaxedSoftmax)
 def relaxed(loss, scores):
     return _softmax(loss, scores, scores.positive, scores.negative, loss.positive_in)
 
 
-@implement(SampledSoftmax)
+@implement(VALUES, SampledSoftmax)
 def sampled_softmax(loss, scores):
     return _softmax(loss, scores, scores.positive, scores.corrected())
 
 
-@implement(LargeVocabulary)
+@implement(VALUES, LargeVocabulary)
 def large_vocabulary(loss, scores):
     return _softmax(loss, scores, scores.positive_corrected(), scores.corrected())
 
 
-@implement(ComplementarySum)
+@implement(VALUES, ComplementarySum)
 def complementary_sum(loss, scores):
     rest = (-torch.expm1(scores.log_q_positive)).clamp(min=_LEAST_REST)
     return _softmax(loss, scores, scores.positive, scores.corrected() + rest.log()[:, None])
 
 
-@implement(ComplementaryBernoulli)
+@implement(VALUES, ComplementaryBernoulli)
 def complementary_bernoulli(loss, scores):
     """q is b over how many were drawn, those that are the positive among them."""
     drawn = torch.isfinite(scores.log_q).sum(dim=1).clamp(min=1)
     return _softmax(loss, scores, scores.positive, scores.negative - scores.log_q - drawn.log()[:, None])
 
 
-@implement(ImportanceSampling)
+@implement(VALUES, ImportanceSampling)
 def importance_sampling(loss, scores):
     return _softmax(loss, scores, scores.positive, scores.corrected(), positive_in=False)
 
 
-@implement(NegativeSampling)
+@implement(VALUES, NegativeSampling)
 def negative_sampling(loss, scores):
     noise = (scores.weights * softplus(scores.negative)).sum(dim=1)
     return softplus(-scores.positive) + (noise / scores.counted if loss.mean else noise)
 
 
-@implement(NoiseContrastive, LearnedNormaliser)
+@implement(VALUES, NoiseContrastive, LearnedNormaliser)
 def noise_contrastive(loss, scores):
     positive, negative = scores.positive_corrected() - loss.log_z, scores.corrected() - loss.log_z
     value = softplus(-positive) + (scores.weights * softplus(negative)).sum(dim=1)
     return value.masked_fill(~(scores.weights > 0).any(dim=1), 0)
 
 
-@implement(Ranking)
+@implement(VALUES, Ranking)
 def ranking(loss, scores):
     behind = scores.negative - scores.positive[:, None] + loss.margin
     return (scores.weights * softplus(behind)).sum(dim=1)
 
 
-@implement(Hinge)
+@implement(VALUES, Hinge)
 def hinge(loss, scores):
     behind = scores.negative - scores.positive[:, None] + loss.margin
     return (scores.weights * relu(behind)).sum(dim=1)
 
 
-@implement(BlackOut)
+@implement(VALUES, BlackOut)
 def blackout(loss, scores):
     """1 − p of the largest p is the sum of the others', so that nothing is lost to rounding."""
     weights = torch.cat([scores.positive_weight[:, None], scores.weights], dim=1)
@@ -157,3 +163,58 @@ def blackout(loss, scores):
     log_rests = torch.where(top, rest[:, None], torch.log1p(-shares))
     value = log_z - terms[:, 0] - torch.where(weights > 0, log_rests, 0)[:, 1:].sum(dim=1)
     return value.masked_fill(none, 0)
+
+
+@implement(WEIGHTS, Unweighted)
+def unweighted(weigher, logits, log_q, counted):
+    return counted.to(logits.dtype)
+
+
+@implement(WEIGHTS, SelfNormalisedImportance)
+def importance(weigher, logits, log_q, counted):
+    return _shares(-log_q, counted)
+
+
+@implement(WEIGHTS, SelfAdversarial)
+def self_adversarial(weigher, logits, log_q, counted):
+    return _shares(logits * weigher.inverse_temperature, counted)
+
+
+def _shares(exponents, counted):
+    """Return n e^{v_k} / Σ e^{v_l} over the n places that count: (B, n)."""
+    some = counted.any(dim=1, keepdim=True)
+    exponents = exponents.masked_fill(~counted & some, -torch.inf)
+    return torch.softmax(exponents, dim=1) * counted.sum(dim=1, keepdim=True)
+
+
+class Evidence(nn.Module):
+    """The discriminator D(h, j) = (A h) · e_j, trained beside the model.
+
+    A linear map of the hidden state stands where the discriminator of rows has a row of its own for each centre. No
+    gradient of its loss reaches the hidden state.
+    """
+
+    def __init__(self, n_vocab, dim, weigh_positive):
+        super().__init__()
+        self.inner = nn.Linear(dim, dim, bias=False)
+        self.outer = nn.Embedding(n_vocab, dim)
+        nn.init.zeros_(self.outer.weight)
+        self.weigh_positive = weigh_positive
+
+    def forward(self, hidden, targets, ids, drawn):
+        """Return (ω₀ (B,), ω (B, n), the discriminator's loss (B,)).
+
+        ids : int64, (B, n), or (n,), shared; drawn : bool, the same, False for a place that stays empty
+        """
+        x = self.inner(hidden.detach())
+        positive = (x * self.outer(targets)).sum(dim=1)
+        rows = self.outer(ids)
+        negative = x @ rows.T if ids.dim() == 1 else torch.bmm(rows, x[:, :, None]).squeeze(2)
+        value = softplus(-positive) + (drawn * softplus(negative)).sum(dim=1)
+        first = torch.sigmoid(-positive.detach()) if self.weigh_positive else torch.ones_like(positive)
+        return first, torch.sigmoid(-negative.detach()), value
+
+
+def evidence_of(weigher, n_vocab, dim):
+    """Return the module that a weigher trains, or None."""
+    return Evidence(n_vocab, dim, weigher.weigh_positive) if isinstance(weigher, Discriminator) else None

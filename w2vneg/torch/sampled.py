@@ -14,9 +14,8 @@ from ..objectives.law import law_of
 from ..objectives.losses import LOSSES
 from ..objectives.losses.softmax import Softmax
 from ..vectors.evaluation.correction import share_of
-from .losses import VALUES, Scores, penalised
+from .losses import VALUES, WEIGHTS, Scores, evidence_of, penalised
 from .samplers import MODULES, View
-from .weighers import WEIGHTS, evidence_of
 
 _OWN = ("sampler", "weigher", "absolute_softmax", "negatives", "exclude")
 _EXCLUSIONS = ("none", "target")
@@ -33,32 +32,18 @@ _ELSEWHERE = {  # option that a plug reads elsewhere -> what does its work here
 class SampledLoss(nn.Module):
     """Negative log-likelihood of targets given hidden states, or what an objective puts in its place.
 
-    Parameters
-    ----------
-    counts : array_like of int, (n_vocab,)
-        How often each target occurs. Falling, if the sampler is log-uniform.
-    output : int or Module
-        Length of the hidden states, for an output embedding of its own; or a module with a `weight` (n_vocab, dim) and
-        perhaps a `bias` (n_vocab,), as `nn.Linear` and `nn.Embedding` are, which may be the model's own.
-    loss : str, optional
-        Loss or preset, as ``w2vneg objectives`` lists them. Presets fill in sampler, number of negatives and the rest.
-    bias : bool
-        The output embedding of its own has a bias.
-    neighbours : scipy.sparse matrix, (n_contexts, n_vocab), optional
-        For the sampler bigram: how often each target follows each context.
-    shared : bool
-        One set of negatives for a whole batch, by a sampler that looks at no context.
-    spare : int
-        Draws beyond `negatives`, from which those that are the positive are made up for: the first n others count.
-    reduction : str
-        mean, sum or none.
-    **options
-        Options of the objective by the names of `TrainConfig`: sampler, weigher, negatives, exclude, temp, …
+    counts : array_like of int, (n_vocab,), how often each target occurs; falling, if the sampler is log-uniform
+    output : int, length of the hidden states, for an output embedding of its own (with a `bias` or not); or a
+        module with a `weight` (n_vocab, dim) and perhaps a `bias` (n_vocab,), which may be the model's own
+    loss : str, optional, loss or preset, as ``w2vneg objectives`` lists them; presets fill in the rest
+    neighbours : scipy.sparse matrix, (n_contexts, n_vocab), for the sampler bigram: how often each target follows each
+        context
+    shared : bool, one set of negatives for a whole batch, by a sampler that looks at no context
+    spare : int, draws beyond `negatives`, from which those that are the positive are made up for: the first n count
+    reduction : str, mean, sum or none
+    **options : of the objective by the names of `TrainConfig`: sampler, weigher, negatives, exclude, temp, …
 
-    Raises
-    ------
-    ConfigError
-        For a name or value that is unknown or of no use here.
+    ConfigError for a name or value that is unknown or of no use here.
     """
 
     def __init__(
@@ -82,12 +67,14 @@ class SampledLoss(nn.Module):
         self.shared, self.spare, self.reduction = shared, spare, reduction
         self.output = _output(output, len(counts), bias)
         dim = self.output.weight.shape[1]
-        context = _context(counts, dim, (self.config.negatives or 1) + spare, neighbours)
+        draws, found = (self.config.negatives or 1) + spare, None if neighbours is None else neighbours.tocsr
+        context = RunContext(counts, dim=dim, max_draws=draws, neighbours=found, n_centres=1)  # they are not numbered
         self._plug = self.config.make("loss", context)
         self.sampler = self.evidence = self._weigher = None
         if not isinstance(self._plug, Softmax):
             if type(self._plug) not in VALUES:
-                raise ConfigError(f"loss {self.config.loss.name!r} has no form in w2vneg.torch; choose {_known()}")
+                known = ", ".join(name for name in LOSSES if LOSSES[name] in {*VALUES, Softmax})
+                raise ConfigError(f"loss {self.config.loss.name!r} has no form in w2vneg.torch; choose {known}")
             self._make_plugs(context)
         for name in self._plug.parameters:
             self.register_parameter(name, nn.Parameter(torch.tensor(float(getattr(self._plug, name).flat[0]))))
@@ -120,15 +107,9 @@ class SampledLoss(nn.Module):
     def forward(self, hidden, targets, context=None, *, generator=None):
         """Return the loss.
 
-        Parameters
-        ----------
-        hidden : Tensor, float, (..., dim)
-        targets : Tensor, int64, (...)
-            Examples with a target below 0 are passed over.
-        context : Tensor, int64, (...), optional
-            What stood before, for the sampler bigram.
-        generator : torch.Generator, optional
-            Of all draws; PyTorch's own if none is given.
+        hidden : float, (..., dim); targets : int64, (...), those below 0 are passed over
+        context : int64, (...), optional, what stood before, for the sampler bigram
+        generator : torch.Generator, optional, of all draws; PyTorch's own if none is given
         """
         hidden, targets, context = self._flat(hidden, targets, context)
         if isinstance(self._plug, Softmax):
@@ -194,7 +175,8 @@ class SampledLoss(nn.Module):
                 counted = counted & (ids != targets[:, None])
             if self.spare:
                 counted = counted & (counted.cumsum(dim=1) <= n)
-            first, weights = self._weights(negative, log_q, counted)
+            body = WEIGHTS.get(type(self._weigher))  # None: it learns
+            first, weights = torch.ones_like(negative[:, 0]), body and body(self._weigher, negative, log_q, counted)
         beside = 0.0
         if self.evidence is not None:
             first, weights, value = self.evidence(hidden, targets, ids, drawn)
@@ -209,15 +191,6 @@ class SampledLoss(nn.Module):
         scores = hidden @ rows.T if ids.dim() == 1 else torch.bmm(rows, hidden[:, :, None]).squeeze(2)
         scores = scores if self._bias is None else scores + self._bias[ids]
         return scores.abs() if self.config.absolute_softmax else scores
-
-    def _weights(self, negative, log_q, counted):
-        """Return ω₀ (B,) and ω (B, n) of a weigher that learns nothing; None in the place of ω of one that learns."""
-        body = WEIGHTS.get(type(self._weigher))
-        return torch.ones_like(negative[:, 0]), body and body(self._weigher, negative, log_q, counted)
-
-
-def _known():
-    return ", ".join(name for name in LOSSES if LOSSES[name] in {*VALUES, Softmax})
 
 
 def _checked_counts(counts):
@@ -251,9 +224,3 @@ def _output(output, n_vocab, bias):
             raise ConfigError(f"output must have a weight of a row for each of {n_vocab} targets, found shape {shape}")
         return output
     return nn.Linear(output, n_vocab, bias=bias)
-
-
-def _context(counts, dim, max_draws, neighbours):
-    """Return what plugs may know of the run: one place for a normaliser, since contexts are not numbered."""
-    found = None if neighbours is None else neighbours.tocsr
-    return RunContext(counts, dim=dim, max_draws=max_draws, neighbours=found, n_centres=1)

@@ -19,9 +19,8 @@ import torch
 from torch import nn
 
 from ..ground.errors import ConfigError
-from ..kernels.alias import alias_table
-from ..objectives.samplers._exact import BoltzmannExact
-from ..objectives.samplers._rolling import Boltzmann
+from ..kernels.rng import alias_table
+from ..objectives.samplers._boltzmann import Boltzmann, BoltzmannExact
 from ..objectives.samplers.bernoulli import Bernoulli
 from ..objectives.samplers.bigram import Bigram
 from ..objectives.samplers.dns import HardestOfM
@@ -29,6 +28,7 @@ from ..objectives.samplers.kernel import KernelAhead
 from ..objectives.samplers.log_uniform import LogUniform
 from ..objectives.samplers.popularity import Popularity
 from ..objectives.samplers.uniform import Uniform
+from .losses import implement
 
 _CELLS = 2**24  # scores of a block of rows that are held at once
 
@@ -62,20 +62,10 @@ class View(NamedTuple):
         return scores.abs() if absolute else scores
 
 
-def implement(*samplers):
-    """Return a decorator that makes a module the body of these classes."""
-
-    def enter(module):
-        MODULES.update(dict.fromkeys(samplers, module))
-        return module
-
-    return enter
-
-
 class Table(nn.Module):
     """Draws from alias tables: whole numbers alone, so that every device draws exactly.
 
-    table : uint64, (n,), of `kernels.alias`
+    table : uint64, (n,), of `kernels.rng`
     """
 
     def __init__(self, table):
@@ -99,7 +89,7 @@ class Table(nn.Module):
         return torch.where(coin < self.threshold[place], slots, self.alias[place])
 
 
-@implement(Uniform, Popularity, LogUniform)
+@implement(MODULES, Uniform, Popularity, LogUniform)
 class Fixed(nn.Module):
     """One distribution for all contexts."""
 
@@ -116,7 +106,7 @@ class Fixed(nn.Module):
         return ids, self.log_p[ids], self.log_p[view.targets]
 
 
-@implement(Bernoulli)
+@implement(MODULES, Bernoulli)
 class Independent(nn.Module):
     """Every target enters by itself; each set has as many places as the largest of the batch needs."""
 
@@ -146,7 +136,7 @@ class Independent(nn.Module):
         return (unit < self.log_b.exp()).nonzero(as_tuple=True)
 
 
-@implement(Bigram)
+@implement(MODULES, Bigram)
 class Neighbours(nn.Module):
     """What stands beside the id in `context`, backed off to popularity."""
 
@@ -215,7 +205,7 @@ class Exact(nn.Module):
         return ids, log_q.gather(1, ids), log_q.gather(1, view.targets[rows, None]).squeeze(1)
 
 
-@implement(BoltzmannExact)
+@implement(MODULES, BoltzmannExact)
 class ExactBoltzmann(Exact):
     """D e^{s/T}."""
 
@@ -228,7 +218,7 @@ class ExactBoltzmann(Exact):
         return self.log_d + view.scores(rows, self.absolute) * self.inverse_temperature
 
 
-@implement(KernelAhead)
+@implement(MODULES, KernelAhead)
 class Kernel(Exact):
     """α s² + 1 or s⁴ + 1."""
 
@@ -240,7 +230,7 @@ class Kernel(Exact):
         return (self.alpha * view.scores(rows) ** self.power + 1).log()
 
 
-@implement(Boltzmann)
+@implement(MODULES, Boltzmann)
 class AmongCandidates(nn.Module):
     """D e^{s/T} among M candidates drawn from D: of each example (sir), or of the whole batch, kept (rolling).
 
@@ -276,7 +266,7 @@ class AmongCandidates(nn.Module):
         return ids, log_q, self.log_d[view.targets] + positive - log_z
 
 
-@implement(HardestOfM)
+@implement(MODULES, HardestOfM)
 class Hardest(nn.Module):
     """The highest score among M draws from the popularity distribution."""
 

@@ -78,7 +78,7 @@ class Coarse(NamedTuple):
 
     def cosines(self, query, n):
         """Return the cosines of the first `n` rows with a query, float32 (dim,) of length one, as near as bytes are."""
-        from ..kernels.evaluation.coarse import dots_of_bytes
+        from ..kernels.evaluation.best import dots_of_bytes
 
         found = np.empty(n, np.float32)
         _shared_out(n, lambda some: dots_of_bytes(self.rows[some], self.scales[some], query, found[some]))
@@ -87,7 +87,7 @@ class Coarse(NamedTuple):
 
 def _dots_of_some(matrix, rows, queries):
     """Return the dot products of some rows, int64 (m,), with queries, float32 (q, dim); float32 (q, m)."""
-    from ..kernels.evaluation.coarse import dots_of_some
+    from ..kernels.evaluation.best import dots_of_some
 
     found = np.empty((len(queries), len(rows)), np.float32)
     _shared_out(len(rows), lambda some: dots_of_some(matrix, rows[some], queries, found[:, some]))

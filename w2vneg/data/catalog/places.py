@@ -5,7 +5,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from ...ground.errors import DataError, InputError, UnknownNameError, did_you_mean
-from ...ground.files.cachedir import at_home, cache_dir
+from ...ground.files.caches import at_home, cache_dir
 from ..builtin import builtin_path, builtin_place
 from .download import Unreachable, chunks_of, download, download_members, mismatch, rows_sha256, store
 from .manifests import checkout, info, names

@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 
 from ...ground.errors import DataError
-from ...ground.files.cachedir import cache_dir
+from ...ground.files.caches import cache_dir
 from .download import Unreachable, answer_of, download
 from .manifests import Form
 

@@ -12,7 +12,7 @@ from dataclasses import asdict, replace
 
 from ...ground.errors import OutputError, W2vnegError
 from ...ground.files.atomic import atomic_file, atomic_folder
-from ...ground.files.cachedir import cache_dir
+from ...ground.files.caches import cache_dir
 from ..readers.report import CorpusReport
 from ..readers.sources import ByteStream
 from ..vocab import Vocabulary

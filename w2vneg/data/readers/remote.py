@@ -7,7 +7,7 @@ machine as a whole, and passwords and keys are those that the store's package fi
 from urllib.parse import urlsplit
 
 from ...ground.errors import ConfigError, InputError, MissingExtraError, require
-from ...ground.files.urls import scheme_of
+from ...ground.files.bounded import scheme_of
 
 _WEB = {"http", "https"}
 

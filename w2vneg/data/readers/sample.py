@@ -5,7 +5,7 @@ from collections import Counter
 from contextlib import nullcontext, suppress
 
 from ...ground.errors import InputError
-from ...ground.files.urls import scheme_of
+from ...ground.files.bounded import scheme_of
 from ..phrases import Tally
 from .frames import InMemoryTable
 from .sources import STDIN, file_stamp, find_files, first_bytes, opened

@@ -5,7 +5,7 @@ import numbers
 import os
 
 from ...ground.errors import InputError
-from ...ground.files.urls import scheme_of
+from ...ground.files.bounded import scheme_of
 from .sources import PIECE, STDIN
 
 _SOME = 100  # sentences that are looked at before they are read

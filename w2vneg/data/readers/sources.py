@@ -14,7 +14,7 @@ from contextlib import nullcontext, suppress
 from weakref import WeakKeyDictionary
 
 from ...ground.errors import InputError, did_you_mean, require
-from ...ground.files.urls import scheme_of
+from ...ground.files.bounded import scheme_of
 from . import remote
 from .frames import InMemoryTable
 

@@ -7,7 +7,7 @@ at or before it, and reads on to the end of the last line that begins there.
 import os
 from typing import NamedTuple
 
-from ...ground.files.urls import scheme_of
+from ...ground.files.bounded import scheme_of
 from . import remote
 from .sources import ByteStream
 

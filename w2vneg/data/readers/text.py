@@ -2,7 +2,7 @@
 tags, entities, URLs, e-mail addresses and numbers may be taken out of raw text.
 
 Patterns are of bytes of UTF-8: a letter beyond ASCII is any byte from 0x80 on. Numbers, which are many, are found by
-compiled code (`kernels.text.numbers`).
+compiled code (`kernels.text.words`).
 """
 
 import codecs
@@ -256,8 +256,8 @@ def _without_mail(text):
 
 
 def _without_numbers(text):
-    from ...kernels.text.numbers import blank_numbers
     from ...kernels.text.tokens import MARGIN, with_margins
+    from ...kernels.text.words import blank_numbers
 
     block = with_margins(text)
     blank_numbers(block, len(text))

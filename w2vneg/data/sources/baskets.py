@@ -123,8 +123,8 @@ class WholeBaskets(Traversal):
     def of(cls, corpus, config):
         import numpy as np
 
-        from ...kernels.baskets import Baskets as Groups
         from ...kernels.schedule import keep_thresholds
+        from ...kernels.walk import Baskets as Groups
 
         check_pairs(corpus.offsets, "basket", "item")
         own = config.source

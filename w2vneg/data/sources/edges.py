@@ -143,8 +143,8 @@ class Graph(Traversal):
     def of(cls, graph, config):
         import numpy as np
 
-        from ...kernels.alias import alias_rows
         from ...kernels.graph import GraphWalks
+        from ...kernels.rng import alias_rows
         from ...kernels.schedule import keep_thresholds
 
         matrix, own = graph.matrix, config.source
@@ -179,8 +179,8 @@ class Graph(Traversal):
         """Return walks as a text: those of an epoch or, if they are longer than 17 million nodes, a part of them."""
         import numpy as np
 
-        from ...kernels.round import fill_block
         from ...kernels.schedule import stream_key
+        from ...kernels.shard import fill_block
 
         walk = cls.of(graph, config)
         source = walk.source._replace(keep=np.full(len(graph.vocab), 2**32, np.uint64))

@@ -203,8 +203,8 @@ class WeightedPairs(Traversal):
     def _drawn(cls, matrix, n_pairs, visit, seed):
         import numpy as np
 
-        from ...kernels.alias import alias_rows
         from ...kernels.pairs import DrawnPairs
+        from ...kernels.rng import alias_rows
 
         starts = matrix.indptr.astype(np.int64)
         rows = np.asarray(matrix.sum(axis=1, dtype=np.float64)).ravel()

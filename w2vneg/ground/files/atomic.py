@@ -1,53 +1,46 @@
 """Files and folders that appear complete or not at all: written beside their place, made durable, then renamed.
 
-What is written goes to ``.NAME.xxxxxxxx.part`` beside NAME, which its writer keeps locked (a NAME that is too long for
-that is cut, see `hidden_stem`). A writer that was killed leaves it behind; the next one that writes NAME finds it
-without an owner and removes it. A folder takes the place of a former one by an exchange (see `exchange`). Where the
-system has none, two renames do it, and whoever comes after a kill between them puts the complete one back (`recover`).
+What is written goes to ``.NAME.xxxxxxxx.part`` beside NAME, which its writer keeps locked (see `hidden_stem`). A writer
+that was killed leaves it behind; the next one that writes NAME finds it without an owner and removes it. A folder takes
+the place of a former one by an `exchange`. Where the system has none, two renames do it, and whoever comes after a kill
+between them puts the complete one back (`recover`).
 """
 
+import ctypes
 import errno
+import functools
 import os
 import re
 import shutil
-import stat
+import sys
 import tempfile
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ..errors import OutputError
-from .exchange import exchange
+from .bounded import is_special
 from .locks import claim, hidden_stem, still_names
 
 _PART, _NEW, _FORMER = ".part", ".new", ".former"  # being written; complete; what it takes the place of
 _HIDDEN = re.compile(r"\..+\.(?:[a-z0-9_]{8}\.(?:part|new|former)|lock)")
+
+_AT_FDCWD = -100  # paths are as for any other call
+_EXCHANGE = 2  # flag of renameat2 on Linux, of renamex_np on macOS
+_UNSUPPORTED = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EPERM}
 
 
 def _reason(error):
     return error.strerror or str(error)
 
 
-def is_special(path):
-    """Tell whether `path` is a device or a pipe, which is written to and must never be replaced."""
-    try:
-        mode = os.stat(path).st_mode
-    except OSError:
-        return False
-    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
-
-
 @contextmanager
 def atomic_file(path, mode="wb", encoding=None, permissions=None):
     """Open a temporary file beside `path`; when the block ends without an error it is on the disk, and then is `path`.
 
-    A link is followed, so that it stays one; a device or a pipe (``/dev/null``) is written to as it is.
+    A link is followed, so that it stays one; a device or a pipe (``/dev/null``) is written to as it is. OutputError if
+    the file cannot be created, written or renamed; no partial file stays behind.
 
     permissions : int, of the file; those that the umask leaves if None
-
-    Raises
-    ------
-    OutputError
-        If the file cannot be created, written (disk full) or renamed; no partial file stays behind.
     """
     path, target = Path(path), Path(os.path.realpath(path))
     temporary = None
@@ -80,17 +73,10 @@ def atomic_file(path, mode="wb", encoding=None, permissions=None):
 def atomic_folder(path, keep=None):
     """Yield a temporary folder that takes the place of `path` (replacing a former one) when the block ends well.
 
-    Parameters
-    ----------
-    path : str or Path
-    keep : callable, optional
-        Tells of the name of an entry of the former folder whether it is to stay, unless the new one has the name too.
-        None stays if it is left out.
+    OutputError if `path` is a file, or the folder cannot be written; a former folder is then as it was.
 
-    Raises
-    ------
-    OutputError
-        If `path` is a file, or the folder cannot be written; a former folder is then as it was.
+    keep : callable, optional, which tells of the name of an entry of the former folder whether it is to stay,
+        unless the new one has the name too; None stays if it is left out
     """
     path, target = Path(path), Path(os.path.realpath(path))
     if os.path.exists(target) and not os.path.isdir(target):
@@ -133,7 +119,10 @@ def _new_part(target, folder=False):
 
 def _take_place(new, target):
     """Put the folder `new` in the place of `target`; return the Path of what is to be deleted, or None."""
-    inside = _same(os.curdir, target)
+    try:
+        inside = os.path.samefile(os.curdir, target)
+    except OSError:
+        inside = False
     if not target.exists():
         os.replace(new, target)
         return None
@@ -160,6 +149,30 @@ def _take_place_in_two(new, target):
         os.replace(complete, new)
         raise
     shutil.rmtree(former, ignore_errors=True)
+
+
+def exchange(first, second):
+    """Let two existing paths of one file system change places, in one step; False where that cannot be done."""
+    call = _system_call()
+    if call is None or call(os.fsencode(first), os.fsencode(second)) == 0:
+        return call is not None
+    code = ctypes.get_errno()
+    if code in _UNSUPPORTED:
+        return False
+    raise OSError(code, os.strerror(code), str(first))
+
+
+@functools.cache
+def _system_call():
+    """Return a function of two byte strings that answers 0 if all is well, or None where there is none."""
+    if sys.platform not in ("linux", "darwin"):
+        return None
+    library = ctypes.CDLL(None, use_errno=True)
+    if sys.platform == "darwin":
+        swap = getattr(library, "renamex_np", None)
+        return swap and (lambda first, second: swap(first, second, ctypes.c_uint(_EXCHANGE)))
+    rename = getattr(library, "renameat2", None)  # glibc 2.28, musl 1.2.4
+    return rename and (lambda first, second: rename(_AT_FDCWD, first, _AT_FDCWD, second, _EXCHANGE))
 
 
 def _link_entries(source, target, keep):
@@ -292,13 +305,6 @@ def _sync_tree(folder):
             if not os.path.islink(file):
                 _sync(file)
         _sync(place)
-
-
-def _same(first, second):
-    try:
-        return os.path.samefile(first, second)
-    except OSError:
-        return False
 
 
 def _umask():

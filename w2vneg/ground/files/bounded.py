@@ -1,7 +1,6 @@
-"""Reading what a user names, within bounds: no device or pipe is read for ever.
+"""Reading what a user names, within bounds: what does not end is an InputError that names the file.
 
-`read_text`, `read_json` and `parse_toml` are for what is held whole, `lines_of` for what is not. What does not end is
-an InputError that names the file. Matrices: `npy`.
+`read_text`, `read_json` and `parse_toml` are for what is held whole, `lines_of` for what is not. Matrices: `npy`.
 """
 
 import json
@@ -20,16 +19,18 @@ _MOST_PARTS = 32  # of a key; the time to read one grows with the square of thei
 _MOST_BITS = 1000  # of a whole number; more are no float, and cannot be printed
 _PART = r"""(?:[\w-]+|"[^"\n]*"|'[^'\n]*')"""
 _MANY_PARTS = re.compile(rf"(?:^|[\[{{,])[ \t]*(?:{_PART}[ \t]*\.[ \t]*){{{_MOST_PARTS}}}", re.MULTILINE)
+_URL = re.compile(r"([a-z][a-z0-9+.-]+)://", re.IGNORECASE)
+
+
+def scheme_of(name):
+    """Return what a URL, a str, begins with, such as ``s3``, in lower case; None for a path."""
+    found = _URL.match(name) if isinstance(name, str) else None
+    return found and found[1].lower()
 
 
 def read_bytes(path, missing="no such file"):
-    """Return all bytes of a file; InputError if it cannot be read or has more than `LARGEST`.
-
-    Parameters
-    ----------
-    path : str or Path
-    missing : str
-        What to say where there is no such file.
+    """Return all bytes of a file; InputError, with `missing` if it is not there, if it cannot be read or has more than
+    `LARGEST`.
     """
     try:
         with open(path, "rb") as stream:
@@ -70,7 +71,15 @@ def parse_json(text, where, lenient=False):
 
     lenient : bool, a number that is not finite becomes None instead of an InputError
     """
-    number = _finite_or_none if lenient else _finite
+
+    def number(text):
+        value = float(text)
+        if math.isfinite(value):
+            return value
+        if lenient:
+            return None
+        raise ValueError(f"{text[:20]} is no finite number")
+
     try:
         return json.loads(text, parse_float=number, parse_constant=number)
     except (ValueError, RecursionError) as error:  # ValueError also for whole numbers of thousands of digits
@@ -110,18 +119,6 @@ def _check_values(values, where):
             raise InputError(f"{where}: a NUL in {value[:40]!r}; no name or path has one")
 
 
-def _finite(text):
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError(f"{text[:20]} is no finite number")
-    return number
-
-
-def _finite_or_none(text):
-    number = float(text)
-    return number if math.isfinite(number) else None
-
-
 def lines_of(path, stream):
     """Yield the lines of a binary stream with their ends; InputError at one of more than `LONGEST_LINE` bytes."""
     for number, line in enumerate(iter(partial(stream.readline, LONGEST_LINE), b""), 1):
@@ -135,11 +132,16 @@ def refuse_line(path, number):
     raise InputError(f"{path}:{number}: no line ends within {LONGEST_LINE >> 20} MB; this is another kind of file")
 
 
-def check_regular(path):
-    """Raise InputError if `path` is a device, a pipe or the like, which cannot be read twice."""
+def is_special(path):
+    """Tell whether `path` is a device or a pipe, which cannot be read twice and must never be replaced."""
     try:
         mode = os.stat(path).st_mode
     except (OSError, ValueError):  # whoever opens it tells
-        return
-    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
+def check_regular(path):
+    """Raise InputError if `path` is a device, a pipe or the like."""
+    if is_special(path):
         raise InputError(f"{path}: no file but a device or a pipe, which cannot be looked at twice; copy it to a file")

@@ -1,12 +1,11 @@
-"""What the cache folder holds, by kind: how much, where, and how to be rid of it."""
+"""Where downloaded, encoded and compiled things are kept: how much of each kind, and how to be rid of it."""
 
 import os
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..errors import OutputError, did_you_mean
-from .cachedir import at_home, cache_dir
+from ..errors import ConfigError, OutputError, did_you_mean
 
 KINDS = {  # kind -> what it is
     "corpora": "encoded data, made again when they are read",
@@ -15,6 +14,27 @@ KINDS = {  # kind -> what it is
     "data": "downloads and the built-in corpus",
 }
 MADE_AGAIN = ("corpora", "phrases", "jit")  # of what is on this machine
+
+
+def cache_dir(*parts):
+    """Return the folder ``<cache>/parts…`` as a Path; it is not created.
+
+    ``W2VNEG_CACHE`` names another folder than the platform's (``~/.cache/w2vneg`` on Linux).
+    """
+    root = os.environ.get("W2VNEG_CACHE")
+    if not root:
+        from platformdirs import user_cache_dir
+
+        root = user_cache_dir("w2vneg", appauthor=False)
+    return at_home(root, "W2VNEG_CACHE").joinpath(*parts)
+
+
+def at_home(path, variable):
+    """Return a Path with ``~`` put in full; ConfigError, naming the environment's variable, where there is no home."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        raise ConfigError(f"{path}: no such home folder; set {variable} to the full path of a folder") from None
 
 
 @dataclass(frozen=True)
@@ -47,10 +67,7 @@ def cached(kinds=tuple(KINDS)):
 
 
 def clear(kinds=MADE_AGAIN):
-    """Remove all that is kept of these kinds; return what there was, a list of `Cached`.
-
-    A run that goes on has its files open, and they stay until it ends. OutputError if something cannot be removed.
-    """
+    """Remove what is kept of these kinds, or OutputError; return what there was, a list of `Cached`."""
     found = cached(kinds)
     for one in found:
         try:

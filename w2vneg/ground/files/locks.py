@@ -23,14 +23,7 @@ _LONGEST = 255 - len("..xxxxxxxx.former")  # bytes of a name that fits into the 
 def claim(descriptor):
     """Lock an open file or folder, without waiting; closing it gives the lock back.
 
-    Parameters
-    ----------
-    descriptor : int
-
-    Returns
-    -------
-    bool or None
-        True if it is ours now, False if another owner lives, None where the file system has no locks.
+    Return True if it is ours now, False if another owner lives, None where the file system has no locks.
     """
     if fcntl is None:
         return None
@@ -52,11 +45,9 @@ def still_names(path, descriptor):
 
 
 def hidden_stem(target):
-    """Return what the hidden names of what is on its way to a place begin with (str): a dot and its name.
+    """Return what the hidden names of what is on its way to a place (Path) begin with: a dot and its name.
 
     A name that leaves no room for what comes behind is cut, and has a checksum. OSError if the system refuses it.
-
-    target : Path
     """
     name = os.fsencode(target.name)
     if len(name) <= _LONGEST:
@@ -74,17 +65,9 @@ def lock_file(path):
 
 @contextmanager
 def owned(path):
-    """Own a place for as long as the block lasts: no other process that asks gets it.
+    """Own a folder to be written, there or not, for as long as the block lasts: no other process that asks gets it.
 
-    Parameters
-    ----------
-    path : str or Path
-        A folder to be written, there or not. Its parent is made where it is missing.
-
-    Raises
-    ------
-    OutputError
-        If another process owns it, naming that process; or if the parent cannot be written.
+    Its parent is made where it is missing. OutputError if that cannot be, or names the process that owns the folder.
     """
     try:
         name = lock_file(path)

@@ -10,22 +10,9 @@ from ..errors import InputError
 
 
 def read_matrix(path, mapped=False):
-    """Return the matrix of an npy file.
+    """Return the matrix of an npy file, float32 (rows, columns), `mapped` read-only instead of read.
 
-    Parameters
-    ----------
-    path : str or Path
-    mapped : bool
-        Map it, read-only, instead of reading it.
-
-    Returns
-    -------
-    ndarray, float32, (rows, columns)
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, or is anything else, or shorter or longer than its header says.
+    InputError if the file cannot be read, or is anything else, or shorter or longer than its header says.
     """
     return _read(path, np.float32, "a matrix of float32", mapped)
 
@@ -61,18 +48,11 @@ def _read(path, expected, what, mapped=False):
 
 
 def npy_header(stream):
-    """Read the header of an array in npy form, version 1.0, from a binary stream.
+    """Read the header of an array in npy form, version 1.0, from a binary stream; ValueError if it is none.
 
     Returns
     -------
-    shape : tuple of int, at least 0
-    column_major : bool
-    dtype : numpy.dtype
-
-    Raises
-    ------
-    ValueError
-        If it is none.
+    (shape, column_major, dtype) : (tuple of int, bool, numpy.dtype)
     """
     if stream.read(8) != b"\x93NUMPY\x01\x00":
         raise ValueError("it does not begin as one")

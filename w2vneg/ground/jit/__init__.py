@@ -1,9 +1,8 @@
-"""The one door to Numba: compile options and the disk cache are settled here and nowhere else.
+"""The one door to Numba: compile options, the disk cache, threads.
 
-Compiled code is cached in a folder named by a hash of what every file that holds any says to the compiler: its syntax,
-without comments and docstrings. Numba by itself looks at the file of the outermost function alone, and would go on
-using machine code built from helpers that have changed since. What a plug from outside the package goes into has the
-plug's files in its key (`watch_plug`).
+Compiled code is cached in a folder named by the syntax of every file that holds any: Numba by itself looks at the file
+of the outermost function alone, and would go on using machine code built from helpers that have changed since. What a
+plug from outside the package goes into has the plug's files in its key (`watch_plug`).
 """
 
 import hashlib
@@ -12,44 +11,33 @@ import shutil
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from functools import cache, cached_property
 from pathlib import Path
 
 import numba
-from numba import prange, types
-from numba.core import cgutils
+import numpy as np
+from numba import prange as prange
+from numba import types as types
+from numba.core import cgutils as cgutils
 from numba.core import config as _numba_config
+from numba.core import event as numba_events
 from numba.core.compiler import Compiler
 from numba.core.registry import CPUDispatcher
-from numba.extending import intrinsic
+from numba.extending import intrinsic as intrinsic
 from numba.extending import overload as _overload
 from numba.extending import register_jitable as _register_jitable
 
 from ..errors import ConfigError
+from ..events import Compiled, Compiling
 from ..files.caches import path_of
-from .disk import keep_code
-from .syntax import digest_of_files, syntax_digest
+from .disk import digest_of_files, keep_code, syntax_digest
 
 DISABLE_JIT = bool(_numba_config.DISABLE_JIT)  # type: ignore[attr-defined]
 
-__all__ = [
-    "DISABLE_JIT",
-    "LEAF",
-    "available_threads",
-    "cache_folder",
-    "cgutils",
-    "compilations",
-    "implementation_of",
-    "intrinsic",
-    "jitable",
-    "launch",
-    "njit",
-    "prange",
-    "prefetch",
-    "threads",
-    "types",
-    "watch_plug",
-]
+
+ZERO, ONE = np.float32(0.0), np.float32(1.0)
+"""A plain 0.0 would make float64 of what is computed with it."""
 
 LEAF = {"reassoc", "contract"}
 """fastmath flags of the innermost loops: all the speed of SIMD sums, with NaN and infinity still what they are."""
@@ -69,7 +57,6 @@ _UNUSED_FOR = 30 * 24 * 3600  # seconds after which the machine code of other ve
 
 _dispatchers: list = []
 _outside_plugs: dict[type, dict] = {}  # class -> {str function bound to it: str digest of their files}
-_folder = None
 _CPUS = {  # values of W2VNEG_CPU -> what a processor must have to run the code
     "generic": (),
     "x86-64-v2": ("sse4.2", "popcnt"),
@@ -79,9 +66,8 @@ _CPUS = {  # values of W2VNEG_CPU -> what a processor must have to run the code
 
 
 def _choose_cpu(name):
-    """Have Numba compile for any processor of a kind instead of this one, so that machines can share compiled code.
-
-    Numba keeps code of several processors apart in one cache. ConfigError for a name unknown or beyond this processor.
+    """Have Numba compile for any processor of a kind, so that machines can share compiled code; ConfigError if it
+    cannot run here.
     """
     from llvmlite.binding import get_host_cpu_features
 
@@ -100,13 +86,12 @@ if os.environ.get("W2VNEG_CPU"):
 
 @cache
 def _files_of_rooms():
-    """Return all files of all rooms, a set of Path."""
     return frozenset(path for room in _ROOMS for path in _PACKAGE.glob(room))
 
 
 @cache
 def _place():
-    """Return the folder of this version's compiled code, there or not, writable or not (Path)."""
+    """Return the folder of this version's compiled code, there or not."""
     parent = path_of("jit")
     return parent / _package_digest(parent)
 
@@ -117,28 +102,25 @@ def _package_digest(parent):
     return hashlib.sha256(f"{versions} {syntax}".encode()).hexdigest()[:20]
 
 
+@cache
 def cache_folder():
     """Return the folder of this version's compiled code as a Path, or None where no cache can be written.
 
     ``W2VNEG_JIT_CACHE`` names another parent than the ``jit`` folder of the cache.
     """
-    global _folder
-    if _folder is None:
-        folder = _place()
-        try:
-            fresh = not folder.exists()
-            folder.mkdir(parents=True, exist_ok=True)
-            probe = folder / f".probe-{os.getpid()}"
-            probe.touch()
-            probe.unlink()
-            os.utime(folder)
-            if fresh:
-                _sweep(folder.parent)
-        except OSError:
-            _folder = False
-        else:
-            _folder = folder
-    return _folder or None
+    folder = _place()
+    try:
+        fresh = not folder.exists()
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / f".probe-{os.getpid()}"
+        probe.touch()
+        probe.unlink()
+        os.utime(folder)
+        if fresh:
+            _sweep(folder.parent)
+    except OSError:
+        return None
+    return folder
 
 
 def _sweep(parent):
@@ -162,8 +144,7 @@ def _cache(dispatcher):
 def watch_plug(plug, function):
     """Make machine code that an outside plug goes into depend on the files of its class and of its function.
 
-    Sockets call it for everything bound to them; what lies in the package is in the folder's name already. Helpers that
-    a plug imports from yet other files are not watched: keep a plug in one file.
+    Sockets call it for all that is bound to them. Helpers that a plug imports from yet other files are not watched.
     """
     code = function.__code__
     sources = {Path(code.co_filename), Path(getattr(sys.modules.get(plug.__module__), "__file__", None) or "")}
@@ -186,9 +167,9 @@ class _WithoutOverlaps(Compiler):
 
 
 class _Borrower(CPUDispatcher):
-    """What a hot loop calls, compiled without the entry for Python that an eighth of the compiler's time would go to.
+    """What a hot loop calls, compiled without an entry for Python, which takes an eighth of the compiler's time.
 
-    Python still may call it: a second dispatcher, with an entry, is made the first time that it does.
+    A second dispatcher, with an entry, is made the first time that Python calls it.
     """
 
     def __call__(self, *args, **kwargs):
@@ -203,21 +184,15 @@ class _Borrower(CPUDispatcher):
 
 
 def njit(function=None, *, fastmath=False, parallel=False, borrows=False, loop=False):
-    """Compile with the house's options: NumPy's division rules, no GIL, and the disk cache described above.
+    """Compile with the house's options: NumPy's division rules, no GIL, the disk cache.
 
-    Parameters
-    ----------
-    fastmath : set of str, optional
-        `LEAF` for a loop whose sums may be reordered; never True.
-    parallel : bool
-        True for launchers that use `prange`.
-    borrows : bool
-        True for a function of the hot loop that allocates nothing: its arrays are only borrowed, so that none of them
-        is counted. Two workers that count references to one array wait for each other. It is always inlined: a call
-        that hands over some arrays, seven words each, costs as much as a short loop over a row.
-    loop : bool
-        True for a hot loop itself, which Python calls: it allocates nothing either, and no two of the arrays that it
-        gets, those within NamedTuples among them, may overlap if one of them is written to (the compiler relies on it).
+    fastmath : set of str, `LEAF` for a loop whose sums may be reordered; never True
+    parallel : bool, for launchers that use `prange`
+    borrows : bool, for a function of the hot loop that allocates nothing: references to its arrays are not counted, for
+        which two workers would wait for each other, and it is always inlined, for handing over arrays costs as much as
+        a short loop over a row
+    loop : bool, for a hot loop itself, which Python calls: it allocates nothing either, and no two arrays that it gets,
+        those within NamedTuples among them, may overlap if one of them is written to (the compiler relies on it)
     """
     options = _OPTIONS | {"fastmath": fastmath, "_nrt": not (borrows or loop), "forceinline": borrows}
     pipeline = {"pipeline_class": _WithoutOverlaps} if loop else {}
@@ -236,10 +211,9 @@ def njit(function=None, *, fastmath=False, parallel=False, borrows=False, loop=F
 def implementation_of(stub, choose, borrows=True):
     """Let compiled calls of `stub` run the Python function that ``choose(first argument's class)`` returns.
 
-    The class is that of a NamedTuple, known while compiling, so the choice costs nothing at run time and the
-    result is found again in the disk cache by the next process. `borrows` is that of `njit`.
+    The class is that of a NamedTuple, known while compiling: the choice costs nothing at run time, and the next process
+    finds the result in the disk cache. `borrows` is that of `njit`.
     """
-
     options = _OPTIONS | _INNER | {"_nrt": not borrows, "forceinline": borrows}
 
     @_overload(stub, strict=False, jit_options=options, inline="never")
@@ -280,20 +254,53 @@ if DISABLE_JIT:
         """Do nothing: plain Python has no say in it."""
 
 
-def compilations():
-    """Tell what this process has compiled, and what it has found in the disk cache.
+@contextmanager
+def watched(*listeners):
+    """Tell listeners of each function that is compiled inside, rather than found in the disk cache.
 
-    Returns
-    -------
-    dict of str -> (int, int)
-        Name of a function -> signatures of it that were compiled, and found; empty where nothing is ever compiled.
+    *listeners : callables, called with a `Compiling` when it begins and a `Compiled` when it is done; what a function
+    calls is compiled with it, and not told of
+    """
+    with numba_events.install_listener("numba:compile", _Watcher(listeners)):
+        yield
+
+
+class _Watcher(numba_events.Listener):
+    """One at a time compiles, under Numba's lock, so that a depth is enough."""
+
+    def __init__(self, listeners):
+        self._listeners, self._depth, self._begun = listeners, 0, 0.0
+
+    def on_start(self, event):
+        self._depth += 1
+        if self._depth == 1:
+            self._begun = time.perf_counter()
+            self._tell(Compiling(_shown(event.data["dispatcher"])))
+
+    def on_end(self, event):
+        self._depth -= 1
+        if self._depth == 0:
+            self._tell(Compiled(_shown(event.data["dispatcher"]), time.perf_counter() - self._begun))
+
+    def _tell(self, event):
+        for listener in self._listeners:
+            listener(event)
+
+
+def _shown(dispatcher):
+    function = dispatcher.py_func
+    return f"{function.__module__.removeprefix('w2vneg.')}.{function.__name__}"
+
+
+def compilations():
+    """Return what this process has compiled, and found in the disk cache: dict of str, a function's name -> (int, int)
+    signatures of it.
     """
     counts = {}
     for dispatcher in _dispatchers:
         stats = getattr(dispatcher, "stats", None)
         if stats is not None and dispatcher.signatures:
-            name = f"{dispatcher.py_func.__module__.removeprefix('w2vneg.')}.{dispatcher.py_func.__name__}"
-            found = sum(stats.cache_hits.values())
+            name, found = _shown(dispatcher), sum(stats.cache_hits.values())
             before = counts.get(name, (0, 0))
             counts[name] = before[0] + len(dispatcher.signatures) - found, before[1] + found
     return counts
@@ -307,10 +314,8 @@ def available_threads():
 def launch(work, count):
     """Run ``work(0)`` to ``work(count - 1)`` side by side and return their results, a list in this order.
 
-    On this thread and on others of Python, `available_threads` at most: compiled functions let go of the interpreter. A
-    loop of `prange` around the same would do no more, and takes twice as long to compile: Numba compiles what is inside
-    once for the types and once for the threads, and optimises it in five modules of LLVM, one within the other.
-    Nothing runs any more once an exception leaves here, Ctrl-C among them.
+    On this thread and on others of Python, `available_threads` at most; a loop of `prange` does no more, and takes
+    twice as long to compile. Nothing runs any more once an exception leaves here, Ctrl-C among them.
     """
     todo, results = iter(range(count)), [None] * count
 
@@ -348,35 +353,22 @@ def _wait_for(futures):
         raise interrupt
 
 
-_pool = None
-
-
+@cache
 def _helpers():
-    global _pool
-    if _pool is None:
-        _pool = ThreadPoolExecutor(available_threads(), thread_name_prefix="w2vneg")
-    return _pool
-
-
-def _forget_helpers():
-    global _pool
-    _pool = None
+    return ThreadPoolExecutor(available_threads(), thread_name_prefix="w2vneg")
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_helpers)  # threads do not survive it
+    os.register_at_fork(after_in_child=_helpers.cache_clear)  # threads do not survive it
 
 
-class threads:
-    """Context manager: loops of `prange` inside use `count` threads, at most those available; then as before."""
-
-    def __init__(self, count):
-        self.count = max(1, min(count, available_threads()))
-
-    def __enter__(self):
-        self.before = numba.get_num_threads()
-        numba.set_num_threads(self.count)
-        return self.count
-
-    def __exit__(self, *exc):
-        numba.set_num_threads(self.before)
+@contextmanager
+def threads(count):
+    """Let loops of `prange` inside use `count` threads, at most those available, and yield how many; then as before."""
+    before = numba.get_num_threads()
+    count = max(1, min(count, available_threads()))
+    numba.set_num_threads(count)
+    try:
+        yield count
+    finally:
+        numba.set_num_threads(before)

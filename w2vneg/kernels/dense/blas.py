@@ -1,17 +1,23 @@
-"""BLAS within compiled loops: one thread for each call, since the loops around the calls are parallel already.
+"""BLAS within compiled loops, tile by tile of the vocabulary, and what it costs.
 
-Compiled code takes its products from SciPy's BLAS. Left alone, every call would wake that library's own threads, and
-they would fight with ours for the cores.
+Compiled code takes its products from SciPy's BLAS. Each call keeps to one thread, since the loops around are parallel
+already: left alone, it would wake that library's own threads, which would fight with ours for the cores.
 """
 
 import functools
 import time
+from dataclasses import dataclass
 
 import numpy as np
 
-from ...ground.jit import njit, prange
+from ...ground.errors import ConfigError
+from ...ground.files.memory import memory_size
+from ...ground.jit import njit, prange, threads
 
 TILE = 768  # targets scored together: a tile of 256 rows of scores stays in a core's second-level cache
+_WORTH_A_WORD = 60.0, 2**30  # seconds, bytes; below both nobody needs to know
+_TOO_LONG = 24 * 3600.0  # seconds
+_GUESS = 200e9  # floating-point operations a second of a fast small machine: what it does in no time is not measured
 
 
 def n_tiles(n_vocab):
@@ -78,3 +84,46 @@ def product_rate(dim, batch, repeats=3):
             products(rows, out, buffer)
             seconds.append(time.perf_counter() - begun)
     return 2.0 * batch * dim * len(out) / min(seconds[1:])
+
+
+@dataclass(frozen=True)
+class DenseCost:
+    """bytes : int, memory of a batch's scores; seconds : float, of the whole run; rate : float, operations a second"""
+
+    bytes: int
+    seconds: float
+    rate: float
+
+
+def dense_cost(method, n_vocab, dim, batch, products, centres, workers, remedy):
+    """Return what a run would take (`DenseCost`), None if it is too small to speak of.
+
+    method : str, for messages; products : int, matrix products for each batch; centres : float, of the whole run
+    remedy : str, what to use instead
+
+    ConfigError if it would need more than half of this machine's memory, or more than a day.
+    """
+    scores = 4 * batch * n_vocab
+    room = memory_size() // 2
+    if scores > room:
+        raise ConfigError(
+            f"{method} over {n_vocab:,} words needs {_gigabytes(scores)} for the scores of {batch} centres at a time, "
+            f"more than half of this machine's memory ({_gigabytes(2 * room)}); {remedy}, or lower --max-vocab"
+        )
+    operations = 2.0 * products * n_vocab * dim * centres
+    if operations / _GUESS < _WORTH_A_WORD[0] and scores < _WORTH_A_WORD[1]:
+        return None
+    with threads(workers):
+        rate = product_rate(dim, min(batch, 256))
+    cost = DenseCost(scores, operations / rate, rate)
+    if cost.seconds > _TOO_LONG:
+        raise ConfigError(
+            f"{method} over {n_vocab:,} words would take about {cost.seconds / 86400:,.1f} days here: {products} "
+            f"matrix product{'s' if products > 1 else ''} of {n_vocab:,} x {dim} for each of {centres:.3g} centres, at "
+            f"{rate / 1e9:.0f} GFLOP/s; {remedy}, or lower --max-vocab or --epochs"
+        )
+    return cost
+
+
+def _gigabytes(size):
+    return f"{size / 2**30:,.1f} GB"

@@ -14,20 +14,21 @@ tiles' running sums, its line among the tile's, its target in the line.
 """
 
 import math
+from collections import namedtuple
 from typing import NamedTuple
 
 import numpy as np
 
-from ...ground.jit import njit, prange, prefetch
+from ...ground.jit import LEAF, ONE, ZERO, njit, prange, prefetch
 from ..contracts import Socket
 from ..functions import accumulate, fast_exp, fast_log, padded, ranks_into
 from ..rng import mix, next_unit
+from ..simd.lanes import weigh_lanes
 from ..simd.vectors import LANES
 from .blas import TILE, n_tiles, one_blas_thread, tile_of
 
 _SCORES = 16_000_000  # float32 numbers held at a time (64 MB)
 _LINES = TILE // LANES  # of a tile
-_ZERO = np.float32(0.0)
 _NEAR = np.float32(40.0)  # a scale e^±40 from the largest weight will do: what is lost is too small to add
 _FAR = np.float32(-80.0)  # a tile whose scale is below e^−80 of the best counts as 0
 
@@ -35,12 +36,56 @@ _weigh_row = Socket("weigh_row")
 implement_weigh_row, weigh_row = _weigh_row.implement, _weigh_row.call
 
 
+BoltzmannLaw = namedtuple("BoltzmannLaw", "log_d beta absolute")
+"""The law D(j) e^{s/T}; a score that is NaN weighs nothing.
+
+log_d : float32, (n_vocab,); beta : float32, 1 / T; absolute : bool, take |s| for s
+"""
+
+
+@njit(borrows=True)
+def _make_absolute(scores):
+    for j in range(scores.shape[0]):
+        scores[j] = abs(scores[j])
+
+
+@implement_weigh_row(BoltzmannLaw)
+def _weigh_row_by_boltzmann(law, low, scores, top, sums):
+    n = scores.shape[0]
+    if law.absolute:
+        _make_absolute(scores)
+    return weigh_lanes(scores, n, np.float32(law.beta), law.log_d[low : low + n], top, sums)
+
+
+KernelLaw = namedtuple("KernelLaw", "power alpha")
+"""The law of kernel sampling, α s^power + 1. power : int, 2 or 4; alpha : float32"""
+
+
+@njit(fastmath=LEAF, borrows=True)
+def _weigh_kernel(law, scores, sums):
+    power, alpha, n = law.power, law.alpha, scores.shape[0]
+    for j in range(n):
+        square = scores[j] * scores[j]
+        scores[j] = alpha * (square * square if power == 4 else square) + ONE
+    for line in range((n + LANES - 1) // LANES):
+        total = ZERO
+        for j in range(line * LANES, min((line + 1) * LANES, n)):
+            total += scores[j]
+        sums[line] = total
+
+
+@implement_weigh_row(KernelLaw)
+def _weigh_row_by_kernel(law, low, scores, top, sums):
+    _weigh_kernel(law, scores, sums)
+    return ZERO
+
+
 @njit
 def _weigh_rows(law, low, scores, tops, tile, sums):
     """Weigh a tile's scores row by row; where a top is far from the largest weight, mend it and ask for a second go."""
     again = False
     for b in range(scores.shape[0]):
-        sums[b, tile] = _ZERO
+        sums[b, tile] = ZERO
         largest = weigh_row(law, low, scores[b], tops[b, tile], sums[b, tile])
         if not abs(largest) < _NEAR:
             tops[b, tile] += largest
@@ -52,7 +97,7 @@ def _weigh_rows(law, low, scores, tops, tile, sums):
 def _weigh_tile(law, rows, out, low, scores, tile, sums, tops, totals):
     """Weigh one tile for all rows, with tops of 0 if that will do."""
     np.dot(rows, out.T, scores)
-    tops[:, tile] = _ZERO
+    tops[:, tile] = ZERO
     if _weigh_rows(law, low, scores, tops, tile, sums):
         np.dot(rows, out.T, scores)
         _weigh_rows(law, low, scores, tops, tile, sums)
@@ -93,7 +138,7 @@ def _first_beyond(values, begin, end, target):
     """Return the first k with values[begin] + … + values[k] > target; the last above 0 where rounding leaves none."""
     last = k = begin
     while k < end and target >= values[k]:
-        last = k if values[k] > _ZERO else last
+        last = k if values[k] > ZERO else last
         target -= values[k]
         k += 1
     return k if k < end else last
@@ -105,10 +150,10 @@ def _running_shares(tops, totals, running):
     top = tops[0]
     for tile in range(1, tops.shape[0]):
         top = max(top, tops[tile])
-    total = _ZERO
+    total = ZERO
     for tile in range(tops.shape[0]):
         shifted = tops[tile] - top
-        total += totals[tile] * fast_exp(shifted) if shifted > _FAR else _ZERO
+        total += totals[tile] * fast_exp(shifted) if shifted > _FAR else ZERO
         running[tile] = total
     return top
 
@@ -127,7 +172,7 @@ def _find_tiles(n, sums, tops, top, running, rng, tiles, rests):
     ranks_into(running, rests, n, tiles)
     for k in range(n):
         tile = tiles[k] = _held_back(running, tiles[k])
-        rests[k] = (rests[k] - (running[tile - 1] if tile > 0 else _ZERO)) * fast_exp(top - tops[tile])
+        rests[k] = (rests[k] - (running[tile - 1] if tile > 0 else ZERO)) * fast_exp(top - tops[tile])
         for line in range(0, _LINES, LANES):
             prefetch(sums, tile, line)
 
@@ -139,7 +184,7 @@ def _find_lines(n, weights, sums, b, n_vocab, tiles, rests, begins):
         tile = tiles[k]
         width = _width(tile, n_vocab)
         line = min(_first_above(sums[tile], rests[k]), (width - 1) // LANES)
-        rests[k] -= sums[tile, line - 1] if line > 0 else _ZERO
+        rests[k] -= sums[tile, line - 1] if line > 0 else ZERO
         begins[k] = line * LANES
         prefetch(weights, tile, b * width + begins[k])
 
@@ -210,15 +255,9 @@ def exact_draws(law, vectors_in, vectors_out, centre_ids, key, drawn, scratch=No
 
     Equal centres share one row of the product; their draws are independent.
 
-    Parameters
-    ----------
-    law : NamedTuple, see the module
-    vectors_in, vectors_out : float32, (n_vocab, dim)
-    centre_ids : int32, (n_centres,); places with -1 are left alone
-    key : int, names the random stream of this batch
-    drawn : Drawn, written in place
-    scratch : float32, (`scratch_size` of n_centres,), optional; memory that is used again, since fresh pages cost as
-        much time as the product
+    centre_ids : int32, (n_centres,); places with -1 are left alone; key : int, names the random stream of this batch
+    drawn : Drawn, written in place; scratch : float32, (`scratch_size` of n_centres,), optional, for fresh pages cost
+        as much time as the product
     """
     places = np.flatnonzero(centre_ids >= 0)
     if len(places) == 0:

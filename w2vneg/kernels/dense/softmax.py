@@ -13,36 +13,101 @@ The tiles, and the order in which their parts are summed, depend on the vocabula
 the same numbers.
 """
 
+from collections import namedtuple
 from typing import NamedTuple
 
 import numpy as np
 
-from ...ground.jit import LEAF, njit, prange
+from ...ground.jit import LEAF, ONE, ZERO, njit, prange
+from ..contracts import group
 from ..functions import exp_into, fast_exp, fast_log
 from ..linalg import dot
+from ..rng import next_unit
 from .blas import TILE, largest, n_tiles, tile_of
 
-_ZERO = np.float32(0.0)
-_ONE = np.float32(1.0)
 _PARTS = 32  # of the vocabulary, each with a sum of its own; more than there are cores in most machines
 _EXPLODED = np.float32(1e8)  # |x|² beyond this (or NaN) is no embedding any more
 
 
-class Batch(NamedTuple):
-    """Distinct centres and their positives, once in the order of the rows, once in that of the targets.
+Batch = namedtuple("Batch", "rows starts targets penalised sorted_targets sorted_rows")
+"""Distinct centres and their positives, once in the order of the rows, once in that of the targets.
 
-    rows : float32, (R, dim), input rows of the centres; updated in place
-    starts : int64, (R + 1,), where each row's positives begin in `targets` (int32, (n_positives,))
-    penalised : float32, (R,), positives of the row to which λ (log Z)² is added
-    sorted_targets, sorted_rows : int32, (n_positives,), by rising target
+rows : float32, (R, dim), input rows of the centres; updated in place
+starts : int64, (R + 1,), where each row's positives begin in `targets` (int32, (n_positives,))
+penalised : float32, (R,), positives of the row to which λ (log Z)² is added
+sorted_targets, sorted_rows : int32, (n_positives,), by rising target
+"""
+
+
+class Groups(NamedTuple):
+    """centres : int32, (n_groups,); ends : int64, (n_groups,), where each group's positives end
+    positives : int32, (n_positives,); penalised : float32, (n_positives,), 1 for those chosen, else 0
     """
 
-    rows: np.ndarray
-    starts: np.ndarray
-    targets: np.ndarray
+    centres: np.ndarray
+    ends: np.ndarray
+    positives: np.ndarray
     penalised: np.ndarray
-    sorted_targets: np.ndarray
-    sorted_rows: np.ndarray
+
+    @classmethod
+    def room(cls, n_groups, n_positives):
+        """Return arrays that hold so many, not yet filled."""
+        return cls(
+            np.empty(n_groups, np.int32),
+            np.empty(n_groups, np.int64),
+            np.empty(n_positives, np.int32),
+            np.empty(n_positives, np.float32),
+        )
+
+    def part(self, first, last):
+        """Return the groups from number `first` to before `last`, their positives counted from the first of them."""
+        begin, end = self.ends[first - 1] if first else 0, self.ends[last - 1]
+        ends = self.ends[first:last] - begin
+        return Groups(self.centres[first:last], ends, self.positives[begin:end], self.penalised[begin:end])
+
+
+@njit
+def collect_groups(source, tokens, ranges, rngs, fraction, groups):
+    """List every group of a round, worker after worker, in `groups`; return their number.
+
+    tokens : int32, (workers, capacity); ranges : int64, (workers, 2); as `fill_round` leaves them
+    rngs : uint64, (workers, 8), each worker's stream, advanced in place; fraction : float, of the pairs to be penalised
+    """
+    centres, ends, positives, penalised = groups
+    n = filled = 0
+    for worker in range(ranges.shape[0]):
+        rng = rngs[worker]
+        for position in range(ranges[worker, 0], ranges[worker, 1]):
+            m = group(source, tokens[worker], position, rng, positives[filled:])
+            if m == 0:
+                continue
+            for k in range(filled, filled + m):
+                penalised[k] = 1 if fraction >= 1 or next_unit(rng) < fraction else 0
+            filled += m
+            centres[n] = tokens[worker, position]
+            ends[n] = filled
+            n += 1
+    return n
+
+
+def batch_of(vectors_in, groups):
+    """Bring groups together: one row for each distinct centre, since equal ones have equal scores.
+
+    Return the ids of the rows, int32 (R,), rising; and the `Batch`.
+    """
+    centres, ends, positives, penalised = groups
+    distinct, row_of_group = np.unique(centres, return_inverse=True)
+    rows = np.repeat(row_of_group, np.diff(ends, prepend=0)).astype(np.int32)
+    by_row, by_target = np.argsort(rows, kind="stable"), np.argsort(positives, kind="stable")
+    batch = Batch(
+        vectors_in[distinct],
+        np.searchsorted(rows[by_row], np.arange(len(distinct) + 1)),
+        positives[by_row],
+        np.bincount(rows, penalised, len(distinct)).astype(np.float32),
+        positives[by_target],
+        rows[by_target],
+    )
+    return distinct, batch
 
 
 class Workspace(NamedTuple):
@@ -75,19 +140,14 @@ class Workspace(NamedTuple):
         )
 
 
-class Manner(NamedTuple):
-    """alpha : float32; bounded, absolute : bool, as in `kernels.groups.Shape`; penalty : float32, λ"""
-
-    alpha: float
-    bounded: bool
-    absolute: bool
-    penalty: float
+Manner = namedtuple("Manner", "alpha bounded absolute penalty")
+"""alpha : float32; bounded, absolute : bool, as in `kernels.groups.Shape`; penalty : float32, λ"""
 
 
 @njit(fastmath=LEAF, borrows=True)
 def _exponentials(scores, top):
-    exp_into(scores, scores.shape[0], _ONE, top, scores)
-    total = _ZERO
+    exp_into(scores, scores.shape[0], ONE, top, scores)
+    total = ZERO
     for j in range(scores.shape[0]):
         total += scores[j]
     return total
@@ -96,10 +156,10 @@ def _exponentials(scores, top):
 @njit(fastmath=LEAF, borrows=True)
 def _signed_exponentials(scores, top):
     """The same for |s|; the stored weight keeps the sign of s, which the chain rule asks for."""
-    total = _ZERO
+    total = ZERO
     for j in range(scores.shape[0]):
         w = fast_exp(abs(scores[j]) - top)
-        scores[j] = -w if scores[j] < _ZERO else w
+        scores[j] = -w if scores[j] < ZERO else w
         total += w
     return total
 
@@ -142,13 +202,13 @@ def _finish_row(b, batch, work, vectors_out, manner):
     scale = np.float32(weight / total)
     for t in range(tiles):
         factors[t, b] *= scale
-    gradient[:] = _ZERO
+    gradient[:] = ZERO
     loss = manner.penalty * batch.penalised[b] * log_z * log_z
-    reach = _ZERO
+    reach = ZERO
     for k in range(first, last):
         y = vectors_out[batch.targets[k]]
         score = dot(x, y)
-        sign = -_ONE if manner.absolute and score < _ZERO else _ONE
+        sign = -ONE if manner.absolute and score < ZERO else ONE
         loss += log_z - np.float64(score * sign)
         for i in range(x.shape[0]):
             gradient[i] -= sign * y[i]
@@ -183,7 +243,7 @@ def _move(row, gradient, step):
 def _bounded_step(alpha, gradient, longest):
     """Shorten alpha so that the logit of no row of length `longest` moves by more than 1 through this step."""
     reach = alpha * np.sqrt(dot(gradient, gradient)) * longest
-    return alpha / reach if reach > _ONE else alpha
+    return alpha / reach if reach > ONE else alpha
 
 
 @njit
@@ -192,7 +252,7 @@ def _update_part(part, n_parts, batch, work, vectors_out, manner, longest):
     x, tiles = batch.rows, work.tops.shape[0]
     n_rows, dim = x.shape
     sums = work.parts[part, :n_rows]
-    sums[:] = _ZERO
+    sums[:] = ZERO
     product, scaled = np.empty((n_rows, dim), np.float32), np.empty((n_rows, dim), np.float32)
     gradients = np.empty((TILE, dim), np.float32)
     targets, target_rows = batch.sorted_targets, batch.sorted_rows
@@ -207,7 +267,7 @@ def _update_part(part, n_parts, batch, work, vectors_out, manner, longest):
         k = np.searchsorted(targets, low)
         while k < targets.shape[0] and targets[k] < low + out.shape[0]:
             j, b = targets[k] - low, target_rows[k]
-            _subtract(x[b], -_ONE if manner.absolute and scores[b, j] < _ZERO else _ONE, gradient[j])
+            _subtract(x[b], -ONE if manner.absolute and scores[b, j] < ZERO else ONE, gradient[j])
             k += 1
         for j in range(out.shape[0]):
             step = _bounded_step(manner.alpha, gradient[j], longest) if manner.bounded else manner.alpha
@@ -216,21 +276,8 @@ def _update_part(part, n_parts, batch, work, vectors_out, manner, longest):
 
 @njit(parallel=True)
 def softmax_step(batch, work, vectors_out, manner):
-    """Do one step of gradient descent on the summed loss of a batch; see the module.
-
-    Parameters
-    ----------
-    batch : Batch
-        Its `rows` are updated in place; the caller writes them back.
-    work : Workspace
-    vectors_out : float32, (n_vocab, dim)
-        Updated in place.
-    manner : Manner
-
-    Returns
-    -------
-    float64
-        Sum of the losses of all positives; NaN if a row has exploded.
+    """Do one step of gradient descent on the summed loss of a batch, whose `rows` the caller writes back, and of
+    `vectors_out`, both in place; return the sum of the losses of all positives, NaN if a row has exploded.
     """
     x, tiles, n_parts = batch.rows, work.tops.shape[0], work.parts.shape[0]
     n_rows, n_vocab = x.shape[0], vectors_out.shape[0]
@@ -242,7 +289,7 @@ def softmax_step(batch, work, vectors_out, manner):
         _score_tile(x, out, scores, work.tops[tile], work.totals[tile], manner.absolute)
     for b in prange(n_rows):
         _finish_row(np.int64(b), batch, work, vectors_out, manner)
-    longest = _ZERO
+    longest = ZERO
     for b in range(n_rows):
         longest = max(longest, dot(x[b], x[b]))
     longest = np.float32(np.sqrt(longest))
@@ -250,7 +297,7 @@ def softmax_step(batch, work, vectors_out, manner):
         _update_part(np.int64(part), n_parts, batch, work, vectors_out, manner, longest)
     for b in prange(n_rows):
         for part in range(n_parts):
-            _subtract(work.parts[part, b], -_ONE, work.gradient[b])
+            _subtract(work.parts[part, b], -ONE, work.gradient[b])
         step = _bounded_step(manner.alpha, work.gradient[b], work.reach[b]) if manner.bounded else manner.alpha
         _move(x[b], work.gradient[b], step)
     loss = 0.0

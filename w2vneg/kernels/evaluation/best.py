@@ -1,13 +1,13 @@
 """The k highest scores of each row, from one tile of targets after the other while it is in the cache.
 
-One look at every score: what cannot enter the list costs a comparison, 64 of them at a time.
+What cannot enter the list costs a comparison, 64 of them at a time. And scores from rows that are kept as bytes.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from ...ground.jit import available_threads, launch, njit
+from ...ground.jit import LEAF, available_threads, launch, njit
 from ..simd.lanes import above_lanes
 from ..simd.octets import trailing_zeros
 
@@ -88,17 +88,9 @@ def _look(score, j, r, lists):
 
 @njit(loop=True)
 def best_of_tile(scores, first, left_out, lists):
-    """Go through the scores of some columns and take the highest into the lists.
+    """Go through the scores of some columns and take the highest into the lists, which are updated in place.
 
-    Parameters
-    ----------
-    scores : float32, (b, width)
-        Of the columns from `first` on. Updated in place: what is left out gets −∞.
-    first : int
-        The tiles come in the order of columns.
-    left_out : LeftOut
-    lists : Lists
-        Updated in place.
+    scores : float32, (b, width), of the columns from `first` on, tile after tile; what is left out gets −∞
     """
     n_rows, width = scores.shape
     k = lists.ids.shape[1]
@@ -121,13 +113,7 @@ def best_of_tile(scores, first, left_out, lists):
 
 
 def best_of_rows(scores, k):
-    """Return the highest scores of each row: `Lists`.
-
-    Parameters
-    ----------
-    scores : float32, (b, V), contiguous
-    k : int, at least 1
-    """
+    """Return the k highest scores of each row of a float32 matrix, contiguous: `Lists`."""
     lists, count = Lists.empty(len(scores), k), available_threads()
     nothing = LeftOut.of(np.full(len(scores), -1))
     edges = np.linspace(0, len(scores), count + 1).astype(int).tolist()
@@ -138,3 +124,30 @@ def best_of_rows(scores, k):
 
     launch(work, count)
     return lists
+
+
+@njit(fastmath=LEAF, loop=True)
+def dots_of_bytes(rows, scales, query, out):
+    """Write ``scales[i] * (rows[i] · query)`` to `out`.
+
+    rows : int8 (n, dim); scales : float32 (n,); query : float32 (dim,); out : float32 (n,), updated in place
+    """
+    for i in range(rows.shape[0]):
+        total = np.float32(0)
+        for j in range(rows.shape[1]):
+            total += np.float32(rows[i, j]) * query[j]
+        out[i] = total * scales[i]
+
+
+@njit(fastmath=LEAF, loop=True)
+def dots_of_some(matrix, rows, queries, out):
+    """Write ``matrix[rows[i]] · queries[k]`` to ``out[k, i]``.
+
+    matrix : float32 (n, dim); rows : int64 (m,); queries : float32 (q, dim); out : float32 (q, m), updated in place
+    """
+    for i in range(rows.shape[0]):
+        for k in range(queries.shape[0]):
+            total = np.float32(0)
+            for j in range(matrix.shape[1]):
+                total += matrix[rows[i], j] * queries[k, j]
+            out[k, i] = total

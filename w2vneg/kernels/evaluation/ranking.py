@@ -1,41 +1,30 @@
-"""Where held-out targets stand in their rows of scores: counted, not sorted, so that ties are known exactly."""
+"""Where targets, and right answers to analogies, stand among scores: counted, not sorted, so that ties are known."""
 
-from typing import NamedTuple
+from collections import namedtuple
 
 import numpy as np
 
-from ...ground.jit import LEAF, njit, prange
+from ...ground.jit import LEAF, ZERO, njit, prange
 from ..functions import fast_exp
 
 _CHUNK = 1024  # exponentials summed in float32 before they join a float64 sum
-_ZERO = np.float32(0.0)
+_STRETCH = 512  # words of an analogy looked at again together if one of them is close
 
 
-class Question(NamedTuple):
-    """Which targets each row of scores asks for, and which are left out of it.
+Question = namedtuple("Question", "starts targets known_starts known")
+"""Which targets each row of scores asks for, and which are left out of it.
 
-    starts : int64, (b + 1,); targets : int32, (n,); row r asks for targets[starts[r] : starts[r + 1]], all different
-    known_starts : int64, (b + 1,); known : int32; those to be left out in the same way, unless they are asked for
-    """
-
-    starts: np.ndarray
-    targets: np.ndarray
-    known_starts: np.ndarray
-    known: np.ndarray
+starts : int64, (b + 1,); targets : int32, (n,); row r asks for targets[starts[r] : starts[r + 1]], all different
+known_starts : int64, (b + 1,); known : int32; those to be left out in the same way, unless they are asked for
+"""
 
 
-class Answer(NamedTuple):
-    """own : float64, (n,), each target's score
-    above, equal : int64, (n,), how many of its row are above it, how many others are equal
-    log_z : float64, (b,), log Σ e^score of what is left in a row, error below 1e-5; NaN where a score is no number
-    gone : int64, (b,), how many were left out
-    """
-
-    own: np.ndarray
-    above: np.ndarray
-    equal: np.ndarray
-    log_z: np.ndarray
-    gone: np.ndarray
+Answer = namedtuple("Answer", "own above equal log_z gone")
+"""own : float64, (n,), each target's score
+above, equal : int64, (n,), how many of its row are above it, how many others are equal
+log_z : float64, (b,), log Σ e^score of what is left in a row, error below 1e-5; NaN where a score is no number
+gone : int64, (b,), how many were left out
+"""
 
 
 @njit(borrows=True)
@@ -62,7 +51,7 @@ def _count(line, first, second, third, fourth, counts):
 
 @njit(fastmath=LEAF, borrows=True)
 def _sum_of_exponentials(line, low, high, top):
-    total = _ZERO
+    total = ZERO
     for j in range(low, high):
         total += fast_exp(np.float32(line[j] - top))
     return total
@@ -137,19 +126,104 @@ def _place_rows(scores, question, answer):
 
 
 def find_places(scores, question):
-    """Place targets among the scores of their rows.
+    """Place targets among the scores of their rows: `Answer`.
 
-    Parameters
-    ----------
-    scores : float32 or float64, (b, V)
-        Updated in place: what is left out gets −∞.
-    question : Question
-
-    Returns
-    -------
-    Answer
+    scores : float32 or float64, (b, V), updated in place: what is left out gets −∞
     """
     n, b = len(question.targets), len(scores)
     answer = Answer(np.empty(n), np.empty(n, np.int64), np.empty(n, np.int64), np.empty(b), np.empty(b, np.int64))
     _place_rows(scores, question, answer)
     return answer
+
+
+@njit
+def _exact(unit, question, row):
+    """Return q · w in float64, q rounded to float32 as a vector would be."""
+    a, b, c = question[0], question[1], question[2]
+    total = 0.0
+    for k in range(unit.shape[1]):
+        total += np.float64(np.float32(np.float32(unit[b, k] - unit[a, k]) + unit[c, k])) * np.float64(unit[row, k])
+    return total
+
+
+@njit(borrows=True)
+def _count_close(first, second, third, low, high):
+    """Count the scores from `low` on, and those above `high`."""
+    near = above = np.int32(0)
+    for j in range(first.shape[0]):
+        score = np.float32(first[j] - second[j]) + third[j]
+        near += np.int32(score >= low)
+        above += np.int32(score > high)
+    return near, above
+
+
+@njit
+def _better(unit, question, products, places, start, right, margin):
+    """Return how many words of one tile answer one question better."""
+    a, b, c, d = question
+    low, high = np.float32(right - margin), np.float32(right + margin)
+    better = np.int64(0)
+    for begin in range(0, products.shape[1], _STRETCH):
+        end = min(begin + _STRETCH, products.shape[1])
+        first, second, third = (
+            products[places[1], begin:end],
+            products[places[0], begin:end],
+            products[places[2], begin:end],
+        )
+        near, above = _count_close(first, second, third, low, high)
+        better += above
+        for asked, repeated in ((a, False), (b, b == a), (c, c in (a, b))):
+            j = asked - start - begin
+            if 0 <= j < end - begin and not repeated:
+                better -= np.float32(first[j] - second[j]) + third[j] > high
+        if near == above:
+            continue
+        for j in range(end - begin):
+            score, row = np.float32(first[j] - second[j]) + third[j], start + begin + j
+            if score >= low and not score > high and row != a and row != b and row != c:
+                exact = _exact(unit, question, row)
+                better += exact > right or (exact == right and row < d)
+    return better
+
+
+@njit(parallel=True)
+def _right_scores(unit, questions, right):
+    for q in prange(len(questions)):
+        right[q] = _exact(unit, questions[q], questions[q, 3])
+
+
+@njit(parallel=True)
+def _add_tile(unit, questions, places, products, start, right, margin, better):
+    for q in prange(len(questions)):
+        better[q] += _better(unit, questions[q], products, places[q], start, right[q], margin)
+
+
+def count_better(unit, questions, products_at_once=1 << 22):
+    """Count the words that are better answers than the right one, or as good and in a lower row.
+
+    The score of w for "a is to b as c is to ?" is q · w with q = b − a + c. As that is close to b·w − a·w + c·w, the
+    products of the few distinct words of all questions with a tile of the vocabulary serve every question. Whatever
+    comes within `margin` of the right answer is scored again, in double precision and from q itself.
+
+    unit : float32, (n, dim), contiguous, vectors of length one or zero
+    questions : int64, (n_questions, 4), rows of a, b, c and d; a, b and c are no answers
+    products_at_once : int, how many are held
+
+    Returns
+    -------
+    int64, (n_questions,)
+    """
+    asked, places = np.unique(questions[:, :3], return_inverse=True)
+    places = places.reshape(-1, 3)
+    right, better = np.empty(len(questions)), np.zeros(len(questions), np.int64)
+    _right_scores(unit, questions, right)
+    # Each product is off by at most dim roundings of 2^-24, q and the two sums by a few: on both sides of a comparison.
+    margin = 2 * (3 * unit.shape[1] + 12) * 2.0**-24
+    rows = unit[asked]
+    width = max(64, products_at_once // len(asked))
+    products = np.empty(len(asked) * width, np.float32)
+    for start in range(0, len(unit), width):
+        tile = unit[start : start + width]
+        out = products[: len(asked) * len(tile)].reshape(len(asked), len(tile))
+        _add_tile(unit, questions, places, np.matmul(rows, tile.T, out=out), start, right, margin, better)
+    return better

@@ -10,18 +10,7 @@ import llvmlite.ir as ir
 import numpy as np
 
 from ...ground.jit import DISABLE_JIT, cgutils, intrinsic, types
-from .vectors import (
-    COUNT,
-    LANES,
-    LIMIT,
-    NUMBER,
-    PLACE,
-    Emitter,
-    holds_numbers,
-    holds_places,
-    pieces_of,
-    whole_columns,
-)
+from .vectors import COUNT, LANES, LIMIT, NUMBER, PLACE, Emitter, holds_numbers, holds_places, pieces_of, whole_columns
 
 _BLOCK = 128  # columns at a time: eight registers for the centre, eight for its sum, of 32
 _SMALL_BLOCK = 64  # the same where the number of columns is not known before
@@ -62,6 +51,16 @@ def _emit_products(context, builder, signature, arguments, n_vectors):
     return context.get_dummy_value()
 
 
+def _products(dim, matrix, index, n, *vectors):
+    if not (isinstance(dim, types.IntegerLiteral) and holds_numbers(matrix, *vectors) and holds_places(index)):
+        return None
+
+    def emit(context, builder, signature, arguments):
+        return _emit_products(context, builder, signature, arguments, len(vectors) // 2)
+
+    return types.void(dim, matrix, index, n, *vectors), emit
+
+
 @intrinsic
 def dot_lanes(typing_context, dim, matrix, index, n, x, out):
     """Write ``out[k] = matrix[index[k]] · x`` for k < n, four rows at a time.
@@ -69,27 +68,13 @@ def dot_lanes(typing_context, dim, matrix, index, n, x, out):
     dim : int, known to the compiler, at least `LANES`; matrix : float32, (rows, dim); index : int64; x : float32,
     (dim,); out : float32. All are contiguous.
     """
-    if not (isinstance(dim, types.IntegerLiteral) and holds_numbers(matrix, x, out) and holds_places(index)):
-        return None
-
-    def emit(context, builder, signature, arguments):
-        return _emit_products(context, builder, signature, arguments, 1)
-
-    return types.void(dim, matrix, index, n, x, out), emit
+    return _products(dim, matrix, index, n, x, out)
 
 
 @intrinsic
 def dot_two_lanes(typing_context, dim, matrix, index, n, x, y, out_x, out_y):
     """The same for two vectors at once, to the bit: each row is loaded once for both."""
-    if not (
-        isinstance(dim, types.IntegerLiteral) and holds_numbers(matrix, x, y, out_x, out_y) and holds_places(index)
-    ):
-        return None
-
-    def emit(context, builder, signature, arguments):
-        return _emit_products(context, builder, signature, arguments, 2)
-
-    return types.void(dim, matrix, index, n, x, y, out_x, out_y), emit
+    return _products(dim, matrix, index, n, x, y, out_x, out_y)
 
 
 @intrinsic
@@ -329,19 +314,16 @@ def rank_lanes(typing_context, sums, targets, n, ranks):
     return types.void(sums, targets, n, ranks), emit
 
 
-if DISABLE_JIT:
+if DISABLE_JIT:  # the same in plain Python
 
     def dot_lanes(dim, matrix, index, n, x, out):
-        """The same in plain Python."""
         out[:n] = matrix[index[:n]] @ x
 
     def dot_two_lanes(dim, matrix, index, n, x, y, out_x, out_y):
-        """The same in plain Python."""
         dot_lanes(dim, matrix, index, n, x, out_x)
         dot_lanes(dim, matrix, index, n, y, out_y)
 
     def step_lanes(dim, matrix, index, steps, n, x, total):
-        """The same in plain Python."""
         added = np.zeros_like(x)
         for k in range(n):
             before = matrix[index[k]].copy()
@@ -350,32 +332,25 @@ if DISABLE_JIT:
         total += added
 
     def sum_lanes(dim, matrix, index, n, total):
-        """The same in plain Python."""
         total += matrix[index[:n]].sum(axis=0)
 
     def add_lanes(dim, matrix, index, n, step):
-        """The same in plain Python."""
         np.add.at(matrix, index[:n], step)
 
     def exp_lanes(values, n, scale, shift, out):
-        """The same in plain Python."""
         out[:n] = np.exp(np.clip((values[:n] - shift) * scale, -LIMIT, LIMIT))
 
     def weigh_lanes(values, n, scale, added, top, sums):
-        """The same in plain Python."""
         exponents = values[:n] * scale + added[:n] - top
         values[:n] = np.where(exponents > -LIMIT, np.exp(np.clip(exponents, -LIMIT, LIMIT)), 0)
         np.add.at(sums, np.arange(n) // LANES, values[:n])
         return np.fmax.reduce(exponents, initial=np.float32(-np.inf))
 
     def highest_lanes(values, n):
-        """The same in plain Python."""
         return np.fmax.reduce(values[:n], initial=np.float32(-np.inf))
 
     def above_lanes(values, first, last):
-        """The same in plain Python."""
         return np.uint64(sum(int(not values[int(first) + k] <= last) << k for k in range(64)))
 
     def rank_lanes(sums, targets, n, ranks):
-        """The same in plain Python."""
         ranks[:n] = (sums <= targets[:n, None]).sum(1)

@@ -72,23 +72,19 @@ def trailing_zeros(typing_context, number):
     return types.uint64(number), emit
 
 
-if DISABLE_JIT:
+if DISABLE_JIT:  # the same in plain Python
 
     def octet(block, p):
-        """The same in plain Python."""
         return np.uint64(int.from_bytes(block[int(p) : int(p) + 8].tobytes(), "big"))
 
     def breaks(block, p):
-        """The same in plain Python."""
         stretch = block[int(p) : int(p) + STRETCH]
         found = (stretch <= 0x20) | (stretch == 0xC2) | (stretch & 0xFC == 0xE0)
         return np.uint64(int.from_bytes(np.packbits(found, bitorder="little").tobytes(), "little"))
 
     def digits(block, p):
-        """The same in plain Python."""
         found = block[int(p) : int(p) + STRETCH] - np.uint8(ord("0")) <= 9
         return np.uint64(int.from_bytes(np.packbits(found, bitorder="little").tobytes(), "little"))
 
     def trailing_zeros(number):
-        """The same in plain Python."""
         return np.uint64((int(number) & -int(number)).bit_length() - 1 if number else 64)

@@ -17,12 +17,6 @@ from .vectors import COUNT, LANES, PLACE, Emitter, holds_numbers, holds_places, 
 NEGATIVES = 5  # of a tile; the positive is the sixth target
 
 
-def _dim_and_arrays(dim, numbers, places):
-    """Tell whether `dim` is known to the compiler and arrays may be read straight."""
-    known = isinstance(dim, types.IntegerLiteral)
-    return known and holds_numbers(*numbers) and all(holds_places(kind) for kind in places)
-
-
 def _has_wide_registers(context):
     """Tell whether code is made for a machine with 32 vector registers of 512 bits."""
     return "+avx512f" in context.codegen().magic_tuple()[2]
@@ -37,7 +31,7 @@ def tile_products(typing_context, dim, matrix, index, m, targets, target_index, 
     positives, norms : float32, (m,); negatives : float32, (m * n,), each centre's n side by side. All are contiguous.
     """
     numbers = matrix, targets, positives, negatives, norms
-    if not (_dim_and_arrays(dim, numbers, (index, target_index))):
+    if not (isinstance(dim, types.IntegerLiteral) and holds_numbers(*numbers) and holds_places(index, target_index)):
         return None
     width = dim.literal_value
 
@@ -98,7 +92,8 @@ def tile_steps(typing_context, dim, matrix, index, m, targets, target_index, n, 
     The y_j are six rows of `targets`, none twice; positives, negatives : float32, the c_kj. All is as `tile_products`
     has it; a row of `matrix` may come twice.
     """
-    if not (_dim_and_arrays(dim, (matrix, targets, positives, negatives), (index, target_index))):
+    numbers = matrix, targets, positives, negatives
+    if not (isinstance(dim, types.IntegerLiteral) and holds_numbers(*numbers) and holds_places(index, target_index)):
         return None
     width = dim.literal_value
 
@@ -142,17 +137,15 @@ def tile_steps(typing_context, dim, matrix, index, m, targets, target_index, n, 
     return types.void(dim, matrix, index, m, targets, target_index, n, positives, negatives), emit
 
 
-if DISABLE_JIT:
+if DISABLE_JIT:  # the same in plain Python
 
     def tile_products(dim, matrix, index, m, targets, target_index, n, positives, negatives, norms):
-        """The same in plain Python."""
         rows = matrix[index[:m]]
         products = rows @ targets[target_index[: 1 + NEGATIVES]].T
         positives[:m], norms[:m] = products[:, 0], (rows**2).sum(1)
         negatives[: m * n].reshape(m, n)[:, :NEGATIVES] = products[:, 1:]
 
     def tile_steps(dim, matrix, index, m, targets, target_index, n, positives, negatives):
-        """The same in plain Python."""
         chosen = target_index[: 1 + NEGATIVES]
         for k in range(m):
             sizes = np.append(positives[k], negatives[k * n : k * n + NEGATIVES])

@@ -19,19 +19,14 @@ POWERS = 1.0, 0.693147004, 0.240222424, 0.0555073358, 0.00967151299, 0.001326472
 """Σ c_k f^k is 2^f on [-1/2, 1/2], fitted; tests/kernels/test_kernels.py holds the error bound."""
 
 
-def _rounded_to_float(number):
-    """Return the float32 next to a number as a Python float: constants of that type must be exact."""
-    return float(np.float32(number))
-
-
 def holds_numbers(*kinds):
     """Tell whether all are types of contiguous float32 arrays, whose memory may be read straight."""
     return all(kind.dtype == types.float32 and kind.layout == "C" for kind in kinds)
 
 
-def holds_places(kind):
-    """The same of an array of row numbers, contiguous int64."""
-    return kind.dtype == types.int64 and kind.layout == "C"
+def holds_places(*kinds):
+    """The same of arrays of row numbers, contiguous int64."""
+    return all(kind.dtype == types.int64 and kind.layout == "C" for kind in kinds)
 
 
 def pieces_of(begin, end):
@@ -99,8 +94,8 @@ class Emitter:
         return self.builder.shuffle_vector(one, ir.Constant(kind, ir.Undefined), places)
 
     def every(self, number, lanes):
-        """Return the constant vector of `lanes` times a Python number."""
-        return ir.Constant(ir.VectorType(NUMBER, lanes), [_rounded_to_float(number)] * lanes)
+        """Return the constant vector of `lanes` times the float32 next to a number: constants must be exact."""
+        return ir.Constant(ir.VectorType(NUMBER, lanes), [float(np.float32(number))] * lanes)
 
     def total(self, vector):
         """Return the sum of a vector's lanes."""

@@ -109,20 +109,13 @@ def _write_rows(matrix, others, first_other, out, lengths):
 def write_rows(matrix, others, first_other):
     """Write each row's numbers, separated by blanks and ended by a line feed.
 
-    Parameters
-    ----------
-    matrix : ndarray, float32, (n, dim)
-        Finite; C-contiguous.
-    others : ndarray, uint8, (n_others, 16)
-        Characters of the numbers out of [1e-4, 100) and not 0, row after row; 0 ends one.
-    first_other : ndarray, int64, (n,)
-        Which of `others` is the first of each row.
+    matrix : float32, (n, dim), finite, contiguous
+    others : uint8, (n_others, 16), characters of the numbers out of [1e-4, 100) and not 0, row after row; 0 ends one
+    first_other : int64, (n,), which of `others` is the first of each row
 
     Returns
     -------
-    text : ndarray, uint8, (n, width)
-    lengths : ndarray, int64, (n,)
-        How much of each row of `text` is written.
+    (text, lengths) : uint8, (n, width), and int64, (n,), how much of each row is written
     """
     n, dim = matrix.shape
     text, lengths = np.empty((n, WIDEST * dim), np.uint8), np.empty(n, np.int64)

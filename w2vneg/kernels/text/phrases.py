@@ -61,21 +61,11 @@ def table_of(pairs):
 def join(block, size, slots, final):
     """Join what makes a phrase, in place: where more than one blank stands between, the first word moves.
 
-    Parameters
-    ----------
-    block : ndarray, uint8, (MARGIN + size + MARGIN,)
-        UTF-8 text of whole words, from `tokens.with_margins`: it ends with white space, unless it is `final`.
-    size : int
-        Bytes of it that are text.
-    slots : ndarray, uint64
-        From `table_of`.
-    final : bool
-        Whether nothing follows.
+    Return how many bytes are settled; the rest, a word that the next may join, wants to be seen again.
 
-    Returns
-    -------
-    int
-        How many bytes are settled; the rest, a word that the next may join, wants to be seen again.
+    block : uint8, (MARGIN + size + MARGIN,), UTF-8 text of whole words from `tokens.with_margins`, `size` bytes of it:
+        it ends with white space, unless it is `final`
+    slots : from `table_of`
     """
     end_of_text = _MARGIN + np.uint64(size)
     begin = _MARGIN

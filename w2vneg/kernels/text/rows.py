@@ -15,29 +15,15 @@ _START, _FIELD, _QUOTED, _QUOTE_IN_QUOTED = range(4)
 def scan_rows(block, delimiter, quoting, n_fields, limit):
     """Go through whole rows until one of another number of fields, the `limit`, or the end of the block.
 
-    Parameters
-    ----------
-    block : ndarray, uint8
-        UTF-8 text from the beginning of a row on, with line feeds alone as ends of lines.
-    delimiter : int
-        A byte; `BLANK` means any number of blanks and tabs, also before and after the fields.
-    quoting : bool
-        Whether quotes mean anything.
-    n_fields : int
-        How many each row should have; 0 for any.
-    limit : int
-        Rows to go through at most.
+    block : uint8, UTF-8 text from the beginning of a row on, with line feeds alone as ends of lines
+    delimiter : int, a byte; `BLANK` means any number of blanks and tabs, also before and after the fields
+    quoting : bool, quotes mean something; n_fields : int, how many each row should have, 0 for any
 
     Returns
     -------
-    rows : int
-        Whole rows of the right number of fields.
-    end : int
-        Where the last of them ends.
-    lines : int
-        Line feeds before the row that it stopped at, or before `end` at the end of the block.
-    found : int
-        Fields of the row that it stopped at if their number is wrong, else 0.
+    rows, end : int, whole rows of the right number of fields, and where the last of them ends
+    lines : int, line feeds before the row that it stopped at, or before `end` at the end of the block
+    found : int, fields of the row that it stopped at if their number is wrong, else 0
     """
     runs = delimiter == BLANK
     state = _START

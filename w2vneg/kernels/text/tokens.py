@@ -1,12 +1,10 @@
 """Words out of bytes: split UTF-8 text at white space, number its types, and renumber them later.
 
-The splitting is that of Python's ``str.split()``: ASCII white space (also ``\\x1c`` to ``\\x1f``) and the
-Unicode spaces U+0085, U+00A0, U+1680, U+2000 to U+200A, U+2028, U+2029, U+202F, U+205F and U+3000. A line
-feed ends a sentence; a carriage return is a space. The text must be valid UTF-8 without NUL bytes: the caller
-sees to that.
+The splitting is that of Python's ``str.split()``, Unicode's spaces among them. A line feed ends a sentence; a carriage
+return is a space. The text must be valid UTF-8 without NUL bytes: the caller sees to that.
 """
 
-from typing import NamedTuple
+from collections import namedtuple
 
 import numpy as np
 
@@ -23,49 +21,28 @@ MARGIN = STRETCH
 
 _TOKEN, _SPACE, _NEWLINE, _LEAD = range(4)
 
-
-def _byte_classes():
-    classes = np.zeros(256, dtype=np.uint8)
-    classes[[9, 11, 12, 13, 28, 29, 30, 31, 32]] = _SPACE
-    classes[10] = _NEWLINE
-    classes[[0xC2, 0xE1, 0xE2, 0xE3]] = _LEAD  # the first bytes of all Unicode spaces, and of much else
-    return classes
-
-
-_CLASSES = _byte_classes()
-
-_ONE = np.uint64(1)
-_EIGHT = np.uint64(8)
+_CLASSES = np.zeros(256, dtype=np.uint8)
+_CLASSES[[9, 11, 12, 13, 28, 29, 30, 31, 32]] = _SPACE
+_CLASSES[10] = _NEWLINE
+_CLASSES[[0xC2, 0xE1, 0xE2, 0xE3]] = _LEAD  # the first bytes of all Unicode spaces, and of much else
+_ONE, _EIGHT, _SIXTEEN, _SHIFT, _FIRST_BYTE = (np.uint64(n) for n in (1, 8, 16, 32, 56))
+_STRETCH, _MARGIN = np.uint64(STRETCH), np.uint64(MARGIN)
 _MULTIPLIER_1 = np.uint64(0xD6E8FEB86659FD93)
 _MULTIPLIER_2 = np.uint64(0xA3B195354A39B70D)
-_SIXTEEN = np.uint64(16)
-_STRETCH = np.uint64(STRETCH)
-_MARGIN = np.uint64(MARGIN)
-_SHIFT = np.uint64(32)
-_FIRST_BYTE = np.uint64(56)
 _LAST_BYTES = np.array([(1 << 8 * min(n, 8)) - 1 for n in range(17)], np.uint64)  # those of n that `KEY` has
 _BYTES_BEFORE = np.array([(1 << 8 * max(n - 8, 0)) - 1 for n in range(17)], np.uint64)  # and `KEY_2`
 
 
-class TokenTable(NamedTuple):
-    """An open-addressing table of the types met so far; it is grown between calls of `scan` and `enter`.
+TokenTable = namedtuple("TokenTable", "slots arena starts")
+"""An open-addressing table of the types met so far; it is grown between calls of `scan` and `enter`.
 
-    Attributes
-    ----------
-    slots : ndarray, uint64, (capacity, 4)
-        `KEY`: the last eight bytes of the type, or all if they are fewer. `KEY_2`: the bytes before these if
-        they are at most eight (0 if there are none), else their hash. `ENTRY`: 2 * (type number + 1), plus 1
-        for a long type, of more than sixteen bytes; 0 marks a free slot. `COUNT`: how often it was met.
-        `capacity` is a power of two. A slot is half a cache line: most types cost one look at memory.
-    arena : ndarray, uint8
-        The bytes of all types, one after the other.
-    starts : ndarray, int64, (capacity // 2 + 1,)
-        Type t stands at ``arena[starts[t]:starts[t + 1]]``.
-    """
-
-    slots: np.ndarray
-    arena: np.ndarray
-    starts: np.ndarray
+slots : uint64, (capacity, 4), half a cache line each, capacity a power of two. `KEY`: the last eight bytes of
+    the type, or all if they are fewer. `KEY_2`: the bytes before these if they are at most eight, else their hash.
+    `ENTRY`: 2 * (type number + 1), plus 1 for a type of more than sixteen bytes; 0 marks a free slot. `COUNT`: how
+    often
+arena : uint8, the bytes of all types, one after the other
+starts : int64, (capacity // 2 + 1,); type t stands at ``arena[starts[t]:starts[t + 1]]``
+"""
 
 
 KEY, KEY_2, ENTRY, COUNT = range(4)
@@ -218,26 +195,12 @@ def _keys(block, begin, end):
 
 @njit(borrows=True)
 def scan(block, size, table, out, tally):
-    """Number the tokens of a block of text, from ``tally[POSITION]`` on.
+    """Number the tokens of a block of text, from ``tally[POSITION]`` on; return whether the table must be grown first.
 
-    Parameters
-    ----------
-    block : ndarray, uint8, (at least MARGIN + size + MARGIN,)
-        UTF-8 text that ends with white space, and `MARGIN` blanks before and behind it.
-    size : int
-        Bytes of `block` that are text.
-    table : TokenTable
-        Updated in place.
-    out : ndarray, int32, (at least size,)
-        Receives type numbers, and `SENTENCE_END` at each line feed, from ``tally[WRITTEN]`` on.
-    tally : ndarray, int64, (5,)
-        Updated in place. A line is empty if the block has no token of it: whoever knows what came before the block
-        must look at its first line.
-
-    Returns
-    -------
-    full : bool
-        True if the table must be grown before the text from ``tally[POSITION]`` on can be numbered.
+    block : uint8, (at least MARGIN + size + MARGIN,), UTF-8 text that ends with white space, between `MARGIN` blanks
+    out : int32, (at least size,), receives type numbers, and `SENTENCE_END` at each line feed
+    table : TokenTable; tally : int64, (5,); updated in place. A line is empty if the block has no token of it: whoever
+        knows what came before the block must look at its first line
     """
     slots, arena, starts = table
     end_of_text = _MARGIN + np.uint64(size)
@@ -281,26 +244,11 @@ def scan(block, size, table, out, tally):
 
 @njit(borrows=True)
 def enter(words, ends, counts, table, numbers, tally):
-    """Enter types with their counts, from the ``tally[POSITION]``-th on.
+    """Enter types with their counts, from the ``tally[POSITION]``-th on; return whether the table must be grown first.
 
-    Parameters
-    ----------
-    words : ndarray, uint8
-        The types' bytes, one after the other.
-    ends : ndarray, int64, (n + 1,)
-        Type i is ``words[ends[i]:ends[i + 1]]``.
-    counts : ndarray, int64, (n,)
-    table : TokenTable
-        Updated in place.
-    numbers : ndarray, int32, (n,)
-        Receives the types' numbers in the table.
-    tally : ndarray, int64, (5,)
-        Updated in place.
-
-    Returns
-    -------
-    full : bool
-        True if the table must be grown before the type ``tally[POSITION]`` can be entered.
+    words : uint8, the types' bytes; ends : int64, (n + 1,); type i is ``words[ends[i]:ends[i + 1]]``
+    table : TokenTable; tally : int64, (5,); updated in place
+    numbers : int32, (n,), receives the types' numbers in the table
     """
     slots, arena, starts = table
     for i in range(tally[POSITION], counts.size):
@@ -354,18 +302,9 @@ def rehash(slots, larger):
 def renumber(stream, ids_by_type, ids, ends, carried):
     """Turn provisional numbers into final ids, without discarded types and sentences that keep no token.
 
-    Parameters
-    ----------
-    stream : ndarray, int32, (n,)
-        Type numbers and `SENTENCE_END`.
-    ids_by_type : ndarray, int32, (n_types,)
-        Final id of each type, -1 if it is discarded.
-    ids : ndarray, int32, (n,)
-        Receives the ids.
-    ends : ndarray, int64, (n,)
-        Receives the place in `ids` at which each sentence ends.
-    carried : int
-        Ids that the sentence unfinished before this piece holds already.
+    stream : int32, (n,), type numbers and `SENTENCE_END`; ids_by_type : int32, (n_types,), -1 if a type is discarded
+    ids : int32, (n,), receives the ids; ends : int64, (n,), the place in `ids` at which each sentence ends
+    carried : int, ids that the sentence unfinished before this piece holds already
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Words out of raw text: what belongs to no word is overwritten by blanks, byte for byte, and all lengths stay.
+"""Words out of raw text: what belongs to no word is overwritten by blanks, byte for byte; and the n-grams of words.
 
 A word is a run of letters, marks, digits and underscores. An apostrophe, a hyphen or a middle dot stays between two of
 these; a point, a comma or a colon between two digits. So Unicode's word boundaries have it (UAX 29, WB5 to WB13), but
@@ -11,6 +11,8 @@ import unicodedata
 import numpy as np
 
 from ...ground.jit import njit
+from ..simd.octets import STRETCH, digits, trailing_zeros
+from .tokens import MARGIN
 
 OTHER, MARK, JOINS_DIGITS, JOINS, SPACE, LETTER, DIGIT = range(7)  # those from SPACE on stay as they are
 
@@ -18,6 +20,14 @@ _JOINS = "'’‘-‐‑·"
 _JOINS_DIGITS = ".,:"
 _JOINERS = "\u00ad\u200c\u200d"  # soft hyphen, zero width non-joiner and joiner, within words of many scripts
 _BLANK = np.uint8(32)
+_ONE, _STRETCH, _BEGIN = np.uint64(1), np.uint64(STRETCH), np.uint64(MARGIN)
+_PARTS = np.zeros(256, np.uint8)  # of words, and within numbers
+_OF_WORD, _WITHIN = np.uint8(1), np.uint8(2)
+_PARTS[[byte for byte in range(256) if byte >= 0x80 or chr(byte).isalnum() or byte == ord("_")]] = _OF_WORD
+_PARTS[[ord(sign) for sign in ".,:"]] = _WITHIN
+_PARTS[[ord(sign) for sign in "0123456789"]] = _OF_WORD | _WITHIN
+_OPENS, _CLOSES = np.uint8(ord("<")), np.uint8(ord(">"))
+_BASIS, _PRIME = np.uint32(2166136261), np.uint32(16777619)
 
 
 @functools.cache
@@ -60,25 +70,13 @@ def _kind_after(text, p, final, kinds):
 
 @njit
 def blank_others(text, final, before, kinds):
-    """Overwrite what belongs to no word by blanks.
+    """Overwrite what belongs to no word by blanks, in place.
 
-    Parameters
-    ----------
-    text : ndarray, uint8, (n,)
-        UTF-8 that begins with a whole character; updated in place.
-    final : bool
-        Whether nothing comes behind it.
-    before : int
-        Kind of what stands before: `LETTER` or `DIGIT` within a word, else `SPACE`.
-    kinds : ndarray, uint8
-        From `kinds_of_characters`.
+    text : uint8, UTF-8 that begins with a whole character; final : bool, nothing comes behind it
+    before : int, kind of what stands before: `LETTER` or `DIGIT` within a word, else `SPACE`
+    kinds : from `kinds_of_characters`
 
-    Returns
-    -------
-    done : int
-        How many bytes are settled; the rest wants to be seen again, with what follows.
-    before : int
-        Kind of what stands before these.
+    Return how many bytes are settled, for the rest wants to be seen again with what follows; and what stands before it.
     """
     p, size = 0, text.shape[0]
     while p < size:
@@ -103,3 +101,93 @@ def blank_others(text, final, before, kinds):
         before = kind
         p += width
     return p, before
+
+
+@njit
+def blank_numbers(block, size):
+    """Overwrite the numbers that stand alone by blanks, in place: digits, and points, commas and colons behind them.
+
+    A number stands alone where no letter, digit or underscore touches it; of ``3.5kg`` that is the 3.
+
+    block : uint8, (MARGIN + size + MARGIN,), UTF-8 text from `tokens.with_margins`, `size` bytes of it
+    """
+    end = _BEGIN + np.uint64(size)
+    stretch = done = _BEGIN
+    while stretch < end:
+        left = digits(block, stretch)
+        while left != 0:
+            p = stretch + trailing_zeros(left)
+            left &= left - _ONE
+            if p < done or p >= end or _PARTS[block[p - _ONE]] & _OF_WORD:
+                continue
+            q = p + _ONE
+            while _PARTS[block[q]] & _WITHIN:
+                q += _ONE
+            if _PARTS[block[q]]:  # a word goes on there: the number ends at the last sign before, if there is one
+                q -= _ONE
+                while q > p and _PARTS[block[q]] & _OF_WORD:
+                    q -= _ONE
+            if q > p:
+                block[p:q] = _BLANK
+                done = q
+        stretch += _STRETCH
+
+
+def buckets_of(words, shortest, longest, buckets):
+    """Return the buckets of the n-grams of each ``<word>``, of `shortest` to `longest` characters, as fastText has
+    them: FNV-1a over their UTF-8 bytes, those from 128 on with their sign, modulo the number of buckets.
+
+    From left to right, at each place the shortest first; a bracket alone is none.
+
+    words : PackedStrings
+
+    Returns
+    -------
+    (starts, buckets) : int64, (n_words + 1,) and (n,); of word w ``buckets[starts[w]:starts[w + 1]]``
+    """
+    data = np.frombuffer(words.data, np.uint8)
+    starts = np.zeros(len(words) + 1, np.int64)
+    room = np.empty(int(np.diff(words.offsets).max(initial=0)) + 2, np.uint8)
+    none = np.empty(0, np.int64)
+    _go_through(data, words.offsets, shortest, longest, buckets, room, starts, none)
+    np.cumsum(starts, out=starts)
+    found = np.empty(int(starts[-1]), np.int64)
+    _go_through(data, words.offsets, shortest, longest, buckets, room, starts, found)
+    return starts, found
+
+
+@njit
+def _go_through(data, offsets, shortest, longest, buckets, room, starts, found):
+    """Write the buckets, or where there is no room for them how many word w has to ``starts[w + 1]``."""
+    n = 0
+    for word in range(offsets.shape[0] - 1):
+        room[0] = _OPENS
+        size = 1
+        for place in range(offsets[word], offsets[word + 1] - 1):
+            room[size] = data[place]
+            size += 1
+        room[size] = _CLOSES
+        size += 1
+        before = n
+        for begin in range(size):
+            if (room[begin] & 0xC0) == 0x80:
+                continue
+            hashed, end, characters = _BASIS, begin, 0
+            while end < size and characters < longest:
+                hashed = _with_byte(hashed, room[end])
+                end += 1
+                while end < size and (room[end] & 0xC0) == 0x80:
+                    hashed = _with_byte(hashed, room[end])
+                    end += 1
+                characters += 1
+                if characters >= shortest and not (characters == 1 and (begin == 0 or end == size)):
+                    if found.shape[0] > 0:
+                        found[n] = np.int64(hashed) % buckets
+                    n += 1
+        if found.shape[0] == 0:
+            starts[word + 1] = n - before
+
+
+@njit
+def _with_byte(hashed, byte):
+    return np.uint32((hashed ^ np.uint32(np.int32(np.int8(byte)))) * _PRIME)

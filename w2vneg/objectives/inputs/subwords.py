@@ -13,7 +13,7 @@ from ...ground.option import option
 from ...ground.registry import About
 from ...kernels.bags import mean_rows
 from ...kernels.contracts import implement_gather
-from ...kernels.text.grams import buckets_of
+from ...kernels.text.words import buckets_of
 from ..plugs import Inputs
 from . import INPUTS
 
@@ -26,14 +26,17 @@ class _Options:
     buckets: int = option(2_000_000, "Hash buckets of n-grams.", at_least=1, at_most=2**31 - 1)
 
 
-class Grams(Inputs, base=True):
+class Grams(Inputs, base=True, fields=True):
     """Vectors with n-grams in them.
 
     starts : int64, (n_vocab + 1,); grams : int32, those of word w are the rows ``grams[starts[w]:starts[w + 1]]``
     words_in, grams_in : float32, (n_vocab, dim) and (n_grams, dim), trained
     """
 
-    __slots__ = ()
+    starts: np.ndarray
+    grams: np.ndarray
+    words_in: np.ndarray
+    grams_in: np.ndarray
 
     parameters = ("words_in", "grams_in")
     rows = ("words_in", "grams_in")
@@ -71,11 +74,6 @@ class Grams(Inputs, base=True):
 class Subwords(Grams):
     """A word's row and its n-grams'; fields as of `Grams`."""
 
-    starts: np.ndarray
-    grams: np.ndarray
-    words_in: np.ndarray
-    grams_in: np.ndarray
-
     Options = _Options
     about = About(
         summary="the mean of the word's row and of its character n-grams': fastText",
@@ -89,11 +87,6 @@ class Subwords(Grams):
 @INPUTS.register("window+subwords")
 class WindowSubwords(Grams):
     """The rows and n-grams of all words around; fields as of `Grams`."""
-
-    starts: np.ndarray
-    grams: np.ndarray
-    words_in: np.ndarray
-    grams_in: np.ndarray
 
     Options = _Options
     around = True
@@ -132,11 +125,7 @@ def gather_around(inputs, tokens, position, m, positives, words, grams):
 def rows_of_grams(words, counts, shortest, longest, buckets):
     """Return the n-grams of words as rows.
 
-    Parameters
-    ----------
-    words : PackedStrings
-    counts : int64, (n_words,)
-    shortest, longest, buckets : int
+    words : PackedStrings; counts : int64, (n_words,)
 
     Returns
     -------

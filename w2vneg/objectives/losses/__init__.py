@@ -1,8 +1,6 @@
 """Losses: what gradient n + 1 logits give. One family a file, its equation on top.
 
-What a loss may say of itself is in `w2vneg.objectives.plugs.Loss`.
-docs/extending.md shows how to write one. Every file of
-this folder whose name does not begin with _ is imported: its losses register themselves.
+Every file of this folder whose name does not begin with _ is imported, and registers its losses (docs/extending.md).
 """
 
 from ...ground.registry import Registry, import_all

@@ -16,16 +16,14 @@ import math
 
 import numpy as np
 
-from ...ground.jit import njit
+from ...ground.jit import ONE, ZERO, njit
 from ...ground.registry import About
 from ...kernels.contracts import implement_step
 from ...kernels.functions import fast_exp, fast_log
 from ..plugs import Loss
 from . import LOSSES
-from ._normaliser import clear, corrected
+from ._parts import clear, corrected
 
-_ZERO = np.float32(0.0)
-_ONE = np.float32(1.0)
 _TWO = np.float32(2.0)
 _NOWHERE = np.float32(-1e30)
 _SMALL = 1e-200  # a product of factors of at least 1/2 that must not shrink much further
@@ -46,10 +44,6 @@ class BlackOut(Loss):
         "as css, which it rivals; needs --exclude target",
     )
 
-    @classmethod
-    def from_options(cls, options, context):
-        return cls()
-
     def loss_at_init(self, n_negatives):
         """Value for uniform draws."""
         return math.log(1 + n_negatives) + n_negatives * math.log(1 + 1 / n_negatives)
@@ -61,9 +55,9 @@ def _log_terms(logits, log_q, weights, terms):
     largest, best, second = 0, _NOWHERE, _NOWHERE
     for k in range(terms.shape[0]):
         term, weight = _NOWHERE, weights[k]
-        if weight > _ZERO:
+        if weight > ZERO:
             term = corrected(logits[k], log_q[k])
-            if weight != _ONE:
+            if weight != ONE:
                 term += np.float32(fast_log(np.float64(weight)))
         terms[k] = term
         if term > best:
@@ -81,28 +75,28 @@ def step(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradi
     if second == _NOWHERE or first == _NOWHERE:
         clear(gradients)
         return 0.0
-    rest = _ZERO  # A, in units of the second largest
+    rest = ZERO  # A, in units of the second largest
     for k in range(n):
         if k != u:
-            gradients[k] = fast_exp(gradients[k] - second) if gradients[k] > _NOWHERE else _ZERO
+            gradients[k] = fast_exp(gradients[k] - second) if gradients[k] > _NOWHERE else ZERO
             rest += gradients[k]
     behind = fast_exp(second - best)
-    share = _ONE / (_ONE + behind * rest)  # p_u
-    ratios, product, value = _ZERO, 1.0, 0.0
+    share = ONE / (ONE + behind * rest)  # p_u
+    ratios, product, value = ZERO, 1.0, 0.0
     for k in range(1, n):
         if k != u:
             p = gradients[k] * behind * share
-            ratios += p / (_ONE - p)
+            ratios += p / (ONE - p)
             product *= 1.0 - np.float64(p)
             if product < _SMALL:
                 value -= fast_log(product)
                 product = 1.0
-    from_u = share / rest if u > 0 else _ZERO  # z_k times this is p_k r_u
+    from_u = share / rest if u > 0 else ZERO  # z_k times this is p_k r_u
     for k in range(1, n):
         if k != u:
             z = gradients[k]
             p = z * behind * share
-            gradients[k] = p * (_TWO - ratios + p / (_ONE - p)) - z * from_u
+            gradients[k] = p * (_TWO - ratios + p / (ONE - p)) - z * from_u
     log_total = fast_log(1.0 + np.float64(behind) * np.float64(rest))  # log of 1 / p_u
     value += np.float64(best) - np.float64(first) + log_total - fast_log(product)
     if u == 0:
@@ -110,7 +104,7 @@ def step(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradi
     else:
         z = gradients[0]
         p = z * behind * share
-        gradients[0] = p - _ONE - p * ratios - z * from_u
+        gradients[0] = p - ONE - p * ratios - z * from_u
         gradients[u] = share * (_TWO - ratios)
         value += np.float64(best) - np.float64(second) + log_total - fast_log(np.float64(rest))
     return value

@@ -10,9 +10,8 @@ keeps it stable where plain importance sampling is not. Drawn in proportion to e
 
 Eqs. 10 and 18 print u where log u is meant; the estimate of log Z is biased (footnote 3), that of Z is not.
 
-It asks that draws of the positive be excluded. ``--exclude window`` or ``known`` leave out more than the positive,
-while 1 − q₀ accounts for the positive alone: κ is then somewhat too large. A sampler whose log q is an estimate may
-put q₀ above 1; 1 − q₀ counts as 1e-6 at least.
+Draws of the positive must be excluded. ``--exclude window`` or ``known`` leave out more, and κ is then somewhat too
+large. A sampler whose log q is an estimate may put q₀ above 1; 1 − q₀ counts as 1e-6 at least.
 """
 
 import math
@@ -23,23 +22,17 @@ from ...ground.jit import njit
 from ...ground.registry import About
 from ...kernels.contracts import implement_step
 from ...kernels.functions import fast_log
-from ..plugs import Loss
 from . import LOSSES
-from ._normaliser import PenaltyOptions, clipped, count, penalty_at, read_penalty, softmax_step
+from ._parts import OverVocabulary, clipped, count, read_penalty, softmax_step
 
 _EMPTY = np.float32(np.inf)  # log q of a place without a draw
 _LEAST_REST = 1e-6
 
 
 @LOSSES.register("css")
-class ComplementarySum(Loss):
-    """n_vocab : int; penalty, fraction : float, of self-normalisation. For draws with replacement."""
+class ComplementarySum(OverVocabulary):
+    """For draws with replacement; fields as of `OverVocabulary`."""
 
-    n_vocab: int
-    penalty: float = 0.0
-    fraction: float = 1.0
-
-    Options = PenaltyOptions
     needs_log_q = True
     needs_exclusion = True
     needs_positive_log_q = True
@@ -53,27 +46,17 @@ class ComplementarySum(Loss):
 
     @classmethod
     def from_options(cls, options, context):
-        if context.sampler is not None and context.sampler.independent:
-            return ComplementaryBernoulli(len(context.counts), *read_penalty(options))
-        return cls(len(context.counts), *read_penalty(options))
-
-    def loss_at_init(self, n_negatives):
-        """Value for uniform draws; for others the logarithm of its expected normaliser, the full softmax's."""
-        log_z = math.log(self.n_vocab)
-        return log_z + penalty_at(self, log_z)
+        independent = context.sampler is not None and context.sampler.independent
+        made = ComplementaryBernoulli if independent else cls
+        return made(len(context.counts), *read_penalty(options))
 
 
-class ComplementaryBernoulli(Loss):
-    """n_vocab : int; penalty, fraction : float, of self-normalisation. For independent draws."""
-
-    n_vocab: int
-    penalty: float = 0.0
-    fraction: float = 1.0
+class ComplementaryBernoulli(OverVocabulary):
+    """For independent draws; fields as of `OverVocabulary`."""
 
     needs_log_q = True
     needs_exclusion = True
     about = ComplementarySum.about
-    loss_at_init = ComplementarySum.loss_at_init
 
 
 @implement_step(ComplementarySum)

@@ -5,9 +5,9 @@ inner node of a tree with the targets as leaves.
 
     L = −log P(j | x) = Σ_v log(1 + e^{s_v}) − [left at v] s_v,    ∂L/∂s_v = σ(s_v) − [left at v]
 
-The tree is Huffman's, of the targets' counts, as in word2vec.c: a pair costs about as many dot products as the entropy
-of the counts has bits. The probabilities of all targets add up to one, whatever the vectors: it is a model of its own,
-not an estimate of the softmax. Rows of the output matrix are inner nodes; the last row stays 0.
+The tree is Huffman's, of the targets' counts, as in word2vec.c. The probabilities of all targets add up to one,
+whatever the vectors: it is a model of its own, not an estimate of the softmax. Rows of the output matrix are inner
+nodes.
 """
 
 import math
@@ -15,14 +15,14 @@ import math
 import numpy as np
 
 from ...ground.registry import About
-from ...kernels.huffman import huffman_paths
+from ...kernels.paths import huffman_paths
 from ..plugs import Loss
 from . import LOSSES
 
 
 @LOSSES.register("hierarchical")
 class Hierarchical(Loss):
-    """starts, turns : as `kernels.huffman.huffman_paths` gives them"""
+    """starts, turns : as `kernels.paths.huffman_paths` gives them"""
 
     starts: np.ndarray
     turns: np.ndarray

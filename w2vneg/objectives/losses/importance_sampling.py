@@ -4,31 +4,22 @@
     ∂L/∂s₀ = −1        ∂L/∂s_k = ω_k e^{s_k} q_k⁻¹ / Σ_l ω_l e^{s_l} q_l⁻¹
 
 Z is unbiased for draws over all targets, the positive among them; but a set that misses the positive, as most do, has
-nothing to weigh against −s₀. The loss has no lower bound and training diverges by nature: it is here to show that, and
-ends in DivergenceError. Eq. 10 prints u where log u is meant. Without any negative that counts the pair is passed over.
+nothing to weigh against −s₀. The loss has no lower bound and training diverges by nature: it is here to show that.
 """
-
-import math
 
 import numpy as np
 
 from ...ground.registry import About
 from ...kernels.contracts import implement_step
 from ...kernels.functions import fast_log
-from ..plugs import Loss
 from . import LOSSES
-from ._normaliser import PenaltyOptions, clipped, count, penalty_at, read_penalty, softmax_step
+from ._parts import OverVocabulary, clipped, count, softmax_step
 
 
 @LOSSES.register("importance")
-class ImportanceSampling(Loss):
-    """n_vocab : int; penalty, fraction : float, of self-normalisation"""
+class ImportanceSampling(OverVocabulary):
+    """Plain importance sampling; fields as of `OverVocabulary`."""
 
-    n_vocab: int
-    penalty: float = 0.0
-    fraction: float = 1.0
-
-    Options = PenaltyOptions
     needs_log_q = True
     takes_positive_weight = False
     unstable = "plain importance sampling diverges by nature: take --loss css or sampled-softmax"
@@ -39,15 +30,6 @@ class ImportanceSampling(Loss):
         "one exponential for each draw",
         "only to see why css and sampled-softmax include the positive",
     )
-
-    @classmethod
-    def from_options(cls, options, context):
-        return cls(len(context.counts), *read_penalty(options))
-
-    def loss_at_init(self, n_negatives):
-        """Value for uniform draws; for others the logarithm of its expected normaliser, the full softmax's."""
-        log_z = math.log(self.n_vocab)
-        return log_z + penalty_at(self, log_z)
 
 
 @implement_step(ImportanceSampling)

@@ -12,17 +12,14 @@ import math
 
 import numpy as np
 
-from ...ground.jit import njit
+from ...ground.jit import ONE, ZERO, njit
 from ...ground.option import option
 from ...ground.registry import About
 from ...kernels.contracts import implement_step, implement_step_group
 from ...kernels.functions import FULL, fast_log
 from ..plugs import Loss
 from . import LOSSES
-from ._normaliser import count
-
-_ZERO = np.float32(0.0)
-_ONE = np.float32(1.0)
+from ._parts import count
 
 
 @LOSSES.register("ns")
@@ -59,22 +56,22 @@ class NegativeSampling(Loss):
 
 @implement_step(NegativeSampling)
 def step(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradients):
-    gradients[0] = -_ONE / (_ONE + exp_logits[0])
+    gradients[0] = -ONE / (ONE + exp_logits[0])
     product = 1.0 + 1.0 / np.float64(exp_logits[0])  # −log σ(s₀) = log(1 + e^{−s₀}); one logarithm for many factors
     value = 0.0
     for k in range(1, exp_logits.shape[0]):
-        total = _ONE + exp_logits[k]
+        total = ONE + exp_logits[k]
         gradients[k] = weights[k] * exp_logits[k] / total
         if product > FULL:
             value += fast_log(product)
             product = 1.0
-        if weights[k] != _ONE:
+        if weights[k] != ONE:
             value += np.float64(weights[k]) * fast_log(total)
         else:
             product *= np.float64(total)
     value += fast_log(product)
     if loss.mean:
-        share = _ONE / np.float32(max(count(weights), 1))
+        share = ONE / np.float32(max(count(weights), 1))
         for k in range(1, exp_logits.shape[0]):
             gradients[k] *= share
         positive = fast_log(1.0 + 1.0 / np.float64(exp_logits[0]))
@@ -83,29 +80,15 @@ def step(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradi
 
 
 @implement_step_group(NegativeSampling)
-def step_group(
-    loss,
-    shared,
-    weighed,
-    m,
-    n,
-    positive_exp_logits,
-    negative_exp_logits,
-    positive_weights,
-    negative_weights,
-    positives,
-    negatives,
-):
+def step_group(loss, shared, weighed, m, n, e_positive, e_negative, w_positive, w_negative, positives, negatives):
     if loss.mean or weighed:
         return False, 0.0
-    draws, times = (n, np.float32(m)) if shared else (m * n, _ONE)
+    draws, times = (n, np.float32(m)) if shared else (m * n, ONE)
     for k in range(m):
-        positives[k] = -_ONE / (_ONE + positive_exp_logits[k])
+        positives[k] = -ONE / (ONE + e_positive[k])
     for k in range(draws):
-        negatives[k] = times * (negative_exp_logits[k] / (_ONE + negative_exp_logits[k]))
-    return True, _log_product(negative_exp_logits, draws, _ZERO) * np.float64(times) + _log_product(
-        positive_exp_logits, m, _ONE
-    )
+        negatives[k] = times * (e_negative[k] / (ONE + e_negative[k]))
+    return True, _log_product(e_negative, draws, ZERO) * np.float64(times) + _log_product(e_positive, m, ONE)
 
 
 @njit(borrows=True)
@@ -114,7 +97,7 @@ def _log_product(exp_logits, n, inverse):
     value, product = 0.0, 1.0
     for k in range(n):
         o = np.float64(exp_logits[k])
-        product *= 1.0 + (1.0 / o if inverse > _ZERO else o)
+        product *= 1.0 + (1.0 / o if inverse > ZERO else o)
         if product > FULL:
             value += fast_log(product)
             product = 1.0

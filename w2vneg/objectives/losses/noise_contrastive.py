@@ -6,9 +6,7 @@
 
 n is the number of negatives that count. Noise ranges over all targets, the positive among them. z stands for the
 normaliser: fixed (z = 1 as Mnih and Teh have it, ``--log-z`` another), or one log z for each centre trained along with
-the vectors, which is what the theory asks for. A trained one starts at log V, the normaliser of untrained vectors,
-and moves by at most 1 at a step, as bounded logits do. The notes' eq. 8 writes k before a sum of k draws that stands
-for k times their mean; the sum is meant.
+the vectors, which is what the theory asks for: it starts at log V and moves by at most 1 at a step.
 """
 
 import math
@@ -16,18 +14,14 @@ import math
 import numpy as np
 
 from ...ground.errors import ConfigError
-from ...ground.jit import njit
+from ...ground.jit import ONE, ZERO, njit
 from ...ground.option import option
 from ...ground.registry import About
 from ...kernels.contracts import implement_step
 from ...kernels.functions import fast_log
 from ..plugs import Loss
 from . import LOSSES
-from ._logistic import logistic_many, logistic_one, softplus
-from ._normaliser import clear, corrected, count
-
-_ZERO = np.float32(0.0)
-_ONE = np.float32(1.0)
+from ._parts import clear, corrected, count, logistic_many, logistic_one, softplus
 
 
 def _uniform_value(n, log_z):
@@ -122,8 +116,8 @@ def step(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradi
 def step_learned(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradients):
     log_z = loss.log_z
     value = _contrast(log_z[centre_row, 0], logits, log_q, weights, gradients)
-    total = _ZERO
+    total = ZERO
     for k in range(gradients.shape[0]):
         total += gradients[k]
-    log_z[centre_row, 0] += min(max(alpha * total, -_ONE), _ONE)
+    log_z[centre_row, 0] += min(max(alpha * total, -ONE), ONE)
     return value

@@ -9,38 +9,35 @@ its default; Δ = 0 is Bayesian personalised ranking (Rendle et al. 2009). Hinge
 """
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
+from ...ground.jit import ZERO
 from ...ground.option import option
 from ...ground.registry import About
 from ...kernels.contracts import implement_step
 from ..plugs import Loss
 from . import LOSSES
-from ._logistic import logistic_many, softplus
-from ._normaliser import clipped
-
-_ZERO = np.float32(0.0)
+from ._parts import clipped, logistic_many, softplus
 
 
-@dataclass(frozen=True, kw_only=True)
-class MarginOptions:
-    """Options of losses on the positive's lead."""
-
-    margin: float | None = option(
-        None, "Margin between the positive and its negatives.", default_text="ranking: log(V - 1), hinge: 1"
-    )
-
-
-@LOSSES.register("ranking")
-class Ranking(Loss):
+class OfLead(Loss, base=True, fields=True):
     """margin : float, Δ"""
 
     margin: float
 
-    Options = MarginOptions
+    class Options:
+        margin: float | None = option(
+            None, "Margin between the positive and its negatives.", default_text="ranking: log(V - 1), hinge: 1"
+        )
+
     takes_positive_weight = False
+
+
+@LOSSES.register("ranking")
+class Ranking(OfLead):
+    """Fields as of `OfLead`."""
+
     about = About(
         "logistic loss on the lead of the positive over each negative; margin 0 is BPR",
         "L = −Σ log σ(s₀ − s_k − Δ),  Δ = log(V − 1)",
@@ -59,13 +56,9 @@ class Ranking(Loss):
 
 
 @LOSSES.register("hinge")
-class Hinge(Loss):
-    """margin : float, Δ"""
+class Hinge(OfLead):
+    """Fields as of `OfLead`."""
 
-    margin: float
-
-    Options = MarginOptions
-    takes_positive_weight = False
     about = About(
         "hinge loss on the lead of the positive over each negative",
         "L = Σ max(0, Δ − s₀ + s_k),  Δ = 1",
@@ -88,7 +81,7 @@ def step(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradi
     for k in range(1, gradients.shape[0]):
         gradients[k] = clipped(logits[k]) - lead
     value = logistic_many(weights, gradients)
-    total = _ZERO
+    total = ZERO
     for k in range(1, gradients.shape[0]):
         total += gradients[k]
     gradients[0] = -total
@@ -98,11 +91,11 @@ def step(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradi
 @implement_step(Hinge)
 def step_hinge(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradients):
     lead = clipped(logits[0]) - np.float32(loss.margin)
-    total, value = _ZERO, 0.0
+    total, value = ZERO, 0.0
     for k in range(1, gradients.shape[0]):
         short, weight = clipped(logits[k]) - lead, weights[k]
-        behind = short > _ZERO and weight > _ZERO
-        gradients[k] = weight if behind else _ZERO
+        behind = short > ZERO and weight > ZERO
+        gradients[k] = weight if behind else ZERO
         value += np.float64(weight) * np.float64(short) if behind else 0.0
         total += gradients[k]
     gradients[0] = -total

@@ -3,29 +3,24 @@
     L = −s₀ + log Z,    Z = ω₀ e^{s₀} + Σ_k ω_k e^{s_k}
     ∂L/∂s₀ = ω₀ e^{s₀}/Z − 1        ∂L/∂s_k = ω_k e^{s_k}/Z
 
-with ω₀ = 1 unless a weigher says otherwise.
-
-Eq. 5 lists only the negatives in its set V. Without the positive the loss has no lower bound, and eq. 10 of the CIS
-paper, by the same authors, includes it; so it is included here, unless `positive_in_normaliser` is off: then the first
-term of Z is left out and ∂L/∂s₀ = −1 (and a pair without a negative that counts is passed over). Nothing corrects for
-how the negatives were drawn: that is what makes it relaxed. Self-normalisation: see `_normaliser`.
+with ω₀ = 1 unless a weigher says otherwise. Eq. 5 lists only the negatives in its set V. Without the positive the loss
+has no lower bound, and eq. 10 of the CIS paper, by the same authors, includes it; so it is included here, unless
+`positive_in_normaliser` is off: then the first term of Z is left out and ∂L/∂s₀ = −1. Nothing corrects for how the
+negatives were drawn: that is what makes it relaxed.
 """
 
 import math
 
 import numpy as np
 
-from ...ground.jit import LEAF, njit
+from ...ground.jit import LEAF, ONE, ZERO, njit
 from ...ground.option import option
 from ...ground.registry import About
 from ...kernels.contracts import implement_step, implement_step_group
 from ...kernels.functions import FULL, fast_log
 from ..plugs import Loss
 from . import LOSSES
-from ._normaliser import PenaltyOptions, clear, penalty_at, penalty_now, read_penalty
-
-_ZERO = np.float32(0.0)
-_ONE = np.float32(1.0)
+from ._parts import PenaltyOptions, clear, penalty_at, penalty_now, read_penalty
 
 
 @LOSSES.register("relaxed")
@@ -38,8 +33,7 @@ class RelaxedSoftmax(Loss):
 
     class Options(PenaltyOptions):
         positive_in_normaliser: bool = option(
-            True,
-            "Include the positive in the normaliser. Without it, as in RS eq. 5, the loss is unbounded below.",
+            True, "Include the positive in the normaliser. Without it, as in RS eq. 5, the loss is unbounded below."
         )
 
     about = About(
@@ -61,16 +55,16 @@ class RelaxedSoftmax(Loss):
 
 @implement_step(RelaxedSoftmax)
 def step(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradients):
-    noise = _ZERO
+    noise = ZERO
     for k in range(1, exp_logits.shape[0]):
         noise += weights[k] * exp_logits[k]
-    positive = weights[0] * exp_logits[0] if loss.positive_in else _ZERO
+    positive = weights[0] * exp_logits[0] if loss.positive_in else ZERO
     total = positive + noise
-    if total == _ZERO:
+    if total == ZERO:
         clear(gradients)
         return 0.0
-    scale = _ONE / total
-    gradients[0] = -noise * scale if loss.positive_in else -_ONE
+    scale = ONE / total
+    gradients[0] = -noise * scale if loss.positive_in else -ONE
     strength = penalty_now(loss, rng)
     penalty = 0.0
     if strength > 0.0:
@@ -85,53 +79,39 @@ def step(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradi
 
 
 @implement_step_group(RelaxedSoftmax)
-def step_group(
-    loss,
-    shared,
-    weighed,
-    m,
-    n,
-    positive_exp_logits,
-    negative_exp_logits,
-    positive_weights,
-    negative_weights,
-    positives,
-    negatives,
-):
+def step_group(loss, shared, weighed, m, n, e_positive, e_negative, w_positive, w_negative, positives, negatives):
     if loss.penalty > 0.0 or not loss.positive_in:
         return False, 0.0
     value, ratio = 0.0, 1.0  # one logarithm for many quotients Z / e^{s₀}
-    noise = _weighed_sum(negative_exp_logits, negative_weights, 0, n, weighed)
-    shares = _ZERO
+    noise = _weighed_sum(e_negative, w_negative, 0, n, weighed)
+    shares = ZERO
     for k in range(m):
         if k > 0 and not shared:
-            noise = _weighed_sum(negative_exp_logits, negative_weights, k * n, n, weighed)
-        positive = positive_exp_logits[k] * positive_weights[k] if weighed else positive_exp_logits[k]
+            noise = _weighed_sum(e_negative, w_negative, k * n, n, weighed)
+        positive = e_positive[k] * w_positive[k] if weighed else e_positive[k]
         total = positive + noise
-        scale = _ONE / total if total != _ZERO else _ZERO
+        scale = ONE / total if total != ZERO else ZERO
         positives[k] = -noise * scale
         shares += scale
         if not shared:
             for j in range(n):
-                o = negative_exp_logits[k * n + j]
-                negatives[k * n + j] = scale * (o * negative_weights[k * n + j] if weighed else o)
-        if total != _ZERO:
-            ratio *= (np.float64(positive) + np.float64(noise)) / np.float64(positive_exp_logits[k])
+                o = e_negative[k * n + j]
+                negatives[k * n + j] = scale * (o * w_negative[k * n + j] if weighed else o)
+        if total != ZERO:
+            ratio *= (np.float64(positive) + np.float64(noise)) / np.float64(e_positive[k])
             if not 1 / FULL < ratio < FULL:
                 value += fast_log(ratio)
                 ratio = 1.0
     if shared:
         for j in range(n):
-            negatives[j] = shares * (
-                negative_exp_logits[j] * negative_weights[j] if weighed else negative_exp_logits[j]
-            )
+            negatives[j] = shares * (e_negative[j] * w_negative[j] if weighed else e_negative[j])
     return True, value + fast_log(ratio)
 
 
 @njit(fastmath=LEAF, borrows=True)
 def _weighed_sum(exp_logits, weights, first, n, weighed):
     """Return Σ ω e^s of n negatives from the `first` on."""
-    total = _ZERO
+    total = ZERO
     for j in range(n):
         total += exp_logits[first + j] * weights[first + j] if weighed else exp_logits[first + j]
     return total

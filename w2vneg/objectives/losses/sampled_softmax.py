@@ -6,17 +6,14 @@ Sampled softmax corrects each negative's logit by how often it is expected among
     L = −o₀ + log Z,    Z = ω₀ e^{o₀} + Σ_k ω_k e^{o_k}
     ∂L/∂s₀ = ω₀ e^{o₀}/Z − 1        ∂L/∂s_k = ω_k e^{o_k}/Z
 
-Eq. 2 speaks of negative classes: q is the law of draws that are never the positive, and for such q Theorem 2.1 says
-that the gradient is that of the full softmax, without bias, if q is the softmax itself. Where the positive is excluded
-(``--exclude`` other than none) the law of the remaining draws is q / (1 − q₀), and with it this loss is complementary
-sum sampling to the letter: that is what runs then. Without exclusion the draws may hit the positive, whose term enters
-Z a second time: Z tends to the full one plus e^{s₀}, and no q, not even the softmax, and no number of draws is free of
-bias (tests/objectives/test_losses_estimators.py shows it).
+Eq. 2 speaks of negative classes: for a q of draws that are never the positive Theorem 2.1 says that the gradient is
+that of the full softmax, without bias, if q is the softmax itself. Where the positive is excluded the law of the
+remaining draws is q / (1 − q₀), and with it this loss is complementary sum sampling to the letter: that runs then.
+Without exclusion the positive's term may enter Z a second time, and no q and no number of draws is free of bias.
 
 With `correct_positive` the positive's logit becomes s₀ − log(n q₀) as well, as TensorFlow has it. log n then cancels in
-L: this is the softmax over positive and negatives on s − log q that Jean et al. (2015) use for large vocabularies, the
-CSS paper's "IS Large Vocab", registered as `large-vocab`. Its normaliser does not estimate that of the full softmax
-unless the positive is a draw from q, too. For the penalty of self-normalisation log Z keeps the correction by log n.
+L: this is the softmax over positive and negatives on s − log q of Jean et al. (2015), the CSS paper's "IS Large Vocab",
+registered as `large-vocab`. For the penalty of self-normalisation log Z keeps the correction by log n.
 """
 
 import math
@@ -27,19 +24,14 @@ from ...ground.option import option
 from ...ground.registry import About
 from ...kernels.contracts import implement_step
 from ...kernels.functions import fast_log
-from ..plugs import Loss
 from . import LOSSES
-from ._normaliser import PenaltyOptions, clipped, corrected, count, penalty_at, read_penalty, softmax_step
+from ._parts import OverVocabulary, PenaltyOptions, clipped, corrected, count, penalty_at, softmax_step
 from .complementary_sum import ComplementarySum
 
 
 @LOSSES.register("sampled-softmax")
-class SampledSoftmax(Loss):
-    """n_vocab : int; penalty, fraction : float, of self-normalisation"""
-
-    n_vocab: int
-    penalty: float = 0.0
-    fraction: float = 1.0
+class SampledSoftmax(OverVocabulary):
+    """Sampled softmax; fields as of `OverVocabulary`."""
 
     class Options(PenaltyOptions):
         correct_positive: bool = option(False, "Correct the positive's logit by its log q, too.")
@@ -59,7 +51,7 @@ class SampledSoftmax(Loss):
             return LargeVocabulary.from_options(options, context)
         if context.run.exclude not in (None, "none"):
             return ComplementarySum.from_options(options, context)
-        return cls(len(context.counts), *read_penalty(options))
+        return super().from_options(options, context)
 
     def loss_at_init(self, n_negatives):
         """Value for uniform draws; for others the logarithm of its expected normaliser."""
@@ -68,14 +60,9 @@ class SampledSoftmax(Loss):
 
 
 @LOSSES.register("large-vocab")
-class LargeVocabulary(Loss):
-    """n_vocab : int; penalty, fraction : float, of self-normalisation"""
+class LargeVocabulary(OverVocabulary):
+    """Softmax over a sampled vocabulary; fields as of `OverVocabulary`."""
 
-    n_vocab: int
-    penalty: float = 0.0
-    fraction: float = 1.0
-
-    Options = PenaltyOptions
     needs_log_q = True
     needs_positive_log_q = True
     about = About(
@@ -85,10 +72,6 @@ class LargeVocabulary(Loss):
         "one exponential for each draw, log q of the positive",
         "as the papers' baseline; the positive's correction keeps frequent words from being favoured",
     )
-
-    @classmethod
-    def from_options(cls, options, context):
-        return cls(len(context.counts), *read_penalty(options))
 
     def loss_at_init(self, n_negatives):
         """Value for uniform draws."""

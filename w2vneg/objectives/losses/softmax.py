@@ -3,30 +3,22 @@
     L = −s₀ + log Z,    Z = Σ_j e^{s_j}  over the whole vocabulary
     ∂L/∂s_j = e^{s_j} / Z − [j is the positive]
 
-Exact: no sampler, no weigher; matrix products over batches of centres do the work (`dense.softmax`). All the pairs of a
-batch take their steps from the same vectors, which is what a large batch costs.
+Exact, by matrix products over batches of centres (`dense.softmax`), whose pairs all step from the same vectors.
 
 With ``--absolute-softmax`` s is |x · y| (Blanc and Rendle, eq. 11): ∂L/∂(x · y) gets the sign of x · y. With
 ``--self-normalise λ`` each pair's loss has λ (log Z)² on top (Devlin et al. 2014), a fraction of the pairs if one is
 given, γ, as λ/γ on those (Andreas and Klein 2015): ∂/∂s_j = 2 λ log Z · e^{s_j} / Z.
 """
 
-import numpy as np
-
 from ...ground.option import option
 from ...ground.registry import About
-from ..plugs import Loss
 from . import LOSSES
-from ._normaliser import PenaltyOptions, penalty_at, read_penalty
+from ._parts import OverVocabulary, PenaltyOptions
 
 
 @LOSSES.register("softmax")
-class Softmax(Loss):
-    """n_vocab : int; penalty : float, λ/γ; fraction : float, γ, of the pairs that pay it"""
-
-    n_vocab: int
-    penalty: float = 0.0
-    fraction: float = 1.0
+class Softmax(OverVocabulary):
+    """The full softmax; fields as of `OverVocabulary`."""
 
     class Options(PenaltyOptions):
         batch: int = option(256, "Centres per matrix product.", at_least=1, at_most=65536)
@@ -39,11 +31,3 @@ class Softmax(Loss):
         cost="3 V dot products' worth of BLAS for each distinct centre of a batch, whatever the number of positives",
         use="as the yardstick for all that samples, and outright where V is some ten thousand",
     )
-
-    @classmethod
-    def from_options(cls, options, context):
-        return cls(len(context.counts), *read_penalty(options))
-
-    def loss_at_init(self, n_negatives):
-        log_z = float(np.log(self.n_vocab))
-        return log_z + penalty_at(self, log_z)

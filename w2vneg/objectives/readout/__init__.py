@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ...ground.errors import ConfigError, did_you_mean, refuse_misspelt
-from ...ground.option import as_options, checked, options_of
+from ...ground.option import as_options, checked, kind_of, options_of
 from ...ground.registry import About, Registry, import_all
 
 if TYPE_CHECKING:
@@ -23,24 +23,14 @@ if TYPE_CHECKING:
 class Trained:
     """What a read-out is made of.
 
-    Attributes
-    ----------
-    vectors_in : float32, (n_vocab, dim)
-        The input matrix, X.
-    vectors_out : float32, (n_vocab, dim)
-        The output matrix, Y.
-    words : sequence of str, n_vocab of them
-    counts : int64, (n_vocab,)
-    contexts : float32, (n_vocab, dim), optional
-        For each word the mean of Y over the words around it in the data (`kernels.contexts`), if it is known.
-    spell : bool
-        Keep what gives vectors to any spelling, where the read-out has it (`Chain.spellings`).
-    progress : callable, optional
-        Called with (steps done, steps in all).
-    spellings : object, optional
-        What gives vectors to any spelling so far, for a read-out that refines.
-    law : callable, optional
-        Returns (1 + T) / T and log D; see `objectives.law.law_of`.
+    vectors_in, vectors_out : float32, (n_vocab, dim), the two matrices, X and Y
+    words : sequence of str, n_vocab of them; counts : int64, (n_vocab,)
+    contexts : float32, (n_vocab, dim), optional, for each word the mean of Y over the words around it in the data
+        (`kernels.bags`), if it is known
+    spell : bool, keep what gives vectors to any spelling, where the read-out has it (`Chain.spellings`)
+    progress : callable, optional, called with (steps done, steps in all)
+    spellings : object, optional, what gives vectors to any spelling so far, for a read-out that refines
+    law : callable, optional, () -> (1 + T) / T and log D, see `objectives.law.law_of`
     """
 
     vectors_in: np.ndarray
@@ -57,8 +47,6 @@ class Trained:
 class Readout:
     """Makes vectors of a trained model, or refines those that another read-out made.
 
-    Parameters
-    ----------
     options : instance of `Options`, or None
     """
 
@@ -104,11 +92,7 @@ class Readout:
     def read(self, trained: Trained, vectors: np.ndarray | None) -> np.ndarray:
         """Return vectors, float32 (n_vocab, dim).
 
-        Parameters
-        ----------
-        trained : Trained
-        vectors : float32, (n_vocab, dim), or None
-            What the read-outs before this one made, for one that refines; may be overwritten.
+        vectors : what the read-outs before this one made, for one that refines; may be overwritten
         """
         raise NotImplementedError
 
@@ -121,13 +105,7 @@ DEFAULT = "in"
 
 @dataclass(frozen=True)
 class Chain:
-    """A read-out and what refines it.
-
-    Attributes
-    ----------
-    text : str, as it was named
-    parts : tuple of Readout
-    """
+    """A read-out and what refines it. text : str, as it was named; parts : tuple of Readout"""
 
     text: str
     parts: tuple
@@ -244,8 +222,6 @@ def _made(name, plug, given):
 
 
 def _value(item, text):
-    from ...ground.option import kind_of
-
     kind = kind_of(item)
     if kind is bool:
         return {"true": True, "false": False}.get(text, text)

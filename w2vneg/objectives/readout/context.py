@@ -3,7 +3,7 @@
     H = [u(X), u(Y), γ u(S A)],    A = argmin Σ_w n_w ‖x_w − s_w A‖²
     Z_j = (H U)_j (s_j / s_d)^(−q/2),    HᵀH = U diag(s²) Uᵀ
 
-S_w is the mean of the output vectors within 60 words of w (`kernels.contexts`), u and q are those of `both`. Training
+S_w is the mean of the output vectors within 60 words of w (`kernels.bags`), u and q are those of `both`. Training
 looks at a few words around each centre; S looks further, once, when training is over. It says what w is about.
 """
 
@@ -12,8 +12,7 @@ import numpy as np
 from ...ground.option import option
 from ...ground.registry import About
 from . import READOUTS, Readout
-from ._linear import Directions, blocks, principal
-from .both import whitening
+from .both import Directions, blocks, principal, whitening
 
 WINDOW = 60
 """Words to either side that S looks at."""

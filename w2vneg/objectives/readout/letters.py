@@ -25,14 +25,8 @@ _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 class Spellings:
     """Vectors of any spelling.
 
-    Attributes
-    ----------
-    grams : uint64, (n_grams,), sorted
-        Hashes of the n-grams.
-    coefficients : float32, (n_grams, dim)
-        B.
-    shortest, longest : int
-        How many characters an n-gram has.
+    grams : uint64, (n_grams,), sorted hashes of the n-grams; coefficients : float32, (n_grams, dim), B
+    shortest, longest : int, how many characters an n-gram has
     """
 
     def __init__(self, grams, coefficients, shortest, longest):
@@ -132,11 +126,8 @@ def hashed_grams(words, shortest, longest):
 def gram_matrix(words, shortest, longest):
     """Return the n-grams that occur in two words or more, and F.
 
-    Returns
-    -------
-    grams : uint64, (n_grams,), sorted hashes
-    f : csr_matrix, float32, (n_words, n_grams)
-        Rows of length one; zero for a word without any.
+    grams : uint64, (n_grams,), sorted hashes; f : csr_matrix, float32, (n_words, n_grams), rows of length one; zero
+        for a word without any
     """
     from scipy import sparse  # a quarter of a second, and most runs need it not
 

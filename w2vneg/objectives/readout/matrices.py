@@ -13,8 +13,18 @@ from ...ground.registry import About
 from . import READOUTS, Readout
 
 
+class AsItIs(Readout):
+    """One matrix."""
+
+    def memory(self, n_vocab, dim):
+        return 0
+
+    def read(self, trained, vectors):
+        return getattr(trained, self.matrices[0])
+
+
 @READOUTS.register("in")
-class InputMatrix(Readout):
+class InputMatrix(AsItIs):
     """The input matrix."""
 
     matrices = ("vectors_in",)
@@ -26,15 +36,9 @@ class InputMatrix(Readout):
         use="to compare objectives by what they train, and with other programs",
     )
 
-    def memory(self, n_vocab, dim):
-        return 0  # the matrix itself
-
-    def read(self, trained, vectors):
-        return trained.vectors_in
-
 
 @READOUTS.register("out")
-class OutputMatrix(Readout):
+class OutputMatrix(AsItIs):
     """The output matrix."""
 
     matrices = ("vectors_out",)
@@ -45,12 +49,6 @@ class OutputMatrix(Readout):
         cost="nothing",
         use="to look at what is predicted rather than at what predicts",
     )
-
-    def memory(self, n_vocab, dim):
-        return 0  # the matrix itself
-
-    def read(self, trained, vectors):
-        return trained.vectors_out
 
 
 @READOUTS.register("corrected")

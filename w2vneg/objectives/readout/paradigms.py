@@ -41,12 +41,8 @@ _COLUMNS = 16  # moved at a time
 class Pairs:
     """E pairs of words and the rules they follow.
 
-    Attributes
-    ----------
-    i, j, rule : int32, (E,)
-    kin : float32, (E,), t
-    front : bool, (n_rules,), whether it is of beginnings
-    strength : float64, (n_rules,), π a k / (k + 20)
+    i, j, rule : int32, (E,); kin : float32, (E,), t
+    front : bool, (n_rules,), whether it is of beginnings; strength : float64, (n_rules,), π a k / (k + 20)
     offsets : float32, (n_rules, dim), σ o
     """
 

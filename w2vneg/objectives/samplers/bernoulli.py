@@ -2,35 +2,32 @@
 
     P(j enters) = b_j,    b_j = min(0.99, c · count_j^a),    Σ_j b_j = S
 
-S is ``--negatives``: the expected number, for the number itself varies from set to set. c is what makes the b_j sum to
-S; a b_j of 1 would be a target that is never left out, and 0.99 is as good and keeps its logarithm finite. (The paper
-takes b = f^0.54 of the frequencies f because that sums to its S = 20; the scale does the same for any exponent.)
+S is ``--negatives``: the expected number. c is what makes the b_j sum to S; 0.99 keeps 1 − b_j's logarithm finite. (The
+paper takes b = f^0.54 of the frequencies f because that sums to its S = 20.)
 
 Drawn without a look at the V targets. Let arrivals of target j be a Poisson process of rate λ_j = −log(1 − b_j) on the
-unit of time, all independent: j arrives at least once with chance 1 − e^{−λ_j} = b_j. All arrivals together are a
-Poisson process of rate Σ λ_j, each of them j with chance λ_j / Σ λ. So: go from arrival to arrival until time 1,
-and leave out whatever has arrived before. Exact, for about Σ λ draws (S, and a little more).
+unit of time, all independent: j arrives at least once with chance b_j. All together are a Poisson process of rate Σ
+λ_j, each of them j with chance λ_j / Σ λ. So: go from arrival to arrival until time 1, and leave out whatever has
+arrived before. Exact, for about Σ λ draws.
 
-Each set has S places and room beyond: so many that a Poisson number of mean S, whose tail is the heavier, would exceed
-them with a chance below 10⁻⁶; in that case what arrives last is left out. Places that stay empty have id −1 and
-log q = ∞, and weigh nothing.
+Each set has so many places that a Poisson number of mean S would exceed them with a chance below 10⁻⁶; then what
+arrives last is left out. Places that stay empty have id −1 and log q = ∞, and weigh nothing.
 
 log q_j = log(b_j / N) with N the number in this set, so that a loss's n q_j is b_j and its 1 / (n q_j) the paper's
 κ = 1 / b_j. A loss that counts only what is left after exclusions must count these too: N is what entered.
 """
 
 import math
-from typing import NamedTuple
+from collections import namedtuple
 
 import numpy as np
 
 from ...ground.errors import ConfigError
 from ...ground.jit import njit
 from ...ground.registry import About
-from ...kernels.alias import alias_draw, alias_table
 from ...kernels.contracts import implement_draw, implement_log_prob, implement_open_sampler
 from ...kernels.functions import fast_log
-from ...kernels.rng import next_double
+from ...kernels.rng import alias_draw, alias_table, next_double
 from ..plugs import Sampler
 from . import SAMPLERS
 from .popularity import NoiseOptions, log_popularity
@@ -65,7 +62,7 @@ def inclusion(log_p, expected):
 
 @SAMPLERS.register("bernoulli")
 class Bernoulli(Sampler):
-    """table : uint64, (n_vocab,), of `kernels.alias`, for λ; log_b : float32, (n_vocab,)
+    """table : uint64, (n_vocab,), of `kernels.rng`, for λ; log_b : float32, (n_vocab,)
     rate : float, Σ λ; places : int, of each set
     """
 
@@ -88,7 +85,6 @@ class Bernoulli(Sampler):
 
     @classmethod
     def max_negatives(cls, negatives):
-        """Return the places of each set."""
         return places_for(negatives)
 
     @classmethod
@@ -106,17 +102,12 @@ class Bernoulli(Sampler):
         return cls(alias_table(rates), log_b, float(rates.sum()), cls.max_negatives(expected))
 
 
-class Entered(NamedTuple):
-    """Scratch of one shard: what has entered a set, and how many entered each set of the latest draw.
+Entered = namedtuple("Entered", "marks turn log_sizes n_sets")
+"""Scratch of one shard: what has entered a set, and how many entered each set of the latest draw.
 
-    marks : int32, (n_vocab,), the latest set that a target has entered; turn : int32, (1,), number of that set
-    log_sizes : float32, (sets,); n_sets : int64, (1,)
-    """
-
-    marks: np.ndarray
-    turn: np.ndarray
-    log_sizes: np.ndarray
-    n_sets: np.ndarray
+marks : int32, (n_vocab,), the latest set that a target has entered; turn : int32, (1,), number of that set
+log_sizes : float32, (sets,); n_sets : int64, (1,)
+"""
 
 
 @implement_open_sampler(Bernoulli)

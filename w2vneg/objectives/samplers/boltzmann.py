@@ -6,20 +6,18 @@ D, the degeneracy, is uniform, popularity or given; T → ∞ leaves D, T → 0 
 
 `rolling`
     A shard keeps M candidates drawn from D and replaces a few of them for each centre, so that their rows stay in the
-    nearest cache; it scores all M and draws among them with weights e^{s/T} (they already follow D). This is
-    sampling-importance-resampling (Rubin 1988) in which neighbouring centres share proposals. No table, any V.
-    Candidates are scored for two neighbours at once and replaced behind the second, whose scores are corrected for what
-    the first one's step has moved its negatives.
+    nearest cache; it draws among them with weights e^{s/T} (they already follow D): sampling-importance-resampling
+    (Rubin 1988) in which neighbouring centres share proposals. Candidates are scored for two neighbours at once and
+    replaced behind the second, whose scores are corrected for what the first one's step has moved.
 `sir`
     The same with all M candidates replaced behind each centre.
 `exact`
-    All V targets scored by a matrix product, for a batch of centres ahead of their training (`dense.exact_draws`).
+    All V targets scored by a matrix product, for a batch of centres ahead of their training.
 `pool`
-    `exact` for a batch in which each centre comes `visits` times on average: a row of the product serves them all, so
-    that a draw costs 1 / visits of an exact one. The draws are of the model as it was when the batch began.
+    `exact` for a batch in which each centre comes `visits` times on average and shares a row of the product: a draw
+    costs 1 / visits of an exact one. The draws are of the model as it was when the batch began.
 
-log q of `rolling` and `sir` takes the candidates' mean of e^{s/T} for the sum over D: exact as M → ∞. The draws' total
-variation from Q_i grows as e^{s/T} gets peaky and shrinks with M; tests/objectives/test_samplers.py measures it.
+log q of `rolling` and `sir` takes the candidates' mean of e^{s/T} for the sum over D: exact as M → ∞.
 
 Self-play (the CIS paper's g(·|i)) is D uniform and T = 1: the model's own softmax draws the negatives. Where the
 model's logit is |s| (kernel paper, eq. 11), so is the s above.
@@ -31,18 +29,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...ground.errors import ConfigError
+from ...ground.errors import ConfigError, InputError, did_you_mean
+from ...ground.files.bounded import check_regular, read_text
 from ...ground.option import option, refuse_idle
 from ...ground.registry import About
-from ...kernels.alias import alias_table
+from ...kernels.rng import alias_table
 from ..plugs import Sampler
 from . import SAMPLERS
-from ._exact import BoltzmannExact
-from ._rolling import Boltzmann
-from .degeneracy import DEGENERACIES, is_file_of_weights, weights_by_word
+from ._boltzmann import Boltzmann, BoltzmannExact
 from .popularity import NoiseOptions, log_popularity
 
 METHODS = ("rolling", "sir", "exact", "pool")
+DEGENERACIES = ("uniform", "popularity")
 
 
 def _weights(values):
@@ -112,6 +110,43 @@ def log_degeneracy(options, counts):
         return np.log(given / given.sum())
 
 
+def is_file_of_weights(degeneracy):
+    """Tell whether the option `degeneracy` names a file."""
+    return isinstance(degeneracy, str) and degeneracy not in DEGENERACIES
+
+
+def read_degeneracy(path, vocab):
+    """Read ``word<TAB>weight`` lines into float64 (n_vocab,); words not listed weigh 0, unknown ones are ignored."""
+    weights = np.zeros(len(vocab))
+    for word, weight in weights_by_word(path).items():
+        if word in vocab:
+            weights[vocab.id(word)] = weight
+    if np.count_nonzero(weights) < 2:
+        raise InputError(f"{path}: fewer than two words of the vocabulary have a weight; Boltzmann sampling needs them")
+    return weights
+
+
+def weights_by_word(path):
+    """Read ``word<TAB>weight`` lines: dict of str -> float; InputError with the line of the first mistake."""
+    by_word = {}  # str -> float
+    check_regular(path)  # it is looked at before the corpus, and read after it
+    text = read_text(path, f"no such file of weights, and no degeneracy{did_you_mean(path, DEGENERACIES)}")
+    lines = text.replace("\r\n", "\n").removesuffix("\n").split("\n") if text else []
+    for number, line in enumerate(lines, 1):
+        fields = line.split("\t")
+        try:
+            word, weight = fields[0], float(fields[1])
+            if len(fields) != 2 or not 0 <= weight < float("inf"):
+                raise ValueError
+        except (IndexError, ValueError):
+            found = repr(line[:60])
+            raise InputError(f"{path}:{number}: expected word<TAB>weight, weight 0 or more, found {found}") from None
+        if word in by_word:
+            raise InputError(f"{path}:{number}: the word {word!r} has a weight already; keep one of the two")
+        by_word[word] = weight
+    return by_word
+
+
 def without_idle(options, given):
     """Return options with None for those that the method does not read; ConfigError if one was given."""
     idle = {"rolling": (), "sir": ("replaced",)}.get(options.method, ("candidates", "replaced"))
@@ -162,7 +197,6 @@ class BoltzmannFamily(Sampler):
 
     @classmethod
     def cost(cls, options, context):
-        """Return the rough nanoseconds that a group's draws take."""
         if options.method == "exact":
             return 0.02 * context.dim * len(context.counts) * context.workers
         if options.method == "pool":
@@ -181,7 +215,8 @@ class BoltzmannFamily(Sampler):
             if options.method == "pool":
                 most = cls._draws // (context.workers * context.max_draws)
                 batch = max(batch, min(most, int(options.visits * context.n_centres / context.workers)))
-            return BoltzmannExact.of(log_d, beta, batch, context, context.run.absolute_softmax)
+            room = BoltzmannExact.room(batch, context)
+            return BoltzmannExact(log_d.astype(np.float32), beta, context.run.absolute_softmax, *room)
         replaced = options.candidates if options.method == "sir" else min(options.replaced, options.candidates)
         return Boltzmann(
             alias_table(np.exp(log_d)),

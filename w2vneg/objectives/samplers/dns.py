@@ -8,19 +8,18 @@ score, and F(j) the share of P that scores below j, the j that is drawn has
     Q_i(j) = (F(j) + P(j))^M − F(j)^M
 
 (targets of equal score apart), which moves from P at M = 1 to the hardest target as M → ∞. F is a sum over the
-vocabulary, so there is no log q to give. Ranks alone matter, not how far the scores are apart: that is the difference
-from Boltzmann sampling, which the scale of the vectors makes harder as training goes on.
+vocabulary, so there is no log q to give. Ranks alone matter, not how far the scores are apart.
 """
 
-from typing import NamedTuple
+from collections import namedtuple
 
 import numpy as np
 
 from ...ground.jit import njit
 from ...ground.registry import About
-from ...kernels.alias import alias_draw, alias_table
 from ...kernels.contracts import implement_draw, implement_open_sampler
 from ...kernels.linalg import dots, fetch_row, row_of
+from ...kernels.rng import alias_draw, alias_table
 from ..plugs import Sampler
 from . import SAMPLERS
 from .boltzmann import candidates
@@ -31,7 +30,7 @@ _LOWEST = np.float32(-np.inf)
 
 @SAMPLERS.register("dns")
 class HardestOfM(Sampler):
-    """table : uint64, (n_vocab,), of `kernels.alias`, for P; n_candidates : int, M
+    """table : uint64, (n_vocab,), of `kernels.rng`, for P; n_candidates : int, M
     absolute : bool, the hardest is that of the largest |s|
     """
 
@@ -52,7 +51,6 @@ class HardestOfM(Sampler):
 
     @classmethod
     def cost(cls, options, context):
-        """Return the rough nanoseconds that a group's draws take."""
         return 0.06 * context.dim * options.candidates * context.mean_draws
 
     @classmethod
@@ -61,13 +59,9 @@ class HardestOfM(Sampler):
         return cls(alias_table(np.exp(log_p)), options.candidates, context.run.absolute_softmax)
 
 
-class Scored(NamedTuple):
-    """Scratch of one shard: ids int32 and rows int64, (2, M), of the candidates of this negative and of the next, whose
-    rows are on their way meanwhile; scores float32, (M,)."""
-
-    ids: np.ndarray
-    rows: np.ndarray
-    scores: np.ndarray
+Scored = namedtuple("Scored", "ids rows scores")
+"""Scratch of one shard: ids int32 and rows int64, (2, M), of the candidates of this negative and of the next, whose
+rows are on their way meanwhile; scores float32, (M,)."""
 
 
 @implement_open_sampler(HardestOfM)

@@ -9,36 +9,28 @@ the summed features of its classes (`kernels.tree`), so that
     Σ_{j in node} K(h, w_j) = α φ(h) · Σ_j packed(w_j w_jᵀ) + number of classes
 
 costs D = d(d + 1)/2 products, and a draw goes from the root to a leaf of D / d classes, which are scored one by one:
-O(D log V). The draws of one group share what they have computed, so that n draws cost less than n descents and never
-more than about 3 V d products. Memory: 2 V d numbers for the tree and V d for the rows it was made of; 18 MB at
-V = 15 000 and d = 100. All probabilities come from the tree and from its own copy of the rows, never from rows that
-have moved on since: log q is exactly what was drawn from.
+O(D log V). The draws of one group share what they have computed. All probabilities come from the tree and from its own
+copy of the rows, which have moved on since: log q is exactly what was drawn from.
 
 `bulk`
-    Tree and copy are made anew between launches, in O(V D), every V / 16 groups: a row changes a few times meanwhile.
-    The paper's tree follows every change of a row; the draws of this one are as good (docs/reproductions/kernel.md).
-
+    Tree and copy are made anew between launches, in O(V D), every V / 16 groups. The paper's tree follows every change
+    of a row; the draws of this one are as good (docs/reproductions/kernel.md).
 `none`
-    No tree: all α s² + 1 come from a matrix product, for a batch of up to 128 centres ahead of their training. V
-    products a centre, at the rate of BLAS: half the tree's time at 15,000 classes and 20 negatives a pair. log q, a
-    positive's too, is that of the rows that the batch was drawn from. The quartic kernel has it so, too.
-
-The quartic kernel's features are d⁴/24 numbers a node; the paper, which says nothing of how it drew them, uses it in a
-figure only. Here all s⁴ + 1 come from a matrix product, too.
+    No tree: all α s² + 1 come from a matrix product, for a batch of up to 128 centres ahead of their training: half the
+    tree's time at 15,000 classes and 20 negatives a pair. So do all s⁴ + 1, whose features were d⁴/24 numbers a node.
 """
 
 import math
+from collections import namedtuple
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
-from ...ground.jit import LEAF, njit
+from ...ground.jit import LEAF, ONE, ZERO, njit
 from ...ground.option import option, refuse_idle
 from ...ground.registry import About
-from ...kernels.ahead import Origin, hand_out, score_then
 from ...kernels.contracts import implement_draw, implement_log_prob, implement_open_sampler
-from ...kernels.dense import Drawn, KernelLaw, exact_draws, scratch_size
+from ...kernels.dense.draws import KernelLaw
 from ...kernels.functions import fast_log
 from ...kernels.rng import next_unit
 from ...kernels.tree import (
@@ -53,9 +45,7 @@ from ...kernels.tree import (
 )
 from ..plugs import Sampler
 from . import SAMPLERS
-
-_ZERO = np.float32(0.0)
-_ONE = np.float32(1.0)
+from ._boltzmann import DrawnAhead, implement_ahead, score_then
 
 KERNELS = ("quadratic", "quartic")
 TREES = ("bulk", "none")
@@ -86,48 +76,20 @@ class KernelTree(Sampler):
         rebuild(self.sums, self.rows)
 
 
-class KernelAhead(Sampler):
-    """Either kernel, α s^power + 1, all classes scored and draws made ahead for a batch of centres.
-
-    power : int, 2 or 4; alpha : float
-    ids : int32, (workers, batch, max_draws); log_q : float32, the same; log_z : float32, (workers, batch), log Σ K
-    origin : Origin; scratch : float32, memory of the draws
-    """
+class KernelAhead(DrawnAhead):
+    """Either kernel, α s^power + 1, all classes scored. power : int, 2 or 4; alpha : float; then as `DrawnAhead`"""
 
     power: int
     alpha: float
-    ids: np.ndarray
-    log_q: np.ndarray
-    log_z: np.ndarray
-    origin: Origin
-    scratch: np.ndarray
-
-    gives_log_q = True
 
     @property
     def scores_all(self):
-        return (
-            ("the quartic kernel", "--kernel quadratic")
-            if self.power == 4
-            else ("a kernel without tree", "--tree bulk")
-        )
+        if self.power == 4:
+            return "the quartic kernel", "--kernel quadratic"
+        return "a kernel without tree", "--tree bulk"
 
-    @property
-    def batch_groups(self):
-        return self.ids.shape[1]
-
-    def refresh(self, vectors_in, vectors_out, centre_ids, key):
-        """Draw for the centres of the next launch; see `kernels.dense.exact_draws`."""
-        self.origin.keep(vectors_in, vectors_out, centre_ids)
-        exact_draws(
-            KernelLaw(self.power, np.float32(self.alpha)),
-            vectors_in,
-            vectors_out,
-            centre_ids.ravel(),
-            key,
-            Drawn(self.ids, self.log_q, self.log_z).flat(),
-            self.scratch,
-        )
+    def law(self):
+        return KernelLaw(self.power, np.float32(self.alpha))
 
 
 @SAMPLERS.register("kernel")
@@ -136,9 +98,7 @@ class KernelFamily(Sampler):
 
     class Options:
         kernel: str = option(
-            "quadratic",
-            "Kernel to sample by: quadratic, kernel-alpha s^2 + 1, or quartic, s^4 + 1.",
-            choices=KERNELS,
+            "quadratic", "Kernel to sample by: quadratic, kernel-alpha s^2 + 1, or quartic, s^4 + 1.", choices=KERNELS
         )
         kernel_alpha: float = option(100.0, "Factor on s^2 in the quadratic kernel.", above=0)
         tree: str = option(
@@ -165,10 +125,7 @@ class KernelFamily(Sampler):
         n_vocab, dim = len(context.counts), context.dim
         if options.kernel == "quartic" or options.tree == "none":
             power, alpha = (4, 1.0) if options.kernel == "quartic" else (2, options.kernel_alpha)
-            arrays = Drawn.room(context.workers, cls._batch, context.max_draws)
-            origin = Origin.room(context.n_centres, n_vocab, dim)
-            scratch = np.empty(scratch_size(context.workers * cls._batch, n_vocab), np.float32)
-            return KernelAhead(power, float(alpha), *arrays, origin, scratch)
+            return KernelAhead(power, float(alpha), *KernelAhead.room(cls._batch, context))
         n_leaves = count_leaves(n_vocab, dim)
         arrays = (
             np.zeros((2 * n_leaves, packed_size(dim)), np.float32),
@@ -190,7 +147,6 @@ class KernelFamily(Sampler):
 
     @classmethod
     def cost(cls, options, context):
-        """Return the rough nanoseconds that a group's draws take."""
         n_vocab, dim, draws = len(context.counts), context.dim, context.max_draws
         if options.kernel == "quartic" or options.tree == "none":
             return 0.02 * dim * n_vocab
@@ -199,25 +155,15 @@ class KernelFamily(Sampler):
         return packed_size(dim) * (0.25 * splits + 0.1 * min(draws, n_leaves))
 
 
-class Visited(NamedTuple):
-    """Scratch of one shard: what the draws of the present group have looked at.
+Visited = namedtuple("Visited", "centre features now split reach scored totals logits weights")
+"""Scratch of one shard: what the draws of the present group have looked at.
 
-    centre : float32, (dim,); features : float32, (D,), α φ(centre); now : int64, (1,), number of the group
-    split : int64, (2 L,), the group for which a node's children were last weighed up
-    reach : float64, (2 L,), probability of coming by a node, valid if its parent is split
-    scored : int64, (L,), the group for which a leaf's classes were last scored; totals : float32, (L,), their Σ K
-    logits, weights : float32, (n_vocab,), s and K of the classes in scored leaves
-    """
-
-    centre: np.ndarray
-    features: np.ndarray
-    now: np.ndarray
-    split: np.ndarray
-    reach: np.ndarray
-    scored: np.ndarray
-    totals: np.ndarray
-    logits: np.ndarray
-    weights: np.ndarray
+centre : float32, (dim,); features : float32, (D,), α φ(centre); now : int64, (1,), number of the group
+split : int64, (2 L,), the group for which a node's children were last weighed up
+reach : float64, (2 L,), probability of coming by a node, valid if its parent is split
+scored : int64, (L,), the group for which a leaf's classes were last scored; totals : float32, (L,), their Σ K
+logits, weights : float32, (n_vocab,), s and K of the classes in scored leaves
+"""
 
 
 @implement_open_sampler(KernelTree)
@@ -240,7 +186,7 @@ def open_visited(sampler, n_draws):
 @njit(borrows=True)
 def _mass(form, count):
     """Σ K of a node; rounding can bring a sum of squares below 0, and a vector that diverges makes it NaN."""
-    return np.float64(count) + (np.float64(form) if form > _ZERO else 0.0)
+    return np.float64(count) + (np.float64(form) if form > ZERO else 0.0)
 
 
 @njit(borrows=True)
@@ -260,13 +206,13 @@ def _split(sampler, state, node):
 @njit(fastmath=LEAF, borrows=True)
 def _score(rows, begin, end, x, alpha, logits, weights):
     """Write s and α s² + 1 of the rows [begin, end); return the sum of the latter."""
-    total = _ZERO
+    total = ZERO
     for j in range(begin, end):
-        s = _ZERO
+        s = ZERO
         for i in range(x.shape[0]):
             s += rows[j, i] * x[i]
         logits[j] = s
-        weights[j] = alpha * s * s + _ONE
+        weights[j] = alpha * s * s + ONE
         total += weights[j]
     return total
 
@@ -327,16 +273,7 @@ def log_prob(sampler, state, group, centre_id, n, ids, logits, log_q):
         log_q[k] = fast_log(np.float64(mass)) - log_z
 
 
-@implement_draw(KernelAhead)
-def draw_ahead(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logits):
-    state[0] = out.worker
-    hand_out(sampler.ids, sampler.log_q, out.worker, group, n, ids, log_q)
-    return False
-
-
-@implement_open_sampler(KernelAhead)
-def open_ahead(sampler, n_draws):
-    return np.zeros(1, np.int64)  # which worker it is
+implement_ahead(KernelAhead)
 
 
 @implement_log_prob(KernelAhead)

@@ -2,13 +2,8 @@
 
     Q(k) = log((k + 2) / (k + 1)) / log(V + 1),    k = 0 … V − 1, ids by falling count
 
-This is Zipf's law with exponent 1 read off the ranks alone; the counts themselves are not looked at. The sum over all k
-telescopes, so that for u uniform on [0, 1)
-
-    k = ⌊(V + 1)^u⌋ − 1
-
-is an exact draw (inverse transform): there is no table. The arithmetic is float64: at rank 10⁶ a boundary between two
-ids lies one part in a million from the next.
+Zipf's law with exponent 1 read off the ranks alone. The sum over all k telescopes: for u uniform on [0, 1) (float64,
+for at rank 10⁶ two boundaries lie one part in a million apart) an exact draw is k = ⌊(V + 1)^u⌋ − 1.
 """
 
 import math
@@ -22,6 +17,7 @@ from ...kernels.contracts import implement_log_prob
 from ...kernels.rng import next_double
 from ..plugs import Sampler
 from . import SAMPLERS
+from .popularity import log_prob
 
 
 @SAMPLERS.register("log-uniform")
@@ -62,7 +58,4 @@ def pick(sampler, rng):
     return rank_at(next_double(rng), sampler.log_range, sampler.n_vocab)
 
 
-@implement_log_prob(LogUniform)
-def log_prob(sampler, state, group, centre_id, n, ids, logits, log_q):
-    for k in range(n):
-        log_q[k] = sampler.log_p[ids[k]]
+implement_log_prob(LogUniform)(log_prob)

@@ -7,8 +7,8 @@ import numpy as np
 from ...ground.option import option
 from ...ground.registry import About
 from ...kernels.ahead import implement_pick
-from ...kernels.alias import alias_draw, alias_table
 from ...kernels.contracts import implement_log_prob
+from ...kernels.rng import alias_draw, alias_table
 from ..plugs import Sampler
 from . import SAMPLERS
 
@@ -31,7 +31,7 @@ def log_popularity(counts, exponent):
 
 @SAMPLERS.register("popularity")
 class Popularity(Sampler):
-    """table : uint64, (n_vocab,), of `kernels.alias`; log_p : float32, (n_vocab,)"""
+    """table : uint64, (n_vocab,), of `kernels.rng`; log_p : float32, (n_vocab,)"""
 
     table: np.ndarray
     log_p: np.ndarray

@@ -10,29 +10,24 @@ and each target weighs what D gives for being a negative, with no gradient throu
 
     ω_k = σ(−D(i, j_k)),    ω₀ = 1 (eq. 8) or σ(−D(i, j₀)) (eq. 10, `weigh_positive`)
 
-A drawn target that looks like true data so counts little in a normaliser. Before any training D = 0 and every ω is ½.
+A drawn target that looks like true data so counts little in a normaliser. What the paper leaves open:
 
-What the paper leaves open, and what is done here:
-
-- Eq. 11 writes D for the weight in the gradient where eqs. 8 and 10 have σ(−D); these follow from the loss, so we take
-  them. Eq. 10's j_k inside the sum is each target of V in turn.
-- A group's weights come from D as it was before its own step on that group.
-- Negatives shared by m positives are so many draws for each of them: they count m times in L_D as they do in the loss,
-  and D sees n negatives to a positive, shared or not.
-- Eq. 9 draws from g without exclusions: D learns from every draw, also from those that an exclusion then keeps out of
-  the loss.
-- `both` trains D and the vectors on each group, which is the paper's sum of one g-step and one d-step on the same data.
-  `G:D` is algorithm 1 with G g-steps, then D d-steps, each on a group of its own; a d-step's pairs train D alone and
-  are not counted. `alternate` is 1:1. Each worker has its own turns, which begin anew with its share of a round.
-- e starts at 0 and d at word2vec's small random numbers, as the model itself does: the first step on e breaks the tie.
-- D's learning rate falls with the model's, and its steps are bounded like the model's (`linalg.bound_steps`).
+- Eq. 11 writes D for the weight in the gradient where eqs. 8 and 10 have σ(−D), which follow from the loss; we take
+these. - A group's weights come from D as it was before its own step on that group. - Negatives shared by m positives
+count m times in L_D, as they do in the loss. - D learns from every draw, also from those that an exclusion then keeps
+out of the loss, as eq. 9 has it. - `both` trains D and the vectors on each group. `G:D` is algorithm 1 with G g-steps,
+then D d-steps, each on a group of
+  its own; a d-step's pairs train D alone and are not counted. `alternate` is 1:1. Each worker has its own turns, which
+  begin anew with its share of a round.
+- e starts at 0 and d at word2vec's small random numbers. D's rate falls, and its steps are bounded, as the model's.
 """
 
-from typing import NamedTuple
+from collections import namedtuple
 
 import numpy as np
 
 from ...ground.errors import ConfigError
+from ...ground.jit import ONE, ZERO
 from ...ground.option import option
 from ...ground.registry import About
 from ...kernels.contracts import implement_open_weigher, implement_prepare_group, implement_weigh, implement_weigh_group
@@ -41,8 +36,6 @@ from ...kernels.linalg import bound_steps, dot, dots, fetch_row, step_rows
 from ..plugs import Weigher
 from . import WEIGHERS
 
-_ZERO = np.float32(0.0)
-_ONE = np.float32(1.0)
 _TURNS = {"both": (0, 0), "alternate": (1, 1)}
 _STREAM = 0xD  # keeps the discriminator's first vectors apart from the model's, which have the seed alone
 
@@ -84,10 +77,7 @@ class Discriminator(Weigher):
 
     class Options:
         discriminator_alpha: float | None = option(
-            None,
-            "Initial learning rate of the discriminator; it decays as alpha does.",
-            above=0,
-            default_text="alpha",
+            None, "Initial learning rate of the discriminator; it decays as alpha does.", above=0, default_text="alpha"
         )
         discriminator_steps: str = option(
             "both",
@@ -126,16 +116,9 @@ class Discriminator(Weigher):
         )
 
 
-class Verdicts(NamedTuple):
-    """Scratch of one shard: float32 weights σ(−D) and steps of a group's positives and negatives, the centre's row as
-    it was (dim,); turn int64 (1,), the place of the next group among g-steps and d-steps."""
-
-    positive_weights: np.ndarray
-    positive_steps: np.ndarray
-    negative_weights: np.ndarray
-    negative_steps: np.ndarray
-    x: np.ndarray
-    turn: np.ndarray
+Verdicts = namedtuple("Verdicts", "positive_weights positive_steps negative_weights negative_steps x turn")
+"""Scratch of one shard: float32 weights σ(−D) and steps of a group's positives and negatives, the centre's row as
+it was (dim,); turn int64 (1,), the place of the next group among g-steps and d-steps."""
 
 
 @implement_open_weigher(Discriminator)
@@ -164,12 +147,12 @@ def prepare_group(weigher, state, width, centre_row, m, positive_rows, n, negati
     # σ(−D) = 1 / (1 + e^D), of all targets in one pass
     dots(width, out, positive_rows, m, x, positive_steps)
     dots(width, out, negative_rows, n, x, negative_steps)
-    exp_into(positive_steps, padded(m), _ONE, _ZERO, positive_weights)
-    exp_into(negative_steps, padded(n), _ONE, _ZERO, negative_weights)
+    exp_into(positive_steps, padded(m), ONE, ZERO, positive_weights)
+    exp_into(negative_steps, padded(n), ONE, ZERO, negative_weights)
     for k in range(m):
-        positive_weights[k] = _ONE / (_ONE + positive_weights[k])
+        positive_weights[k] = ONE / (ONE + positive_weights[k])
     for k in range(n):
-        negative_weights[k] = _ONE / (_ONE + negative_weights[k])
+        negative_weights[k] = ONE / (ONE + negative_weights[k])
     alternate = weigher.d_steps > 0
     if alternate:
         d_step = state.turn[0] >= weigher.g_steps
@@ -182,7 +165,7 @@ def prepare_group(weigher, state, width, centre_row, m, positive_rows, n, negati
     for k in range(m):
         positive_steps[k] = rate * positive_weights[k]
     for k in range(n):
-        negative_steps[k] = negative_rate * (negative_weights[k] - _ONE) if negatives[k] >= 0 else _ZERO
+        negative_steps[k] = negative_rate * (negative_weights[k] - ONE) if negatives[k] >= 0 else ZERO
     if weigher.bounded:
         bound_steps(positive_steps, m, negative_steps, n, dot(x, x))
     step_rows(width, out, positive_rows, positive_steps, m, x, centre)
@@ -202,7 +185,7 @@ def weigh(weigher, state, k, offset, ids, logits, exp_logits, log_q, weights):
 @implement_weigh_group(Discriminator)
 def weigh_group(weigher, state, m, n, positive_weights, negative_weights):
     for k in range(m):
-        positive_weights[k] = state.positive_weights[k] if weigher.weigh_positive else _ONE
+        positive_weights[k] = state.positive_weights[k] if weigher.weigh_positive else ONE
     for k in range(n):
         negative_weights[k] = state.negative_weights[k]
     return True

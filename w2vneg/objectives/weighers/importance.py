@@ -3,21 +3,19 @@
     ω_k = n q_k⁻¹ / Σ_l q_l⁻¹,    so that the weights of the n negatives that count sum to n
 
 With the relaxed softmax Σ ω_k e^{s_k} then estimates n / V times the sum over the whole vocabulary, whatever the
-sampler (Bengio and Senécal 2003): the loss of n uniform draws, with the variance of better ones. Needs a sampler that
-gives log q.
+sampler (Bengio and Senécal 2003): the loss of n uniform draws, with the variance of better ones.
 """
 
 import numpy as np
 
+from ...ground.jit import ONE, ZERO, njit
 from ...ground.registry import About
 from ...kernels.contracts import implement_weigh
 from ...kernels.functions import fast_exp
 from ..plugs import Weigher
 from . import WEIGHERS
 
-_ZERO = np.float32(0.0)
-_ONE = np.float32(1.0)
-_HIGHEST = np.float32(np.inf)
+_LOWEST = np.float32(-np.inf)
 
 
 @WEIGHERS.register("importance")
@@ -33,23 +31,24 @@ class SelfNormalisedImportance(Weigher):
         use="with the relaxed softmax and a sampler other than uniform, to aim at the full softmax again",
     )
 
-    @classmethod
-    def from_options(cls, options, context):
-        return cls()
+
+@njit(borrows=True)
+def share_out(values, sign, beta, weights):
+    """Let the n negatives that count weigh n e^{±v β} / Σ e^{±v β}, with the sign (float32) of ±1."""
+    top, counted, total = _LOWEST, ZERO, ZERO
+    for j in range(1, weights.shape[0]):
+        if weights[j] > ZERO:
+            counted += ONE
+            top = max(top, sign * values[j])
+    for j in range(1, weights.shape[0]):
+        if weights[j] > ZERO:
+            weights[j] = fast_exp((sign * values[j] - top) * beta)
+            total += weights[j]
+    scale = counted / total if total > ZERO else ZERO
+    for j in range(1, weights.shape[0]):
+        weights[j] *= scale
 
 
 @implement_weigh(SelfNormalisedImportance)
 def weigh(weigher, state, k, offset, ids, logits, exp_logits, log_q, weights):
-    lowest, counted = _HIGHEST, _ZERO
-    for j in range(1, log_q.shape[0]):
-        if weights[j] > _ZERO:
-            counted += _ONE
-            lowest = min(lowest, log_q[j])
-    total = _ZERO
-    for j in range(1, log_q.shape[0]):
-        if weights[j] > _ZERO:
-            weights[j] = fast_exp(lowest - log_q[j])
-            total += weights[j]
-    scale = counted / total if total > _ZERO else _ZERO
-    for j in range(1, log_q.shape[0]):
-        weights[j] *= scale
+    share_out(log_q, -ONE, ONE, weights)

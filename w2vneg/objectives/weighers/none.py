@@ -18,10 +18,6 @@ class Unweighted(Weigher):
         use="whenever nothing else is asked for",
     )
 
-    @classmethod
-    def from_options(cls, options, context):
-        return cls()
-
 
 @implement_weigh(Unweighted)
 def weigh(weigher, state, k, offset, ids, logits, exp_logits, log_q, weights):

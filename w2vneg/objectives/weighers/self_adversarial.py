@@ -2,26 +2,20 @@
 
     ω_k = n e^{s_k / T} / Σ_l e^{s_l / T}
 
-over the n negatives of a positive that count (excluded ones and empty slots do not), with no gradient through the
-weights. T → 0 leaves the hardest negative alone, T → ∞ makes all weights 1.
-
-The paper's weights sum to 1 and stand beside a positive that counts once; ours sum to n, so that the negatives weigh
-together what they weigh with ``none``, and the same learning rates serve. Divide by n to have the paper's: with the
-loss `ns` its option for a mean over the negatives (`mean_negatives`) does. The paper's α is 1 / T.
+over the n negatives of a positive that count, with no gradient through the weights. T → 0 leaves the hardest negative
+alone, T → ∞ makes all weights 1. The paper's weights sum to 1 (the loss `ns` with `mean_negatives` has that), ours to
+n, so that the same learning rates serve. The paper's α is 1 / T.
 """
 
 import numpy as np
 
+from ...ground.jit import ONE
 from ...ground.option import option
 from ...ground.registry import About
 from ...kernels.contracts import implement_weigh
-from ...kernels.functions import fast_exp
 from ..plugs import Weigher
 from . import WEIGHERS
-
-_ZERO = np.float32(0.0)
-_ONE = np.float32(1.0)
-_LOWEST = np.float32(-np.inf)
+from .importance import share_out
 
 
 @WEIGHERS.register("self-adversarial")
@@ -32,9 +26,7 @@ class SelfAdversarial(Weigher):
 
     class Options:
         adversarial_temp: float = option(
-            1.0,
-            "Temperature T of the weights, softmax(s / T) over the negatives of a positive.",
-            above=0,
+            1.0, "Temperature T of the weights, softmax(s / T) over the negatives of a positive.", above=0
         )
 
     about = About(
@@ -52,16 +44,4 @@ class SelfAdversarial(Weigher):
 
 @implement_weigh(SelfAdversarial)
 def weigh(weigher, state, k, offset, ids, logits, exp_logits, log_q, weights):
-    beta, top, counted = np.float32(weigher.inverse_temperature), _LOWEST, _ZERO
-    for j in range(1, weights.shape[0]):
-        if weights[j] > _ZERO:
-            counted += _ONE
-            top = max(top, logits[j])
-    total = _ZERO
-    for j in range(1, weights.shape[0]):
-        if weights[j] > _ZERO:
-            weights[j] = fast_exp((logits[j] - top) * beta)
-            total += weights[j]
-    scale = counted / total if total > _ZERO else _ZERO
-    for j in range(1, weights.shape[0]):
-        weights[j] *= scale
+    share_out(logits, ONE, np.float32(weigher.inverse_temperature), weights)

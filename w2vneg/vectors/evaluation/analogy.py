@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from ...ground.errors import ConfigError, InputError
-from ...kernels.evaluation.analogies import count_better
+from ...kernels.evaluation.ranking import count_better
 from .lookup import Lookup, read_lines
 
 KS = (1, 5, 15)

@@ -90,7 +90,7 @@ class PathScores:
 
         log P(j | x) = Σ_v log σ(±s_v) over the path to j = Σ_v log σ(s_v) − Σ_{v to the right} s_v
 
-    starts : int64, (n_targets + 1,); turns : int32, 2 · node and 1 more to the right (`kernels.huffman`)
+    starts : int64, (n_targets + 1,); turns : int32, 2 · node and 1 more to the right (`kernels.paths`)
     """
 
     def __init__(self, vectors_in, vectors_out, starts, turns):

@@ -21,7 +21,7 @@ from ...data.words import END, PackedStrings
 from ...ground.errors import ConfigError, InputError, OutputError
 from ...ground.files.atomic import atomic_file
 from ...kernels.bags import mean_rows
-from ...kernels.text.grams import buckets_of
+from ...kernels.text.words import buckets_of
 from .common import FORMATS, Format, Stored, check_finite, check_text
 from .spellings import GramSpellings
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ...data.words import PackedStrings
-from ...kernels.text.grams import buckets_of
+from ...kernels.text.words import buckets_of
 from ...objectives.inputs.subwords import rows_of_grams
 
 

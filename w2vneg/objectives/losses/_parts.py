@@ -1,4 +1,4 @@
-"""What the losses of the softmax family share: logits corrected by the noise, one normaliser, its penalty.
+"""What losses share: of the softmax family logits corrected by the noise, one normaliser, its penalty.
 
     t_k = s_k − log q_k − c        for the negatives, c one correction for all of them
     Z = ω₀ e^{t₀} + Σ_k ω_k e^{t_k}        (the positive's term left out where a loss has none)
@@ -7,9 +7,9 @@
 
 Self-normalisation (notes §5): the penalty keeps log Z near 0, so that e^s can be read as a probability without any
 sum. With a fraction γ < 1 it is laid on that share of the pairs, chosen at random, as λ/γ: its expectation is that of
-λ on all of them.
+λ on all of them. A loss of this family has the fields ``penalty`` (λ/γ; 0 is none) and ``fraction`` (γ).
 
-A loss of this family is a NamedTuple with the fields ``penalty`` (λ/γ; 0 is none) and ``fraction`` (γ).
+Of the logistic losses −log σ(−x) = log(1 + e^x) and its slope σ(x), for many x and without overflow.
 """
 
 import math
@@ -18,13 +18,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...ground.errors import ConfigError
-from ...ground.jit import LEAF, njit
+from ...ground.jit import LEAF, ONE, ZERO, njit
 from ...ground.option import option
-from ...kernels.functions import fast_exp, fast_log, highest
+from ...kernels.functions import FULL, fast_exp, fast_log, highest
 from ...kernels.rng import next_unit
+from ..plugs import Loss
 
-_ZERO = np.float32(0.0)
-_ONE = np.float32(1.0)
 _LIMIT = np.float32(80.0)  # logits beyond count as this, as they do in `exp_logits`
 _RAREST = np.float32(-1e4)  # log q below counts as this: no draw is so rare, and s − log q stays finite
 _NOWHERE = np.float32(-1e30)  # log of a term that does not count
@@ -71,6 +70,25 @@ def penalty_at(loss, log_z):
     return loss.penalty * loss.fraction * log_z * log_z
 
 
+class OverVocabulary(Loss, base=True, fields=True):
+    """n_vocab : int; penalty, fraction : float, of self-normalisation"""
+
+    n_vocab: int
+    penalty: float = 0.0
+    fraction: float = 1.0
+
+    Options = PenaltyOptions
+
+    @classmethod
+    def from_options(cls, options, context):
+        return cls(len(context.counts), *read_penalty(options))
+
+    def loss_at_init(self, n_negatives):
+        """Value for uniform draws; for others the logarithm of its expected normaliser, the full softmax's."""
+        log_z = math.log(self.n_vocab)
+        return log_z + penalty_at(self, log_z)
+
+
 @njit(borrows=True)
 def penalty_now(loss, rng):
     """Return what multiplies (log Z)² for this pair (float64): the penalty if the pair is chosen, else 0."""
@@ -96,14 +114,14 @@ def count(weights):
     """Return how many negatives weigh something (int64)."""
     n = 0
     for k in range(1, weights.shape[0]):
-        n += weights[k] > _ZERO
+        n += weights[k] > ZERO
     return n
 
 
 @njit(fastmath=LEAF, borrows=True)
 def exponentiate(terms, weights, top):
     """Replace terms[1:] by ω e^{term − top}; return their sum (float32)."""
-    total = _ZERO
+    total = ZERO
     for k in range(1, terms.shape[0]):
         term = weights[k] * fast_exp(terms[k] - top)
         terms[k] = term
@@ -115,38 +133,68 @@ def exponentiate(terms, weights, top):
 def clear(gradients):
     """Set all gradients to 0."""
     for k in range(gradients.shape[0]):
-        gradients[k] = _ZERO
+        gradients[k] = ZERO
 
 
 @njit(borrows=True)
 def softmax_step(loss, rng, first, shift, positive_in, logits, log_q, weights, gradients):
     """Do the step above; return L.
 
-    Parameters
-    ----------
     first, shift : float32, t₀ and c
     positive_in : bool, the positive's term belongs to Z; without it and without a negative that counts L is 0
     """
     n = gradients.shape[0]
-    positive_in = positive_in and weights[0] > _ZERO
+    positive_in = positive_in and weights[0] > ZERO
     gradients[0] = first if positive_in else _NOWHERE
     for k in range(1, n):
-        gradients[k] = corrected(logits[k], log_q[k]) - shift if weights[k] > _ZERO else _NOWHERE
+        gradients[k] = corrected(logits[k], log_q[k]) - shift if weights[k] > ZERO else _NOWHERE
     top = highest(gradients, n)
     if top == _NOWHERE:
         clear(gradients)
         return 0.0
     noise = exponentiate(gradients, weights, top)
-    positive = weights[0] * fast_exp(first - top) if positive_in else _ZERO
+    positive = weights[0] * fast_exp(first - top) if positive_in else ZERO
     total = positive + noise
     log_z = np.float64(top) + fast_log(np.float64(total))
     strength = penalty_now(loss, rng)
     pull = np.float32(2.0 * strength * log_z)
-    gradients[0] = -noise / total + pull * (positive / total) if positive_in else -_ONE
+    gradients[0] = -noise / total + pull * (positive / total) if positive_in else -ONE
     if strength == 0.0:
         for k in range(1, n):
             gradients[k] /= total  # a quotient, not a product with 1 / total: at most 1 to the last bit
     else:
         for k in range(1, n):
-            gradients[k] *= (_ONE + pull) / total
+            gradients[k] *= (ONE + pull) / total
     return log_z - np.float64(first) + strength * log_z * log_z
+
+
+def softplus(x):
+    """Return log(1 + e^x) for a float, in plain Python."""
+    return max(x, 0.0) + math.log1p(math.exp(-abs(x)))
+
+
+@njit(borrows=True)
+def logistic_one(x):
+    """Return (log(1 + e^x), σ(x)) as (float64, float32) for a float32."""
+    small = fast_exp(-abs(x))
+    return np.float64(max(x, ZERO)) + fast_log(1.0 + np.float64(small)), (ONE if x >= ZERO else small) / (ONE + small)
+
+
+@njit(borrows=True)
+def logistic_many(weights, gradients):
+    """Replace x_k in gradients[1:] by ω_k σ(x_k); return Σ ω_k log(1 + e^{x_k}) (float64). ω_k = 0 takes any x_k."""
+    value, product = 0.0, 1.0  # one logarithm for many factors
+    for k in range(1, gradients.shape[0]):
+        x, weight = gradients[k], weights[k]
+        small = fast_exp(-abs(x))
+        total = ONE + small
+        gradients[k] = weight * ((ONE if x >= ZERO else small) / total)
+        if weight == ONE:
+            value += np.float64(max(x, ZERO))
+            product *= np.float64(total)
+            if product > FULL:
+                value += fast_log(product)
+                product = 1.0
+        elif weight > ZERO:
+            value += np.float64(weight) * (np.float64(max(x, ZERO)) + fast_log(np.float64(total)))
+    return value + fast_log(product)

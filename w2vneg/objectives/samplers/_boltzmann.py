@@ -1,11 +1,15 @@
-"""Boltzmann negatives among M candidates: the methods `rolling` and `sir` of `boltzmann`, whose page has the law."""
+"""How Boltzmann negatives are drawn (`boltzmann` has the law): among M candidates, or ahead, among all words.
 
+Ahead they are drawn by a matrix product for a batch of centres between launches, and handed out while these are
+trained. log q of a positive comes from the rows that the draws were made of, as that of the draws does.
+"""
+
+from collections import namedtuple
 from typing import NamedTuple
 
 import numpy as np
 
 from ...ground.jit import njit
-from ...kernels.alias import alias_draw
 from ...kernels.contracts import (
     implement_draw,
     implement_log_prob,
@@ -13,16 +17,17 @@ from ...kernels.contracts import (
     implement_open_sampler,
     implement_prescore,
 )
+from ...kernels.dense.draws import BoltzmannLaw, Drawn, exact_draws, scratch_size
 from ...kernels.functions import accumulate, exp_into, fast_log, highest, padded, ranks_into
 from ...kernels.linalg import dot, dots, dots_of_two, fetch_row, row_of
-from ...kernels.rng import next_unit
+from ...kernels.rng import alias_draw, next_unit
 from ..plugs import Sampler
 
 
 class Boltzmann(Sampler):
     """Draws among M candidates.
 
-    table : uint64, (n_vocab,), of `kernels.alias`, for D; log_d : float32, (n_vocab,)
+    table : uint64, (n_vocab,), of `kernels.rng`, for D; log_d : float32, (n_vocab,)
     inverse_temperature : float, 1 / T
     n_candidates : int, M; replaced : int, candidates replaced for each centre (M: `sir`)
     absolute : bool, the logit is |x · y|
@@ -43,29 +48,17 @@ class Boltzmann(Sampler):
         return self.log_d + strengths * self.inverse_temperature
 
 
-class Candidates(NamedTuple):
-    """Scratch of one shard.
+Candidates = namedtuple("Candidates", "ids rows scores next_scores scored overlap running targets ranks place log_z")
+"""Scratch of one shard.
 
-    ids : int32, rows : int64, scores, next_scores and running weight : float32, all (M,)
-    scored : int64, (2,), the rows of the centres that `scores` and `next_scores` are of, -1 for none; the latter is
-        that of the next group
-    overlap : float32, (1,), the dot product of these two centres
-    targets : float32, ranks : int32, where each draw falls among the weights (n_draws and some)
-    place : int64, (2,), which candidate is the oldest, -1 before there are any; how many are due to be replaced
-    log_z : float32, (1,), log of the mean of e^{s/T} over the candidates of the latest draw
-    """
-
-    ids: np.ndarray
-    rows: np.ndarray
-    scores: np.ndarray
-    next_scores: np.ndarray
-    scored: np.ndarray
-    overlap: np.ndarray
-    running: np.ndarray
-    targets: np.ndarray
-    ranks: np.ndarray
-    place: np.ndarray
-    log_z: np.ndarray
+ids : int32, rows : int64, scores, next_scores and running weight : float32, all (M,)
+scored : int64, (2,), the rows of the centres that `scores` and `next_scores` are of, -1 for none; the latter is
+    that of the next group
+overlap : float32, (1,), the dot product of these two centres
+targets : float32, ranks : int32, where each draw falls among the weights (n_draws and some)
+place : int64, (2,), which candidate is the oldest, -1 before there are any; how many are due to be replaced
+log_z : float32, (1,), log of the mean of e^{s/T} over the candidates of the latest draw
+"""
 
 
 @implement_open_sampler(Boltzmann)
@@ -179,3 +172,117 @@ def log_prob(sampler, state, group, centre_id, n, ids, logits, log_q):
     for k in range(n):
         strength = abs(logits[k]) if sampler.absolute else logits[k]
         log_q[k] = sampler.log_d[ids[k]] + strength * beta - log_z
+
+
+class Origin(NamedTuple):
+    """The rows that a batch's draws were made of, kept so that other targets are scored by the same rows.
+
+    centres : float32, (n_in, dim), of the batch's centres, older in the other places; targets : float32, (n_vocab, dim)
+    """
+
+    centres: np.ndarray
+    targets: np.ndarray
+
+    @classmethod
+    def room(cls, n_in, n_vocab, dim):
+        """Return arrays of zeros."""
+        return cls(np.zeros((n_in, dim), np.float32), np.zeros((n_vocab, dim), np.float32))
+
+    def keep(self, vectors_in, vectors_out, centre_ids):
+        """Copy the rows; centre_ids : int32, (workers, batch), −1 where nobody is."""
+        there = np.unique(centre_ids[centre_ids >= 0])
+        self.centres[there] = vectors_in[there]
+        np.copyto(self.targets, vectors_out)
+
+
+@njit(borrows=True)
+def score_then(origin, centre_id, target_id):
+    """Return the dot product of a group's centre and a target (float32) as it was when the group's draws were made."""
+    return dot(origin.centres[centre_id], origin.targets[target_id])
+
+
+class DrawnAhead(Sampler, base=True, fields=True):
+    """Draws that are made for a batch of centres, between launches.
+
+    ids : int32, (workers, batch, max_draws); log_q : float32, the same; log_z : float32, (workers, batch), log of the
+    sum of all weights; origin : Origin; scratch : float32, memory of the draws
+    """
+
+    ids: np.ndarray
+    log_q: np.ndarray
+    log_z: np.ndarray
+    origin: Origin
+    scratch: np.ndarray
+
+    gives_log_q = True
+
+    @classmethod
+    def room(cls, batch, context):
+        """Return these with room for `batch` centres of each worker."""
+        n_vocab = len(context.counts)
+        return (
+            *Drawn.room(context.workers, batch, context.max_draws),
+            Origin.room(context.n_centres, n_vocab, context.dim),
+            np.empty(scratch_size(context.workers * batch, n_vocab), np.float32),
+        )
+
+    def law(self):
+        """Return the law of the draws, as `kernels.dense.draws` has it."""
+        raise NotImplementedError
+
+    @property
+    def batch_groups(self):
+        return self.ids.shape[1]
+
+    def refresh(self, vectors_in, vectors_out, centre_ids, key):
+        """Draw for the centres of the next launch."""
+        self.origin.keep(vectors_in, vectors_out, centre_ids)
+        drawn = Drawn(self.ids, self.log_q, self.log_z).flat()
+        exact_draws(self.law(), vectors_in, vectors_out, centre_ids.ravel(), key, drawn, self.scratch)
+
+
+def implement_ahead(plug):
+    """Bind to a class what hands out its draws; its state is the worker's number."""
+    implement_open_sampler(plug)(_open_drawn)
+    implement_draw(plug)(_hand_out)
+
+
+def _open_drawn(sampler, n_draws):
+    return np.zeros(1, np.int64)
+
+
+def _hand_out(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logits):
+    worker = state[0] = out.worker
+    for k in range(n):
+        ids[k] = sampler.ids[worker, group, k]
+    for k in range(min(n, log_q.shape[0])):
+        log_q[k] = sampler.log_q[worker, group, k]
+    return False
+
+
+class BoltzmannExact(DrawnAhead):
+    """log_d : float32, (n_vocab,); inverse_temperature : float; absolute : bool, the logit is |x · y|; then as
+    `DrawnAhead`
+    """
+
+    log_d: np.ndarray
+    inverse_temperature: float
+    absolute: bool
+
+    scores_all = "exact Boltzmann sampling", "--method rolling"
+    log_target = Boltzmann.log_target
+
+    def law(self):
+        return BoltzmannLaw(self.log_d, np.float32(self.inverse_temperature), self.absolute)
+
+
+implement_ahead(BoltzmannExact)
+
+
+@implement_log_prob(BoltzmannExact)
+def log_prob_ahead(sampler, state, group, centre_id, n, ids, logits, log_q):
+    beta, log_z = np.float32(sampler.inverse_temperature), sampler.log_z[state[0], group]
+    for k in range(n):
+        score = score_then(sampler.origin, centre_id, ids[k])
+        score = abs(score) if sampler.absolute else score
+        log_q[k] = sampler.log_d[ids[k]] + score * beta - log_z
