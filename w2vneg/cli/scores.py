@@ -14,7 +14,7 @@ class _Score(click.ParamType):
         if value == "raw":  # the default: nothing heavy is imported for it
             return value
         from ..ground.errors import ConfigError
-        from ..vectors.evaluation.correction import share_of
+        from ..vectors.evaluation.scores import share_of
 
         try:
             share_of(value)

@@ -326,7 +326,7 @@ class Keyed:
         oov_ratio : float, per cent
             Pairs with an unknown word, which are left out, or count as cosine 0 with `dummy4unknown`.
         """
-        from .evaluation.keyed import evaluate_word_pairs
+        from .evaluation.similarity import evaluate_word_pairs
 
         return evaluate_word_pairs(self, pairs, restrict_vocab, case_insensitive, dummy4unknown)
 
@@ -346,6 +346,6 @@ class Keyed:
             ``section``, its name, and the questions, tuples of four words, that were ``correct`` and ``incorrect``;
             the last one is of all.
         """
-        from .evaluation.keyed import evaluate_word_analogies
+        from .evaluation.analogy import evaluate_word_analogies
 
         return evaluate_word_analogies(self, analogies, restrict_vocab, case_insensitive, dummy4unknown)

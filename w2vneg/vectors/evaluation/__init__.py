@@ -1,12 +1,11 @@
-"""Evaluation of vectors: one file an evaluator, which never sees the trainer.
+"""Evaluation of vectors, which never sees the trainer.
 
 Each returns a dataclass with ``as_dict()``; those over a file are called as ``evaluate(vectors, path, **options)``.
 """
 
 from .analogy import AnalogyResult, SectionScore, evaluate_analogy, read_questions
-from .classify import ClassesResult, evaluate_classes
+from .graph_tasks import ClassesResult, LinksResult, evaluate_classes, evaluate_links
 from .likelihood import LikelihoodResult, evaluate_likelihood
-from .links import LinksResult, evaluate_links
 from .metrics import METRICS
 from .ranking import KS, RankingResult, evaluate_ranking
 from .scores import LogitScores, cooccurrence_scores, popularity_scores, scores_of

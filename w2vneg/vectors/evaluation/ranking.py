@@ -15,8 +15,7 @@ import scipy.sparse
 from ...ground.errors import ConfigError, InputError
 from ...kernels.evaluation.best import best_of_rows
 from ...kernels.evaluation.ranking import Question, find_places
-from .metrics import METRICS
-from .orders import TieGroups
+from .metrics import METRICS, TieGroups
 
 _SCORES = 16_000_000  # scores held at a time (64 MB as float32)
 _GROUPS = 10_000
@@ -81,37 +80,28 @@ def evaluate_ranking(
     counts=None,
     each=None,
 ):
-    """Rank the held-out targets of every centre among the whole catalogue, in blocks of bounded memory.
+    """Rank the held-out targets of every centre among the whole catalogue; returns a `RankingResult`.
 
     Parameters
     ----------
     scores : callable, int64 (b,) centre ids -> float32 or float64 (b, n_targets)
-        See `LogitScores`, `popularity_scores`, `cooccurrence_scores`, `slim.SlimScores`.
+        See `scores`.
     pairs : (centres, targets, weights), int (n,), int (n,), float (n,)
         Held-out pairs; the same pair twice counts as one of both weights, one of weight 0 is none.
-    n_targets : int
-    ks : sequence of int
     known : scipy.sparse matrix, (n_centres, n_targets), optional
         Pairs to leave out of the catalogue (those trained on). A held-out pair among them stays in.
     one_kind : bool
         Centres are targets, too, and none is a rival of its own targets.
     logits : bool
         Whether the scores are logits, so that likelihoods mean something.
-    samples : int
-        Targets j' drawn for each pair for the sampled MPR; 0 for none.
-    bootstrap : int
-        Resamples of the centres for the intervals; 0 for none. The same centres and seed are resampled alike, whatever
-        the scores.
-    seed : int
+    samples, bootstrap, seed : int
+        Targets j' drawn for each pair for the sampled MPR, and resamples of the centres for the intervals; 0 for none.
+        The same centres and seed are resampled alike, whatever the scores.
     counts : (n_targets,), optional
         How often each target was seen in training, for novelty.
     each : callable, optional
         Called with every block's centres, int (b,), and what figures are made of: dict of "ndcg@10" -> float64 (b,),
         the figures of each centre where they are means over centres.
-
-    Returns
-    -------
-    RankingResult
 
     Raises
     ------
@@ -125,7 +115,10 @@ def evaluate_ranking(
     held = _as_held(pairs, n_targets)
     centres = np.flatnonzero(np.diff(held.indptr))
     given_in = None if known is None else _as_known(known, held.shape[0], n_targets)
-    known_in = _with_themselves(given_in, held.shape[0], n_targets) if one_kind else given_in
+    known_in = given_in
+    if one_kind:  # each centre is known with itself
+        diagonal = scipy.sparse.eye(held.shape[0], n_targets, dtype=bool, format="csr")
+        known_in = diagonal if known is None else (given_in + diagonal).tocsr()
     for_groups, for_samples, for_bootstrap = map(np.random.default_rng, np.random.SeedSequence(seed).spawn(3))
     groups = np.arange(len(centres))
     if len(centres) > _GROUPS:
@@ -146,17 +139,17 @@ def evaluate_ranking(
         for name, sums in found.items():
             total = table.setdefault(name, np.zeros(groups.max() + 1))
             total += np.bincount(groups[part], sums, len(total))
-    facts = {
-        "pairs": float(held.data.sum()),
-        "distinct_pairs": held.nnz,
-        "centres": len(centres),
-        "targets": n_targets,
-        "known_left_out": known is not None,
-        "known_held_out": 0 if given_in is None else int(given_in.multiply(held.astype(bool)).nnz),
-    }
-    figures = _figures(table, ks) | {"coverage": lists.coverage()}
-    facts["tenths"] = [] if tenths is None else tenths.rows()
-    return RankingResult(figures, **facts, intervals=_intervals(table, bootstrap, for_bootstrap))
+    return RankingResult(
+        figures=_figures(table, ks) | {"coverage": lists.coverage()},
+        pairs=float(held.data.sum()),
+        distinct_pairs=held.nnz,
+        centres=len(centres),
+        targets=n_targets,
+        known_left_out=known is not None,
+        known_held_out=0 if given_in is None else int(given_in.multiply(held.astype(bool)).nnz),
+        intervals=_intervals(table, bootstrap, for_bootstrap),
+        tenths=[] if tenths is None else tenths.rows(),
+    )
 
 
 class Block:
@@ -166,7 +159,7 @@ class Block:
     above, equal : int64, (n,), targets that score higher, and others that score the same
     size : int64, (b,), of each centre's catalogue; log_p : float64, (n,)
     scores : (b, n_targets), −∞ for what is left out; relevant : float64, (b,), held-out targets of each centre
-    ties : orders.TieGroups; novelty : callable, k -> float64 (b,) or None
+    ties : metrics.TieGroups; novelty : callable, k -> float64 (b,) or None
     logits, samples, rng : as `evaluate_ranking` was given them
     """
 
@@ -282,17 +275,8 @@ def _as_known(known, n_centres, n_targets):
     return scipy.sparse.csr_matrix((ones, (known.row[asked], known.col[asked])), (n_centres, n_targets))
 
 
-def _with_themselves(known, n_centres, n_targets):
-    """Return known pairs, or none, with each centre paired with itself: csr_matrix, bool."""
-    diagonal = scipy.sparse.eye(n_centres, n_targets, dtype=bool, format="csr")
-    return diagonal if known is None else (known + diagonal).tocsr()
-
-
 def _means(table, weights):
-    """Return every figure for each of these weights of the groups: dict of name -> float64 (r,).
-
-    weights : float64, (r, groups)
-    """
+    """Return every figure for some weights of the groups, float64 (r, groups): dict of name -> float64 (r,)."""
     by_pair, by_centre = weights @ table["pairs"], weights @ table["centres"]
     means = {}
     for name, sums in table.items():
