@@ -6,7 +6,7 @@ from ..kernels.contexts import context_means
 from ..kernels.schedule import keep_thresholds
 from ..objectives.readout import Trained, parse
 from ..objectives.readout.context import WINDOW
-from ..vectors.formats.spellings import spellings_of
+from ..vectors.formats.fasttext import spellings_of
 
 
 def read_out(model, readout=None, spell=False, progress=None):

@@ -23,13 +23,7 @@ _REMEDY = "; the file is cut short or damaged: write it again"
 
 
 def looks_binary(head):
-    """Tell word2vec binary from text by what follows the header.
-
-    Parameters
-    ----------
-    head : bytes
-        The beginning of the file, or all of it.
-    """
+    """Tell word2vec binary from text by what follows the header. head : bytes, the beginning of the file, or all"""
     header = _HEADER.match(head)
     if not header:
         return False
@@ -97,10 +91,8 @@ class _Buffered:
     """A stream read in large pieces, from which words and fixed numbers of bytes are taken."""
 
     def __init__(self, stream, piece=1 << 22):
-        self._stream = stream
-        self._piece = piece
-        self._data = b""
-        self._at = 0
+        self._stream, self._piece = stream, piece
+        self._data, self._at = b"", 0
 
     def _fill(self, wanted):
         """Try to have `wanted` bytes at hand; return how many there are."""
@@ -118,8 +110,7 @@ class _Buffered:
             end = self._data.find(b" ", self._at)
             if end < 0:
                 return None
-        word = self._data[self._at : end]
-        self._at = end + 1
+        word, self._at = self._data[self._at : end], end + 1
         return word
 
     def take(self, size):

@@ -64,17 +64,20 @@ def read_arrow(path, spell=False):
 
 
 def _read(path, read_table):
+    import pyarrow.compute as compute
+
     try:
         table = read_table().combine_chunks()
         table.validate(full=True)
-        words, vectors = _column(table, _is_text), _column(table, _is_vector)
+        words = _first(table, lambda kind: str(kind) in ("string", "large_string", "string_view"))
+        vectors = _first(table, lambda kind: str(getattr(kind, "value_type", "")) in ("halffloat", "float", "double"))
         counts = table.column("count") if "count" in table.column_names else None
         used = [column for column in (words, vectors, counts) if column is not None]
         if words is None or vectors is None or any(column.null_count for column in used):
             raise ValueError(f"columns {', '.join(table.column_names)[:200]}, or places left empty")
         numbers = np.array([] if not len(table) else vectors.combine_chunks().flatten().to_numpy(zero_copy_only=False))
         matrix = np.ascontiguousarray(numbers.reshape(len(table), -1), np.float32)
-        if not (np.diff(_lengths(vectors)) == 0).all():
+        if not (np.diff(compute.list_value_length(vectors).to_numpy()) == 0).all():
             raise ValueError("vectors of several lengths")
         counts = None if counts is None else counts.to_numpy().astype(np.int64)
         words = PackedStrings(words.to_pylist())
@@ -84,22 +87,9 @@ def _read(path, read_table):
     return Stored(words, matrix, counts)
 
 
-def _column(table, fits):
+def _first(table, fits):
+    """Return the first column whose type fits, or None."""
     return next((table.column(item.name) for item in table.schema if fits(item.type)), None)
-
-
-def _is_text(kind):
-    return str(kind) in ("string", "large_string", "string_view")
-
-
-def _is_vector(kind):
-    return hasattr(kind, "value_type") and str(kind.value_type) in ("halffloat", "float", "double")
-
-
-def _lengths(vectors):
-    import pyarrow.compute as compute
-
-    return compute.list_value_length(vectors).to_numpy()
 
 
 FORMATS.register("parquet")(

@@ -22,8 +22,8 @@ from ...ground.errors import ConfigError, InputError, OutputError
 from ...ground.files.atomic import atomic_file
 from ...kernels.bags import mean_rows
 from ...kernels.text.grams import buckets_of
+from ...objectives.inputs.subwords import rows_of_grams
 from .common import FORMATS, Format, Stored, check_finite, check_text
-from .spellings import GramSpellings
 
 MAGIC = struct.pack("<i", 793712314)
 _VERSION = 12
@@ -158,15 +158,10 @@ def _entries(path, stream, n_entries, n):
 
 
 def write(path, model):
-    """Write a `run.model.Model` of text as fastText reads it, atomically.
+    """Write a `run.model.Model` of text as fastText reads it, atomically; OutputError if a word cannot stand there.
 
     The input matrix has the words' rows and, of a model with n-grams, a row for each bucket, 0 where no word uses it:
     two million buckets of 100 numbers take 800 MB.
-
-    Raises
-    ------
-    OutputError
-        If a word cannot stand in such a file, or the file cannot be written.
     """
     config, inputs, words = model.config, model.config.inputs, model.vocab.words
     check_text(path, words)
@@ -209,6 +204,38 @@ def _fasttexts_nodes(nodes):
 def _write_rows(stream, matrix):
     for first in range(0, len(matrix), _ROWS):
         stream.write(np.ascontiguousarray(matrix[first : first + _ROWS], "<f4").tobytes())
+
+
+class GramSpellings:
+    """Vectors of any spelling, as fastText makes them: the mean of its n-grams' rows, 0 for a bucket without one.
+
+    rows : float32, (n_rows, dim)
+    minn, maxn, buckets : int, characters of an n-gram, and how many numbers it is hashed to
+    used : int64, (n_rows,), the bucket of each row; None: they are all buckets in order
+    """
+
+    def __init__(self, rows, minn, maxn, buckets, used=None):
+        self.rows, self.minn, self.maxn, self.buckets = rows, minn, maxn, buckets
+        self._place = None if used is None else {bucket: row for row, bucket in enumerate(used.tolist())}
+
+    def vector(self, word):
+        """Return the vector of a spelling, float32 (dim,); None if it has no n-gram, or none that has a row."""
+        _, found = buckets_of(PackedStrings([word]), self.minn, self.maxn, self.buckets)
+        places = found.tolist()
+        if self._place is not None:
+            places = [self._place[bucket] for bucket in places if bucket in self._place]
+        if not places:
+            return None
+        return np.asarray(self.rows[places]).sum(axis=0, dtype=np.float32) / np.float32(len(found))
+
+
+def spellings_of(vocab, rows, minn, maxn, buckets):
+    """Return the `GramSpellings` of a model with n-grams; None if the vocabulary has another number of n-grams.
+
+    vocab : Vocabulary; rows : float32, (n_grams, dim), ``grams_in``; minn, maxn, buckets : int, as it was trained
+    """
+    *_, used = rows_of_grams(vocab.words, vocab.counts, minn, maxn, buckets)
+    return GramSpellings(rows, minn, maxn, buckets, used) if len(rows) == max(1, len(used)) else None
 
 
 FORMATS.register("fasttext")(

@@ -19,7 +19,7 @@ _ROWS = 1 << 16  # brought to length one at a time
 
 
 def write_cosine(path, stored):
-    """Write an index of directions; see `w2vneg.vectors.formats.save`."""
+    """Write an index of directions."""
     matrix = np.empty(stored.matrix.shape, np.float32)
     for start in range(0, len(matrix), _ROWS):
         matrix[start : start + _ROWS] = normalised(stored.matrix[start : start + _ROWS])
@@ -27,7 +27,7 @@ def write_cosine(path, stored):
 
 
 def write_dot(path, stored):
-    """Write an index of the rows as they are; see `w2vneg.vectors.formats.save`."""
+    """Write an index of the rows as they are."""
     _write(path, stored.words, np.ascontiguousarray(stored.matrix, np.float32))
 
 

@@ -5,8 +5,7 @@ TensorBoard shows it as a log directory; projector.tensorflow.org takes the two 
 
 from ...ground.errors import OutputError
 from ...ground.files.atomic import atomic_folder
-from .common import FORMATS, Format, check_text
-from .decimals import format_rows
+from .common import FORMATS, Format, check_text, format_rows
 
 _CONFIG = """embeddings {
   tensor_name: "vectors"
