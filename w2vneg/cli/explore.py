@@ -22,8 +22,8 @@ def explore(runs, port, opened, readout, way, titles, titles_cols, mirror):
     Neighbours, sums and analogies; for items, what comes next and why. Several models answer side by side. The page is
     served to this machine only, at an address that nobody can guess, and loads nothing from elsewhere. Ctrl-C ends it.
     """
-    from ..look.explore import Answers, make_app
-    from ..look.explore.app import leave, listen, new_token, serve
+    from ..look.explore import Answers
+    from ..look.explore.app import leave, listen, make_app, new_token, serve
     from ..look.figures.interactive import bundle
     from ..look.report.maps import check_way
     from ..look.report.subjects import load_subjects

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .figures.charts import COLOURS, Chart, Section, Series, Table
+from .figures import COLOURS, Chart, Section, Series, Table
 
 _METHODS = ("loss", "sampler", "weigher", "inputs")  # what tells methods apart; the first that was searched
 _WIDE = 20  # a range over so much of its low end is drawn by logarithm

@@ -366,13 +366,13 @@ class Vectors(Keyed):
         titles : mapping of str to str, optional
             What words or items are shown as.
         """
-        from ..look.report.pictures import map_figure
+        from ..look.report import map_figure
 
         return map_figure(self, way, titles)
 
     def plot_neighbours(self, word: str, k: int = 10) -> Any:
         """Return a matplotlib figure of the `k` words with the highest cosines to `word`; needs the extra ``plot``."""
-        from ..look.report.pictures import neighbours_figure
+        from ..look.report import neighbours_figure
 
         return neighbours_figure(self, word, k)
 

@@ -51,8 +51,6 @@ class Desk:
 
     The thread is a daemon: Ctrl-C waits for no answer. See `leave`, too.
 
-    Parameters
-    ----------
     answer : function of the parts of a question, which can be hashed
     """
 
@@ -94,13 +92,7 @@ class Desk:
 
 
 def make_app(answers, token):
-    """Return the ASGI application that answers under ``/token/``; MissingExtraError without Starlette.
-
-    Parameters
-    ----------
-    answers : Answers
-    token : str
-    """
+    """Return the ASGI application of `Answers` under ``/token/`` (str); MissingExtraError without Starlette."""
     applications = require("starlette.applications", *_PURPOSE)
     responses = require("starlette.responses", *_PURPOSE)
     routing = require("starlette.routing", *_PURPOSE)
