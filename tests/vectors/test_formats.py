@@ -18,7 +18,7 @@ from w2vneg.data.words import PackedStrings
 from w2vneg.ground.errors import ConfigError, FileNote, InputError, OutputError
 from w2vneg.ground.files import bounded
 from w2vneg.vectors import Vectors, formats
-from w2vneg.vectors.formats import binary, common
+from w2vneg.vectors.formats import common
 
 FINITE = st.floats(width=32, allow_nan=False, allow_infinity=False)
 WORD = st.text(st.characters(exclude_categories=["Cs"], exclude_characters=" \t\n\r\v\f"), min_size=1, max_size=8)
@@ -239,16 +239,6 @@ def test_binary_with_and_without_line_feeds(tmp_path):
         words, matrix, _ = formats.load(tmp_path / "v")
         assert words == ["a", "b"]
         np.testing.assert_array_equal(matrix, np.arange(1, 7, dtype=np.float32).reshape(2, 3) / np.float32(7))
-
-
-def test_binary_read_in_small_pieces():
-    source = binary._Buffered(io.BytesIO(b"ab 1234\ncd 5678"), piece=3)
-    assert source.word() == b"ab"
-    assert source.take(4) == b"1234"
-    assert source.word() == b"\ncd"
-    assert source.take(5) is None
-    assert source.take(4) == b"5678"
-    assert source.word() is None
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ All little-endian. Quantised and pruned models, and classifiers, are refused: th
 have labels, too, where a word of the text began like one; these come last, have no row, and are left out.
 """
 
+import mmap
 import struct
 from pathlib import Path
 from typing import NamedTuple
@@ -135,21 +136,18 @@ def contents(path):
 
 def _entries(path, stream, n_entries, n):
     """Return the n words (PackedStrings), their counts (int64, (n,)) and the labels behind them (list of bytes)."""
-    names, counts, data, at = [], np.empty(n_entries, np.int64), b"", 0
-    for row in range(n_entries):
-        end = data.find(b"\0", at)
-        while end < 0 or end + 10 > len(data):
-            more = stream.read(1 << 20)
-            if not more or len(data) - at > _LONGEST_WORD + (1 << 20):
+    names, counts, at = [], np.empty(n_entries, np.int64), stream.tell()
+    with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        for row in range(n_entries):
+            end = data.find(b"\0", at, at + _LONGEST_WORD)
+            if end < 0 or end + 10 > len(data):
                 raise InputError(f"{path}: ends in the middle of its words{_REMEDY}")
-            data, at = data[at:] + more, 0
-            end = data.find(b"\0")
-        names.append(data[at:end])
-        counts[row], kind = struct.unpack_from("<qb", data, end + 1)
-        if kind != (row >= n) or counts[row] < 0 or END in names[-1]:
-            raise InputError(f"{path}: word {row} has no count, or is none{_REMEDY}")
-        at = end + 10
-    stream.seek(at - len(data), 1)
+            names.append(data[at:end])
+            counts[row], kind = struct.unpack_from("<qb", data, end + 1)
+            if kind != (row >= n) or counts[row] < 0 or END in names[-1]:
+                raise InputError(f"{path}: word {row} has no count, or is none{_REMEDY}")
+            at = end + 10
+    stream.seek(at)
     try:
         b"\n".join(names[:n]).decode()
     except UnicodeDecodeError as error:
