@@ -30,10 +30,8 @@ _DIAGNOSES = {  # figure -> label of its axis
 def measured(subjects, mirror=None):
     """Return what the evaluation sets on this machine find of vectors of words.
 
-    Returns
-    -------
-    dict of EvaluationSet -> list of SimilarityResult or AnalogyResult, one for each of the subjects; None where the
-    vectors know too little of the set. Sets of which all know too little are left out.
+    It is a dict of EvaluationSet -> list of SimilarityResult or AnalogyResult, one for each of the subjects; None where
+    the vectors know too little of the set. Sets of which all know too little are left out.
     """
     found = {}
     for evaluate, names in ((evaluate_similarity, SIMILARITY), (evaluate_analogy, ANALOGY)):
@@ -45,13 +43,14 @@ def measured(subjects, mirror=None):
 
 
 def _measured(evaluate, subject, one_set):
+    if not subject.of_words:
+        return None
     tags = {} if evaluate is evaluate_analogy else {"tags": one_set.tags}
     try:
-        result = evaluate(subject.vectors, one_set.path, **tags) if subject.of_words else None
+        result = evaluate(subject.vectors, one_set.path, **tags)
     except W2vnegError:
         return None
-    scored = 0 if result is None else _overall(result).scored
-    return result if scored >= FEWEST else None
+    return result if _overall(result).scored >= FEWEST else None
 
 
 def _overall(result):
@@ -81,8 +80,9 @@ def verdict(subjects, found, ranked):
         )
     for one in subjects:
         if one.name in ranked:
-            section.tables.append(_beside_baselines(one.name, ranked[one.name]))
-            section.text += f" {_against_popularity(one.name, ranked[one.name])}"
+            table, text = _beside_baselines(one.name, ranked[one.name])
+            section.tables.append(table)
+            section.text += f" {text}"
         elif one.recommends:
             section.text += f" To evaluate the lists of {one.name}, hold pairs out: --test FILE, docs/splits.md."
     return section
@@ -105,17 +105,14 @@ def ranked(subjects, test=None):
 
 
 def _beside_baselines(name, evaluation):
-    results = [result.by_name() for result in evaluation.results.values()]
-    head = ["lists of 10", *(name if called == MODEL else called for called in evaluation.results)]
-    rows = [[METRICS[n].title.format(k=10), *(f"{one[f'{n}@10']:.4f}" for one in results)] for n in _OF_LISTS]
-    return Table("", head, rows)
-
-
-def _against_popularity(name, evaluation):
-    own, popular = (evaluation.results[each].by_name()["ndcg@10"] for each in (MODEL, POPULARITY))
+    """Return how lists rank held-out pairs: a `Table`, and a sentence (str)."""
+    results = {called: result.by_name() for called, result in evaluation.results.items()}
+    head = ["lists of 10", *(name if called == MODEL else called for called in results)]
+    rows = [[METRICS[n].title.format(k=10), *(f"{one[f'{n}@10']:.4f}" for one in results.values())] for n in _OF_LISTS]
+    how = "better" if results[MODEL]["ndcg@10"] > results[POPULARITY]["ndcg@10"] else "NOT better"
     pairs = ", ".join(Path(file).name for file in evaluation.test.files)
-    how = "better" if own > popular else "NOT better"
-    return f"Lists of {name} are {how} than the most popular items, by NDCG on held-out pairs, {pairs}."
+    text = f"Lists of {name} are {how} than the most popular items, by NDCG on held-out pairs, {pairs}."
+    return Table("", head, rows), text
 
 
 def _trained_in(subject):
@@ -203,9 +200,7 @@ def learning(subjects):
     plans += [("speed", "Speed", "million tokens or pairs of data a second", rate)]
     section.charts += [Chart(key, title, "epoch", y, series) for key, title, y, series in plans if series]
     for metric, runs_of in held.items():
-        series = [
-            Series(subjects[n].name, *map(np.array, zip(*points, strict=True)), like=n) for n, points in runs_of.items()
-        ]
+        series = [_through(subjects[n], n, points) for n, points in runs_of.items()]
         section.charts.append(Chart(f"held-out-{metric}", "Held-out pairs", "epoch", metric, series))
     return section
 
@@ -257,9 +252,11 @@ def similarity(subjects, found):
             continue
         known = [number for number, result in enumerate(results) if result is not None]
         scored = {n: scored_pairs(subjects[n].vectors, one_set.path, one_set.tags) for n in known}
+        series = []
         for number, pairs in scored.items():
+            names = [f"{a} – {b}" for a, b in pairs.words]
+            series.append(Series(subjects[number].name, pairs.human, pairs.cosines, names, like=number))
             outliers += _outliers(one_set.name, subjects[number].name, pairs)
-        series = [_dots(subjects[number], number, pairs) for number, pairs in scored.items()]
         chart = Chart(f"similarity-{one_set.name}", one_set.name, "people's score", "cosine", series, "points")
         section.charts.append(chart)
         others = [_difference(scored.get(0), scored.get(number)) for number in range(1, len(subjects))]
@@ -271,11 +268,6 @@ def similarity(subjects, found):
         head = ["set", "vectors", "pair", "people's rank", "rank by cosine"]
         section.tables.append(Table("Furthest apart, by rank from the most similar", head, outliers, folded=True))
     return section
-
-
-def _dots(subject, number, found):
-    names = [f"{a} – {b}" for a, b in found.words]
-    return Series(subject.name, found.human, found.cosines, names, like=number)
 
 
 def _difference(first, second):
