@@ -12,13 +12,8 @@ def charts_of_search(rows, metric):
     """Return a chart for each option of which several values were tried (list of Chart).
 
     Numbers are on the axis, with a line for each method, names one below the other: the best of each value stands out
-    from all combinations that have it.
-
-    Parameters
-    ----------
-    rows : list of trials.Row
-        Those that failed are left out.
-    metric : Metric
+    from
+    all combinations that have it. rows : list of trials.Row, those that failed are left out; metric : Metric
     """
     rows = [row for row in rows if row.value is not None]
     names = list(dict.fromkeys(name for row in rows for name in row.options))

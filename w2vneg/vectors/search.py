@@ -89,17 +89,8 @@ def nearest(matrix, lengths, query, left_out, k, coarse=None):
 
     Equal ones are in the order of the rows.
 
-    Parameters
-    ----------
-    matrix : ndarray, float32, (n, dim)
-    lengths : ndarray, float32, (n,)
-        As `lengths_of` gives them.
-    query : ndarray, float64, (dim,), of length one
-    left_out : list of int
-        Rows that are no answers.
-    k : int, at least 1
-    coarse : Coarse, optional
-        Of the matrix, which may go on with more rows.
+    matrix, lengths : float32, (n, dim) and (n,), as `lengths_of` gives them; query : float64, (dim,), of length one
+    left_out : list of int, rows that are no answers; coarse : Coarse, optional, of the matrix, perhaps with more rows
     """
     n, margin = len(matrix), _margin(matrix.shape[1])
     if coarse is None:
@@ -131,14 +122,11 @@ def _margin(dim):
 def compared(matrix, lengths, first, second, left_out, k, coarse=None):
     """Return how many rows are nearer to each of two queries than they are to each other, and who is near to both.
 
-    matrix, lengths, coarse : as for `nearest`; first, second : float64, (dim,), of length one
-    left_out : list of int, rows that do not count
+    first, second : float64, (dim,), of length one; left_out : list of int, rows that do not count; others as for
+        `nearest`
 
-    Returns
-    -------
-    nearer : tuple of int, (2,)
-    rows, cosines : intp and float64, (at most k,)
-        Those with the highest lower one of their two cosines, and the lower ones.
+    Returns nearer, two int; rows and cosines, intp and float64 (at most k,), those with the highest lower one of their
+    two cosines, and the lower ones.
     """
     from ..kernels.evaluation.coarse import dots_of_some
 

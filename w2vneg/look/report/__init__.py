@@ -55,26 +55,13 @@ class Report:
 def make_report(paths, readout=None, words=(), way="pca", mirror=None, titles=None, test=None):
     """Look at model folders, files of vectors and folders of comparisons; returns a `Report`.
 
-    Parameters
-    ----------
-    paths : sequence of str or Path, at least one
-    readout : str, optional
-        How vectors are made of model folders.
-    words : sequence of str
-        Whose neighbours to show; some are chosen if there are none.
-    way : {"pca", "umap", "none"}
-        How the map is made.
-    mirror : str, optional
-        A folder in which named evaluation sets are looked for, too. Nothing is downloaded.
-    titles : dict of str -> str, optional
-        What items are called.
-    test : str or Path, optional
-        Held-out pairs that models of items rank, beside baselines; those that a run was evaluated by if None.
-
-    Raises
-    ------
-    InputError, ConfigError
-        If vectors cannot be read, there are none, or `way` is unknown.
+    paths : sequence of str or Path, at least one; readout : str, optional, how vectors are made of model folders
+    words : sequence of str, whose neighbours to show; some are chosen if there are none
+    way : {"pca", "umap", "none"}, how the map is made
+    mirror : str, optional, a folder in which named evaluation sets are looked for, too; nothing is downloaded
+    titles : dict of str -> str, optional, what items are called
+    test : str or Path, optional, held-out pairs that models of items rank, beside baselines; those that a run was
+        evaluated by if None
     """
     maps.check_way(way)
     if not paths:

@@ -63,27 +63,14 @@ class AnalogyResult(Result):
 def evaluate_analogy(vectors, path, name=None, restrict_vocab=None, half=None, case="lower"):
     """Answer the analogy questions of a file; returns an `AnalogyResult`.
 
-    Parameters
-    ----------
-    vectors : Vectors
-    path : str or Path
-        Lines ``: section``, and four words a line; see `read_questions`.
-    name : str, optional
-        What to call the set; its file name if not given.
-    restrict_vocab : int, at least 1, optional
-        Only the first so many words are known, and may be answers.
-    half : {None, "dev", "test"}
-        All questions, or a fixed half of each section: the 1st, 3rd, 5th … ("dev") or the 2nd, 4th, 6th … ("test").
-        So choices can be made on one half and evaluated on the other.
-    case : {"lower", "exact"}
-        "lower": a word is looked up as it is, then lower-cased. "exact": as it is only.
+    path : str or Path, lines ``: section``, and four words a line; see `read_questions`
+    name : str, optional, what to call the set; its file name if not given
+    restrict_vocab : int, at least 1, optional, only the first so many words are known, and may be answers
+    half : {None, "dev", "test"}, all questions, or of each section the 1st, 3rd, 5th … ("dev") or the 2nd, 4th, 6th …
+        ("test"): so choices can be made on one half and evaluated on the other
+    case : {"lower", "exact"}, a word is looked up as it is, then lower-cased; as it is only
 
-    Raises
-    ------
-    InputError
-        If the file is missing or has a bad line, or no question can be scored.
-    ConfigError
-        If `restrict_vocab` is below 1 or `half` unknown.
+    InputError if the file is missing or has a bad line, or no question can be scored.
     """
     if restrict_vocab is not None and restrict_vocab < 1:
         raise ConfigError(f"restrict_vocab must be at least 1, not {restrict_vocab}")
@@ -184,18 +171,10 @@ def _total(kind, scores, parts):
 
 
 def read_questions(path):
-    """Read analogy questions: lines ``: section``, each followed by lines of four words.
+    """Read analogy questions: list of (section, list of four-tuples of str), from lines ``: section`` and four words.
 
     Lines that start with ``//`` are comments. Questions before the first section line form a section ``questions``.
-
-    Returns
-    -------
-    list of (str, list of four-tuples of str)
-
-    Raises
-    ------
-    InputError
-        With file and line, if the file is missing, a line has not four words, or there is no question.
+    InputError, with file and line, if the file is missing, a line has not four words, or there is no question.
     """
     sections = []
     for number, line in read_lines(path):

@@ -105,7 +105,6 @@ def evaluate_with_baselines(
 
     Parameters
     ----------
-    model : Model
     test : str, Path, sequence of them, or table in memory
         Pairs (item, target[, weight]) that were not trained on.
     exclude_known : str, Path, sequence of them, table in memory or Input, optional
@@ -121,11 +120,6 @@ def evaluate_with_baselines(
         which are left out of their catalogue.
     rank_itself : bool
         Among items of one kind, the centre is a rival of its own targets, as in the papers.
-
-    Raises
-    ------
-    InputError
-        If a file cannot be read, or has not one pair of items that the model knows.
     """
     train = _as_paths(train)
     model, _, shown = with_users(model, fold_in)

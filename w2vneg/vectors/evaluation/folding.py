@@ -48,14 +48,11 @@ class Folded(NamedTuple):
 def fold_in(model, pairs):
     """Give vectors to users, from what they have; others stay as they are. Returns `Folded`.
 
-    pairs : path, or table in memory
-        (user, item[, weight]); users may be known to the model or not, items that it does not know are left out.
+    pairs : path, or table in memory, of (user, item[, weight]); users may be known to the model or not, items that it
+        does not know are left out
 
-    Raises
-    ------
-    ConfigError, InputError
-        If the model has items of one kind, or its scores are no dot products; if the table cannot be read, or has not
-        one known item.
+    ConfigError if the model has items of one kind, or its scores are no dot products; InputError if the table cannot be
+    read, or has not one known item.
     """
     _check(model, vectors=False)
     config = model.config

@@ -54,23 +54,12 @@ class ClassesResult(Result):
 def evaluate_classes(vectors, labels, *, shares=SHARES, seeds=10, seed=1):
     """Predict the labels of nodes from their vectors; returns a `ClassesResult`.
 
-    Parameters
-    ----------
-    vectors : Vectors
-    labels : str, Path or table in memory
-        A node and a label a row; a node with several labels has as many rows.
-    shares : sequence of float, in (0, 1)
-        Of the labelled nodes, for training.
-    seeds : int, at least 1
-        Draws of the training nodes for each share.
-    seed : int
+    labels : str, Path or table in memory, a node and a label a row; a node with several labels has as many rows
+    shares : sequence of float, in (0, 1), of the labelled nodes, for training
+    seeds : int, at least 1, draws of the training nodes for each share
 
-    Raises
-    ------
-    InputError
-        If the file cannot be read, has one label, or too few of its nodes have a vector.
-    ConfigError
-        If a share is out of range. MissingExtraError without scikit-learn.
+    InputError if the file cannot be read, has one label, or too few of its nodes have a vector; ConfigError if a share
+    is out of range.
     """
     score = _sklearn("metrics").f1_score
     if not all(0 < share < 1 for share in shares):
@@ -144,21 +133,12 @@ class LinksResult(Result):
 def evaluate_links(vectors, test, *, train, valid=None, seeds=5, seed=1):
     """Separate held-out edges from pairs of nodes without an edge; returns a `LinksResult`.
 
-    Parameters
-    ----------
-    vectors : Vectors
-    test, train, valid : str, Path or table in memory
-        Edges, as `data.encoded.read_pairs_file` reads pairs: those that are ranked, those that vectors were trained on,
-        and those that the regressions are fitted on. Without `valid` there are none.
-    seeds : int, at least 1
-        Draws of pairs without an edge.
-    seed : int
+    test, train, valid : str, Path or table in memory, edges, as `data.encoded.read_pairs_file` reads pairs: those that
+        are ranked, those that vectors were trained on, and those that the regressions are fitted on; without `valid`
+        none are
+    seeds : int, at least 1, draws of pairs without an edge
 
-    Raises
-    ------
-    InputError
-        If a file cannot be read, or the graph has too few pairs without an edge. MissingExtraError without
-        scikit-learn.
+    InputError if a file cannot be read, or the graph has too few pairs without an edge.
     """
     metrics = _sklearn("metrics")
     given = {"test": test, "train": train} | ({} if valid is None else {"valid": valid})

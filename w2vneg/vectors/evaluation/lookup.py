@@ -18,13 +18,7 @@ class Result:
 
 
 def read_lines(path):
-    """Return the lines of a UTF-8 file with their numbers from 1, blank ones left out: list of (int, str).
-
-    Raises
-    ------
-    InputError
-        If the file is missing, unreadable, empty or not UTF-8.
-    """
+    """Return the lines of a UTF-8 file with their numbers from 1, blank ones left out: list of (int, str)."""
     text = read_text(path, "no such file; name an evaluation file or a known set (w2vneg data list)")
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     numbered = [(number, line) for number, line in enumerate(lines, 1) if line.strip()]

@@ -82,32 +82,21 @@ def evaluate_ranking(
 ):
     """Rank the held-out targets of every centre among the whole catalogue; returns a `RankingResult`.
 
-    Parameters
-    ----------
-    scores : callable, int64 (b,) centre ids -> float32 or float64 (b, n_targets)
-        See `scores`.
-    pairs : (centres, targets, weights), int (n,), int (n,), float (n,)
-        Held-out pairs; the same pair twice counts as one of both weights, one of weight 0 is none.
-    known : scipy.sparse matrix, (n_centres, n_targets), optional
-        Pairs to leave out of the catalogue (those trained on). A held-out pair among them stays in.
-    one_kind : bool
-        Centres are targets, too, and none is a rival of its own targets.
-    logits : bool
-        Whether the scores are logits, so that likelihoods mean something.
-    samples, bootstrap, seed : int
-        Targets j' drawn for each pair for the sampled MPR, and resamples of the centres for the intervals; 0 for none.
-        The same centres and seed are resampled alike, whatever the scores.
-    counts : (n_targets,), optional
-        How often each target was seen in training, for novelty.
-    each : callable, optional
-        Called with every block's centres, int (b,), and what figures are made of: dict of "ndcg@10" -> float64 (b,),
-        the figures of each centre where they are means over centres.
+    scores : callable, int64 (b,) centre ids -> float32 or float64 (b, n_targets); see `scores`
+    pairs : (centres, targets, weights), int (n,), int (n,), float (n,), held out; the same pair twice counts as one of
+        both weights, one of weight 0 is none
+    known : scipy.sparse matrix, (n_centres, n_targets), optional, pairs to leave out of the catalogue (those trained
+        on); a held-out pair among them stays in
+    one_kind : bool, centres are targets, too, and none is a rival of its own targets
+    logits : bool, the scores are logits, so that likelihoods mean something
+    samples, bootstrap, seed : int, targets j' drawn for each pair for the sampled MPR, and resamples of the centres for
+        the intervals; 0 for none; the same centres and seed are resampled alike, whatever the scores
+    counts : (n_targets,), optional, how often each target was seen in training, for novelty
+    each : callable, optional, called with every block's centres, int (b,), and what figures are made of: dict of
+        "ndcg@10" -> float64 (b,), the figures of each centre where they are means over centres
 
-    Raises
-    ------
-    InputError
-        If there is no pair, or scores are no finite numbers. ConfigError if a k is below 1, a weight negative, there
-        are fewer than two targets, or known pairs are of another catalogue.
+    InputError if there is no pair, or scores are no finite numbers. ConfigError if a k is below 1, a weight negative,
+    there are fewer than two targets, or known pairs are of another catalogue.
     """
     ks = tuple(ks)
     if n_targets < 2 or min(ks, default=0) < 1:

@@ -1,8 +1,8 @@
 """What comes next: the targets that a model expects with one or several items.
 
-For seeds i₁ … i_m the score of j is the mean of the raw logits, (1/m) Σ s_(i j) = v̄ · w_j with v̄ the seeds' mean input
-vector. As a softmax it is the product of what each seed expects, its m-th root: all seeds must agree, and the score of
-one seed is its logit. A seed given twice counts twice.
+For seeds i₁ … i_m the score of j is the mean of the raw logits, (1/m) Σ s_(i j) = v̄ · w_j with v̄ the seeds' mean
+input vector. As a softmax it is the product of what each seed expects, its m-th root: all seeds must agree, and the
+score of one seed is its logit. A seed given twice counts twice.
 """
 
 from dataclasses import dataclass
@@ -52,26 +52,11 @@ class Recommendations:
 def recommend_blocks(model, centres, k, known=None, score="raw"):
     """Yield the best targets of one block of centres after the other.
 
-    Parameters
-    ----------
-    model : Model
-    centres : ndarray, int, (n,)
-        Ids; each is asked for by itself.
-    k : int, at least 1
-    known : scipy.sparse.csr_matrix, (n_in, n_out), optional
-        Targets to leave out for each centre.
-    score
-        See `scores.scores_of`.
+    centres : ndarray, int, (n,), ids, each asked for by itself; score : see `scores.scores_of`
+    known : scipy.sparse.csr_matrix, (n_in, n_out), optional, targets to leave out for each centre
 
-    Yields
-    ------
-    centres : ndarray, int, (b,); ids : int32, (b, k); scores : float32, (b, k)
-        As in `Recommendations`.
-
-    Raises
-    ------
-    ConfigError, InputError
-        With k below 1; if scores are no numbers.
+    Yields centres, int (b,); ids, int32 (b, k); scores, float32 (b, k), as in `Recommendations`. ConfigError with k
+    below 1, InputError if scores are no numbers.
     """
     _check_k(k)
     score, n_targets = scores_of(model, score), len(model.vocab_out)
@@ -137,22 +122,11 @@ def recommend(model, seeds, k=10, known=None, score="raw"):
 
     Never a seed itself where centres and targets are one kind of thing.
 
-    Parameters
-    ----------
-    model : Model
-    seeds : str or sequence of str
-        Names of centres; where centres and targets are of two kinds (users and items) they are centres, too. A whole
-        number is a name if there is one, else a row.
-    k : int
-    known : scipy.sparse matrix, (n_in, n_out), optional
-        Targets that are left out for having been seen with any of the seeds.
-    score
-        See `scores.scores_of`.
-
-    Raises
-    ------
-    UnknownNameError, ConfigError
-        If the model does not know a seed; without seeds or with k below 1.
+    seeds : str or sequence of str, names of centres; where centres and targets are of two kinds (users and items) they
+        are centres, too. A whole number is a name if there is one, else a row. UnknownNameError for one that is
+        unknown.
+    known : scipy.sparse matrix, (n_in, n_out), optional, targets left out for having been seen with any of the seeds
+    score : see `scores.scores_of`
     """
     seeds = _names(seeds)
     _check_k(k)

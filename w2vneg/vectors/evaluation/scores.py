@@ -191,19 +191,12 @@ def fit_weights(has, neighbours, l2, workers=None):
     With all items as neighbours, and every two seen together, this is EASE (Steck 2019), with few its sparse relative.
     SLIM (Ning and Karypis 2011) is the same regression with other penalties.
 
-    Parameters
-    ----------
-    has : scipy.sparse matrix, (n_users, n)
-        Who has what; how often does not matter.
-    neighbours, l2 : int, at least 1; float, above 0
-        K and λ; `default_of` has usual ones.
+    has : scipy.sparse matrix, (n_users, n), who has what; how often does not matter
+    neighbours, l2 : int, at least 1; float, above 0; K and λ, of which `default_of` has usual ones
     workers : int, optional, threads; all that there are, if None
 
-    Raises
-    ------
-    ConfigError, InputError
-        If an option is out of range, nobody has two items, or the counts of items together are more than a quarter of
-        the memory.
+    ConfigError for an option out of range; InputError if nobody has two items, or the counts of items together are more
+    than a quarter of the memory.
     """
     from ...kernels.slim import solve_items
 

@@ -52,23 +52,14 @@ class SimilarityResult(Result):
 def evaluate_similarity(vectors, path, name=None, tags=None, case="lower"):
     """Correlate cosines with human scores; returns a `SimilarityResult`.
 
-    Parameters
-    ----------
-    vectors : Vectors
-    path : str or Path
-        File of word, word, score; see `read_pairs`.
-    name : str, optional
-        What to call the set; its file name if not given.
-    tags : bool, optional
-        Whether to take lemma tags (``-n``, ``-v``, ``-j``) off the words; None: if every word of the file has one.
-    case : {"lower", "exact"}
-        "lower": a word is looked up as it is, then lower-cased. "exact": as it is only.
+    path : str or Path, file of word, word, score; see `read_pairs`
+    name : str, optional, what to call the set; its file name if not given
+    tags : bool, optional, take lemma tags (``-n``, ``-v``, ``-j``) off the words; None: if every word of the file has
+        one
+    case : {"lower", "exact"}, a word is looked up as it is, then lower-cased; as it is only
 
-    Raises
-    ------
-    InputError
-        If the file is missing or has a bad row, fewer than three pairs can be scored, or all scores or all cosines are
-        equal.
+    InputError if the file is missing or has a bad row, fewer than three pairs can be scored, or all scores or all
+    cosines are equal.
     """
     found = scored_pairs(vectors, path, tags, case)
     human, cosines = found.human, found.cosines
@@ -108,10 +99,7 @@ class ScoredPairs(NamedTuple):
 
 
 def scored_pairs(vectors, path, tags=None, case="lower"):
-    """Return the `ScoredPairs` of a file: what people said of each pair, and its cosine.
-
-    Parameters and errors are those of `evaluate_similarity`.
-    """
+    """Return the `ScoredPairs` of a file: what people said of each pair, and its cosine; as `evaluate_similarity`."""
     pairs = read_pairs(path)
     if tags is None:
         tags = all(_TAG.search(word) for pair in pairs for word in pair[:2])
@@ -153,17 +141,12 @@ def evaluate_word_pairs(vectors, path, restrict_vocab, case_insensitive, dummy4u
 
 
 def read_pairs(path):
-    """Read a file of word, word, score: list of (str, str, float).
+    """Read a file of word, word, score: list of (str, str, float); InputError, with file and line, for a bad row.
 
     Columns are separated by tabs, semicolons, commas or blanks, as the first line has them. The score is the first
     column after the two words that holds numbers, so columns may stand between (SimLex-999 has a part of speech) and
     behind (the single ratings of RW). A first line that does not fit the second is a header. Lines that start with
     ``#`` are comments.
-
-    Raises
-    ------
-    InputError
-        With file and line, if the file is missing or a row is not of this form.
     """
     lines = [(number, line) for number, line in read_lines(path) if not line.startswith("#")]
     if not lines:

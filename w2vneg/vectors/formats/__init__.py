@@ -84,21 +84,12 @@ def load(path):
 def read(path, readout=None, spell=False):
     """Read vectors from a file or model folder, whatever their format: `Stored`, whose notes are warned of, too.
 
-    Parameters
-    ----------
-    path : str or Path
-        Vectors that gensim's catalog names are fetched (`data.catalog.pretrained`).
-    readout : str, optional
-        How vectors are made of a model folder's matrices (`objectives.readout`), if not as the model says.
-    spell : bool
-        Read what gives vectors to any spelling, too.
+    path : str or Path; vectors that gensim's catalog names are fetched (`data.catalog.pretrained`)
+    readout : str, optional, how vectors are made of a model folder's matrices (`objectives.readout`), if not as it says
+    spell : bool, read what gives vectors to any spelling, too
 
-    Raises
-    ------
-    InputError
-        If the file is missing or damaged; the message names file and line.
-    ConfigError
-        If the read-out is unknown, or asks for what only a model folder has; or spellings for what has none.
+    InputError, with file and line, if the file is missing or damaged. ConfigError if the read-out is unknown, or asks
+    for what only a model folder has; or spellings for what has none.
     """
     stored = _read(located(path), readout, spell)
     tell(path, stored.notes)
@@ -180,7 +171,6 @@ def save(path, words, matrix, counts=None, format=None, precision=None, spelling
 
     Parameters
     ----------
-    path : str or Path
     words : iterable of str, n of them
     matrix : ndarray, float32, (n, dim)
     counts : ndarray, int64, (n,), or None
@@ -192,12 +182,8 @@ def save(path, words, matrix, counts=None, format=None, precision=None, spelling
     spellings, rules : readout.letters.Spellings, readout.paradigms.Rules, optional
         What gives vectors to any spelling, what joined words by theirs; kept by npz only.
 
-    Raises
-    ------
-    ConfigError
-        If the format is unknown, or a precision is given for a format that has none.
-    OutputError
-        If the file cannot be written, a number is not finite, or a word cannot stand in this format.
+    ConfigError if the format is unknown, or has no precision. OutputError if the file cannot be written, a number is
+    not finite, or a word cannot stand in this format.
     """
     if format is None:
         format = format_of(path)
