@@ -271,11 +271,7 @@ class Keyed:
         return self.most_similar([vector], topn=topn, restrict_vocab=restrict_vocab)
 
     def most_similar_cosmul(
-        self,
-        positive: Items = (),
-        negative: Items = (),
-        topn: int | None = 10,
-        restrict_vocab: int | None = None,
+        self, positive: Items = (), negative: Items = (), topn: int | None = 10, restrict_vocab: int | None = None
     ) -> Near | np.ndarray:
         """Return the words with the highest 3CosMul score (Levy and Goldberg 2014, eq. 4).
 

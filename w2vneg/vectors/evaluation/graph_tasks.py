@@ -25,11 +25,7 @@ from .lookup import Result
 
 SHARES = (0.1, 0.5, 0.9)
 DOT, DEGREES, NEIGHBOURS = "dot product", "degree product", "common neighbours"
-FITTED = {
-    "Hadamard": lambda u, v: u * v,
-    "L1": lambda u, v: np.abs(u - v),
-    "L2": lambda u, v: (u - v) ** 2,
-}
+FITTED = {"Hadamard": lambda u, v: u * v, "L1": lambda u, v: np.abs(u - v), "L2": lambda u, v: (u - v) ** 2}
 NULL = (DEGREES, NEIGHBOURS)
 
 

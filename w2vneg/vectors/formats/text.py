@@ -289,11 +289,7 @@ def _parse(path, rows, dim):
         with np.errstate(over="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of rows without any number, which are told of below
             values = np.loadtxt(
-                [rest.decode("latin-1") for _, rest in rows],
-                dtype=np.float32,
-                delimiter=" ",
-                comments=None,
-                ndmin=2,
+                [rest.decode("latin-1") for _, rest in rows], dtype=np.float32, delimiter=" ", comments=None, ndmin=2
             )
         if values.shape == (len(rows), dim) and np.isfinite(values).all():
             return values
