@@ -81,15 +81,12 @@ def looks_of(vectors, names):
         own = np.flatnonzero(first == number)
         own = own if len(own) else np.flatnonzero(numbers == number)
         nearest = own[np.argsort(-(vectors.unit[own] @ centre), kind="stable")[:3]]
-        called.append(" · ".join(_short(names[row]) for row in nearest.tolist()))
+        short = (name if len(name) <= 20 else f"{name[:19]}…" for name in (names[row] for row in nearest.tolist()))
+        called.append(" · ".join(short))
     counts = 1 / np.arange(1, len(names) + 1) if vectors.counts is None else np.maximum(vectors.counts, 1)
     heights = np.log(counts) - np.log(counts).min()
     sizes = _SMALL + (_LARGE - _SMALL) * heights / max(heights.max(), 1e-9)
     return Looks(numbers, called, sizes.astype(np.float32))
-
-
-def _short(name):
-    return name if len(name) <= 20 else f"{name[:19]}…"
 
 
 def clusters(vectors, seed=1):

@@ -64,10 +64,10 @@ def verdict(subjects, found, ranked):
     if found:
         section.text = (
             "Correlation of cosines with people's scores, and per cent of analogies right, with 95 % intervals and how "
-            "much of a set is known. "
-            f"Sets of which fewer than {FEWEST} pairs are known are left out."
+            f"much of a set is known. Sets of which fewer than {FEWEST} pairs are known are left out."
         )
-        rows = [["trained in", *(_trained_in(subjects[n]) for n in of_words), "–"]]
+        epochs = [subjects[n].told("EpochDone") for n in of_words]
+        rows = [["trained in", *(f"{_spent(one)[1].sum():.1f} s" if one else "–" for one in epochs), "–"]]
         for one_set, results in found.items():
             name, nothing = (f"{one_set.name} analogies", "0 %") if one_set.name in ANALOGY else (one_set.name, "0")
             rows.append([name, *(_in_short(results[n]) for n in of_words), nothing])
@@ -115,11 +115,6 @@ def _beside_baselines(name, evaluation):
     return Table("", head, rows), text
 
 
-def _trained_in(subject):
-    epochs = subject.told("EpochDone")
-    return f"{_spent(epochs)[1].sum():.1f} s" if epochs else "–"
-
-
 def _in_short(result):
     if result is None:
         return "–"
@@ -161,9 +156,8 @@ def _facts(subject):
         return facts
     read, told = model.origin.input, model.config.as_dict()
     facts["objective"] = f"{told['loss']}, sampler {told['sampler']}, {told['negatives']} negatives"
-    facts["data"] = ", ".join(
-        Path(str(file)).name for file in read.get("files") or read.get("names") or [read.get("kind", "in memory")]
-    )
+    files = read.get("files") or read.get("names") or [read.get("kind", "in memory")]
+    facts["data"] = ", ".join(Path(str(file)).name for file in files)
     facts["tokens or pairs of the data"] = f"{model.origin.n_tokens:,}"
     epochs = subject.told("EpochDone")
     ended = ", interrupted" if model.history and model.history[-1].get("event") == "Interrupted" else ""

@@ -58,7 +58,6 @@ def _walks_as_binary(data, at, n, dim):
 
 
 def write(path, stored):
-    """Write word2vec binary; see `w2vneg.vectors.formats.save`."""
     words, matrix = stored.words, stored.matrix
     check_words(path, words)
     n, dim = matrix.shape

@@ -18,7 +18,6 @@ _REMEDY = "; expected columns word and vector: write it again"
 
 
 def write_parquet(path, stored):
-    """Write a Parquet file; see `w2vneg.vectors.formats.save`."""
     parquet = require("pyarrow.parquet", "parquet", "the format parquet")
     table = _table(path, stored)
     with atomic_file(path) as stream:
@@ -45,7 +44,6 @@ def _table(path, stored):
 
 
 def read_parquet(path, spell=False):
-    """Read a Parquet file; see `w2vneg.vectors.formats.read`."""
     parquet = require("pyarrow.parquet", "parquet", f"reading {path}")
 
     def read_table():
@@ -58,7 +56,6 @@ def read_parquet(path, spell=False):
 
 
 def read_arrow(path, spell=False):
-    """Read an Arrow file; see `w2vneg.vectors.formats.read`."""
     feather = require("pyarrow.feather", "parquet", f"reading {path}")
     return _read(path, lambda: feather.read_table(path, memory_map=False))
 

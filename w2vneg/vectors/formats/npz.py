@@ -33,7 +33,6 @@ _LITTLE = 1 << 26  # bytes that are unpacked in any case
 
 
 def write(path, stored):
-    """Write an npz file; see `w2vneg.vectors.formats.save`."""
     check_text(path, stored.words)
     arrays, spellings = arrays_of(stored), stored.spellings
     if isinstance(spellings, Derived):

@@ -30,7 +30,6 @@ def is_safetensors(head):
 
 
 def write(path, stored):
-    """Write a safetensors file; see `w2vneg.vectors.formats.save`."""
     library = require("safetensors.numpy", "safetensors", "the format safetensors")
     check_text(path, stored.words)
     with atomic_file(path) as stream:
@@ -38,7 +37,6 @@ def write(path, stored):
 
 
 def read(path, spell=False):
-    """Read a safetensors file, strictly; see `w2vneg.vectors.formats.read`."""
     found = _tensors_of(path)
     if "word_bytes" not in found:
         if (Path(path).parent / "tokenizer.json").is_file():

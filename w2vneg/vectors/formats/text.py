@@ -31,7 +31,6 @@ _CODED = b"B64:"  # before words of DL4J's
 
 
 def write(path, stored, precision=None):
-    """Write word2vec text; see `w2vneg.vectors.formats.save`."""
     words, matrix = stored.words, stored.matrix
     if precision is not None and not 1 <= precision <= 9:
         raise ConfigError(f"precision must be between 1 and 9 significant digits, not {precision}")
