@@ -256,13 +256,9 @@ class Vectors(Keyed):
     def compared(self, a: str | int, b: str | int, k: int = 10) -> tuple[float, tuple[int, int], Near]:
         """Return the cosine of two words, the place of each among the other's nearest, and the `k` near to both.
 
-        Returns
-        -------
-        cosine : float
-        places : (int, int)
-            Which of the nearest of `a` the word `b` is, from 1, and the other way round.
-        near : list of (str, float)
-            Words with the lower one of their cosines to `a` and `b`, the highest first.
+        The places are two int from 1: which of the nearest of `a` the word `b` is, and the other way round. Near to
+        both are the words with the highest lower one of their cosines to `a` and `b`, the highest first: list of (str,
+        float).
         """
         first, second = self._direction(a), self._direction(b)
         named = [row for row in map(self._row, (a, b)) if row >= 0]
@@ -270,21 +266,11 @@ class Vectors(Keyed):
         return self.similarity(a, b), (1 + nearer[0], 1 + nearer[1]), self._named(rows, cosines)
 
     def kin(self, word: str | int) -> list[Kin]:
-        """Return the words that the read-out `paradigms` joined with a word, the strongest first.
+        """Return the words that the read-out `paradigms` joined with a word, the strongest first: list of Kin.
 
-        Of an unknown word whose spelling has a vector: those that this is made of.
-
-        Returns
-        -------
-        list of Kin
-            ``word``; ``rule``, what it has instead, as ``-y +ies``; ``pairs``, how many follow that rule.
-
-        Raises
-        ------
-        ConfigError
-            If the vectors were not made by that read-out, or read from a file that does not keep rules; npz does.
-        UnknownNameError
-            If the word is not known.
+        Each has ``word``; ``rule``, what it has instead, as ``-y +ies``; ``pairs``, how many follow that rule. Of an
+        unknown word whose spelling has a vector: those that this is made of. ConfigError if the vectors were not made
+        by that read-out, or read from a file that does not keep rules; npz does.
         """
         if self.rules is None:
             raise ConfigError(
@@ -357,14 +343,12 @@ class Vectors(Keyed):
     def map(self, way: str = "pca", titles: Mapping[str, str] | None = None) -> Any:
         """Return a map of all words as a Plotly figure, which a notebook shows: drag, scroll, hover.
 
-        Colours are clusters, called by words near their centres; frequent words are large. Needs the extra ``report``.
+        way : {"pca", "umap"}, the two principal axes; or UMAP of the cosines, which shows groups better and takes
+            longer
+        titles : mapping of str to str, optional, what words or items are shown as
 
-        Parameters
-        ----------
-        way : {"pca", "umap"}
-            The two principal axes, or UMAP of the cosines, which shows groups better and needs the extra ``umap``.
-        titles : mapping of str to str, optional
-            What words or items are shown as.
+        Colours are clusters, called by words near their centres; frequent words are large. Needs the extra ``report``,
+        and ``umap`` for that.
         """
         from ..look.report import map_figure
 
@@ -386,15 +370,11 @@ class Vectors(Keyed):
     def load(cls, path: str | Path, readout: str | None = None, oov: str | None = None) -> Vectors:
         """Read vectors from a file of any format or a model folder, told apart by content.
 
-        Parameters
-        ----------
-        path : str or Path
-        readout : str, optional
-            How vectors are made of a model folder's matrices, if not as the model says: ``"in"``, ``"both+letters"``, …
-        oov : {None, "letters"}
-            With ``"letters"`` any spelling has a vector: for a model folder whose read-out has letters or paradigms, or
-            an npz file written from one; for a model folder of n-grams with ``readout="in"``; for a ``.bin`` of
-            fastText's.
+        readout : str, optional, how vectors are made of a model folder's matrices, if not as the model says: ``"in"``,
+            ``"both+letters"``, …
+        oov : {None, "letters"}, with ``"letters"`` any spelling has a vector: for a model folder whose read-out has
+            letters or paradigms, or an npz file written from one; for a model folder of n-grams with ``readout="in"``;
+            for a ``.bin`` of fastText's
         """
         from .formats import read
 

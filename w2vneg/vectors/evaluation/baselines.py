@@ -103,23 +103,17 @@ def evaluate_with_baselines(
 ):
     """Rank held-out pairs with a model and with baselines; returns a `RankingEvaluation`.
 
-    Parameters
-    ----------
-    test : str, Path, sequence of them, or table in memory
-        Pairs (item, target[, weight]) that were not trained on.
-    exclude_known : str, Path, sequence of them, table in memory or Input, optional
-        Pairs to leave out of each centre's catalogue, as a rule the training part. None: what the users of the model
-        had in training; () leaves nothing out.
-    train : str, Path or sequence of them
-        What the baselines count; what `exclude_known` says if left out. Without either there is only popularity, by the
-        counts of the model's vocabulary.
-    ks, samples, bootstrap, seed, score
-        See `evaluate_ranking` and `scores.scores_of`.
-    fold_in : str, Path, or table in memory, optional
-        (user, item) of users whom training did not see: their vectors are made of these items (`folding.fold_in`),
-        which are left out of their catalogue.
-    rank_itself : bool
-        Among items of one kind, the centre is a rival of its own targets, as in the papers.
+    Tables are str, Path, a sequence of them, a table in memory or Input; see `evaluate_ranking`, `scores_of` for the
+    rest.
+
+    test : table, pairs (item, target[, weight]) that were not trained on
+    exclude_known : table, optional, pairs to leave out of each centre's catalogue, as a rule the training part. None:
+        what the users of the model had in training; () leaves nothing out.
+    train : table, what the baselines count; what `exclude_known` says if left out. Without either there is only
+        popularity, by the counts of the model's vocabulary.
+    fold_in : table, optional, (user, item) of users whom training did not see: their vectors are made of these items
+        (`folding.fold_in`), which are left out of their catalogue
+    rank_itself : bool, among items of one kind, the centre is a rival of its own targets, as in the papers
     """
     train = _as_paths(train)
     model, _, shown = with_users(model, fold_in)

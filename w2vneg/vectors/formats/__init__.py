@@ -169,18 +169,13 @@ def format_of(path):
 def save(path, words, matrix, counts=None, format=None, precision=None, spellings=None, rules=None):
     """Write vectors, atomically.
 
-    Parameters
-    ----------
-    words : iterable of str, n of them
-    matrix : ndarray, float32, (n, dim)
-    counts : ndarray, int64, (n,), or None
-        Not kept by word2vec's formats, model2vec and sentence-transformers.
-    format : str or None
-        One of `saved`; some write a folder. None takes it from the suffix of `path`.
-    precision : int, in 1…9, or None
-        Significant digits of word2vec text; None writes as many as read back to the same float32 values.
-    spellings, rules : readout.letters.Spellings, readout.paradigms.Rules, optional
-        What gives vectors to any spelling, what joined words by theirs; kept by npz only.
+    words : iterable of str, n of them; matrix : float32, (n, dim)
+    counts : int64, (n,), or None; not kept by word2vec's formats, model2vec and sentence-transformers
+    format : str or None, one of `saved`; some write a folder. None takes it from the suffix of `path`.
+    precision : int, in 1…9, or None, significant digits of word2vec text; None writes as many as read back to the same
+        float32 values
+    spellings, rules : readout.letters.Spellings, readout.paradigms.Rules, optional, what gives vectors to any spelling,
+        what joined words by theirs; kept by npz only
 
     ConfigError if the format is unknown, or has no precision. OutputError if the file cannot be written, a number is
     not finite, or a word cannot stand in this format.
