@@ -44,17 +44,12 @@ class Answers:
 
     def about(self):
         """Return what the page says of the vectors, and which questions it can ask."""
-        told = [
-            {
-                "name": one.name,
-                "words": len(one.vectors),
-                "noun": one.vectors.noun,
-                "dim": one.vectors.dim,
-                "any_spelling": one.vectors.spellings is not None,
-                "next": one.recommends,
-            }
-            for one in self.subjects
-        ]
+        told = []
+        for one in self.subjects:
+            vectors = one.vectors
+            known = {"words": len(vectors), "noun": vectors.noun, "dim": vectors.dim}
+            known["any_spelling"] = vectors.spellings is not None
+            told.append({"name": one.name, **known, "next": one.recommends})
         kinds = {"next": any(one["next"] for one in told), "users": bool(self._with_users)}
         return {"subjects": told, **kinds, "map": self.way != "none"}
 
@@ -144,11 +139,8 @@ class Answers:
         names = [item for item in items.split("\n") if item]
         if not names:
             raise ConfigError("what comes next is asked with an item or more")
-        columns = [
-            {"name": one.name, "near": self._reasoned(one.list_for(names, _number(k)))}
-            for one in self.subjects
-            if one.recommends
-        ]
+        asked, k = [one for one in self.subjects if one.recommends], _number(k)
+        columns = [{"name": one.name, "near": self._reasoned(one.list_for(names, k))} for one in asked]
         if not columns:
             raise ConfigError("none of these was trained on items; train with --baskets, --ratings or --pairs")
         return {"items": [self._entry(name) for name in names], "columns": columns}

@@ -11,11 +11,8 @@ _SHOWN = 10_000  # most frequent words; the projector of a browser does not take
 class TensorBoard(Tracker):
     """``tensorboard=DIR``, the log directory; a run that is resumed adds a file to it."""
 
-    keeps, package, extra = (
-        "scalars, options, and the 10,000 most frequent words for the projector",
-        "tensorboardX",
-        "tensorboard",
-    )
+    keeps = "scalars, options, and the 10,000 most frequent words for the projector"
+    package, extra = "tensorboardX", "tensorboard"
 
     def begin(self, options):
         self._writer = self.library.SummaryWriter(self.place)

@@ -9,11 +9,8 @@ from . import TRACKERS, Tracker, step_of
 class WeightsAndBiases(Tracker):
     """``wandb=DIR``; nothing leaves the machine."""
 
-    keeps, package, extra = (
-        "a run of Weights & Biases, offline; `wandb sync` sends it when you want to",
-        "wandb",
-        "wandb",
-    )
+    keeps = "a run of Weights & Biases, offline; `wandb sync` sends it when you want to"
+    package, extra = "wandb", "wandb"
 
     def begin(self, options):
         os.makedirs(self.place, exist_ok=True)

@@ -132,7 +132,7 @@ def user_vectors(model, has, start=None):
     has : csr_matrix, (n, n_out), weights of what each has, one item at least
     start : float32, (n, dim), optional, vectors near those that are sought: one step leads from there
     """
-    loss = _Loss.of(model)
+    loss = _Loss(model)
     vectors = np.empty((has.shape[0], model.config.dim), np.float32)
     at_once = max(1, _SCORES // has.shape[1])
     for first in range(0, len(vectors), at_once):
@@ -142,35 +142,28 @@ def user_vectors(model, has, start=None):
     return vectors
 
 
-class _Loss(NamedTuple):
+class _Loss:
     """The function of `user_vectors`, for users side by side; arrays float32.
 
     out : (n_out, d), c v_j; log_noise : (n_out,), or 0; mean : (d,), u; precision : (d, d), R but for its factor
     power : float, the factor is m^power; 0 for a prior that does not grow
     """
 
-    out: np.ndarray
-    log_noise: np.ndarray | float
-    mean: np.ndarray
-    precision: np.ndarray
-    power: float
-
-    @classmethod
-    def of(cls, model):
-        config, users = model.config, model.vectors_in
+    def __init__(self, model):
+        config = model.config
         try:
             factor, log_noise = settled(model)
         except ConfigError:  # not known
             factor, log_noise = 1.0, None
         strength = l2_strengths(config.l2)[0]
         if strength:
-            mean, precision, power = np.zeros(config.dim), strength * np.eye(config.dim), config.l2_power
+            mean, precision, self.power = np.zeros(config.dim), strength * np.eye(config.dim), config.l2_power
         else:
-            (mean, inverse), power = _prior(users.astype(np.float64)), 0.0
-            precision = _PRIOR * inverse
-        noise = np.float32(0.0) if log_noise is None else log_noise.astype(np.float32)
-        out = model.vectors_out if factor == 1.0 else np.float32(factor) * model.vectors_out
-        return cls(out, noise, mean.astype(np.float32), precision.astype(np.float32), power)
+            mean, inverse = _prior(model.vectors_in.astype(np.float64))
+            precision, self.power = _PRIOR * inverse, 0.0
+        self.mean, self.precision = mean.astype(np.float32), precision.astype(np.float32)
+        self.log_noise = np.float32(0.0) if log_noise is None else log_noise.astype(np.float32)
+        self.out = model.vectors_out if factor == 1.0 else np.float32(factor) * model.vectors_out
 
     def minimum(self, has, x, steps):
         """Return where users' losses are least, from `x` on; has : csr_matrix, (n, n_out); x : (n, d)"""

@@ -77,28 +77,23 @@ def are_items_of_one_kind(model):
     return hasattr(model, "scoring") or not model.config.traversal.of_words
 
 
-class _Corrected(NamedTuple):
+class _Corrected:
     """factor · s + addend, of whole rows or tile by tile."""
 
-    score: object
-    factor: np.float32
-    addend: np.ndarray
-
-    @property
-    def rows(self):
-        return self.score.rows
+    def __init__(self, score, factor, addend):
+        self._score, self._factor, self._addend, self.rows = score, factor, addend, score.rows
 
     def _apply(self, scores, addend):
-        scores *= self.factor
+        scores *= self._factor
         scores += addend
         return scores
 
     def __call__(self, centres):
-        return self._apply(self.score(centres), self.addend)
+        return self._apply(self._score(centres), self._addend)
 
     def tiles(self, centres):
-        for first, scores in self.score.tiles(centres):
-            yield first, self._apply(scores, self.addend[first : first + scores.shape[1]])
+        for first, scores in self._score.tiles(centres):
+            yield first, self._apply(scores, self._addend[first : first + scores.shape[1]])
 
 
 class PathScores:

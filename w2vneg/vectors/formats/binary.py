@@ -12,7 +12,7 @@ import numpy as np
 from ...data.words import PackedStrings
 from ...ground.errors import InputError
 from ...ground.files.atomic import atomic_file
-from .common import FORMATS, NUMBER, Format, Stored, TakenWords, check_finite, check_words, promised
+from .common import NUMBER, Stored, TakenWords, check_finite, check_words, enter, promised
 
 _HEADER = re.compile(rb"(\d{1,18}) (\d{1,18})[ \t]*\r?\n")  # no file has more than 18 digits can tell
 _NUMBERS = re.compile(rb"[-+.0-9eE \t]*\r?")
@@ -103,12 +103,5 @@ def _read_rows(path, data, at, n, dim):
     return Stored(PackedStrings(words.places), matrix[: len(words.places)], None, notes=words.notes())
 
 
-FORMATS.register("word2vec-binary")(
-    Format(
-        "the first line of `word2vec`, then each word, a blank, and little-endian float32 numbers",
-        write=write,
-        read=read,
-        suffixes=(".bin",),
-        recognises=looks_binary,
-    )
-)
+_HOLDS = "the first line of `word2vec`, then each word, a blank, and little-endian float32 numbers"
+enter("word2vec-binary", _HOLDS, write=write, read=read, suffixes=(".bin",), recognises=looks_binary)

@@ -10,7 +10,7 @@ import numpy as np
 from ...data.words import PackedStrings
 from ...ground.errors import InputError, require
 from ...ground.files.atomic import atomic_file
-from .common import FORMATS, Format, Stored, check_parts, check_text
+from .common import Stored, check_parts, check_text, enter
 
 _HOLDS = "a table: `word`, `count` if known, `vector`"
 _WORDS_A_BYTE = 8  # more different words than that no packing holds
@@ -89,9 +89,7 @@ def _first(table, fits):
     return next((table.column(item.name) for item in table.schema if fits(item.type)), None)
 
 
-FORMATS.register("parquet")(
-    Format(_HOLDS, "parquet", write_parquet, read_parquet, suffixes=(".parquet",), recognises=b"PAR1")
-)
-FORMATS.register("arrow")(
-    Format(_HOLDS, "parquet", write_arrow, read_arrow, suffixes=(".arrow", ".feather"), recognises=b"ARROW1")
-)
+_PARQUET = {"suffixes": (".parquet",), "recognises": b"PAR1"}
+_ARROW = {"suffixes": (".arrow", ".feather"), "recognises": b"ARROW1"}
+enter("parquet", _HOLDS, extra="parquet", write=write_parquet, read=read_parquet, **_PARQUET)
+enter("arrow", _HOLDS, extra="parquet", write=write_arrow, read=read_arrow, **_ARROW)

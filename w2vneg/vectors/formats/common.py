@@ -28,7 +28,7 @@ FORMATS = Registry("format")  # str -> Format
 
 @dataclass(frozen=True)
 class Format:
-    """A format of vectors; the file that writes or reads it enters it into `FORMATS`.
+    """A format of vectors; the file that writes or reads it calls `enter`.
 
     holds : str, what stands in it, for the docs; extra : str, which of w2vneg's installs what it needs
     write : callable, (path, Stored); of a whole model (path, Model) if `of_model`; None if it is only read
@@ -51,6 +51,11 @@ class Format:
         if isinstance(self.recognises, bytes):
             return seen.startswith(self.recognises)
         return self.recognises is not None and self.recognises(seen)
+
+
+def enter(name, holds="", **traits):
+    """Enter a `Format` into `FORMATS`."""
+    FORMATS.register(name)(Format(holds, **traits))
 
 
 class Stored(NamedTuple):

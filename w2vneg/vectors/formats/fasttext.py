@@ -24,7 +24,7 @@ from ...ground.files.atomic import atomic_file
 from ...kernels.bags import mean_rows
 from ...kernels.text.grams import buckets_of
 from ...objectives.inputs.subwords import rows_of_grams
-from .common import FORMATS, Format, Stored, check_finite, check_text
+from .common import Stored, check_finite, check_text, enter
 
 MAGIC = struct.pack("<i", 793712314)
 _VERSION = 12
@@ -236,12 +236,5 @@ def spellings_of(vocab, rows, minn, maxn, buckets):
     return GramSpellings(rows, minn, maxn, buckets, used) if len(rows) == max(1, len(used)) else None
 
 
-FORMATS.register("fasttext")(
-    Format(
-        "words, n-grams and both matrices of a model; see [inputs](inputs.md)",
-        write=write,
-        read=read,
-        of_model=True,
-        recognises=MAGIC,
-    )
-)
+_HOLDS = "words, n-grams and both matrices of a model; see [inputs](inputs.md)"
+enter("fasttext", _HOLDS, write=write, read=read, of_model=True, recognises=MAGIC)

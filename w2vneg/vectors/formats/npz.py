@@ -21,7 +21,7 @@ from ...ground.files.atomic import atomic_file
 from ...ground.files.npy import npy_header
 from ...objectives.readout.letters import Spellings
 from ...objectives.readout.paradigms import Derived, Pairs, Rules
-from .common import ARRAYS, FORMATS, Format, Stored, arrays_of, check_parts, check_text, words_of
+from .common import ARRAYS, Stored, arrays_of, check_parts, check_text, enter, words_of
 
 _REMEDY = "; it was not written by w2vneg, or is damaged: write it again (w2vneg export … --format npz)"
 
@@ -161,13 +161,8 @@ def _begin(stream, member):
     return member.header_offset + _NAME_LENGTHS_AT + 4 + name_length + extra_length
 
 
-FORMATS.register("npz")(
-    Format(
-        "NumPy arrays: `matrix`, `word_bytes`, `word_offsets`, `counts` if known; with `--oov letters` also `grams`, "
-        "`gram_vectors`, `gram_lengths`; of paradigms `kin_…`",
-        write=write,
-        read=read,
-        suffixes=(".npz",),
-        recognises=b"PK\x03\x04",
-    )
+_HOLDS = (
+    "NumPy arrays: `matrix`, `word_bytes`, `word_offsets`, `counts` if known; with `--oov letters` also `grams`, "
+    "`gram_vectors`, `gram_lengths`; of paradigms `kin_…`"
 )
+enter("npz", _HOLDS, write=write, read=read, suffixes=(".npz",), recognises=b"PK\x03\x04")

@@ -14,9 +14,10 @@ import numpy as np
 from ...data.words import PackedStrings
 from ...ground.errors import ConfigError, InputError, OutputError, require
 from ...ground.files.atomic import atomic_file, atomic_folder
-from .common import ARRAYS, FORMATS, Format, Stored, arrays_of, check_parts, check_text, check_words, words_of
+from .common import ARRAYS, Stored, arrays_of, check_parts, check_text, check_words, enter, words_of
 
 _REMEDY = "; it was not written by w2vneg, or is damaged: write it again (w2vneg export … --format safetensors)"
+_ARRAYS = "tensors: `matrix`, `word_bytes`, `word_offsets`, `counts` if known"
 _HOLDS = "`tokenizer.json` with a token a word, `model.safetensors`, `modules.json`, the program's own configuration"
 _MODULES = [{"idx": 0, "name": "0", "path": ".", "type": "sentence_transformers.models.StaticEmbedding"}]
 _MATRIX, _TOKENIZER = "model.safetensors", "tokenizer.json"
@@ -149,16 +150,9 @@ def _rows(folder, matrix, mapping, weights, n):
     return np.ascontiguousarray(matrix)
 
 
-FORMATS.register("safetensors")(
-    Format(
-        "tensors: `matrix`, `word_bytes`, `word_offsets`, `counts` if known",
-        "safetensors",
-        write,
-        read,
-        suffixes=(".safetensors",),
-        recognises=is_safetensors,
-    )
-)
-FORMATS.register("model2vec")(Format(_HOLDS, "tokenizers", write_model2vec, folder=True))
-FORMATS.register("sentence-transformers")(Format(_HOLDS, "tokenizers", write_sentence_transformers, folder=True))
-FORMATS.register("static")(Format(read=read_folder, folder=True, recognises=is_folder))
+_FILE = {"extra": "safetensors", "suffixes": (".safetensors",), "recognises": is_safetensors}
+_FOLDER = {"extra": "tokenizers", "folder": True}
+enter("safetensors", _ARRAYS, write=write, read=read, **_FILE)
+enter("model2vec", _HOLDS, write=write_model2vec, **_FOLDER)
+enter("sentence-transformers", _HOLDS, write=write_sentence_transformers, **_FOLDER)
+enter("static", read=read_folder, folder=True, recognises=is_folder)

@@ -14,7 +14,7 @@ from ...data.words import PackedStrings
 from ...ground.errors import ConfigError, InputError
 from ...ground.files.atomic import atomic_file
 from ...ground.files.bounded import lines_of
-from .common import FORMATS, NUMBER, Format, Stored, TakenWords, check_words, format_rows, promised
+from .common import NUMBER, Stored, TakenWords, check_words, enter, format_rows, promised
 
 HEADER = re.compile(rb"(\d+)[ \t]+(\d+)[ \t]*\r?\n?\Z")
 _HEADER_OF_DL4J = re.compile(rb"(\d{1,18})[ \t]+(\d{1,18})[ \t]+\d+[ \t]*\r?\n?\Z")
@@ -323,11 +323,5 @@ def _parse_row(path, line, rest, dim):
     return values
 
 
-FORMATS.register("word2vec")(
-    Format(
-        "a line with the number of words and of dimensions, then a word and its numbers on each line",
-        write=write,
-        read=read,
-        suffixes=(".txt", ".vec"),
-    )
-)
+_HOLDS = "a line with the number of words and of dimensions, then a word and its numbers on each line"
+enter("word2vec", _HOLDS, write=write, read=read, suffixes=(".txt", ".vec"))
