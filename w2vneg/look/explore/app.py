@@ -40,11 +40,6 @@ _FILES = 4096  # open ones, of which each connection is one; some systems allow 
 _TOGETHER = 0.02  # seconds that a thread answers questions for, before it tells what it has
 
 
-def new_token():
-    """Return what must stand in the address (str)."""
-    return secrets.token_urlsafe(24)
-
-
 class Desk:
     """Answers questions outside the server's own thread: one at a time, as scoring functions write into arrays of their
     own, and those that wait together, as threads take long to hand over. Equal ones are answered once.

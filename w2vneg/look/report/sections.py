@@ -1,5 +1,6 @@
 """What is reported of runs and vectors: each function makes one section, empty where there is nothing to report."""
 
+from itertools import zip_longest
 from pathlib import Path
 
 import numpy as np
@@ -322,7 +323,7 @@ def neighbours(subjects, words=()):
         columns = [_nearest(one, word) for one in subjects]
         if any(columns) or words:
             columns = [column or [f"no such {one.vectors.noun}"] for one, column in zip(subjects, columns, strict=True)]
-            rows = [[column[i] if i < len(column) else "" for column in columns] for i in range(max(map(len, columns)))]
+            rows = [list(row) for row in zip_longest(*columns, fillvalue="")]
             section.tables.append(Table(subjects[0].title(word), [one.name for one in subjects], rows))
     return section
 
@@ -350,10 +351,10 @@ def lists(subjects):
             had = ", ".join(one.title(one.model.vocab_out.words[item]) for item in has[:_HAVE].tolist())
             more = f" and {len(has) - _HAVE} more" if len(has) > _HAVE else ""
             title = f"{one.name}: user {user}, who has {had}{more}"
-            rows = [
-                [one.title(word), f"{score:.2f}", ", ".join(f"{one.title(own)} {near:.2f}" for own, near in why)]
-                for word, score, why in found
-            ]
+            rows = []
+            for word, score, why in found:
+                reasons = ", ".join(f"{one.title(own)} {near:.2f}" for own, near in why)
+                rows.append([one.title(word), f"{score:.2f}", reasons])
             section.tables.append(Table(title, ["gets", "score", "near to"], rows))
     return section
 

@@ -90,10 +90,10 @@ def evaluate_analogy(vectors, path, name=None, restrict_vocab=None, half=None, c
         )
     ranks = answer_ranks(vectors.unit[:restrict_vocab], questions)
     parts = np.split(ranks, np.cumsum([len(rows) for rows in found])[:-1])
-    scores = [
-        _score(title, section_kind(title), part, len(asked))
-        for (title, asked), part in zip(sections, parts, strict=True)
-    ]
+    scores = []
+    for (title, asked), part in zip(sections, parts, strict=True):
+        kind = "syntactic" if title.startswith("gram") else "semantic"  # as the Google set names them
+        scores.append(_score(title, kind, part, len(asked)))
     return AnalogyResult(
         name=name or Path(path).name,
         path=str(path),
@@ -150,11 +150,6 @@ def answer_ranks(unit, questions):
 
 def _rows(find, questions):
     return np.array([[find(word) for word in question] for question in questions], np.int64).reshape(-1, 4)
-
-
-def section_kind(title):
-    """Return ``"syntactic"`` for the sections named ``gram…``, as in the Google set, else ``"semantic"``."""
-    return "syntactic" if title.startswith("gram") else "semantic"
 
 
 def _score(title, kind, ranks, total):

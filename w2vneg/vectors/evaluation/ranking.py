@@ -103,11 +103,9 @@ def evaluate_ranking(
         raise ConfigError(f"ranking needs two targets or more and every k at least 1; got {n_targets} and k {ks}")
     held = _as_held(pairs, n_targets)
     centres = np.flatnonzero(np.diff(held.indptr))
-    given_in = None if known is None else _as_known(known, held.shape[0], n_targets)
-    known_in = given_in
+    known_in = given_in = _as_known(known, *held.shape)
     if one_kind:  # each centre is known with itself
-        diagonal = scipy.sparse.eye(held.shape[0], n_targets, dtype=bool, format="csr")
-        known_in = diagonal if known is None else (given_in + diagonal).tocsr()
+        known_in = (given_in + scipy.sparse.eye(*held.shape, dtype=bool, format="csr")).tocsr()
     for_groups, for_samples, for_bootstrap = map(np.random.default_rng, np.random.SeedSequence(seed).spawn(3))
     groups = np.arange(len(centres))
     if len(centres) > _GROUPS:
@@ -135,7 +133,7 @@ def evaluate_ranking(
         centres=len(centres),
         targets=n_targets,
         known_left_out=known is not None,
-        known_held_out=0 if given_in is None else int(given_in.multiply(held.astype(bool)).nnz),
+        known_held_out=int(given_in.multiply(held.astype(bool)).nnz),
         intervals=_intervals(table, bootstrap, for_bootstrap),
         tenths=[] if tenths is None else tenths.rows(),
     )
@@ -153,19 +151,14 @@ class Block:
     """
 
     def __init__(self, scores, centres, held, known, logits, samples, rng):
-        part = held[centres]
+        part, seen = held[centres], known[centres]
         self.n_centres = len(centres)
         self.logits, self.samples, self.rng = logits, samples, rng
         self.row = np.repeat(np.arange(len(centres)), np.diff(part.indptr))
         self.target, self.weight = part.indices, part.data
-        if known is None:
-            out = np.zeros(len(centres) + 1, np.int64), np.empty(0, np.int32)
-        else:
-            seen = known[centres]
-            out = seen.indptr.astype(np.int64), seen.indices.astype(np.int32)
-        question = Question(part.indptr.astype(np.int64), part.indices.astype(np.int32), *out)
+        asked, out = ((one.indptr.astype(np.int64), one.indices.astype(np.int32)) for one in (part, seen))
         self.scores = np.ascontiguousarray(scores)
-        found = find_places(self.scores, question)
+        found = find_places(self.scores, Question(*asked, *out))
         if not np.isfinite(found.log_z).all() or not np.isfinite(found.own).all():
             raise InputError("some scores are no finite numbers: the vectors are too long, the model has diverged")
         self.above, self.equal = found.above, found.equal
@@ -256,7 +249,7 @@ def _as_held(pairs, n_targets):
 
 def _as_known(known, n_centres, n_targets):
     """Return a CSR matrix of ones where a pair is known, with a row for every centre that is asked for."""
-    known = scipy.sparse.coo_matrix(known)
+    known = scipy.sparse.coo_matrix((n_centres, n_targets) if known is None else known)
     if known.shape[1] != n_targets:
         raise ConfigError(f"the known pairs have {known.shape[1]} targets, the scores {n_targets}; use one vocabulary")
     asked = known.row < n_centres
