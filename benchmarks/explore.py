@@ -54,8 +54,8 @@ def _serve(n, dim, ready):
     from w2vneg import Vectors
     from w2vneg.config import TrainConfig
     from w2vneg.data.vocab import Vocabulary
-    from w2vneg.look.explore import Answers, make_app
-    from w2vneg.look.explore.app import listen, serve
+    from w2vneg.look.explore import Answers
+    from w2vneg.look.explore.app import listen, make_app, serve
     from w2vneg.look.report.subjects import Subject
     from w2vneg.run.model import Model
 

@@ -22,7 +22,7 @@ from w2vneg.data.inputs import encode_input
 from w2vneg.data.splits import split_data
 from w2vneg.ground.errors import MissingExtraError
 from w2vneg.vectors.evaluation import evaluate_classes, evaluate_links
-from w2vneg.vectors.evaluation.links import NULL
+from w2vneg.vectors.evaluation.graph_tasks import NULL
 
 DIM, WALKS, LENGTH, WINDOW, P, Q = 64, 10, 80, 10, 1.0, 0.5
 SHARE = 0.5  # of the labelled nodes, for training

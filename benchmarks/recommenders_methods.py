@@ -14,7 +14,7 @@ from w2vneg.run.trainer import Trainer
 from w2vneg.vectors.evaluation import LogitScores, popularity_scores, scores_of
 from w2vneg.vectors.evaluation.folding import user_vectors
 from w2vneg.vectors.evaluation.recommend import recommend_blocks
-from w2vneg.vectors.evaluation.slim import SlimScores, default_of, fit_weights
+from w2vneg.vectors.evaluation.scores import SlimScores, default_of, fit_weights
 
 from .item_rivals import fit
 

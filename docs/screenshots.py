@@ -28,8 +28,8 @@ def serve(models):
     """Serve the explorer on a thread; return its address and what ends it."""
     import uvicorn
 
-    from w2vneg.look.explore import Answers, make_app
-    from w2vneg.look.explore.app import listen
+    from w2vneg.look.explore import Answers
+    from w2vneg.look.explore.app import listen, make_app
     from w2vneg.look.report.subjects import load_subjects
 
     listening = listen()

@@ -30,9 +30,9 @@ import scipy.sparse
 from w2vneg.config import TrainConfig
 from w2vneg.ground.errors import DivergenceError
 from w2vneg.ground.events import EpochDone
+from w2vneg.objectives.law import settled
 from w2vneg.run.trainer import Trainer
 from w2vneg.vectors.evaluation import evaluate_ranking, scores_of
-from w2vneg.vectors.evaluation.correction import settled
 
 from .item_tasks import Task
 

@@ -24,7 +24,7 @@ import pandas as pd
 
 from w2vneg.data.builtin import builtin_sentences
 from w2vneg.ground.errors import DivergenceError
-from w2vneg.vectors.evaluation.correction import settled
+from w2vneg.objectives.law import settled
 
 from . import STUDIES, Study, declare
 from .climb import Rates

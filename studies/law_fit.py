@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from w2vneg.objectives.law import settled
 from w2vneg.vectors.evaluation import scores_of
-from w2vneg.vectors.evaluation.correction import settled
 
 POPULAR, PMI = "slope on log pop", "slope on PMI"
 _BINS = 12

@@ -5,7 +5,7 @@ from up to ten items before it, by the last one alone (the paper's setting), by 
 GRU over them, with six of the paper's objectives. Users of validation and test data are not trained on.
 
 Objectives that leave their noise in the scores are read off, and their rate is chosen, with it taken off, as the law of
-`evaluation.correction` has it; "raw" are the same models ranked by plain scores.
+`evaluation.scores` has it; "raw" are the same models ranked by plain scores.
 """
 
 import numpy as np

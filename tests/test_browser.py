@@ -10,8 +10,8 @@ import pytest
 from item_models import LOGITS, model_of
 
 from w2vneg import Vectors
-from w2vneg.look.explore import Answers, make_app
-from w2vneg.look.explore.app import listen
+from w2vneg.look.explore import Answers
+from w2vneg.look.explore.app import listen, make_app
 from w2vneg.look.figures.interactive import page_script
 from w2vneg.look.report import make_report
 from w2vneg.look.report.subjects import Subject

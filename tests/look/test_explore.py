@@ -12,9 +12,8 @@ from item_models import LOGITS, model_of
 
 from w2vneg import Vectors
 from w2vneg.ground.errors import ConfigError, UnknownNameError
-from w2vneg.look.explore import Answers, make_app
-from w2vneg.look.explore.answers import parsed
-from w2vneg.look.explore.app import Desk, allow_files, listen
+from w2vneg.look.explore import Answers, parsed
+from w2vneg.look.explore.app import Desk, allow_files, listen, make_app
 from w2vneg.look.report.subjects import Subject
 from w2vneg.vectors.evaluation.recommend import recommend, recommend_new
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from w2vneg.look.figures.charts import COLOURS, DASHES, Chart, Series
-from w2vneg.look.figures.still import as_bytes, draw, drawn, styled
+from w2vneg.look.figures import COLOURS, DASHES, Chart, Series
+from w2vneg.look.figures.still import as_bytes, draw, drawn
 
 pytest.importorskip("matplotlib")
 
@@ -58,10 +58,8 @@ def test_pictures_are_files_of_their_kind():
 
 
 def test_charts_share_a_figure():
-    with styled():
-        from w2vneg.look.figures.still import new_figure
-
-        panels = new_figure().subplots(1, 2)
-        for axes in panels:
+    def panels(figure):
+        for axes in figure.subplots(1, 2):
             draw(Chart("key", "", "x", "y", [Series("a", [1, 2], [2, 3])]), axes)
-    assert [len(axes.lines) for axes in panels] == [1, 1]
+
+    assert [len(axes.lines) for axes in drawn(panels).axes] == [1, 1]

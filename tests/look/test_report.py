@@ -12,9 +12,8 @@ from item_models import LOGITS, model_of
 from scipy.stats import binomtest, spearmanr
 
 from w2vneg import Vectors
-from w2vneg.look.figures import interactive
-from w2vneg.look.figures.charts import Chart, Series
-from w2vneg.look.report import geometry, intervals, make_report, maps, sections
+from w2vneg.look.figures import Chart, Series, interactive
+from w2vneg.look.report import make_report, maps, sections
 from w2vneg.look.report.subjects import Subject, load_subjects, short_names
 
 EVIL = ["<script>alert(1)</script>", "</script><img/src=x/onerror=alert(2)>", "{{7*7}}", "a&amp;b", "$x^2$"]
@@ -168,7 +167,7 @@ def test_the_verdict_leaves_out_what_says_next_to_nothing(monkeypatch):
 @pytest.mark.parametrize(("right", "n"), [(0, 7), (3, 10), (10, 10)])
 def test_intervals_are_wilson_s(right, n):
     expected = binomtest(right, n).proportion_ci(method="wilson")
-    np.testing.assert_allclose(intervals.wilson(right / n, n), expected, atol=1e-7)
+    np.testing.assert_allclose(sections.wilson(right / n, n), expected, atol=1e-7)
 
 
 def test_differences_are_paired():
@@ -176,7 +175,7 @@ def test_differences_are_paired():
     human = rng.normal(size=300)
     noise, other = rng.normal(size=(2, 300))
     first, second = human + 2 * noise, human + 1.6 * noise + 0.1 * other
-    difference, low, high = intervals.paired_difference(human, first, second)
+    difference, low, high = sections.paired_difference(human, first, second)
     expected = spearmanr(human, second).statistic - spearmanr(human, first).statistic
     assert difference == pytest.approx(expected)
     resampled = []
@@ -184,7 +183,7 @@ def test_differences_are_paired():
         rows = rng.integers(0, 300, 300)
         resampled.append(spearmanr(human[rows], second[rows])[0] - spearmanr(human[rows], first[rows])[0])
     np.testing.assert_allclose((low, high), np.percentile(resampled, (2.5, 97.5)), atol=0.015)
-    assert low > 0 and intervals.paired_difference(human, first, first) == (0.0, 0.0, 0.0)
+    assert low > 0 and sections.paired_difference(human, first, first) == (0.0, 0.0, 0.0)
 
 
 def test_differences_are_of_the_pairs_that_both_have_scored(tmp_path):
@@ -212,23 +211,23 @@ def test_outliers_are_the_pairs_that_people_and_cosines_put_furthest_apart(tmp_p
 
 def test_hubs_are_counted_among_the_ten_nearest():
     vectors = vectors_of([f"w{i}" for i in range(60)])
-    seen, asked = geometry.hubness(vectors)
+    seen, asked = maps.hubness(vectors)
     expected = np.zeros(60, int)
     for word in vectors.words:
         expected[[vectors.id(other) for other, _ in vectors.most_similar(word, k=10)]] += 1
     assert asked == 60 and seen.tolist() == expected.tolist()
-    assert geometry.hubness(vectors_of("ab"))[0].tolist() == [1, 1]
-    assert geometry.hubness(vectors_of("a"))[0].tolist() == [0]
+    assert maps.hubness(vectors_of("ab"))[0].tolist() == [1, 1]
+    assert maps.hubness(vectors_of("a"))[0].tolist() == [0]
 
 
 def test_effective_rank_of_equal_axes_and_of_a_line():
     cross = np.vstack([np.eye(4), -np.eye(4)])
-    shares = geometry.spectrum(Vectors([f"w{i}" for i in range(8)], cross))
+    shares = maps.spectrum(Vectors([f"w{i}" for i in range(8)], cross))
     np.testing.assert_allclose(shares, 0.25, rtol=1e-6)
-    assert geometry.effective_rank(shares) == pytest.approx(4)
-    line = geometry.spectrum(Vectors("abc", [[1, 1], [2, 2], [5, 5]]))
-    assert geometry.effective_rank(line) == pytest.approx(1, abs=1e-5)
-    assert np.isfinite(geometry.effective_rank(geometry.spectrum(Vectors("a", [[0.0, 0.0]]))))
+    assert maps.effective_rank(shares) == pytest.approx(4)
+    line = maps.spectrum(Vectors("abc", [[1, 1], [2, 2], [5, 5]]))
+    assert maps.effective_rank(line) == pytest.approx(1, abs=1e-5)
+    assert np.isfinite(maps.effective_rank(maps.spectrum(Vectors("a", [[0.0, 0.0]]))))
 
 
 def test_a_map_by_principal_axes_keeps_distances_within_a_plane():
@@ -303,9 +302,9 @@ def test_what_is_shown_of_files_beside_models(folder):
     facts = {row[0]: row[1:] for row in section.tables[0].rows}
     assert facts["vectors"] == ["5 words", "5 items"]
     assert facts["epochs"] == ["–", f"2 of {model.config.epochs}, interrupted"]
-    norms = sections.shape([one, two]).charts[0]  # not places of one beside counts of the other
+    norms = maps.shape([one, two]).charts[0]  # not places of one beside counts of the other
     assert norms.x.startswith("rank") and all(series.x[0] == 1 for series in norms.series)
-    assert sections.shape([two]).charts[0].series[0].x[0] == 9
+    assert maps.shape([two]).charts[0].series[0].x[0] == 9
 
 
 def test_words_that_are_asked_for_are_shown_or_told_to_be_unknown():

@@ -18,7 +18,7 @@ from w2vneg.data.words import PackedStrings
 from w2vneg.ground.errors import ConfigError, FileNote, InputError, OutputError
 from w2vneg.ground.files import bounded
 from w2vneg.vectors import Vectors, formats
-from w2vneg.vectors.formats import binary, decimals
+from w2vneg.vectors.formats import common
 
 FINITE = st.floats(width=32, allow_nan=False, allow_infinity=False)
 WORD = st.text(st.characters(exclude_categories=["Cs"], exclude_characters=" \t\n\r\v\f"), min_size=1, max_size=8)
@@ -95,7 +95,7 @@ def test_decimals_are_the_shortest_that_read_back():
     edges = np.array([1e-4, 1e-3, 1e-2, 0.1, 1, 10, 100], dtype=np.float32).view(np.int32)
     edges = (edges[:, None] + np.arange(-20, 20, dtype=np.int32)).reshape(-1).view(np.float32)
     values = np.concatenate([bits[np.isfinite(bits)], powers, usual, -usual, edges, SPECIAL]).astype(np.float32)
-    tokens = b"".join(decimals.format_rows(values[:, None])).decode().split("\n")[:-1]
+    tokens = b"".join(common.format_rows(values[:, None])).decode().split("\n")[:-1]
     assert len(tokens) == len(values)
     same_bits(np.array([float(token) for token in tokens]).astype(np.float32), values)
     digits = [mantissa_digits(token) for token in tokens]
@@ -241,16 +241,6 @@ def test_binary_with_and_without_line_feeds(tmp_path):
         np.testing.assert_array_equal(matrix, np.arange(1, 7, dtype=np.float32).reshape(2, 3) / np.float32(7))
 
 
-def test_binary_read_in_small_pieces():
-    source = binary._Buffered(io.BytesIO(b"ab 1234\ncd 5678"), piece=3)
-    assert source.word() == b"ab"
-    assert source.take(4) == b"1234"
-    assert source.word() == b"\ncd"
-    assert source.take(5) is None
-    assert source.take(4) == b"5678"
-    assert source.word() is None
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -346,7 +336,7 @@ def test_an_array_that_would_unpack_without_end_is_refused(tmp_path):
 
 def test_what_would_unpack_to_far_more_than_it_is_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(formats.npz, "_LITTLE", 1 << 16)
-    monkeypatch.setattr(formats.packed, "_LITTLE", 1 << 16)
+    monkeypatch.setattr(formats, "_LITTLE", 1 << 16)
     words, matrix = ["a", "b"], np.zeros((2, 1 << 20), np.float32)
     formats.save(tmp_path / "v.npz", words, matrix)
     with np.load(tmp_path / "v.npz") as archive:

@@ -10,8 +10,7 @@ from planted import two_blocks
 from w2vneg import Vectors
 from w2vneg.ground.errors import ConfigError, InputError, MissingExtraError
 from w2vneg.vectors.evaluation import evaluate_classes, evaluate_links
-from w2vneg.vectors.evaluation.classify import _chosen
-from w2vneg.vectors.evaluation.links import _beside
+from w2vneg.vectors.evaluation.graph_tasks import _beside, _chosen
 
 EDGES = np.array(two_blocks())
 BLOCK = {node: node[0] for node in sorted({*EDGES.ravel()})}

@@ -126,7 +126,7 @@ def test_an_absolute_softmax_is_ranked_by_the_size_of_its_logits(folder):
 
 
 def test_counts_too_large_for_memory_are_not_made(folder, monkeypatch):
-    monkeypatch.setattr("w2vneg.vectors.evaluation.slim.memory_size", lambda: 100)
+    monkeypatch.setattr("w2vneg.vectors.evaluation.scores.memory_size", lambda: 100)
     model = model_of([[0, 1, 2], [2, 1, 0]], words="uv", words_out="xyz")
     write(folder / "train.tsv", [("u", "x", 1), ("v", "x", 1), ("v", "y", 1)])
     write(folder / "test.tsv", [("u", "y", 1)])

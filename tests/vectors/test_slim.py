@@ -10,8 +10,8 @@ import scipy.sparse
 from w2vneg import Input, Slim, Word2Vec
 from w2vneg.ground.errors import ConfigError, InputError
 from w2vneg.run.slim import load_recommender
-from w2vneg.vectors.evaluation import scores_of, slim
-from w2vneg.vectors.evaluation.slim import SlimScores, default_of, fit_weights
+from w2vneg.vectors.evaluation import scores as scores_module
+from w2vneg.vectors.evaluation.scores import SlimScores, default_of, fit_weights, scores_of
 
 
 def made_up(n_users=60, n_items=12, seed=3):
@@ -85,7 +85,7 @@ def test_what_cannot_be_learnt_from_is_refused(monkeypatch):
             fit_weights(made_up(), neighbours, l2)
     assert default_of(made_up()) == (50, 30.0)
     assert default_of(scipy.sparse.csr_matrix(np.ones((5, 61), np.float32))) == (200, 300.0)
-    monkeypatch.setattr(slim, "memory_size", lambda: 1000)
+    monkeypatch.setattr(scores_module, "memory_size", lambda: 1000)
     with pytest.raises(InputError, match="more than a quarter of the memory"):
         fit_weights(made_up(), 50, 30.0)
     for kind, rows in (("pairs", [("a", "b"), ("c", "d")]), ("edges", [("a", "b"), ("b", "c")])):

@@ -186,7 +186,7 @@ def links(vectors, test, train, valid, seeds, readout, as_json):
     from ..data.splitfiles import parts_beside
     from ..vectors import Vectors
     from ..vectors.evaluation import evaluate_links
-    from ..vectors.evaluation.links import NULL
+    from ..vectors.evaluation.graph_tasks import NULL
 
     beside = parts_beside(test)
     train, valid = train or beside.get("train"), valid or beside.get("valid")
@@ -234,7 +234,7 @@ def classify(vectors, labels, shares, seeds, readout, as_json):
     """
     from ..vectors import Vectors
     from ..vectors.evaluation import evaluate_classes
-    from ..vectors.evaluation.classify import SHARES
+    from ..vectors.evaluation.graph_tasks import SHARES
 
     loaded = Vectors.load(vectors, readout=readout)
     result = evaluate_classes(loaded, labels, shares=shares or SHARES, seeds=seeds)

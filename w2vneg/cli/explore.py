@@ -1,5 +1,7 @@
 """`w2vneg explore`: a page of this machine's own on which vectors answer as one types."""
 
+import secrets
+
 import click
 
 from .options import mirror_option, option
@@ -22,8 +24,8 @@ def explore(runs, port, opened, readout, way, titles, titles_cols, mirror):
     Neighbours, sums and analogies; for items, what comes next and why. Several models answer side by side. The page is
     served to this machine only, at an address that nobody can guess, and loads nothing from elsewhere. Ctrl-C ends it.
     """
-    from ..look.explore import Answers, make_app
-    from ..look.explore.app import leave, listen, new_token, serve
+    from ..look.explore import Answers
+    from ..look.explore.app import leave, listen, make_app, serve
     from ..look.figures.interactive import bundle
     from ..look.report.maps import check_way
     from ..look.report.subjects import load_subjects
@@ -31,7 +33,7 @@ def explore(runs, port, opened, readout, way, titles, titles_cols, mirror):
     check_way(way)
     if way != "none":
         bundle()  # a word on what is missing comes now
-    token = new_token()
+    token = secrets.token_urlsafe(24)
     subjects = load_subjects(runs, readout, titles_of(titles, titles_cols, mirror), any_spelling=True)
     app = make_app(Answers(subjects, way), token)
     with listen(port) as listening:

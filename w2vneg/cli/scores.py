@@ -14,8 +14,7 @@ class _Score(click.ParamType):
         if value == "raw":  # the default: nothing heavy is imported for it
             return value
         from ..ground.errors import ConfigError
-        from ..vectors.evaluation.correction import share_of
-        from ..vectors.evaluation.scores import fused_weight
+        from ..vectors.evaluation.scores import fused_weight, share_of
 
         try:
             if fused_weight(value) is None:

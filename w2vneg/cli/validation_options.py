@@ -206,7 +206,7 @@ def warn_of_raw(validation, config, combinations, encoded, note):
     from ..ground.errors import W2vnegError
     from ..objectives.law import are_known, settle_alike
     from ..run.validation import Validation, set_names
-    from ..vectors.evaluation.correction import share_of
+    from ..vectors.evaluation.scores import share_of
 
     if not isinstance(validation, Validation) or validation.metric.name in set_names() or share_of(validation.score):
         return

@@ -40,6 +40,12 @@ def near_spellings(word, words, shown=3):
     return [other for other in dict.fromkeys(found) if other != word][:shown]
 
 
+def near_hint(word, words, otherwise="."):
+    """Return ``"; did you mean …?"`` with the near spellings of a word, `otherwise` if there are none (str)."""
+    near = near_spellings(word, words)
+    return f"; did you mean {' or '.join(map(repr, near))}?" if near else otherwise
+
+
 def _codes(text):
     """Return the code points of a str, uint32 (n,)."""
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)

@@ -5,12 +5,10 @@ Vectors are trained by w2vneg, so numbers differ from gensim's; files are w2vneg
 has no counterpart is refused by a ConfigError or an AttributeError that says what to do.
 """
 
-from .callbacks import CallbackAny2Vec
 from .fasttext import FastText, load_facebook_model, load_facebook_vectors
 from .keyedvectors import KeyedVectors
 from .phrases import Phrases
-from .sentences import LineSentence
-from .word2vec import Word2Vec
+from .word2vec import CallbackAny2Vec, LineSentence, Word2Vec
 
 FrozenPhrases = Phraser = Phrases
 

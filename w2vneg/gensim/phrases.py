@@ -28,9 +28,8 @@ class Phrases:
             vars(self).update(vars(sentences))
             return
         refused.unless("_", "words are joined by an underscore", delimiter=delimiter)
-        refused.unless(
-            frozenset(), "leave it out: phrases are of two words side by side", connector_words=connector_words
-        )
+        alone = "leave it out: phrases are of two words side by side"
+        refused.unless(frozenset(), alone, connector_words=connector_words)
         if scoring not in _SCORINGS:
             raise ConfigError(f"scoring must be 'default' or 'npmi', not {scoring!r}")
         if _SCORINGS[scoring] == "npmi" and not -1 <= threshold <= 1:
@@ -55,13 +54,12 @@ class Phrases:
         """Yield each word or phrase of a sentence, and the score of the phrase or None."""
         waiting = None
         for word in sentence:
-            if waiting is not None and (score := self._scores.get((waiting, word))) is not None:
+            score = None if waiting is None else self._scores.get((waiting, word))
+            if score is not None:
                 yield f"{waiting}_{word}", score
-                waiting = None
-                continue
-            if waiting is not None:
+            elif waiting is not None:
                 yield waiting, None
-            waiting = word
+            waiting = word if score is None else None
         if waiting is not None:
             yield waiting, None
 

@@ -1,39 +1,73 @@
-"""gensim's Word2Vec, over `w2vneg.Word2Vec`."""
+"""gensim's Word2Vec, over `w2vneg.Word2Vec`; its callbacks and LineSentence."""
 
 from __future__ import annotations
 
 import os
 import warnings
+from itertools import islice
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ..data.inputs import Input
+from ..data.readers.sources import ByteStream
 from ..data.vocab import Vocabulary
 from ..ground.errors import ConfigError
+from ..ground.events import EpochDone
 from ..run.model import Model
 from ..run.word2vec import Word2Vec as Ours
 from ..vectors import Vectors
 from . import refused
-from .callbacks import call, listener
 from .keyedvectors import KeyedVectors
-from .sentences import LineSentence
 
 _TRIM = "words are chosen by min_count and max_final_vocab, or by build_vocab_from_freq; leave it out"
 _COUNTED = "memory needs no such limit here; max_final_vocab limits the words that are kept"
 _SHORT = 1000  # words of a text that subsampling would leave nothing of
 _RUN = ("alpha", "min_alpha", "epochs", "workers", "seed")  # what may be changed before `train`
-_SHARED = (
-    *_RUN,
-    "vector_size",
-    "window",
-    "min_count",
-    "sample",
-    "cbow_mean",
-    "null_word",
-    "sorted_vocab",
-    "shrink_windows",
-)
+_OURS = ("sample", "cbow_mean", "null_word", "sorted_vocab", "shrink_windows")
+_SHARED = (*_RUN, *_OURS, "vector_size", "window", "min_count")  # what our Word2Vec takes under these names
+
+
+class CallbackAny2Vec:
+    """What a callback may define; each method gets the model."""
+
+    def on_train_begin(self, model):
+        """Before the first epoch."""
+
+    def on_epoch_begin(self, model):
+        """Before each epoch."""
+
+    def on_epoch_end(self, model):
+        """After each epoch."""
+
+    def on_train_end(self, model):
+        """After the last epoch."""
+
+
+class LineSentence:
+    """Sentences of a file, packed or not, a line each with tokens between blanks; read anew each time.
+
+    max_sentence_length : int, longer lines are cut into pieces; limit : int or None, lines that are read
+    """
+
+    def __init__(self, source, max_sentence_length=10000, limit=None):
+        if not isinstance(source, str | os.PathLike):
+            raise ConfigError(f"LineSentence takes the path of a file, not {type(source).__name__}")
+        self.source, self.max_sentence_length, self.limit = source, max_sentence_length, limit
+
+    def __iter__(self):
+        for line in islice(self._lines(), self.limit):
+            words = line.decode().split()
+            for start in range(0, len(words), self.max_sentence_length):
+                yield words[start : start + self.max_sentence_length]
+
+    def _lines(self):
+        rest = b""
+        with ByteStream(os.fspath(self.source)) as stream:
+            for piece in stream.pieces():
+                *lines, rest = (rest + bytes(piece)).split(b"\n")
+                yield from lines
+        yield rest
 
 
 class Word2Vec:
@@ -186,11 +220,22 @@ class Word2Vec:
         begin = {"update": True} if self._grows else {"vocab": self._vocab, "init": ours.model}
         if hasattr(corpus, "vocab"):  # encoded by its own vocabulary
             begin = {}
-        call(callbacks, "on_train_begin", self)
-        call(callbacks, "on_epoch_begin", self)
-        ours.fit(corpus, listeners=[listener(callbacks, self)], **begin)
+
+        def call(moment):
+            for callback in callbacks:
+                getattr(callback, moment, lambda model: None)(self)
+
+        def hear(event):
+            if isinstance(event, EpochDone):
+                call("on_epoch_end")
+                if event.epoch < event.epochs:
+                    call("on_epoch_begin")
+
+        call("on_train_begin")
+        call("on_epoch_begin")
+        ours.fit(corpus, listeners=[hear], **begin)
         self._vocab, self._grows = ours.model.vocab, False
-        call(callbacks, "on_train_end", self)
+        call("on_train_end")
         tokens = next((row["tokens"] for row in reversed(ours.model.history) if row["event"] == "EpochDone"), 0)
         return tokens, tokens
 
@@ -266,6 +311,6 @@ def _corpus(sentences, corpus_file):
         raise ConfigError("give either sentences, lists of words, or corpus_file, the path of a text")
     if isinstance(sentences, str | bytes | os.PathLike):
         raise ConfigError(f"sentences are lists of words; a file is corpus_file={str(sentences)!r:.60}")
-    if isinstance(sentences, LineSentence) and sentences.whole:
-        corpus_file = sentences.source
+    if isinstance(sentences, LineSentence) and sentences.limit is None and sentences.max_sentence_length >= 10000:
+        corpus_file = sentences.source  # the run reads the file itself, which is faster
     return sentences if corpus_file is None else Input("corpus", corpus_file, tokenizer="whitespace")

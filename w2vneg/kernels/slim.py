@@ -1,4 +1,4 @@
-"""Items by items in closed form: for each item a ridge regression on its nearest neighbours (see `evaluation.slim`)."""
+"""Items by items in closed form: for each item a ridge regression on its nearest neighbours (`evaluation.scores`)."""
 
 import numpy as np
 

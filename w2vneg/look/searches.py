@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .figures.charts import COLOURS, Chart, Section, Series, Table
+from .figures import COLOURS, Chart, Section, Series, Table
 
 _METHODS = ("loss", "sampler", "weigher", "inputs")  # what tells methods apart; the first that was searched
 _WIDE = 20  # a range over so much of its low end is drawn by logarithm
@@ -14,53 +14,43 @@ def charts_of_search(rows, metric):
     Numbers are on the axis, with a line for each method, names one below the other: the best of each value stands out
     from all combinations that have it.
 
-    Parameters
-    ----------
-    rows : list of trials.Row
-        Those that failed are left out.
-    metric : Metric
+    rows : list of trials.Row, those that failed are left out; metric : Metric
     """
     rows = [row for row in rows if row.value is not None]
     names = list(dict.fromkeys(name for row in rows for name in row.options))
     values = {name: list(dict.fromkeys(row.options[name] for row in rows if name in row.options)) for name in names}
     searched = [name for name in names if len(values[name]) > 1]
     method = next((name for name in _METHODS if name in searched and len(values[name]) <= len(COLOURS)), None)
-    make = {True: _by_number, False: _by_name}
-    return [make[_are_numbers(values[name])](rows, name, method, metric) for name in searched]
-
-
-def _are_numbers(values):
-    return all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
+    charts = []
+    for name in searched:
+        own = [row for row in rows if name in row.options]
+        are_numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in values[name])
+        charts.append(_by_number(own, name, method, metric) if are_numbers else _by_name(own, name, metric))
+    return charts
 
 
 def _by_number(rows, name, method, metric):
-    own = [row for row in rows if name in row.options]
     series = []
-    for number, of in enumerate(dict.fromkeys(row.options.get(method) for row in own)):
-        some = [row for row in own if row.options.get(method) == of]
-        best = _best(some, name, metric)
+    for number, of in enumerate(dict.fromkeys(row.options.get(method) for row in rows)):
+        best = _best([row for row in rows if row.options.get(method) == of], name, metric)
         x = np.array(sorted(best), np.float64)
         called = "best of the combinations" if of is None else f"best of {method} {of}"
         series.append(Series(called, x, np.array([best[value] for value in sorted(best)]), like=number))
-    tried = np.array([row.options[name] for row in own], np.float64)
+    tried = np.array([row.options[name] for row in rows], np.float64)
     low, high = tried.min(), tried.max()
-    title = f"{metric.name} by {name.replace('_', ' ')}"
-    return Chart(name, title, name.replace("_", " "), metric.name, series, log_x=bool(low > 0 and high >= _WIDE * low))
+    called = name.replace("_", " ")
+    log_x = bool(low > 0 and high >= _WIDE * low)
+    return Chart(name, f"{metric.name} by {called}", called, metric.name, series, log_x=log_x)
 
 
-def _by_name(rows, name, method, metric):
-    own = [row for row in rows if name in row.options]
-    best = _best(own, name, metric)
+def _by_name(rows, name, metric):
+    best = _best(rows, name, metric)
     order = sorted(best, key=lambda value: -metric.sign * best[value])
-    shown = [Series("best", [str(value) for value in order], np.array([best[value] for value in order]))]
-    shown.append(
-        Series(
-            "all combinations",
-            [str(row.options[name]) for row in own],
-            np.array([r.value for r in own]),
-            reference=True,
-        )
-    )
+    tried = [str(row.options[name]) for row in rows]
+    shown = [
+        Series("best", [str(value) for value in order], np.array([best[value] for value in order])),
+        Series("all combinations", tried, np.array([row.value for row in rows]), reference=True),
+    ]
     called = name.replace("_", " ")
     title = f"{metric.name} by {called}: the best of each, and all combinations"
     return Chart(name, title, called, metric.name, shown, "dots")

@@ -1,6 +1,6 @@
 """Where raw scores settle: by how negatives are drawn, s = T / (1 + T) · (log P(j|i) − log D(j)), T = ∞ without them.
 
-What corrects scores by this law is `evaluation.correction`; a model folder keeps its constants.
+What corrects scores by this law is `evaluation.scores`; a model folder keeps its constants.
 """
 
 import math

@@ -56,7 +56,7 @@ def write_model(folder, model, portable=False):
     contexts.npy of a run that is over, if its read-out looks at contexts, phrases.tsv if it joined phrases,
     vocab_out.tsv where targets are another kind of thing than centres,
     config.json, position.json, corpus.json, history.jsonl, versions.json, run.toml (see `runfile`),
-    law.json and log_noise.npy where it is known how raw scores settle (see `evaluation.correction`), for other readers;
+    law.json and log_noise.npy where it is known how raw scores settle (see `evaluation.scores`), for other readers;
     validation.json and, until a run that is evaluated is over, best_NAME.npy of each matrix; good.json, and
     good_NAME.npy after an interruption between two states that were checked; frozen_NAME.npy of matrices with rows that
     never move; known.npy, what each user had, of users and items.

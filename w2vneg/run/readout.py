@@ -7,7 +7,7 @@ from ..kernels.schedule import keep_thresholds
 from ..objectives.law import settled
 from ..objectives.readout import Trained, parse
 from ..objectives.readout.context import WINDOW
-from ..vectors.formats.spellings import spellings_of
+from ..vectors.formats.fasttext import spellings_of
 
 
 def read_out(model, readout=None, spell=False, progress=None):

@@ -1,4 +1,4 @@
-"""A recommender without vectors: items by items in closed form (`vectors.evaluation.slim`), as a model like the others.
+"""A recommender without vectors: items by items in closed form (`evaluation.scores`), as a model like the others.
 
 >>> from w2vneg import Input, Slim
 >>> shop = Slim().fit(Input("baskets", "orders.txt"))
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     import scipy.sparse
 
     from ..vectors import Vectors
-    from ..vectors.evaluation.slim import Weights
+    from ..vectors.evaluation.scores import Weights
 
 _FORMAT = 1
 
@@ -68,7 +68,7 @@ class SlimModel:
         """Return the scoring function of `scores.scores_of`."""
         from scipy.sparse import identity
 
-        from ..vectors.evaluation.slim import SlimScores
+        from ..vectors.evaluation.scores import SlimScores
 
         has = identity(len(self.vocab), np.float32, "csr") if self.known is None else self.known
         return SlimScores(has, self.weights)
@@ -99,7 +99,7 @@ class SlimModel:
         """Read what `save` wrote; InputError naming the file that is missing or does not fit."""
         from scipy.sparse import coo_matrix
 
-        from ..vectors.evaluation.slim import Weights
+        from ..vectors.evaluation.scores import Weights
 
         folder = Path(folder)
         about = read_json(folder / SLIM, "missing; the folder is no slim model")
@@ -156,7 +156,7 @@ class Slim(Recommender):
         ConfigError, InputError
             If data are no such, cannot be read, or nobody has two items.
         """
-        from ..vectors.evaluation.slim import default_of, fit_weights
+        from ..vectors.evaluation.scores import default_of, fit_weights
 
         given = data
         if isinstance(data, Input):

@@ -23,8 +23,7 @@ from ..ground.errors import ConfigError, InputError, did_you_mean
 from ..ground.events import BestRestored, Validated
 from ..vectors.evaluation import METRICS, evaluate_ranking, popularity_scores, scores_of
 from ..vectors.evaluation.analogy import HALVES
-from ..vectors.evaluation.correction import RAW, share_of
-from ..vectors.evaluation.scores import are_items_of_one_kind
+from ..vectors.evaluation.scores import RAW, are_items_of_one_kind, share_of
 from .state import Best
 
 _OTHER_K = 15  # of the figures reported beside a metric without a K

@@ -316,7 +316,7 @@ class Word2Vec(Estimator, Recommender):
         ConfigError
             Before `fit`. MissingExtraError without the extra ``plot``.
         """
-        from ..look.report.pictures import history_figure
+        from ..look.report import history_figure
 
         return history_figure(self._trained())
 

@@ -13,7 +13,7 @@ from ..ground.registry import RunContext
 from ..objectives.law import law_of
 from ..objectives.losses import LOSSES
 from ..objectives.losses.softmax import Softmax
-from ..vectors.evaluation.correction import share_of
+from ..vectors.evaluation.scores import share_of
 from .losses import VALUES, WEIGHTS, Scores, evidence_of, penalised
 from .samplers import MODULES, View
 
@@ -128,7 +128,7 @@ class SampledLoss(nn.Module):
 
         score : "raw", "corrected" or a number λ
             Scores of losses that do not correct for their noise settle away from log P. "corrected" takes off what is
-            known of that, as `evaluation.correction` has it.
+            known of that, as `evaluation.scores` has it.
         """
         scores, share = self.scores(hidden), share_of(score)
         if share != 0:

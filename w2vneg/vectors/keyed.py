@@ -1,16 +1,19 @@
-"""The names of gensim's KeyedVectors, with gensim's meanings, on our vectors.
+"""What is asked of vectors beyond look-up: their evaluation, vectors of texts, and all by gensim's names.
 
-Sums and cosines are taken in double precision here. Unknown words are left out where gensim leaves them out:
-`get_mean_vector`, `n_similarity`, `rank_by_centrality` and `doesnt_match`. What would change vectors in place is not
-here: docs/migrating.md has the whole list.
+The names of gensim's KeyedVectors have gensim's meanings; sums and cosines are taken in double precision. Unknown words
+are left out where gensim leaves them out: `get_mean_vector`, `n_similarity`, `rank_by_centrality` and `doesnt_match`.
+What would change vectors in place is not here: docs/migrating.md has the whole list.
 """
+
+# What `Keyed` stands on is in `Vectors`, which mypy cannot know.
+# mypy: disable-error-code="attr-defined, index, call-arg, union-attr"
 
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Mapping
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,12 +28,14 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from ..data.words import PackedStrings
-    from .vectors import Item, Vectors
+    from .evaluation import AnalogyResult, SimilarityResult
+    from .vectors import Item, Items, Near
 
     Key = str | int
 
 KEYS = (str, int, np.integer)  # what names a word: itself, or its row
 _LOG = logging.getLogger("w2vneg")
+_PIECES = re.compile(r"\w+|[^\w\s]+")
 _AWAY_FROM_ZERO = 1e-6  # what Levy and Goldberg add to the denominator of 3CosMul
 
 
@@ -60,30 +65,66 @@ class KeyToIndex(Mapping):
 
 
 class Keyed:
-    """What `Vectors` answer under the names of gensim's KeyedVectors."""
+    """What `Vectors` answer under the names of gensim's KeyedVectors; it stands on what `Vectors` have."""
 
-    if TYPE_CHECKING:  # what the answers stand on, as `Vectors` have it
-        words: PackedStrings
-        matrix: np.ndarray
-        counts: np.ndarray | None
-        spellings: Any
+    def evaluate_similarity(self, set_or_path: str | Path, mirror: str | None = None) -> SimilarityResult:
+        """Compare cosines with human scores; returns a w2vneg.vectors.evaluation.SimilarityResult.
 
-        def __init__(self, words: Iterable[str], matrix: ArrayLike, counts: ArrayLike | None, spellings: Any): ...
-        def __getitem__(self, word: Key | Iterable[Key]) -> np.ndarray: ...
-        @property
-        def dim(self) -> int: ...
-        @cached_property
-        def unit(self) -> np.ndarray: ...
-        def id(self, word: Key) -> int: ...
-        def similarity(self, a: Key, b: Key) -> float: ...
-        def most_similar(self, *items: Any, **options: Any) -> Any: ...
-        def with_words(self, words: Iterable[str]) -> Vectors: ...
-        def _row(self, key: Any) -> int: ...
-        def _by_spelling(self, word: Any) -> np.ndarray | None: ...
-        def _resolve(self, item: Any) -> tuple[np.ndarray, int | None]: ...
-        def _items(self, positive: Any, negative: Any) -> list[tuple[np.ndarray, float, int | None]]: ...
-        def _first(self, k: int | None, restrict_vocab: int | None) -> int: ...
-        def _named(self, rows: np.ndarray, scores: np.ndarray) -> list[tuple[str, float]]: ...
+        set_or_path : str or Path, a named set (``"ws353"``) or a file of word, word, score
+        mirror : str or Path, optional, folder or URL in which named sets are looked for, too
+        """
+        from .evaluation import evaluate_similarity
+
+        path, name, tags = _find(set_or_path, mirror, "similarity")
+        return evaluate_similarity(self, path, name=name, tags=tags)
+
+    def evaluate_analogy(
+        self,
+        set_or_path: str | Path = "google",
+        mirror: str | None = None,
+        restrict_vocab: int | None = None,
+        half: str | None = None,
+    ) -> AnalogyResult:
+        """Answer the analogy questions of a named set or a file; returns a w2vneg.vectors.evaluation.AnalogyResult.
+
+        restrict_vocab : int, optional, use the first so many words only
+        half : {None, "dev", "test"}, all questions, or a fixed half of them
+        """
+        from .evaluation import evaluate_analogy
+
+        path, name, _ = _find(set_or_path, mirror, "analogy")
+        return evaluate_analogy(self, path, name=name, restrict_vocab=restrict_vocab, half=half)
+
+    def encode(
+        self, texts: Sequence[str | Sequence[str]], a: float | None = 1e-3, normalize: bool = False
+    ) -> np.ndarray:
+        """Return the vectors of texts, float32 (n, dim): means of their words', each weighted by a / (a + p(word)).
+
+        Arora, Liang and Ma (2017), "A Simple but Tough-to-Beat Baseline for Sentence Embeddings"; no component is taken
+        out. Texts are split as the export for sentence-transformers splits them, lists of words are taken as they are.
+        Words without a row count as zeros. With `a=None` the mean is plain, as the exported folder gives it.
+        `normalize` brings rows to length one; a text without a known word stays zero. ConfigError without counts.
+        """
+        if isinstance(texts, str):
+            raise ConfigError("encode takes a list of texts; put the one text into a list")
+        weights = None
+        if a is not None:
+            if self.counts is None or not self.counts.sum():
+                raise ConfigError("these vectors have no counts to weigh words by; give a=None for the plain mean")
+            if not 0 < a < float("inf"):
+                raise ConfigError(f"a must be a positive number, or None for the plain mean, not {a!r}")
+            weights = (a / (a + self.counts / self.counts.sum())).astype(np.float32)
+        lower = all(word == word.lower() for word in self.words)
+        split = _PIECES.findall if all(_PIECES.fullmatch(word) for word in self.words) else str.split
+        texts = list(texts)
+        found = np.zeros((len(texts), self.dim), np.float32)
+        for at, text in enumerate(texts):
+            words = split(text.lower() if lower else text) if isinstance(text, str) else list(text)
+            rows = [row for row in map(self._row, words) if row >= 0]
+            if rows:
+                weighed = self.matrix[rows] if weights is None else self.matrix[rows] * weights[rows, None]
+                found[at] = weighed.sum(axis=0, dtype=np.float64) / len(words)
+        return normalised(found) if normalize else found
 
     @property
     def vectors(self) -> np.ndarray:
@@ -118,8 +159,7 @@ class Keyed:
 
     def get_vector(self, key: Key, norm: bool = False) -> np.ndarray:
         """Return the vector of a word, float32 (dim,); at length one with `norm`."""
-        vector = self[key]
-        return normalised(vector[None])[0].astype(np.float32) if norm else vector
+        return self._direction(key).astype(np.float32) if norm else self[key]
 
     def get_normed_vectors(self) -> np.ndarray:
         """Return the matrix with rows at length one, float32 (n, dim)."""
@@ -143,23 +183,12 @@ class Keyed:
     ) -> np.ndarray:
         """Return the weighted mean of the vectors of words.
 
-        Parameters
-        ----------
-        keys : sequence of str, int or ndarray of (dim,)
-            Vectors are taken as they are given.
-        weights : array_like, float, of the same length, optional
-            The sum is divided by the sum of their absolute values.
-        pre_normalize : bool
-            Take the words' vectors at length one.
-        post_normalize : bool
-            Return the mean at length one.
-        ignore_missing : bool
-            Leave out words without a vector; UnknownNameError otherwise.
+        keys : sequence of str, int or ndarray of (dim,), vectors are taken as they are given
+        weights : array_like, float, optional; the sum is divided by the sum of their absolute values
+        pre_normalize, post_normalize : bool, take the words' vectors, and return the mean, at length one
+        ignore_missing : bool, leave out words without a vector; UnknownNameError otherwise
 
-        Returns
-        -------
-        ndarray, float32, (dim,)
-            Zero if no word has a vector.
+        Returns ndarray, float32, (dim,), zero if no word has a vector.
         """
         keys = list(keys)
         weights = np.ones(len(keys)) if weights is None else np.asarray(weights, np.float64)
@@ -171,10 +200,8 @@ class Keyed:
         for key, weight in zip(keys, weights.tolist(), strict=True):
             if ignore_missing and not self._has_vector(key):
                 continue
-            vector = self._resolve(key)[0].astype(np.float64)
-            if pre_normalize and isinstance(key, KEYS):
-                vector = normalised(vector[None])[0]
-            total += weight * vector
+            at_length_one = pre_normalize and isinstance(key, KEYS)
+            total += weight * (self._direction(key) if at_length_one else self._resolve(key)[0].astype(np.float64))
             size += abs(weight)
         mean = total / size if size else total
         return (normalised(mean[None])[0] if post_normalize else mean).astype(np.float32)
@@ -184,14 +211,8 @@ class Keyed:
         return 1.0 - self.similarity(w1, w2)
 
     def distances(self, word_or_vector: Item, other_words: Iterable[Key] = ()) -> np.ndarray:
-        """Return 1 − the cosines of a word, or a vector, with other words, or with all.
-
-        Returns
-        -------
-        ndarray, float64, (n_others,) or (n,)
-        """
-        others = list(other_words)
-        query = normalised(self._resolve(word_or_vector)[0][None])[0]
+        """Return 1 − the cosines of a word, or a vector, with other words, or with all: float64 (n_others,) or (n,)."""
+        others, query = list(other_words), self._direction(word_or_vector)
         return 1.0 - cosines_with(self[others] if others else self.matrix, query)
 
     def closer_than(self, key1: Key, key2: Key) -> list[str]:
@@ -237,9 +258,7 @@ class Keyed:
     def _has_vector(self, key):
         return not isinstance(key, KEYS) or self._row(key) >= 0 or self._by_spelling(key) is not None
 
-    def similar_by_key(
-        self, key: Key, topn: int | None = 10, restrict_vocab: int | None = None
-    ) -> list[tuple[str, float]] | np.ndarray:
+    def similar_by_key(self, key: Key, topn: int | None = 10, restrict_vocab: int | None = None) -> Near | np.ndarray:
         """Return the words nearest to a word, as `most_similar` does."""
         return self.most_similar([key], topn=topn, restrict_vocab=restrict_vocab)
 
@@ -247,17 +266,13 @@ class Keyed:
 
     def similar_by_vector(
         self, vector: ArrayLike, topn: int | None = 10, restrict_vocab: int | None = None
-    ) -> list[tuple[str, float]] | np.ndarray:
+    ) -> Near | np.ndarray:
         """Return the words nearest to a vector, as `most_similar` does."""
         return self.most_similar([vector], topn=topn, restrict_vocab=restrict_vocab)
 
     def most_similar_cosmul(
-        self,
-        positive: Item | Sequence[Item] = (),
-        negative: Item | Sequence[Item] = (),
-        topn: int | None = 10,
-        restrict_vocab: int | None = None,
-    ) -> list[tuple[str, float]] | np.ndarray:
+        self, positive: Items = (), negative: Items = (), topn: int | None = 10, restrict_vocab: int | None = None
+    ) -> Near | np.ndarray:
         """Return the words with the highest 3CosMul score (Levy and Goldberg 2014, eq. 4).
 
         Π (1 + cos⁺)/2 / (Π (1 + cos⁻)/2 + 10⁻⁶) over the positive and the negative ones. Arguments and result are as
@@ -269,9 +284,8 @@ class Keyed:
             raise ConfigError("3CosMul needs a positive word; give at least one")
         if any(abs(weight) != 1.0 for _, weight, _ in above + below):
             raise ConfigError("3CosMul has no weights; give words alone, or ask most_similar")
-        over, under = (
-            np.prod([self._closeness(vector, n) for vector, _, _ in items], axis=0) for items in (above, below)
-        )
+        near = lambda vector: (1.0 + cosines_with(self.matrix[:n], normalised(vector[None])[0])) / 2.0  # noqa: E731
+        over, under = (np.prod([near(vector) for vector, _, _ in items], axis=0) for items in (above, below))
         scores = over / (under + _AWAY_FROM_ZERO)
         if topn is None:
             return scores
@@ -279,9 +293,6 @@ class Keyed:
         free = np.delete(np.arange(n), named)
         rows = free[top_rows(scores[free], min(topn, len(free)))]
         return self._named(rows, scores[rows])
-
-    def _closeness(self, vector, n):
-        return (1.0 + cosines_with(self.matrix[:n], normalised(vector[None])[0])) / 2.0
 
     def relative_cosine_similarity(self, wa: Key, wb: Key, topn: int = 10) -> float:
         """Return the cosine of two words over the sum of the cosines of the `topn` words nearest to the first."""
@@ -292,10 +303,8 @@ class Keyed:
 
         Unknown words are left out; infinite if a list has no known one. `norm` brings vectors to length one.
         """
-        from .sentences import mover_distance
-
         first, second = ([row for row in map(self._row, words) if row >= 0] for words in (document1, document2))
-        return mover_distance(first, second, self.unit if norm else self.matrix) if first and second else float("inf")
+        return _moving_cost(first, second, self.unit if norm else self.matrix) if first and second else float("inf")
 
     def vectors_for_all(self, keys: Iterable[str], allow_inference: bool = True) -> Self:
         """Return the vectors of these words, in their order, each once; those without a vector are left out.
@@ -320,13 +329,11 @@ class Keyed:
     ) -> tuple:
         """Compare cosines with human scores; `evaluate_similarity` says more.
 
-        Returns
-        -------
-        pearson, spearman : SciPy's results, with ``statistic`` and ``pvalue``
-        oov_ratio : float, per cent
-            Pairs with an unknown word, which are left out, or count as cosine 0 with `dummy4unknown`.
+        Returns SciPy's Pearson and Spearman, with ``statistic`` and ``pvalue``, and the per cent of pairs with an
+        unknown word, which are left out, or count as cosine 0 with `dummy4unknown`. Words in rows behind
+        `restrict_vocab` are unknown. InputError if fewer than two pairs are left.
         """
-        from .evaluation.keyed import evaluate_word_pairs
+        from .evaluation.similarity import evaluate_word_pairs
 
         return evaluate_word_pairs(self, pairs, restrict_vocab, case_insensitive, dummy4unknown)
 
@@ -339,13 +346,34 @@ class Keyed:
     ) -> tuple[float, list[dict]]:
         """Answer analogy questions by 3CosAdd; `evaluate_analogy` says more.
 
-        Returns
-        -------
-        score : float, in [0, 1]
-        sections : list of dict
-            ``section``, its name, and the questions, tuples of four words, that were ``correct`` and ``incorrect``;
-            the last one is of all.
+        Returns the share of right answers and a list of dict: ``section``, its name, and the questions, tuples of four
+        words, that were ``correct`` and ``incorrect``; the last one is of all.
         """
-        from .evaluation.keyed import evaluate_word_analogies
+        from .evaluation.analogy import evaluate_word_analogies
 
         return evaluate_word_analogies(self, analogies, restrict_vocab, case_insensitive, dummy4unknown)
+
+
+def _find(set_or_path, mirror, kind):
+    """Return path, name, and whether lemma tags are to be stripped (None: if all words have one)."""
+    from ..data import catalog
+    from ..ground.errors import W2vnegError
+
+    path = catalog.resolve(set_or_path, mirror=mirror, kind=kind)
+    try:
+        record = catalog.info(str(set_or_path))
+    except W2vnegError:
+        return path, path.name, None
+    return path, record.name, record.tags
+
+
+def _moving_cost(first, second, matrix):
+    """Return the least cost of moving the rows of one text, lists of int, to those of another (float)."""
+    from scipy.optimize import linprog
+    from scipy.spatial.distance import cdist
+
+    (a, have), (b, want) = (np.unique(rows, return_counts=True) for rows in (first, second))
+    cost = cdist(matrix[a].astype(np.float64), matrix[b].astype(np.float64))
+    leave, arrive = np.kron(np.eye(len(a)), np.ones(len(b))), np.kron(np.ones(len(a)), np.eye(len(b)))
+    masses = np.concatenate([have / have.sum(), want / want.sum()])
+    return float(linprog(cost.ravel(), A_eq=np.vstack([leave, arrive]), b_eq=masses).fun)

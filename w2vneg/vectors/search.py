@@ -31,17 +31,9 @@ def lengths_of(matrix):
 
 
 def cosines_with(matrix, query):
-    """Return the cosines of all rows with a query, in double precision.
+    """Return the cosines of all rows, float32 (n, dim), with a query, float64 (dim,) of length one: float64 (n,).
 
-    Parameters
-    ----------
-    matrix : ndarray, float32, (n, dim)
-    query : ndarray, float64, (dim,), of length one
-
-    Returns
-    -------
-    ndarray, float64, (n,)
-        0 for a zero row.
+    In double precision; 0 for a zero row.
     """
     cosines = np.empty(len(matrix))
     for start in range(0, len(matrix), ROWS):
@@ -85,15 +77,6 @@ class Coarse(NamedTuple):
         return found
 
 
-def _dots_of_some(matrix, rows, queries):
-    """Return the dot products of some rows, int64 (m,), with queries, float32 (q, dim); float32 (q, m)."""
-    from ..kernels.evaluation.best import dots_of_some
-
-    found = np.empty((len(queries), len(rows)), np.float32)
-    _shared_out(len(rows), lambda some: dots_of_some(matrix, rows[some], queries, found[:, some]))
-    return found
-
-
 def _shared_out(n, work):
     """Call `work` with slices that share out n rows, on as many threads as have enough to do."""
     count = min(available_threads(), 1 + n // _SHARE)
@@ -102,25 +85,12 @@ def _shared_out(n, work):
 
 
 def nearest(matrix, lengths, query, left_out, k, coarse=None):
-    """Return the rows with the highest cosines, and these.
+    """Return the rows with the highest cosines, intp (at most k,), and these, float64: the highest first.
 
-    Parameters
-    ----------
-    matrix : ndarray, float32, (n, dim)
-    lengths : ndarray, float32, (n,)
-        As `lengths_of` gives them.
-    query : ndarray, float64, (dim,), of length one
-    left_out : list of int
-        Rows that are no answers.
-    k : int, at least 1
-    coarse : Coarse, optional
-        Of the matrix, which may go on with more rows.
+    Equal ones are in the order of the rows.
 
-    Returns
-    -------
-    rows : ndarray, intp, (at most k,)
-    cosines : ndarray, float64, of that shape
-        The highest first, equal ones in the order of the rows.
+    matrix, lengths : float32, (n, dim) and (n,), as `lengths_of` gives them; query : float64, (dim,), of length one
+    left_out : list of int, rows that are no answers; coarse : Coarse, optional, of the matrix, perhaps with more rows
     """
     n, margin = len(matrix), _margin(matrix.shape[1])
     if coarse is None:
@@ -128,38 +98,20 @@ def nearest(matrix, lengths, query, left_out, k, coarse=None):
             rough, errors = (matrix @ query.astype(np.float32)) / lengths, margin
     else:
         rough, errors = coarse.cosines(query.astype(np.float32), n), coarse.errors[:n] + margin
-    return _best(rough, errors, left_out, k, lambda rows: cosines_with(matrix[rows], query))
-
-
-def highest(matrix, lengths, query, left_out, k, coarse):
-    """Return the rows with the highest dot products, and these; as `nearest`, of a query of any length."""
-    size = np.float32(np.linalg.norm(query)) * lengths
-    rough = coarse.cosines(query.astype(np.float32), len(matrix)) * lengths
-    errors = (coarse.errors + _margin(matrix.shape[1])) * size
-    return _best(rough, errors, left_out, k, lambda rows: matrix[rows].astype(np.float64) @ query)
-
-
-def _best(rough, errors, left_out, k, exact):
-    """Return the `k` best rows and their scores, as `nearest` does.
-
-    rough : float32 (n,), NaN where nothing is known, updated in place; errors : float32 (n,) or one for all, how
-    far they may be off; exact : function of rows, intp (m,), that returns their scores, float64 (m,)
-    """
-    n = len(rough)
     left_out = [row for row in left_out if row < n]
-    close = np.isnan(rough)
+    close = np.isnan(rough)  # nothing is known of these
     rough[left_out] = -np.inf
     surely = rough - errors
     surely[close] = -np.inf
     close |= rough + errors >= (np.partition(surely, n - k)[n - k] if k < n else -np.inf)
     close[left_out] = False
     rows = np.flatnonzero(close)
-    scores = np.empty(len(rows))
+    cosines = np.empty(len(rows))
     for start in range(0, len(rows), ROWS):
         some = slice(start, start + ROWS)
-        scores[some] = exact(rows[some])
-    best = top_rows(scores, min(k, len(rows)))
-    return rows[best], scores[best]
+        cosines[some] = cosines_with(matrix[rows[some]], query)
+    best = top_rows(cosines, min(k, len(rows)))
+    return rows[best], cosines[best]
 
 
 def _margin(dim):
@@ -170,40 +122,34 @@ def _margin(dim):
 def compared(matrix, lengths, first, second, left_out, k, coarse=None):
     """Return how many rows are nearer to each of two queries than they are to each other, and who is near to both.
 
-    Parameters
-    ----------
-    matrix, lengths, coarse : as for `nearest`
-    first, second : ndarray, float64, (dim,), of length one
-    left_out : list of int
-        Rows that do not count.
-    k : int
+    first, second : float64, (dim,), of length one; left_out : list of int, rows that do not count; others as for
+        `nearest`
 
-    Returns
-    -------
-    nearer : tuple of int, (2,)
-    rows : ndarray, intp, (at most k,)
-        Those with the highest lower one of their two cosines.
-    cosines : ndarray, float64, of that shape
-        The lower ones.
+    Returns nearer, two int; rows and cosines, intp and float64 (at most k,), those with the highest lower one of their
+    two cosines, and the lower ones.
     """
+    from ..kernels.evaluation.coarse import dots_of_some
+
     queries, cosine, margin = np.stack([first, second]), first @ second, _margin(matrix.shape[1])
-    singles, nearer, rows = queries.astype(np.float32), 0, None
+    singles, nearer, rows = queries.astype(np.float32), 0, np.arange(len(matrix))
     if coarse is not None:
         rough = np.stack([coarse.cosines(query, len(matrix)) for query in singles])
         nearer, rows = _undecided(rough, coarse.errors + margin, cosine, k, left_out)
         left_out, lengths = [], lengths[rows]
     with np.errstate(over="ignore", invalid="ignore"):
-        if rows is None:
+        if coarse is None:
             rough = np.stack([matrix @ query for query in singles])  # faster than one product
         else:
-            rough = _dots_of_some(matrix, rows, singles)
+            rough = np.empty((2, len(rows)), np.float32)
+            _shared_out(len(rows), lambda some: dots_of_some(matrix, rows[some], singles, rough[:, some]))
         rough /= lengths
     above, some = _undecided(rough, margin, cosine, k, left_out)
-    rows = some if rows is None else rows[some]
+    rows = rows[some]
     exact = np.stack([cosines_with(matrix[rows], query) for query in queries])
     nearer = nearer + above + (exact > cosine + 1e-12).sum(axis=1)
-    best = top_rows(exact.min(axis=0), min(k, len(rows)))
-    return tuple(nearer.tolist()), rows[best], exact.min(axis=0)[best]
+    lower = exact.min(axis=0)
+    best = top_rows(lower, min(k, len(rows)))
+    return tuple(nearer.tolist()), rows[best], lower[best]
 
 
 def _undecided(rough, errors, cosine, k, left_out):
@@ -223,16 +169,9 @@ def _undecided(rough, errors, cosine, k, left_out):
 
 
 def top_rows(scores, k):
-    """Return the rows of the `k` highest scores, the highest first, equal ones in the order of the rows.
+    """Return the rows of the `k` highest scores, intp (k,), the highest first, equal ones in the order of the rows.
 
-    Parameters
-    ----------
-    scores : ndarray, float32 or float64, (n,)
-    k : int, at most n
-
-    Returns
-    -------
-    ndarray, intp, (k,)
+    scores : float32 or float64, (n,); k : at most n
     """
     if k < 1:
         return np.empty(0, dtype=np.intp)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from ..data.misspelt import near_spellings
+from ..data.misspelt import near_hint
 from ..data.words import PackedStrings, are_numbers
 from ..ground.errors import ConfigError, UnknownNameError, require
 from .keyed import KEYS, Keyed
@@ -22,10 +22,11 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from ..objectives.readout.paradigms import Kin
-    from .evaluation import AnalogyResult, SimilarityResult
 
     Key = str | int | np.ndarray | list[float]  # a word, a row or a vector
     Item = Key | tuple[Key, float]
+    Items = Item | Sequence[Item]
+    Near = list[tuple[str, float]]
 
 
 class Vectors(Keyed):
@@ -34,10 +35,9 @@ class Vectors(Keyed):
     Parameters
     ----------
     words : iterable of str, n of them
-        All different, the most frequent first if the order is known.
+        All different, the most frequent first if the order is known; kept as PackedStrings.
     matrix : array_like, float32, (n, dim)
-        One row per word; kept as it is if it is float32 and C-contiguous (a memory map stays one), else
-        converted.
+        One row per word; kept as it is if it is float32 and C-contiguous (a memory map stays one), else converted.
     counts : array_like, int64, (n,), optional
         How often each word occurred.
     spellings : readout.letters.Spellings, optional
@@ -48,12 +48,6 @@ class Vectors(Keyed):
         The words are of lower-cased text, so that `King` is looked up as `king`.
     rules : readout.paradigms.Rules, optional
         What joined words by their spelling.
-
-    Attributes
-    ----------
-    words : PackedStrings
-    matrix : ndarray, float32, (n, dim), C-contiguous
-    counts : ndarray, int64, (n,), or None
 
     Raises
     ------
@@ -135,7 +129,7 @@ class Vectors(Keyed):
         """Return the row of `word`; UnknownNameError with near spellings if it has none. A row is its own."""
         row = self._row(word)
         if row < 0:
-            raise UnknownNameError(self._unknown(word))
+            raise self._unknown(word)
         return row
 
     def _row(self, key):
@@ -153,26 +147,21 @@ class Vectors(Keyed):
     def _numbered(self):
         return are_numbers(self.words)
 
-    def _spelt(self, word):
-        """Return the vector of a word's spelling, float32 (dim,); UnknownNameError if it has none."""
-        vector = self._by_spelling(word)
-        if vector is None:
-            raise UnknownNameError(self._unknown(word))
-        return vector
-
     def _by_spelling(self, word):
+        """Return the vector of a word's spelling, float32 (dim,), or None."""
         if self.spellings is None or not isinstance(word, str):
             return None
         return self.spellings.vector(word.lower() if self.lowercase else word)
 
     def _unknown(self, word):
-        if _is_row(word) and self._numbered:
-            word = str(word)
+        """Return the UnknownNameError of a word or row."""
         if _is_row(word):
-            return f"no row {word} among {len(self):,}; rows are counted from 0 to {len(self) - 1}"
-        near = near_spellings(word, self.words) if isinstance(word, str) else []
-        hint = f"; did you mean {' or '.join(repr(other) for other in near)}?" if near else "."
-        return f"no vector for the {self.noun} {word!r} among {len(self):,}{hint}"
+            if not self._numbered:
+                text = f"no row {word} among {len(self):,}; rows are counted from 0 to {len(self) - 1}"
+                return UnknownNameError(text)
+            word = str(word)
+        hint = near_hint(word, self.words) if isinstance(word, str) else "."
+        return UnknownNameError(f"no vector for the {self.noun} {word!r} among {len(self):,}{hint}")
 
     @cached_property
     def unit(self) -> np.ndarray:
@@ -185,26 +174,14 @@ class Vectors(Keyed):
 
     @cached_property
     def _lengths(self):
-        """As `search.lengths_of` gives them; kept."""
         return lengths_of(self.matrix)
 
     def similarity(self, a: str | int, b: str | int) -> float:
         """Return the cosine of two words' vectors, a float in [-1, 1]; 0 if one of them is zero."""
-        first, second = (normalised(self._resolve(word)[0][None])[0] for word in (a, b))
-        return float(np.clip(first @ second, -1.0, 1.0))
+        return float(np.clip(self._direction(a) @ self._direction(b), -1.0, 1.0))
 
     def cosines(self, first: ArrayLike, second: ArrayLike) -> np.ndarray:
-        """Return the cosines of pairs of rows, in double precision.
-
-        Parameters
-        ----------
-        first, second : array_like, int, (n_pairs,)
-            Rows of the two vectors of each pair.
-
-        Returns
-        -------
-        ndarray, float64, (n_pairs,)
-        """
+        """Return the cosines of pairs of rows, int (n_pairs,) each: float64 (n_pairs,), in double precision."""
         a = normalised(self.matrix[np.asarray(first, dtype=np.intp)])
         b = normalised(self.matrix[np.asarray(second, dtype=np.intp)])
         return np.clip(np.einsum("ij,ij->i", a, b), -1.0, 1.0)
@@ -212,34 +189,26 @@ class Vectors(Keyed):
     @overload
     def most_similar(
         self,
-        positive: Item | Sequence[Item] = (),
-        negative: Item | Sequence[Item] = (),
+        positive: Items = (),
+        negative: Items = (),
         k: int = 10,
         restrict_vocab: int | None = None,
         *,
         topn: int = ...,
-    ) -> list[tuple[str, float]]: ...
+    ) -> Near: ...
 
     @overload
-    def most_similar(
-        self,
-        positive: Item | Sequence[Item] = (),
-        negative: Item | Sequence[Item] = (),
-        k: int | None = 10,
-        restrict_vocab: int | None = None,
-        *,
-        topn: int | None = ...,
-    ) -> list[tuple[str, float]] | np.ndarray: ...
+    def most_similar(self, *items: Any, **options: Any) -> Near | np.ndarray: ...
 
     def most_similar(
         self,
-        positive: Item | Sequence[Item] = (),
-        negative: Item | Sequence[Item] = (),
+        positive: Items = (),
+        negative: Items = (),
         k: int | None = 10,
         restrict_vocab: int | None = None,
         *,
         topn: int | EllipsisType | None = ...,
-    ) -> list[tuple[str, float]] | np.ndarray:
+    ) -> Near | np.ndarray:
         """Return the `k` words with the highest cosine to the sum of the positive minus the negative ones.
 
         Each word enters at length one, a vector as it is; the words themselves are left out of the answer.
@@ -249,12 +218,10 @@ class Vectors(Keyed):
         positive, negative : str, int, ndarray of (dim,), or a list of such
             Words, their rows, or vectors. In a list also pairs of one of these and a weight; it stands instead of 1
             for the positive and of -1 for the negative ones.
-        k : int, at least 1, or None
-            None for the cosines of all words.
+        k, topn : int, at least 1, or None
+            None for the cosines of all words. `topn` is gensim's name.
         restrict_vocab : int, at least 1, optional
             Answer from the first so many words only.
-        topn : int or None, optional
-            What gensim calls `k`.
 
         Returns
         -------
@@ -268,60 +235,42 @@ class Vectors(Keyed):
         UnknownNameError
             If a word has no vector; the message has near spellings.
         ConfigError
-            If `k` or `restrict_vocab` is below 1, a vector has another dimension, or the sum of the vectors
-            is zero.
+            If `k` or `restrict_vocab` is below 1, a vector has another dimension, or the sum of the vectors is zero.
         """
         k = k if topn is ... else topn
         n = self._first(k, restrict_vocab)
-        query, named = np.zeros(self.dim), []
         items = self._items(positive, negative)
         if not items:
             raise ConfigError(f"most_similar needs a {self.noun} or a vector to look near")
-        for vector, weight, row in items:
+        query = np.zeros(self.dim)
+        for vector, weight, _ in items:
             query += weight * vector
-            named.append(row)
         if not query.any():
             raise ConfigError(f"nothing is nearest to a zero vector; ask for other {self.noun}s")
         query = normalised(query[None])[0]
         if k is None:
             return cosines_with(self.matrix[:n], query)
-        named = [row for row in named if row is not None]
-        rows, cosines = nearest(self.matrix[:n], self._lengths[:n], query, named, k, self._coarse)
-        return self._named(rows, cosines)
+        named = [row for _, _, row in items if row is not None]
+        return self._named(*nearest(self.matrix[:n], self._lengths[:n], query, named, k, self._coarse))
 
-    def compared(self, a: str | int, b: str | int, k: int = 10) -> tuple[float, tuple[int, int], list]:
+    def compared(self, a: str | int, b: str | int, k: int = 10) -> tuple[float, tuple[int, int], Near]:
         """Return the cosine of two words, the place of each among the other's nearest, and the `k` near to both.
 
-        Returns
-        -------
-        cosine : float
-        places : (int, int)
-            Which of the nearest of `a` the word `b` is, from 1, and the other way round.
-        near : list of (str, float)
-            Words with the lower one of their cosines to `a` and `b`, the highest first.
+        The places are two int from 1: which of the nearest of `a` the word `b` is, and the other way round. Near to
+        both are the words with the highest lower one of their cosines to `a` and `b`, the highest first: list of (str,
+        float).
         """
-        first, second = (normalised(self._resolve(word)[0][None])[0] for word in (a, b))
+        first, second = self._direction(a), self._direction(b)
         named = [row for row in map(self._row, (a, b)) if row >= 0]
         nearer, rows, cosines = compared(self.matrix, self._lengths, first, second, named, k, self._coarse)
-        return self.similarity(a, b), tuple(1 + count for count in nearer), self._named(rows, cosines)
+        return self.similarity(a, b), (1 + nearer[0], 1 + nearer[1]), self._named(rows, cosines)
 
     def kin(self, word: str | int) -> list[Kin]:
-        """Return the words that the read-out `paradigms` joined with a word, the strongest first.
+        """Return the words that the read-out `paradigms` joined with a word, the strongest first: list of Kin.
 
-        Of an unknown word whose spelling has a vector: those that this is made of.
-
-        Returns
-        -------
-        list of Kin
-            ``word``; ``rule``, what it has instead, as ``-y +ies``; ``pairs``, how many follow that rule. Empty if
-            there is none.
-
-        Raises
-        ------
-        ConfigError
-            If the vectors were not made by that read-out, or read from a file that does not keep rules; npz does.
-        UnknownNameError
-            If the word is not known.
+        Each has ``word``; ``rule``, what it has instead, as ``-y +ies``; ``pairs``, how many follow that rule. Of an
+        unknown word whose spelling has a vector: those that this is made of. ConfigError if the vectors were not made
+        by that read-out, or read from a file that does not keep rules; npz does.
         """
         if self.rules is None:
             raise ConfigError(
@@ -330,14 +279,13 @@ class Vectors(Keyed):
             )
         row = self._row(word)
         if row < 0 and self._by_spelling(word) is None:
-            raise UnknownNameError(self._unknown(word))
+            raise self._unknown(word)
         return self.rules.kin(word if row < 0 else self.words[row])
 
     def build_coarse_index(self) -> None:
-        """Keep a copy of the vectors in bytes, a quarter of their size: `most_similar` and `compared` answer
-        the same, sooner.
+        """Keep a copy of the vectors in bytes, a quarter of their size, for many questions to a large vocabulary.
 
-        For many questions to a large vocabulary.
+        `most_similar` and `compared` answer the same, sooner.
         """
         self._coarse = Coarse.of(self.matrix)
 
@@ -365,114 +313,52 @@ class Vectors(Keyed):
                 found.append((normalised(vector[None])[0] if isinstance(key, KEYS) else vector, float(own), row))
         return found
 
+    def _direction(self, item):
+        """Return the vector of a word, a row or a raw vector at length one, float64 (dim,)."""
+        return normalised(self._resolve(item)[0][None])[0]
+
     def _resolve(self, item):
         """Return the vector of a word, a row or a raw vector, (dim,), and the row or None."""
         if isinstance(item, KEYS):
             row = self._row(item)
-            return (self._spelt(item), None) if row < 0 else (self.matrix[row], row)
+            vector = self._by_spelling(item) if row < 0 else self.matrix[row]
+            if vector is None:
+                raise self._unknown(item)
+            return vector, None if row < 0 else row
+        expected = f"expected a word or a finite vector of {self.dim} numbers, got"
         try:
             vector = np.asarray(item, dtype=np.float64)
         except (TypeError, ValueError):
-            raise ConfigError(f"expected a word or a finite vector of {self.dim} numbers, got {item!r:.80}") from None
-        if vector.shape != (self.dim,) or not np.isfinite(vector).all():
-            found = f"shape {vector.shape}" if vector.shape != (self.dim,) else "one with NaN or infinity"
-            raise ConfigError(f"expected a word or a finite vector of {self.dim} numbers, got {found}")
+            raise ConfigError(f"{expected} {item!r:.80}") from None
+        if vector.shape != (self.dim,):
+            raise ConfigError(f"{expected} shape {vector.shape}")
+        if not np.isfinite(vector).all():
+            raise ConfigError(f"{expected} one with NaN or infinity")
         return vector, None
 
-    def analogy(self, a: str, b: str, c: str, k: int = 10) -> list[tuple[str, float]]:
+    def analogy(self, a: str, b: str, c: str, k: int = 10) -> Near:
         """Answer "`a` is to `b` as `c` is to …?" by 3CosAdd: `most_similar` to b − a + c."""
         return self.most_similar([b, c], [a], topn=k)
-
-    def evaluate_similarity(self, set_or_path: str | Path, mirror: str | None = None) -> SimilarityResult:
-        """Compare cosines with human scores.
-
-        Parameters
-        ----------
-        set_or_path : str or Path
-            A named set (``"ws353"``) or a file of word, word, score.
-        mirror : str or Path, optional
-            Folder or URL in which named sets are looked for, too.
-
-        Returns
-        -------
-        w2vneg.vectors.evaluation.SimilarityResult
-        """
-        from .evaluation import evaluate_similarity
-
-        path, name, tags = _find(set_or_path, mirror, "similarity")
-        return evaluate_similarity(self, path, name=name, tags=tags)
-
-    def evaluate_analogy(
-        self,
-        set_or_path: str | Path = "google",
-        mirror: str | None = None,
-        restrict_vocab: int | None = None,
-        half: str | None = None,
-    ) -> AnalogyResult:
-        """Answer the analogy questions of a named set or a file; returns w2vneg.vectors.evaluation.AnalogyResult.
-
-        Parameters
-        ----------
-        set_or_path : str or Path
-        mirror : str or Path, optional
-        restrict_vocab : int, optional
-            Use the first so many words only.
-        half : {None, "dev", "test"}
-            All questions, or a fixed half of them.
-        """
-        from .evaluation import evaluate_analogy
-
-        path, name, _ = _find(set_or_path, mirror, "analogy")
-        return evaluate_analogy(self, path, name=name, restrict_vocab=restrict_vocab, half=half)
 
     def map(self, way: str = "pca", titles: Mapping[str, str] | None = None) -> Any:
         """Return a map of all words as a Plotly figure, which a notebook shows: drag, scroll, hover.
 
-        Colours are clusters, called by words near their centres; frequent words are large.
+        way : {"pca", "umap"}, the two principal axes; or UMAP of the cosines, which shows groups better and takes
+            longer
+        titles : mapping of str to str, optional, what words or items are shown as
 
-        Parameters
-        ----------
-        way : {"pca", "umap"}
-            The two principal axes, or UMAP of the cosines, which shows groups better and takes longer.
-        titles : mapping of str to str, optional
-            What words or items are shown as.
-
-        Raises
-        ------
-        MissingExtraError
-            Without the extra ``report``, or ``umap`` for that.
+        Colours are clusters, called by words near their centres; frequent words are large. Needs the extra ``report``,
+        and ``umap`` for that.
         """
-        from ..look.report.pictures import map_figure
+        from ..look.report import map_figure
 
         return map_figure(self, way, titles)
 
     def plot_neighbours(self, word: str, k: int = 10) -> Any:
-        """Return a matplotlib figure of the `k` words with the highest cosines to `word`, which a notebook shows.
-
-        Raises
-        ------
-        MissingExtraError
-            Without the extra ``plot``. UnknownNameError for a word without a vector.
-        """
-        from ..look.report.pictures import neighbours_figure
+        """Return a matplotlib figure of the `k` words with the highest cosines to `word`; needs the extra ``plot``."""
+        from ..look.report import neighbours_figure
 
         return neighbours_figure(self, word, k)
-
-    def encode(
-        self, texts: Sequence[str | Sequence[str]], a: float | None = 1e-3, normalize: bool = False
-    ) -> np.ndarray:
-        """Return the vectors of texts, float32 (n, dim): means of their words', each weighted by a / (a + p(word)).
-
-        Texts are split as the export for sentence-transformers splits them, lists of words are taken as they are.
-        Words without a row count as zeros. With `a=None` the mean is plain, as the exported folder gives it.
-        `normalize` brings rows to length one; a text without a known word stays zero. ConfigError without counts.
-        """
-        from .sentences import encode, splitter, weights_of
-
-        if isinstance(texts, str):
-            raise ConfigError("encode takes a list of texts; put the one text into a list")
-        weights = None if a is None else weights_of(self.counts, a)
-        return encode(list(texts), splitter(self.words), self._row, self.matrix, weights, normalize)
 
     def save(self, path: str | Path, format: str | None = None, precision: int | None = None) -> None:
         """Write the vectors; see `w2vneg.vectors.formats.save` for formats (by suffix unless named) and precision."""
@@ -482,17 +368,13 @@ class Vectors(Keyed):
 
     @classmethod
     def load(cls, path: str | Path, readout: str | None = None, oov: str | None = None) -> Vectors:
-        """Read vectors from word2vec text or binary, npz, or a model folder, told apart by content.
+        """Read vectors from a file of any format or a model folder, told apart by content.
 
-        Parameters
-        ----------
-        path : str or Path
-        readout : str, optional
-            How vectors are made of a model folder's matrices, if not as the model says: ``"in"``, ``"both+letters"``, …
-        oov : {None, "letters"}
-            With ``"letters"`` any spelling has a vector: for a model folder whose read-out has letters or paradigms, or
-            an npz file written from one; for a model folder of n-grams with ``readout="in"``; for a ``.bin`` of
-            fastText's.
+        readout : str, optional, how vectors are made of a model folder's matrices, if not as the model says: ``"in"``,
+            ``"both+letters"``, …
+        oov : {None, "letters"}, with ``"letters"`` any spelling has a vector: for a model folder whose read-out has
+            letters or paradigms, or an npz file written from one; for a model folder of n-grams with ``readout="in"``;
+            for a ``.bin`` of fastText's
         """
         from .formats import read
 
@@ -543,16 +425,3 @@ def _as_list(items):
     if isinstance(items, KEYS) or (isinstance(items, np.ndarray) and items.ndim == 1 and items.dtype.kind in "fiu"):
         return [items]
     return list(items)
-
-
-def _find(set_or_path, mirror, kind):
-    """Return path, name, and whether lemma tags are to be stripped (None: if all words have one)."""
-    from ..data import catalog as datasets
-    from ..ground.errors import W2vnegError
-
-    path = datasets.resolve(set_or_path, mirror=mirror, kind=kind)
-    try:
-        record = datasets.info(str(set_or_path))
-    except W2vnegError:
-        return path, path.name, None
-    return path, record.name, record.tags

@@ -1,6 +1,232 @@
-"""A page of one's own machine on which vectors answer as one types: `answers` to questions, `app` that serves them."""
+"""What the explorer answers, a page of one's own machine that `app` serves: dicts that `json` can write.
 
-from .answers import Answers
-from .app import make_app
+An expression is a word, a sum as ``king - man + woman``, or an analogy as ``man : king :: woman``. Signs stand between
+blanks, so that words may hold them.
+"""
 
-__all__ = ["Answers", "make_app"]
+from bisect import bisect_left
+from inspect import signature
+from itertools import islice
+
+import numpy as np
+
+from ...ground.errors import ConfigError, W2vnegError, did_you_mean
+from ..figures.interactive import figure_json
+from ..report.maps import map_of
+
+LONGEST = 500  # characters of a question
+MOST = 100  # answers to one
+_COMPLETIONS = 12
+_MANY = 10_000  # vectors that a copy in bytes pays for
+_SIGNS = {"+": 1.0, "-": -1.0, "−": -1.0}
+_KINDS = ("about", "complete", "near", "compare", "next", "user", "word", "map")
+
+
+class Answers:
+    """Of vectors and models side by side.
+
+    subjects : list of report.subjects.Subject, at least one; titles are those of the first
+    way : {"pca", "umap", "none"}, how maps are made
+    """
+
+    def __init__(self, subjects, way="none"):
+        self.subjects, self.way = subjects, way
+        for one in subjects:
+            if len(one.vectors) >= _MANY:
+                one.vectors.build_coarse_index()
+        self.titles = subjects[0].own_titles
+        self._words = Completions(subjects[0].vectors.words)
+        named = ((word, title) for word, title in self.titles.items() if word in subjects[0].vectors.words)
+        self._called = [(word, " ".join(title.lower().split())) for word, title in named]
+        self._with_users = [one for one in subjects if one.has_users]
+        self._users = Completions(self._with_users[0].model.vocab.words) if self._with_users else None
+        self._maps = {}  # number of a subject -> figure in JSON, made at first use
+
+    def about(self):
+        """Return what the page says of the vectors, and which questions it can ask."""
+        told = []
+        for one in self.subjects:
+            vectors = one.vectors
+            known = {"words": len(vectors), "noun": vectors.noun, "dim": vectors.dim}
+            known["any_spelling"] = vectors.spellings is not None
+            told.append({"name": one.name, **known, "next": one.recommends})
+        kinds = {"next": any(one["next"] for one in told), "users": bool(self._with_users)}
+        return {"subjects": told, **kinds, "map": self.way != "none"}
+
+    def map(self, of="0"):
+        """Return the map of one of the subjects, by its number: a figure in JSON (str)."""
+        if self.way == "none":
+            raise ConfigError("there is no map; start with --map pca or umap")
+        number = self._numbered(of)
+        if number not in self._maps:
+            one = self.subjects[number]
+            names = [one.title(word) for word in one.vectors.words]
+            self._maps[number] = figure_json(map_of(one.vectors, self.way, "", names))
+        return self._maps[number]
+
+    def word(self, row="0", of="0"):
+        """Return the word of a row."""
+        words = self.subjects[self._numbered(of)].vectors.words
+        if not 0 <= _whole(row) < len(words):
+            raise ConfigError(f"no row {row!r} among {len(words):,}")
+        return self._entry(words[_whole(row)])
+
+    def _numbered(self, of):
+        if not 0 <= _whole(of) < len(self.subjects):
+            raise ConfigError(f"no vectors are number {of!r}; there are {len(self.subjects)}, from 0")
+        return _whole(of)
+
+    def answer(self, kind, **asked):
+        """Answer a question of one of the kinds: what the method of this name returns.
+
+        ConfigError for another kind, other parts of a question, or one that is too long; UnknownNameError for unknown
+        words.
+        """
+        if kind not in _KINDS:
+            raise ConfigError(f"no question is called {kind!r}{did_you_mean(kind, _KINDS)}")
+        if sum(map(len, map(str, asked.values()))) > LONGEST:
+            raise ConfigError(f"a question has at most {LONGEST} characters")
+        method = getattr(self, kind)
+        known = list(signature(method).parameters)
+        if not asked.keys() <= set(known):
+            raise ConfigError(f"{kind} is asked otherwise: with {', '.join(known) or 'nothing'}")
+        return method(**asked)
+
+    def complete(self, q="", of=""):
+        """Return words that begin with `q`, the most frequent first; of items also those whose titles hold it.
+
+        of : "users" for users of a model that has them
+        """
+        begun = q.lower()
+        if of == "users" and self._users is not None:
+            return {"words": [{"word": word} for word in self._users.of(begun)]}
+        found = self._words.of(begun)
+        if begun:
+            holding = (word for word, title in self._called if begun in title and word not in found)
+            found = [*found, *islice(holding, _COMPLETIONS)]
+        return {"words": [self._entry(word) for word in found[:_COMPLETIONS]]}
+
+    def near(self, q="", k="12"):
+        """Return the nearest of an expression, in each of the vectors; `only` tells what no other has."""
+        columns, named = [], []
+        for one in self.subjects:
+            try:
+                positive, negative = parsed(q, one.vectors)
+                found = one.vectors.most_similar(positive, negative, k=_number(k))
+            except W2vnegError as error:
+                columns.append({"name": one.name, "error": str(error)})
+                continue
+            words = positive + negative
+            named = named or [self._entry(word) for word in words]
+            asked = [row for row in (one.vectors.get_index(word, -1) for word in words) if row >= 0]
+            rows = [one.vectors.get_index(word, -1) for word, _ in found]
+            columns.append({"name": one.name, "near": self._scored(found), "asked": asked, "rows": rows})
+        if all("error" in column for column in columns):
+            raise ConfigError(columns[0]["error"])
+        _mark_differences(columns)
+        return {"asked": named, "columns": columns}
+
+    def compare(self, a="", b="", k="12"):
+        """Return the cosine of two words, the place of each among the other's nearest, and who is near to both."""
+        columns = []
+        for one in self.subjects:
+            cosine, places, found = one.vectors.compared(a, b, _number(k))
+            columns.append({"name": one.name, "cosine": cosine, "places": places, "near": self._scored(found)})
+        return {"a": self._entry(a), "b": self._entry(b), "columns": columns}
+
+    def next(self, items="", k="12"):
+        """Return what comes next after items, one a line of `items`, and how much each of them contributes."""
+        names = [item for item in items.split("\n") if item]
+        if not names:
+            raise ConfigError("what comes next is asked with an item or more")
+        asked, k = [one for one in self.subjects if one.recommends], _number(k)
+        columns = [{"name": one.name, "near": self._reasoned(one.list_for(names, k))} for one in asked]
+        if not columns:
+            raise ConfigError("none of these was trained on items; train with --baskets, --ratings or --pairs")
+        return {"items": [self._entry(name) for name in names], "columns": columns}
+
+    def user(self, q="", k="12"):
+        """Return what a user has, and what each model of users and items recommends, with reasons."""
+        if not self._with_users:
+            raise ConfigError("none of these has users; train with --ratings or --pairs")
+        columns, had = [], []
+        for one in self._with_users:
+            found, has = one.list_of(q.strip(), _number(k))
+            columns.append({"name": one.name, "near": self._reasoned(found)})
+            had = had or [self._entry(one.model.vocab_out.words[row]) for row in has[:MOST].tolist()]
+        return {"items": had, "columns": columns}
+
+    def _scored(self, found):
+        return [self._entry(word) | {"score": score} for word, score in found]
+
+    def _reasoned(self, found):
+        near = self._scored(one[:2] for one in found)
+        return [entry | {"why": self._scored(why)} for entry, (*_, why) in zip(near, found, strict=True)]
+
+    def _entry(self, word):
+        return {"word": word} | ({"title": self.titles[word]} if word in self.titles else {})
+
+
+class Completions:
+    """What begins with what is typed, in any case. words : sequence of str, the most frequent first"""
+
+    def __init__(self, words):
+        lower = [word.lower() for word in words]
+        order = sorted(range(len(lower)), key=lower.__getitem__)
+        self._words, self._sorted, self._rows = words, [lower[row] for row in order], np.array(order, np.int32)
+
+    def of(self, begun):
+        """Return the first words that begin with a text in lower case (list of str), none for an empty one."""
+        if not begun:
+            return []
+        rows = self._rows[bisect_left(self._sorted, begun) : bisect_left(self._sorted, begun + "\U0010ffff")]
+        if len(rows) > _COMPLETIONS:
+            rows = np.partition(rows, _COMPLETIONS)[:_COMPLETIONS]
+        return [self._words[row] for row in np.sort(rows).tolist()]
+
+
+def parsed(text, vectors):
+    """Return the positive and the negative words of an expression (two lists); ConfigError if it is none."""
+    words = text.split()
+    if text.strip() in vectors:  # of items, blanks may be within
+        return [text.strip()], []
+    if len(words) == 5 and words[1] == ":" and words[3] == "::":
+        a, _, b, _, c = words
+        return [b, c], [a]
+    if len(words) == 1:
+        return words, []
+    positive, negative, sign = [], [], 1.0
+    for word in words:
+        if sign is not None:
+            if word in _SIGNS and word not in vectors:
+                raise ConfigError(f"expected a word before {word!r}")
+            (positive if sign > 0 else negative).append(word)
+            sign = None
+        elif word in _SIGNS:
+            sign = _SIGNS[word]
+        else:
+            raise ConfigError(f"expected + or - before {word!r}; an analogy is written man : king :: woman")
+    if not words or sign is not None:
+        raise ConfigError("type a word, a sum as king - man + woman, or man : king :: woman")
+    return positive, negative
+
+
+def _whole(text):
+    """Return a text's whole number, -1 if it is none of sensible length; Python converts no more than 4,300 digits."""
+    return int(text) if str(text).isdecimal() and len(str(text)) <= 18 else -1
+
+
+def _number(k):
+    """Return how many answers are asked for, at most `MOST` (int)."""
+    if _whole(k) < 1:
+        raise ConfigError(f"expected a number of answers, not {k!r}")
+    return min(_whole(k), MOST)
+
+
+def _mark_differences(columns):
+    """Say of each answer whether no other column has it."""
+    words = [{entry["word"] for entry in column.get("near", ())} for column in columns]
+    for number, column in enumerate(columns):
+        others = [own for i, own in enumerate(words) if i != number and own]
+        for entry in column.get("near", ()):
+            entry["only"] = bool(others) and not any(entry["word"] in own for own in others)

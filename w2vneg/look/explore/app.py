@@ -40,19 +40,12 @@ _FILES = 4096  # open ones, of which each connection is one; some systems allow 
 _TOGETHER = 0.02  # seconds that a thread answers questions for, before it tells what it has
 
 
-def new_token():
-    """Return what must stand in the address (str)."""
-    return secrets.token_urlsafe(24)
-
-
 class Desk:
     """Answers questions outside the server's own thread: one at a time, as scoring functions write into arrays of their
     own, and those that wait together, as threads take long to hand over. Equal ones are answered once.
 
     The thread is a daemon: Ctrl-C waits for no answer. See `leave`, too.
 
-    Parameters
-    ----------
     answer : function of the parts of a question, which can be hashed
     """
 
@@ -94,13 +87,7 @@ class Desk:
 
 
 def make_app(answers, token):
-    """Return the ASGI application that answers under ``/token/``; MissingExtraError without Starlette.
-
-    Parameters
-    ----------
-    answers : Answers
-    token : str
-    """
+    """Return the ASGI application of `Answers` under ``/token/`` (str); MissingExtraError without Starlette."""
     applications = require("starlette.applications", *_PURPOSE)
     responses = require("starlette.responses", *_PURPOSE)
     routing = require("starlette.routing", *_PURPOSE)

@@ -1,1 +1,97 @@
-"""Figures, in one style: `charts` says what is shown, `still` draws it for papers, `interactive` for pages."""
+"""Charts as they are meant, in one style, whoever draws them: `still` for papers, `interactive` for pages."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")  # Okabe and Ito 2008
+DASHES = ("solid", "dash", "dot", "dashdot")  # a second sign, for print in grey
+GROUPS = (*COLOURS[:6], "#888888", "#7A4B2A")  # of points on a map, on light and dark paper
+
+
+@dataclass(frozen=True)
+class Looks:
+    """How points of a map look. groups : uint8 (n,), numbers of groups, by colour; called : list of str, the groups
+    sizes : float32 (n,), diameters in pixels
+    """
+
+    groups: np.ndarray
+    called: list
+    sizes: np.ndarray
+
+
+@dataclass(frozen=True)
+class Series:
+    """name : str; x, y : array-like, (n,); text : sequence of str (n,), or None, what each point is called
+    low, high : array-like, (n,), or None, ends of intervals; reference : bool, drawn thinly behind what it is for
+    like : int, or None, the number of the series that it has its colour of
+    """
+
+    name: str
+    x: np.ndarray
+    y: np.ndarray
+    text: list | None = None
+    low: np.ndarray | None = None
+    high: np.ndarray | None = None
+    reference: bool = False
+    like: int | None = None
+
+    def colour(self, number):
+        """Return its colour as the series of a number in a chart."""
+        return COLOURS[(number if self.like is None else self.like) % len(COLOURS)]
+
+    def dash(self, number):
+        """Return how its line is drawn, one of `DASHES`."""
+        return "dot" if self.reference else DASHES[(number if self.like is None else self.like) % len(DASHES)]
+
+
+@dataclass(frozen=True)
+class Chart:
+    """key : str, its name among files; x, y : str, labels of the axes with units
+    kind : {"lines", "points", "bars", "dots", "map"}; bars and dots have names as x, and dots lie on their side
+    level : float or None, of y, to compare with; looks : Looks of the points of a map
+    """
+
+    key: str
+    title: str
+    x: str
+    y: str
+    series: list
+    kind: str = "lines"
+    log_x: bool = False
+    log_y: bool = False
+    level: float | None = None
+    looks: Looks | None = None
+
+    @property
+    def whole_x(self):
+        """Whether x are few whole numbers, each of which has its place on the axis."""
+        return self.x == "epoch" and max(np.ptp(series.x) for series in self.series) <= 12
+
+    @property
+    def names(self):
+        """The names on the axis of bars and dots, list of str."""
+        return list(dict.fromkeys(name for series in self.series for name in series.x))
+
+
+@dataclass(frozen=True)
+class Table:
+    """title : str; head : list of str; rows : list of lists of str, the first one names the row"""
+
+    title: str
+    head: list
+    rows: list
+    folded: bool = False
+
+
+@dataclass
+class Section:
+    """A part of a report: title, text : str; charts : list of Chart; tables : list of Table"""
+
+    title: str
+    text: str
+    charts: list = field(default_factory=list)
+    tables: list = field(default_factory=list)
+
+    def __bool__(self):
+        return bool(self.charts or self.tables)

@@ -6,7 +6,7 @@ from importlib.resources import files
 import numpy as np
 
 from ...ground.errors import require
-from .charts import GROUPS, colour_of, dash_of
+from . import GROUPS
 
 _EXTRA = "report", "a report"
 _SYMBOLS = ("circle", "diamond", "square", "triangle-up")  # of points, for print in grey
@@ -37,28 +37,21 @@ def figure_json(chart):
 def figure_of(chart):
     """Return a chart as a plotly.graph_objects.Figure."""
     objects = require("plotly.graph_objects", *_EXTRA)
-    figure, named = objects.Figure(), len(chart.series) > 1
+    figure, named, is_map = objects.Figure(), len(chart.series) > 1, chart.kind == "map"
     for number, series in enumerate(chart.series):
         figure.add_trace(_TRACES[chart.kind](objects, chart, series, number))
     labelled = {"showgrid": True, "gridcolor": "#e6e6e6", "zeroline": False, "linecolor": "#999"}
+    place = {"x": 0.01, "xanchor": "left", "y": 1, "yanchor": "top", "pad": {"t": 12}}
+    margin = _MARGINS.get(chart.kind, {"l": 60, "r": 16, "b": 50})
     figure.update_layout(
         template="none",
-        title={
-            "text": escape(chart.title),
-            "font": {"size": 15},
-            "x": 0.01,
-            "xanchor": "left",
-            "y": 1,
-            "yanchor": "top",
-            "pad": {"t": 12},
-        },
+        title={"text": escape(chart.title), "font": {"size": 15}, **place},
         font={"family": "system-ui, sans-serif", "size": 12},
-        margin=_MARGINS.get(chart.kind, {"l": 60, "r": 16, "b": 50})
-        | {"t": 64 if named else 40 if chart.title else 12},
-        height=640 if chart.kind == "map" else 380,
+        margin=margin | {"t": 64 if named else 40 if chart.title else 12},
+        height=640 if is_map else 380,
         hovermode="closest",
         barmode="group",
-        dragmode="pan" if chart.kind == "map" else "zoom",
+        dragmode="pan" if is_map else "zoom",
         showlegend=named,
         legend={"orientation": "h", "y": 1.01, "yanchor": "bottom", "x": 0, "xanchor": "left"},
         xaxis={"title": {"text": escape(chart.x)}, "type": _axis(chart, "x"), **labelled},
@@ -85,9 +78,7 @@ def safe_json(text):
 
 
 def _axis(chart, name):
-    if chart.kind == "bars" and name == "x":
-        return "category"
-    if chart.kind == "dots" and name == "y":
+    if (chart.kind, name) in (("bars", "x"), ("dots", "y")):
         return "category"
     return "log" if getattr(chart, f"log_{name}") else "linear"
 
@@ -98,23 +89,17 @@ def _texts(series):
 
 
 def _lines(objects, chart, series, number):
-    line = {"color": colour_of(series, number), "dash": dash_of(series, number), "width": 1 if series.reference else 2}
+    line = {"color": series.colour(number), "dash": series.dash(number), "width": 1 if series.reference else 2}
     mode = "lines" if series.reference or len(series.x) > 40 else "lines+markers"
     return objects.Scatter(x=series.x, y=series.y, name=escape(series.name), mode=mode, line=line)
 
 
 def _points(objects, chart, series, number):
     symbol = _SYMBOLS[(number if series.like is None else series.like) % len(_SYMBOLS)]
-    marker = {"color": colour_of(series, number), "size": 5, "opacity": 0.5, "symbol": symbol}
-    return objects.Scattergl(
-        x=series.x,
-        y=series.y,
-        text=_texts(series),
-        name=escape(series.name),
-        mode="markers",
-        marker=marker,
-        hovertemplate="%{text}<br>%{x:.4g}, %{y:.3f}<extra></extra>",
-    )
+    marker = {"color": series.colour(number), "size": 5, "opacity": 0.5, "symbol": symbol}
+    hover = "%{text}<br>%{x:.4g}, %{y:.3f}<extra></extra>"
+    named = {"text": _texts(series), "name": escape(series.name), "hovertemplate": hover}
+    return objects.Scattergl(x=series.x, y=series.y, mode="markers", marker=marker, **named)
 
 
 def _error(series):
@@ -125,40 +110,24 @@ def _error(series):
 
 
 def _bars(objects, chart, series, number):
-    names, marker = [escape(name) for name in series.x], {"color": colour_of(series, number)}
+    names, marker = [escape(name) for name in series.x], {"color": series.colour(number)}
     return objects.Bar(x=names, y=series.y, name=escape(series.name), error_y=_error(series), marker=marker)
 
 
 def _dots(objects, chart, series, number):
-    marker = {"color": "#888888", "size": 5} if series.reference else {"color": colour_of(series, number), "size": 10}
-    return objects.Scatter(
-        x=series.y,
-        y=[escape(name) for name in series.x],
-        name=escape(series.name),
-        mode="markers",
-        error_x=_error(series),
-        marker=marker,
-    )
+    marker = {"color": "#888888", "size": 5} if series.reference else {"color": series.colour(number), "size": 10}
+    names, look = [escape(name) for name in series.x], {"mode": "markers", "marker": marker}
+    return objects.Scatter(x=series.y, y=names, name=escape(series.name), error_x=_error(series), **look)
 
 
 def _map(objects, chart, series, number):
-    return objects.Scattergl(
-        x=np.asarray(series.x, np.float32),
-        y=np.asarray(series.y, np.float32),
-        text=_texts(series),
-        mode="markers",
-        marker=_marker(chart.looks),
-        hovertemplate="%{text}<extra></extra>",
-    )
-
-
-def _marker(looks):
-    """Return how points are drawn (dict): each group in its own colour."""
-    n = len(looks.called)
-    steps = [[edge / n, GROUPS[number % len(GROUPS)]] for number in range(n) for edge in (number, number + 1)]
+    looks, n = chart.looks, len(chart.looks.called)
+    steps = [[edge / n, GROUPS[i % len(GROUPS)]] for i in range(n) for edge in (i, i + 1)]  # a colour for each group
     bar = {"thickness": 12, "tickvals": list(range(n)), "ticktext": [escape(name) for name in looks.called]}
-    colours = {"color": looks.groups, "colorscale": steps, "cmin": -0.5, "cmax": n - 0.5, "colorbar": bar}
-    return colours | {"size": looks.sizes, "opacity": 0.6, "line": {"width": 0}}
+    marker = {"color": looks.groups, "colorscale": steps, "cmin": -0.5, "cmax": n - 0.5, "colorbar": bar}
+    marker |= {"size": looks.sizes, "opacity": 0.6, "line": {"width": 0}}
+    at = {"x": np.asarray(series.x, np.float32), "y": np.asarray(series.y, np.float32), "text": _texts(series)}
+    return objects.Scattergl(**at, mode="markers", marker=marker, hovertemplate="%{text}<extra></extra>")
 
 
 _TRACES = {"lines": _lines, "points": _points, "bars": _bars, "dots": _dots, "map": _map}

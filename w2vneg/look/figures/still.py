@@ -3,11 +3,10 @@
 import numpy as np
 
 from ...ground.errors import require
-from .charts import COLOURS, DASHES, GROUPS, colour_of, dash_of
+from . import COLOURS, DASHES, GROUPS
 
 _EXTRA = "plot", "a figure"
 _DPI = 200
-
 _STYLES = {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-."}
 _MARKERS = "o^sDvPX"
 
@@ -16,8 +15,8 @@ def styled():
     """Return a context in which matplotlib draws in our style: colours and dashes of `charts`, no frame."""
     rc = require("matplotlib", *_EXTRA).rc_context
     cycler = require("cycler", *_EXTRA).cycler
-    n = len(COLOURS)
-    signs = cycler(color=COLOURS) + cycler(linestyle=[_STYLES[DASHES[i % len(DASHES)]] for i in range(n)])
+    dashes = [_STYLES[DASHES[i % len(DASHES)]] for i in range(len(COLOURS))]
+    signs = cycler(color=COLOURS) + cycler(linestyle=dashes)
     return rc(
         {
             "axes.prop_cycle": signs,
@@ -32,16 +31,14 @@ def styled():
     )
 
 
-def new_figure(**options):
-    """Return an empty matplotlib Figure (6.4 by 4.2 inches unless said otherwise); MissingExtraError without."""
-    made = require("matplotlib.figure", *_EXTRA).Figure
-    return made(**{"figsize": (6.4, 4.2), "layout": "constrained"} | options)
-
-
 def drawn(shown, **options):
-    """Return a matplotlib Figure of a `Chart`, or of what a function draws on one, in our style."""
+    """Return a matplotlib Figure of a `Chart`, or of what a function draws on one, in our style.
+
+    It has 6.4 by 4.2 inches unless said otherwise. MissingExtraError without matplotlib.
+    """
+    make = require("matplotlib.figure", *_EXTRA).Figure
     with styled():
-        figure = new_figure(**options)
+        figure = make(**{"figsize": (6.4, 4.2), "layout": "constrained"} | options)
         if callable(shown):
             shown(figure)
         else:
@@ -84,14 +81,7 @@ def plain(text):
 
 
 def write_figures(charts, folder, suffixes=("png", "svg"), begun=""):
-    """Write each chart under its key, behind what names begin with, once for each suffix; returns the names (list of
-    str).
-
-    Raises
-    ------
-    MissingExtraError
-        Without matplotlib. OutputError if a file cannot be written.
-    """
+    """Write each chart under its key, behind what names begin with, once for each suffix; returns the names (list)."""
     from pathlib import Path
 
     from ...ground.files.atomic import atomic_file
@@ -109,45 +99,30 @@ def write_figures(charts, folder, suffixes=("png", "svg"), begun=""):
 def _lines(chart, axes):
     for number, series in enumerate(chart.series):
         marker = "" if series.reference or len(series.x) > 40 else _MARKERS[(series.like or 0) % len(_MARKERS)]
-        style = _STYLES[dash_of(series, number)]
-        width = 1 if series.reference else 1.8
-        colour = colour_of(series, number)
-        axes.plot(series.x, series.y, style, color=colour, marker=marker, linewidth=width, label=plain(series.name))
+        look = {"color": series.colour(number), "marker": marker, "linewidth": 1 if series.reference else 1.8}
+        axes.plot(series.x, series.y, _STYLES[series.dash(number)], label=plain(series.name), **look)
 
 
 def _points(chart, axes):
     for number, series in enumerate(chart.series):
-        marker = _MARKERS[number % len(_MARKERS)]
-        colour = colour_of(series, number)
-        axes.scatter(
-            series.x, series.y, s=8, color=colour, marker=marker, alpha=0.5, label=plain(series.name), rasterized=True
-        )
+        look = {"s": 8, "color": series.colour(number), "marker": _MARKERS[number % len(_MARKERS)], "alpha": 0.5}
+        axes.scatter(series.x, series.y, label=plain(series.name), rasterized=True, **look)
 
 
 def _bars(chart, axes):
-    names = list(dict.fromkeys(name for series in chart.series for name in series.x))
-    width = 0.8 / len(chart.series)
+    names, width = chart.names, 0.8 / len(chart.series)
     for number, series in enumerate(chart.series):
         at = np.array([names.index(name) for name in series.x]) + (number - (len(chart.series) - 1) / 2) * width
         error = None if series.low is None else np.maximum([series.y - series.low, series.high - series.y], 0)
-        axes.bar(
-            at,
-            series.y,
-            width,
-            color=colour_of(series, number),
-            yerr=error,
-            ecolor="0.3",
-            hatch=("", "//", "..", "xx")[number % 4],
-            edgecolor="white",
-            label=plain(series.name),
-        )
+        look = {"color": series.colour(number), "hatch": ("", "//", "..", "xx")[number % 4], "edgecolor": "white"}
+        axes.bar(at, series.y, width, yerr=error, ecolor="0.3", label=plain(series.name), **look)
     axes.set_xticks(range(len(names)), [plain(name) for name in names], rotation=45, ha="right", fontsize="small")
 
 
 def _dots(chart, axes):
-    names = list(dict.fromkeys(name for series in chart.series for name in series.x))
+    names = chart.names
     for number, series in enumerate(chart.series):
-        at, colour = np.array([names.index(name) for name in series.x]), colour_of(series, number)
+        at, colour = np.array([names.index(name) for name in series.x]), series.colour(number)
         if series.low is not None:
             axes.hlines(at, series.low, series.high, color=colour, linewidth=1.8)
         look = {"color": "0.5", "s": 9, "zorder": 1} if series.reference else {"color": colour, "s": 36, "zorder": 2}
@@ -163,9 +138,8 @@ def _map(chart, axes):
     listed = require("matplotlib.colors", *_EXTRA).ListedColormap
     n = len(looks.called)
     look = {"cmap": listed([GROUPS[i % len(GROUPS)] for i in range(n)]), "vmin": -0.5, "vmax": n - 0.5}
-    points = axes.scatter(
-        series.x, series.y, (looks.sizes / 3) ** 2, looks.groups, alpha=0.6, linewidths=0, rasterized=True, **look
-    )
+    look |= {"alpha": 0.6, "linewidths": 0, "rasterized": True}
+    points = axes.scatter(series.x, series.y, (looks.sizes / 3) ** 2, looks.groups, **look)
     bar = axes.figure.colorbar(points, ax=axes)
     bar.set_ticks(range(n), labels=[plain(name) for name in looks.called])
 

@@ -8,15 +8,18 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
+import numpy as np
+
 from ... import __version__
 from ...ground.errors import ConfigError, require
 from ...ground.files.atomic import atomic_file
 from ...run.search.comparing import SAVED
-from ..figures.interactive import bundle, check_installed, figure_json, page_script
-from ..figures.still import write_figures
+from ..figures import Chart, Series
+from ..figures.interactive import bundle, check_installed, figure_json, figure_of, page_script
+from ..figures.still import draw, drawn, write_figures
 from ..searches import section_of_comparison
 from . import maps, sections
-from .subjects import load_subjects
+from .subjects import Subject, load_subjects
 
 
 @dataclass
@@ -50,32 +53,15 @@ class Report:
 
 
 def make_report(paths, readout=None, words=(), way="pca", mirror=None, titles=None, test=None):
-    """Look at model folders, files of vectors and folders of comparisons.
+    """Look at model folders, files of vectors and folders of comparisons; returns a `Report`.
 
-    Parameters
-    ----------
-    paths : sequence of str or Path, at least one
-    readout : str, optional
-        How vectors are made of model folders.
-    words : sequence of str
-        Whose neighbours to show; some are chosen if there are none.
-    way : {"pca", "umap", "none"}
-        How the map is made.
-    mirror : str, optional
-        A folder in which named evaluation sets are looked for, too. Nothing is downloaded.
-    titles : dict of str -> str, optional
-        What items are called.
-    test : str or Path, optional
-        Held-out pairs that models of items rank, beside baselines; those that a run was evaluated by if None.
-
-    Returns
-    -------
-    Report
-
-    Raises
-    ------
-    InputError, ConfigError
-        If vectors cannot be read, there are none, or `way` is unknown.
+    paths : sequence of str or Path, at least one; readout : str, optional, how vectors are made of model folders
+    words : sequence of str, whose neighbours to show; some are chosen if there are none
+    way : {"pca", "umap", "none"}, how the map is made
+    mirror : str, optional, a folder in which named evaluation sets are looked for, too; nothing is downloaded
+    titles : dict of str -> str, optional, what items are called
+    test : str or Path, optional, held-out pairs that models of items rank, beside baselines; those that a run was
+        evaluated by if None
     """
     maps.check_way(way)
     if not paths:
@@ -86,22 +72,54 @@ def make_report(paths, readout=None, words=(), way="pca", mirror=None, titles=No
     others = [path for path in paths if path not in compared]
     subjects = load_subjects(others, readout, titles) if others else []
     if subjects:
-        found += _sections(subjects, words, way, mirror, test)
+        measured = sections.measured(subjects, mirror)
+        found.append(sections.verdict(subjects, measured, sections.ranked(subjects, test)))
+        made = (
+            maps.section_of(subjects, way),
+            sections.neighbours(subjects, words),
+            sections.lists(subjects),
+            sections.similarity(subjects, measured),
+            sections.analogies(subjects, measured),
+            sections.learning(subjects),
+            maps.shape(subjects),
+            sections.draws(subjects),
+            sections.runs(subjects),
+        )
+        found += filter(None, made)
     return Report(", ".join([*map(str, compared), *(one.name for one in subjects)]), found)
 
 
-def _sections(subjects, words, way, mirror, test):
-    found = sections.measured(subjects, mirror)
-    made = [
-        sections.verdict(subjects, found, sections.ranked(subjects, test)),
-        maps.section_of(subjects, way),
-        sections.neighbours(subjects, words),
-        sections.lists(subjects),
-        sections.similarity(subjects, found),
-        sections.analogies(subjects, found),
-        sections.learning(subjects),
-        sections.shape(subjects),
-        sections.draws(subjects),
-        sections.runs(subjects),
-    ]
-    return [made[0], *filter(None, made[1:])]
+def map_figure(vectors, way="pca", titles=None):
+    """Return a map of all vectors as a Plotly figure; see `Vectors.map`."""
+    maps.check_way(way)
+    if way == "none":
+        raise ConfigError("a map is drawn by pca or umap, not 'none'")
+    names = [(titles or {}).get(word, word) for word in vectors.words]
+    return figure_of(maps.map_of(vectors, way, f"{len(vectors):,} vectors", names))
+
+
+def neighbours_figure(vectors, word, k=10):
+    """Return the nearest of a word by cosine as a matplotlib Figure; see `Vectors.plot_neighbours`."""
+    names, cosines = zip(*vectors.most_similar(word, k=k), strict=True)
+    series = [Series("", list(names), np.array(cosines))]
+    chart = Chart("neighbours", f"Nearest to {word}", "", "cosine", series, "dots")
+    return drawn(chart, figsize=(6.4, 1.2 + 0.26 * len(names)))
+
+
+def history_figure(model):
+    """Return what a run told by epoch as a matplotlib Figure; see `Word2Vec.plot_history`."""
+    told = [Subject("run", "", None, model)]
+    charts = sections.learning(told).charts + sections.draws(told).charts
+    if not charts:
+        raise ConfigError("there is no history to plot: no epoch was trained")
+    columns = min(len(charts), 3)
+    rows = -(-len(charts) // columns)
+
+    def panels(figure):
+        places = figure.subplots(rows, columns, squeeze=False).ravel()
+        for chart, axes in zip(charts, places, strict=False):
+            draw(chart, axes)
+        for axes in places[len(charts) :]:
+            axes.set_axis_off()
+
+    return drawn(panels, figsize=(3.8 * columns, 3.2 * rows))

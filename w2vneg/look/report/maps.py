@@ -1,18 +1,21 @@
-"""Maps: all vectors in two dimensions, coloured by cluster, large where they are frequent."""
+"""Maps, all vectors in two dimensions coloured by cluster; and the shape of their cloud: lengths, hubs, spectrum."""
 
 import warnings
 
 import numpy as np
 
 from ...ground.errors import ConfigError, did_you_mean, require
-from ..figures.charts import GROUPS, Chart, Looks, Section, Series
-from .geometry import principal_axes
+from ..figures import GROUPS, Chart, Looks, Section, Series, Table
 
 MAPS = ("pca", "umap", "none")
 _SAMPLE = 20_000  # rows that centres of clusters are found on
 _ROUNDS = 15
 _FREQUENT = 4, 20_000  # clusters are named by words of the first quarter, and by so many at most
 _SMALL, _LARGE = 3.0, 14.0  # pixels, of the rarest and the most frequent
+_NEAREST = 10
+_ASKED = 2000  # words whose nearest are looked up for hubs
+_COSINES = 1 << 24  # held at a time
+_DOTS = 5000  # points of a chart that shows a trend
 _TEXTS = {
     "pca": "The two principal axes of the vectors at length one; what is near on them need not be near on others.",
     "umap": "UMAP of the cosines. Near points are near; distances between groups mean little.",
@@ -38,17 +41,10 @@ def section_of(subjects, way):
 
 
 def map_of(vectors, way="pca", title="", names=None, number=0):
-    """Return a `Chart` of all vectors.
+    """Return a `Chart` of all vectors by "pca" or "umap".
 
-    Parameters
-    ----------
-    vectors : Vectors
-    way : {"pca", "umap"}
-    title : str
-    names : list of str (n,), optional
-        What points are called, the words unless said otherwise.
-    number : int
-        Of the vectors among several.
+    names : list of str (n,), optional, what points are called, the words unless said otherwise
+    number : int, of the vectors among several
     """
     names = list(vectors.words) if names is None else names
     at, axes = places(vectors, way), (f"{way.upper()} 1", f"{way.upper()} 2")
@@ -57,19 +53,10 @@ def map_of(vectors, way="pca", title="", names=None, number=0):
 
 
 def places(vectors, way="pca", seed=1):
-    """Return where each word lies on a map, float32 (n, 2).
+    """Return where each word lies on a map, float32 (n, 2); ConfigError for another way.
 
-    Parameters
-    ----------
-    vectors : Vectors
-    way : {"pca", "umap"}
-        The two principal axes of the vectors at length one; or UMAP of their cosines (McInnes et al. 2018).
-    seed : int
-
-    Raises
-    ------
-    ConfigError
-        For another way. MissingExtraError for UMAP without umap-learn.
+    way : {"pca", "umap"}, the two principal axes of the vectors at length one, or UMAP of their cosines (McInnes et al.
+        2018)
     """
     if way not in MAPS[:2]:
         raise ConfigError(f"a map is drawn by {' or '.join(MAPS[:2])}, not {way!r}")
@@ -94,15 +81,12 @@ def looks_of(vectors, names):
         own = np.flatnonzero(first == number)
         own = own if len(own) else np.flatnonzero(numbers == number)
         nearest = own[np.argsort(-(vectors.unit[own] @ centre), kind="stable")[:3]]
-        called.append(" · ".join(_short(names[row]) for row in nearest.tolist()))
+        short = (name if len(name) <= 20 else f"{name[:19]}…" for name in (names[row] for row in nearest.tolist()))
+        called.append(" · ".join(short))
     counts = 1 / np.arange(1, len(names) + 1) if vectors.counts is None else np.maximum(vectors.counts, 1)
     heights = np.log(counts) - np.log(counts).min()
     sizes = _SMALL + (_LARGE - _SMALL) * heights / max(heights.max(), 1e-9)
     return Looks(numbers, called, sizes.astype(np.float32))
-
-
-def _short(name):
-    return name if len(name) <= 20 else f"{name[:19]}…"
 
 
 def clusters(vectors, seed=1):
@@ -140,3 +124,82 @@ def _spread_out(unit, k, rng):
             break
         rows.append(int(rng.choice(len(unit), p=nearest / nearest.sum())))
     return rows
+
+
+def hubness(vectors, seed=1):
+    """Return how often each word is among the ten nearest of others, int64 (n,), and how many words were asked.
+
+    A sample of 2,000 words stands for all where there are more. Evenly spread, every word would be there ten times for
+    each word that is asked, shared out over all.
+    """
+    unit, n = vectors.unit, len(vectors)
+    asked = np.arange(n) if n <= _ASKED else np.sort(np.random.default_rng(seed).choice(n, _ASKED, replace=False))
+    k, seen = min(_NEAREST, n - 1), np.zeros(n, np.int64)
+    together = max(1, _COSINES // n)
+    for start in range(0, len(asked) if k else 0, together):
+        rows = asked[start : start + together]
+        cosines = unit[rows] @ unit.T
+        cosines[np.arange(len(rows)), rows] = -np.inf
+        np.add.at(seen, np.argpartition(cosines, n - k, axis=1)[:, n - k :].ravel(), 1)
+    return seen, len(asked)
+
+
+def spectrum(vectors):
+    """Return the share of the variance along each principal axis, float64 (dim,), the largest first."""
+    values, _ = principal_axes(vectors.matrix)
+    total = values.sum()
+    return values / total if total > 0 else np.full(len(values), 1 / len(values))
+
+
+def effective_rank(shares):
+    """Return exp of the entropy of the shares (float): how many axes of equal share would be as many as these."""
+    positive = shares[shares > 0]
+    return float(np.exp(-(positive * np.log(positive)).sum()))
+
+
+def principal_axes(matrix):
+    """Return variances along principal axes, falling, and the axes as columns, float64 (dim, dim)."""
+    centred = matrix - matrix.mean(axis=0, dtype=np.float64).astype(np.float32)
+    values, axes = np.linalg.eigh((centred.T @ centred).astype(np.float64) / len(matrix))
+    return np.maximum(values[::-1], 0), axes[:, ::-1]
+
+
+def shape(subjects):
+    """Norms, hubs and spectrum."""
+    section = Section(
+        "Shape",
+        "Hubs are words that are near many others. An effective rank far below the dimensions says that few directions "
+        "carry the variance.",
+    )
+    norms, hubs, axes, rows = [], [], [], []
+    known = all(one.vectors.counts is not None for one in subjects)
+    for number, one in enumerate(subjects):
+        vectors, words = one.vectors, one.vectors.words
+        sizes = np.sqrt(np.einsum("ij,ij->i", vectors.matrix, vectors.matrix, dtype=np.float64))
+        shares = spectrum(vectors)
+        seen, asked = hubness(vectors)
+        some = _spread(len(sizes), _DOTS)
+        at = np.maximum(vectors.counts[some], 1) if known else some + 1
+        norms.append(Series(one.name, at, sizes[some], [one.title(words[i]) for i in some.tolist()], like=number))
+        falling = np.sort(seen[seen > 0])[::-1]
+        steps = _spread(len(falling), 200)
+        hubs.append(Series(one.name, steps + 1, falling[steps], like=number))
+        axes.append(Series(one.name, np.arange(1, len(shares) + 1), 100 * np.cumsum(shares), like=number))
+        top = ", ".join(one.title(words[i]) for i in np.argsort(-seen, kind="stable")[:6].tolist())
+        rank = f"{effective_rank(shares):.1f} of {vectors.dim}"
+        rows.append([one.name, rank, f"{np.median(sizes):.2f}", f"{seen.max()} of {asked:,}", top])
+    head = ["vectors", "effective rank", "median norm", "largest hub, near", "largest hubs"]
+    section.tables.append(Table("", head, rows))
+    label = "count in the training data" if known else "rank by frequency or place in the file"
+    largest, near = "place among them, the largest hubs first", "times among the ten nearest"
+    section.charts += [
+        Chart("norms", "Norm against frequency", label, "length of the vector", norms, "points", log_x=True),
+        Chart("hubs", "Hubs", largest, near, hubs, log_x=True, log_y=True),
+        Chart("spectrum", "Spectrum", "principal axes", "variance along them, %, summed", axes),
+    ]
+    return section
+
+
+def _spread(n, most):
+    """Return at most so many of the numbers below n, the low ones dense and the high ones sparse, int64."""
+    return np.unique(np.geomspace(1, n, min(most, n)).astype(np.int64)) - 1 if n else np.empty(0, np.int64)

@@ -1,5 +1,6 @@
 """What is reported of runs and vectors: each function makes one section, empty where there is nothing to report."""
 
+from itertools import zip_longest
 from pathlib import Path
 
 import numpy as np
@@ -7,15 +8,13 @@ import numpy as np
 from ...ground.errors import W2vnegError
 from ...vectors.evaluation import METRICS, evaluate_analogy, evaluate_similarity
 from ...vectors.evaluation.baselines import MODEL, POPULARITY, evaluate_with_baselines
-from ..figures.charts import Chart, Section, Series, Table
-from . import geometry
-from .intervals import paired_difference, wilson
+from ..figures import Chart, Section, Series, Table
 from .subjects import ANALOGY, SIMILARITY, sets_at_hand
 
 FEWEST = 50  # pairs or questions: of fewer a figure says next to nothing
 _OF_LISTS = ("ndcg", "recall", "list_precision", "map", "coverage")
 _OUTLIERS = 10
-_DOTS = 5000  # points of a chart that shows a trend
+_RESAMPLES = 500
 _WORDS = 8  # whose neighbours are shown unless some are asked for
 _NEIGHBOURS = 8
 _USERS, _HAVE = 3, 5  # whose lists are shown, and how many of the items they have are named
@@ -32,10 +31,8 @@ _DIAGNOSES = {  # figure -> label of its axis
 def measured(subjects, mirror=None):
     """Return what the evaluation sets on this machine find of vectors of words.
 
-    Returns
-    -------
-    dict of EvaluationSet -> list of SimilarityResult or AnalogyResult, one for each of the subjects; None where the
-    vectors know too little of the set. Sets of which all know too little are left out.
+    It is a dict of EvaluationSet -> list of SimilarityResult or AnalogyResult, one for each of the subjects; None where
+    the vectors know too little of the set. Sets of which all know too little are left out.
     """
     found = {}
     for evaluate, names in ((evaluate_similarity, SIMILARITY), (evaluate_analogy, ANALOGY)):
@@ -47,13 +44,14 @@ def measured(subjects, mirror=None):
 
 
 def _measured(evaluate, subject, one_set):
+    if not subject.of_words:
+        return None
     tags = {} if evaluate is evaluate_analogy else {"tags": one_set.tags}
     try:
-        result = evaluate(subject.vectors, one_set.path, **tags) if subject.of_words else None
+        result = evaluate(subject.vectors, one_set.path, **tags)
     except W2vnegError:
         return None
-    scored = 0 if result is None else _overall(result).scored
-    return result if scored >= FEWEST else None
+    return result if _overall(result).scored >= FEWEST else None
 
 
 def _overall(result):
@@ -67,10 +65,10 @@ def verdict(subjects, found, ranked):
     if found:
         section.text = (
             "Correlation of cosines with people's scores, and per cent of analogies right, with 95 % intervals and how "
-            "much of a set is known. "
-            f"Sets of which fewer than {FEWEST} pairs are known are left out."
+            f"much of a set is known. Sets of which fewer than {FEWEST} pairs are known are left out."
         )
-        rows = [["trained in", *(_trained_in(subjects[n]) for n in of_words), "–"]]
+        epochs = [subjects[n].told("EpochDone") for n in of_words]
+        rows = [["trained in", *(f"{_spent(one)[1].sum():.1f} s" if one else "–" for one in epochs), "–"]]
         for one_set, results in found.items():
             name, nothing = (f"{one_set.name} analogies", "0 %") if one_set.name in ANALOGY else (one_set.name, "0")
             rows.append([name, *(_in_short(results[n]) for n in of_words), nothing])
@@ -83,8 +81,9 @@ def verdict(subjects, found, ranked):
         )
     for one in subjects:
         if one.name in ranked:
-            section.tables.append(_beside_baselines(one.name, ranked[one.name]))
-            section.text += f" {_against_popularity(one.name, ranked[one.name])}"
+            table, text = _beside_baselines(one.name, ranked[one.name])
+            section.tables.append(table)
+            section.text += f" {text}"
         elif one.recommends:
             section.text += f" To evaluate the lists of {one.name}, hold pairs out: --test FILE, docs/splits.md."
     return section
@@ -107,22 +106,14 @@ def ranked(subjects, test=None):
 
 
 def _beside_baselines(name, evaluation):
-    results = [result.by_name() for result in evaluation.results.values()]
-    head = ["lists of 10", *(name if called == MODEL else called for called in evaluation.results)]
-    rows = [[METRICS[n].title.format(k=10), *(f"{one[f'{n}@10']:.4f}" for one in results)] for n in _OF_LISTS]
-    return Table("", head, rows)
-
-
-def _against_popularity(name, evaluation):
-    own, popular = (evaluation.results[each].by_name()["ndcg@10"] for each in (MODEL, POPULARITY))
+    """Return how lists rank held-out pairs: a `Table`, and a sentence (str)."""
+    results = {called: result.by_name() for called, result in evaluation.results.items()}
+    head = ["lists of 10", *(name if called == MODEL else called for called in results)]
+    rows = [[METRICS[n].title.format(k=10), *(f"{one[f'{n}@10']:.4f}" for one in results.values())] for n in _OF_LISTS]
+    how = "better" if results[MODEL]["ndcg@10"] > results[POPULARITY]["ndcg@10"] else "NOT better"
     pairs = ", ".join(Path(file).name for file in evaluation.test.files)
-    how = "better" if own > popular else "NOT better"
-    return f"Lists of {name} are {how} than the most popular items, by NDCG on held-out pairs, {pairs}."
-
-
-def _trained_in(subject):
-    epochs = subject.told("EpochDone")
-    return f"{_spent(epochs)[1].sum():.1f} s" if epochs else "–"
+    text = f"Lists of {name} are {how} than the most popular items, by NDCG on held-out pairs, {pairs}."
+    return Table("", head, rows), text
 
 
 def _in_short(result):
@@ -166,9 +157,8 @@ def _facts(subject):
         return facts
     read, told = model.origin.input, model.config.as_dict()
     facts["objective"] = f"{told['loss']}, sampler {told['sampler']}, {told['negatives']} negatives"
-    facts["data"] = ", ".join(
-        Path(str(file)).name for file in read.get("files") or read.get("names") or [read.get("kind", "in memory")]
-    )
+    files = read.get("files") or read.get("names") or [read.get("kind", "in memory")]
+    facts["data"] = ", ".join(Path(str(file)).name for file in files)
     facts["tokens or pairs of the data"] = f"{model.origin.n_tokens:,}"
     epochs = subject.told("EpochDone")
     ended = ", interrupted" if model.history and model.history[-1].get("event") == "Interrupted" else ""
@@ -205,9 +195,7 @@ def learning(subjects):
     plans += [("speed", "Speed", "million tokens or pairs of data a second", rate)]
     section.charts += [Chart(key, title, "epoch", y, series) for key, title, y, series in plans if series]
     for metric, runs_of in held.items():
-        series = [
-            Series(subjects[n].name, *map(np.array, zip(*points, strict=True)), like=n) for n, points in runs_of.items()
-        ]
+        series = [_through(subjects[n], n, points) for n, points in runs_of.items()]
         section.charts.append(Chart(f"held-out-{metric}", "Held-out pairs", "epoch", metric, series))
     return section
 
@@ -259,9 +247,11 @@ def similarity(subjects, found):
             continue
         known = [number for number, result in enumerate(results) if result is not None]
         scored = {n: scored_pairs(subjects[n].vectors, one_set.path, one_set.tags) for n in known}
+        series = []
         for number, pairs in scored.items():
+            names = [f"{a} – {b}" for a, b in pairs.words]
+            series.append(Series(subjects[number].name, pairs.human, pairs.cosines, names, like=number))
             outliers += _outliers(one_set.name, subjects[number].name, pairs)
-        series = [_dots(subjects[number], number, pairs) for number, pairs in scored.items()]
         chart = Chart(f"similarity-{one_set.name}", one_set.name, "people's score", "cosine", series, "points")
         section.charts.append(chart)
         others = [_difference(scored.get(0), scored.get(number)) for number in range(1, len(subjects))]
@@ -273,11 +263,6 @@ def similarity(subjects, found):
         head = ["set", "vectors", "pair", "people's rank", "rank by cosine"]
         section.tables.append(Table("Furthest apart, by rank from the most similar", head, outliers, folded=True))
     return section
-
-
-def _dots(subject, number, found):
-    names = [f"{a} – {b}" for a, b in found.words]
-    return Series(subject.name, found.human, found.cosines, names, like=number)
 
 
 def _difference(first, second):
@@ -338,7 +323,7 @@ def neighbours(subjects, words=()):
         columns = [_nearest(one, word) for one in subjects]
         if any(columns) or words:
             columns = [column or [f"no such {one.vectors.noun}"] for one, column in zip(subjects, columns, strict=True)]
-            rows = [[column[i] if i < len(column) else "" for column in columns] for i in range(max(map(len, columns)))]
+            rows = [list(row) for row in zip_longest(*columns, fillvalue="")]
             section.tables.append(Table(subjects[0].title(word), [one.name for one in subjects], rows))
     return section
 
@@ -366,10 +351,10 @@ def lists(subjects):
             had = ", ".join(one.title(one.model.vocab_out.words[item]) for item in has[:_HAVE].tolist())
             more = f" and {len(has) - _HAVE} more" if len(has) > _HAVE else ""
             title = f"{one.name}: user {user}, who has {had}{more}"
-            rows = [
-                [one.title(word), f"{score:.2f}", ", ".join(f"{one.title(own)} {near:.2f}" for own, near in why)]
-                for word, score, why in found
-            ]
+            rows = []
+            for word, score, why in found:
+                reasons = ", ".join(f"{one.title(own)} {near:.2f}" for own, near in why)
+                rows.append([one.title(word), f"{score:.2f}", reasons])
             section.tables.append(Table(title, ["gets", "score", "near to"], rows))
     return section
 
@@ -386,41 +371,34 @@ def chosen_words(subjects):
     return found[:: max(1, len(found) // _WORDS)][:_WORDS]
 
 
-def shape(subjects):
-    """Norms, hubs and spectrum."""
-    section = Section(
-        "Shape",
-        "Hubs are words that are near many others. An effective rank far below the dimensions says that few directions "
-        "carry the variance.",
-    )
-    norms, hubs, axes, rows = [], [], [], []
-    known = all(one.vectors.counts is not None for one in subjects)
-    for number, one in enumerate(subjects):
-        vectors, words = one.vectors, one.vectors.words
-        sizes, shares = geometry.lengths(vectors), geometry.spectrum(vectors)
-        seen, asked = geometry.hubness(vectors)
-        some = _spread(len(sizes), _DOTS)
-        at = np.maximum(vectors.counts[some], 1) if known else some + 1
-        norms.append(Series(one.name, at, sizes[some], [one.title(words[i]) for i in some.tolist()], like=number))
-        falling = np.sort(seen[seen > 0])[::-1]
-        steps = _spread(len(falling), 200)
-        hubs.append(Series(one.name, steps + 1, falling[steps], like=number))
-        axes.append(Series(one.name, np.arange(1, len(shares) + 1), 100 * np.cumsum(shares), like=number))
-        top = ", ".join(one.title(words[i]) for i in np.argsort(-seen, kind="stable")[:6].tolist())
-        rank = f"{geometry.effective_rank(shares):.1f} of {vectors.dim}"
-        rows.append([one.name, rank, f"{np.median(sizes):.2f}", f"{seen.max()} of {asked:,}", top])
-    head = ["vectors", "effective rank", "median norm", "largest hub, near", "largest hubs"]
-    section.tables.append(Table("", head, rows))
-    label = "count in the training data" if known else "rank by frequency or place in the file"
-    largest, near = "place among them, the largest hubs first", "times among the ten nearest"
-    section.charts += [
-        Chart("norms", "Norm against frequency", label, "length of the vector", norms, "points", log_x=True),
-        Chart("hubs", "Hubs", largest, near, hubs, log_x=True, log_y=True),
-        Chart("spectrum", "Spectrum", "principal axes", "variance along them, %, summed", axes),
-    ]
-    return section
+def wilson(share, n):
+    """Return both ends of Wilson's 95 % interval (1927) of a share of `n` trials."""
+    z2 = 1.959964**2
+    centre = (share + z2 / (2 * n)) / (1 + z2 / n)
+    half = np.sqrt(z2 * (share * (1 - share) / n + z2 / (4 * n**2))) / (1 + z2 / n)
+    return np.maximum(centre - half, 0), np.minimum(centre + half, 1)
 
 
-def _spread(n, most):
-    """Return at most so many of the numbers below n, the low ones dense and the high ones sparse, int64."""
-    return np.unique(np.geomspace(1, n, min(most, n)).astype(np.int64)) - 1 if n else np.empty(0, np.int64)
+def paired_difference(human, first, second, seed=1):
+    """Return how much higher the second's Spearman correlation with people is than the first's, and its interval.
+
+    Both have scored the same pairs of words, float64 (n,). These are drawn again with replacement, 500 times, for both
+    alike: a percentile bootstrap (Efron 1979). So what makes a set hard for either does not widen the interval.
+    """
+    drawn = np.random.default_rng(seed).integers(0, len(human), (_RESAMPLES, len(human)))
+    drawn[0] = np.arange(len(human))  # the pairs themselves
+    a, b, c = (_ranks(values[drawn]) for values in (human, first, second))
+    differences = _correlation(a, c) - _correlation(a, b)
+    return float(differences[0]), *map(float, np.nanpercentile(differences[1:], (2.5, 97.5)))
+
+
+def _ranks(values):
+    from scipy.stats import rankdata
+
+    ranks = rankdata(values, axis=1)
+    return ranks - ranks.mean(axis=1, keepdims=True)
+
+
+def _correlation(a, b):
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return (a * b).sum(axis=1) / np.sqrt((a * a).sum(axis=1) * (b * b).sum(axis=1))

@@ -37,15 +37,11 @@ class Subject:
     versions: dict = field(default_factory=dict)
     titles: dict = field(default_factory=dict)
 
-    @property
-    def history(self):
-        """What the run told, a list of dict; empty for a file of vectors."""
-        return [] if self.model is None else self.model.history
-
     def told(self, event):
         """Return what the run told of one kind, list of dict; of an epoch that was run again the last word."""
-        found = [record for record in self.history if record.get("event") == event]
-        return [found[-1]] if event == "BestRestored" and found else list(_latest(found).values())
+        history = [] if self.model is None else self.model.history
+        found = [record for record in history if record.get("event") == event]
+        return list({record.get("epoch"): record for record in found}.values())
 
     @property
     def of_words(self):
@@ -70,12 +66,10 @@ class Subject:
         return self._list(scores_of(model)(np.array([row]))[0], has, k, self._cosines), has
 
     def list_for(self, items, k):
-        """Return what comes next after items, or for a new user who has them.
+        """Return what comes next after items, or for a new user who has them: list of (word, score, reasons).
 
-        Returns
-        -------
-        list of (word, score, reasons), the best first; reasons are a few (item, number), the strongest first: what each
-        item adds to the score or, of users and items, the cosine with it
+        The best comes first. Reasons are a few (item, number), the strongest first: what each item adds to the score
+        or, of users and items, the cosine with it.
         """
         model = self.model
         if self.has_users:
@@ -110,19 +104,10 @@ class Subject:
         return self.own_titles.get(word, word)
 
 
-def _latest(records):
-    return {record.get("epoch"): record for record in records}
-
-
 def load_subjects(paths, readout=None, titles=None, any_spelling=False):
     """Read model folders and files of vectors (list of Subject), named as shortly as tells them apart.
 
     With `any_spelling` unknown words get vectors by their spelling, where there is what gives them.
-
-    Raises
-    ------
-    InputError, ConfigError
-        As `Vectors.load` does.
     """
     from ...run.model import Model
 

@@ -7,7 +7,8 @@ is the thousandth of an epoch, so that a resumed run goes on where it was.
 import warnings
 from contextlib import suppress
 
-from ...ground.errors import ConfigError, OutputError, W2vnegError
+from ...ground.errors import ConfigError, OutputError, W2vnegError, require
+from ...ground.files.atomic import check_folder_writable
 from ...ground.jit import available_threads
 from ...ground.registry import Registry, import_all
 
@@ -18,20 +19,21 @@ _APART = 0.01  # of an epoch between two figures of rounds: a hundred points eac
 class Tracker:
     """Keeps the figures of one run at a place.
 
-    keeps : str, what, and where_to : str, whether a FILE or a DIR, for the docs; extra : str, what installs its package
-
-    Parameters
-    ----------
+    keeps : str, what, and where_to : str, whether a FILE or a DIR, for the docs
+    package : str, what it needs, if anything, kept as `library`; extra : str, its name here, which installs that
     place : str, what stands behind the name of the tracker
     """
 
-    keeps, where_to, extra = "", "DIR", ""
+    keeps, where_to, package, extra = "", "DIR", "", ""
 
     def __init__(self, place):
         self.place = place
 
     def check(self):
         """Raise MissingExtraError or OutputError if the tracker is not installed, or cannot write; before training."""
+        if self.package:
+            self.library = require(self.package, self.extra, f"--track {self.extra}")
+            check_folder_writable(self.place)
 
     def begin(self, options):
         """Open it for a run with these options (dict of str -> value)."""
@@ -62,19 +64,10 @@ class Tracking:
 
     A tracker that fails meanwhile is left out of the rest of the run: nothing that is reported matters more than it.
 
-    Parameters
-    ----------
-    trackers : sequence of str or Tracker
-        As ``csv=run.csv``.
-    config : TrainConfig or RunSpec
-        The options of the run, its source among them; the attribute may be set until the run begins, for the data
-        may choose some.
+    trackers : sequence of str or Tracker, as ``csv=run.csv``
+    config : TrainConfig or RunSpec, the options of the run, its source among them; the attribute may be set until the
+        run begins, for the data may choose some
     warn : callable, called with a sentence when a tracker fails
-
-    Raises
-    ------
-    ConfigError, UnknownNameError, MissingExtraError, OutputError
-        If one means no tracker, is not installed, or cannot write there.
     """
 
     def __init__(self, trackers, config, warn=warnings.warn):

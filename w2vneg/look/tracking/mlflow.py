@@ -3,8 +3,6 @@
 import time
 from pathlib import Path
 
-from ...ground.errors import require
-from ...ground.files.atomic import check_folder_writable
 from . import TRACKERS, Tracker, step_of
 
 _EXPERIMENT = "w2vneg"
@@ -15,16 +13,13 @@ _LONGEST = 500  # letters of a parameter's value
 class MlFlow(Tracker):
     """``mlflow=DIR``, as ``mlflow ui --backend-store-uri sqlite:///DIR/mlflow.db`` shows it."""
 
-    keeps, extra = "a run in the database `DIR/mlflow.db`, for `mlflow ui`", "mlflow"
-
-    def check(self):
-        self._mlflow = require("mlflow", self.extra, "--track mlflow")
-        check_folder_writable(self.place)
+    keeps = "a run in the database `DIR/mlflow.db`, for `mlflow ui`"
+    package, extra = "mlflow", "mlflow"
 
     def begin(self, options):
         folder = Path(self.place).resolve()
         folder.mkdir(parents=True, exist_ok=True)
-        self._client = self._mlflow.MlflowClient(f"sqlite:///{folder / 'mlflow.db'}")
+        self._client = self.library.MlflowClient(f"sqlite:///{folder / 'mlflow.db'}")
         found = self._client.get_experiment_by_name(_EXPERIMENT)
         if found is None:
             experiment = self._client.create_experiment(_EXPERIMENT, (folder / "artifacts").as_uri())
@@ -36,7 +31,7 @@ class MlFlow(Tracker):
 
     def log(self, epoch, figures):
         moment, step = int(1000 * time.time()), step_of(epoch)
-        metric = self._mlflow.entities.Metric
+        metric = self.library.entities.Metric
         named = {name.replace("@", " at "): value for name, value in figures.items()}  # it refuses the sign
         self._client.log_batch(self._run, [metric(name, value, moment, step) for name, value in named.items()])
 

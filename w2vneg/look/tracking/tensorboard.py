@@ -1,8 +1,6 @@
 """TensorBoard, by tensorboardX: scalars and options as event files, and the vectors for the projector."""
 
 from ...config.spec import to_toml
-from ...ground.errors import require
-from ...ground.files.atomic import check_folder_writable
 from ...vectors import Vectors
 from . import TRACKERS, Tracker, step_of
 
@@ -13,14 +11,11 @@ _SHOWN = 10_000  # most frequent words; the projector of a browser does not take
 class TensorBoard(Tracker):
     """``tensorboard=DIR``, the log directory; a run that is resumed adds a file to it."""
 
-    keeps, extra = "scalars, options, and the 10,000 most frequent words for the projector", "tensorboard"
-
-    def check(self):
-        self._writers = require("tensorboardX", self.extra, "--track tensorboard")
-        check_folder_writable(self.place)
+    keeps = "scalars, options, and the 10,000 most frequent words for the projector"
+    package, extra = "tensorboardX", "tensorboard"
 
     def begin(self, options):
-        self._writer = self._writers.SummaryWriter(self.place)
+        self._writer = self.library.SummaryWriter(self.place)
         text = to_toml(options)
         self._writer.add_text("options", "\n".join("    " + line for line in text.splitlines()), 0)
 

@@ -2,8 +2,6 @@
 
 import os
 
-from ...ground.errors import require
-from ...ground.files.atomic import check_folder_writable
 from . import TRACKERS, Tracker, step_of
 
 
@@ -11,16 +9,13 @@ from . import TRACKERS, Tracker, step_of
 class WeightsAndBiases(Tracker):
     """``wandb=DIR``; nothing leaves the machine."""
 
-    keeps, extra = "a run of Weights & Biases, offline; `wandb sync` sends it when you want to", "wandb"
-
-    def check(self):
-        self._wandb = require("wandb", self.extra, "--track wandb")
-        check_folder_writable(self.place)
+    keeps = "a run of Weights & Biases, offline; `wandb sync` sends it when you want to"
+    package, extra = "wandb", "wandb"
 
     def begin(self, options):
         os.makedirs(self.place, exist_ok=True)
-        settings = self._wandb.Settings(silent=True, console="off", disable_git=True, save_code=False)
-        self._run = self._wandb.init(
+        settings = self.library.Settings(silent=True, console="off", disable_git=True, save_code=False)
+        self._run = self.library.init(
             project="w2vneg", dir=self.place, mode="offline", config=options, settings=settings
         )
 

@@ -71,7 +71,9 @@ class CorrectedOutputs(Readout):
                 "read-out corrected has nothing to add: popularity is in the dot products of this objective already; "
                 "take --readout out"
             )
-        return np.column_stack([np.float32(factor) * trained.vectors_out, log_noise - log_noise.mean()]).astype(np.float32)
+        return np.column_stack([np.float32(factor) * trained.vectors_out, log_noise - log_noise.mean()]).astype(
+            np.float32
+        )
 
 
 @READOUTS.register("sum")

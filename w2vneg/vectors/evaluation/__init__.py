@@ -1,14 +1,14 @@
-"""Evaluation of vectors: one file an evaluator, which never sees the trainer.
+"""Evaluation of vectors, which never sees the trainer.
 
-Each returns a dataclass with ``as_dict()``; those over a file are called as ``evaluate(vectors, path, **options)``.
+Each evaluator returns a dataclass with ``as_dict()``; those over a file are called as ``evaluate(vectors, path,
+**options)``.
 """
 
-from .analogy import AnalogyResult, SectionScore, evaluate_analogy, read_questions
-from .classify import ClassesResult, evaluate_classes
-from .likelihood import LikelihoodResult, evaluate_likelihood
-from .links import LinksResult, evaluate_links
+from .analogy import AnalogyResult, evaluate_analogy, read_questions
+from .graph_tasks import evaluate_classes, evaluate_links
+from .likelihood import evaluate_likelihood
 from .metrics import METRICS
-from .ranking import KS, RankingResult, evaluate_ranking
+from .ranking import KS, evaluate_ranking
 from .scores import LogitScores, cooccurrence_scores, popularity_scores, scores_of
 from .similarity import SimilarityResult, evaluate_similarity, read_pairs
 
@@ -16,12 +16,7 @@ __all__ = [
     "KS",
     "METRICS",
     "AnalogyResult",
-    "ClassesResult",
-    "LikelihoodResult",
-    "LinksResult",
     "LogitScores",
-    "RankingResult",
-    "SectionScore",
     "SimilarityResult",
     "cooccurrence_scores",
     "evaluate_analogy",

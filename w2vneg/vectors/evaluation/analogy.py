@@ -1,22 +1,21 @@
 """Analogy questions "a is to b as c is to d", answered by 3CosAdd on unit vectors.
 
-The answer is the word w with the highest ``cos(w, b − a + c)``, where a, b, c are at length one and are
-themselves left out, whatever k. P@k is the share of the scored questions whose d is among the k best.
-Questions with an unknown word are left out and counted.
+The answer is the word w with the highest ``cos(w, b − a + c)``, where a, b, c are at length one and are themselves left
+out, whatever k. P@k is the share of the scored questions whose d is among the k best. Questions with an unknown word
+are left out and counted.
 
-Words are looked up as they are written, then lower-cased. With a lower-case vocabulary this gives the figures
-of gensim's ``evaluate_word_analogies``, which folds case, keeps the most frequent variant, and skips unknown
-words.
+Words are looked up as they are written, then lower-cased. With a lower-case vocabulary this gives the figures of
+gensim's ``evaluate_word_analogies``, which folds case, keeps the most frequent variant, and skips unknown words.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from ...ground.errors import ConfigError, InputError
 from ...kernels.evaluation.ranking import count_better
-from .lookup import Lookup, read_lines
+from .lookup import Lookup, Result, gensims_lookup, read_lines
 
 KS = (1, 5, 15)
 HALVES = {"dev": 0, "test": 1}  # half -> parity of a question's position in its section
@@ -27,14 +26,9 @@ NEVER = np.iinfo(np.int64).max  # the rank of an answer that is a word of its ow
 class SectionScore:
     """Precision over one section, or over several.
 
-    Attributes
-    ----------
-    name : str
-    kind : {"semantic", "syntactic", "all"}
-    precision : dict, int -> float in [0, 1], or None
-        P@k by k; None if no question could be scored.
-    scored, total : int
-        Questions with four known words, and all.
+    name : str; kind : {"semantic", "syntactic", "all"}
+    precision : dict, int -> float in [0, 1], P@k by k; None if no question could be scored
+    scored, total : int, questions with four known words, and all
     """
 
     name: str
@@ -45,25 +39,13 @@ class SectionScore:
 
 
 @dataclass(frozen=True)
-class AnalogyResult:
+class AnalogyResult(Result):
     """How many analogy questions are answered rightly.
 
-    Attributes
-    ----------
-    name, path : str
-        The set, and the file it was read from.
-    half : {None, "dev", "test"}
-        Which questions: all, those at even positions of each section (from 0), those at odd ones.
-    restrict_vocab : int or None
-        Only the first so many words were used, if not None.
-    overall : SectionScore
-    semantic, syntactic : SectionScore or None
-        Over the sections of that kind; None if there is none. Sections named ``gram…`` are syntactic.
-    sections : list of SectionScore
-    unknown : int
-        Different words without a vector.
-    lowered : int
-        Different words that were found in lower case only.
+    name, path : str, the set, and the file it was read from; half, restrict_vocab : as they were asked for
+    overall : SectionScore; semantic, syntactic : SectionScore over the sections of that kind, or None
+    sections : list of SectionScore; those named ``gram…`` are syntactic
+    unknown, lowered : int, different words without a vector, and those that were found in lower case only
     """
 
     name: str
@@ -77,39 +59,18 @@ class AnalogyResult:
     unknown: int
     lowered: int
 
-    def as_dict(self):
-        """Return the result as a dict that `json` can write."""
-        return asdict(self)
-
 
 def evaluate_analogy(vectors, path, name=None, restrict_vocab=None, half=None, case="lower"):
-    """Answer the analogy questions of a file.
+    """Answer the analogy questions of a file; returns an `AnalogyResult`.
 
-    Parameters
-    ----------
-    vectors : Vectors
-    path : str or Path
-        Lines ``: section``, and four words a line; see `read_questions`.
-    name : str, optional
-        What to call the set; its file name if not given.
-    restrict_vocab : int, at least 1, optional
-        Only the first so many words are known, and may be answers.
-    half : {None, "dev", "test"}
-        All questions, or a fixed half of each section: the 1st, 3rd, 5th … ("dev") or the 2nd, 4th, 6th …
-        ("test"). So choices can be made on one half and evaluated on the other.
-    case : {"lower", "exact"}
-        "lower": a word is looked up as it is, then lower-cased. "exact": as it is only.
+    path : str or Path, lines ``: section``, and four words a line; see `read_questions`
+    name : str, optional, what to call the set; its file name if not given
+    restrict_vocab : int, at least 1, optional, only the first so many words are known, and may be answers
+    half : {None, "dev", "test"}, all questions, or of each section the 1st, 3rd, 5th … ("dev") or the 2nd, 4th, 6th …
+        ("test"): so choices can be made on one half and evaluated on the other
+    case : {"lower", "exact"}, a word is looked up as it is, then lower-cased; as it is only
 
-    Returns
-    -------
-    AnalogyResult
-
-    Raises
-    ------
-    InputError
-        If the file is missing or has a bad line, or no question can be scored.
-    ConfigError
-        If `restrict_vocab` is below 1 or `half` unknown.
+    InputError if the file is missing or has a bad line, or no question can be scored.
     """
     if restrict_vocab is not None and restrict_vocab < 1:
         raise ConfigError(f"restrict_vocab must be at least 1, not {restrict_vocab}")
@@ -119,13 +80,9 @@ def evaluate_analogy(vectors, path, name=None, restrict_vocab=None, half=None, c
     if half is not None:
         sections = [(title, questions[HALVES[half] :: 2]) for title, questions in sections]
     lookup = Lookup(vectors, case, restrict_vocab)
-    found = []  # per section: int64 (scored, 4)
-    for _, questions in sections:
-        rows = np.array([[lookup(word) for word in question] for question in questions], dtype=np.int64)
-        rows = rows.reshape(-1, 4)
-        found.append(rows[(rows >= 0).all(axis=1)])
-    questions = np.concatenate(found)
-    total = sum(len(questions) for _, questions in sections)
+    found = [_rows(lookup, questions) for _, questions in sections]
+    found = [rows[(rows >= 0).all(axis=1)] for rows in found]
+    questions, total = np.concatenate(found), sum(len(questions) for _, questions in sections)
     if not len(questions):
         raise InputError(
             f"{path}: none of the {total} questions has vectors for all four words; "
@@ -133,10 +90,10 @@ def evaluate_analogy(vectors, path, name=None, restrict_vocab=None, half=None, c
         )
     ranks = answer_ranks(vectors.unit[:restrict_vocab], questions)
     parts = np.split(ranks, np.cumsum([len(rows) for rows in found])[:-1])
-    scores = [
-        _score(title, section_kind(title), part, len(asked))
-        for (title, asked), part in zip(sections, parts, strict=True)
-    ]
+    scores = []
+    for (title, asked), part in zip(sections, parts, strict=True):
+        kind = "syntactic" if title.startswith("gram") else "semantic"  # as the Google set names them
+        scores.append(_score(title, kind, part, len(asked)))
     return AnalogyResult(
         name=name or Path(path).name,
         path=str(path),
@@ -151,22 +108,39 @@ def evaluate_analogy(vectors, path, name=None, restrict_vocab=None, half=None, c
     )
 
 
+def evaluate_word_analogies(vectors, path, restrict_vocab, case_insensitive, dummy4unknown):
+    """Answer questions as gensim does; see `Vectors.evaluate_word_analogies`."""
+    find, rows = gensims_lookup(vectors, restrict_vocab, case_insensitive)
+    places = np.zeros(len(vectors), np.int64)
+    places[rows] = np.arange(len(rows))
+    unit, sections = vectors.unit[rows], []
+    for title, questions in read_questions(path):
+        if case_insensitive:
+            questions = [tuple(word.upper() for word in question) for question in questions]
+        found = _rows(find, questions)
+        known = (found >= 0).all(axis=1)
+        right = np.zeros(len(questions), bool)
+        if known.any():
+            right[known] = answer_ranks(unit, places[found[known]]) == 0
+        kept = np.flatnonzero(known | dummy4unknown).tolist()
+        correct, incorrect = ([questions[i] for i in kept if right[i] == way] for way in (True, False))
+        sections.append({"section": title, "correct": correct, "incorrect": incorrect})
+    total = {key: [question for section in sections for question in section[key]] for key in ("correct", "incorrect")}
+    answered = len(total["correct"]) + len(total["incorrect"])
+    if not answered:
+        raise InputError(
+            f"{path}: no question has vectors for all four words; train on more text or with a larger vocabulary"
+        )
+    return len(total["correct"]) / answered, [*sections, {"section": "Total accuracy", **total}]
+
+
 def answer_ranks(unit, questions):
-    """Return how many words are better answers than the right one, the question's three words left out.
+    """Return how many words are better answers than the right one, the question's three words left out, int64 (n,).
 
-    Scores are compared in double precision; of equally good words the one in the lower row comes first. An answer
-    that is one of its question's own words has the rank `NEVER`.
+    Scores are compared in double precision; of equally good words the one in the lower row comes first. An answer that
+    is one of its question's own words has the rank `NEVER`.
 
-    Parameters
-    ----------
-    unit : ndarray, float32, (n, dim)
-        Vectors at length one.
-    questions : ndarray, int, (n_questions, 4)
-        Rows of a, b, c and d.
-
-    Returns
-    -------
-    ndarray, int64, (n_questions,)
+    unit : float32, (n_words, dim), vectors at length one; questions : int, (n, 4), rows of a, b, c and d
     """
     questions = np.ascontiguousarray(questions, dtype=np.int64)
     ranks = count_better(np.ascontiguousarray(unit), questions)
@@ -174,9 +148,8 @@ def answer_ranks(unit, questions):
     return ranks
 
 
-def section_kind(title):
-    """Return ``"syntactic"`` for the sections named ``gram…``, as in the Google set, else ``"semantic"``."""
-    return "syntactic" if title.startswith("gram") else "semantic"
+def _rows(find, questions):
+    return np.array([[find(word) for word in question] for question in questions], np.int64).reshape(-1, 4)
 
 
 def _score(title, kind, ranks, total):
@@ -193,19 +166,10 @@ def _total(kind, scores, parts):
 
 
 def read_questions(path):
-    """Read analogy questions: lines ``: section``, each followed by lines of four words.
+    """Read analogy questions: list of (section, list of four-tuples of str), from lines ``: section`` and four words.
 
-    Lines that start with ``//`` are comments (the first publication opens with one). Questions before the
-    first section line form a section named ``questions``.
-
-    Returns
-    -------
-    list of (str, list of four-tuples of str)
-
-    Raises
-    ------
-    InputError
-        With file and line, if the file is missing, a line has not four words, or there is no question.
+    Lines that start with ``//`` are comments. Questions before the first section line form a section ``questions``.
+    InputError, with file and line, if the file is missing, a line has not four words, or there is no question.
     """
     sections = []
     for number, line in read_lines(path):

@@ -10,6 +10,7 @@ part of the same split and ranked like the model.
 
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -19,10 +20,17 @@ from ...data.encoded import read_pairs_file
 from ...data.inputs import Input
 from ...data.readers.frames import InMemoryTable
 from ...ground.errors import InputError, W2vnegError
-from . import KS, METRICS, cooccurrence_scores, evaluate_ranking, popularity_scores, scores_of
 from .folding import with_users
-from .scores import are_items_of_one_kind, fused_weight
-from .slim import SlimScores
+from .metrics import METRICS
+from .ranking import KS, evaluate_ranking
+from .scores import (
+    SlimScores,
+    are_items_of_one_kind,
+    cooccurrence_scores,
+    fused_weight,
+    popularity_scores,
+    scores_of,
+)
 
 MODEL, POPULARITY, COOCCURRENCE, SLIM = "model", "popularity", "item-item co-occurrence", "slim"
 
@@ -66,8 +74,10 @@ class RankingEvaluation:
 
     def not_above(self, baseline):
         """Return the figures (list of str, as ``"precision@5"``) in which the model does not exceed a baseline."""
-        own, other = _figures(self.model), _figures(self.results[baseline])
-        return [name for name, value in own.items() if name in other and not value > other[name]]
+        own, other = self.model.by_name(), self.results[baseline].by_name()
+        signs = {name: METRICS[name.partition("@")[0]].sign for name in own}
+        known = [name for name in own if signs[name] and own[name] is not None and other.get(name) is not None]
+        return [name for name in known if not signs[name] * own[name] > signs[name] * other[name]]
 
     def as_dict(self):
         results = {name: one.as_dict() for name, one in self.results.items()}
@@ -89,80 +99,53 @@ def evaluate_with_baselines(
     fold_in=None,
     rank_itself=False,
 ):
-    """Rank held-out pairs with a model and with baselines.
+    """Rank held-out pairs with a model and with baselines; returns a `RankingEvaluation`.
 
-    Parameters
-    ----------
-    model : Model
-    test : str, Path, sequence of them, or table in memory
-        Pairs (item, target[, weight]) that were not trained on.
-    exclude_known : str, Path, sequence of them, table in memory or Input, optional
-        Pairs to leave out of each centre's catalogue, as a rule the training part. None: what the users of the model
-        had in training; () leaves nothing out.
-    train : str, Path or sequence of them
-        What the baselines count; what `exclude_known` says if left out. Without either there is only popularity, by the
-        counts of the model's vocabulary.
-    ks, samples, bootstrap, seed
-        See `evaluate_ranking`.
-    baselines : bool
-    score
-        By what the model sorts targets; see `scores.scores_of`.
-    fold_in : str, Path, or table in memory, optional
-        (user, item) of users whom training did not see: their vectors are made of these items (`folding.fold_in`),
-        which are left out of their catalogue.
-    rank_itself : bool
-        Among items of one kind, the centre is a rival of its own targets, as in the papers.
+    Tables are str, Path, a sequence of them, a table in memory or Input; see `evaluate_ranking`, `scores_of` for the
+    rest.
 
-    Returns
-    -------
-    RankingEvaluation
-
-    Raises
-    ------
-    InputError
-        If a file cannot be read, or has not one pair of items that the model knows.
+    test : table, pairs (item, target[, weight]) that were not trained on
+    exclude_known : table, optional, pairs to leave out of each centre's catalogue, as a rule the training part. None:
+        what the users of the model had in training; () leaves nothing out.
+    train : table, what the baselines count; what `exclude_known` says if left out. Without either there is only
+        popularity, by the counts of the model's vocabulary.
+    fold_in : table, optional, (user, item) of users whom training did not see: their vectors are made of these items
+        (`folding.fold_in`), which are left out of their catalogue
+    rank_itself : bool, among items of one kind, the centre is a rival of its own targets, as in the papers
     """
     train = _as_paths(train)
     model, _, shown = with_users(model, fold_in)
-    (centres, targets, weights), tested = _read(_as_paths(test), model)
+    held, tested = _read(_as_paths(test), model)
     own = exclude_known is None
     known, left_out = (model.known, None) if own else _matrix(_as_paths(exclude_known), model)
     counted, learnt = (known, left_out) if not train else _matrix(train, model)
     known, counted = _together(known, shown), counted if counted is None else _together(counted, shown)
-    n_targets = len(model.vocab_out)
-    options = {"ks": list(ks), "samples": samples, "bootstrap": bootstrap, "seed": seed, "score": score}
-
     seen = model.vocab_out.counts if counted is None else np.asarray(counted.sum(axis=0)).ravel()
-
-    def rank(scores, logits=True):
-        return evaluate_ranking(
-            scores,
-            (centres, targets, weights),
-            n_targets,
-            ks=ks,
-            known=known,
-            one_kind=are_items_of_one_kind(model) and not rank_itself,
-            logits=logits,
-            samples=samples,
-            bootstrap=bootstrap,
-            seed=seed,
-            counts=seen,
-        )
-
-    results, missing = {}, {}
-    results[MODEL] = rank(scores_of(model, score), logits=fused_weight(score) is None and not hasattr(model, "scoring"))
+    options = {"ks": list(ks), "samples": samples, "bootstrap": bootstrap, "seed": seed, "score": score}
+    rank = partial(
+        evaluate_ranking,
+        pairs=held,
+        n_targets=len(model.vocab_out),
+        ks=ks,
+        known=known,
+        one_kind=are_items_of_one_kind(model) and not rank_itself,
+        samples=samples,
+        bootstrap=bootstrap,
+        seed=seed,
+        counts=seen,
+    )
+    logits = fused_weight(score) is None and not hasattr(model, "scoring")
+    results, missing = {MODEL: rank(scores_of(model, score), logits=logits)}, {}
     if baselines:
         results[POPULARITY] = rank(popularity_scores(seen))
         name = SLIM if model.config.rectangular else COOCCURRENCE
-        problem = None if counted is not None else "it is counted in the training part, which is not given"
         try:
-            if problem is None:
-                scores = SlimScores.of(counted) if name == SLIM else cooccurrence_scores(counted, seen)
-                results[name] = rank(scores, logits=False)
-        except InputError as error:  # nobody has two items, or too many have
-            problem = str(error)
-        if problem is not None:
-            missing[name] = problem
+            if counted is None:
+                raise InputError("it is counted in the training part, which is not given")
+            scores = SlimScores.of(counted) if name == SLIM else cooccurrence_scores(counted, seen)
+            results[name] = rank(scores, logits=False)
+        except InputError as error:  # nobody has two items, too many have, or none is known
+            missing[name] = str(error)
     return RankingEvaluation(results, tested, left_out, learnt, options, missing, own and model.known is not None)
 
 
@@ -191,21 +174,19 @@ def _together(pairs, more):
 def _as_paths(files):
     if isinstance(files, str | Path | Input):
         return [files]
-    return list(files) if _are_paths(files) else [InMemoryTable.of(files)]
-
-
-def _are_paths(files):
-    return isinstance(files, list | tuple) and all(isinstance(file, str | Path | InMemoryTable) for file in files)
+    if isinstance(files, list | tuple) and all(isinstance(file, str | Path | InMemoryTable) for file in files):
+        return list(files)
+    return [InMemoryTable.of(files)]
 
 
 def _read(files, model):
+    """Return centres, targets and weights of the pairs, and their `Coverage`."""
     parts = [_read_one(file, model) for file in files]
     pairs = tuple(np.concatenate([getattr(part, name) for part in parts]) for name in ("centres", "targets", "weights"))
     read, unknown = sum(part.n_read for part in parts), sum(part.n_unknown for part in parts)
     weight = float(pairs[2].sum()) / sum(part.weight_read for part in parts)
-    return pairs, Coverage(
-        [str(path) for path in files], read, unknown, (read - unknown) / read, weight, parts[0].columns
-    )
+    names = [str(path) for path in files]
+    return pairs, Coverage(names, read, unknown, (read - unknown) / read, weight, parts[0].columns)
 
 
 def _read_one(file, model):
@@ -224,9 +205,3 @@ def _matrix(files, model):
     (centres, targets, weights), coverage = _read(files, model)
     shape = len(model.vocab), len(model.vocab_out)
     return scipy.sparse.coo_matrix((weights, (centres, targets)), shape).tocsr(), coverage
-
-
-def _figures(result):
-    """Return all figures of which more is better, or less, turned round: dict of name -> float."""
-    signs = {name: METRICS[name.partition("@")[0]].sign for name in result.by_name()}
-    return {name: signs[name] * value for name, value in result.by_name().items() if signs[name] and value is not None}

@@ -4,7 +4,7 @@ The output vectors v_j stay as they are. With m items S, their weights counted, 
 
     x = argmin  −c Σ_{i in S} x · v_i + m log Σ_j D_j e^{c x · v_j} + ½ (x − u)ᵀ R (x − u)
 
-a softmax over targets with the noise D and c = (1 + T) / T, see `correction`. What was trained with an L2 penalty has
+a softmax over targets with the noise D and c = (1 + T) / T, see `scores_of`. What was trained with an L2 penalty has
 the same here, R = λ m^ν and u = 0; else the trained users are the prior, with their mean u and R = κ S⁻¹, S their
 covariance. Newton's steps, each solved by a few of conjugate gradients, which ask for products with the output vectors
 only; the loss is convex, and a step that does not lower it is halved. Losses that are no softmax over drawn negatives
@@ -21,7 +21,7 @@ import scipy.sparse
 from ...config.objective import l2_strengths
 from ...data.encoded.heldout import count_centres, read_pairs_file
 from ...data.encoded.pairs import ones_of
-from ...data.misspelt import near_spellings
+from ...data.misspelt import near_hint
 from ...data.readers.names import as_word
 from ...ground.errors import ConfigError, UnknownNameError
 from ...objectives.law import settled
@@ -46,25 +46,13 @@ class Folded(NamedTuple):
 
 
 def fold_in(model, pairs):
-    """Give vectors to users, from what they have; others stay as they are.
+    """Give vectors to users, from what they have; others stay as they are. Returns `Folded`.
 
-    Parameters
-    ----------
-    model : Model
-        Of users and items.
-    pairs : path, or table in memory
-        (user, item[, weight]); users may be known to the model or not, items that it does not know are left out.
+    pairs : path, or table in memory, of (user, item[, weight]); users may be known to the model or not, items that it
+        does not know are left out
 
-    Returns
-    -------
-    Folded
-
-    Raises
-    ------
-    ConfigError
-        If the model has items of one kind, or its scores are no dot products.
-    InputError
-        If the table cannot be read, or has not one known item.
+    ConfigError if the model has items of one kind, or its scores are no dot products; InputError if the table cannot be
+    read, or has not one known item.
     """
     _check(model, vectors=False)
     config = model.config
@@ -96,8 +84,7 @@ def _check(model, vectors=True):
     if hasattr(model, "joined_by"):
         if vectors:
             raise ConfigError("a slim model has no vectors; ask recommend with new_user=True for a list")
-        return
-    if LOSSES[model.config.loss.name].paths or model.config.absolute_softmax:
+    elif LOSSES[model.config.loss.name].paths or model.config.absolute_softmax:
         raise ConfigError(
             f"new users are folded in by dot products, and those of loss {model.config.loss.name} are none"
         )
@@ -106,18 +93,6 @@ def _check(model, vectors=True):
 def with_users(model, pairs):
     """Return `fold_in`'s answer; the model itself, None and None without pairs."""
     return Folded(model, None, None) if pairs is None else fold_in(model, pairs)
-
-
-def fold_in_items(model, items):
-    """Give a vector to one user, `NEW_USER`, who has these items (sequence of str); see `fold_in`.
-
-    Raises
-    ------
-    UnknownNameError
-        If the model does not know an item; with near spellings.
-    """
-    _ids_of(model, items)
-    return fold_in(model, [(NEW_USER, str(item)) for item in items])
 
 
 def _moved(matrix, places, shape):
@@ -130,21 +105,16 @@ def user_vector(model, items, user=None):
     """Return the vector of a user who has these items (sequence of str), float32 (dim,); the model stays as it is.
 
     user : str, optional, one that the model knows, whose vector is near: after another purchase one step is enough
-
-    Raises
-    ------
-    ConfigError, UnknownNameError
-        As `fold_in` and `fold_in_items`.
     """
     _check(model)
-    ids = _ids_of(model, items)
+    ids = ids_of_items(model, items)
     has = scipy.sparse.csr_matrix((np.ones(len(ids), np.float32), ids, [0, len(ids)]), (1, len(model.vocab_out)))
     has.sum_duplicates()
     start = None if user is None else model.vectors_in[[model.vocab.id(as_word(str(user), model.config.lowercase))]]
     return user_vectors(model, has, start)[0]
 
 
-def _ids_of(model, items):
+def ids_of_items(model, items):
     """Return the ids of items, int64 (n,); UnknownNameError, with near spellings, for one that is unknown."""
     words = [as_word(str(item), model.config.lowercase) for item in items]
     if not words:
@@ -152,8 +122,7 @@ def _ids_of(model, items):
     ids = model.vocab_out.words.find_all(words).astype(np.int64)
     for item, found in zip(items, ids.tolist(), strict=True):
         if found < 0:
-            near = " or ".join(map(repr, near_spellings(str(item), model.vocab_out.words)))
-            hint = f"; did you mean {near}?" if near else "; its vocab_out.tsv lists what it knows."
+            hint = near_hint(str(item), model.vocab_out.words, "; its vocab_out.tsv lists what it knows.")
             raise UnknownNameError(f"the model does not know the item {str(item)!r}{hint}")
     return ids
 
@@ -161,15 +130,10 @@ def _ids_of(model, items):
 def user_vectors(model, has, start=None):
     """Return the vectors of users, float32 (n, dim), from the items that they have.
 
-    Parameters
-    ----------
-    model : Model
-    has : csr_matrix, (n, n_out)
-        Weights of what each has, one item at least.
-    start : float32, (n, dim), optional
-        Vectors near those that are sought, as a user's before a purchase: one step leads from there.
+    has : csr_matrix, (n, n_out), weights of what each has, one item at least
+    start : float32, (n, dim), optional, vectors near those that are sought: one step leads from there
     """
-    loss = _Loss.of(model)
+    loss = _Loss(model)
     vectors = np.empty((has.shape[0], model.config.dim), np.float32)
     at_once = max(1, _SCORES // has.shape[1])
     for first in range(0, len(vectors), at_once):
@@ -179,35 +143,28 @@ def user_vectors(model, has, start=None):
     return vectors
 
 
-class _Loss(NamedTuple):
+class _Loss:
     """The function of `user_vectors`, for users side by side; arrays float32.
 
     out : (n_out, d), c v_j; log_noise : (n_out,), or 0; mean : (d,), u; precision : (d, d), R but for its factor
     power : float, the factor is m^power; 0 for a prior that does not grow
     """
 
-    out: np.ndarray
-    log_noise: np.ndarray | float
-    mean: np.ndarray
-    precision: np.ndarray
-    power: float
-
-    @classmethod
-    def of(cls, model):
-        config, users = model.config, model.vectors_in
+    def __init__(self, model):
+        config = model.config
         try:
             factor, log_noise = settled(model)
         except ConfigError:  # not known
             factor, log_noise = 1.0, None
         strength = l2_strengths(config.l2)[0]
         if strength:
-            mean, precision, power = np.zeros(config.dim), strength * np.eye(config.dim), config.l2_power
+            mean, precision, self.power = np.zeros(config.dim), strength * np.eye(config.dim), config.l2_power
         else:
-            (mean, inverse), power = _prior(users.astype(np.float64)), 0.0
-            precision = _PRIOR * inverse
-        noise = np.float32(0.0) if log_noise is None else log_noise.astype(np.float32)
-        out = model.vectors_out if factor == 1.0 else np.float32(factor) * model.vectors_out
-        return cls(out, noise, mean.astype(np.float32), precision.astype(np.float32), power)
+            mean, inverse = _prior(model.vectors_in.astype(np.float64))
+            precision, self.power = _PRIOR * inverse, 0.0
+        self.mean, self.precision = mean.astype(np.float32), precision.astype(np.float32)
+        self.log_noise = np.float32(0.0) if log_noise is None else log_noise.astype(np.float32)
+        self.out = model.vectors_out if factor == 1.0 else np.float32(factor) * model.vectors_out
 
     def minimum(self, has, x, steps):
         """Return where users' losses are least, from `x` on; has : csr_matrix, (n, n_out); x : (n, d)"""

@@ -7,17 +7,18 @@ values compare between objectives and samplers; but only softmax-like objectives
 not), so a low value is no proof of good vectors.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 
 from ...ground.errors import InputError
+from .lookup import Result
 
 _SCORES = 16_000_000  # float32 numbers held at a time
 
 
 @dataclass(frozen=True)
-class LikelihoodResult:
+class LikelihoodResult(Result):
     """nll : float, mean negative log-likelihood per pair, nats; perplexity : e^nll; uniform : log V, the NLL of
     knowing nothing; pairs : int
     """
@@ -27,21 +28,12 @@ class LikelihoodResult:
     uniform: float
     pairs: int
 
-    def as_dict(self):
-        return asdict(self)
-
 
 def window_pairs(ids, offsets, window):
     """Return the distinct pairs of words at most `window` apart in one sentence, and how often each occurs.
 
-    Parameters
-    ----------
-    ids : int32, (n_tokens,); offsets : int64, (n_sentences + 1,); window : int
-
-    Returns
-    -------
-    centres, contexts, counts : int64, (n_pairs,)
-        Sorted by centre.
+    ids : int32, (n_tokens,); offsets : int64, (n_sentences + 1,)
+    Returns centres, contexts and counts, int64, (n_pairs,), sorted by centre.
     """
     ids = np.asarray(ids, np.int64)
     sentence = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
@@ -56,27 +48,11 @@ def window_pairs(ids, offsets, window):
 
 
 def evaluate_likelihood(score, corpus, window):
-    """Normalise a model's scores and evaluate them on held-out text.
+    """Normalise a model's scores and evaluate them on held-out text; returns a `LikelihoodResult`.
 
-    Parameters
-    ----------
-    score : function, of int (b,) to float (b, n_vocab)
-        Scores of all targets for some centres; see `scores.scores_of` and `scores.LogitScores`.
-    corpus : EncodedCorpus
-        Encoded with the model's vocabulary; not part of what was trained on.
-    window : int
-
-    Returns
-    -------
-    LikelihoodResult
-
-    Raises
-    ------
-    InputError
-        If the text has no pair of known words.
+    score : function, of int (b,) to float (b, n_vocab), scores of all targets for some centres; see `scores.scores_of`
+    corpus : EncodedCorpus, by the model's vocabulary, not part of what was trained on; InputError if it has no pair
     """
-    if len(corpus.ids) < 2:
-        raise InputError("the held-out text has no pair of known words; give more text")
     centres, contexts, counts = window_pairs(corpus.ids, corpus.offsets, window)
     total = int(counts.sum())
     if total == 0:

@@ -1,24 +1,24 @@
-"""What the evaluators share: reading files as lines, and finding words among the vectors."""
+"""What evaluators share: files read as lines, words found among the vectors, results as dicts."""
+
+from dataclasses import asdict
+from functools import cache
+
+import numpy as np
 
 from ...ground.errors import ConfigError, InputError
 from ...ground.files.bounded import read_text
 
-CASES = ("lower", "exact")
+
+class Result:
+    """What an evaluator found; its subclasses are dataclasses."""
+
+    def as_dict(self):
+        """Return the result as a dict that `json` can write."""
+        return asdict(self)
 
 
 def read_lines(path):
-    """Return the numbered lines of a UTF-8 file, blank ones left out.
-
-    Returns
-    -------
-    list of (int, str)
-        Line number from 1, and the line without its end.
-
-    Raises
-    ------
-    InputError
-        If the file is missing, unreadable, empty or not UTF-8.
-    """
+    """Return the lines of a UTF-8 file with their numbers from 1, blank ones left out: list of (int, str)."""
     text = read_text(path, "no such file; name an evaluation file or a known set (w2vneg data list)")
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     numbered = [(number, line) for number, line in enumerate(lines, 1) if line.strip()]
@@ -30,30 +30,16 @@ def read_lines(path):
 class Lookup:
     """Finds the rows of a question's words: as they are written, then (with ``case="lower"``) lower-cased.
 
-    Parameters
-    ----------
-    vectors : Vectors
-    case : {"lower", "exact"}
-    limit : int or None
-        Words in later rows count as unknown.
-
-    Attributes
-    ----------
-    lowered : set of str
-        The words that were found in lower case only.
-    unknown : set of str
-        The words that were not found.
+    vectors : Vectors; case : {"lower", "exact"}; limit : int or None, words in later rows count as unknown
+    lowered, unknown : set of str, the words that were found in lower case only, and those that were not found
     """
 
     def __init__(self, vectors, case="lower", limit=None):
-        if case not in CASES:
-            raise ConfigError(f"case must be one of {', '.join(CASES)}, not {case!r}")
-        self._words = vectors.words
-        self._rows = {}  # word -> int, of those asked for so far
-        self._lower = case == "lower"
+        if case not in ("lower", "exact"):
+            raise ConfigError(f"case must be one of lower, exact, not {case!r}")
+        self._find, self._lower = cache(vectors.words.find), case == "lower"
         self._limit = len(vectors) if limit is None else limit
-        self.lowered = set()
-        self.unknown = set()
+        self.lowered, self.unknown = set(), set()
 
     def __call__(self, word):
         """Return the word's row, or -1."""
@@ -65,8 +51,19 @@ class Lookup:
         return row
 
     def _row(self, word):
-        row = self._rows.get(word)
-        if row is None:
-            row = self._words.find(word)
-            row = self._rows[word] = row if row < self._limit else -1
-        return row
+        row = self._find(word)
+        return row if row < self._limit else -1
+
+
+def gensims_lookup(vectors, restrict_vocab, case_insensitive):
+    """Return a function from a word to its row, -1 if unknown, and the rows that words may have, int64 (n_rows,).
+
+    As gensim looks words up: of those that differ in case only, the first stands for all, as the most frequent one.
+    """
+    words = vectors.words[:restrict_vocab]
+    if not case_insensitive:
+        return Lookup(vectors, "exact", len(words)), np.arange(len(words))
+    rows = {}  # word in capitals -> its first row
+    for row, word in enumerate(words):
+        rows.setdefault(word.upper(), row)
+    return (lambda word: rows.get(word.upper(), -1)), np.fromiter(rows.values(), np.int64, len(rows))

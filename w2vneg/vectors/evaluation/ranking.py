@@ -15,8 +15,7 @@ import scipy.sparse
 from ...ground.errors import ConfigError, InputError
 from ...kernels.evaluation.best import best_of_rows
 from ...kernels.evaluation.ranking import Question, find_places
-from .metrics import METRICS
-from .orders import TieGroups
+from .metrics import METRICS, TieGroups
 
 _SCORES = 16_000_000  # scores held at a time (64 MB as float32)
 _GROUPS = 10_000
@@ -81,51 +80,32 @@ def evaluate_ranking(
     counts=None,
     each=None,
 ):
-    """Rank the held-out targets of every centre among the whole catalogue, in blocks of bounded memory.
+    """Rank the held-out targets of every centre among the whole catalogue; returns a `RankingResult`.
 
-    Parameters
-    ----------
-    scores : callable, int64 (b,) centre ids -> float32 or float64 (b, n_targets)
-        See `LogitScores`, `popularity_scores`, `cooccurrence_scores`, `slim.SlimScores`.
-    pairs : (centres, targets, weights), int (n,), int (n,), float (n,)
-        Held-out pairs; the same pair twice counts as one of both weights, one of weight 0 is none.
-    n_targets : int
-    ks : sequence of int
-    known : scipy.sparse matrix, (n_centres, n_targets), optional
-        Pairs to leave out of the catalogue (those trained on). A held-out pair among them stays in.
-    one_kind : bool
-        Centres are targets, too, and none is a rival of its own targets.
-    logits : bool
-        Whether the scores are logits, so that likelihoods mean something.
-    samples : int
-        Targets j' drawn for each pair for the sampled MPR; 0 for none.
-    bootstrap : int
-        Resamples of the centres for the intervals; 0 for none. The same centres and seed are resampled alike, whatever
-        the scores.
-    seed : int
-    counts : (n_targets,), optional
-        How often each target was seen in training, for novelty.
-    each : callable, optional
-        Called with every block's centres, int (b,), and what figures are made of: dict of "ndcg@10" -> float64 (b,),
-        the figures of each centre where they are means over centres.
+    scores : callable, int64 (b,) centre ids -> float32 or float64 (b, n_targets); see `scores`
+    pairs : (centres, targets, weights), int (n,), int (n,), float (n,), held out; the same pair twice counts as one of
+        both weights, one of weight 0 is none
+    known : scipy.sparse matrix, (n_centres, n_targets), optional, pairs to leave out of the catalogue (those trained
+        on); a held-out pair among them stays in
+    one_kind : bool, centres are targets, too, and none is a rival of its own targets
+    logits : bool, the scores are logits, so that likelihoods mean something
+    samples, bootstrap, seed : int, targets j' drawn for each pair for the sampled MPR, and resamples of the centres for
+        the intervals; 0 for none; the same centres and seed are resampled alike, whatever the scores
+    counts : (n_targets,), optional, how often each target was seen in training, for novelty
+    each : callable, optional, called with every block's centres, int (b,), and what figures are made of: dict of
+        "ndcg@10" -> float64 (b,), the figures of each centre where they are means over centres
 
-    Returns
-    -------
-    RankingResult
-
-    Raises
-    ------
-    InputError
-        If there is no pair, or scores are no finite numbers. ConfigError if a k is below 1, a weight negative, there
-        are fewer than two targets, or known pairs are of another catalogue.
+    InputError if there is no pair, or scores are no finite numbers. ConfigError if a k is below 1, a weight negative,
+    there are fewer than two targets, or known pairs are of another catalogue.
     """
     ks = tuple(ks)
     if n_targets < 2 or min(ks, default=0) < 1:
         raise ConfigError(f"ranking needs two targets or more and every k at least 1; got {n_targets} and k {ks}")
     held = _as_held(pairs, n_targets)
     centres = np.flatnonzero(np.diff(held.indptr))
-    given_in = None if known is None else _as_known(known, held.shape[0], n_targets)
-    known_in = _with_themselves(given_in, held.shape[0], n_targets) if one_kind else given_in
+    known_in = given_in = _as_known(known, *held.shape)
+    if one_kind:  # each centre is known with itself
+        known_in = (given_in + scipy.sparse.eye(*held.shape, dtype=bool, format="csr")).tocsr()
     for_groups, for_samples, for_bootstrap = map(np.random.default_rng, np.random.SeedSequence(seed).spawn(3))
     groups = np.arange(len(centres))
     if len(centres) > _GROUPS:
@@ -146,17 +126,17 @@ def evaluate_ranking(
         for name, sums in found.items():
             total = table.setdefault(name, np.zeros(groups.max() + 1))
             total += np.bincount(groups[part], sums, len(total))
-    facts = {
-        "pairs": float(held.data.sum()),
-        "distinct_pairs": held.nnz,
-        "centres": len(centres),
-        "targets": n_targets,
-        "known_left_out": known is not None,
-        "known_held_out": 0 if given_in is None else int(given_in.multiply(held.astype(bool)).nnz),
-    }
-    figures = _figures(table, ks) | {"coverage": lists.coverage()}
-    facts["tenths"] = [] if tenths is None else tenths.rows()
-    return RankingResult(figures, **facts, intervals=_intervals(table, bootstrap, for_bootstrap))
+    return RankingResult(
+        figures=_figures(table, ks) | {"coverage": lists.coverage()},
+        pairs=float(held.data.sum()),
+        distinct_pairs=held.nnz,
+        centres=len(centres),
+        targets=n_targets,
+        known_left_out=known is not None,
+        known_held_out=int(given_in.multiply(held.astype(bool)).nnz),
+        intervals=_intervals(table, bootstrap, for_bootstrap),
+        tenths=[] if tenths is None else tenths.rows(),
+    )
 
 
 class Block:
@@ -166,24 +146,19 @@ class Block:
     above, equal : int64, (n,), targets that score higher, and others that score the same
     size : int64, (b,), of each centre's catalogue; log_p : float64, (n,)
     scores : (b, n_targets), −∞ for what is left out; relevant : float64, (b,), held-out targets of each centre
-    ties : orders.TieGroups; novelty : callable, k -> float64 (b,) or None
+    ties : metrics.TieGroups; novelty : callable, k -> float64 (b,) or None
     logits, samples, rng : as `evaluate_ranking` was given them
     """
 
     def __init__(self, scores, centres, held, known, logits, samples, rng):
-        part = held[centres]
+        part, seen = held[centres], known[centres]
         self.n_centres = len(centres)
         self.logits, self.samples, self.rng = logits, samples, rng
         self.row = np.repeat(np.arange(len(centres)), np.diff(part.indptr))
         self.target, self.weight = part.indices, part.data
-        if known is None:
-            out = np.zeros(len(centres) + 1, np.int64), np.empty(0, np.int32)
-        else:
-            seen = known[centres]
-            out = seen.indptr.astype(np.int64), seen.indices.astype(np.int32)
-        question = Question(part.indptr.astype(np.int64), part.indices.astype(np.int32), *out)
+        asked, out = ((one.indptr.astype(np.int64), one.indices.astype(np.int32)) for one in (part, seen))
         self.scores = np.ascontiguousarray(scores)
-        found = find_places(self.scores, question)
+        found = find_places(self.scores, Question(*asked, *out))
         if not np.isfinite(found.log_z).all() or not np.isfinite(found.own).all():
             raise InputError("some scores are no finite numbers: the vectors are too long, the model has diverged")
         self.above, self.equal = found.above, found.equal
@@ -274,7 +249,7 @@ def _as_held(pairs, n_targets):
 
 def _as_known(known, n_centres, n_targets):
     """Return a CSR matrix of ones where a pair is known, with a row for every centre that is asked for."""
-    known = scipy.sparse.coo_matrix(known)
+    known = scipy.sparse.coo_matrix((n_centres, n_targets) if known is None else known)
     if known.shape[1] != n_targets:
         raise ConfigError(f"the known pairs have {known.shape[1]} targets, the scores {n_targets}; use one vocabulary")
     asked = known.row < n_centres
@@ -282,17 +257,8 @@ def _as_known(known, n_centres, n_targets):
     return scipy.sparse.csr_matrix((ones, (known.row[asked], known.col[asked])), (n_centres, n_targets))
 
 
-def _with_themselves(known, n_centres, n_targets):
-    """Return known pairs, or none, with each centre paired with itself: csr_matrix, bool."""
-    diagonal = scipy.sparse.eye(n_centres, n_targets, dtype=bool, format="csr")
-    return diagonal if known is None else (known + diagonal).tocsr()
-
-
 def _means(table, weights):
-    """Return every figure for each of these weights of the groups: dict of name -> float64 (r,).
-
-    weights : float64, (r, groups)
-    """
+    """Return every figure for some weights of the groups, float64 (r, groups): dict of name -> float64 (r,)."""
     by_pair, by_centre = weights @ table["pairs"], weights @ table["centres"]
     means = {}
     for name, sums in table.items():

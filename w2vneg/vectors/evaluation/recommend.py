@@ -1,8 +1,8 @@
 """What comes next: the targets that a model expects with one or several items.
 
-For seeds i₁ … i_m the score of j is the mean of the raw logits, (1/m) Σ s_(i j) = v̄ · w_j with v̄ the seeds' mean input
-vector. As a softmax it is the product of what each seed expects, its m-th root: all seeds must agree, and the score of
-one seed is its logit. A seed given twice counts twice.
+For seeds i₁ … i_m the score of j is the mean of the raw logits, (1/m) Σ s_(i j) = v̄ · w_j with v̄ the seeds' mean
+input vector. As a softmax it is the product of what each seed expects, its m-th root: all seeds must agree, and the
+score of one seed is its logit. A seed given twice counts twice.
 """
 
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from numbers import Integral
 
 import numpy as np
 
-from ...data.misspelt import near_spellings
+from ...data.misspelt import near_hint
 from ...data.readers.names import as_word
 from ...data.words import are_numbers
 from ...ground.errors import ConfigError, InputError, UnknownNameError
@@ -18,9 +18,9 @@ from ...ground.jit import launch
 from ...kernels.dense.blas import one_blas_thread
 from ...kernels.evaluation.best import LeftOut, Lists, best_of_tile
 from .. import top_rows
-from . import scores_of
-from .folding import NEW_USER, fold_in_items
+from .folding import NEW_USER, fold_in, ids_of_items
 from .lookup import read_lines
+from .scores import scores_of
 
 _SCORES = 16_000_000  # of a block of centres, which is handed on when it is done
 _BLOCKS = 8  # or at least so many times what a thread takes at a time
@@ -31,9 +31,8 @@ class Recommendations:
     """Lists of many centres.
 
     queries : list of str
-    ids : ndarray, int32, (n, k), rows of ``words``, the best first; −1 where a list has ended
-    scores : ndarray, float32, (n, k); −inf where a list has ended
-    words : data.words.PackedStrings, what the ids stand for
+    ids : int32, (n, k), rows of ``words`` (PackedStrings), the best first; −1 where a list has ended
+    scores : float32, (n, k); −inf where a list has ended
     """
 
     queries: list
@@ -53,26 +52,11 @@ class Recommendations:
 def recommend_blocks(model, centres, k, known=None, score="raw"):
     """Yield the best targets of one block of centres after the other.
 
-    Parameters
-    ----------
-    model : Model
-    centres : ndarray, int, (n,)
-        Ids; each is asked for by itself.
-    k : int, at least 1
-    known : scipy.sparse.csr_matrix, (n_in, n_out), optional
-        Targets to leave out for each centre.
-    score
-        See `scores.scores_of`.
+    centres : ndarray, int, (n,), ids, each asked for by itself; score : see `scores.scores_of`
+    known : scipy.sparse.csr_matrix, (n_in, n_out), optional, targets to leave out for each centre
 
-    Yields
-    ------
-    centres : ndarray, int, (b,); ids : int32, (b, k); scores : float32, (b, k)
-        As in `Recommendations`.
-
-    Raises
-    ------
-    ConfigError
-        With k below 1. InputError if scores are no numbers.
+    Yields centres, int (b,); ids, int32 (b, k); scores, float32 (b, k), as in `Recommendations`. ConfigError with k
+    below 1, InputError if scores are no numbers.
     """
     _check_k(k)
     score, n_targets = scores_of(model, score), len(model.vocab_out)
@@ -96,24 +80,9 @@ def recommend_blocks(model, centres, k, known=None, score="raw"):
 
 
 def read_queries(model, path=None):
-    """Return the ids of the names in a file, one a line, and the names that the model does not know.
+    """Return the ids of the names in a file, one a line, int64 (n,), and the names (list) that the model does not know.
 
-    Parameters
-    ----------
-    model : Model
-    path : str or Path, optional
-        All centres of the model if None.
-
-    Returns
-    -------
-    centres : ndarray, int64, (n,)
-        In the order of the file, without unknown names.
-    unknown : list of str
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, or names no known centre.
+    Without a file the ids are all centres. InputError if the file cannot be read, or names no known centre.
     """
     if path is None:
         return np.arange(len(model.vocab)), []
@@ -133,24 +102,9 @@ def popular(model, k):
 
 
 def recommend_many(model, queries=None, k=10, known=None, score="raw"):
-    """Return the best targets of many centres, each asked for by itself.
+    """Return the best targets of many centres, each asked for by itself, as `Recommendations`.
 
-    Parameters
-    ----------
-    model : Model
-    queries : sequence of str, optional
-        Names of centres; all of them if None.
-    k, known, score
-        As for `recommend_blocks`.
-
-    Returns
-    -------
-    Recommendations
-
-    Raises
-    ------
-    UnknownNameError
-        If the model does not know a name.
+    queries : sequence of str, optional, names of centres; all of them if None; the rest as for `recommend_blocks`
     """
     vocab = model.vocab
     names = vocab.words if queries is None else _names(queries)
@@ -164,29 +118,15 @@ def recommend_many(model, queries=None, k=10, known=None, score="raw"):
 
 
 def recommend(model, seeds, k=10, known=None, score="raw"):
-    """Return the targets that score highest for the seeds.
+    """Return the targets that score highest for the seeds, the best first: list of (str, float).
 
-    Parameters
-    ----------
-    model : Model
-    seeds : str or sequence of str
-        Names of centres; where centres and targets are of two kinds (users and items) they are centres, too. A whole
-        number is a name if there is one, else a row.
-    k : int
-    known : scipy.sparse matrix, (n_in, n_out), optional
-        Targets that are left out for having been seen with any of the seeds.
-    score
-        See `scores.scores_of`.
+    Never a seed itself where centres and targets are one kind of thing.
 
-    Returns
-    -------
-    list of (str, float)
-        Target and score, the best first; never a seed itself where centres and targets are one kind of thing.
-
-    Raises
-    ------
-    UnknownNameError
-        If the model does not know a seed; with near spellings. ConfigError without seeds or with k below 1.
+    seeds : str or sequence of str, names of centres; where centres and targets are of two kinds (users and items) they
+        are centres, too. A whole number is a name if there is one, else a row. UnknownNameError for one that is
+        unknown.
+    known : scipy.sparse matrix, (n_in, n_out), optional, targets left out for having been seen with any of the seeds
+    score : see `scores.scores_of`
     """
     seeds = _names(seeds)
     _check_k(k)
@@ -211,7 +151,8 @@ def recommend_new(model, items, k=10, score="raw"):
     items = [_named(model.vocab_out, item, model.config.lowercase) for item in _names(items)]
     if not items:
         raise ConfigError("recommending to a new user needs an item or more that he or she has; got none")
-    folded = fold_in_items(model, items)
+    ids_of_items(model, items)  # or it says which one is unknown
+    folded = fold_in(model, [(NEW_USER, item) for item in items])
     return recommend(folded.model, NEW_USER, k, folded.known, score)
 
 
@@ -248,9 +189,9 @@ def _id(model, name):
     word = as_word(name, model.config.lowercase)
     if word in vocab:
         return vocab.id(word)
-    near = near_spellings(name, vocab.words)
-    hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else "; its vocab.tsv lists what it knows."
     if word in model.vocab_out:
         hint = ", only an item of that name; ask for one of the users, which its vocab.tsv lists."
+    else:
+        hint = near_hint(name, vocab.words, "; its vocab.tsv lists what it knows.")
     kind = "item" if model.vocab_out is vocab else "user"
     raise UnknownNameError(f"the model does not know the {kind} {name!r}{hint}")

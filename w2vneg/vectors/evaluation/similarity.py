@@ -1,21 +1,21 @@
 """Word similarity: do cosines order pairs of words as people do?
 
-Pearson's correlation (Tanielian and Vasile 2019, relaxed softmax) and Spearman's (the field's) between the
-cosine of `vectors_in` and the human score, each with a 95 % interval by Fisher's z: ``tanh(atanh(r) ± 1.96 /
-sqrt(n − 3))``. Pairs with an unknown word are left out and counted.
+Pearson's correlation (Tanielian and Vasile 2019, relaxed softmax) and Spearman's (the field's) between the cosine of
+`vectors_in` and the human score, each with a 95 % interval by Fisher's z: ``tanh(atanh(r) ± 1.96 / sqrt(n − 3))``.
+Pairs with an unknown word are left out and counted.
 """
 
 import csv
 import math
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from ...ground.errors import InputError
-from .lookup import Lookup, read_lines
+from .lookup import Lookup, Result, gensims_lookup, read_lines
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _TAG = re.compile(r"(?<=.)-[nvj]\Z")
@@ -25,24 +25,15 @@ _ROUNDING = 1e-7  # cosines of float32 vectors that are closer than this are the
 
 
 @dataclass(frozen=True)
-class SimilarityResult:
+class SimilarityResult(Result):
     """How well cosines agree with one set of human scores.
 
-    Attributes
-    ----------
-    name, path : str
-        The set, and the file it was read from.
+    name, path : str, the set, and the file it was read from
     spearman, pearson : float, in [-1, 1]
-    spearman_interval, pearson_interval : tuple of two floats
-        95 % confidence interval by Fisher's z; (-1, 1) if only three pairs were scored.
-    scored, total : int
-        Pairs with two known words, and all pairs.
-    unknown : int
-        Different words without a vector.
-    lowered : int
-        Different words that were found in lower case only.
-    tags_stripped : bool
-        Whether lemma tags (``sun-n``) were taken off.
+    spearman_interval, pearson_interval : tuple of two floats, 95 % by Fisher's z; (-1, 1) of three pairs only
+    scored, total : int, pairs with two known words, and all pairs
+    unknown, lowered : int, different words without a vector, and those that were found in lower case only
+    tags_stripped : bool, lemma tags (``sun-n``) were taken off
     """
 
     name: str
@@ -57,36 +48,18 @@ class SimilarityResult:
     lowered: int
     tags_stripped: bool
 
-    def as_dict(self):
-        """Return the result as a dict that `json` can write."""
-        return asdict(self)
-
 
 def evaluate_similarity(vectors, path, name=None, tags=None, case="lower"):
-    """Correlate cosines with human scores.
+    """Correlate cosines with human scores; returns a `SimilarityResult`.
 
-    Parameters
-    ----------
-    vectors : Vectors
-    path : str or Path
-        File of word, word, score; see `read_pairs`.
-    name : str, optional
-        What to call the set; its file name if not given.
-    tags : bool, optional
-        Whether to take lemma tags (``-n``, ``-v``, ``-j``) off the words; None: if every word of the file has
-        one.
-    case : {"lower", "exact"}
-        "lower": a word is looked up as it is, then lower-cased. "exact": as it is only.
+    path : str or Path, file of word, word, score; see `read_pairs`
+    name : str, optional, what to call the set; its file name if not given
+    tags : bool, optional, take lemma tags (``-n``, ``-v``, ``-j``) off the words; None: if every word of the file has
+        one
+    case : {"lower", "exact"}, a word is looked up as it is, then lower-cased; as it is only
 
-    Returns
-    -------
-    SimilarityResult
-
-    Raises
-    ------
-    InputError
-        If the file is missing or has a bad row, fewer than three pairs can be scored, or all scores or all
-        cosines are equal.
+    InputError if the file is missing or has a bad row, fewer than three pairs can be scored, or all scores or all
+    cosines are equal.
     """
     found = scored_pairs(vectors, path, tags, case)
     human, cosines = found.human, found.cosines
@@ -114,7 +87,7 @@ def evaluate_similarity(vectors, path, name=None, tags=None, case="lower"):
 
 class ScoredPairs(NamedTuple):
     """words : list of (str, str), the pairs with two vectors; human, cosines : float64, of each; total : int, all pairs
-    lookup : Lookup, what was found how; tags : bool, whether lemma tags were taken off
+    lookup : Lookup, what was found how; tags : bool, lemma tags were taken off
     """
 
     words: list
@@ -126,10 +99,7 @@ class ScoredPairs(NamedTuple):
 
 
 def scored_pairs(vectors, path, tags=None, case="lower"):
-    """Return the `ScoredPairs` of a file: what people said of each pair, and its cosine.
-
-    Parameters and errors are those of `evaluate_similarity`.
-    """
+    """Return the `ScoredPairs` of a file: what people said of each pair, and its cosine; as `evaluate_similarity`."""
     pairs = read_pairs(path)
     if tags is None:
         tags = all(_TAG.search(word) for pair in pairs for word in pair[:2])
@@ -138,39 +108,45 @@ def scored_pairs(vectors, path, tags=None, case="lower"):
         bare = [_TAG.sub("", word) if tags else word for pair in pairs for word in pair[:2]]
         vectors = vectors.with_words(word for word in bare if lookup(word) < 0)
         lookup = Lookup(vectors, case)
-    words, first, second, human = [], [], [], []
-    for a, b, score in pairs:
-        rows = [lookup(_TAG.sub("", word) if tags else word) for word in (a, b)]
-        if min(rows) >= 0:
-            words.append((a, b))
-            first.append(rows[0])
-            second.append(rows[1])
-            human.append(score)
-    if len(human) < _FEWEST:
+    rows = np.array([[lookup(_TAG.sub("", word) if tags else word) for word in pair[:2]] for pair in pairs])
+    known = (rows >= 0).all(axis=1)
+    found = [pair for pair, is_known in zip(pairs, known.tolist(), strict=True) if is_known]
+    if len(found) < _FEWEST:
         raise InputError(
-            f"{path}: only {len(human)} of {len(pairs)} pairs have vectors for both words, at least "
+            f"{path}: only {len(found)} of {len(pairs)} pairs have vectors for both words, at least "
             f"{_FEWEST} are needed for a correlation; train on more text or with a larger vocabulary"
         )
-    return ScoredPairs(words, np.array(human), vectors.cosines(first, second), len(pairs), lookup, tags)
+    words, human = [pair[:2] for pair in found], np.array([score for _, _, score in found])
+    return ScoredPairs(words, human, vectors.cosines(*rows[known].T), len(pairs), lookup, tags)
+
+
+def evaluate_word_pairs(vectors, path, restrict_vocab, case_insensitive, dummy4unknown):
+    """Compare cosines with human scores as gensim does; see `Vectors.evaluate_word_pairs`."""
+    from scipy import stats
+
+    find, _ = gensims_lookup(vectors, restrict_vocab, case_insensitive)
+    pairs = read_pairs(path)
+    rows = np.array([[find(a), find(b)] for a, b, _ in pairs])
+    known = (rows >= 0).all(axis=1)
+    cosines, human = np.zeros(len(pairs)), np.array([score for _, _, score in pairs])
+    cosines[known] = vectors.cosines(*rows[known].T)
+    kept = np.ones(len(pairs), bool) if dummy4unknown else known
+    if kept.sum() < 2:
+        raise InputError(
+            f"{path}: only {kept.sum()} of {len(pairs)} pairs have vectors for both words, too few for a correlation; "
+            "train on more text or with a larger vocabulary"
+        )
+    figures = [correlate(human[kept], cosines[kept]) for correlate in (stats.pearsonr, stats.spearmanr)]
+    return *figures, 100.0 * float(np.mean(~known))
 
 
 def read_pairs(path):
-    """Read a file of word, word, score.
+    """Read a file of word, word, score: list of (str, str, float); InputError, with file and line, for a bad row.
 
-    Columns are separated by tabs, semicolons, commas or blanks, as the first line has them. The score is the
-    first column after the two words that holds numbers, so columns may stand between (SimLex-999 has a part
-    of speech) and behind (the single ratings of RW). A first line that does not fit the second is a header.
-    Lines that start with
+    Columns are separated by tabs, semicolons, commas or blanks, as the first line has them. The score is the first
+    column after the two words that holds numbers, so columns may stand between (SimLex-999 has a part of speech) and
+    behind (the single ratings of RW). A first line that does not fit the second is a header. Lines that start with
     ``#`` are comments.
-
-    Returns
-    -------
-    list of (str, str, float)
-
-    Raises
-    ------
-    InputError
-        With file and line, if the file is missing or a row is not of this form.
     """
     lines = [(number, line) for number, line in read_lines(path) if not line.startswith("#")]
     if not lines:

@@ -7,22 +7,28 @@ C-contiguous; ndarray, int64, (n,) or None.
 """
 
 import codecs
+import tempfile
 import warnings
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 
 from ...data.catalog.pretrained import located
+from ...data.readers.sources import ByteStream
 from ...data.words import PackedStrings
-from ...ground.errors import ConfigError, FileNote, InputError, OutputError, did_you_mean
+from ...ground.errors import ConfigError, FileNote, InputError, OutputError, W2vnegError, did_you_mean
 from ...ground.files.bounded import check_regular
 from ...ground.registry import import_all
 from ...objectives.readout import parse
-from . import folder, packed
+from . import folder
 from .common import FORMATS, Stored, row_not_finite
 
 import_all(__path__, __name__)
 
+_PACKED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd")  # gzip, bzip2, xz, zstd
+_MOST = 100  # how many times smaller packing makes vectors, at most
+_LITTLE = 1 << 26  # bytes that may be unpacked anyway
 _FOREIGN = {
     b"\x80": "a pickle, as gensim's .kv and .model are; opening one may run any code, so it is not read. In Python do "
     'gensim.models.KeyedVectors.load(PATH).save_word2vec_format("vectors.bin", binary=True), and name that file',
@@ -35,18 +41,10 @@ _FOREIGN = {
 
 
 def detect(path):
-    """Name the format of `path` by its content.
+    """Name the format of `path` by its content: one of `FORMATS`, ``"folder"`` of a model, or ``"packed"`` (str).
 
-    Returns
-    -------
-    str
-        One of `FORMATS`, ``"folder"`` for a model folder, or ``"packed"`` for a compressed file.
-
-    Raises
-    ------
-    InputError
-        If there is nothing at `path`, or nothing in it, or it is unreadable, no regular file, or of a kind that is not
-        read.
+    InputError if there is nothing at `path`, or nothing in it, or it is unreadable, no regular file, or of a kind that
+    is not read.
     """
     path = Path(path)
     if path.is_dir():
@@ -69,7 +67,7 @@ def detect(path):
     for magic, what in _FOREIGN.items():
         if head.startswith(magic):
             raise InputError(f"{path} is {what}")
-    return "packed" if head.startswith(packed.MAGIC) else "word2vec"
+    return "packed" if head.startswith(_PACKED) else "word2vec"
 
 
 def _recognised(seen, folder=False):
@@ -78,35 +76,20 @@ def _recognised(seen, folder=False):
     return next((name for name in names if FORMATS[name].folder == folder and FORMATS[name].is_it(seen)), None)
 
 
-def load(path, readout=None):
+def load(path):
     """Read vectors as `read` does; returns (words, matrix, counts)."""
-    return tuple(read(path, readout)[:3])
+    return read(path)[:3]
 
 
 def read(path, readout=None, spell=False):
-    """Read vectors from a file or model folder, whatever their format.
+    """Read vectors from a file or model folder, whatever their format: `Stored`, whose notes are warned of, too.
 
-    Parameters
-    ----------
-    path : str or Path
-        Vectors that gensim's catalog names are fetched (`data.catalog.pretrained`).
-    readout : str, optional
-        How vectors are made of a model folder's matrices (`objectives.readout`), if not as the model says; a file of
-        vectors has no choice.
-    spell : bool
-        Read what gives vectors to any spelling, too.
+    path : str or Path; vectors that gensim's catalog names are fetched (`data.catalog.pretrained`)
+    readout : str, optional, how vectors are made of a model folder's matrices (`objectives.readout`), if not as it says
+    spell : bool, read what gives vectors to any spelling, too
 
-    Returns
-    -------
-    Stored
-        (words, matrix, counts, spellings, noun, rules, notes); the notes are warned of, too (FileNote)
-
-    Raises
-    ------
-    InputError
-        If the file is missing or damaged; the message names file and line.
-    ConfigError
-        If the read-out is unknown, or asks for what only a model folder has; or spellings for what has none.
+    InputError, with file and line, if the file is missing or damaged. ConfigError if the read-out is unknown, or asks
+    for what only a model folder has; or spellings for what has none.
     """
     stored = _read(located(path), readout, spell)
     tell(path, stored.notes)
@@ -126,7 +109,7 @@ def _read(path, readout, spell):
     if found == "folder":
         return folder.read(path, readout, spell)
     if found == "packed":
-        with packed.unpacked(path) as plain:
+        with _unpacked(path) as plain:
             if detect(plain) == "packed":
                 raise InputError(f"{path} is packed twice; unpack it once")
             stored = _read(plain, readout, spell)
@@ -137,6 +120,29 @@ def _read(path, readout, spell):
             "(w2vneg train --save-model DIR)"
         )
     return FORMATS[found].read(path, spell)
+
+
+@contextmanager
+def _unpacked(path):
+    """Yield the path of what `path` holds, a temporary file that is gone behind the block; errors in it name `path`."""
+    with tempfile.TemporaryDirectory(prefix="w2vneg-") as temporary:
+        plain = Path(temporary, path.stem or path.name)
+        try:
+            with ByteStream(str(path)) as source, open(plain, "wb") as stream:
+                most = max(_LITTLE, _MOST * path.stat().st_size)
+                for piece in source.pieces():
+                    stream.write(piece)
+                    if stream.tell() > most:
+                        raise InputError(f"{path}: unpacks to more than {_MOST} times its size, as no vectors do")
+        except OSError as error:
+            raise InputError(
+                f"{path}: cannot be unpacked into {tempfile.gettempdir()} ({error.strerror or error}); make room "
+                "there, or unpack it elsewhere"
+            ) from error
+        try:
+            yield plain
+        except W2vnegError as error:
+            raise type(error)(str(error).replace(str(plain), str(path))) from error
 
 
 def saved():
@@ -163,28 +169,16 @@ def format_of(path):
 def save(path, words, matrix, counts=None, format=None, precision=None, spellings=None, rules=None):
     """Write vectors, atomically.
 
-    Parameters
-    ----------
-    path : str or Path
-    words : iterable of str, n of them
-    matrix : ndarray, float32, (n, dim)
-    counts : ndarray, int64, (n,), or None
-        Not kept by word2vec's formats, model2vec and sentence-transformers.
-    format : str or None
-        One of `saved`; some write a folder. None takes it from the suffix of `path`.
-    precision : int, in 1…9, or None
-        Significant digits of word2vec text; None writes as many as read back to the same float32 values.
-    spellings : readout.letters.Spellings, optional
-        What gives vectors to any spelling; kept by npz only.
-    rules : readout.paradigms.Rules, optional
-        What joined words by their spelling; kept by npz only.
+    words : iterable of str, n of them; matrix : float32, (n, dim)
+    counts : int64, (n,), or None; not kept by word2vec's formats, model2vec and sentence-transformers
+    format : str or None, one of `saved`; some write a folder. None takes it from the suffix of `path`.
+    precision : int, in 1…9, or None, significant digits of word2vec text; None writes as many as read back to the same
+        float32 values
+    spellings, rules : readout.letters.Spellings, readout.paradigms.Rules, optional, what gives vectors to any spelling,
+        what joined words by theirs; kept by npz only
 
-    Raises
-    ------
-    ConfigError
-        If the format is unknown, or a precision is given for a format that has none.
-    OutputError
-        If the file cannot be written, a number is not finite, or a word cannot stand in this format.
+    ConfigError if the format is unknown, or has no precision. OutputError if the file cannot be written, a number is
+    not finite, or a word cannot stand in this format.
     """
     if format is None:
         format = format_of(path)

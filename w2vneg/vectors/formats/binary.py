@@ -4,15 +4,15 @@ word2vec.c ends each row with a line feed and gensim does not; both are read, th
 """
 
 import codecs
+import mmap
 import re
-from pathlib import Path
 
 import numpy as np
 
 from ...data.words import PackedStrings
 from ...ground.errors import InputError
 from ...ground.files.atomic import atomic_file
-from .common import FORMATS, NUMBER, Format, Stored, TakenWords, check_finite, check_words, promised
+from .common import NUMBER, Stored, TakenWords, check_finite, check_words, enter, promised
 
 _HEADER = re.compile(rb"(\d{1,18}) (\d{1,18})[ \t]*\r?\n")  # no file has more than 18 digits can tell
 _NUMBERS = re.compile(rb"[-+.0-9eE \t]*\r?")
@@ -23,13 +23,7 @@ _REMEDY = "; the file is cut short or damaged: write it again"
 
 
 def looks_binary(head):
-    """Tell word2vec binary from text by what follows the header.
-
-    Parameters
-    ----------
-    head : bytes
-        The beginning of the file, or all of it.
-    """
+    """Tell word2vec binary from text by what follows the header. head : bytes, the beginning of the file, or all"""
     header = _HEADER.match(head)
     if not header:
         return False
@@ -64,7 +58,6 @@ def _walks_as_binary(data, at, n, dim):
 
 
 def write(path, stored):
-    """Write word2vec binary; see `w2vneg.vectors.formats.save`."""
     words, matrix = stored.words, stored.matrix
     check_words(path, words)
     n, dim = matrix.shape
@@ -80,83 +73,35 @@ def write(path, stored):
 
 def read(path, spell=False):
     """Read word2vec binary, strictly; see `formats.read`. Nothing in it gives vectors to other spellings."""
-    path = Path(path)
     try:
-        size = path.stat().st_size
-        with open(path, "rb") as stream:
-            header = _HEADER.match(stream.readline(_LONGEST_WORD))
-            n, dim = promised(path, header, size, 4, _REMEDY)
-            stored = _read_rows(path, _Buffered(stream), n, dim)
+        with open(path, "rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            header = _HEADER.match(data[:_LONGEST_WORD])
+            n, dim = promised(path, header, len(data), 4, _REMEDY)
+            stored = _read_rows(path, data, header.end(), n, dim)
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from error
     check_finite(path, stored.matrix, stored.words)
     return stored
 
 
-class _Buffered:
-    """A stream read in large pieces, from which words and fixed numbers of bytes are taken."""
-
-    def __init__(self, stream, piece=1 << 22):
-        self._stream = stream
-        self._piece = piece
-        self._data = b""
-        self._at = 0
-
-    def _fill(self, wanted):
-        """Try to have `wanted` bytes at hand; return how many there are."""
-        have = len(self._data) - self._at
-        if have < wanted:
-            self._data = self._data[self._at :] + self._stream.read(max(self._piece, wanted - have))
-            self._at = 0
-        return len(self._data) - self._at
-
-    def word(self):
-        """Take the bytes up to the next blank, and the blank; None if there is none."""
-        end = self._data.find(b" ", self._at)
-        if end < 0:
-            self._fill(_LONGEST_WORD)
-            end = self._data.find(b" ", self._at)
-            if end < 0:
-                return None
-        word = self._data[self._at : end]
-        self._at = end + 1
-        return word
-
-    def take(self, size):
-        """Take `size` bytes; None if fewer are left."""
-        if self._fill(size) < size:
-            return None
-        self._at += size
-        return self._data[self._at - size : self._at]
-
-    def rest(self):
-        return self._data[self._at :] + self._stream.read(1 << 16)
-
-
-def _read_rows(path, source, n, dim):
+def _read_rows(path, data, at, n, dim):
+    """Return the `Stored` of n rows. data : mmap; at : int, where the first one begins"""
     words = TakenWords(path, n, lambda row: f"{path}: row {row}", _REMEDY, "occurs twice" + _REMEDY)
     matrix = np.empty((n, dim), dtype=np.float32)
     for row in range(n):
-        word = source.word()
-        values = None if word is None else source.take(4 * dim)
-        if values is None:
+        blank = data.find(b" ", at, at + _LONGEST_WORD)
+        values = data[blank + 1 : blank + 1 + 4 * dim]
+        if blank < 0 or len(values) < 4 * dim:
             raise InputError(f"{path}: expected {n} words, found {row} whole ones{_REMEDY}")
-        word = word.lstrip(b"\n")
+        word, at = data[at:blank].lstrip(b"\n"), blank + 1 + 4 * dim
         if not word:
             raise InputError(f"{path}: word {row} is empty{_REMEDY}")
         if words.take(word, row):
             matrix[len(words.places) - 1] = np.frombuffer(values, dtype="<f4")
-    if source.rest().strip():
+    if data[at : at + _LONGEST_WORD].strip():
         raise InputError(f"{path}: the header promises {n} words of {dim} numbers, but more follows{_REMEDY}")
     return Stored(PackedStrings(words.places), matrix[: len(words.places)], None, notes=words.notes())
 
 
-FORMATS.register("word2vec-binary")(
-    Format(
-        "the first line of `word2vec`, then each word, a blank, and little-endian float32 numbers",
-        write=write,
-        read=read,
-        suffixes=(".bin",),
-        recognises=looks_binary,
-    )
-)
+_HOLDS = "the first line of `word2vec`, then each word, a blank, and little-endian float32 numbers"
+enter("word2vec-binary", _HOLDS, write=write, read=read, suffixes=(".bin",), recognises=looks_binary)

@@ -10,7 +10,7 @@ import numpy as np
 from ...data.words import PackedStrings
 from ...ground.errors import InputError, require
 from ...ground.files.atomic import atomic_file
-from .common import FORMATS, Format, Stored, check_parts, check_text
+from .common import Stored, check_parts, check_text, enter
 
 _HOLDS = "a table: `word`, `count` if known, `vector`"
 _WORDS_A_BYTE = 8  # more different words than that no packing holds
@@ -18,7 +18,6 @@ _REMEDY = "; expected columns word and vector: write it again"
 
 
 def write_parquet(path, stored):
-    """Write a Parquet file; see `w2vneg.vectors.formats.save`."""
     parquet = require("pyarrow.parquet", "parquet", "the format parquet")
     table = _table(path, stored)
     with atomic_file(path) as stream:
@@ -45,7 +44,6 @@ def _table(path, stored):
 
 
 def read_parquet(path, spell=False):
-    """Read a Parquet file; see `w2vneg.vectors.formats.read`."""
     parquet = require("pyarrow.parquet", "parquet", f"reading {path}")
 
     def read_table():
@@ -58,23 +56,25 @@ def read_parquet(path, spell=False):
 
 
 def read_arrow(path, spell=False):
-    """Read an Arrow file; see `w2vneg.vectors.formats.read`."""
     feather = require("pyarrow.feather", "parquet", f"reading {path}")
     return _read(path, lambda: feather.read_table(path, memory_map=False))
 
 
 def _read(path, read_table):
+    import pyarrow.compute as compute
+
     try:
         table = read_table().combine_chunks()
         table.validate(full=True)
-        words, vectors = _column(table, _is_text), _column(table, _is_vector)
+        words = _first(table, lambda kind: str(kind) in ("string", "large_string", "string_view"))
+        vectors = _first(table, lambda kind: str(getattr(kind, "value_type", "")) in ("halffloat", "float", "double"))
         counts = table.column("count") if "count" in table.column_names else None
         used = [column for column in (words, vectors, counts) if column is not None]
         if words is None or vectors is None or any(column.null_count for column in used):
             raise ValueError(f"columns {', '.join(table.column_names)[:200]}, or places left empty")
         numbers = np.array([] if not len(table) else vectors.combine_chunks().flatten().to_numpy(zero_copy_only=False))
         matrix = np.ascontiguousarray(numbers.reshape(len(table), -1), np.float32)
-        if not (np.diff(_lengths(vectors)) == 0).all():
+        if not (np.diff(compute.list_value_length(vectors).to_numpy()) == 0).all():
             raise ValueError("vectors of several lengths")
         counts = None if counts is None else counts.to_numpy().astype(np.int64)
         words = PackedStrings(words.to_pylist())
@@ -84,27 +84,12 @@ def _read(path, read_table):
     return Stored(words, matrix, counts)
 
 
-def _column(table, fits):
+def _first(table, fits):
+    """Return the first column whose type fits, or None."""
     return next((table.column(item.name) for item in table.schema if fits(item.type)), None)
 
 
-def _is_text(kind):
-    return str(kind) in ("string", "large_string", "string_view")
-
-
-def _is_vector(kind):
-    return hasattr(kind, "value_type") and str(kind.value_type) in ("halffloat", "float", "double")
-
-
-def _lengths(vectors):
-    import pyarrow.compute as compute
-
-    return compute.list_value_length(vectors).to_numpy()
-
-
-FORMATS.register("parquet")(
-    Format(_HOLDS, "parquet", write_parquet, read_parquet, suffixes=(".parquet",), recognises=b"PAR1")
-)
-FORMATS.register("arrow")(
-    Format(_HOLDS, "parquet", write_arrow, read_arrow, suffixes=(".arrow", ".feather"), recognises=b"ARROW1")
-)
+_PARQUET = {"suffixes": (".parquet",), "recognises": b"PAR1"}
+_ARROW = {"suffixes": (".arrow", ".feather"), "recognises": b"ARROW1"}
+enter("parquet", _HOLDS, extra="parquet", write=write_parquet, read=read_parquet, **_PARQUET)
+enter("arrow", _HOLDS, extra="parquet", write=write_arrow, read=read_arrow, **_ARROW)

@@ -1,4 +1,4 @@
-"""What the formats share: their registry, headers that promise too much, words that cannot be written, odd numbers."""
+"""What the formats share: their registry, headers that promise too much, odd words, numbers as text."""
 
 import re
 from collections.abc import Callable
@@ -10,6 +10,7 @@ import numpy as np
 from ...data.words import END, PackedStrings
 from ...ground.errors import InputError, OutputError
 from ...ground.registry import Registry
+from ...kernels.text.decimals import LIMIT, SMALLEST, write_rows
 
 ARRAYS = ("matrix", "word_bytes", "word_offsets")
 """Names of the arrays that hold vectors: float32, (n, dim); the words' UTF-8 bytes, uint8; int64, (n + 1,)."""
@@ -22,13 +23,12 @@ _NUMBERS = 1 << 18  # looked at together
 _CUT_AT = 98  # bytes of a word that word2vec.c keeps, and the last one
 _DIGITS = 18  # of a number in a header that any file could have
 
-
 FORMATS = Registry("format")  # str -> Format
 
 
 @dataclass(frozen=True)
 class Format:
-    """A format of vectors; the file that writes or reads it enters it into `FORMATS`.
+    """A format of vectors; the file that writes or reads it calls `enter`.
 
     holds : str, what stands in it, for the docs; extra : str, which of w2vneg's installs what it needs
     write : callable, (path, Stored); of a whole model (path, Model) if `of_model`; None if it is only read
@@ -53,6 +53,11 @@ class Format:
         return self.recognises is not None and self.recognises(seen)
 
 
+def enter(name, holds="", **traits):
+    """Enter a `Format` into `FORMATS`."""
+    FORMATS.register(name)(Format(holds, **traits))
+
+
 class Stored(NamedTuple):
     """What was read. words : PackedStrings; matrix : float32, (n, dim); counts : int64, (n,), or None
     spellings : readout.letters.Spellings, or None; noun : str, what a word is called; lowercase : bool, as of `Vectors`
@@ -71,27 +76,12 @@ class Stored(NamedTuple):
 
 
 def promised(path, header, size, width, remedy):
-    """Return what the header of a word2vec file promises.
+    """Return what the header of a word2vec file promises: n and dim, int.
 
-    Parameters
-    ----------
-    path : str or Path
-    header : re.Match
-        Its two groups are digits, any number of them.
-    size : int
-        Bytes of the file.
-    width : int
-        Bytes that a number takes at least.
-    remedy : str
+    header : re.Match, its two groups are digits, any number of them
+    size : int, bytes of the file; width : int, bytes that a number takes at least
 
-    Returns
-    -------
-    n, dim : int
-
-    Raises
-    ------
-    InputError
-        If there would be no vector, or more than the file can hold; before anything is allocated.
+    InputError if there would be no vector, or more than the file can hold; before anything is allocated.
     """
     digits = [number.lstrip(b"0").decode() or "0" for number in header.groups()]
     n, dim = (int(number[: _DIGITS + 1]) for number in digits)
@@ -111,18 +101,8 @@ class TakenWords:
     words that are alike then the first is kept. Words that are no UTF-8 elsewhere are mended, too, if they are fewer
     than one in a hundred; else the file has another encoding, or is damaged.
 
-    Parameters
-    ----------
-    path : str or Path
-    n : int
-        How many are expected, about.
-    where : callable, int -> str
-        Says where a word stands, for messages.
-    not_utf8, twice : str
-        What to do about words that are no UTF-8, and about repeated ones.
-
-    Attributes
-    ----------
+    n : int, how many are expected, about; where : callable, int -> str, says where a word stands, for messages
+    not_utf8, twice : str, what to do about words that are no UTF-8, and about repeated ones
     places : dict, word (str) -> where it stands (int)
     """
 
@@ -182,14 +162,7 @@ def _is_cut(word, start):
 
 
 def check_words(path, words):
-    """Raise OutputError if one of the words could not be told apart again in a word2vec file.
-
-    Parameters
-    ----------
-    path : str or Path
-        Where they would be written, for the message.
-    words : PackedStrings
-    """
+    """Raise OutputError if one of the words (PackedStrings) could not be told apart again in a word2vec file."""
     check_text(path, words)
     if _BLANK.search(words.data) or words.data.startswith(END) or END + END in words.data:
         row, word = next((row, word) for row, word in enumerate(words) if not word or _BLANK.search(word.encode()))
@@ -221,14 +194,7 @@ def row_not_finite(matrix):
 
 
 def check_finite(path, matrix, words):
-    """Raise InputError naming the first word whose vector has a number that is not finite.
-
-    Parameters
-    ----------
-    path : str or Path
-    matrix : ndarray, float32, (n, dim)
-    words : PackedStrings, n of them
-    """
+    """Raise InputError naming the first of the words (PackedStrings) whose vector has a number that is not finite."""
     row = row_not_finite(matrix)
     if row is not None:
         raise InputError(
@@ -286,3 +252,26 @@ def check_parts(path, words, matrix, counts, remedy):
         word, (first, row) = words[repeated[0]], repeated
         raise InputError(f"{path}: the word {word!r} occurs twice (rows {first} and {row}); keep one of them")
     check_finite(path, matrix, words)
+
+
+def format_rows(matrix):
+    """Return the text of each row of a finite float32 (n, dim): list of n memoryviews.
+
+    Numbers are separated by blanks and ended by a line feed, so that they read back exactly.
+    """
+    matrix = np.ascontiguousarray(matrix, dtype=np.float32)
+    size = np.abs(matrix)
+    odd = size < SMALLEST
+    odd |= size >= LIMIT
+    odd &= size != 0
+    per_row = odd.sum(axis=1)
+    others = np.array([_odd_decimal(value) for value in matrix[odd]], dtype="S16").view(np.uint8).reshape(-1, 16)
+    text, lengths = write_rows(matrix, others, np.cumsum(per_row) - per_row)
+    flat, width = memoryview(text.reshape(-1)), text.shape[1]
+    return [flat[row * width : row * width + length] for row, length in enumerate(lengths.tolist())]
+
+
+def _odd_decimal(value):
+    """Write one float32 in at most 16 characters; older NumPys would spell out up to 16 digits."""
+    text = str(value)
+    return (text if len(text) <= 16 else np.format_float_scientific(value, trim="-")).encode()

@@ -11,6 +11,7 @@ All little-endian. Quantised and pruned models, and classifiers, are refused: th
 have labels, too, where a word of the text began like one; these come last, have no row, and are left out.
 """
 
+import mmap
 import struct
 from pathlib import Path
 from typing import NamedTuple
@@ -22,8 +23,8 @@ from ...ground.errors import ConfigError, InputError, OutputError
 from ...ground.files.atomic import atomic_file
 from ...kernels.bags import mean_rows
 from ...kernels.text.words import buckets_of
-from .common import FORMATS, Format, Stored, check_finite, check_text
-from .spellings import GramSpellings
+from ...objectives.inputs.subwords import rows_of_grams
+from .common import Stored, check_finite, check_text, enter
 
 MAGIC = struct.pack("<i", 793712314)
 _VERSION = 12
@@ -135,21 +136,18 @@ def contents(path):
 
 def _entries(path, stream, n_entries, n):
     """Return the n words (PackedStrings), their counts (int64, (n,)) and the labels behind them (list of bytes)."""
-    names, counts, data, at = [], np.empty(n_entries, np.int64), b"", 0
-    for row in range(n_entries):
-        end = data.find(b"\0", at)
-        while end < 0 or end + 10 > len(data):
-            more = stream.read(1 << 20)
-            if not more or len(data) - at > _LONGEST_WORD + (1 << 20):
+    names, counts, at = [], np.empty(n_entries, np.int64), stream.tell()
+    with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        for row in range(n_entries):
+            end = data.find(b"\0", at, at + _LONGEST_WORD)
+            if end < 0 or end + 10 > len(data):
                 raise InputError(f"{path}: ends in the middle of its words{_REMEDY}")
-            data, at = data[at:] + more, 0
-            end = data.find(b"\0")
-        names.append(data[at:end])
-        counts[row], kind = struct.unpack_from("<qb", data, end + 1)
-        if kind != (row >= n) or counts[row] < 0 or END in names[-1]:
-            raise InputError(f"{path}: word {row} has no count, or is none{_REMEDY}")
-        at = end + 10
-    stream.seek(at - len(data), 1)
+            names.append(data[at:end])
+            counts[row], kind = struct.unpack_from("<qb", data, end + 1)
+            if kind != (row >= n) or counts[row] < 0 or END in names[-1]:
+                raise InputError(f"{path}: word {row} has no count, or is none{_REMEDY}")
+            at = end + 10
+    stream.seek(at)
     try:
         b"\n".join(names[:n]).decode()
     except UnicodeDecodeError as error:
@@ -158,15 +156,10 @@ def _entries(path, stream, n_entries, n):
 
 
 def write(path, model):
-    """Write a `run.model.Model` of text as fastText reads it, atomically.
+    """Write a `run.model.Model` of text as fastText reads it, atomically; OutputError if a word cannot stand there.
 
     The input matrix has the words' rows and, of a model with n-grams, a row for each bucket, 0 where no word uses it:
     two million buckets of 100 numbers take 800 MB.
-
-    Raises
-    ------
-    OutputError
-        If a word cannot stand in such a file, or the file cannot be written.
     """
     config, inputs, words = model.config, model.config.inputs, model.vocab.words
     check_text(path, words)
@@ -211,12 +204,37 @@ def _write_rows(stream, matrix):
         stream.write(np.ascontiguousarray(matrix[first : first + _ROWS], "<f4").tobytes())
 
 
-FORMATS.register("fasttext")(
-    Format(
-        "words, n-grams and both matrices of a model; see [inputs](inputs.md)",
-        write=write,
-        read=read,
-        of_model=True,
-        recognises=MAGIC,
-    )
-)
+class GramSpellings:
+    """Vectors of any spelling, as fastText makes them: the mean of its n-grams' rows, 0 for a bucket without one.
+
+    rows : float32, (n_rows, dim)
+    minn, maxn, buckets : int, characters of an n-gram, and how many numbers it is hashed to
+    used : int64, (n_rows,), the bucket of each row; None: they are all buckets in order
+    """
+
+    def __init__(self, rows, minn, maxn, buckets, used=None):
+        self.rows, self.minn, self.maxn, self.buckets = rows, minn, maxn, buckets
+        self._place = None if used is None else {bucket: row for row, bucket in enumerate(used.tolist())}
+
+    def vector(self, word):
+        """Return the vector of a spelling, float32 (dim,); None if it has no n-gram, or none that has a row."""
+        _, found = buckets_of(PackedStrings([word]), self.minn, self.maxn, self.buckets)
+        places = found.tolist()
+        if self._place is not None:
+            places = [self._place[bucket] for bucket in places if bucket in self._place]
+        if not places:
+            return None
+        return np.asarray(self.rows[places]).sum(axis=0, dtype=np.float32) / np.float32(len(found))
+
+
+def spellings_of(vocab, rows, minn, maxn, buckets):
+    """Return the `GramSpellings` of a model with n-grams; None if the vocabulary has another number of n-grams.
+
+    vocab : Vocabulary; rows : float32, (n_grams, dim), ``grams_in``; minn, maxn, buckets : int, as it was trained
+    """
+    *_, used = rows_of_grams(vocab.words, vocab.counts, minn, maxn, buckets)
+    return GramSpellings(rows, minn, maxn, buckets, used) if len(rows) == max(1, len(used)) else None
+
+
+_HOLDS = "words, n-grams and both matrices of a model; see [inputs](inputs.md)"
+enter("fasttext", _HOLDS, write=write, read=read, of_model=True, recognises=MAGIC)

@@ -8,11 +8,9 @@ from ...ground.files.npy import read_matrix
 from ...objectives.law import law_of
 from ...objectives.readout import DEFAULT, Trained, parse
 from .common import Stored, check_finite, row_not_finite
-from .spellings import spellings_of
+from .fasttext import spellings_of
 
 _REMEDY = "; the folder is damaged or no model of w2vneg's: train again with --save-model"
-
-
 SLIM = "slim.json"  # what makes a folder a model without vectors
 
 
@@ -45,11 +43,10 @@ def read(path, readout=None, spell=False):
     chain.check(spec.traversal, rectangular, spec.loss.plug.paths)
     of_columns = rectangular and not chain.reads("vectors_in")
     vocab = Vocabulary.load(path / ("vocab_out.tsv" if of_columns else "vocab.tsv"))
-    first = second = None
-    if chain.reads("vectors_in"):
-        first = _matrix(path / "vectors_in.npy", len(vocab))
-    if chain.reads("vectors_out"):
-        second = _matrix(path / "vectors_out.npy", len(vocab))
+    first, second = (
+        _matrix(path / f"{name}.npy", len(vocab)) if chain.reads(name) else None
+        for name in ("vectors_in", "vectors_out")
+    )
     if first is not None and second is not None and first.shape != second.shape:
         raise InputError(f"{path}: vectors_in.npy is {first.shape}, vectors_out.npy {second.shape}{_REMEDY}")
     for matrix in (first, second):

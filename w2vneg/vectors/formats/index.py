@@ -10,7 +10,7 @@ import numpy as np
 from ...ground.errors import require
 from ...ground.files.atomic import atomic_folder
 from .. import normalised
-from .common import FORMATS, Format, check_text
+from .common import check_text, enter
 
 _HOLDS = "`index.faiss`, `words.txt`: see [serving](ranking.md#serve-from-an-index)"
 _NEIGHBOURS = 32  # of a row, in the graph
@@ -19,7 +19,7 @@ _ROWS = 1 << 16  # brought to length one at a time
 
 
 def write_cosine(path, stored):
-    """Write an index of directions; see `w2vneg.vectors.formats.save`."""
+    """Write an index of directions."""
     matrix = np.empty(stored.matrix.shape, np.float32)
     for start in range(0, len(matrix), _ROWS):
         matrix[start : start + _ROWS] = normalised(stored.matrix[start : start + _ROWS])
@@ -27,7 +27,7 @@ def write_cosine(path, stored):
 
 
 def write_dot(path, stored):
-    """Write an index of the rows as they are; see `w2vneg.vectors.formats.save`."""
+    """Write an index of the rows as they are."""
     _write(path, stored.words, np.ascontiguousarray(stored.matrix, np.float32))
 
 
@@ -42,5 +42,5 @@ def _write(path, words, matrix):
         (folder / "words.txt").write_text("".join(f"{word}\n" for word in words), encoding="utf-8")
 
 
-FORMATS.register("faiss")(Format(_HOLDS, "faiss", write_cosine, folder=True))
-FORMATS.register("faiss-dot")(Format(_HOLDS, "faiss", write_dot, folder=True))
+enter("faiss", _HOLDS, extra="faiss", write=write_cosine, folder=True)
+enter("faiss-dot", _HOLDS, extra="faiss", write=write_dot, folder=True)

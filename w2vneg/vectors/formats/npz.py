@@ -16,12 +16,12 @@ from pathlib import Path
 
 import numpy as np
 
-from ...ground.errors import ConfigError, InputError
+from ...ground.errors import ConfigError, InputError, W2vnegError
 from ...ground.files.atomic import atomic_file
 from ...ground.files.npy import npy_header
 from ...objectives.readout.letters import Spellings
 from ...objectives.readout.paradigms import Derived, Pairs, Rules
-from .common import ARRAYS, FORMATS, Format, Stored, arrays_of, check_parts, check_text, words_of
+from .common import ARRAYS, Stored, arrays_of, check_parts, check_text, enter, words_of
 
 _REMEDY = "; it was not written by w2vneg, or is damaged: write it again (w2vneg export … --format npz)"
 
@@ -33,7 +33,6 @@ _LITTLE = 1 << 26  # bytes that are unpacked in any case
 
 
 def write(path, stored):
-    """Write an npz file; see `w2vneg.vectors.formats.save`."""
     check_text(path, stored.words)
     arrays, spellings = arrays_of(stored), stored.spellings
     if isinstance(spellings, Derived):
@@ -75,7 +74,7 @@ def read(path, spell=False):
                 [_array(stream, archive, f"{name}.npy") for name in names] if asked and names[0] in found else None
                 for names, asked in ((_OF_SPELLINGS, spell), (_OF_PAIRS, True))
             )
-    except (InputError, ConfigError):
+    except W2vnegError:
         raise
     except Exception as error:  # a damaged archive fails in every way that zip, zlib and NumPy have
         raise InputError(f"{path}: cannot be read as npz ({error}){_REMEDY}") from None
@@ -92,12 +91,9 @@ def read(path, spell=False):
 def _spellings(path, arrays, dim):
     grams, vectors, lengths = arrays
     fits = (
-        grams.dtype == np.uint64
-        and grams.ndim == 1
-        and vectors.dtype == np.float32
-        and vectors.shape == (len(grams), dim)
-        and lengths.dtype == np.int64
-        and lengths.shape == (2,)
+        _are(np.uint64, grams, (grams.size,))
+        and _are(np.float32, vectors, (len(grams), dim))
+        and _are(np.int64, lengths, (2,))
         and 1 <= lengths[0] <= lengths[1] <= 20
         and np.isfinite(vectors).all()
         and (grams[1:] > grams[:-1]).all()
@@ -107,19 +103,23 @@ def _spellings(path, arrays, dim):
     return Spellings(grams, vectors, int(lengths[0]), int(lengths[1]))
 
 
+def _are(dtype, array, shape):
+    return array.dtype == dtype and array.shape == shape
+
+
 def _pairs(path, arrays, shape):
     pairs = Pairs(*arrays)
     n_pairs, n_rules = pairs.i.size, pairs.front.size
     fits = (
         all(
-            (array.dtype, array.shape) == (np.int32, (n_pairs,)) and ((array >= 0) & (array < top)).all()
+            _are(np.int32, array, (n_pairs,)) and ((array >= 0) & (array < top)).all()
             for array, top in ((pairs.i, shape[0]), (pairs.j, shape[0]), (pairs.rule, n_rules))
         )
         and len(np.unique(pairs.rule)) == n_rules
-        and (pairs.kin.dtype, pairs.kin.shape) == (np.float32, (n_pairs,))
-        and (pairs.front.dtype, pairs.front.shape) == (np.bool_, (n_rules,))
-        and (pairs.strength.dtype, pairs.strength.shape) == (np.float64, (n_rules,))
-        and (pairs.offsets.dtype, pairs.offsets.shape) == (np.float32, (n_rules, shape[1]))
+        and _are(np.float32, pairs.kin, (n_pairs,))
+        and _are(np.bool_, pairs.front, (n_rules,))
+        and _are(np.float64, pairs.strength, (n_rules,))
+        and _are(np.float32, pairs.offsets, (n_rules, shape[1]))
         and all(np.isfinite(array).all() for array in (pairs.kin, pairs.strength, pairs.offsets))
         and (pairs.strength > 0).all()
     )
@@ -131,10 +131,7 @@ def _pairs(path, arrays, shape):
 def _array(stream, archive, name, mapped=None):
     """Read an array of a zip archive; map it, read-only, if `mapped` is the file's path and it is stored as it is.
 
-    Raises
-    ------
-    ValueError
-        If it is none, or its header promises more or less than there is; before anything is allocated.
+    ValueError if it is none, or its header promises more or less than there is; before anything is allocated.
     """
     member = archive.getinfo(name)
     with archive.open(member) as entry:  # which checks the member's own header
@@ -164,13 +161,8 @@ def _begin(stream, member):
     return member.header_offset + _NAME_LENGTHS_AT + 4 + name_length + extra_length
 
 
-FORMATS.register("npz")(
-    Format(
-        "NumPy arrays: `matrix`, `word_bytes`, `word_offsets`, `counts` if known; with `--oov letters` also `grams`, "
-        "`gram_vectors`, `gram_lengths`; of paradigms `kin_…`",
-        write=write,
-        read=read,
-        suffixes=(".npz",),
-        recognises=b"PK\x03\x04",
-    )
+_HOLDS = (
+    "NumPy arrays: `matrix`, `word_bytes`, `word_offsets`, `counts` if known; with `--oov letters` also `grams`, "
+    "`gram_vectors`, `gram_lengths`; of paradigms `kin_…`"
 )
+enter("npz", _HOLDS, write=write, read=read, suffixes=(".npz",), recognises=b"PK\x03\x04")

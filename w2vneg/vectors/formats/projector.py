@@ -5,8 +5,7 @@ TensorBoard shows it as a log directory; projector.tensorflow.org takes the two 
 
 from ...ground.errors import OutputError
 from ...ground.files.atomic import atomic_folder
-from .common import FORMATS, Format, check_text
-from .decimals import format_rows
+from .common import check_text, enter, format_rows
 
 _CONFIG = """embeddings {
   tensor_name: "vectors"
@@ -38,6 +37,4 @@ def write(path, stored):
         (folder / "projector_config.pbtxt").write_text(_CONFIG, encoding="utf-8")
 
 
-FORMATS.register("projector")(
-    Format("`vectors.tsv`, `metadata.tsv`, `projector_config.pbtxt`", write=write, folder=True)
-)
+enter("projector", "`vectors.tsv`, `metadata.tsv`, `projector_config.pbtxt`", write=write, folder=True)

@@ -30,23 +30,11 @@ def form_of(path):
 
 
 def write_recommendations(path, blocks, words, words_out, titles=None):
-    """Write lists of recommendations; the file appears complete or not at all.
+    """Write lists of recommendations as .csv, .jsonl or .parquet; the file appears complete or not at all.
 
-    Parameters
-    ----------
-    path : str or Path
-        Its ending says in which form: .csv, .jsonl or .parquet.
-    blocks : iterable of (centres, ids, scores)
-        See `evaluation.recommend.recommend_blocks`.
-    words, words_out : sequence of str
-        Names of centres and of targets.
-    titles : dict of str -> str, optional
-        What targets are called.
-
-    Raises
-    ------
-    OutputError
-        If the file cannot be written.
+    blocks : iterable of (centres, ids, scores), as of `evaluation.recommend.recommend_blocks`
+    words, words_out : sequence of str, names of centres and of targets
+    titles : dict of str -> str, optional, what targets are called
     """
     titled = None if titles is None else [titles.get(word, "") for word in words_out]
     _WRITERS[form_of(path)](path, blocks, words, words_out, titled)
@@ -60,15 +48,16 @@ def _write_csv(path, blocks, words, words_out, titles):
         items = [f"{item},{title}" for item, title in zip(items, _quoted(titles), strict=True)]
     with atomic_file(path, "w", encoding="utf-8") as stream:
         stream.write(",".join(columns) + "\n")
-        for centres, ids, scores in blocks:
-            lines = []
-            texts = scores.astype(str).tolist()  # the shortest text of a float32
-            for centre, own, figures in zip(centres.tolist(), ids.tolist(), texts, strict=True):
-                head = heads[centre]
-                for rank, (item, score) in enumerate(zip(own, figures, strict=True), 1):
-                    if item >= 0:
-                        lines.append(f"{head},{rank},{items[item]},{score}\n")
-            stream.write("".join(lines))
+        for centre, listed in _lists(blocks):
+            places = enumerate(listed, 1)
+            stream.writelines(f"{heads[centre]},{rank},{items[item]},{score}\n" for rank, (item, score) in places)
+
+
+def _lists(blocks):
+    """Yield of each centre its id and its list of (target, score as the shortest text of a float32)."""
+    for centres, ids, scores in blocks:
+        for centre, own, figures in zip(centres.tolist(), ids.tolist(), scores.astype(str).tolist(), strict=True):
+            yield centre, [(item, score) for item, score in zip(own, figures, strict=True) if item >= 0]
 
 
 def _quoted(words):
@@ -89,15 +78,9 @@ def _write_jsonl(path, blocks, words, words_out, titles):
         named = (json.dumps(title, ensure_ascii=False) for title in titles)
         items = [f'{item}, "title": {title}' for item, title in zip(items, named, strict=True)]
     with atomic_file(path, "w", encoding="utf-8") as stream:
-        for centres, ids, scores in blocks:
-            texts = scores.astype(str).tolist()
-            for centre, own, figures in zip(centres.tolist(), ids.tolist(), texts, strict=True):
-                found = [
-                    f'{{{items[item]}, "score": {score}}}'
-                    for item, score in zip(own, figures, strict=True)
-                    if item >= 0
-                ]
-                stream.write(f'{{"query": {heads[centre]}, "items": [{", ".join(found)}]}}\n')
+        for centre, listed in _lists(blocks):
+            found = ", ".join(f'{{{items[item]}, "score": {score}}}' for item, score in listed)
+            stream.write(f'{{"query": {heads[centre]}, "items": [{found}]}}\n')
 
 
 def _write_parquet(path, blocks, words, words_out, titles):

@@ -1,24 +1,36 @@
-"""safetensors: the arrays of npz (`common.ARRAYS`) as tensors, for whatever reads safetensors.
+"""safetensors, and folders of model2vec and of sentence-transformers' StaticEmbedding, which hold such a file.
 
-Other programs' files have no words in them; then a ``tokenizer.json`` beside them is looked for (`static`).
+A file of ours has the arrays of npz (`common.ARRAYS`) as tensors. Other programs' files have no words in them; then a
+``tokenizer.json`` beside them is looked for. The folders have a tokenizer and a row of numbers a token; both programs
+average the rows of a text's tokens. Ours have a token a word, and one of zeros for all other words. Text is lower-cased
+if no word has a capital, and split around punctuation if that splits no word; otherwise at blanks.
 """
 
+import json
 from pathlib import Path
 
-from ...ground.errors import InputError, require
-from ...ground.files.atomic import atomic_file
-from .common import ARRAYS, FORMATS, Format, Stored, arrays_of, check_parts, check_text, words_of
+import numpy as np
+
+from ...data.words import PackedStrings
+from ...ground.errors import ConfigError, InputError, OutputError, require
+from ...ground.files.atomic import atomic_file, atomic_folder
+from .common import ARRAYS, Stored, arrays_of, check_parts, check_text, check_words, enter, words_of
 
 _REMEDY = "; it was not written by w2vneg, or is damaged: write it again (w2vneg export … --format safetensors)"
+_ARRAYS = "tensors: `matrix`, `word_bytes`, `word_offsets`, `counts` if known"
+_HOLDS = "`tokenizer.json` with a token a word, `model.safetensors`, `modules.json`, the program's own configuration"
+_MODULES = [{"idx": 0, "name": "0", "path": ".", "type": "sentence_transformers.models.StaticEmbedding"}]
+_MATRIX, _TOKENIZER = "model.safetensors", "tokenizer.json"
+_TENSORS = ("embeddings", "embedding.weight")  # of model2vec, of sentence-transformers
+_DAMAGED = "; it is damaged or no folder of model2vec or sentence-transformers"
 
 
-def looks_like_it(head):
+def is_safetensors(head):
     """Tell safetensors by its beginning (bytes): the length of its header, and JSON."""
     return head[8:10] == b'{"' and int.from_bytes(head[:8], "little") < 1 << 30
 
 
 def write(path, stored):
-    """Write a safetensors file; see `w2vneg.vectors.formats.save`."""
     library = require("safetensors.numpy", "safetensors", "the format safetensors")
     check_text(path, stored.words)
     with atomic_file(path) as stream:
@@ -26,13 +38,10 @@ def write(path, stored):
 
 
 def read(path, spell=False):
-    """Read a safetensors file, strictly; see `w2vneg.vectors.formats.read`."""
-    found = tensors_of(path)
+    found = _tensors_of(path)
     if "word_bytes" not in found:
         if (Path(path).parent / "tokenizer.json").is_file():
-            from . import static
-
-            return static.read(Path(path).parent)
+            return read_folder(Path(path).parent)
         raise InputError(
             f"{path}: the tensors {', '.join(sorted(found))[:200]} have no words with them; put tokenizer.json into "
             "the same folder, or write the vectors as word2vec text"
@@ -45,7 +54,7 @@ def read(path, spell=False):
     return Stored(words, found["matrix"], found.get("counts"))
 
 
-def tensors_of(path):
+def _tensors_of(path):
     """Return the tensors of a file by name, dict of str -> ndarray; InputError if it is none."""
     library = require("safetensors", "safetensors", f"reading {path}")
     try:
@@ -55,13 +64,95 @@ def tensors_of(path):
         raise InputError(f"{path}: cannot be read as safetensors ({error}){_REMEDY}") from None
 
 
-FORMATS.register("safetensors")(
-    Format(
-        "tensors: `matrix`, `word_bytes`, `word_offsets`, `counts` if known",
-        "safetensors",
-        write,
-        read,
-        suffixes=(".safetensors",),
-        recognises=looks_like_it,
-    )
-)
+def is_folder(folder):
+    """Tell whether a folder (Path) has a tokenizer and a matrix."""
+    return (folder / _MATRIX).is_file() and (folder / _TOKENIZER).is_file()
+
+
+def write_model2vec(path, stored):
+    """Write a folder that ``model2vec.StaticModel.from_pretrained`` reads; see `formats.save`."""
+    config = {"model_type": "model2vec", "architectures": ["StaticModel"], "hidden_dim": stored.matrix.shape[1]}
+    config |= {"normalize": False, "embedding_dtype": "float32"}
+    _write_folder(path, stored, "embeddings", "config.json", config)
+
+
+def write_sentence_transformers(path, stored):
+    """Write a folder that ``SentenceTransformer(path)`` reads, and model2vec, too; see `formats.save`."""
+    config = {"model_type": "SentenceTransformer", "prompts": {}, "default_prompt_name": None}
+    config |= {"similarity_fn_name": "cosine"}
+    _write_folder(path, stored, "embedding.weight", "config_sentence_transformers.json", config)
+
+
+def _write_folder(path, stored, tensor, config_name, config):
+    library = require("safetensors.numpy", "tokenizers", f"the folder {path}")
+    check_words(path, stored.words)
+    if (Path(path) / "vocab.tsv").exists():
+        raise OutputError(f"cannot write {path}: it is a model folder of w2vneg's; name another folder")
+    tokenizer = _tokenizer(stored.words)
+    matrix = np.concatenate([stored.matrix, np.zeros((1, stored.matrix.shape[1]), np.float32)])
+    with atomic_folder(path, keep=lambda name: True) as folder:
+        (folder / _MATRIX).write_bytes(library.save({tensor: matrix}, {"format": "np"}))
+        (folder / _TOKENIZER).write_text(tokenizer.to_str(), encoding="utf-8")
+        for name, content in ((config_name, config), ("modules.json", _MODULES)):
+            (folder / name).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+
+
+def _tokenizer(words):
+    """Return a ``tokenizers.Tokenizer`` whose tokens are the words, by their rows, and behind them the unknown one."""
+    tokenizers = require("tokenizers", "tokenizers", "a tokenizer of words")
+    unknown = "[UNK]"
+    while unknown in words:
+        unknown = f"[{unknown}]"
+    vocab = {word: row for row, word in enumerate([*words, unknown])}
+    made = tokenizers.Tokenizer(tokenizers.models.WordLevel(vocab, unk_token=unknown))
+    if all(word == word.lower() for word in words):
+        made.normalizer = tokenizers.normalizers.Lowercase()
+    around = tokenizers.pre_tokenizers.Whitespace()
+    splits_none = all(len(around.pre_tokenize_str(word)) == 1 for word in words)
+    made.pre_tokenizer = around if splits_none else tokenizers.pre_tokenizers.WhitespaceSplit()
+    return made
+
+
+def read_folder(folder, spell=False):
+    """Read the tokens and their rows, as they are averaged; see `w2vneg.vectors.formats.read`."""
+    if spell:
+        raise ConfigError(f"{folder} has vectors of known words only; leave oov out")
+    tokenizers = require("tokenizers", "tokenizers", f"reading {folder}")
+    try:
+        tokenizer = tokenizers.Tokenizer.from_file(str(folder / _TOKENIZER))
+    except Exception as error:  # the library raises nothing narrower
+        raise InputError(f"{folder / _TOKENIZER}: cannot be read ({error}){_DAMAGED}") from None
+    found = _tensors_of(folder / _MATRIX)
+    matrix = next((found[name] for name in _TENSORS if name in found), None)
+    if matrix is None or matrix.ndim != 2:
+        raise InputError(f"{folder / _MATRIX}: expected a matrix {' or '.join(_TENSORS)}{_DAMAGED}")
+    vocab = tokenizer.get_vocab()
+    words = sorted(vocab, key=vocab.get)
+    matrix = _rows(folder, matrix, found.get("mapping"), found.get("weights"), len(words))
+    unknown = getattr(tokenizer.model, "unk_token", None)
+    if unknown == words[-1] and not matrix[-1].any() and len(words) > 1:  # of our own writing
+        words, matrix = words[:-1], matrix[:-1]
+    words = PackedStrings(words)
+    check_parts(folder, words, matrix, None, _DAMAGED)
+    return Stored(words, matrix, None)
+
+
+def _rows(folder, matrix, mapping, weights, n):
+    """Return a row a token, float32 (n, dim): of several tokens it may be the same one, each with its weight."""
+    try:
+        matrix = matrix if mapping is None else matrix[mapping]
+        matrix = matrix.astype(np.float32)
+        matrix = matrix if weights is None else matrix * weights[:, None].astype(np.float32)
+    except (IndexError, ValueError) as error:
+        raise InputError(f"{folder / _MATRIX}: mapping and weights do not fit the matrix ({error}){_DAMAGED}") from None
+    if len(matrix) != n:
+        raise InputError(f"{folder}: {n:,} tokens do not go with {len(matrix):,} rows{_DAMAGED}")
+    return np.ascontiguousarray(matrix)
+
+
+_FILE = {"extra": "safetensors", "suffixes": (".safetensors",), "recognises": is_safetensors}
+_FOLDER = {"extra": "tokenizers", "folder": True}
+enter("safetensors", _ARRAYS, write=write, read=read, **_FILE)
+enter("model2vec", _HOLDS, write=write_model2vec, **_FOLDER)
+enter("sentence-transformers", _HOLDS, write=write_sentence_transformers, **_FOLDER)
+enter("static", read=read_folder, folder=True, recognises=is_folder)

@@ -14,8 +14,7 @@ from ...data.words import PackedStrings
 from ...ground.errors import ConfigError, InputError
 from ...ground.files.atomic import atomic_file
 from ...ground.files.bounded import lines_of
-from .common import FORMATS, NUMBER, Format, Stored, TakenWords, check_words, promised
-from .decimals import format_rows
+from .common import NUMBER, Stored, TakenWords, check_words, enter, format_rows, promised
 
 HEADER = re.compile(rb"(\d+)[ \t]+(\d+)[ \t]*\r?\n?\Z")
 _HEADER_OF_DL4J = re.compile(rb"(\d{1,18})[ \t]+(\d{1,18})[ \t]+\d+[ \t]*\r?\n?\Z")
@@ -32,7 +31,6 @@ _CODED = b"B64:"  # before words of DL4J's
 
 
 def write(path, stored, precision=None):
-    """Write word2vec text; see `w2vneg.vectors.formats.save`."""
     words, matrix = stored.words, stored.matrix
     if precision is not None and not 1 <= precision <= 9:
         raise ConfigError(f"precision must be between 1 and 9 significant digits, not {precision}")
@@ -43,22 +41,13 @@ def write(path, stored, precision=None):
         stream.write(b"%d %d\n" % (n, dim))
         for start in range(0, n, step):
             block = matrix[start : start + step]
-            some = words.encoded(start, start + step)
             if precision is None:
-                stream.write(_exact_rows(some, block))
+                rows = format_rows(block)
             else:
-                stream.write(_short_rows(some, block, precision))
-
-
-def _exact_rows(words, matrix):
-    rows = format_rows(matrix)
-    return b"".join(piece for word, row in zip(words, rows, strict=True) for piece in (word, b" ", row))
-
-
-def _short_rows(words, matrix, precision):
-    template = b" ".join([b"%%.%dg" % precision] * matrix.shape[1])
-    rows = matrix.astype(np.float64).tolist()
-    return b"".join(b"%s %s\n" % (word, template % tuple(row)) for word, row in zip(words, rows, strict=True))
+                template = b" ".join([b"%%.%dg" % precision] * dim) + b"\n"
+                rows = [template % tuple(row) for row in block.astype(np.float64).tolist()]
+            pairs = zip(words.encoded(start, start + step), rows, strict=True)
+            stream.write(b"".join(piece for word, row in pairs for piece in (word, b" ", row)))
 
 
 def read(path, spell=False):
@@ -79,11 +68,8 @@ def read(path, spell=False):
             _check_first(path, first)
             header, of_dl4j = HEADER.match(first), _HEADER_OF_DL4J.match(first)
             if of_dl4j and _is_header(of_dl4j, lines):
-                header = of_dl4j
-                notes.append(
-                    f"its first line is read as DL4J's header, {header[1].decode()} words of "
-                    f"{header[2].decode()} numbers"
-                )
+                header, (n, dim, _) = of_dl4j, of_dl4j[0].split()
+                notes.append(f"its first line is read as DL4J's header, {n.decode()} words of {dim.decode()} numbers")
             stream.seek(0)
             lines = lines_of(path, stream)
             if header:
@@ -108,7 +94,8 @@ def read(path, spell=False):
                     "header 'n 1'"
                 )
             stream.seek(0)
-            capacity = min(_count_lines(stream), size // (2 * dim) + 1)  # a number takes two bytes at least
+            lines = 1 + sum(block.count(b"\n") for block in iter(lambda: stream.read(1 << 22), b""))
+            capacity = min(lines, size // (2 * dim) + 1)  # a number takes two bytes at least
             stream.seek(0)
             return _Rows(path, 1, dim).read(lines_of(path, stream), capacity, notes)
     except OSError as error:
@@ -143,13 +130,6 @@ def _count(lines):
     return sum(1 for line in lines if line.strip())
 
 
-def _count_lines(stream):
-    lines = 1
-    while block := stream.read(1 << 22):
-        lines += block.count(b"\n")
-    return lines
-
-
 def _dim_of(lines):
     """Return how many numbers most lines end with (int); unless most have one word before them: those of the first."""
     found, plain = Counter(), 0
@@ -170,16 +150,9 @@ def _n_numbers(parts):
 class _Rows:
     """The rows of a file, from the line `first` on.
 
-    Parameters
-    ----------
-    path : Path
-    first, dim : int
-    expected : int, optional
-        How many rows a header promises.
-    marks : bool
-        Byte-order marks before words are no letters of theirs, as in files put together.
-    coded : bool
-        Words are in base64, as DL4J writes them.
+    expected : int, optional, how many rows a header promises
+    marks : bool, byte-order marks before words are no letters of theirs, as in files put together
+    coded : bool, words are in base64, as DL4J writes them
     """
 
     def __init__(self, path, first, dim, expected=None, marks=True, coded=False):
@@ -315,11 +288,7 @@ def _parse(path, rows, dim):
         with np.errstate(over="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of rows without any number, which are told of below
             values = np.loadtxt(
-                [rest.decode("latin-1") for _, rest in rows],
-                dtype=np.float32,
-                delimiter=" ",
-                comments=None,
-                ndmin=2,
+                [rest.decode("latin-1") for _, rest in rows], dtype=np.float32, delimiter=" ", comments=None, ndmin=2
             )
         if values.shape == (len(rows), dim) and np.isfinite(values).all():
             return values
@@ -354,11 +323,5 @@ def _parse_row(path, line, rest, dim):
     return values
 
 
-FORMATS.register("word2vec")(
-    Format(
-        "a line with the number of words and of dimensions, then a word and its numbers on each line",
-        write=write,
-        read=read,
-        suffixes=(".txt", ".vec"),
-    )
-)
+_HOLDS = "a line with the number of words and of dimensions, then a word and its numbers on each line"
+enter("word2vec", _HOLDS, write=write, read=read, suffixes=(".txt", ".vec"))

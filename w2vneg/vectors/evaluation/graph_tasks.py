@@ -1,0 +1,198 @@
+"""Tasks of nodes in a graph, by scikit-learn: classification and link prediction.
+
+Classification is DeepWalk's (Perozzi, Al-Rfou and Skiena 2014, section 4): a share of the labelled nodes is drawn for
+training, one logistic regression a label is fitted on their vectors, and each other node gets as many labels as it has,
+those with the highest chances. The figures are F1 over all decisions (micro) and the mean of F1 over labels (macro).
+The null model knows no vectors: it gives the most frequent labels of the training nodes.
+
+Link prediction is node2vec's (Grover and Leskovec 2016, section 4.4): held-out edges against as many pairs of nodes
+drawn at random from those without an edge in any part. A pair's score is the dot product of its two vectors, or what a
+logistic regression makes of their Hadamard product u v, of |u − v| (L1) or of (u − v)² (L2), each by dimension and
+standardised. The regression is fitted on a development part, never on the edges that are reported. Direction is not
+looked at. Two scores need no vectors, and stand beside: the product of the degrees in the training part, and the number
+of neighbours that two nodes share there.
+"""
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...data.encoded import read_pairs_file
+from ...data.inputs import Input, encode_input
+from ...ground.errors import ConfigError, InputError, require
+from .lookup import Result
+
+SHARES = (0.1, 0.5, 0.9)
+DOT, DEGREES, NEIGHBOURS = "dot product", "degree product", "common neighbours"
+FITTED = {"Hadamard": lambda u, v: u * v, "L1": lambda u, v: np.abs(u - v), "L2": lambda u, v: (u - v) ** 2}
+NULL = (DEGREES, NEIGHBOURS)
+
+
+@dataclass(frozen=True)
+class ClassesResult(Result):
+    """How well labels are predicted.
+
+    shares : dict of float -> dict of str -> (float, float), by share of training: micro and macro F1 of the vectors,
+        null_micro and null_macro of the null model, each with mean and standard deviation over draws
+    nodes, labels : int, that took part; labels_a_node : float
+    unknown : int, labelled nodes without a vector; seeds : int, draws
+    """
+
+    shares: dict
+    nodes: int
+    labels: int
+    labels_a_node: float
+    unknown: int
+    seeds: int
+
+
+def evaluate_classes(vectors, labels, *, shares=SHARES, seeds=10, seed=1):
+    """Predict the labels of nodes from their vectors; returns a `ClassesResult`.
+
+    labels : str, Path or table in memory, a node and a label a row; a node with several labels has as many rows
+    shares : sequence of float, in (0, 1), of the labelled nodes, for training
+    seeds : int, at least 1, draws of the training nodes for each share
+
+    InputError if the file cannot be read, has one label, or too few of its nodes have a vector; ConfigError if a share
+    is out of range.
+    """
+    score = _sklearn("metrics").f1_score
+    if not all(0 < share < 1 for share in shares):
+        raise ConfigError(f"shares of training must be above 0 and below 1, not {', '.join(map(str, shares))}")
+    read = encode_input(Input("pairs", labels, rectangular=True))
+    rows = vectors.words.find_all(read.vocab.words)
+    truth = read.matrix[rows >= 0].toarray() > 0
+    truth = truth[:, truth.any(axis=0)]  # what is left are labels, and no headings
+    x = vectors.matrix[rows[rows >= 0]]
+    if truth.shape[1] < 2 or not all(0 < round(share * len(x)) < len(x) for share in shares):
+        raise InputError(
+            f"{labels}: {len(x):,} of {len(rows):,} labelled {vectors.noun}s have a vector, with "
+            f"{truth.shape[1]} labels; that is too little to train and to test on"
+        )
+    found = {}
+    for share in shares:
+        runs = {}
+        for number in range(seeds):
+            order = np.random.default_rng([seed, number]).permutation(len(x))
+            train, test = np.split(order, [round(share * len(x))])
+            null = np.tile(truth[train].mean(0), (len(test), 1))
+            for who, chances in (("", _chances(x[train], truth[train], x[test])), ("null_", null)):
+                chosen = _chosen(chances, truth[test])
+                for way in ("micro", "macro"):
+                    f1 = score(truth[test], chosen, average=way, zero_division=0)
+                    runs.setdefault(f"{who}{way}", []).append(f1)
+        found[share] = _spread(runs)
+    return ClassesResult(found, *truth.shape, float(truth.sum(1).mean()), int((rows < 0).sum()), seeds)
+
+
+def _sklearn(part):
+    return require(f"sklearn.{part}", "sklearn", "evaluating classes and links")
+
+
+def _spread(found):
+    """Return the mean and the standard deviation of each list."""
+    return {name: (float(np.mean(one)), float(np.std(one))) for name, one in found.items()}
+
+
+def _chances(x, truth, x_test):
+    """Return the chance of each label, (n_test, n_labels), by a logistic regression a label."""
+    linear, several = _sklearn("linear_model").LogisticRegression, _sklearn("multiclass").OneVsRestClassifier
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Label .* present in all training|Label not .* is present")
+        return several(linear(max_iter=1000)).fit(x, truth).predict_proba(x_test)
+
+
+def _chosen(chances, truth):
+    """Return for each node as many labels as it has, the likeliest: ndarray, bool."""
+    ranks = np.argsort(np.argsort(-chances, axis=1, kind="stable"), axis=1, kind="stable")
+    return ranks < truth.sum(axis=1, keepdims=True)
+
+
+@dataclass(frozen=True)
+class LinksResult(Result):
+    """How well edges are separated from pairs without one.
+
+    auc, ap : dict of str -> (float, float), by score: mean and standard deviation over draws of pairs without an edge
+    edges : int, held-out edges that were ranked; fitted_on : int, edges of the development part
+    unknown : int, rows of the held-out file with a node that has no vector; seeds : int, draws
+    """
+
+    auc: dict
+    ap: dict
+    edges: int
+    fitted_on: int
+    unknown: int
+    seeds: int
+
+
+def evaluate_links(vectors, test, *, train, valid=None, seeds=5, seed=1):
+    """Separate held-out edges from pairs of nodes without an edge; returns a `LinksResult`.
+
+    test, train, valid : str, Path or table in memory, edges, as `data.encoded.read_pairs_file` reads pairs: those that
+        are ranked, those that vectors were trained on, and those that the regressions are fitted on; without `valid`
+        none are
+    seeds : int, at least 1, draws of pairs without an edge
+
+    InputError if a file cannot be read, or the graph has too few pairs without an edge.
+    """
+    metrics = _sklearn("metrics")
+    given = {"test": test, "train": train} | ({} if valid is None else {"valid": valid})
+    read = {name: read_pairs_file(file, vectors, vectors) for name, file in given.items()}
+    edges = {name: _numbered(held, len(vectors)) for name, held in read.items()}
+    if not len(edges["test"]):
+        raise InputError(f"{test}: every edge is of a node with itself")
+    known = np.unique(np.concatenate(list(edges.values())))
+    is_edge = np.arange(2 * len(edges["test"])) < len(edges["test"])
+    auc, ap = {}, {}
+    for number in range(seeds):
+        rng = np.random.default_rng([seed, number])
+        drawn = {name: _beside(edges[name], known, len(vectors), rng) for name in edges if name != "train"}
+        for name, scores in _scores(vectors.matrix, edges["train"], drawn).items():
+            auc.setdefault(name, []).append(metrics.roc_auc_score(is_edge, scores))
+            ap.setdefault(name, []).append(metrics.average_precision_score(is_edge, scores))
+    n_fitted = len(edges.get("valid", ()))
+    return LinksResult(_spread(auc), _spread(ap), len(edges["test"]), n_fitted, read["test"].n_unknown, seeds)
+
+
+def _numbered(held, n):
+    """Return different pairs of different nodes i < j as numbers i n + j, sorted (ndarray, int64)."""
+    low, high = np.minimum(held.centres, held.targets), np.maximum(held.centres, held.targets)
+    return np.unique((low * n + high)[low < high])
+
+
+def _beside(edges, known, n, rng):
+    """Return edges, and behind them as many pairs without one, as (2, n_pairs) nodes."""
+    free = n * (n - 1) // 2 - len(known)
+    if free < 2 * len(edges):
+        raise InputError(f"only {free:,} pairs of nodes have no edge, too few to compare {len(edges):,} edges with")
+    found = np.empty(0, np.int64)
+    while len(found) < len(edges):
+        low, high = np.sort(rng.integers(n, size=(2, 2 * len(edges))), axis=0)
+        numbers = (low * n + high)[low < high]
+        found = np.unique(np.concatenate([found, numbers[~np.isin(numbers, known)]]))
+    return np.array(np.divmod(np.concatenate([edges, rng.permutation(found)[: len(edges)]]), n))
+
+
+def _scores(matrix, train, drawn):
+    """Return the scores of the pairs to be reported, by name (dict of str -> ndarray)."""
+    from scipy.sparse import coo_matrix
+
+    first, second = drawn["test"]
+    found = {}
+    if "valid" in drawn:
+        n_fitted = drawn["valid"].shape[1]
+        for name, feature in FITTED.items():
+            scale = _sklearn("preprocessing").StandardScaler()
+            fitted = scale.fit_transform(feature(*matrix[drawn["valid"]]))
+            model = _sklearn("linear_model").LogisticRegression(max_iter=1000)
+            model.fit(fitted, np.arange(n_fitted) < n_fitted // 2)
+            found[name] = model.decision_function(scale.transform(feature(matrix[first], matrix[second])))
+    found[DOT] = np.einsum("ij,ij->i", matrix[first], matrix[second])
+    n = len(matrix)
+    half = coo_matrix((np.ones(len(train)), np.divmod(train, n)), (n, n)).tocsr()
+    graph = half + half.T
+    degrees = np.asarray(graph.sum(axis=1)).ravel()
+    found[DEGREES] = degrees[first] * degrees[second]
+    found[NEIGHBOURS] = np.asarray(graph[first].multiply(graph[second]).sum(axis=1)).ravel()
+    return found
