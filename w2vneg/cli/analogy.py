@@ -4,8 +4,8 @@ import json
 
 import click
 
+from .flags import reads_vectors
 from .options import json_option, option
-from .readout import reads_vectors
 
 
 @click.command()

@@ -12,10 +12,12 @@ from pathlib import Path
 import click
 
 from ..ground.errors import ConfigError
+from .flags import check_fixed, fixed_of, vocabularies, vocabulary_options
 from .inputs import encode, input_of, input_options, tell_of_reading
 from .options import (
     GroupedCommand,
     config_options,
+    file_of_run,
     json_option,
     mirror_option,
     option,
@@ -25,9 +27,7 @@ from .options import (
 )
 from .progress import SearchProgress, compiling_told, noter
 from .results import write_images
-from .runfile import file_of_run
 from .validation_options import HELD_OUT, check_each, valid_options, validation_of, warn_of_raw
-from .vocabularies import check_fixed, fixed_of, vocabularies, vocabulary_options
 
 _AT_THE_END = 1e9  # epochs from one evaluation to the next: nothing is chosen within a run
 _COMMON = ("seed", "plugin")

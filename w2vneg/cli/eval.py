@@ -5,9 +5,9 @@ import json
 import click
 
 from ..ground.errors import ConfigError, InputError, W2vnegError
+from .flags import readout_option, reads_vectors
 from .options import json_option, mirror_option, option
 from .ranking import ranking
-from .readout import readout_option, reads_vectors
 from .tables import table
 
 DEFAULT_SETS = ("ws353", "simlex999", "rw", "men", "mturk287")

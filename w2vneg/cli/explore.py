@@ -2,10 +2,9 @@
 
 import click
 
+from .flags import readout_option, titles_of, titles_options
 from .options import mirror_option, option
 from .progress import note
-from .readout import readout_option
-from .titles import titles_of, titles_options
 
 
 @click.command()

@@ -2,8 +2,8 @@
 
 import click
 
+from .flags import reads_vectors
 from .options import option
-from .readout import reads_vectors
 
 
 class _Formats(click.Choice):

@@ -6,9 +6,8 @@ import os
 import click
 
 from ..ground.errors import UnknownNameError
+from .flags import reads_vectors, titles_of, titles_options
 from .options import json_option, mirror_option, option
-from .readout import reads_vectors
-from .titles import titles_of, titles_options
 
 
 @click.command()

@@ -3,12 +3,15 @@
 ``--help`` lists, on one line each, the options that most people use; ``--help-all`` lists them all, by plug.
 """
 
+import os
 from contextlib import suppress
 from functools import partial
 from types import SimpleNamespace
 
 import click
+from click.core import ParameterSource
 
+from ..data.sources import SOURCES, options_of
 from ..ground.errors import ConfigError, W2vnegError
 from ..ground.files.bounded import parse_toml, read_text
 from ..ground.option import flag_of, kind_of, off_of
@@ -151,7 +154,6 @@ class GroupedCommand(click.Command):
         return [_option_of_config(item) for item in options_of_users() if takes(item)]
 
     def parse_args(self, ctx, args):
-        from .runfile import take_run_options
 
         try:
             rest = super().parse_args(ctx, args)
@@ -342,7 +344,6 @@ def read_config(path, given):
 
 def options_in(path):
     """Return the options of `TrainConfig` that a TOML file names, as they stand there (dict)."""
-    from .runfile import of_run
 
     values = options_of_text(read_text(path, errors="surrogateescape"), path)
     return {name: value for name, value in values.items() if not of_run(name)}
@@ -355,3 +356,63 @@ def options_of_text(text, where):
     if nested:
         raise ConfigError(f"{where}: options stand at the top level, not in a table like [{nested[0]}]")
     return {name.replace("-", "_"): value for name, value in values.items()}
+
+
+_RUN = (
+    *("vocab", "vocab_out", "init", "freeze", "output", "save_model", "checkpoint_every", "diagnose", "mirror"),
+    *("valid", "metric", "patience", "eval_every", "valid_exclude_known"),
+)
+
+
+def of_run(name):
+    """Tell whether an option belongs to the whole run and not to `TrainConfig`: a source, or one named above."""
+    return name in _RUN or name in SOURCES or any(name in options_of(kind) for kind in SOURCES)
+
+
+def file_of_run(place):
+    """Return the path of a run's file: `place` itself, or that of a model folder (str)."""
+    return os.path.join(place, "run.toml") if os.path.isdir(place) else place
+
+
+def take_run_options(context, parse):
+    """Let the options of a command have what the file of ``--config`` says of the run; the command line wins.
+
+    A command takes those that it has; one that compares runs, from the first of them. If the command line names a
+    source, the file's, with its options, is left out.
+
+    parse : callable, called with a text and its place, returns a dict
+
+    Raises
+    ------
+    ConfigError
+        If a value is not what the option takes.
+    """
+    path = context.params.get("config_path") or next(map(file_of_run, context.params.get("runs", ())), None)
+    if path is None or context.params.get("resume") or context.params.get("update"):  # these two refuse it
+        return
+    given = {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
+    other_data = "on" in given or any(kind in given for kind in SOURCES)
+    own = {param.name: param for param in context.command.get_params(context)}
+    for name, value in parse(read_text(path, errors="surrogateescape"), path).items():
+        if not of_run(name) or name not in own or name in given or (other_data and _of_data(name)):
+            continue
+        if "on" in given and name in ("valid", "valid_exclude_known"):
+            continue
+        try:
+            context.params[name] = own[name].type_cast_value(context, _fitting(own[name], value))
+        except click.BadParameter as error:
+            raise ConfigError(f"{path}: {name}: {error.message}") from error
+
+
+def _of_data(name):
+    return name in SOURCES or any(name in options_of(kind) for kind in SOURCES)
+
+
+def _fitting(param, value):
+    """Return a value for click to convert, a list for what may be repeated; BadParameter if it is of another kind."""
+    values = value if isinstance(value, list) and param.multiple else [value]
+    whole = isinstance(param.type, click.types.IntParamType)
+    kind = bool if param.is_flag else str if param.type is click.STRING else int if whole else (int, float)
+    if any(not isinstance(one, kind) or (isinstance(one, bool) and kind is not bool) for one in values):
+        raise click.BadParameter(f"{value!r} is not what --{param.name.replace('_', '-')} takes")
+    return values if param.multiple else value

@@ -5,8 +5,8 @@ import os
 
 import click
 
+from .flags import fold_in_option, score_option
 from .options import json_option, option
-from .scores import fold_in_option, score_option
 from .tables import table
 from .validation_options import refuse_new_users, warn_of_known, warn_of_trained
 

@@ -5,11 +5,10 @@ import json
 import click
 
 from ..ground.errors import UnknownNameError
+from .flags import fold_in_option, score_option, titles_of, titles_options
 from .inputs import refuse_overwriting
 from .options import json_option, mirror_option, option
 from .progress import byte_progress, note
-from .scores import fold_in_option, score_option
-from .titles import titles_of, titles_options
 
 
 @click.command()

@@ -2,11 +2,10 @@
 
 import click
 
+from .flags import readout_option, titles_of, titles_options
 from .options import option
 from .progress import note
-from .readout import readout_option
 from .tables import table
-from .titles import titles_of, titles_options
 
 
 @click.command()

@@ -7,15 +7,23 @@ from contextlib import nullcontext
 
 import click
 
-from ..run.signals import first_signal
+from .flags import check_fixed, fixed_of, tell_what_was_chosen, vocabulary_options
 from .inputs import input_of, input_options, reading_progress, refuse_overwriting, tell_of_reading
 from .options import GroupedCommand, config_options, json_option, mirror_option, option, quiet_option
 from .progress import JsonLines, TrainingProgress, compiling_told, noter
-from .results import refuse_replacing, tell_without_locks, vectors_of, write_results
+from .results import (
+    check_page,
+    refuse_replacing,
+    tell_of_doubts,
+    tell_of_loss,
+    tell_of_results,
+    tell_without_locks,
+    vectors_of,
+    write_page,
+    write_results,
+)
 from .run_mode import prior_of, run_mode_options, tell_of_prior
-from .summary import check_page, tell_of_doubts, tell_of_loss, tell_of_results, write_page
 from .validation_options import check_valid, files_of, valid_options, validation_of
-from .vocabularies import check_fixed, fixed_of, tell_what_was_chosen, vocabulary_options
 
 
 @click.command(cls=GroupedCommand, short_help="Train vectors on text, items or graphs.")
@@ -142,6 +150,7 @@ def train(
     from ..ground.files.atomic import check_writable
     from ..look.tracking import Tracking
     from ..run.conductor import Run
+    from ..run.trainer import first_signal
     from ..run.word2vec import Word2Vec
 
     run = Run(config, data, prior, diagnose=diagnose, mirror=mirror, **fixed)

@@ -9,12 +9,12 @@ from contextlib import nullcontext
 
 import click
 
+from .flags import check_fixed, fixed_of, tell_what_was_chosen, vocabularies, vocabulary_options
 from .inputs import encode, input_of, input_options, tell_of_reading
 from .options import GroupedCommand, config_options, json_option, mirror_option, option, quiet_option, read_config
 from .progress import compiling_told, noter
 from .results import tell_without_locks, write_images
 from .validation_options import check_valid, valid_options, validation_of, warn_of_raw
-from .vocabularies import check_fixed, fixed_of, tell_what_was_chosen, vocabularies, vocabulary_options
 
 
 @click.command(cls=GroupedCommand, short_help="Search for the best options on held-out pairs.")
@@ -142,7 +142,7 @@ def _combinations(grid, ranges, n_random, way, seed, given):
             flag = "--" + name.replace("_", "-")
             raise click.UsageError(f"{name} is searched, so {flag} has no effect; leave one of them out")
     if way == "tpe":
-        from ..run.search.tpe import Tpe
+        from ..run.search.space import Tpe
 
         return Tpe(grid, ranges, n_random, seed)
     return combinations(grid) if n_random is None else draws(grid, ranges, n_random, seed)

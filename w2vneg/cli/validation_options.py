@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import click
 
 from ..ground.errors import InputError
+from .flags import score_option
 from .options import option
 from .progress import note
-from .scores import score_option
 
 _OPTIONS = (
     option(
@@ -183,7 +183,7 @@ def validation_of(flags, encoded, config, model, note, mirror=None, chooses=True
 def _on_a_set(encoded, mirror, chosen, note=None):
     """Return the `SetValidation`; `note`, if given, that it is of a set on which results are reported."""
     from ..ground.errors import ConfigError
-    from ..run.wordset_validation import SetValidation
+    from ..run.validation import SetValidation
 
     if not encoded.traversal.of_words:
         raise ConfigError(

@@ -8,7 +8,7 @@ from ..ground.errors import ConfigError
 from ..ground.option import flag_of, options_of
 from ..kernels.contracts import prepares_groups
 from ..objectives.samplers import SAMPLERS
-from .objective import l2_strengths
+from .options import l2_strengths
 from .table import KINDS, table
 
 NO_PRIVATE_ROWS = (

@@ -10,9 +10,7 @@ from ..objectives.inputs import INPUTS
 from ..objectives.losses import LOSSES
 from ..objectives.samplers import SAMPLERS
 from ..objectives.weighers import WEIGHERS
-from .objective import Choices, ObjectiveOptions
-from .ranks import RanksOptions
-from .run import RunOptions
+from .options import Choices, ObjectiveOptions, RanksOptions, RunOptions
 
 KINDS = {"source": TRAVERSALS, "inputs": INPUTS, "sampler": SAMPLERS, "weigher": WEIGHERS, "loss": LOSSES}
 """Option that names a plug -> where plugs of that kind are registered."""

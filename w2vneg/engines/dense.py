@@ -13,7 +13,7 @@ from ..kernels.decay import shrink_all
 from ..kernels.dense import Groups, Manner, Workspace, batch_of, collect_groups, one_blas_thread, softmax_step
 from ..kernels.round import fill_round
 from ..kernels.schedule import linear
-from .inmemory import InMemoryEngine
+from .engine import InMemoryEngine
 
 
 class DenseEngine(InMemoryEngine):

@@ -14,7 +14,7 @@ from ..kernels.groups import make_scratch
 from ..kernels.linalg import Rows, width_of
 from ..kernels.round import merge_round, reading, train_round
 from ..kernels.schedule import linear
-from .inmemory import InMemoryEngine
+from .engine import InMemoryEngine
 
 _HOT = 500  # rows that each worker has copies of: in a Zipf vocabulary most of what two cores would fight for
 _COPIES = 16_000  # so few copies of all rows, together, are no burden, and a run repeats to the bit

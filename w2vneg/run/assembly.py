@@ -5,7 +5,7 @@ import functools
 import math
 
 from ..config.compatibility import NO_PRIVATE_ROWS, check_plugs
-from ..config.objective import l2_strengths
+from ..config.options import l2_strengths
 from ..engines.dense import DenseEngine
 from ..engines.engine import Engine
 from ..engines.local import LocalEngine, private_rows

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..config.ranks import without_ranks
+from ..config.options import without_ranks
 from ..data.encoded.ranked import check_whole
 from ..engines.local import private_rows
-from ..engines.snapshot import goes_to_disk
+from ..engines.matrices import goes_to_disk
 from ..ground.errors import ConfigError
 from ..ground.events import RoundDone
 from ..ground.files.memory import memory_size

@@ -27,10 +27,9 @@ from ..ground.files.bounded import read_json
 from ..ground.files.npy import read_matrix, read_numbers
 from ..vectors.formats.folder import SLIM
 from .folder import FILES, check_place
-from .known import read_known_pairs, write_known
 from .model import Model
 from .recommender import Recommender
-from .state import Provenance
+from .state import Provenance, read_known_pairs, write_known
 
 if TYPE_CHECKING:
     import scipy.sparse

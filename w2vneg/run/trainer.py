@@ -2,6 +2,8 @@
 
 import dataclasses
 import math
+import signal
+import threading
 import time
 import warnings
 from contextlib import contextmanager
@@ -16,12 +18,9 @@ from ..kernels.schedule import linear
 from ..objectives.presets import epochs_over
 from ..objectives.readout import parse
 from .diagnostics import Diagnoser
-from .known import known_of
-from .model import Model
+from .model import Model, look_at_contexts
 from .ranked import assemble
-from .readout import look_at_contexts
-from .signals import first_signal
-from .state import LastGoodState, Progress, Provenance
+from .state import LastGoodState, Progress, Provenance, known_of
 
 _HALVINGS = 5
 _ABSURD = 5.0  # times the untrained loss: no objective gets there but by diverging
@@ -396,3 +395,39 @@ class _Clock:
         begun = time.perf_counter()
         yield
         self.begun += time.perf_counter() - begun
+
+
+_ENDING = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT")  # Ctrl-C, a scheduler, a dropped ssh, Ctrl-\
+
+
+@contextmanager
+def first_signal(request):
+    """Turn the first signal that would end the process into a call of `request`; a second one acts as ever.
+
+    Main thread only; elsewhere nothing changes. A signal that is set to be ignored (nohup, the background of a script)
+    stays ignored.
+
+    Parameters
+    ----------
+    request : callable
+        Without arguments; called by the handler, so it must do next to nothing.
+    """
+    former = {}
+
+    def handler(number, frame):
+        restore()
+        request()
+
+    def restore():
+        while former:
+            number, before = former.popitem()
+            signal.signal(number, before)
+
+    if threading.current_thread() is threading.main_thread():
+        for number in (getattr(signal, name) for name in _ENDING if hasattr(signal, name)):
+            if signal.getsignal(number) not in (signal.SIG_IGN, None):
+                former[number] = signal.signal(number, handler)
+    try:
+        yield
+    finally:
+        restore()

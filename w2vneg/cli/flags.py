@@ -1,9 +1,104 @@
-"""Options for vocabularies that are fixed instead of chosen from the data; train and tune share them."""
+"""Flags of the commands that read vectors: how they are made of a model folder, and of words that it does not know."""
 
 import click
 
 from ..data.sources import options_of
 from .options import option
+
+readout_option = option(
+    "--readout",
+    metavar="NAME",
+    default_text="as trained",
+    help="Read-out of a model folder: in, out, sum, both or context, perhaps +letters.",
+)
+_OOV = option(
+    "--oov",
+    type=click.Choice(["letters"]),
+    metavar="letters",
+    help="Make vectors for unknown words from spelling: of a read-out with letters or paradigms, or of n-grams with "
+    "--readout in.",
+)
+
+
+def reads_vectors(command):
+    """Give a command the flags ``--readout`` and ``--oov``, parameters of these names."""
+    return readout_option(_OOV(command))
+
+
+class _Score(click.ParamType):
+    """raw, corrected or a number."""
+
+    name = "raw|corrected|LAMBDA"
+
+    def convert(self, value, param, ctx):
+        if value == "raw":  # the default: nothing heavy is imported for it
+            return value
+        from ..ground.errors import ConfigError
+        from ..vectors.evaluation.correction import share_of
+
+        try:
+            share_of(value)
+        except ConfigError as error:
+            self.fail(str(error), param, ctx)
+        return value
+
+
+score_option = option(
+    "--score",
+    type=_Score(),
+    metavar="raw|corrected|LAMBDA",
+    default="raw",
+    common=False,
+    help="Rank by raw dot products, or corrected for the popularity that negatives took out; LAMBDA is a share of it.",
+)
+
+fold_in_option = option(
+    "--fold-in",
+    metavar="FILE",
+    help="Pairs of users and items. These users, new or known, get vectors made of these items, which are left out of "
+    "their lists.",
+)
+
+
+_TITLES = option(
+    "--titles",
+    metavar="FILE|NAME",
+    help="Table of item titles, UTF-8 or Latin-1, or a name of 'w2vneg data list'.",
+)
+_COLUMNS = option(
+    "--titles-cols",
+    metavar="ID,NAME",
+    default_text="1,2",
+    help="Columns of --titles, by number from 1 or by name.",
+)
+
+
+def titles_options(command):
+    """Give a command the flags ``--titles`` and ``--titles-cols``, parameters of these names."""
+    return _TITLES(_COLUMNS(command))
+
+
+def titles_of(titles, asked, mirror, lowercase=False):
+    """Return what items are called, dict of str -> str; empty without ``--titles``."""
+    columns = _columns(titles, asked)
+    if not titles:
+        return {}
+    from ..data.inputs import locate
+    from ..data.readers.names import read_titles
+
+    return read_titles(locate(titles, mirror, "items"), columns, lowercase)
+
+
+def _columns(titles, asked):
+    if asked is None:
+        return 1, 2
+    if not titles:
+        raise click.UsageError("--titles-cols says which columns of --titles to read; give --titles FILE too")
+    columns = [int(one) if one.isdecimal() else one for one in asked.split(",")]
+    if len(columns) != 2 or "" in columns:
+        raise click.UsageError(f"--titles-cols takes two columns with a comma between, not {asked!r}")
+    return columns
+
 
 _NAMES = {"vocab": ("--vocab", "rows"), "vocab_out": ("--vocab-out", "columns")}  # name -> flag, of what
 
