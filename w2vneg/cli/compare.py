@@ -13,10 +13,10 @@ import click
 
 from ..ground.errors import ConfigError
 from .flags import check_fixed, fixed_of, vocabularies, vocabulary_options
-from .inputs import encode, input_of, input_options, tell_of_reading
+from .inputs import encode, input_of
 from .options import (
     GroupedCommand,
-    config_options,
+    anything,
     file_of_run,
     json_option,
     mirror_option,
@@ -27,6 +27,7 @@ from .options import (
 )
 from .progress import SearchProgress, compiling_told, noter
 from .results import write_images
+from .tables import table
 from .validation_options import HELD_OUT, check_each, valid_options, validation_of, warn_of_raw
 
 _AT_THE_END = 1e9  # epochs from one evaluation to the next: nothing is chosen within a run
@@ -47,50 +48,33 @@ class _Suffixes(click.ParamType):
         return found
 
 
-@click.command(cls=GroupedCommand, short_help="Compare runs over several seeds.")
+@click.command(cls=GroupedCommand, reads=True, takes=anything, short_help="Compare runs over several seeds.")
 @click.argument("runs", nargs=-1, metavar="[RUN.toml|MODEL]…")
-@input_options
-@option(
-    "--grid",
-    multiple=True,
-    metavar="NAME=V,V…",
-    section="search",
-    help="Values to compare, instead of RUNs. May be repeated.",
-)
-@option("--seeds", type=click.IntRange(min=1), default=5, section="search", help="Seeds of each run.")
+@option("--grid NAME=V,V…", "Values to compare, instead of RUNs. May be repeated.", multiple=True, section="search")
+@option("--seeds", "Seeds of each run.", type=click.IntRange(min=1), default=5, section="search")
 @vocabulary_options
 @mirror_option
 @valid_options
 @option(
-    "--on",
-    metavar="DATA,DATA…",
+    "--on DATA,DATA…",
+    "Data to compare on, instead of one source. Corpora, or held-out parts of splits, such as split/test.tsv.",
     section="search",
-    help="Data to compare on, instead of one source. Corpora, or held-out parts of splits, such as split/test.tsv.",
 )
 @option(
-    "--keep",
-    metavar="DIR",
+    "--keep DIR",
+    "Keep the model of each run and seed. One that is there is evaluated, not trained again.",
     section="output",
-    help="Keep the model of each run and seed. One that is there is evaluated, not trained again.",
 )
 @option(
-    "--files",
+    "--files SUFFIX,…",
+    "Tables and plots to write: md, csv, tex, png, pdf, svg.",
     type=_Suffixes(),
-    metavar="SUFFIX,…",
     default="md,csv,png",
     section="output",
-    help="Tables and plots to write: md, csv, tex, png, pdf, svg.",
 )
-@option(
-    "--out",
-    metavar="DIR",
-    required=True,
-    section="output",
-    help="Folder of runs and tables. A comparison that is there goes on.",
-)
+@option("--out DIR", "Folder of runs and tables. A comparison that is there goes on.", required=True, section="output")
 @quiet_option
 @json_option
-@config_options
 def compare(runs, out, grid, seeds, on, keep, files, mirror, quiet, as_json, **given):
     """Train several runs under the same seeds and print one table.
 
@@ -127,14 +111,13 @@ def compare(runs, out, grid, seeds, on, keep, files, mirror, quiet, as_json, **g
     for task in tasks:
         config = task.config
         encoded = encode(config, task.read.located(mirror), quiet, **vocabularies(fixed))
-        tell_of_reading(encoded.report, quiet)
         validation = _validation_of(task.flags, encoded, config, note, mirror)
         warn_of_raw(validation, config, combinations, encoded, note)
         kept_at = keep and partial(_place, Path(keep, task.folder), combinations, names)
         with nullcontext() if quiet else SearchProgress(source=config.source) as progress:
             listeners = [] if progress is None else [progress]
-            options = {"seeds": seeds, "folder": Path(out, task.folder), "listeners": listeners, "kept_at": kept_at}
-            search = tune(encoded, config, combinations, validation, **options)
+            how = {"seeds": seeds, "folder": Path(out, task.folder), "listeners": listeners, "kept_at": kept_at}
+            search = tune(encoded, config, combinations, validation, **how)
         for metric in dict.fromkeys(flags.chosen.get("metric", "mpr") for flags in task.flags):
             found += compared(search.trials, combinations, names, metric.strip().lower(), task.name)
         if not search.complete:
@@ -193,10 +176,9 @@ def _validation_of(flags, encoded, config, note, mirror):
     parts = []
     for number, one in enumerate(flags):
         chosen = one.chosen if chooses else one.chosen | {"every": _AT_THE_END}
-        tell = note if not number else noter(True)
-        parts.append(
-            validation_of(dataclasses.replace(one, chosen=chosen), encoded, config, None, tell, mirror, chooses)
-        )
+        own = dataclasses.replace(one, chosen=chosen)
+        tell = noter(True) if number else note
+        parts.append(validation_of(own, encoded, config, None, tell, mirror, chooses))
     return parts[0] if len(parts) == 1 else Measures(parts)
 
 
@@ -253,7 +235,6 @@ def _write(runs, out, suffixes, note, as_json):
     from ..look.searches import charts_of_comparison
     from ..run.search.comparing import PAIRED, SAVED, as_csv, as_latex, as_rows
     from ..run.search.trials import as_markdown
-    from .tables import table
 
     rows = as_rows(runs)
     document = json.dumps({"runs": [dataclasses.asdict(run) for run in runs]}, indent=2)

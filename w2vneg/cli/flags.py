@@ -1,28 +1,30 @@
-"""Flags of the commands that read vectors: how they are made of a model folder, and of words that it does not know."""
+"""Flags that several commands share, and what they stand for: read-outs, scores, titles of items, vocabularies."""
 
 import click
 
 from ..data.sources import options_of
-from .options import option
+from ..ground.errors import ConfigError
+from .options import option, together
 
 readout_option = option(
-    "--readout",
-    metavar="NAME",
+    "--readout NAME",
+    "Read-out of a model folder: in, out, sum, both or context, perhaps +letters.",
     default_text="as trained",
-    help="Read-out of a model folder: in, out, sum, both or context, perhaps +letters.",
 )
-_OOV = option(
-    "--oov",
-    type=click.Choice(["letters"]),
-    metavar="letters",
-    help="Make vectors for unknown words from spelling: of a read-out with letters or paradigms, or of n-grams with "
-    "--readout in.",
+reads_vectors = together(
+    readout_option,
+    option(
+        "--oov",
+        "Make vectors for unknown words from spelling: of a read-out with letters or paradigms, or of n-grams with "
+        "--readout in.",
+        type=click.Choice(["letters"]),
+    ),
 )
-
-
-def reads_vectors(command):
-    """Give a command the flags ``--readout`` and ``--oov``, parameters of these names."""
-    return readout_option(_OOV(command))
+asks_vectors = together(
+    option("--vectors FILE", "Vectors or model folder.", default="vectors.txt"),
+    option("-k --count", "Number of results.", name="k", type=click.IntRange(min=1), default=10),
+    reads_vectors,
+)
 
 
 class _Score(click.ParamType):
@@ -33,7 +35,6 @@ class _Score(click.ParamType):
     def convert(self, value, param, ctx):
         if value == "raw":  # the default: nothing heavy is imported for it
             return value
-        from ..ground.errors import ConfigError
         from ..vectors.evaluation.correction import share_of
 
         try:
@@ -44,43 +45,32 @@ class _Score(click.ParamType):
 
 
 score_option = option(
-    "--score",
+    "--score raw|corrected|LAMBDA",
+    "Rank by raw dot products, or corrected for the popularity that negatives took out; LAMBDA is a share of it.",
     type=_Score(),
-    metavar="raw|corrected|LAMBDA",
     default="raw",
     common=False,
-    help="Rank by raw dot products, or corrected for the popularity that negatives took out; LAMBDA is a share of it.",
 )
 
 fold_in_option = option(
-    "--fold-in",
-    metavar="FILE",
-    help="Pairs of users and items. These users, new or known, get vectors made of these items, which are left out of "
+    "--fold-in FILE",
+    "Pairs of users and items. These users, new or known, get vectors made of these items, which are left out of "
     "their lists.",
 )
 
-
-_TITLES = option(
-    "--titles",
-    metavar="FILE|NAME",
-    help="Table of item titles, UTF-8 or Latin-1, or a name of 'w2vneg data list'.",
+titles_options = together(
+    option("--titles FILE|NAME", "Table of item titles, UTF-8 or Latin-1, or a name of 'w2vneg data list'."),
+    option("--titles-cols ID,NAME", "Columns of --titles, by number from 1 or by name.", default_text="1,2"),
 )
-_COLUMNS = option(
-    "--titles-cols",
-    metavar="ID,NAME",
-    default_text="1,2",
-    help="Columns of --titles, by number from 1 or by name.",
-)
-
-
-def titles_options(command):
-    """Give a command the flags ``--titles`` and ``--titles-cols``, parameters of these names."""
-    return _TITLES(_COLUMNS(command))
 
 
 def titles_of(titles, asked, mirror, lowercase=False):
     """Return what items are called, dict of str -> str; empty without ``--titles``."""
-    columns = _columns(titles, asked)
+    if asked is not None and not titles:
+        raise click.UsageError("--titles-cols says which columns of --titles to read; give --titles FILE too")
+    columns = [int(one) if one.isdecimal() else one for one in ("1,2" if asked is None else asked).split(",")]
+    if len(columns) != 2 or "" in columns:
+        raise click.UsageError(f"--titles-cols takes two columns with a comma between, not {asked!r}")
     if not titles:
         return {}
     from ..data.inputs import locate
@@ -89,45 +79,22 @@ def titles_of(titles, asked, mirror, lowercase=False):
     return read_titles(locate(titles, mirror, "items"), columns, lowercase)
 
 
-def _columns(titles, asked):
-    if asked is None:
-        return 1, 2
-    if not titles:
-        raise click.UsageError("--titles-cols says which columns of --titles to read; give --titles FILE too")
-    columns = [int(one) if one.isdecimal() else one for one in asked.split(",")]
-    if len(columns) != 2 or "" in columns:
-        raise click.UsageError(f"--titles-cols takes two columns with a comma between, not {asked!r}")
-    return columns
-
-
 _NAMES = {"vocab": ("--vocab", "rows"), "vocab_out": ("--vocab-out", "columns")}  # name -> flag, of what
+_PLACE = {"section": "data", "part": "vocabulary", "common": False}
 
-_OPTIONS = (
+vocabulary_options = together(  # in a command's ``**given``, from which `fixed_of` takes them
     option(
-        "--vocab",
-        metavar="FILE",
-        section="data",
-        part="vocabulary",
-        common=False,
-        help="Use this vocabulary, such as vocab.tsv of a model folder; of rectangular data for the rows.",
+        "--vocab FILE",
+        "Use this vocabulary, such as vocab.tsv of a model folder; of rectangular data for the rows.",
+        **_PLACE,
     ),
     option(
-        "--vocab-out",
-        metavar="FILE",
-        section="data",
-        part="vocabulary",
-        common=False,
+        "--vocab-out FILE",
+        "Use this vocabulary for the columns of rectangular data, such as vocab_out.tsv.",
         kinds=("items",),
-        help="Use this vocabulary for the columns of rectangular data, such as vocab_out.tsv.",
+        **_PLACE,
     ),
 )
-
-
-def vocabulary_options(command):
-    """Decorate `command` with the options; they reach it in its ``**given``, from which `fixed_of` takes them."""
-    for decorate in reversed(_OPTIONS):
-        command = decorate(command)
-    return command
 
 
 def fixed_of(given):
@@ -146,9 +113,7 @@ def check_fixed(fixed, read, way=None):
         raise click.UsageError(f"{way} takes its vocabulary from the model folder; leave {flag} out")
     if "vocab_out" in fixed and not read.rectangular:
         what = f"--{read.kind} has one vocabulary, which --vocab names"
-        hint = (
-            "" if "rectangular" not in options_of(read.kind) else "; give --rectangular if they are two kinds of things"
-        )
+        hint = "; give --rectangular if they are two kinds of things" * ("rectangular" in options_of(read.kind))
         raise click.UsageError(f"--vocab-out is of columns that are another kind of thing than rows; {what}{hint}")
 
 

@@ -1,16 +1,19 @@
-"""What a run leaves: vectors and a model folder, each kept whatever happens to the other; and plots beside tables."""
+"""What a run leaves: vectors and a model folder, each kept whatever happens to the other, plots and pages; and what to
+do with it all.
+"""
 
 import json
 import os
 import shlex
 import tempfile
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 
 import click
 
-from ..ground.errors import OutputError, W2vnegError
-from ..ground.files.atomic import is_special
+from ..ground.errors import MissingExtraError, OutputError, W2vnegError
+from ..ground.files.atomic import check_writable, is_special
 from .inputs import refuse_overwriting
 from .progress import encodes
 from .tables import sparkline
@@ -27,7 +30,18 @@ def vectors_of(given, checkpoints, model, note):
 
     given : str or None, what ``--output`` says; checkpoints : Checkpoints or None; model : Model or None, to be resumed
     """
-    _check_name(given)
+    if given == "":
+        raise click.UsageError("--output needs the name of a file")
+    if given == "-":
+        raise click.UsageError("--output names a file, and - is none; /dev/stdout is standard output")
+    from ..vectors.formats import suffixes
+
+    bare, suffix = os.path.splitext(given or "")
+    if (named := suffixes().get(suffix.lower(), "word2vec")) != "word2vec":
+        raise click.UsageError(
+            f"--output writes word2vec text, and {given} is called like {named}; name it {bare}.txt, then convert "
+            f"it: w2vneg export {bare}.txt {given}"
+        )
     output = model.origin.output if model is not None and not given else None
     below = bool(output) and output.startswith(os.getcwd() + os.sep)
     if output and not (_holds_vectors(output, model) if os.path.lexists(output) else below):
@@ -45,23 +59,6 @@ def _holds_vectors(path, model):
     with suppress(OSError), open(path, "rb") as stream:
         return stream.read(64).startswith(f"{len(model.vocab)} {model.config.dim}\n".encode())
     return False
-
-
-def _check_name(given):
-    """Complain about an ``--output`` that promises what is not written there."""
-    if given == "":
-        raise click.UsageError("--output needs the name of a file")
-    if given == "-":
-        raise click.UsageError("--output names a file, and - is none; /dev/stdout is standard output")
-    from ..vectors.formats import suffixes
-
-    named = suffixes().get(os.path.splitext(given or "")[1].lower(), "word2vec")
-    if named != "word2vec":
-        text = os.path.splitext(given)[0] + ".txt"
-        raise click.UsageError(
-            f"--output writes word2vec text, and {given} is called like {named}; name it {text}, then convert "
-            f"it: w2vneg export {text} {given}"
-        )
 
 
 def refuse_replacing(output, checkpoints, model, resume):
@@ -85,19 +82,10 @@ def _same(path, other):
 
 
 def write_results(word2vec, output, checkpoints, note):
-    """Write vectors, and the model folder if there is one. What cannot be written goes to another place.
+    """Write the vectors of a `Word2Vec`, and the model folder if there is one. What cannot be written goes elsewhere.
 
-    Parameters
-    ----------
-    word2vec : Word2Vec, with its model
-    output : str, file of vectors, or None for none
-    checkpoints : Checkpoints or None
-    note : callable, called with sentences
-
-    Raises
-    ------
-    OutputError
-        If something is not where it was wanted; the message says where it is, and what the place holds instead.
+    output : str, file of vectors, or None for none; checkpoints : Checkpoints or None. OutputError if something is not
+    where it was wanted; the message says where it is, and what the place holds instead.
     """
     failures, vectors, written = [], None, False
     try:
@@ -117,7 +105,9 @@ def write_results(word2vec, output, checkpoints, note):
             failures.append(f"the model folder has the vectors: w2vneg export {folder} FILE{as_trained}")
     elif folder:
         failures.append(str(checkpoints.failure))
-        failures += _kept_before(folder)
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            at = json.loads((Path(folder) / "position.json").read_text("utf-8"))
+            failures.append(f"{folder} keeps an earlier state: {at['epoch']} epochs and {at['round']} rounds")
         failures.append(_saved_elsewhere("model", folder, output, word2vec.save))
         if not written and failures[-1].startswith(_NOWHERE):
             wanted = output or "vectors.txt"
@@ -150,15 +140,6 @@ def _said(error):
     return str(error) if isinstance(error, W2vnegError) else f"{type(error).__name__}: {error}"
 
 
-def _kept_before(folder):
-    """Return in words which state a model folder holds that could not be saved again (list of str, one or none)."""
-    try:
-        position = json.loads((Path(folder) / "position.json").read_text("utf-8"))
-        return [f"{folder} keeps an earlier state: {position['epoch']} epochs and {position['round']} rounds"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return []
-
-
 def _saved_elsewhere(what, wanted, other, save):
     """Save to the first place that takes it; return in words where that is.
 
@@ -172,21 +153,14 @@ def _saved_elsewhere(what, wanted, other, save):
     name = os.path.basename(wanted.rstrip(os.sep)).strip(".")
     name = name if 0 < len(os.fsencode(name)) < 200 else what
     for place in dict.fromkeys(places):
-        path = _free(os.path.join(place, f"rescued-{name}"))
+        path = os.path.join(place, f"rescued-{name}")
+        path = next(free for n in count() if not os.path.lexists(free := f"{path}.{n}" if n else path))
         try:
             save(path)
         except Exception:  # of whatever kind: another place may take it
             continue
         return f"the {what}, trained to this point, went to {path} instead"
     return f"{_NOWHERE} the {what} either: {', '.join(dict.fromkeys(places))}"
-
-
-def _free(path):
-    """Return the path, or one with a number behind it that names nothing yet."""
-    found, number = path, 1
-    while os.path.lexists(found):
-        found, number = f"{path}.{number}", number + 1
-    return found
 
 
 def tell_without_locks(folder, note):
@@ -198,11 +172,7 @@ def tell_without_locks(folder, note):
 
 
 def write_images(charts, folder, begun, note, suffixes=("png",)):
-    """Write the charts under names that begin with `begun`; return the names (list of str), a note without matplotlib.
-
-    suffixes : sequence of str, of png, pdf and svg
-    """
-    from ..ground.errors import MissingExtraError
+    """Write the charts under names that begin with `begun`; return the names (list of str), none without matplotlib."""
     from ..look.figures.still import write_figures
 
     try:
@@ -210,11 +180,6 @@ def write_images(charts, folder, begun, note, suffixes=("png",)):
     except MissingExtraError as error:
         note(f"No plots: {error}")
         return []
-
-
-_SET = "ws353"  # the set that most copies of gensim carry
-_LONGEST = 40  # characters of a word to type
-_COMMON = 500  # words before this are too frequent to have telling neighbours
 
 
 def tell_of_results(word2vec, complete, output, folder, mirror, note):
@@ -244,21 +209,12 @@ def tell_of_loss(history, note):
         note(f"Loss: {curve} (at init {epochs[max(epochs)]['untrained']:.3f})")
 
 
-def tell_of_doubts(trainer):
-    """Warn of what may be wrong with the data of a run that is over."""
-    from ..run.conductor import doubts_of
-    from .progress import note
-
-    for doubt in doubts_of(trainer) if trainer.complete else ():
-        note(f"Warning: {doubt}.")
-
-
 def tell_how_good(vectors, mirror, note):
     """Say how cosines agree with people, if a set of word pairs is here and the vectors know enough of its words."""
     from ..look.report.subjects import sets_at_hand
     from ..vectors.evaluation import evaluate_similarity
 
-    for one in sets_at_hand([_SET], mirror):
+    for one in sets_at_hand(["ws353"], mirror):  # the set that most copies of gensim carry
         try:
             result = evaluate_similarity(vectors, one.path, one.name, one.tags)
         except W2vnegError:
@@ -275,13 +231,8 @@ def tell_how_good(vectors, mirror, note):
 def tell_what_next(vectors, output, folder, recommends, note):
     """Say what to type next, a command that works here.
 
-    Parameters
-    ----------
-    vectors : Vectors
-    output : str or None, file of the vectors
-    folder : str or None, of the model
-    recommends : bool, it is of things to recommend; others have neighbours
-    note : callable
+    output, folder : str or None, file of the vectors, folder of the model; recommends : bool, it is of things to
+    recommend; others have neighbours
     """
     word = _telling(vectors)
     if word is None:
@@ -300,19 +251,17 @@ def _telling(vectors):
 
     Words are a stranger's: what holds signs might be more than a word to either of them.
     """
-    start = min(_COMMON, len(vectors) // 4)
+    start = min(500, len(vectors) // 4)  # words before this are too frequent to have telling neighbours
     some = vectors.words[start : start + 1000]
-    plain = [word for word in some if word.isascii() and word.isalnum() and len(word) <= _LONGEST]
+    plain = [word for word in some if word.isascii() and word.isalnum() and len(word) <= 40]
     return next((word for word in plain if len(word) > 4 and word.isalpha()), plain[0] if plain else None)
 
 
 def check_page(page, output, files, replace):
     """Complain now about a page that could not be written, or drawn, after training, or would take a file's place.
 
-    output : str or None, where vectors go; files : list of str, what is read; replace : bool, whether a page that is
-    there may go
+    output : str or None, where vectors go; files : list of str, what is read; replace : bool, a page there may go
     """
-    from ..ground.files.atomic import check_writable
     from ..look.figures.interactive import check_installed
 
     refuse_overwriting("--report", page, files)

@@ -1,10 +1,18 @@
-"""Tables, lists and small curves for people, within the width of their terminal."""
+"""Tables, lists and small curves for people, within the width of their terminal; JSON for programs."""
 
+import json
 import shutil
 import sys
 import textwrap
 
+import click
+
 _BARS = "▁▂▃▄▅▆▇█"
+
+
+def echo_json(value, **how):
+    """Print a value as JSON; how : as of `json.dumps`."""
+    click.echo(json.dumps(value, indent=2, ensure_ascii=False, **how))
 
 
 def terminal_width():

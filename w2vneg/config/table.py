@@ -54,6 +54,11 @@ def options_of_users():
     return [item for item in table().values() if item.metadata["group"] is not None]
 
 
+def options_read(kind, name):
+    """Return the options that a registered plug reads: dict of name -> dataclasses.Field."""
+    return {item.name: item for item in table().values() if name in item.metadata["readers"].get(kind, ())}
+
+
 def _renew():
     """Refuse a plug whose options do not go with the others', as soon as it is registered."""
     table.cache_clear()

@@ -11,7 +11,6 @@ import numpy as np
 from scipy import sparse, stats
 
 from ..config import TrainConfig
-from ..config.table import table
 from ..data.words import PackedStrings
 from ..ground.errors import ConfigError
 from ..ground.jit import njit
@@ -42,11 +41,6 @@ class Check:
 
     def __post_init__(self):
         object.__setattr__(self, "passed", bool(self.passed))  # comparisons of NumPy's numbers
-
-
-def options_read(kind, name):
-    """Return the options that a registered plug reads: dict of name -> dataclasses.Field."""
-    return {item.name: item for item in table().values() if name in item.metadata["readers"].get(kind, ())}
 
 
 def check_plug(kind, name, options=None):
