@@ -87,8 +87,6 @@ def in_words(names, last="and"):
 def check_plugs(config, loss, weigher, sampler):
     """Refuse plugs that do not go together.
 
-    Parameters
-    ----------
     config : RunSpec
     loss, weigher, sampler : the plugs, or their classes; of a class only what holds whatever the options is looked at
     """

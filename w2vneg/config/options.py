@@ -324,10 +324,7 @@ _OF_RANKS = {  # option -> what it is where it is left open
 def settle_ranks(config, given):
     """Return what becomes of the options of ranks that are left open (dict); config : RunSpec; given : TrainConfig.
 
-    Raises
-    ------
-    ConfigError
-        If one was given that nobody reads, or these ranks cannot train this.
+    ConfigError if one was given that nobody reads, or these ranks cannot train this
     """
     if config.engine == "local":
         for name in _OF_RANKS:

@@ -108,14 +108,8 @@ GENSIM_METHODS = {
 def from_gensim(options):
     """Return options with gensim's names replaced by ours, where they mean the same.
 
-    Parameters
-    ----------
     options : dict of str -> value
-
-    Raises
-    ------
-    ConfigError
-        If an option is given by two names, or a switch has a value without a counterpart here.
+    ConfigError if an option is given by two names, or a switch has a value without a counterpart here
     """
     ours, named = {}, {}  # option -> value; option -> the name it was given by
     if options.get("hs") == 1 and options.get("negative") == 0:

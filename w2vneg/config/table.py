@@ -25,16 +25,9 @@ _FACTS = ("help", "limits", "infinite", "choices", "negative_flag", "flag_value"
 def table():
     """Return all options, as plugs are registered now.
 
-    Returns
-    -------
-    dict of str -> dataclasses.Field
-        A plug's option has the default None there. Its metadata has ``readers``: dict of kind -> dict of the plug's
-        name -> its default; options of the run itself have {} there.
-
-    Raises
-    ------
-    ConfigError
-        If two plugs mean different things by one name.
+    Returns dict of str -> dataclasses.Field: a plug's option has the default None there. Its metadata has ``readers``:
+        dict of kind -> dict of the plug's name -> its default; options of the run itself have {} there
+    ConfigError if two plugs mean different things by one name
     """
     own = {item.name: item for group in _OWN for item in dataclasses.fields(group)}
     found = {name: _field(item, item.default, {}) for name, item in own.items()}

@@ -19,23 +19,11 @@ from ..ground.errors import ConfigError, RankError, W2vnegError, require
 class Connection:
     """A cluster that is connected to, or started.
 
-    Parameters
-    ----------
-    address : str or None
-        Of a running cluster; None: start one here. Where this process is connected to one already, that one serves.
-    n_ranks, workers : int
-        A rank needs as many cores of one machine as it has workers.
-
-    Attributes
-    ----------
-    ray : module
-
-    Raises
-    ------
-    MissingExtraError
-        If Ray is not installed.
-    ConfigError
-        If there is no cluster at the address, or its machines have too few cores.
+    address : str or None, of a running cluster; None: start one here. Where this process is connected to one already,
+        that one serves.
+    n_ranks, workers : int, a rank needs as many cores of one machine as it has workers; ray : module
+    MissingExtraError if Ray is not installed
+    ConfigError if there is no cluster at the address, or its machines have too few cores
     """
 
     def __init__(self, address, n_ranks, workers):

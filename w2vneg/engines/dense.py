@@ -19,15 +19,9 @@ from .engine import InMemoryEngine
 class DenseEngine(InMemoryEngine):
     """Runs rounds of one model under a dense loss.
 
-    Parameters
-    ----------
-    model : Model
-        Its matrices become the engine's.
-    walk : Walk
-    loss : Softmax
+    model : Model, its matrices become the engine's; walk : Walk; loss : Softmax
     block : int, the largest number of positions in a worker's block
-    config : RunSpec
-        Resolved; its workers, seed, batch, bounded_steps and absolute_softmax are read.
+    config : RunSpec, resolved; its workers, seed, batch, bounded_steps and absolute_softmax are read
     l2 : L2, optional
     """
 

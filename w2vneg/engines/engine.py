@@ -29,14 +29,9 @@ class Round(NamedTuple):
 class Engine(ABC):
     """Trains a model round by round. Between rounds the model is quiet: whoever looks at it then sees it whole.
 
-    Attributes
-    ----------
-    n_rounds, n_positions : int
-        Rounds of an epoch, and positions of the walk through the data that they cover.
-    vectors_in, vectors_out : float32, (n_vocab, dim)
-        The model's matrices, views that stay the same ones.
-    alpha_scale : float
-        What the learning rate is multiplied by.
+    n_rounds, n_positions : int, rounds of an epoch, and positions of the walk through the data that they cover
+    vectors_in, vectors_out : float32, (n_vocab, dim), the model's matrices, views that stay the same ones
+    alpha_scale : float, what the learning rate is multiplied by
     """
 
     alpha_scale = 1.0
@@ -54,15 +49,8 @@ class Engine(ABC):
     def run(self, round, alphas):
         """Train one round.
 
-        Parameters
-        ----------
-        round : Round, of `plan`
-        alphas : (float, float), learning rate at both ends
-
-        Returns
-        -------
-        (loss, pairs) : (float, int)
-            Sum of the losses, NaN if a row left the finite numbers; number of pairs.
+        round : Round, of `plan`; alphas : (float, float), learning rate at both ends
+        Returns (loss, pairs) : (float, int): sum of the losses, NaN if a row left the finite numbers; number of pairs
         """
 
     @abstractmethod
@@ -103,23 +91,11 @@ _KEPT, _DRAWN, _ORDER = 1, 2, 3  # first word of a random stream's name: subsamp
 class InMemoryEngine(Matrices, Engine):
     """Plans rounds, and starts their random streams.
 
-    Parameters
-    ----------
-    model : Model
-        Its matrices become the engine's.
-    walk : Walk
-    block : int
-        Largest number of positions in a worker's block.
-    workers : int
-    n_private : int
-        First rows of which every worker has copies.
-    seed : int
-    inputs : Inputs, optional
-
-    Attributes
-    ----------
-    slot : int
-        Which rank of a run these are, from 0: each has random streams of its own, and the first those of a run alone.
+    model : Model, its matrices become the engine's; walk : Walk
+    block : int, largest number of positions in a worker's block; workers : int
+    n_private : int, first rows of which every worker has copies; seed : int; inputs : Inputs, optional
+    slot : int, which rank of a run these are, from 0: each has random streams of its own, and the first those of a run
+        alone
     """
 
     slot = 0

@@ -31,16 +31,8 @@ def private_rows(n_vocab, workers):
 class LocalEngine(InMemoryEngine):
     """Runs rounds of one model.
 
-    Parameters
-    ----------
-    model : Model
-        Its matrices become views into the engine's replicated ones.
-    walk : Walk
-    plugs : Plugs
-    shape : LoopSpec
-    block : int
-        Largest number of positions in a worker's block.
-    workers, n_private, seed : int
+    model : Model, its matrices become views into the engine's replicated ones; walk : Walk; plugs : Plugs
+    shape : LoopSpec; block : int, largest number of positions in a worker's block; workers, n_private, seed : int
     l2 : L2, optional
     """
 

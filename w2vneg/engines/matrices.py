@@ -19,10 +19,7 @@ def goes_to_disk(n_bytes):
 class Snapshot:
     """Copies of matrices, taken again and again.
 
-    Parameters
-    ----------
-    n_bytes : int
-        Their sizes together, which stay the same.
+    n_bytes : int, their sizes together, which stay the same
     """
 
     def __init__(self, n_bytes):
@@ -104,15 +101,9 @@ _EXPLODED = 1e4  # a coordinate beyond this is no embedding any more
 class Matrices:
     """What engines of this machine have: replicated matrices, a check of them, and a state to go back to.
 
-    Parameters
-    ----------
-    model : Model
-        Its matrices become views into the replicated ones.
-    workers : int
-    n_private : int
-        First rows of which every worker has copies.
-    inputs : Inputs, optional
-        What makes centres' vectors of several rows.
+    model : Model, its matrices become views into the replicated ones; workers : int
+    n_private : int, first rows of which every worker has copies
+    inputs : Inputs, optional, what makes centres' vectors of several rows
     """
 
     def __init__(self, model, workers, n_private, inputs=None):

@@ -44,10 +44,7 @@ class Packed(NamedTuple):
 class Packer:
     """Packs rows block by block, into room that the next ones take again.
 
-    Parameters
-    ----------
-    n_rows, dim : int
-    dtype : str, of `config.ranks.DTYPES`
+    n_rows, dim : int; dtype : str, of `config.ranks.DTYPES`
     """
 
     def __init__(self, n_rows, dim, dtype):
@@ -123,12 +120,7 @@ class Work(NamedTuple):
 class Rank:
     """A rank.
 
-    Parameters
-    ----------
-    engine : LocalEngine
-        Over this rank's share; its `slot` is set.
-    slot : int, from 0
-    n_ranks : int
+    engine : LocalEngine, over this rank's share; its `slot` is set; slot : int, from 0; n_ranks : int
     dtype : str, of `config.ranks.DTYPES`
     """
 
@@ -222,16 +214,9 @@ class Rank:
     def merge(self, task, works, parts):
         """Merge the changes of the rows that this rank owns.
 
-        Parameters
-        ----------
-        task : Task
-        works : list of Work, what each rank has done
+        task : Task; works : list of Work, what each rank has done
         parts : list of dict of matrix -> Packed, what each rank has changed of these rows
-
-        Returns
-        -------
-        dict of matrix -> Packed
-            Good until the next merge.
+        Returns dict of matrix -> Packed: good until the next merge
         """
         work = task.alphas[0] * sum(one.pairs for one in works) / self.n_ranks
         pulls = {name: self.engine.pulls(name, work, slice(self.slot, None, self.n_ranks)) for name in self._base}

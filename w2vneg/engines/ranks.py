@@ -24,13 +24,8 @@ class Period(NamedTuple):
 class RanksEngine(Engine):
     """Plans periods and keeps a replica; how ranks are reached is left to `virtual` and `ray`.
 
-    Parameters
-    ----------
-    replica : LocalEngine
-        Its matrices are the model's.
-    n_rounds : int, periods of an epoch
-    n_positions : int, of all ranks' walks together
-    alpha_scale : float
+    replica : LocalEngine, its matrices are the model's; n_rounds : int, periods of an epoch
+    n_positions : int, of all ranks' walks together; alpha_scale : float
     """
 
     replica = None
@@ -112,11 +107,7 @@ class RanksEngine(Engine):
 class VirtualEngine(RanksEngine):
     """Runs periods of several ranks.
 
-    Parameters
-    ----------
-    ranks : list of Rank
-        The matrices of the first one's engine are the model's.
-    others : as of `RanksEngine`
+    ranks : list of Rank, the matrices of the first one's engine are the model's; others : as of `RanksEngine`
     """
 
     side_by_side = False

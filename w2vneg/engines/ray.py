@@ -31,8 +31,6 @@ _UNFIT = f"ranks were lost {_TRIES} times in a row; see to the cluster, then go 
 class RankActor:
     """A rank as Ray runs it.
 
-    Parameters
-    ----------
     slot : int
     """
 
@@ -178,10 +176,7 @@ class RayEngine(RanksEngine):
 class Crew:
     """The actors of a run.
 
-    Parameters
-    ----------
-    n_ranks, workers : int
-    address : str or None, as of `cluster.Connection`
+    n_ranks, workers : int; address : str or None, as of `cluster.Connection`
     """
 
     def __init__(self, n_ranks, workers, address):
@@ -342,10 +337,7 @@ class Crew:
 
         n_periods : int, of an epoch
 
-        Returns
-        -------
-        (float, float)
-            Seconds of an exchange of all rows, and of an epoch's training.
+        Returns (float, float): seconds of an exchange of all rows, and of an epoch's training
         """
         returns = self.n_ranks + 1
         for number in range(2):  # the first time, compiled code is loaded

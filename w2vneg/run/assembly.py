@@ -44,31 +44,15 @@ class Assembly:
 def assemble_local(data, config, model, start=None, walk=None, periods=None):
     """Make the engine of a run on this machine, or of one rank.
 
-    Parameters
-    ----------
-    data : EncodedCorpus or EncodedPairs
-    config : RunSpec
-    model : Model
-        Its matrices become the engine's; gains what the plugs train for themselves, if it has none yet.
-    start : Start, optional
-        Rows that a fresh model begins with.
-    walk : Traversal, optional
-        Of these data, if it is made already.
-    periods : int, optional
-        The data are one rank's share: rounds are cut so that an epoch is so many periods of equal length.
-
-    Returns
-    -------
-    Assembly
-
-    Raises
-    ------
-    ConfigError
-        If the plugs do not go together, or a dense method is out of reach.
-    UnknownNameError
-        If a plug is not registered.
-    InputError
-        If the corpus has no pair to train on.
+    data : EncodedCorpus or EncodedPairs; config : RunSpec
+    model : Model, its matrices become the engine's; gains what the plugs train for themselves, if it has none yet
+    start : Start, optional, rows that a fresh model begins with
+    walk : Traversal, optional, of these data, if it is made already
+    periods : int, optional, the data are one rank's share: rounds are cut so that an epoch is so many periods of equal
+        length
+    Returns Assembly
+    ConfigError if the plugs do not go together, or a dense method is out of reach
+    UnknownNameError if a plug is not registered; InputError if the corpus has no pair to train on
     """
     walk = walk or data.walk(config)
     if config.loss.plug.dense:

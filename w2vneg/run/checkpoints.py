@@ -14,21 +14,10 @@ _RATIO = 100  # a save is followed by so many times its own time of training, at
 class Checkpoints:
     """Saves a run's model into one folder, which it owns meanwhile.
 
-    Parameters
-    ----------
-    folder : path
-        See `Model.save`.
-    minutes : float, above 0
-        Time from one save to the next within an epoch.
-    warn : callable
-        Called with a sentence if a save fails; training goes on.
-    clock : callable
-        Returns seconds, float.
-
-    Raises
-    ------
-    ConfigError
-        If `minutes` is out of range.
+    folder : path, see `Model.save`
+    minutes : float, above 0, time from one save to the next within an epoch
+    warn : callable, called with a sentence if a save fails; training goes on; clock : callable, returns seconds, float
+    ConfigError if `minutes` is out of range
     """
 
     def __init__(self, folder, minutes=MINUTES, warn=lambda text: None, clock=time.monotonic):

@@ -46,24 +46,11 @@ class Check:
 def check_plug(kind, name, options=None):
     """Check one registered plug.
 
-    Parameters
-    ----------
-    kind : str
-        "loss", "sampler", "weigher" or "inputs".
-    name : str
-    options : dict, optional
-        Of those that the plug reads, name -> value; the others have their defaults.
-
-    Returns
-    -------
-    list of Check
-        Empty if there is nothing that could be checked by itself.
-
-    Raises
-    ------
-    ConfigError
-        If the plug lacks a function that it cannot do without, or writes behind the end of an array, or for an option
-        that is out of range or has no effect.
+    kind : str, "loss", "sampler", "weigher" or "inputs"; name : str
+    options : dict, optional, of those that the plug reads, name -> value; the others have their defaults
+    Returns list of Check: empty if there is nothing that could be checked by itself
+    ConfigError if the plug lacks a function that it cannot do without, or writes behind the end of an array, or for an
+        option that is out of range or has no effect
     """
     with np.errstate(over="ignore", invalid="ignore"):
         check = {"loss": _check_loss, "sampler": _check_sampler, "weigher": _check_weigher, "inputs": _check_inputs}
@@ -156,10 +143,7 @@ def _answer(loss, logits, weights, log_q):
 def _fenced(*arrays):
     """Give copies of arrays, with NaN or -1 behind each in memory: who reads on gets them, who writes on is found out.
 
-    Raises
-    ------
-    ConfigError
-        If something was written behind the end of an array.
+    ConfigError if something was written behind the end of an array
     """
     fences, copies = [], []
     for array in arrays:

@@ -47,30 +47,17 @@ Progress = Callable[[int, "int | None"], None]
 class Run:
     """What is trained, on what, from where.
 
-    Parameters
-    ----------
     config : TrainConfig
-    data : str, Path, Input, iterable of token lists, DataFrame, or encoded data; None
-        As for `Word2Vec.fit`. None for the data of the model that is resumed.
-    prior : Prior, optional
-        What the run begins with; nothing if left out.
-    vocab, vocab_out : Vocabulary or path, optional
-        Fixed ones, in place of those that are chosen from the data.
-    diagnose : bool
-    mirror : str, optional
-        Where named data are kept.
-
-    Attributes
-    ----------
+    data : str, Path, Input, iterable of token lists, DataFrame, or encoded data; None, as for `Word2Vec.fit`. None for
+        the data of the model that is resumed.
+    prior : Prior, optional, what the run begins with; nothing if left out
+    vocab, vocab_out : Vocabulary or path, optional, fixed ones, in place of those that are chosen from the data
+    diagnose : bool; mirror : str, optional, where named data are kept
     given : TrainConfig, as given, with what the data say of themselves
     config : RunSpec, the same with nothing left open
     data : what is read; an `Input` says whether its things are of one kind
     encoded : Encoded, once there; alpha_share : float, how much smaller an update's alpha is for what was read
-
-    Raises
-    ------
-    W2vnegError
-        If options, data and prior do not go together, or name what is not there.
+    W2vnegError if options, data and prior do not go together, or name what is not there
     """
 
     def __init__(

@@ -40,13 +40,8 @@ _PLACES, _DRAWN = 7, 8  # first word of a random stream's name
 class Diagnoser:
     """Looks at the model of an engine, again and again on the same pairs.
 
-    Parameters
-    ----------
-    engine : LocalEngine
-    data : EncodedCorpus or EncodedPairs
-    config : RunSpec
-    n_pairs, n_sets : int
-        Fewer are looked at where the vocabulary or the sets are large.
+    engine : LocalEngine; data : EncodedCorpus or EncodedPairs; config : RunSpec
+    n_pairs, n_sets : int, fewer are looked at where the vocabulary or the sets are large
     """
 
     def __init__(self, engine, data, config, n_pairs=_PAIRS, n_sets=_SETS):

@@ -34,28 +34,17 @@ _PER_ROW = 24  # bytes of the plugs' tables for a target: alias, logarithms, cou
 class Estimate:
     """What a run would take.
 
-    Attributes
-    ----------
-    tokens : int
-        Kept tokens of a text or of baskets, or distinct pairs; 0 where no data are known, as `pairs` and `measured`.
-    n_vocab, n_out, dim, workers : int
-        Rows of the two matrices, their length, and the workers.
-    alpha : float
-        The learning rate that the run would start with.
-    pairs : int
-        Positives that the rest of the run trains on, about.
-    memory : dict of str -> int
-        Bytes, by what they are for.
-    room : int
-        Bytes of memory that this process may use.
-    mapped : int
-        Bytes of encoded data that are mapped from disk, as large ones are, and so give way when memory is short.
-    disk : dict of str -> int
-        Bytes, by what they are for; what is there already (the encoded data) among them.
-    seconds : float
-        Training alone, for what is left of the run, evaluations by held-out pairs included.
-    measured : float
-        Share of the run that was measured for this.
+    tokens : int, kept tokens of a text or of baskets, or distinct pairs; 0 where no data are known, as `pairs` and
+        `measured`
+    n_vocab, n_out, dim, workers : int, rows of the two matrices, their length, and the workers
+    alpha : float, the learning rate that the run would start with
+    pairs : int, positives that the rest of the run trains on, about
+    memory : dict of str -> int, bytes, by what they are for; room : int, bytes of memory that this process may use
+    mapped : int, bytes of encoded data that are mapped from disk, as large ones are, and so give way when memory is
+        short
+    disk : dict of str -> int, bytes, by what they are for; what is there already (the encoded data) among them
+    seconds : float, training alone, for what is left of the run, evaluations by held-out pairs included
+    measured : float, share of the run that was measured for this
     """
 
     tokens: int
@@ -85,27 +74,13 @@ class Estimate:
 def estimate(config, encoded, *, validation=None, done=0.0, seconds=3.0):
     """Find out what a run would take.
 
-    Parameters
-    ----------
-    config : TrainConfig
-    encoded : EncodedCorpus or EncodedPairs
-    validation : Validation, optional
-        Held-out pairs to evaluate the run on; they are ranked once, to see how long that takes.
-    done : float, in [0, 1]
-        Share of the run that lies behind it already.
-    seconds : float
-        How long to train at most to measure the rate, compiling not counted.
-
-    Returns
-    -------
-    Estimate
-
-    Raises
-    ------
-    ConfigError
-        If it is clear without a model that the memory there is does not do.
-    W2vnegError
-        Whatever the run itself would refuse (see `Trainer`).
+    config : TrainConfig; encoded : EncodedCorpus or EncodedPairs
+    validation : Validation, optional, held-out pairs to evaluate the run on; they are ranked once, to see how long that
+        takes
+    done : float, in [0, 1], share of the run that lies behind it already
+    seconds : float, how long to train at most to measure the rate, compiling not counted; returns Estimate
+    ConfigError if it is clear without a model that the memory there is does not do
+    W2vnegError whatever the run itself would refuse (see `Trainer`)
     """
     check_whole(encoded, "an estimate")
     run = Run(without_ranks(config), encoded)

@@ -61,10 +61,7 @@ def write_model(folder, model, portable=False):
     good_NAME.npy after an interruption between two states that were checked; frozen_NAME.npy of matrices with rows that
     never move; known.npy, what each user had, of users and items.
 
-    Raises
-    ------
-    OutputError
-        If the folder holds something else than a model, or cannot be written.
+    OutputError if the folder holds something else than a model, or cannot be written
     """
     check_place(folder)
     told = without_places if portable else lambda value: value
@@ -114,10 +111,7 @@ def without_places(value):
 def read_model(folder):
     """Return what `write_model` wrote, by the names of the fields of `Model` (dict).
 
-    Raises
-    ------
-    InputError
-        Naming the file that is missing or does not fit.
+    InputError naming the file that is missing or does not fit
     """
     folder = Path(folder)
     recover(folder)

@@ -30,16 +30,9 @@ def _shown(value):
 class Followers:
     """Follows one run, as a context from the first round to the last.
 
-    Parameters
-    ----------
-    progress : None, bool or callable
-        None for a bar in a notebook, True for one anywhere, False for none. A callable is called with (done, total)
-        bytes while reading, and there is no bar.
-
-    Attributes
-    ----------
-    reading : callable or None
-        To be called with (done, total) bytes while reading.
+    progress : None, bool or callable, None for a bar in a notebook, True for one anywhere, False for none. A callable
+        is called with (done, total) bytes while reading, and there is no bar.
+    reading : callable or None, to be called with (done, total) bytes while reading
     """
 
     def __init__(self, progress=None):

@@ -108,13 +108,10 @@ class Model:
     def config_to_run(self, folder, plugin=None, epochs=None, ray_address=None):
         """Return the configuration to go on with (TrainConfig); what is given, instead of its own.
 
-        Raises
-        ------
-        ConfigError
-            If the run has gone beyond `epochs`, or is evaluated as it trains and so ends with an earlier state.
+        ConfigError if the run has gone beyond `epochs`, or is evaluated as it trains and so ends with an earlier state.
             If the model names plug-ins that are not loaded, and none are given: resuming would run what a folder says.
             The same of a cluster, whose machines would run what they like in this process. Or if the plug-ins have not
-            the options that the run had.
+            the options that the run had
         """
         if plugin is None and not are_loaded(self.config.plugin):
             raise ConfigError(
@@ -149,24 +146,11 @@ class Model:
 def read_out(model, readout=None, spell=False, progress=None):
     """Return the vectors of a model.
 
-    Parameters
-    ----------
-    model : Model
-    readout : str, optional
-        Another one than the model's own.
-    spell : bool
-        Return what gives vectors to any spelling, too.
-    progress : callable, optional
-
-    Returns
-    -------
-    (vectors, spellings, rules) : (float32 (n_rows, dim), Spellings or None, Rules or None)
-        Of a model with n-grams, their means give vectors to spellings where the read-out is ``in``.
-
-    Raises
-    ------
-    ConfigError
-        If the read-out is unknown, or does not fit what the model was trained on.
+    model : Model; readout : str, optional, another one than the model's own
+    spell : bool, return what gives vectors to any spelling, too; progress : callable, optional
+    Returns (vectors, spellings, rules) : (float32 (n_rows, dim), Spellings or None, Rules or None): of a model with
+        n-grams, their means give vectors to spellings where the read-out is ``in``
+    ConfigError if the read-out is unknown, or does not fit what the model was trained on
     """
     config = model.config
     chain = parse(readout or config.readout)

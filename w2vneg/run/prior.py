@@ -39,10 +39,7 @@ class Buckets(NamedTuple):
 class WarmStart:
     """Rows by name.
 
-    Attributes
-    ----------
-    name : str, what they are called in messages
-    dim : int
+    name : str, what they are called in messages; dim : int
     matrix : callable, str -> float32 (n, dim) or None, the rows of a matrix that `Model.matrices` has
     words : PackedStrings, of centres
     words_out : PackedStrings, of targets; None: these start as usual, as inner nodes of a tree do
@@ -64,10 +61,7 @@ class WarmStart:
 
         source : path, `Vectors` or `Model`
 
-        Raises
-        ------
-        InputError
-            If there is no such file, or it is damaged.
+        InputError if there is no such file, or it is damaged
         """
         name = str(source) if isinstance(source, str | Path) else "the model"
         if isinstance(source, str | Path):
@@ -133,15 +127,7 @@ class WarmStart:
     def begin(self, model):
         """Write the rows that both know into a fresh model, which has all of its matrices.
 
-        Returns
-        -------
-        int
-            How many of its centres begin here.
-
-        Raises
-        ------
-        ConfigError
-            If that is none, or everything is frozen.
+        Returns int: how many of its centres begin here; ConfigError if that is none, or everything is frozen
         """
         found = int((self.words.find_all(model.vocab.words) >= 0).sum())
         if not found:
@@ -198,10 +184,7 @@ MAY_CHANGE = frozenset(item.name for item in dataclasses.fields(RunOptions)) - _
 class Prior:
     """What a run begins with.
 
-    Attributes
-    ----------
-    way : str, "init", "update", "resume", or "" for nothing
-    place : str, the folder or file of it; "" in memory
+    way : str, "init", "update", "resume", or "" for nothing; place : str, the folder or file of it; "" in memory
     model : Model or None, the one that grows or is resumed
     rows : WarmStart or None, what a new model's rows begin with
     own_alpha : bool, of an update, alpha was given and stays what it is
@@ -296,10 +279,7 @@ def config_to_grow(model: Model, folder: str | os.PathLike, changes: dict[str, A
 
     model : Model; folder : str, where it was read; changes : dict of option -> value, those that are given anew
 
-    Raises
-    ------
-    ConfigError
-        If one of them would make the objective or the size another, or as `Model.config_to_run`.
+    ConfigError if one of them would make the objective or the size another, or as `Model.config_to_run`
     """
     config = model.config_to_run(folder, changes.get("plugin"), ray_address=changes.get("ray_address"))
     former = model.origin.begun.get("alpha_share")  # of an update before this one

@@ -30,16 +30,10 @@ _SHORTEST = 1000  # tokens of a rank between exchanges: below, a round's fixed c
 def plan_exchanges(config, n_positions, cost=None):
     """Decide how often ranks exchange.
 
-    Parameters
-    ----------
-    config : RunSpec
-    n_positions : int, of all ranks' walks together in an epoch
-    cost : (float, float), optional
-        Seconds of an exchange, and of an epoch's training; without, ``auto`` looks at the number of exchanges alone.
-
-    Returns
-    -------
-    ExchangesPlanned
+    config : RunSpec; n_positions : int, of all ranks' walks together in an epoch
+    cost : (float, float), optional, seconds of an exchange, and of an epoch's training; without, ``auto`` looks at the
+        number of exchanges alone
+    Returns ExchangesPlanned
     """
     ranks, epochs = config.ranks, config.epochs
     each = max(1, n_positions // ranks)  # positions of a rank in an epoch
@@ -87,18 +81,9 @@ def assemble(data, config, model, start=None):
 def make_rank(share, walk, config, model, slot, plan, start=None):
     """Make a rank.
 
-    Parameters
-    ----------
-    share : EncodedCorpus or EncodedPairs, its data; walk : Traversal, of them
-    config : RunSpec
-    model : Model, its matrices become the rank's
-    slot : int
-    plan : ExchangesPlanned
-    start : Start, optional, as of `assembly.assemble_local`
-
-    Returns
-    -------
-    (Rank, Assembly)
+    share : EncodedCorpus or EncodedPairs, its data; walk : Traversal, of them; config : RunSpec
+    model : Model, its matrices become the rank's; slot : int; plan : ExchangesPlanned
+    start : Start, optional, as of `assembly.assemble_local`; returns (Rank, Assembly)
     """
     parts = assemble_local(share, config, model, start, walk, plan.an_epoch if config.ranks > 1 else None)
     return Rank(parts.engine, slot, config.ranks, config.exchange_dtype), parts
@@ -223,17 +208,10 @@ def reads_by_rank(given, config):
 def read_by_rank(given, config, vocab=None, progress=None, phrases=None):
     """Let each rank read its part of an `Input` and encode it, with one vocabulary for all.
 
-    Parameters
-    ----------
-    given : Input, located
-    config : RunSpec
-    vocab : Vocabulary, optional, a fixed one
+    given : Input, located; config : RunSpec; vocab : Vocabulary, optional, a fixed one
     progress : callable, optional, called with (stored bytes read, stored bytes in all) now and then
     phrases : tuple of data.phrases.Phrase, optional, in the place of those that the Input names
-
-    Returns
-    -------
-    RankedCorpus
+    Returns RankedCorpus
     """
     if config.rank_shares is not None and any(RANK in file for file in given.files):
         raise ConfigError(f"--rank-shares deals a text out, and {RANK} says who reads what; leave one of the two out")

@@ -30,31 +30,18 @@ _FREE = ("preset", "plugin", "epochs", "ray_address")  # options that may change
 class Trainer:
     """Trains one model on one encoded corpus.
 
-    Parameters
-    ----------
-    corpus : EncodedCorpus or EncodedPairs
-    config : TrainConfig or RunSpec
-    listeners : sequence of callables
-        Called with each event of `w2vneg.ground.events`, in order, between rounds.
-    model : Model, optional
-        A model to go on with, from where its position says; its vocabulary and configuration must be these.
-    diagnose : bool
-        Look at the draws after each epoch and tell a `Diagnosis`; training is the same to the bit.
-    validation : Validation, optional
-        Held-out pairs to evaluate the run on while it trains, which may end it (see `validation`).
-    checkpoints : Checkpoints, optional
-        Where the model is saved while it trains (see `checkpoints`); training is the same to the bit.
-    start : Start, optional
-        Rows that a new model begins with (see `start`); `started` is how many there were.
-
-    Raises
-    ------
-    ConfigError
-        If the plugs do not go together or the model does not fit; before any work.
-    UnknownNameError
-        If a plug is not registered.
-    InputError
-        If the corpus has no pair to train on.
+    corpus : EncodedCorpus or EncodedPairs; config : TrainConfig or RunSpec
+    listeners : sequence of callables, called with each event of `w2vneg.ground.events`, in order, between rounds
+    model : Model, optional, a model to go on with, from where its position says; its vocabulary and configuration must
+        be these
+    diagnose : bool, look at the draws after each epoch and tell a `Diagnosis`; training is the same to the bit
+    validation : Validation, optional, held-out pairs to evaluate the run on while it trains, which may end it (see
+        `validation`)
+    checkpoints : Checkpoints, optional, where the model is saved while it trains (see `checkpoints`); training is the
+        same to the bit
+    start : Start, optional, rows that a new model begins with (see `start`); `started` is how many there were
+    ConfigError if the plugs do not go together or the model does not fit; before any work
+    UnknownNameError if a plug is not registered; InputError if the corpus has no pair to train on
     """
 
     def __init__(
@@ -140,17 +127,10 @@ class Trainer:
     def train(self):
         """Train to the end, or to the end of the round in which `stop` is called or Ctrl-C pressed.
 
-        Returns
-        -------
-        Model
-
-        Raises
-        ------
-        DivergenceError
-            If training leaves the finite numbers, or its loss climbs beyond 5 times the untrained one, again and again
-            at ever smaller alphas; the model then holds the last good state.
-        InputError
-            If subsampling leaves no pair to train on.
+        Returns Model
+        DivergenceError if training leaves the finite numbers, or its loss climbs beyond 5 times the untrained one,
+            again and again at ever smaller alphas; the model then holds the last good state
+        InputError if subsampling leaves no pair to train on
         """
         try:
             self._train()
@@ -407,10 +387,7 @@ def first_signal(request):
     Main thread only; elsewhere nothing changes. A signal that is set to be ignored (nohup, the background of a script)
     stays ignored.
 
-    Parameters
-    ----------
-    request : callable
-        Without arguments; called by the handler, so it must do next to nothing.
+    request : callable, without arguments; called by the handler, so it must do next to nothing
     """
     former = {}
 

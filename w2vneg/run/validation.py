@@ -89,28 +89,16 @@ def set_names():
 class Validation:
     """How a run is evaluated; what it has found so far stands in the model, so that many runs can share one of these.
 
-    Parameters
-    ----------
-    held : HeldOut
-        Pairs (i, j) with weights, as ids of the model's two vocabularies; not trained on.
-    metric : str
-        See `Metric.parse`.
-    patience : int, at least 1, optional
-        End the run after so many evaluations in a row without a better one; None goes through all epochs.
-    every : float, above 0
-        Epochs from one evaluation to the next.
-    score
-        By what targets are sorted; see `evaluation.scores.scores_of`.
-    known : HeldOut, optional
-        Pairs left out of each centre's ranking (those trained on); a held-out pair among them stays in. None: what the
-        users of the model have in training.
-    files : dict of str -> str, optional
-        Where `held` ("valid") and `known` come from, for resuming.
-
-    Raises
-    ------
-    ConfigError
-        If an option is out of range.
+    held : HeldOut, pairs (i, j) with weights, as ids of the model's two vocabularies; not trained on
+    metric : str, see `Metric.parse`
+    patience : int, at least 1, optional, end the run after so many evaluations in a row without a better one; None goes
+        through all epochs
+    every : float, above 0, epochs from one evaluation to the next
+    score : by what targets are sorted; see `evaluation.scores.scores_of`
+    known : HeldOut, optional, pairs left out of each centre's ranking (those trained on); a held-out pair among them
+        stays in. None: what the users of the model have in training.
+    files : dict of str -> str, optional, where `held` ("valid") and `known` come from, for resuming
+    ConfigError if an option is out of range
     """
 
     def __init__(self, held, *, metric="mpr", patience=None, every=1.0, score=RAW, known=None, files=None):
@@ -161,10 +149,7 @@ class Validation:
     def evaluate(self, model, epoch, through):
         """Evaluate the model, and end the run if that is due.
 
-        Yields
-        ------
-        Event
-            `Validated` unless this very state was evaluated before, then `BestRestored` if the run is over.
+        Yields Event: `Validated` unless this very state was evaluated before, then `BestRestored` if the run is over
         """
         best = model.best
         if best.last_epoch is None or abs(best.last_epoch - epoch) > _SAME_POINT:
@@ -290,24 +275,13 @@ def check_options(metric="mpr", patience=None, every=1.0, score=RAW):
 def make_validation(valid, encoded, *, known=None, lowercase=False, **options):
     """Make a `Validation` for data that is trained on.
 
-    Parameters
-    ----------
-    valid, known : path, table in memory or HeldOut
-        Held-out pairs, and pairs to leave out of the ranking (or None): item, target[, weight] (see
-        `data.encoded.heldout.read_pairs_file`).
-    encoded : EncodedCorpus or EncodedPairs
-        For its vocabularies.
-    lowercase : bool
-        Whether the names of the training data were lower-cased.
-    **options
-        metric, patience, every, score: see `Validation`.
-
-    Raises
-    ------
-    InputError
-        If a file cannot be read, or no pair of it has both items in the vocabularies.
-    ConfigError
-        If an option is out of range.
+    valid, known : path, table in memory or HeldOut, held-out pairs, and pairs to leave out of the ranking (or None):
+        item, target[, weight] (see `data.encoded.heldout.read_pairs_file`)
+    encoded : EncodedCorpus or EncodedPairs, for its vocabularies
+    lowercase : bool, whether the names of the training data were lower-cased
+    **options : metric, patience, every, score: see `Validation`
+    InputError if a file cannot be read, or no pair of it has both items in the vocabularies
+    ConfigError if an option is out of range
     """
     check_options(**options)
     files = {name: os.path.abspath(path) for name, path in (("valid", valid), ("known", known)) if _is_path(path)}
@@ -361,23 +335,11 @@ class NamedSet:
 class SetValidation(Validation):
     """As `Validation`, by an evaluation set.
 
-    Parameters
-    ----------
-    encoded : EncodedCorpus
-        What is trained on, for read-outs that look at contexts, and to see now how many words are known.
-    metric : str
-        One of `validation.set_names`.
-    patience, every
-        As for `Validation`.
-    mirror : str, optional
-        Where named data are looked for, too.
-
-    Raises
-    ------
-    DataError
-        If the set is nowhere.
-    InputError
-        If too few of its words are known.
+    encoded : EncodedCorpus, what is trained on, for read-outs that look at contexts, and to see now how many words are
+        known
+    metric : str, one of `validation.set_names`; patience, every : as for `Validation`
+    mirror : str, optional, where named data are looked for, too; DataError if the set is nowhere
+    InputError if too few of its words are known
     """
 
     def __init__(self, encoded, *, metric, patience=None, every=1.0, mirror=None):

@@ -34,21 +34,10 @@ class Warmed:
 def warm_up(config, source="text"):
     """Compile what a run needs, into the disk cache.
 
-    Parameters
-    ----------
-    config : TrainConfig
-        As for `Word2Vec`; dim and the plugs matter, the number of workers beyond two and of epochs does not.
-    source : str
-        What the run will read, as `TrainConfig.source`.
-
-    Returns
-    -------
-    Warmed
-
-    Raises
-    ------
-    ConfigError
-        If the options do not go together, or compiled code has nowhere to stay.
+    config : TrainConfig, as for `Word2Vec`; dim and the plugs matter, the number of workers beyond two and of epochs
+        does not
+    source : str, what the run will read, as `TrainConfig.source`; returns Warmed
+    ConfigError if the options do not go together, or compiled code has nowhere to stay
     """
     check_cache()
     before, begun = compilations(), time.perf_counter()

@@ -41,17 +41,9 @@ if TYPE_CHECKING:
 def with_options(config, options):
     """Return a configuration with other options, after loading the plug-in that they name.
 
-    Parameters
-    ----------
-    config : TrainConfig or None
-        None for one of defaults.
-    options : dict of str -> value
-        gensim's names are understood, too (`config.synonyms`).
-
-    Raises
-    ------
-    ConfigError
-        For an option that is unknown or out of range.
+    config : TrainConfig or None, None for one of defaults
+    options : dict of str -> value, gensim's names are understood, too (`config.synonyms`)
+    ConfigError for an option that is unknown or out of range
     """
     if isinstance(options.get("plugin"), os.PathLike):
         options = options | {"plugin": os.fspath(options["plugin"])}

@@ -136,12 +136,7 @@ _FIRST = 5  # runs that go to their ends before any is given up
 class Tpe:
     """Proposes `n` combinations (see `tuning.Planned`).
 
-    Parameters
-    ----------
-    grid : dict of str -> list of values
-    ranges : dict of str -> space.Range
-    n : int
-        With those that the folder has.
+    grid : dict of str -> list of values; ranges : dict of str -> space.Range; n : int, with those that the folder has
     seed : int
     """
 

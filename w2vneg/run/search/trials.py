@@ -103,24 +103,12 @@ def best_of(rows, seeds):
 class TrialFolder:
     """The folder of a search.
 
-    Parameters
-    ----------
-    path : path
-        A new or empty folder, or that of a former search, which then resumes.
-    common : dict of str -> what JSON can hold
-        What all trials have in common.
-    config : TrainConfig
-        The options that are not searched.
-    metric : Metric
-
-    Raises
-    ------
-    OutputError
-        If the folder holds something else, or cannot be written.
-    ConfigError
-        If it holds a search that has something else in common.
-    InputError
-        If a line of its trials cannot be read.
+    path : path, a new or empty folder, or that of a former search, which then resumes
+    common : dict of str -> what JSON can hold, what all trials have in common
+    config : TrainConfig, the options that are not searched; metric : Metric
+    OutputError if the folder holds something else, or cannot be written
+    ConfigError if it holds a search that has something else in common
+    InputError if a line of its trials cannot be read
     """
 
     def __init__(self, path, common, config, metric):

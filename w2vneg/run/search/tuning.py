@@ -36,36 +36,20 @@ class Search:
 def tune(encoded, config, combinations, validation, *, seeds=1, folder=None, listeners=(), kept_at=None):
     """Train every combination under every seed, and rank them by the validation's metric.
 
-    Parameters
-    ----------
-    encoded : EncodedCorpus or EncodedPairs
-        Encoded once, shared by all trials.
-    config : TrainConfig
-        The options that are not searched; trials use its seed and those after it.
-    combinations : list of dict of str -> value, or Tpe
-        Options of each trial (see `search.space.combinations` and `search.space.draws`), or what proposes them.
-    validation : Validation
-        Evaluates all trials, and ends each early if it has patience.
-    seeds : int
-        Runs of each combination.
-    folder : path, optional
-        Where to keep trials and tables (see `trials.TrialFolder`); trials that are there already are not run again.
-    listeners : sequence of callables
-        Called with `TrialStarted`, the trainer's events, and `TrialDone`.
-    kept_at : callable, optional
-        Of options and seed: the folder that the model is saved to. One that is there is evaluated, and not trained.
-
-    Returns
-    -------
-    Search
-        After Ctrl-C: of the trials until then; the one that was running is lost.
-
-    Raises
-    ------
-    ConfigError
-        If there is nothing to try, or the folder holds another search, or one of `kept_at` another run.
-    OutputError
-        If another process searches in this folder, or it cannot be written.
+    encoded : EncodedCorpus or EncodedPairs, encoded once, shared by all trials
+    config : TrainConfig, the options that are not searched; trials use its seed and those after it
+    combinations : list of dict of str -> value, or Tpe, options of each trial (see `search.space.combinations` and
+        `search.space.draws`), or what proposes them
+    validation : Validation, evaluates all trials, and ends each early if it has patience
+    seeds : int, runs of each combination
+    folder : path, optional, where to keep trials and tables (see `trials.TrialFolder`); trials that are there already
+        are not run again
+    listeners : sequence of callables, called with `TrialStarted`, the trainer's events, and `TrialDone`
+    kept_at : callable, optional, of options and seed: the folder that the model is saved to. One that is there is
+        evaluated, and not trained.
+    Returns Search: after Ctrl-C: of the trials until then; the one that was running is lost
+    ConfigError if there is nothing to try, or the folder holds another search, or one of `kept_at` another run
+    OutputError if another process searches in this folder, or it cannot be written
     """
     if not len(combinations) or seeds < 1:
         raise ConfigError("nothing to try: give at least one combination and one seed")
@@ -113,8 +97,6 @@ def _search(encoded, config, combinations, validation, seeds, folder, listeners,
 class Planned:
     """Combinations that are known beforehand: what a search asks of whatever proposes some, and tells it.
 
-    Parameters
-    ----------
     combinations : list of dict
     """
 
