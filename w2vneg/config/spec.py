@@ -1,4 +1,6 @@
-"""A run with nothing left open: each plug with its own options, as a model folder keeps them."""
+"""What a run is asked for, by flat names (`TrainConfig`), and what becomes of it: each plug with its own options
+(`RunSpec`), as a model folder keeps them.
+"""
 
 from __future__ import annotations
 
@@ -17,21 +19,13 @@ from ..ground.registry import RunContext
 from ..objectives.plugins import find_objective, load_plugins
 from ..objectives.presets import EPOCHS, PRESETS, preset_of
 from ..objectives.readout import DEFAULT, parse
-from .compatibility import check_plugs, check_spec, no_window, refuse_unread, without_negatives
-from .options import (
-    L2_POWER,
-    Choices,
-    ObjectiveOptions,
-    RanksOptions,
-    RunOptions,
-    l2_strengths,
-    settle_ranks,
-    workers_of,
-)
+from .compatibility import check_plugs, check_spec, no_window, refuse_unread, settle_ranks, without_negatives
+from .options import L2_POWER, Choices, RunOptions, l2_strengths, workers_of
 from .synonyms import refuse_unknown
 from .table import KINDS, table
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable
 
 FORMAT = 2
@@ -39,7 +33,7 @@ FORMAT = 2
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunSpec(RanksOptions, RunOptions, ObjectiveOptions):
+class RunSpec(RunOptions):
     """The options of a run as attributes; those of a plug are its own: ``spec.sampler.temp``, ``spec.source.window``.
 
     Each plug's `Options` have its `name` and `plug`, the class. Without negatives there is no sampler and no weigher.
@@ -95,7 +89,7 @@ class RunSpec(RanksOptions, RunOptions, ObjectiveOptions):
         return plugs | {"run": {item.name: getattr(self, item.name) for item in _own()}}
 
     def __reduce__(self):
-        return _unpickled, (self.plugin, self._parts())  # another process may have to load plug-ins first
+        return _of_parts, (self._parts(), self.plugin)  # another process may have to load plug-ins first
 
     @classmethod
     def read(cls, path: Path) -> RunSpec:
@@ -114,14 +108,10 @@ def _own():
     return [item for item in fields(RunSpec) if item.name not in KINDS]
 
 
-def _of_parts(parts):
+def _of_parts(parts, plugin=None):
+    load_plugins(plugin)
     plugs = {kind: _plug_of(kind, parts.get(kind)) for kind in KINDS}
     return RunSpec(**plugs, **_checked(parts.get("run"), {item.name: item for item in _own()}))
-
-
-def _unpickled(plugin, parts):
-    load_plugins(plugin)
-    return _of_parts(parts)
 
 
 def _plug_of(kind, values):
@@ -157,12 +147,8 @@ def to_toml(values: dict[str, Any]) -> str:
     return "".join(f"{k} = {json.dumps(v, ensure_ascii=False)}\n" for k, v in values.items() if v is not None)
 
 
-if TYPE_CHECKING:
-    import os
-
-
 @dataclass(frozen=True, init=False, repr=False)
-class TrainConfig(RanksOptions, RunOptions, ObjectiveOptions, Choices):
+class TrainConfig(RunOptions, Choices):
     """The options that a training run is asked for: those of every run as attributes, those of plugs by `get`.
 
     An option left at None is filled in by `resolved`. `dataclasses.replace` changes some.
@@ -230,7 +216,7 @@ class TrainConfig(RanksOptions, RunOptions, ObjectiveOptions, Choices):
         for kind in ("loss", "weigher", "sampler", "inputs"):
             if plugs[kind] is not None:
                 plugs[kind] = plugs[kind].plug.normalise_options(plugs[kind], self)
-        own = {item.name: getattr(chosen, item.name) for item in dataclasses.fields(RunSpec) if item.name not in KINDS}
+        own = {item.name: getattr(chosen, item.name) for item in _own()}
         spec = RunSpec(**own, **plugs)
         shared = spec.share_negatives == "window" and self.share_negatives is None  # where it can be
         if shared and no_window(spec, spec.weigher.plug, spec.sampler.plug):
@@ -246,9 +232,8 @@ class TrainConfig(RanksOptions, RunOptions, ObjectiveOptions, Choices):
         if spec.min_count is None:
             values["min_count"] = spec.traversal.min_count
         of_paths = spec.loss.plug.paths
-        if spec.readout is None:
-            signless = spec.absolute_softmax  # rows that belong together may point either way
-            values["readout"] = DEFAULT if signless or of_paths else spec.traversal.readout
+        if spec.readout is None:  # without a sign rows that belong together may point either way
+            values["readout"] = DEFAULT if spec.absolute_softmax or of_paths else spec.traversal.readout
         spec = dataclasses.replace(spec, **values)
         if spec.min_alpha > spec.alpha:
             raise ConfigError(f"min_alpha ({spec.min_alpha:g}) is above alpha ({spec.alpha:g}); lower it")
@@ -264,7 +249,11 @@ class TrainConfig(RanksOptions, RunOptions, ObjectiveOptions, Choices):
         for kind in ("sampler", "weigher", "inputs"):
             if getattr(self, kind) is not None:
                 KINDS[kind][getattr(self, kind)]
-        name = self._called()
+        known = PRESETS.get(self.preset)
+        if known is not None and self.loss in (None, known.loss):
+            name = self.preset  # a configuration that was resolved remembers it
+        else:
+            name = self.loss or (self.traversal.bipartite_loss if self.rectangular else None) or self.traversal.loss
         preset = preset_of(name, self.traversal.of_words)
         values = {key: value for key, value in preset.values.items() if self.get(key) is None}
         values |= {"loss": preset.loss, "preset": name}
@@ -272,13 +261,6 @@ class TrainConfig(RanksOptions, RunOptions, ObjectiveOptions, Choices):
         if self.alpha is None:
             values["alpha"] *= KINDS["inputs"][self.inputs].alpha_scale * self.traversal.alpha_scale
         return dataclasses.replace(self, **values), preset
-
-    def _called(self):
-        """Return the name by which the objective was chosen; a configuration that was resolved remembers it."""
-        known = PRESETS.get(self.preset)
-        if known is not None and self.loss in (None, known.loss):
-            return self.preset
-        return self.loss or (self.traversal.bipartite_loss if self.rectangular else None) or self.traversal.loss
 
 
 def _options_of(config, kind):

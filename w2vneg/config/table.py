@@ -10,12 +10,10 @@ from ..objectives.inputs import INPUTS
 from ..objectives.losses import LOSSES
 from ..objectives.samplers import SAMPLERS
 from ..objectives.weighers import WEIGHERS
-from .options import Choices, ObjectiveOptions, RanksOptions, RunOptions
+from .options import Choices, RunOptions
 
 KINDS = {"source": TRAVERSALS, "inputs": INPUTS, "sampler": SAMPLERS, "weigher": WEIGHERS, "loss": LOSSES}
 """Option that names a plug -> where plugs of that kind are registered."""
-
-_OWN = (Choices, ObjectiveOptions, RunOptions, RanksOptions)
 
 # what plugs must agree about
 _FACTS = ("help", "limits", "infinite", "choices", "negative_flag", "flag_value", "metavar")
@@ -29,7 +27,7 @@ def table():
         dict of kind -> dict of the plug's name -> its default; options of the run itself have {} there
     ConfigError if two plugs mean different things by one name
     """
-    own = {item.name: item for group in _OWN for item in dataclasses.fields(group)}
+    own = {item.name: item for group in (Choices, RunOptions) for item in dataclasses.fields(group)}
     found = {name: _field(item, item.default, {}) for name, item in own.items()}
     for kind, registry in KINDS.items():
         for name in registry:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..config.compatibility import check_freeze
-from ..config.options import RanksOptions, RunOptions
+from ..config.options import RunOptions
 from ..config.table import table
 from ..data.inputs import Input, of_as_many_kinds, settled
 from ..data.words import PackedStrings
@@ -174,9 +174,8 @@ if TYPE_CHECKING:
     from ..config import TrainConfig
     from ..vectors import Vectors
 
-_FIXED = {"dim", "source", "rectangular"}
-_OF_RANKS = {item.name for item in dataclasses.fields(RanksOptions)}
-MAY_CHANGE = frozenset(item.name for item in dataclasses.fields(RunOptions)) - _FIXED | {"plugin"} | _OF_RANKS
+MAY_CHANGE = {item.name for item in dataclasses.fields(RunOptions) if item.metadata["group"] not in ("objective", None)}
+MAY_CHANGE = frozenset(MAY_CHANGE - {"dim"} | {"plugin"})
 """Options that a model may go on with newly set: those of the run, but for what its rows are."""
 
 
