@@ -26,12 +26,11 @@ class DenseEngine(InMemoryEngine):
     """
 
     def __init__(self, model, walk, loss, block, config, l2=None):
-        workers = config.workers
-        super().__init__(model, walk, block, workers, 0, config.seed)
+        super().__init__(model, walk, block, config.workers, 0, config.seed)
         self.source, self.loss = walk.source, loss
         self._decay = (None, None) if l2 is None else self._decay_of(l2)
         self.batch, self.bounded, self.absolute = config.loss.batch, config.bounded_steps, config.absolute_softmax
-        n_groups = workers * block
+        n_groups = config.workers * block
         # a last group may look at room for the largest one, though it fills less
         self._groups = Groups.room(n_groups, (n_groups + 1) * walk.largest_group)
         self._work = Workspace.of(min(self.batch, len(self.vectors_in)), *self.vectors_out.shape)

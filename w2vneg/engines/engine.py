@@ -1,4 +1,4 @@
-"""What the trainer asks of an engine, wherever its matrices lie."""
+"""What the trainer asks of an engine, wherever its matrices lie; and what engines of this machine share."""
 
 from abc import ABC, abstractmethod
 from typing import NamedTuple
@@ -8,12 +8,13 @@ import numpy as np
 from ..kernels.schedule import rounds_of, stream_key
 from .matrices import Matrices
 
+_KEPT, _DRAWN, _ORDER = 1, 2, 3  # first word of a random stream's name: subsampling, draws, order of blocks
+
 
 class Round(NamedTuple):
     """A round of an epoch: every worker's block of the data.
 
-    epoch, number : int, from 0; number : its place among the rounds of the epoch
-    blocks : int64, (workers, 2), [from, to) in positions of the walk
+    number : int, its place in the epoch, from 0; blocks : int64, (workers, 2), [from, to) in positions of the walk
     """
 
     epoch: int
@@ -67,7 +68,7 @@ class Engine(ABC):
 
     @abstractmethod
     def kept(self):
-        """Return the state kept last (dict of str -> float32 array)."""
+        """Return the state kept last (dict of str -> float32 array, read-only), until another one is kept."""
 
     @abstractmethod
     def go_back(self):
@@ -85,17 +86,11 @@ class Engine(ABC):
         """Let go of what lies elsewhere; the matrices stay, as they were at last."""
 
 
-_KEPT, _DRAWN, _ORDER = 1, 2, 3  # first word of a random stream's name: subsampling, draws, order of blocks
-
-
 class InMemoryEngine(Matrices, Engine):
-    """Plans rounds, and starts their random streams.
+    """Plans rounds of one `block` of positions a worker, at most, and starts their random streams.
 
-    model : Model, its matrices become the engine's; walk : Walk
-    block : int, largest number of positions in a worker's block; workers : int
-    n_private : int, first rows of which every worker has copies; seed : int; inputs : Inputs, optional
     slot : int, which rank of a run these are, from 0: each has random streams of its own, and the first those of a run
-        alone
+        alone. Other parameters are those of `Matrices`.
     """
 
     slot = 0

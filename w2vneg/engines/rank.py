@@ -7,7 +7,7 @@ belongs to rank i mod N, its owner:
     each owner     merges the parts that it gets (`kernels.exchange`)
     each rank      rows = rows of the version + merged changes of all owners: the next version
 
-What travels is rounded (`wire`), so an owner, too, takes its change as the others get it, and all ranks hold the same
+What travels is rounded (`Packer`), so an owner, too, takes its change as the others get it, and all ranks hold the same
 bits. All three steps are functions of the version and of what they are given. So a rank that was lost needs nothing
 but the rows of a version from any other, and its share of the data.
 """
@@ -24,12 +24,15 @@ from ..kernels.exchange import merge_changes
 from ..kernels.schedule import linear
 from ..kernels.wire import from_halves, to_halves
 
+_ROOM = 1 << 17  # float32 numbers of a block: half a megabyte, which stays in a core's cache
+
 
 class Packed(NamedTuple):
-    """Rows on their way.
+    """Rows on their way from rank to rank.
 
-    ids : int32, (n,), places of the rows; None: all of them
-    values : float16 or float32, (n, dim)
+    ids : int32, (n,), places of the rows; None: all of them. Rows that did not change are left out where that is
+        cheaper: each row that is named costs four bytes more.
+    values : float16 or float32, (n, dim); float16 halves the bytes and loses nothing that training would notice
     """
 
     ids: np.ndarray
@@ -44,7 +47,7 @@ class Packed(NamedTuple):
 class Packer:
     """Packs rows block by block, into room that the next ones take again.
 
-    n_rows, dim : int; dtype : str, of `config.ranks.DTYPES`
+    n_rows, dim : int; dtype : str, of `config.options.DTYPES`
     """
 
     def __init__(self, n_rows, dim, dtype):
@@ -91,9 +94,6 @@ def _decode(packed, places, rows):
         rows[:] = values
 
 
-_ROOM = 1 << 17  # float32 numbers of a block: half a megabyte, which stays in a core's cache
-
-
 class Task(NamedTuple):
     """What a rank is to do in a period.
 
@@ -121,7 +121,7 @@ class Rank:
     """A rank.
 
     engine : LocalEngine, over this rank's share; its `slot` is set; slot : int, from 0; n_ranks : int
-    dtype : str, of `config.ranks.DTYPES`
+    dtype : str, of `config.options.DTYPES`
     """
 
     def __init__(self, engine, slot, n_ranks, dtype):
@@ -145,21 +145,17 @@ class Rank:
         if self._base and self._moved:
             self._set(self._base)
         self._moved = True
-        rounds = self._rounds_of(task)
+        if self._rounds[0] != task.epoch:
+            self._rounds = task.epoch, self.engine.plan(task.epoch)
+        rounds = self._rounds[1]
+        first, last = (len(rounds) * k // task.n_periods for k in (task.number, task.number + 1))
+        rounds = rounds[first:last]
         loss, pairs, n = 0.0, 0, len(rounds)
         for k, now in enumerate(rounds):
             end = linear(*task.alphas, (k + 1) / n) if k + 1 < n else task.alphas[1]
             more = self.engine.run(now, (linear(*task.alphas, k / n), end))
             loss, pairs = loss + more[0], pairs + more[1]
         return Work(loss, pairs, time.perf_counter() - started)
-
-    def _rounds_of(self, task):
-        epoch, rounds = self._rounds
-        if epoch != task.epoch:
-            rounds = self.engine.plan(task.epoch)
-            self._rounds = task.epoch, rounds
-        first, last = (len(rounds) * k // task.n_periods for k in (task.number, task.number + 1))
-        return rounds[first:last]
 
     def changes(self, made_up=None):
         """Return what training changed, a part for each owner: list of dict of matrix -> Packed.

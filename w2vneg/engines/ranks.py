@@ -34,8 +34,7 @@ class RanksEngine(Engine):
 
     def __init__(self, replica, n_rounds, n_positions, alpha_scale=1.0):
         self.replica, self.n_rounds, self.n_positions = replica, n_rounds, n_positions
-        self.alpha_scale, self._times = alpha_scale, []
-        self.version = 0  # exchanges until now
+        self.alpha_scale, self._times, self.version = alpha_scale, [], 0  # version: exchanges until now
 
     @abstractmethod
     def _period(self, task):

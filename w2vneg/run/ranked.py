@@ -1,4 +1,11 @@
-"""From a configuration and data to the engine that it names: this machine's own, or one of several ranks."""
+"""From a configuration and data to the engine that it names: this machine's own, or one of several ranks; and how often
+ranks exchange what they have learnt.
+
+What counts is the number of exchanges in a run, not the tokens between two. On 17 million words 120 exchanges of 8
+ranks reach nearly what one rank does, 600 all of it; with 30 several points of analogies are lost (docs/scaling.md).
+Where ranks agree the merge takes the mean of what each learnt from its part, so rows move less than in one rank's hands;
+a loss that gains by it says what to multiply alpha by (`Loss.rank_alpha`), the less the more often ranks exchange.
+"""
 
 import dataclasses
 import functools
@@ -24,6 +31,7 @@ ENOUGH = 500
 FEW_RANKS, MANY_RANKS = 2, 8
 """Ranks up to which alpha is one rank's, and from which on it is raised in full."""
 
+_WORTH = 0.9  # of the time is training, where the number of exchanges allows
 _SHORTEST = 1000  # tokens of a rank between exchanges: below, a round's fixed costs count
 
 
@@ -38,7 +46,9 @@ def plan_exchanges(config, n_positions, cost=None):
     ranks, epochs = config.ranks, config.epochs
     each = max(1, n_positions // ranks)  # positions of a rank in an epoch
     if config.exchange_every == "auto":
-        wanted = ENOUGH if cost is None else _by_cost(*cost, epochs)
+        wanted = ENOUGH
+        if cost is not None:  # most of the time is left to training
+            wanted = min(ENOUGH, max(FEWEST, int((1 / _WORTH - 1) * epochs * cost[1] / max(cost[0], 1e-9))))
         every = max(1, min(each // math.ceil(FEWEST / epochs), max(_SHORTEST, each // math.ceil(wanted / epochs))))
     else:
         every = min(each, int(config.exchange_every))
@@ -49,15 +59,6 @@ def plan_exchanges(config, n_positions, cost=None):
     return ExchangesPlanned(ranks, every, an_epoch, exchanges, FEWEST, scale, efficiency)
 
 
-_WORTH = 0.9  # of the time is training, where the number of exchanges allows
-
-
-def _by_cost(exchange, epoch, epochs):
-    """Return how many exchanges in a run leave most of its time to training: at least `FEWEST`, at most `ENOUGH`."""
-    affordable = (1 / _WORTH - 1) * epochs * epoch / max(exchange, 1e-9)
-    return min(ENOUGH, max(FEWEST, int(affordable)))
-
-
 def rank_alpha(loss, ranks, exchanges):
     """Return what alpha is multiplied by; loss : class of a `Loss`.
 
@@ -66,11 +67,7 @@ def rank_alpha(loss, ranks, exchanges):
     """
     by_ranks = math.log(ranks / FEW_RANKS) / math.log(MANY_RANKS / FEW_RANKS)
     by_exchanges = math.log(ENOUGH / max(exchanges, 1)) / math.log(ENOUGH / FEWEST)
-    return loss.rank_alpha ** (_share(by_ranks) * _share(by_exchanges))
-
-
-def _share(x):
-    return min(1.0, max(0.0, x))
+    return loss.rank_alpha ** (min(1.0, max(0.0, by_ranks)) * min(1.0, max(0.0, by_exchanges)))
 
 
 def assemble(data, config, model, start=None):
@@ -96,27 +93,17 @@ def _virtual(data, config, model, start):
     n_positions = sum(walk.n_positions for walk in walks)
     plan = plan_exchanges(config, n_positions)
     first, parts = make_rank(shares[0], walks[0], config, model, 0, plan, start)
-    others = [
-        make_rank(shares[slot], walks[slot], config, _copied(model), slot, plan)[0] for slot in range(1, config.ranks)
-    ]
+    others = []
+    for slot in range(1, config.ranks):
+        twin = dataclasses.replace(model)
+        twin.adopt({name: matrix.copy() for name, matrix in model.matrices().items()})
+        others.append(make_rank(shares[slot], walks[slot], config, twin, slot, plan)[0])
     return _engine_of(VirtualEngine, [first, *others], parts, config, n_positions, plan)
 
 
 @dataclasses.dataclass(frozen=True)
-class Handed:
-    """How an actor gets its data where this machine has them: share, EncodedCorpus or EncodedPairs; slot : int."""
-
-    share: object
-    slot: int
-
-    def open(self, progress):
-        """Return this rank's data; nothing is read for them."""
-        return ShareOfRank(self.share, self.slot)
-
-
-@dataclasses.dataclass(frozen=True)
 class Read:
-    """How an actor gets its data by reading: reading, a `Reading`; slot : int; vocab : Vocabulary, once it is known."""
+    """How an actor gets its data by reading. reading : Reading; slot : int; vocab : Vocabulary, once it is known"""
 
     reading: Reading
     slot: int
@@ -131,7 +118,7 @@ class Read:
 
 
 class ShareOfRank:
-    """A rank's data, as `engines.ray.RankActor` wants them.
+    """A rank's data, as `engines.ray.RankActor` wants them, and how it gets them where this machine has them.
 
     share : EncodedCorpus or EncodedPairs; or RankText, until `encode`
     slot : int
@@ -139,6 +126,10 @@ class ShareOfRank:
 
     def __init__(self, share, slot):
         self.share, self.slot = share, slot
+
+    def open(self, progress):
+        """Return itself; nothing is read."""
+        return self
 
     def counts(self):
         """Return the types of a text with their counts."""
@@ -175,7 +166,7 @@ def _ray(data, config, model, start):
     with crew.beginning():
         if not lies_there:
             shares = [data.share(slot, borders(config)) for slot in range(n_ranks)]
-            crew.open(map(Handed, shares, range(n_ranks)))
+            crew.open(map(ShareOfRank, shares, range(n_ranks)))
             sample = shares[0]
         n_positions = crew.ready(config)
         plan = plan_exchanges(config, n_positions)
@@ -236,14 +227,6 @@ def _engine_of(kind, ranks, parts, config, n_positions, plan):
     start_events = parts.start_events if alone else (*parts.start_events, plan)
     config = dataclasses.replace(config, exchange_every=str(plan.every))
     return dataclasses.replace(parts, engine=engine, start_events=start_events, config=config)
-
-
-def _copied(model):
-    """Return a model with the same numbers in matrices of its own."""
-    copies = {name: matrix.copy() for name, matrix in model.matrices().items()}
-    twin = dataclasses.replace(model)
-    twin.adopt(copies)
-    return twin
 
 
 _ENGINES = {"local": assemble_local, "virtual": _virtual, "ray": _ray}

@@ -33,9 +33,13 @@ from .prior import Prior, config_to_grow, gentler
 from .recommender import Recommender
 
 if TYPE_CHECKING:
-    from typing import TypeVar
+    from collections.abc import Callable, Sequence
 
-    Self = TypeVar("Self", bound="Estimator")
+    from ..data.encoded import HeldOut
+    from ..data.vocab import Vocabulary
+    from .conductor import Corpus
+    from .trainer import Trainer
+    from .validation import Validate, Validation
 
 
 def with_options(config, options):
@@ -69,50 +73,7 @@ class _Signature:
         return inspect.Signature([config, *options])
 
 
-class Estimator:
-    """Holds ``config`` and shows it as scikit-learn's estimators show their parameters."""
-
-    __signature__ = _Signature()
-
-    config: TrainConfig
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return all options by name; None where one is left open. `deep` is scikit-learn's and changes nothing."""
-        return {item.name: self.config.get(item.name) for item in options_of_users()}
-
-    def set_params(self: Self, **params: Any) -> Self:
-        """Change options, for the next `fit`; ConfigError for one that is unknown or out of range."""
-        settled = params.keys() & table().keys() - {item.name for item in options_of_users()}
-        if settled:
-            raise ConfigError(f"{min(settled)} is no option to set; it follows from the others and from what is read")
-        self.config = with_options(self.config, params)
-        return self
-
-    def __sklearn_tags__(self) -> Any:
-        """Return scikit-learn's tags; it alone asks for them."""
-        from sklearn.utils import InputTags, Tags, TargetTags
-
-        tags = InputTags(one_d_array=True, two_d_array=False, string=True)
-        return Tags(estimator_type=None, target_tags=TargetTags(required=False), input_tags=tags)
-
-    def __repr__(self):
-        values = self.config.as_dict()
-        given = {item.name: values[item.name] for item in options_of_users() if values[item.name] != item.default}
-        shown = [f"{name}={value!r}" for name, value in given.items()]
-        return f"{type(self).__name__}({', '.join(shown)})"
-
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from ..data.encoded import HeldOut
-    from ..data.vocab import Vocabulary
-    from .conductor import Corpus
-    from .trainer import Trainer
-    from .validation import Validate, Validation
-
-
-class Word2Vec(Estimator, Recommender):
+class Word2Vec(Recommender):
     """Skip-gram embeddings with a choice of loss, sampler and weigher.
 
     Parameters
@@ -136,6 +97,8 @@ class Word2Vec(Estimator, Recommender):
         For an option that is unknown or out of range.
     """
 
+    __signature__ = _Signature()
+
     def __init__(self, config: TrainConfig | RunSpec | None = None, **options: Any) -> None:
         if isinstance(config, RunSpec):  # of a model
             config = TrainConfig(**config.flat())
@@ -147,11 +110,7 @@ class Word2Vec(Estimator, Recommender):
         self.model: Model | None = None
         self._folder: str | None = None  # of the model, if it was loaded and not trained since
         self._trained_by: TrainConfig | None = None  # `config` as it was when the model was trained or loaded
-        self._read: tuple[Any, Any, Any] = (
-            None,
-            None,
-            None,
-        )  # the model, where it stood, and its vectors, as `wv` has made them last
+        self._read: Any = None, None, None  # the model, where it stood, and its vectors, as `wv` has made them last
 
     def fit(
         self,
@@ -227,9 +186,7 @@ class Word2Vec(Estimator, Recommender):
         followers = Followers(progress)
         if update and (init is not None or vocab is not None or vocab_out is not None):
             raise ConfigError("update=True begins with the model's own words; leave init, vocab and vocab_out out")
-        changed = self._changed() if update else {}
-        prior = self._prior(init, update, freeze, "alpha" in changed)
-        config = self._gentler(changed) if update else self.config
+        config, prior = self._beginning(init, update, freeze)
         run = Run(config, corpus, prior, vocab=vocab, vocab_out=vocab_out, diagnose=diagnose)
         kept = {name: getattr(self.config, name) for name in ("alpha", "min_alpha", "epochs")}
         self.config, self._folder = dataclasses.replace(run.given, **kept), None
@@ -244,9 +201,10 @@ class Word2Vec(Estimator, Recommender):
         validation = None if valid is None else valid.of(encoded, self.config.lowercase)
         if isinstance(checkpoints, str | Path):
             checkpoints = Checkpoints(checkpoints)
-        listeners = [*_checked(listeners), followers]
+        if callable(listeners) or not all(map(callable, listeners)):
+            raise ConfigError("listeners must be a list of functions of one event: fit(…, listeners=[print])")
         with followers, watched(followers), nullcontext() if checkpoints is None else checkpoints.owning():
-            trainer = run.trainer(listeners, validation, checkpoints)
+            trainer = run.trainer([*listeners, followers], validation, checkpoints)
             self.model = trainer.model
             trainer.train()
             if checkpoints is not None:
@@ -257,29 +215,44 @@ class Word2Vec(Estimator, Recommender):
             warnings.warn(doubt, stacklevel=2)
         return self.vectors
 
+    def _beginning(self, init, update, freeze):
+        """Return the configuration of a `fit`, and the `Prior` that it begins with."""
+        if not update:
+            if freeze and init is None:
+                raise ConfigError("freeze keeps the rows that a run begins with; give init or update=True with it")
+            return self.config, Prior() if init is None else Prior.init(init, freeze)
+        model, before = self._trained(), self._trained_by
+        given = {name: getattr(self.config, name) for name in ("alpha", "epochs")}
+        changed = {name: value for name, value in given.items() if before is None or value != getattr(before, name)}
+        own = gentler(model, changed)
+        own |= {"min_alpha": None} if "alpha" in own else {}
+        prior = Prior.update(model, self._folder or "", freeze, "alpha" in changed)
+        return dataclasses.replace(self.config, **own), prior
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return all options by name; None where one is left open. `deep` is scikit-learn's and changes nothing."""
+        return {item.name: self.config.get(item.name) for item in options_of_users()}
+
     def set_params(self, **params: Any) -> Word2Vec:
-        super().set_params(**params)
+        """Change options, for the next `fit`; ConfigError for one that is unknown or out of range."""
+        settled = params.keys() & table().keys() - {item.name for item in options_of_users()}
+        if settled:
+            raise ConfigError(f"{min(settled)} is no option to set; it follows from the others and from what is read")
+        self.config = with_options(self.config, params)
         self._trained_by = self._trained_by and _opened(self._trained_by, params)
         return self
 
-    def _changed(self):
-        """Return alpha and epochs, where they were changed since the model was trained or loaded (dict)."""
-        before = self._trained_by
-        given = {name: getattr(self.config, name) for name in ("alpha", "epochs")}
-        return {name: value for name, value in given.items() if before is None or value != getattr(before, name)}
+    def __sklearn_tags__(self) -> Any:
+        """Return scikit-learn's tags; it alone asks for them."""
+        from sklearn.utils import InputTags, Tags, TargetTags
 
-    def _gentler(self, changed):
-        """Return the configuration of an update: with its own alpha and epochs, unless they have been changed."""
-        own = gentler(self._trained(), changed)
-        return dataclasses.replace(self.config, **own, **({"min_alpha": None} if "alpha" in own else {}))
+        tags = InputTags(one_d_array=True, two_d_array=False, string=True)
+        return Tags(estimator_type=None, target_tags=TargetTags(required=False), input_tags=tags)
 
-    def _prior(self, init, update, freeze, own_alpha):
-        """Return what `fit` begins with, a `Prior`."""
-        if update:
-            return Prior.update(self._trained(), self._folder or "", freeze, own_alpha)
-        if freeze and init is None:
-            raise ConfigError("freeze keeps the rows that a run begins with; give init or update=True with it")
-        return Prior() if init is None else Prior.init(init, freeze)
+    def __repr__(self):
+        values = self.config.as_dict()
+        given = {item.name: values[item.name] for item in options_of_users() if values[item.name] != item.default}
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in given.items())})"
 
     def check(self) -> None:
         """Raise now, before a corpus is read, if the options do not go together or name what is not there."""
@@ -419,10 +392,3 @@ class Word2Vec(Estimator, Recommender):
 def _opened(config, given):
     """Return a configuration with alpha and epochs open where they are `given`, so that they count as changed."""
     return dataclasses.replace(config, **{name: None for name in ("alpha", "epochs") if name in given})
-
-
-def _checked(listeners):
-    """Return the listeners; ConfigError unless they are several callables, or none."""
-    if callable(listeners) or not all(map(callable, listeners)):
-        raise ConfigError("listeners must be a list of functions of one event: fit(…, listeners=[print])")
-    return listeners
