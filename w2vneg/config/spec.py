@@ -153,10 +153,7 @@ class TrainConfig(RunOptions, Choices):
 
     An option left at None is filled in by `resolved`. `dataclasses.replace` changes some.
 
-    Raises
-    ------
-    ConfigError
-        If a value is out of range, or there is no such option.
+    ConfigError if a value is out of range, or there is no such option
     """
 
     plugs: dict[str, Any] = field(hash=False)  # the options of plugs that were given

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from ..config.compatibility import about_cosines, check_diagnose
+from ..config.compatibility import check_diagnose
 from ..config.options import without_ranks
 from ..data.encoded import Encoded, encode_corpus
 from ..data.inputs import Input, as_input, encode_input
@@ -41,7 +41,9 @@ if TYPE_CHECKING:
 
     Corpus: TypeAlias = "str | os.PathLike | Input | Encoded | Iterable[Sequence[str]]"
 
-Progress = Callable[[int, "int | None"], None]
+_FALL = 0.01  # of the loss at init
+_FEWEST_PAIRS = 10_000  # trained: with fewer a run has hardly begun
+_FEWEST = 100  # words, items or held-out pairs: fewer are too few to judge by
 
 
 class Run:
@@ -103,7 +105,10 @@ class Run:
         progress : callable that returns a context of a callable (bytes read, bytes in all or None), or of None
         """
         data = self.located if isinstance(self.data, Input) else self.data
-        vocabularies = {name: _vocabulary(fixed) for name, fixed in self._vocabularies.items()}
+        vocabularies = dict(self._vocabularies)
+        for name, fixed in vocabularies.items():
+            if fixed is not None and not isinstance(fixed, Vocabulary):
+                vocabularies[name] = Vocabulary.load(fixed)
         if self.prior.way == "update":
             with progress() as told:
                 vocabularies = self._grown(data, told)
@@ -156,10 +161,8 @@ class Run:
             weights = tuple(read_degeneracy(file, self.encoded.vocab_out).tolist())
             config = dataclasses.replace(config, sampler=dataclasses.replace(config.sampler, degeneracy=weights))
         begun, own_vocab = self.prior.as_dict(), self._own_vocab  # a resumed model's origin is made anew
-        prior = self.prior.resumed
-        trainer = Trainer(
-            self.encoded, config, listeners, prior, self.diagnose, validation, checkpoints, self.prior.rows
-        )
+        resumed, rows = self.prior.resumed, self.prior.rows
+        trainer = Trainer(self.encoded, config, listeners, resumed, self.diagnose, validation, checkpoints, rows)
         origin = trainer.model.origin
         if self.prior.way == "update" and self.prior.model is not None and self.prior.model.known is None:
             trainer.model.known = None  # what users had before is not known
@@ -170,25 +173,13 @@ class Run:
         return trainer
 
     def told_of_alpha(self) -> str:
-        """Return in words how much smaller alpha is, "" where it is not."""
-        if self.alpha_share == 1:
-            return ""
+        """Return in words how much smaller alpha is."""
         alpha = self.config.alpha
         assert alpha is not None
         return (
             f"Newer text is {self.alpha_share**2:.0%} of all: --alpha {alpha:.3g}, not the model's "
             f"{alpha / self.alpha_share:.3g}, so that it moves what was learnt as far as it weighs."
         )
-
-
-def _vocabulary(fixed):
-    return fixed if fixed is None or isinstance(fixed, Vocabulary) else Vocabulary.load(fixed)
-
-
-def doubts(trainer: Trainer) -> list[str]:
-    """Return what whoever uses the vectors of a run that is over must know, as sentences."""
-    caution = about_cosines(trainer.config)
-    return [*filter(None, [caution]), *(doubts_of(trainer) if trainer.complete else ())]
 
 
 def reading(config: TrainConfig, data: Any) -> TrainConfig:
@@ -226,7 +217,7 @@ def encode(
     *,
     vocab: Vocabulary | None = None,
     vocab_out: Vocabulary | None = None,
-    progress: Progress | None = None,
+    progress: Callable[[int, int | None], None] | None = None,
     phrases: tuple | None = None,
 ) -> Encoded:
     """Read data with the options of a run.
@@ -248,11 +239,6 @@ def encode(
         raise ConfigError("sentences have one vocabulary; leave vocab_out out")
     check_sentences(data)
     return dataclasses.replace(encode_corpus(data, **shaping), phrases=tuple(phrases or ()))
-
-
-_FALL = 0.01  # of the loss at init
-_FEWEST_PAIRS = 10_000  # trained: with fewer a run has hardly begun
-_FEWEST = 100  # words, items or held-out pairs: fewer are too few to judge by
 
 
 def doubts_of(trainer):

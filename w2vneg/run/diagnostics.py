@@ -105,16 +105,10 @@ class Diagnoser:
             signs = np.where(scores < 0, -1.0, 1.0) if engine.shape.absolute else None
             for c, row in enumerate(scores):
                 pair = start + c
-                yield (
-                    x[c],
-                    vectors_out,
-                    row.astype(np.float64),
-                    None if signs is None else signs[c],
-                    None if targets is None else targets[c],
-                    int(self.pairs.positives[pair, 0]),
-                    self.known[pair],
-                    Seen(*(array[:, pair] for array in seen)),
-                )
+                sign, target = (None if each is None else each[c] for each in (signs, targets))
+                positive, of_pair = int(self.pairs.positives[pair, 0]), Seen(*(array[:, pair] for array in seen))
+                logits = row.astype(np.float64)
+                yield x[c], vectors_out, logits, sign, target, positive, self.known[pair], of_pair
 
     def _log_targets(self, epoch, centres, scores):
         """Return the log of the sampler's target, up to a constant a row, (n_centres, n_vocab); None if unknown."""
@@ -138,11 +132,8 @@ def _sample_pairs(engine, seed, n_pairs):
     rng = np.random.default_rng(stream_key(_PLACES, seed))
     starts = rng.integers(0, engine.walk.n_positions, 4 * n_pairs)
     ranges = np.stack([starts, np.minimum(starts + _STRETCH, engine.walk.n_positions)], axis=1)
-    pairs = Pairs(
-        np.zeros(len(ranges), np.int32),
-        np.zeros((len(ranges), shape.max_positives), np.int32),
-        np.zeros(len(ranges), np.int64),
-    )
+    n = len(ranges)
+    pairs = Pairs(np.zeros(n, np.int32), np.zeros((n, shape.max_positives), np.int32), np.zeros(n, np.int64))
     tokens = np.empty(engine.walk.room(_STRETCH), np.int32)
     stream = np.array([stream_key(_PLACES, seed, 1)], np.uint64)
     sample_groups(engine.plugs.source, ranges, stream[0], stream, tokens, pairs)
@@ -197,18 +188,9 @@ def _evaluate(x, vectors_out, logits, signs, log_target, positive, known, seen):
     each = (each + seen.gradients[:, :1] * vectors_out[positive]).astype(np.float64)
     mean = each.mean(axis=0)
     spread = ((each - mean) ** 2).sum() / (len(each) - 1)
-    return _Figures(
-        bins,
-        effective,
-        int(there.sum()),
-        int(counts.sum()),
-        int((known[seen.ids] & counts).sum()),
-        size,
-        float(mean @ full),
-        float(mean @ mean - spread / len(each)),
-        float(full.astype(np.float64) @ full),
-        float(spread),
-    )
+    gradient = float(mean @ full), float(mean @ mean - spread / len(each)), float(full.astype(np.float64) @ full)
+    drawn = int(there.sum()), int(counts.sum()), int((known[seen.ids] & counts).sum())
+    return _Figures(bins, effective, *drawn, size, *gradient, float(spread))
 
 
 def _normalised(log_weights):
@@ -251,18 +233,7 @@ def _summary(figures, epoch, n_pairs, n_sets, seconds, seen):
     own, full = max(total["own"], 0.0), total["full"]
     cosine = _ratio(total["inner"], np.sqrt(own * full))
     error = _ratio(np.sqrt(max(own - 2 * total["inner"] + full, 0.0)), np.sqrt(full))
-    return Diagnosis(
-        epoch,
-        n_pairs,
-        n_sets,
-        seen.ids.shape[2],
-        distance,
-        floor,
-        effective,
-        _ratio(total["true"], total["counted"]),
-        _ratio(total["negative_norm"], total["counted"]),
-        None if cosine is None else min(1.0, cosine),
-        error,
-        _ratio(np.sqrt(total["spread"]), np.sqrt(full)),
-        seconds,
-    )
+    found = distance, floor, effective, _ratio(total["true"], total["counted"])
+    gradient = _ratio(total["negative_norm"], total["counted"]), None if cosine is None else min(1.0, cosine), error
+    noise = _ratio(np.sqrt(total["spread"]), np.sqrt(full))
+    return Diagnosis(epoch, n_pairs, n_sets, seen.ids.shape[2], *found, *gradient, noise, seconds)

@@ -72,19 +72,23 @@ class Estimate:
 
 
 def estimate(config, encoded, *, validation=None, done=0.0, seconds=3.0):
-    """Find out what a run would take.
+    """Return the `Estimate` of a run.
 
     config : TrainConfig; encoded : EncodedCorpus or EncodedPairs
-    validation : Validation, optional, held-out pairs to evaluate the run on; they are ranked once, to see how long that
-        takes
-    done : float, in [0, 1], share of the run that lies behind it already
-    seconds : float, how long to train at most to measure the rate, compiling not counted; returns Estimate
-    ConfigError if it is clear without a model that the memory there is does not do
-    W2vnegError whatever the run itself would refuse (see `Trainer`)
+    validation : Validation, optional, ranked once, to see how long that takes; done : float, in [0, 1], share of the run
+        that lies behind it already; seconds : float, how long to train at most to measure the rate
+    ConfigError if it is clear without a model that the memory there is does not do; W2vnegError for whatever the run
+        itself would refuse
     """
     check_whole(encoded, "an estimate")
     run = Run(without_ranks(config), encoded)
-    _check_room(4 * config.dim * (len(encoded.vocab) + len(encoded.vocab_out)))
+    matrices = 4 * config.dim * (len(encoded.vocab) + len(encoded.vocab_out))
+    needed, room = PROGRAM + matrices * (1 if goes_to_disk(matrices) else 2), memory_size()  # and their snapshot
+    if needed > room:
+        raise ConfigError(
+            f"the run would take at least {needed / 2**20:,.0f} MB of memory, and this process may use "
+            f"{room / 2**20:,.0f} MB; use a smaller --dim or --max-vocab, or raise the limit"
+        )
     _train(_trainer(run), 0.0)  # the first round compiles or loads the kernels
     trainer = _trainer(run)
     last, taken = _train(trainer, seconds)
@@ -139,16 +143,6 @@ def estimate_of_types(config, n_types):
     return Estimate(0, *sizes, 0, memory, memory_size(), 0, disk, 0.0, 0.0)
 
 
-def _check_room(matrices):
-    """Raise ConfigError if the program, the matrices and their snapshot are more than this process may use."""
-    needed, room = PROGRAM + matrices * (1 if goes_to_disk(matrices) else 2), memory_size()
-    if needed > room:
-        raise ConfigError(
-            f"the run would take at least {needed / 2**20:,.0f} MB of memory, and this process may use "
-            f"{room / 2**20:,.0f} MB; use a smaller --dim or --max-vocab, or raise the limit"
-        )
-
-
 def _trainer(run):
     """Return a `Trainer` that does not go through the data for its read-out when it ends."""
     trainer = run.trainer()
@@ -176,6 +170,7 @@ def _train(trainer, seconds):
 
 def _memory(trainer, encoded, validation):
     """Return what memory is for: dict of str -> bytes."""
+    nbytes = lambda arrays: sum(array.nbytes for array in arrays)  # noqa: E731
     engine, model = trainer.engine.replica, trainer.model
     matrices = sum(matrix.nbytes for matrix in model.matrices().values())
     replicated = {_address(matrix): matrix for matrix in engine.replicated.values()}
@@ -187,14 +182,17 @@ def _memory(trainer, encoded, validation):
     vocabularies = {id(vocab): vocab for vocab in (model.vocab, model.vocab_out)}.values()
     return {
         "program": PROGRAM,
-        "vocabulary": sum(map(_words_size, vocabularies)),
-        "data in memory": _sum(data.values()),
+        "vocabulary": sum(
+            len(vocab.words.data) + vocab.words.offsets.nbytes + vocab.counts.nbytes + 12 * len(vocab)  # and a look-up
+            for vocab in vocabularies
+        ),
+        "data in memory": nbytes(data.values()),
         "matrices": matrices,
-        "private copies of workers": _sum(replicated.values()) - matrices,
+        "private copies of workers": nbytes(replicated.values()) - matrices,
         "snapshot to go back to": 0 if goes_to_disk(matrices) else matrices,
         "best state": 0 if validation is None else matrices,
-        "tables of the plugs": _sum(array for array in plugs.values() if not _is_mapped(array)),
-        "scratch of rounds": _sum(scratch),
+        "tables of the plugs": nbytes(array for array in plugs.values() if not _is_mapped(array)),
+        "scratch of rounds": nbytes(scratch),
         "vectors, read out": parse(trainer.config.readout).memory(len(model.vocab), trainer.config.dim),
     }
 
@@ -212,23 +210,13 @@ def _disk(trainer, encoded, validation):
     }
 
 
-def _sum(arrays):
-    return sum(array.nbytes for array in arrays)
-
-
-def _words_size(vocab):
-    """Return the bytes of a vocabulary: its words and where they begin, their counts, and the table to look them up."""
-    return len(vocab.words.data) + vocab.words.offsets.nbytes + vocab.counts.nbytes + 12 * len(vocab)
-
-
 def _text_size(vocab):
     return len(vocab.words.data) + 7 * len(vocab)  # a count or the end of a row beside each word
 
 
 def _arrays(value):
     """Return the arrays that a value holds in its items, fields or buffers: dict of address -> array, none twice."""
-    found = {}
-    left = [value]
+    found, left = {}, [value]
     while left:
         item = left.pop()
         if isinstance(item, np.ndarray):
@@ -250,7 +238,6 @@ def _address(array):
 
 
 def _is_mapped(array):
-    base = array
-    while isinstance(base, np.ndarray):
-        base = base.base
-    return isinstance(base, mmap.mmap)
+    while isinstance(array, np.ndarray):
+        array = array.base
+    return isinstance(array, mmap.mmap)

@@ -23,26 +23,11 @@ from .state import KNOWN, Best, LastGoodState, Progress, Provenance, read_known_
 
 PHRASES, RUN_FILE = "phrases.tsv", "run.toml"
 _MARKS = {"config.json", "vocab.tsv", "vectors_in.npy"}  # what makes a folder a model
-FILES = _MARKS | {  # what else a model may have, apart from matrices of plugs and of other states
-    SLIM,
-    "neighbours.npy",
-    "weights.npy",
-    "vectors_out.npy",
-    "contexts.npy",
-    PHRASES,
-    "vocab_out.tsv",
-    "extra.json",
-    "position.json",
-    "corpus.json",
-    "history.jsonl",
-    "versions.json",
-    "validation.json",
-    "good.json",
-    "law.json",
-    "log_noise.npy",
-    KNOWN,
-    RUN_FILE,
-}
+FILES = (  # what else a model may have, apart from matrices of plugs and of other states
+    {f"{name}.npy" for name in ("neighbours", "weights", "vectors_out", "contexts", "log_noise")}
+    | {f"{name}.json" for name in ("extra", "position", "corpus", "versions", "validation", "good", "law")}
+    | {*_MARKS, SLIM, PHRASES, KNOWN, RUN_FILE, "vocab_out.tsv", "history.jsonl"}
+)
 _MISSING = "missing; the folder is not a complete model"
 _TRIES = 5
 
@@ -55,7 +40,7 @@ def write_model(folder, model, portable=False):
     vectors_in.npy, vectors_out.npy, what else was trained (named in extra.json), vocab.tsv (word, count),
     contexts.npy of a run that is over, if its read-out looks at contexts, phrases.tsv if it joined phrases,
     vocab_out.tsv where targets are another kind of thing than centres,
-    config.json, position.json, corpus.json, history.jsonl, versions.json, run.toml (see `runfile`),
+    config.json, position.json, corpus.json, history.jsonl, versions.json, run.toml (see `run_as_toml`),
     law.json and log_noise.npy where it is known how raw scores settle (see `evaluation.correction`), for other readers;
     validation.json and, until a run that is evaluated is over, best_NAME.npy of each matrix; good.json, and
     good_NAME.npy after an interruption between two states that were checked; frozen_NAME.npy of matrices with rows that
@@ -63,20 +48,18 @@ def write_model(folder, model, portable=False):
 
     OutputError if the folder holds something else than a model, or cannot be written
     """
+    import numba
+
     check_place(folder)
     told = without_places if portable else lambda value: value
-    kinds = {"best": model.best, "good": model.good}
-    others = {
-        f"{kind}_{name}.npy": matrix
-        for kind, state in kinds.items()
-        for name, matrix in (state.matrices if state is not None else {}).items()
-    }
-    others |= {f"frozen_{name}.npy": mask for name, mask in model.frozen.items()}
-    ours = {f"{kind}_{name}.npy" for kind in (*kinds, "frozen") for name in model.matrices()} | FILES
+    states = {"best": model.best, "good": model.good}
+    matrices = {f"{name}.npy": matrix for name, matrix in model.matrices().items()}
+    for kind, state in states.items():
+        matrices |= {f"{kind}_{name}.npy": matrix for name, matrix in (state.matrices if state else {}).items()}
+    matrices |= {f"frozen_{name}.npy": mask for name, mask in model.frozen.items()}
+    ours = {f"{kind}_{name}.npy" for kind in (*states, "frozen") for name in model.matrices()} | FILES
     with atomic_folder(folder, keep=lambda name: name not in ours) as target:
-        for name, matrix in model.matrices().items():
-            np.save(target / f"{name}.npy", matrix, allow_pickle=False)
-        for name, matrix in others.items():
+        for name, matrix in matrices.items():
             np.save(target / name, matrix, allow_pickle=False)
         write_known(target, model.known)
         if model.contexts is not None:
@@ -94,7 +77,9 @@ def write_model(folder, model, portable=False):
         _write_json(target / "position.json", vars(model.position))
         _write_law(target, model)
         _write_json(target / "corpus.json", told(vars(model.origin)))
-        _write_json(target / "versions.json", _versions())
+        about = {"w2vneg": __version__, "python": platform.python_version(), "numpy": np.__version__}
+        about |= {"numba": numba.__version__, "machine": platform.machine()}
+        _write_json(target / "versions.json", about)
         lines = "".join(json.dumps(record) + "\n" for record in model.history)
         (target / "history.jsonl").write_text(lines, encoding="utf-8")
 
@@ -157,7 +142,12 @@ def _read_model(folder):
     }
     lengths = None if config.inputs.plug.composes else {len(vocab), len(vocab_out)}
     extra = {name: _read_matrix(folder / f"{name}.npy", lengths) for name in _read_extra(folder / "extra.json")}
-    history, origin = _read_history(folder / "history.jsonl"), _read_origin(folder / "corpus.json")
+    lines = enumerate(read_text(folder / "history.jsonl", _MISSING).split("\n"), 1)
+    where = folder / "history.jsonl"
+    history = [parse_json(line, f"{where}:{number}", lenient=True) for number, line in lines if line]
+    kinds = {"n_tokens": int, "fingerprint": int, "input": dict, "output": str, "own_vocab": bool, "begun": dict}
+    where = folder / "corpus.json"
+    origin = Provenance(**_record(where, _read_json(where), "origin", kinds))
     found = {"vocab": vocab, "config": config, "position": position, "vocab_out": vocab_out, "extra": extra}
     found |= {"history": history, "origin": origin, **matrices}
     found["best"] = _read_best(folder, matrices | extra)
@@ -216,11 +206,6 @@ def _read_position(path):
     if not fits or len(values) != len(kinds) or values["alpha_factor"] > 1:
         raise InputError(f"{path}: not the position of a run (expected the numbers {', '.join(kinds)})")
     return Progress(**values)
-
-
-def _read_origin(path):
-    kinds = {"n_tokens": int, "fingerprint": int, "input": dict, "output": str, "own_vocab": bool, "begun": dict}
-    return Provenance(**_record(path, _read_json(path), "origin", kinds))
 
 
 def _record(path, values, what, kinds):
@@ -295,11 +280,6 @@ def _read_extra(path):
     return names
 
 
-def _read_history(path):
-    lines = enumerate(read_text(path, _MISSING).split("\n"), 1)
-    return [parse_json(line, f"{path}:{number}", lenient=True) for number, line in lines if line]
-
-
 def _read_matrix(path, lengths=None, dim=None):
     """Read a float32 matrix with one of these numbers of rows and `dim` columns, where they are given."""
     matrix = read_matrix(_there(path))
@@ -313,42 +293,36 @@ def _read_matrix(path, lengths=None, dim=None):
     return matrix
 
 
-def _versions():
-    import numba
-
-    return {
-        "w2vneg": __version__,
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "numba": numba.__version__,
-        "machine": platform.machine(),
-    }
-
-
-_EVALUATION = {"metric": "metric", "patience": "patience", "every": "eval-every"}
-
-
 def run_as_toml(model, folder, told=lambda value: value):
-    """Return a run as TOML text (str).
+    """Return run.toml: data, options and beginning of a run, for ``train --config``, never where it is written.
 
     model : Model; folder : path, where it is kept, for the vocabulary of a run that did not choose its own
     told : function of what is to be written, as JSON can hold it, which returns what is written
     """
     lines = [f"# This run again: w2vneg train --config {RUN_FILE} --save-model DIR"]
     lines += [f"# {sentence}" for sentence in _missing(model, told)]
-    values = told(_data(model, folder) | _options(model.config) | _validation(model.best))
-    return "\n".join(lines) + "\n" + to_toml(values)
+    values = model.config.as_dict() | {"loss": model.config.preset or model.config.loss.name}
+    follow = table().keys() - {item.name for item in options_of_users()}  # these come about again by themselves
+    values = _data(model, folder) | {name: value for name, value in values.items() if name not in follow}
+    if (best := model.best) is not None:
+        files, how = best.settings["files"], best.settings
+        values |= {"valid": files.get("valid"), "valid-exclude-known": files.get("known")}
+        values |= {"metric": how["metric"], "patience": how["patience"], "eval-every": how["every"]}
+    return "\n".join(lines) + "\n" + to_toml(told(values))
 
 
 def _missing(model, told):
     """Yield what a file cannot say of this run, in sentences."""
-    origin = model.origin
+    origin, best = model.origin, model.best
     if not origin.input or "-" in origin.input["files"]:
         yield "Its data were no files; name them, as with --corpus."
     if "update" in origin.begun:
         yield f"It went on with {told(origin.begun['update'])}, by --update, which takes no --config."
-    if model.best is not None and not _by_a_set(model.best) and "valid" not in model.best.settings["files"]:
-        yield "Its held-out pairs were no file; name them with --valid."
+    if best is not None and "valid" not in best.settings["files"]:
+        from .validation import set_names
+
+        if best.settings["metric"] not in set_names():
+            yield "Its held-out pairs were no file; name them with --valid."
 
 
 def _data(model, folder):
@@ -363,24 +337,3 @@ def _data(model, folder):
         if model.vocab_out is not model.vocab:
             values["vocab-out"] = os.path.abspath(os.path.join(folder, "vocab_out.tsv"))
     return values | {name: value for name, value in origin.begun.items() if name in ("init", "freeze")}
-
-
-def _options(config):
-    """Return the options of a resolved configuration by which it comes about again."""
-    values = config.as_dict() | {"loss": config.preset or config.loss.name}
-    settled = table().keys() - {item.name for item in options_of_users()}
-    return {name: value for name, value in values.items() if name not in settled}
-
-
-def _by_a_set(best):
-    from .validation import set_names
-
-    return best.settings["metric"] in set_names()
-
-
-def _validation(best):
-    if best is None:
-        return {}
-    files = best.settings["files"]
-    found = {"valid": files.get("valid"), "valid-exclude-known": files.get("known")}
-    return found | {flag: best.settings[name] for name, flag in _EVALUATION.items()}

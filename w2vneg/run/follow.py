@@ -19,12 +19,9 @@ def log(event):
     if LOG.isEnabledFor(event.level):
         figures = {name: value for name, value in event.as_dict().items() if value is not None}
         name = figures.pop("event")
-        text = ", ".join(f"{key} {_shown(value)}" for key, value in figures.items())
+        plain = {key: f"{value:.4g}" if isinstance(value, float) else value for key, value in figures.items()}
+        text = ", ".join(f"{key} {value}" for key, value in plain.items())
         LOG.log(event.level, "%s: %s", name, text, extra={"event": event})
-
-
-def _shown(value):
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 class Followers:

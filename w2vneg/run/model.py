@@ -129,9 +129,8 @@ class Model:
         if absent := values.keys() - table().keys():
             raise ConfigError(f"{folder}: no plug-in has the option {min(absent)!r} that this run was given")
         config = TrainConfig(**values)
-        return config if epochs is None else self._extended(config, epochs, folder)
-
-    def _extended(self, config, epochs, folder):
+        if epochs is None:
+            return config
         done = self.position.epoch + (self.position.round > 0)
         if epochs < done:
             raise ConfigError(f"{folder} is in epoch {done} already; give --epochs {done} or more, or leave it out")
@@ -144,11 +143,10 @@ class Model:
 
 
 def read_out(model, readout=None, spell=False, progress=None):
-    """Return the vectors of a model.
+    """Return the vectors of a model, by its own read-out or another.
 
-    model : Model; readout : str, optional, another one than the model's own
     spell : bool, return what gives vectors to any spelling, too; progress : callable, optional
-    Returns (vectors, spellings, rules) : (float32 (n_rows, dim), Spellings or None, Rules or None): of a model with
+    Returns (vectors, spellings, rules) : (float32 (n_rows, dim), Spellings or None, Rules or None); of a model with
         n-grams, their means give vectors to spellings where the read-out is ``in``
     ConfigError if the read-out is unknown, or does not fit what the model was trained on
     """

@@ -23,6 +23,9 @@ from ..vectors import Vectors
 from ..vectors.formats import detect, fasttext, tell
 from .model import Model
 
+if TYPE_CHECKING:
+    from ..config import TrainConfig
+
 
 class Buckets(NamedTuple):
     """Which n-grams the rows ``grams_in`` are of. minn, maxn, buckets : int, as the options of subwords
@@ -76,15 +79,9 @@ class WarmStart:
         used, config, grams = source.buckets(), source.config, source.config.inputs
         buckets = None if used is None else Buckets(grams.minn, grams.maxn, grams.buckets, used)
         names = source.matrices()
-        return cls(
-            name,
-            config.dim,
-            lambda matrix: source.best_matrix(matrix) if matrix in names else None,
-            source.vocab.words,
-            None if config.loss.plug.paths else source.vocab_out.words,
-            buckets,
-            freeze,
-        )
+        matrix = lambda which: source.best_matrix(which) if which in names else None  # noqa: E731
+        words_out = None if config.loss.plug.paths else source.vocab_out.words
+        return cls(name, config.dim, matrix, source.vocab.words, words_out, buckets, freeze)
 
     @classmethod
     def _of_fasttext(cls, name, found, freeze):
@@ -165,14 +162,9 @@ class WarmStart:
 def _find(numbers, wanted):
     """Return where in `numbers`, all different, each of `wanted` is: int64 (n,), -1 where it is not."""
     order = np.argsort(numbers, kind="stable")
-    places = np.minimum(np.searchsorted(numbers, wanted, sorter=order), len(numbers) - 1)
-    places = order[places]
+    places = order[np.minimum(np.searchsorted(numbers, wanted, sorter=order), len(numbers) - 1)]
     return np.where(numbers[places] == wanted, places, -1)
 
-
-if TYPE_CHECKING:
-    from ..config import TrainConfig
-    from ..vectors import Vectors
 
 MAY_CHANGE = {item.name for item in dataclasses.fields(RunOptions) if item.metadata["group"] not in ("objective", None)}
 MAY_CHANGE = frozenset(MAY_CHANGE - {"dim"} | {"plugin"})
@@ -198,7 +190,8 @@ class Prior:
     @classmethod
     def init(cls, source: str | os.PathLike | Vectors | Model, freeze: bool = False) -> Prior:
         """Begin with rows of a model folder, of vectors, or a ``.bin`` of fastText's; InputError if damaged."""
-        return cls("init", _place(source), None, WarmStart.of(source, freeze))
+        place = str(source) if isinstance(source, str | os.PathLike) else ""
+        return cls("init", place, None, WarmStart.of(source, freeze))
 
     @classmethod
     def update(cls, model: Model, place: str = "", freeze: bool = False, own_alpha: bool = True) -> Prior:
@@ -231,8 +224,14 @@ class Prior:
 
     def check_data(self, data: Any) -> None:
         """Raise ConfigError unless a model that grows and newer data, or their configuration, are of one kind."""
-        if self.way == "update" and self.model is not None:
-            check_growing(self.model, data)
+        model = self.model
+        if self.way != "update" or model is None:
+            return
+        if (data.source, bool(data.rectangular)) != (model.config.source.name, model.config.rectangular):
+            raise ConfigError(
+                f"the model was trained on {model.config.traversal.data}, so its vocabulary grows by such data only; "
+                "give some, with the same --rectangular"
+            )
 
     def phrases(self, given: tuple) -> tuple | None:
         """Return the model's own phrases, None without any or where others were `given`: files, or ``auto``."""
@@ -258,10 +257,6 @@ class Prior:
         return found | ({"freeze": True} if self.freeze else {})
 
 
-def _place(source):
-    return str(source) if isinstance(source, str | os.PathLike) else ""
-
-
 def input_of_model(model: Model, place: str) -> Input:
     """Return the `Input` that a model says it was trained on; InputError if that is none. place : str, its folder"""
     try:
@@ -274,9 +269,7 @@ def input_of_model(model: Model, place: str) -> Input:
 
 
 def config_to_grow(model: Model, folder: str | os.PathLike, changes: dict[str, Any]) -> TrainConfig:
-    """Return the configuration (TrainConfig) with which a model goes on with newer data.
-
-    model : Model; folder : str, where it was read; changes : dict of option -> value, those that are given anew
+    """Return the configuration with which a model, read from `folder`, goes on with newer data, some `changes` made.
 
     ConfigError if one of them would make the objective or the size another, or as `Model.config_to_run`
     """
@@ -312,12 +305,3 @@ def gentler(model: Model, given: dict[str, Any]) -> dict[str, Any]:
     epochs = max(1, round(epochs_over(model.known.nnz) / 20))
     chosen = {"alpha": min(config.alpha, alpha), "epochs": min(config.epochs, epochs)}
     return {name: value for name, value in chosen.items() if given.get(name) is None}
-
-
-def check_growing(model: Model, data: Any) -> None:
-    """Raise ConfigError unless a model and newer data are of one kind; data : Input or TrainConfig, of the newer."""
-    if (data.source, bool(data.rectangular)) != (model.config.source.name, model.config.rectangular):
-        raise ConfigError(
-            f"the model was trained on {model.config.traversal.data}, so its vocabulary grows by such data only; give "
-            "some, with the same --rectangular"
-        )

@@ -3,7 +3,7 @@ ranks exchange what they have learnt.
 
 What counts is the number of exchanges in a run, not the tokens between two. On 17 million words 120 exchanges of 8
 ranks reach nearly what one rank does, 600 all of it; with 30 several points of analogies are lost (docs/scaling.md).
-Where ranks agree the merge takes the mean of what each learnt from its part, so rows move less than in one rank's hands;
+Where ranks agree the merge takes the mean of what each learnt from its part, so rows move less than for one rank;
 a loss that gains by it says what to multiply alpha by (`Loss.rank_alpha`), the less the more often ranks exchange.
 """
 

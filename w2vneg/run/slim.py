@@ -126,15 +126,10 @@ class SlimModel:
 class Slim(Recommender):
     """Items by items in closed form: each item is regressed on its nearest neighbours; new users need nothing.
 
-    Parameters
-    ----------
-    neighbours : int, optional
-        How many items say something of an item.
-    l2 : float, optional
-        Penalty of the regression. Both by the data, if left out: 200 and 300 where users have more than 60 items on
-        average, as of films, else 50 and 30.
-    min_count, max_vocab, encoding, lowercase
-        As of `TrainConfig`.
+    neighbours : int, optional, how many items say something of an item
+    l2 : float, optional, penalty of the regression. Both by the data, if left out: 200 and 300 where users have more
+        than 60 items on average, as of films, else 50 and 30.
+    min_count, max_vocab, encoding, lowercase : as of `TrainConfig`
     workers : int, optional, threads; all cores, if None
     """
 
@@ -150,10 +145,7 @@ class Slim(Recommender):
     def fit(self, data: Input | Encoded) -> Slim:
         """Learn from users and items or baskets: an `Input` of "pairs", "ratings" or "baskets", or encoded data.
 
-        Raises
-        ------
-        ConfigError, InputError
-            If data are no such, cannot be read, or nobody has two items.
+        ConfigError, InputError if data are no such, cannot be read, or nobody has two items
         """
         from ..vectors.evaluation.slim import default_of, fit_weights
 

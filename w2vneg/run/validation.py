@@ -90,11 +90,7 @@ class Validation:
     """How a run is evaluated; what it has found so far stands in the model, so that many runs can share one of these.
 
     held : HeldOut, pairs (i, j) with weights, as ids of the model's two vocabularies; not trained on
-    metric : str, see `Metric.parse`
-    patience : int, at least 1, optional, end the run after so many evaluations in a row without a better one; None goes
-        through all epochs
-    every : float, above 0, epochs from one evaluation to the next
-    score : by what targets are sorted; see `evaluation.scores.scores_of`
+    metric, patience, every, score : as of `Validate`
     known : HeldOut, optional, pairs left out of each centre's ranking (those trained on); a held-out pair among them
         stays in. None: what the users of the model have in training.
     files : dict of str -> str, optional, where `held` ("valid") and `known` come from, for resuming
@@ -106,18 +102,18 @@ class Validation:
         self.patience, self.every, self.score = patience, float(every), score
         self.held, self._known, self.files = held, known, files or {}
 
+    def _fingerprint(self):
+        return _fingerprint(self.held)
+
     @property
     def settings(self):
         """What must be the same where a run is resumed, and the files: dict that JSON can hold."""
         known = None if self._known is None else _fingerprint(self._known)
         return {
-            "metric": self.metric.name,
-            "patience": self.patience,
-            "every": self.every,
-            "held": _fingerprint(self.held),
-            "known": known,
-            "files": self.files,
-        } | ({} if share_of(self.score) == 0 else {"score": self.score})
+            **{"metric": self.metric.name, "patience": self.patience, "every": self.every},
+            **{"held": self._fingerprint(), "known": known, "files": self.files},
+            **({} if share_of(self.score) == 0 else {"score": self.score}),
+        }
 
     def begin(self, model):
         """Prepare a model for evaluations, or make sure that those it has had were of this kind; ConfigError if not."""
@@ -134,9 +130,8 @@ class Validation:
             what = {"held": "other held-out pairs", "known": "other known pairs"}
             name = differing[0]
             found = what.get(name, f"{name} {own.get(name)}, now {settings.get(name)}")
-            raise ConfigError(
-                f"the run to resume was evaluated by {found}; resume it with the same --valid and options"
-            )
+            remedy = "resume it with the same --valid and options"
+            raise ConfigError(f"the run to resume was evaluated by {found}; {remedy}")
 
     def due(self, model, epoch, through):
         """Tell whether something is to be done after `epoch` epochs (float); `through`: they are all there are."""
@@ -149,7 +144,7 @@ class Validation:
     def evaluate(self, model, epoch, through):
         """Evaluate the model, and end the run if that is due.
 
-        Yields Event: `Validated` unless this very state was evaluated before, then `BestRestored` if the run is over
+        Yields `Validated` unless this very state was evaluated before, then `BestRestored` if the run is over
         """
         best = model.best
         if best.last_epoch is None or abs(best.last_epoch - epoch) > _SAME_POINT:
@@ -171,17 +166,8 @@ class Validation:
             for key, matrix in model.matrices().items():
                 kept = best.matrices.setdefault(key, np.empty(matrix.shape, matrix.dtype))
                 np.copyto(kept, matrix)
-        return Validated(
-            epoch,
-            name,
-            figures,
-            figures[name],
-            best.figures[name],
-            best.epoch,
-            improved,
-            best.stale,
-            time.perf_counter() - begun,
-        )
+        found = figures[name], best.figures[name], best.epoch, improved, best.stale
+        return Validated(epoch, name, figures, *found, time.perf_counter() - begun)
 
     def _restored(self, model, epoch, early):
         best = model.best
@@ -208,16 +194,8 @@ class Validation:
         if self._known is not None:
             places = self._known.centres, self._known.targets
             known = scipy.sparse.coo_matrix((np.ones(len(places[0]), np.float32), places), shape)
-        result = evaluate_ranking(
-            scores,
-            held,
-            shape[1],
-            ks=(self.metric.k,),
-            known=known,
-            one_kind=are_items_of_one_kind(model),
-            samples=0,
-            bootstrap=0,
-        )
+        how = {"ks": (self.metric.k,), "known": known, "one_kind": are_items_of_one_kind(model)}
+        result = evaluate_ranking(scores, held, shape[1], samples=0, bootstrap=0, **how)
         return {name: float(value) for name, value in self.metric.figures(result).items()}
 
 
@@ -225,25 +203,17 @@ class Validation:
 class Validate:
     """What a run is evaluated on while it trains, and how: the argument `valid` of `Word2Vec.fit`.
 
-    Parameters
-    ----------
-    pairs : path, table in memory or HeldOut
-        Held-out pairs, ranked between rounds; the best state is what `fit` ends with.
-    metric : str
-        What is best: mpr, ndcg@15, nll or another figure that docs/ranking.md has a name of ``--metric`` for.
-    patience : int, at least 1, optional
-        Stop after so many evaluations in a row without a better one; None goes through all epochs.
-    every : float, above 0
-        Epochs from one evaluation to the next.
-    score : "raw", "corrected" or float
-        Dot products, or corrected for popularity; a number is the share of the correction.
-    exclude_known : path, table in memory or HeldOut, optional
-        Pairs to leave out of the ranking; what users have in training, if None.
-
-    Raises
-    ------
-    ConfigError
-        If metric, patience or every is out of range.
+    pairs : path, table in memory or HeldOut, held-out pairs, ranked between rounds; the best state is what `fit` ends
+        with
+    metric : str, what is best: mpr, ndcg@15, nll or another figure that docs/ranking.md has a name of ``--metric`` for
+    patience : int, at least 1, optional, stop after so many evaluations in a row without a better one; None goes
+        through all epochs
+    every : float, above 0, epochs from one evaluation to the next
+    score : "raw", "corrected" or float, dot products, or corrected for popularity; a number is the share of the
+        correction
+    exclude_known : path, table in memory or HeldOut, optional, pairs to leave out of the ranking; what users have in
+        training, if None
+    ConfigError if metric, patience or every is out of range
     """
 
     pairs: str | os.PathLike | HeldOut
@@ -273,18 +243,17 @@ def check_options(metric="mpr", patience=None, every=1.0, score=RAW):
 
 
 def make_validation(valid, encoded, *, known=None, lowercase=False, **options):
-    """Make a `Validation` for data that is trained on.
+    """Make a `Validation` for `encoded` data that are trained on.
 
     valid, known : path, table in memory or HeldOut, held-out pairs, and pairs to leave out of the ranking (or None):
         item, target[, weight] (see `data.encoded.heldout.read_pairs_file`)
-    encoded : EncodedCorpus or EncodedPairs, for its vocabularies
-    lowercase : bool, whether the names of the training data were lower-cased
-    **options : metric, patience, every, score: see `Validation`
+    lowercase : bool, whether the names of the training data were lower-cased; metric, patience, every, score : see
+        `Validation`
     InputError if a file cannot be read, or no pair of it has both items in the vocabularies
-    ConfigError if an option is out of range
     """
     check_options(**options)
-    files = {name: os.path.abspath(path) for name, path in (("valid", valid), ("known", known)) if _is_path(path)}
+    named = {"valid": valid, "known": known}
+    files = {name: os.path.abspath(path) for name, path in named.items() if isinstance(path, str | os.PathLike)}
     held, left_out = (
         given
         if given is None or isinstance(given, HeldOut)
@@ -294,10 +263,6 @@ def make_validation(valid, encoded, *, known=None, lowercase=False, **options):
     if not len(held):
         raise InputError(f"none of the {held.n_read:,} held-out pairs has both items in the training data")
     return Validation(held, known=left_out, files=files, **options)
-
-
-def _is_path(given):
-    return isinstance(given, str | os.PathLike)
 
 
 def _fingerprint(pairs):
@@ -335,33 +300,21 @@ class NamedSet:
 class SetValidation(Validation):
     """As `Validation`, by an evaluation set.
 
-    encoded : EncodedCorpus, what is trained on, for read-outs that look at contexts, and to see now how many words are
-        known
-    metric : str, one of `validation.set_names`; patience, every : as for `Validation`
-    mirror : str, optional, where named data are looked for, too; DataError if the set is nowhere
-    InputError if too few of its words are known
+    encoded : EncodedCorpus, for read-outs that look at contexts, and to see now how many words are known
+    metric : str, one of `set_names`; mirror : str, optional, where named data are looked for, too
+    DataError if the set is nowhere, InputError if too few of its words are known
     """
 
     def __init__(self, encoded, *, metric, patience=None, every=1.0, mirror=None):
         super().__init__(None, metric=metric, patience=patience, every=every)
-        self.set, self._encoded = NamedSet.of(self.metric.name), encoded
-        self._mirror = mirror
+        self.set, self._encoded, self._mirror = NamedSet.of(self.metric.name), encoded, mirror
         self._held = zlib.crc32(read_bytes(catalog.resolve(self.set.dataset, mirror=mirror, kind=self.set.kind)))
         words = encoded.vocab.words
         anything = np.random.default_rng(0).standard_normal((len(words), 2)).astype(np.float32)
         self._figures_of(Vectors(words, anything))
 
-    @property
-    def settings(self):
-        """See `Validation`; the set is known again by its content."""
-        return {
-            "metric": self.metric.name,
-            "patience": self.patience,
-            "every": self.every,
-            "held": self._held,
-            "known": None,
-            "files": {},
-        }
+    def _fingerprint(self):
+        return self._held
 
     def figures(self, model):
         """Evaluate a model's vectors as they are now: dict of str -> float, the metric first."""

@@ -40,10 +40,6 @@ class Trial:
     reason: str | None = None
 
     @property
-    def key(self):
-        return key_of(self.options, self.seed)
-
-    @property
     def given_up(self):
         """Whether it was ended because others were better (see `tpe`)."""
         return (self.reason or "").startswith(GIVEN_UP)
@@ -82,16 +78,16 @@ def rows_of(trials, metric):
 
 
 def _row(group, metric):
-    mean = lambda values: sum(values) / len(group)  # noqa: E731
-    options, n, seconds = group[0].options, len(group), mean([trial.seconds for trial in group])
+    n, options = len(group), group[0].options
+    seconds = sum(trial.seconds for trial in group) / n
     failed = next((trial.reason for trial in group if trial.reason is not None), None)
     if failed is not None:
         return Row(options, n, None, None, None, None, {}, seconds, failed)
     values = [trial.figures[metric.name] for trial in group]
     names = [name for name in group[0].figures if all(name in trial.figures for trial in group)]
-    figures = {name: mean([trial.figures[name] for trial in group]) for name in names}
-    epoch = mean([trial.epoch for trial in group])
-    return Row(options, n, mean(values), min(values), max(values), epoch, figures, seconds, None)
+    figures = {name: sum(trial.figures[name] for trial in group) / n for name in names}
+    epoch = sum(trial.epoch for trial in group) / n
+    return Row(options, n, sum(values) / n, min(values), max(values), epoch, figures, seconds, None)
 
 
 def best_of(rows, seeds):
@@ -120,7 +116,14 @@ class TrialFolder:
         except OSError as error:
             raise OutputError(f"cannot write {path}: {error.strerror}; choose another place") from error
         common = json.loads(json.dumps(common))
-        former = _read_common(self.path / "search.json") if (self.path / "search.json").exists() else None
+        kept, former = self.path / "search.json", None
+        if kept.exists():
+            try:
+                former = read_json(kept)
+            except InputError as error:
+                raise InputError(f"{error}; name another folder") from error
+            if not isinstance(former, dict):
+                raise InputError(f"{kept}: not of a search, but {str(former)[:40]}; name another folder")
         if former is None:
             self._write("search.json", json.dumps(common, indent=2, allow_nan=False) + "\n")
         elif former != common:
@@ -173,12 +176,10 @@ class TrialFolder:
         """Return the options of a Row, and those not searched that are no defaults, as TOML."""
         config = dataclasses.replace(self.config, **best.options)
         spread = f", {best.low:.4f} to {best.high:.4f} over {best.seeds} seeds" if best.seeds > 1 else ""
-        lines = [f"# {self.metric.name} {best.value:.4f}{spread}, at epoch {best.epoch:.4g}"]
-        values = config.as_dict()
-        chosen = [
-            item.name for item in options_of_users() if values[item.name] != item.default or item.name in best.options
-        ]
-        return "\n".join(lines) + "\n" + to_toml({name: values[name] for name in chosen})
+        about = f"# {self.metric.name} {best.value:.4f}{spread}, at epoch {best.epoch:.4g}\n"
+        values, defaults = config.as_dict(), {item.name: item.default for item in options_of_users()}
+        chosen = [name for name in defaults if values[name] != defaults[name] or name in best.options]
+        return about + to_toml({name: values[name] for name in chosen})
 
     def _write(self, name, text):
         with atomic_file(self.path / name) as stream:
@@ -221,16 +222,6 @@ def _is_number(value):
     return type(value) in (int, float) and abs(value) < 1e300
 
 
-def _read_common(path):
-    try:
-        values = read_json(path)
-    except InputError as error:
-        raise InputError(f"{error}; name another folder") from error
-    if not isinstance(values, dict):
-        raise InputError(f"{path}: not of a search, but {str(values)[:40]}; name another folder")
-    return values
-
-
 def _difference(former, now):
     """Name the first thing in which two searches differ."""
     for name in now:
@@ -254,17 +245,13 @@ def _table(rows, metric):
     table = [heading]
     for rank, row in enumerate(rows, 1):
         line = [str(rank) if row.value is not None else ""]
-        line += [_shown(row.options.get(name)) for name in names]
+        for value in map(row.options.get, names):  # None: the trial left it at its default
+            line.append("" if value is None else f"{value:g}" if isinstance(value, float) else str(value))
         line += [_figure(value) for value in (row.value, row.low, row.high)]
         line += [str(row.seeds), "" if row.epoch is None else f"{row.epoch:.4g}"]
         line += [_figure(row.figures.get(name)) for name in others]
         table.append([*line, f"{row.seconds:.2f}", row.reason or ""])
     return table
-
-
-def _shown(value):
-    """Return an option's value as text; nothing where the trial left it at its default."""
-    return "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _figure(value):

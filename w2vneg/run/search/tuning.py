@@ -95,10 +95,7 @@ def _search(encoded, config, combinations, validation, seeds, folder, listeners,
 
 
 class Planned:
-    """Combinations that are known beforehand: what a search asks of whatever proposes some, and tells it.
-
-    combinations : list of dict
-    """
+    """Combinations that are known beforehand: what a search asks of whatever proposes some, and tells it."""
 
     def __init__(self, combinations):
         self._combinations = combinations
@@ -180,21 +177,8 @@ def _tell_done(listeners, number, planned, trial, trials, metric):
     values = [one.figures[metric.name] for one in trials if one.reason is None]
     best = max(values, key=lambda value: metric.sign * value) if values else None
     value = trial.figures.get(metric.name)
-    _tell(
-        listeners,
-        TrialDone(
-            number,
-            planned,
-            trial.options,
-            trial.seed,
-            metric.name,
-            value,
-            trial.epoch,
-            best,
-            trial.reason,
-            trial.seconds,
-        ),
-    )
+    told = trial.options, trial.seed, metric.name, value, trial.epoch, best, trial.reason, trial.seconds
+    _tell(listeners, TrialDone(number, planned, *told))
 
 
 def _tell(listeners, event):
