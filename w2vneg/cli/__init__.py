@@ -59,7 +59,6 @@ def main(argv=None, command=cli, name="w2vneg"):
 
 
 def _status(command, argv, name):
-    """Run a command line; return its exit code, or None."""
     try:
         _check_threads()
         status = _run(command, argv, name)
@@ -140,7 +139,6 @@ def _fail_by_system(error):
 
 
 def _less_memory(argv):
-    """Return what needs less memory for the command of a command line (str)."""
     command = next((one for one in (sys.argv[1:] if argv is None else argv) if one in _COMMANDS), None)
     if command in ("slim", "split", "phrases", "data", "cache"):
         return "read less at once: a part of the files"
@@ -150,7 +148,6 @@ def _less_memory(argv):
 
 
 def _check_threads():
-    """Raise ConfigError if Numba would end in a traceback for the threads that it is given."""
     given = os.environ.get("NUMBA_NUM_THREADS", "1")
     with suppress(ValueError):
         if int(given) > 0:

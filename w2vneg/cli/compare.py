@@ -35,17 +35,11 @@ _COMMON = ("seed", "plugin")
 _FILES = ("md", "csv", "tex", "png", "pdf", "svg")
 
 
-class _Suffixes(click.ParamType):
-    """Some of `_FILES` with commas between them."""
-
-    name = "SUFFIX,…"
-
-    def convert(self, value, param, ctx):
-        found = [one.strip().removeprefix(".") for one in value.split(",")]
-        unknown = [one for one in found if one not in _FILES]
-        if unknown:
-            self.fail(f"{unknown[0]!r} is no file that is written; known: {', '.join(_FILES)}", param, ctx)
-        return found
+def _suffixes(text):
+    found = [one.strip().removeprefix(".") for one in text.split(",")]
+    if unknown := [one for one in found if one not in _FILES]:
+        raise click.BadParameter(f"{unknown[0]!r} is no file that is written; known: {', '.join(_FILES)}")
+    return found
 
 
 @click.command(cls=GroupedCommand, reads=True, takes=anything, short_help="Compare runs over several seeds.")
@@ -68,7 +62,7 @@ class _Suffixes(click.ParamType):
 @option(
     "--files SUFFIX,…",
     "Tables and plots to write: md, csv, tex, png, pdf, svg.",
-    type=_Suffixes(),
+    type=_suffixes,
     default="md,csv,png",
     section="output",
 )
@@ -183,12 +177,10 @@ def _validation_of(flags, encoded, config, note, mirror):
 
 
 def _as_name(text):
-    """Return a text as a name of a folder."""
     return re.sub(r"[^\w.=+-]+", "-", text)
 
 
 def _place(folder, combinations, names, options, seed):
-    """Return the folder of the model of a run and a seed."""
     return folder / _as_name(names[combinations.index(options)]) / f"seed-{seed}"
 
 

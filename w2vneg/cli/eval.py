@@ -184,22 +184,17 @@ def links(vectors, test, train, valid, seeds, readout, as_json):
     click.echo(table(rows))
 
 
-class _Shares(click.ParamType):
-    """Numbers between 0 and 1 with commas between them."""
-
-    name = "S,S,…"
-
-    def convert(self, value, param, ctx):
-        try:
-            return [float(one) for one in value.split(",")]
-        except ValueError:
-            self.fail(f"{value!r} is no list of shares, like 0.1,0.5,0.9", param, ctx)
+def _shares(text):
+    try:
+        return [float(one) for one in text.split(",")]
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is no list of shares, like 0.1,0.5,0.9") from None
 
 
 @evaluate.command()
 @click.argument("vectors", type=click.Path())
 @click.argument("labels", type=click.Path())
-@option("--shares S,S,…", "Shares of nodes to train on.", type=_Shares(), default_text="0.1,0.5,0.9")
+@option("--shares S,S,…", "Shares of nodes to train on.", type=_shares, default_text="0.1,0.5,0.9")
 @option("--seeds", "Draws of the training nodes.", type=click.IntRange(min=1), default=10)
 @readout_option
 @json_option

@@ -87,7 +87,6 @@ def export(source, out, format_, readout, oov, precision, words, portable):
 
 
 def _with_words(vectors, path):
-    """Return vectors with those of the words of a file, one a line, behind them."""
     from ..ground.files.bounded import read_text
 
     asked = [line.strip() for line in read_text(path).splitlines() if line.strip()]
@@ -98,7 +97,6 @@ def _with_words(vectors, path):
 
 
 def _model_of(source, flag):
-    """Return the Model of a folder; ConfigError if it is none."""
     from ..run.model import Model
 
     if not os.path.isdir(source):

@@ -27,27 +27,21 @@ asks_vectors = together(
 )
 
 
-class _Score(click.ParamType):
-    """raw, corrected or a number."""
-
-    name = "raw|corrected|LAMBDA"
-
-    def convert(self, value, param, ctx):
-        if value == "raw":  # the default: nothing heavy is imported for it
-            return value
+def _score(text):
+    if text != "raw":  # the default: nothing heavy is imported for it
         from ..vectors.evaluation.correction import share_of
 
         try:
-            share_of(value)
+            share_of(text)
         except ConfigError as error:
-            self.fail(str(error), param, ctx)
-        return value
+            raise click.BadParameter(str(error)) from None
+    return text
 
 
 score_option = option(
     "--score raw|corrected|LAMBDA",
     "Rank by raw dot products, or corrected for the popularity that negatives took out; LAMBDA is a share of it.",
-    type=_Score(),
+    type=_score,
     default="raw",
     common=False,
 )
@@ -104,10 +98,7 @@ def fixed_of(given):
 
 
 def check_fixed(fixed, read, way=None):
-    """Raise click.UsageError where the files of `fixed` would mean nothing to the `Input` `read`.
-
-    way : str, optional, the flag of a model that goes on
-    """
+    """Raise UsageError where the files of `fixed` mean nothing to the `Input` `read`; way : how a model goes on."""
     if way and fixed:
         flag = _NAMES[next(iter(fixed))][0]
         raise click.UsageError(f"{way} takes its vocabulary from the model folder; leave {flag} out")
@@ -125,10 +116,7 @@ def vocabularies(fixed):
 
 
 def tell_what_was_chosen(fixed, given, config, rectangular, note):
-    """Tell what --min-count and --max-vocab did beside the files of `fixed`, if any of both was given.
-
-    given : dict, options of the command line; config : TrainConfig; rectangular : bool; note : callable(str)
-    """
+    """Tell what --min-count and --max-vocab did beside the files of `fixed`, if any of both was given."""
     if not fixed or (config.max_vocab is None and given["min_count"] is None):
         return
     flags = " and ".join(_NAMES[name][0] for name in fixed)

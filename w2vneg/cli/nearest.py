@@ -55,7 +55,6 @@ def nearest(words, vectors, k, readout, oov, why, titles, titles_cols, mirror, a
 
 
 def _of_two_kinds(path):
-    """Tell whether a path is the folder of a model of users and items."""
     return os.path.isfile(os.path.join(path, "vocab_out.tsv"))
 
 

@@ -66,7 +66,13 @@ def objectives(name, plugin, check, bibtex, as_json, **given):
     load_plugins(plugin)
     entries = _entries()
     if name is not None:
-        entries = [entry for entry in entries if entry["name"] == name] or _unknown(name, entries)
+        names = sorted({entry["name"] for entry in entries})
+        entries = [entry for entry in entries if entry["name"] == name]
+        if not entries:
+            raise UnknownNameError(
+                f"no loss, sampler, weigher, inputs, source, read-out or preset is called {name!r}"
+                f"{did_you_mean(name, names, shown=0)} 'w2vneg objectives' lists them all."
+            )
     if check:
         return _check(name, entries, given, as_json)
     if bibtex:
@@ -116,7 +122,6 @@ _SHORT = {"RS": "tanielian2019", "CIS": "cis", "CSS": "botev2017", "kernel": "bl
 
 
 def _papers(entries):
-    """Return the BibTeX of the papers that entries name (list of str)."""
     told = "; ".join(entry["paper"] for entry in entries)
     begun = {_SHORT[short] for short in re.findall(r"\b(RS|CIS|CSS|kernel) (?:eq|§|algorithm)", told)}
     begun |= {f"{first.lower()}{year}" for first, year in re.findall(r"([A-Z]\w+)(?: and \w+| et al\.) (\d{4})", told)}
@@ -129,16 +134,7 @@ def _flags(names):
     return ", ".join("--" + option.replace("_", "-") for option in sorted(names))
 
 
-def _unknown(name, entries):
-    hint = did_you_mean(name, sorted({entry["name"] for entry in entries}), shown=0)
-    raise UnknownNameError(
-        f"no loss, sampler, weigher, inputs, source, read-out or preset is called {name!r}{hint} "
-        "'w2vneg objectives' lists them all."
-    )
-
-
 def _entries():
-    """Return a dict for each plug and preset, in the order of `KINDS`."""
     from ..objectives.plugins import REGISTRIES
     from ..objectives.presets import PRESETS
 
@@ -241,7 +237,6 @@ def _list(entries):
 
 
 def _explanation(entry):
-    """Return what there is to say of one entry, label by label."""
     lines = [hanging(f"{entry['name']} ({entry['kind']}): ", entry["summary"])]
     parts = [("formula", entry["equation"]), ("paper", entry["paper"]), ("same as", entry.get("same_as"))]
     parts += [("alpha", entry.get("alpha"))]

@@ -219,7 +219,6 @@ def _data_of(kind):
 
 
 def _input_params():
-    """Return the options that say what is read: a flag for each source, and theirs."""
     kinds = sorted(SOURCES, key=lambda kind: (DATA.index(_data_of(kind)), -len(options_of(kind))))
     made, items = [], {}
     for kind in kinds:
@@ -232,7 +231,6 @@ def _input_params():
 
 
 def _option_of_sources(item):
-    """Return the click option of a field that sources have."""
     names, limits, kind = readers_of(item.name), item.metadata["limits"], kind_of(item)
     part = f"--{names[0]}" if len(names) == 1 else "several sources"
     rest = {"kinds": {_data_of(name) for name in names}, "multiple": item.metadata["files"], "is_flag": kind is bool}
@@ -248,7 +246,6 @@ def declared_flags(item):
 
 
 def _option_of_config(item):
-    """Return the click option of a field of the table."""
     from ..objectives.inputs import INPUTS
 
     about, readers = item.metadata, item.metadata["readers"]

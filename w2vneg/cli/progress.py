@@ -77,7 +77,6 @@ def noter(quiet):
 
 
 def _columns(stream):
-    """Return how wide a terminal is, in characters (int)."""
     try:
         return os.get_terminal_size(stream.fileno()).columns or _WIDE
     except (OSError, ValueError, AttributeError):  # no terminal, a closed stream, none at all
@@ -133,18 +132,16 @@ class TrainingProgress:
             else:
                 self.bar.update(event.fraction - self.bar.n)
         elif time.monotonic() - self.told >= _LINE_EVERY:
-            self._say(f"{100 * event.fraction:.1f}%: {event.line(unit=self.unit)}{self._time_left(event)}")
+            fraction, seconds = self.origin
+            done = event.fraction - fraction
+            left = f", about {(event.seconds - seconds) * (1 - event.fraction) / done:.0f} s left" if done > 0 else ""
+            self._say(f"{100 * event.fraction:.1f}%: {event.line(unit=self.unit)}{left}")
 
     def _too_soon(self, event):
         before, now = self.epoch_told, time.monotonic()
         soon = event.epoch < event.epochs and now - before < _EPOCH_EVERY
         self.epoch_told = before if soon else now
         return soon
-
-    def _time_left(self, event):
-        fraction, seconds = self.origin
-        done = event.fraction - fraction
-        return f", about {(event.seconds - seconds) * (1 - event.fraction) / done:.0f} s left" if done > 0 else ""
 
     def _say(self, text):
         self.told = time.monotonic()

@@ -12,25 +12,20 @@ from .validation_options import refuse_new_users, warn_of_known, warn_of_trained
 SHORT, SHORT_KS = ("ndcg", "recall", "list_precision", "map", "coverage"), (10,)  # what most people ask for
 
 
-class _Ks(click.ParamType):
-    """Whole numbers from 1 on with commas between them."""
-
-    name = "K,K,…"
-
-    def convert(self, value, param, ctx):
-        try:
-            ks = sorted({int(one) for one in value.split(",")})
-        except ValueError:
-            ks = [0]
-        if ks[0] < 1:
-            self.fail(f"{value!r} is no list of whole numbers from 1 on, like 1,5,15,50", param, ctx)
-        return ks
+def _lengths(text):
+    try:
+        ks = sorted({int(one) for one in text.split(",")})
+    except ValueError:
+        ks = [0]
+    if ks[0] < 1:
+        raise click.BadParameter(f"{text!r} is no list of whole numbers from 1 on, like 1,5,15,50")
+    return ks
 
 
 @click.command()
 @click.argument("model", type=click.Path())
 @click.argument("test", type=click.Path())
-@option("--k K,K,…", "Lengths of lists.", name="ks", type=_Ks(), default_text="10; with --all 1,5,15,50")
+@option("--k K,K,…", "Lengths of lists.", name="ks", type=_lengths, default_text="10; with --all 1,5,15,50")
 @option("--all", "Print every figure, not only those that most people ask for.", name="everything", is_flag=True)
 @option(
     "--exclude-known FILE",
@@ -146,7 +141,6 @@ def _short_rows(evaluation):
 
 
 def _verdict(evaluation):
-    """Return in a sentence whether the model is worth having."""
     from ..vectors.evaluation.baselines import POPULARITY
 
     results = evaluation.results
@@ -180,7 +174,6 @@ def _rows(evaluation, mpr):
 
 
 def _tenths(evaluation):
-    """Return a row for each tenth of the targets, the most popular first."""
     results, k = evaluation.results, evaluation.options["ks"][-1]
     rows = [("tenth", "pairs", *results)]
     for n, tenths in enumerate(zip(*(result.tenths for result in results.values()), strict=True), 1):
@@ -190,7 +183,6 @@ def _tenths(evaluation):
 
 
 def _words(name):
-    """Return what people call a figure."""
     from ..vectors.evaluation import METRICS
 
     name, _, k = name.partition("@")

@@ -66,7 +66,6 @@ def recommend(model, items, k, exclude_known, include_known, score, fold_in, **g
 
 
 def _write_many(model, queries, out, k, exclude_known, score, fold_in, unknown, titles):
-    """Write the lists of all centres of a model, or of those named in a file."""
     import numpy as np
 
     from ..ground.files.atomic import check_writable
@@ -111,7 +110,6 @@ def _write_many(model, queries, out, k, exclude_known, score, fold_in, unknown, 
 def _list_one(
     model, items, k, exclude_known, score, fold_in, unknown, *, new_user, titles, titles_cols, mirror, as_json
 ):
-    """Print the list of some items together, or of some users."""
     from ..data.readers.names import as_word
     from ..run.slim import load_recommender
     from ..vectors.evaluation import recommend as lists
@@ -125,11 +123,8 @@ def _list_one(
     words = [as_word(item, loaded.config.lowercase) for item in items]
     known = None if new_user else read_known(exclude_known, loaded, own, note)
     try:
-        found = (
-            lists.recommend_new(loaded, items, k, score)
-            if new_user
-            else lists.recommend(loaded, items, k, known, score)
-        )
+        of_new = lists.recommend_new
+        found = of_new(loaded, items, k, score) if new_user else lists.recommend(loaded, items, k, known, score)
     except UnknownNameError as error:
         if unknown == "skip":
             note(f"Warning: {error} There is no list.")
@@ -156,7 +151,6 @@ def _entry(item, names):
 
 
 def _with_titles(error, items, vocab, names):
-    """Return the error, with items that are called what was asked for."""
     wanted = next(item for item, word in items if word not in vocab).lower()
     called = [f"{item!r} ({title})" for item, title in names.items() if wanted in title.lower() and item in vocab][:3]
     return UnknownNameError(f"{error} Items are named by id; so called: {', '.join(called)}.") if called else error

@@ -53,7 +53,6 @@ def vectors_of(given, checkpoints, model, note):
 
 
 def _holds_vectors(path, model):
-    """Tell whether a file begins as the text of this model's vectors does."""
     if not os.path.isfile(path):
         return False
     with suppress(OSError), open(path, "rb") as stream:
@@ -62,10 +61,7 @@ def _holds_vectors(path, model):
 
 
 def refuse_replacing(output, checkpoints, model, resume):
-    """Raise OutputError if vectors or a model would be replaced; what a resumed run has written is its own.
-
-    output : str or None; checkpoints : Checkpoints or None; model : Model to be resumed, from the folder `resume`
-    """
+    """Raise OutputError if vectors or a model would be replaced; what the run in `resume` has written is its own."""
     folder = checkpoints and str(checkpoints.folder)
     if folder and not _same(folder, resume) and os.path.exists(os.path.join(folder, "config.json")):
         raise OutputError(
@@ -141,10 +137,9 @@ def _said(error):
 
 
 def _saved_elsewhere(what, wanted, other, save):
-    """Save to the first place that takes it; return in words where that is.
+    """Call `save` with paths until one takes it; return in words where that is.
 
-    what : str, "model" or "vectors"; wanted : str, the path that failed; other : str, a path on what may be another
-    disk, or None; save : callable, called with a path
+    what : str, "model" or "vectors"; wanted : str, the path that failed; other : str or None, on another disk perhaps
     """
     places = [os.path.dirname(os.path.realpath(other))] if other else []
     with suppress(OSError):  # the current folder may be gone
@@ -229,12 +224,12 @@ def tell_how_good(vectors, mirror, note):
 
 
 def tell_what_next(vectors, output, folder, recommends, note):
-    """Say what to type next, a command that works here.
-
-    output, folder : str or None, file of the vectors, folder of the model; recommends : bool, it is of things to
-    recommend; others have neighbours
-    """
-    word = _telling(vectors)
+    """Say what to type next, a command that works here; recommends : bool, it is of things to recommend."""
+    start = min(500, len(vectors) // 4)  # words before this are too frequent to have telling neighbours
+    # a word that a shell and a terminal take as it is: words are a stranger's, and might be more than a word to them
+    some = vectors.words[start : start + 1000]
+    some = [word for word in some if word.isascii() and word.isalnum() and len(word) <= 40]
+    word = next((word for word in some if len(word) > 4 and word.isalpha()), some[0] if some else None)
     if word is None:
         return
     if recommends and folder:
@@ -244,17 +239,6 @@ def tell_what_next(vectors, output, folder, recommends, note):
         command = f"w2vneg nearest {word}{of}"
     look = f"w2vneg explore {shlex.quote(folder or output)}"
     note(f"Next: {command}, or in a browser {look}")
-
-
-def _telling(vectors):
-    """Return a frequent word that a shell and a terminal take as it is, None if there is none.
-
-    Words are a stranger's: what holds signs might be more than a word to either of them.
-    """
-    start = min(500, len(vectors) // 4)  # words before this are too frequent to have telling neighbours
-    some = vectors.words[start : start + 1000]
-    plain = [word for word in some if word.isascii() and word.isalnum() and len(word) <= 40]
-    return next((word for word in plain if len(word) > 4 and word.isalpha()), plain[0] if plain else None)
 
 
 def check_page(page, output, files, replace):

@@ -4,6 +4,7 @@ import os
 
 import click
 
+from .. import __version__
 from .inputs import encode, input_of, refuse_overwriting
 from .options import GroupedCommand, json_option, mirror_option, option, quiet_option
 from .progress import note, noter
@@ -82,7 +83,14 @@ def split(out, by, mirror, quiet, as_json, **given):
         tell(f"{n_pairs / 1e9:,.0f} billion pairs to go through, some minutes' work; --max-history would bound it.")
     ordered = bool(own["ordered"])
     parts = split_data(data, by, ends, config.seed, kind=source.kind, window=own["window"], ordered=ordered)
-    about = _about(data, source, own, by, ends) | {"sources": source_facts(files)}
+    options = {"by": by, **ends.as_dict(), **{name: own[name] for name in ("seed", *_CONFIG[:-1])}}
+    facts = {"items": len(data.vocab)}
+    if not source.traversal.paired:
+        facts |= {"users": data.n_sentences, "occurrences": len(data)}
+    elif data.vocab_out is not data.vocab:
+        facts["targets"] = len(data.vocab_out)
+    about = {"w2vneg": __version__, "options": options, "input": source.as_dict(), "data": facts}
+    about["sources"] = source_facts(files)
     manifest = write_split(out, parts, data.vocab, data.vocab_out, about)
     _warn_of_new(manifest)
     if as_json:
@@ -113,18 +121,6 @@ def _ends(given):
         ends = Last(given["last"], given["valid"] > 0) if last else Until(tuple(map(moment, given["until"])))
     ends.check()
     return ends
-
-
-def _about(data, source, own, by, ends):
-    from .. import __version__
-
-    options = {"by": by, **ends.as_dict(), **{name: own[name] for name in ("seed", *_CONFIG[:-1])}}
-    facts = {"items": len(data.vocab)}
-    if source.traversal.paired:
-        facts |= {} if data.vocab_out is data.vocab else {"targets": len(data.vocab_out)}
-    else:
-        facts |= {"users": data.n_sentences, "occurrences": len(data)}
-    return {"w2vneg": __version__, "options": options, "input": source.as_dict(), "data": facts}
 
 
 def _warn_of_new(manifest):
@@ -159,5 +155,4 @@ def _show(manifest):
 
 
 def _figure(number):
-    """Return a count, or a sum of weights to three digits after the point."""
     return f"{number:,.3f}".rstrip("0").rstrip(".") if isinstance(number, float) else f"{number:,}"

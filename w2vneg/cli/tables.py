@@ -72,7 +72,6 @@ def table(rows, width=None):
 
 
 def _listed(rows):
-    """Return each row as its first cell and, below it, a line for each other one with its heading."""
     (_, *head), *others = rows
     indent = max(map(len, head), default=0)
     lines = []

@@ -9,21 +9,12 @@ import click
 
 from ..data.sources import SOURCES
 from ..ground.files.atomic import check_writable
+from . import results
 from .flags import check_fixed, fixed_of, tell_what_was_chosen, vocabulary_options
 from .inputs import input_of, reading_progress, refuse_overwriting, tell_of_reading
 from .options import GroupedCommand, anything, json_option, mirror_option, option, quiet_option
 from .progress import JsonLines, TrainingProgress, compiling_told, noter
 from .progress import note as loud
-from .results import (
-    check_page,
-    refuse_replacing,
-    tell_of_loss,
-    tell_of_results,
-    tell_without_locks,
-    vectors_of,
-    write_page,
-    write_results,
-)
 from .run_mode import prior_of, run_mode_options, tell_of_prior
 from .tables import echo_json, table
 from .validation_options import check_valid, files_of, valid_options, validation_of
@@ -132,15 +123,15 @@ def train(
 
     run = Run(config, data, prior, diagnose=diagnose, mirror=mirror, **fixed)
     prior, model = run.prior, run.prior.resumed
-    output = vectors_of(output, checkpoints, model, note)
+    output = results.vectors_of(output, checkpoints, model, note)
     tracking = Tracking(trackers, run.config, note)
     check_fixed(fixed, run.data, f"--{prior.way}" if prior.model else None)
     files = [*_files_of(run.located), *fixed.values(), *filter(None, [config_path]), *files_of(held_out, model)]
     _check_places(output, checkpoints, log_json, files)
     if not (force or dry_run):
-        refuse_replacing(output, checkpoints, model, resume)
+        results.refuse_replacing(output, checkpoints, model, resume)
     if page:
-        check_page(page, output, files, replace=force or dry_run or bool(resume))
+        results.check_page(page, output, files, replace=force or dry_run or bool(resume))
     if named is None and not prior.model:
         note("No --corpus given: training on the built-in corpus, the documentation of Python and its packages.")
     if not quiet:
@@ -160,9 +151,9 @@ def train(
     word2vec = _train(run, trainer, tracking, log_json, quiet, output, checkpoints, note)
     folder = checkpoints and checkpoints.folder
     if not quiet:
-        tell_of_results(word2vec, trainer.complete, output, folder, mirror, note)
+        results.tell_of_results(word2vec, trainer.complete, output, folder, mirror, note)
     if page:
-        write_page(page, folder or output, mirror, note)
+        results.write_page(page, folder or output, mirror, note)
     if as_json:
         echo_json(_report(trainer, encoded, output, folder), allow_nan=False)
     if not trainer.complete:
@@ -173,7 +164,6 @@ def train(
 
 
 def _read(run, quiet, note):
-    """Encode what a run reads, and tell of it."""
     encoded = run.encode(reading_progress(quiet))
     tell_of_reading(encoded.report, quiet)
     if encoded.phrases:
@@ -200,11 +190,11 @@ def _train(run, trainer, tracking, log_json, quiet, output, checkpoints, note):
         ):
             trainer.listeners += filter(None, (progress, tracking, log))
             trainer.train()
-        tell_of_loss(trainer.model.history, note)
+        results.tell_of_loss(trainer.model.history, note)
         for doubt in doubts_of(trainer) if trainer.complete else ():
             loud(f"Warning: {doubt}.")
         with first_signal(lambda: note("Writing what was trained; once more to end at once.")):
-            write_results(word2vec, output, checkpoints, note)
+            results.write_results(word2vec, output, checkpoints, note)
         if tracking.trackers:
             tracking.keep_vectors(word2vec.vectors, trainer.model.vocab.counts)
     return word2vec
@@ -230,7 +220,7 @@ def _checkpoints(folder, minutes, dry_run, note):
     checkpoints = Checkpoints(folder, warn=note, **({} if minutes is None else {"minutes": minutes}))
     if not dry_run:
         click.get_current_context().with_resource(checkpoints.owning())
-        tell_without_locks(folder, note)
+        results.tell_without_locks(folder, note)
     return checkpoints
 
 
@@ -266,14 +256,12 @@ def _tell_estimate(found, as_json, note):
 
 
 def _in_words(seconds):
-    """Return a length of time for people."""
     if seconds < 120:
         return f"{seconds:.1f} s"
     return f"{seconds / 60:.0f} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"
 
 
 def _inputs(cbow, subwords, given):
-    """Return the value of ``--inputs`` that ``--cbow`` and ``--subwords`` stand for."""
     named = "+".join(name for name, asked in (("window", cbow), ("subwords", subwords)) if asked)
     if named and given not in (None, named):
         raise click.UsageError(f"--inputs {given} is not what --cbow and --subwords say, {named}; give one of the two")

@@ -72,9 +72,8 @@ def tune(out, grid, ranges, n_random, way, seeds, config_path, mirror, quiet, as
     note = noter(quiet)
     held_out, read, fixed = check_valid(given), input_of(given), fixed_of(given)
     if not held_out.there:
-        raise click.UsageError(
-            "a search evaluates its trials on held-out pairs; name them with --valid, or a set of words with --metric"
-        )
+        remedy = "name them with --valid, or a set of words with --metric"
+        raise click.UsageError(f"a search evaluates its trials on held-out pairs; {remedy}")
     config = read_config(config_path, given)
     from ..data.inputs import settled
     from ..run.conductor import reading
@@ -114,7 +113,7 @@ def tune(out, grid, ranges, n_random, way, seeds, config_path, mirror, quiet, as
 
 def _combinations(grid, ranges, n_random, way, seed, given):
     """Return what is to be tried; everything wrong with it is reported before data are read."""
-    from ..run.search.space import combinations, draws, parse_grid, parse_ranges
+    from ..run.search.space import Tpe, combinations, draws, parse_grid, parse_ranges
 
     if not grid and not ranges:
         raise click.UsageError("nothing to try; name options with --grid, or with --random and --range")
@@ -129,8 +128,6 @@ def _combinations(grid, ranges, n_random, way, seed, given):
             flag = name.replace("_", "-")
             raise click.UsageError(f"{name} is searched, so --{flag} has no effect; leave one of them out")
     if way == "tpe":
-        from ..run.search.space import Tpe
-
         return Tpe(grid, ranges, n_random, seed)
     return combinations(grid) if n_random is None else draws(grid, ranges, n_random, seed)
 

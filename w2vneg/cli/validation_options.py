@@ -54,18 +54,20 @@ class HeldOutFlags:
 
     @property
     def by_a_set(self):
-        if "metric" not in self.chosen:  # nothing heavy is imported for a run without
-            return False
-        from ..run.validation import set_names
+        return "metric" in self.chosen and _is_set(self.chosen["metric"])  # nothing heavy is imported for a run without
 
-        return self.chosen["metric"].strip().lower() in set_names()
+
+def _is_set(metric):
+    from ..run.validation import set_names
+
+    return metric.strip().lower() in set_names()
 
 
 def check_each(given):
     """Take the options out of `given`, with several metrics; return a `HeldOutFlags` for each (list)."""
     own = {name: given.pop(name) for name in HELD_OUT}
     metrics = list(dict.fromkeys(own["metric"]))
-    sets = [metric for metric in metrics if HeldOutFlags(None, None, {"metric": metric}).by_a_set]
+    sets = list(filter(_is_set, metrics))
     of_pairs = {"valid": None, "valid_exclude_known": None, "score": "raw"}
     bare = own | of_pairs if len(sets) < len(metrics) else own  # what is of pairs is not of sets beside them
     return [check_valid((bare if one in sets else own) | {"metric": (one,)}) for one in metrics] or [check_valid(own)]
@@ -132,7 +134,7 @@ def validation_of(flags, encoded, config, model, note, mirror=None, chooses=True
         valid, known = valid or files.get("valid"), known or files.get("known")
         settings = best.settings
         chosen = {name: settings[name] for name in ("metric", "patience", "every", "score") if name in settings}
-        if HeldOutFlags(None, None, chosen).by_a_set:
+        if _is_set(chosen["metric"]):
             return _on_a_set(encoded, mirror, chosen)
         if valid is None or (known is None and best.settings["known"] is not None):
             raise click.UsageError("the run to resume was evaluated on pairs that came from no file; go on in Python")
@@ -169,10 +171,7 @@ def _on_a_set(encoded, mirror, chosen, note=None):
 
 
 def warn_of_raw(validation, config, combinations, encoded, note):
-    """Warn where objectives are compared by raw dot products that settle by different laws.
-
-    combinations : list of dict, options of the runs, or what proposes them and tells its `corners`
-    """
+    """Warn where objectives, `combinations` as of `tune`, are compared by raw dot products that settle unlike."""
     from ..config.table import table
     from ..objectives.law import are_known, settle_alike
     from ..run.validation import Validation, set_names
@@ -210,8 +209,7 @@ def warn_of_known(held, known, flag):
     """
     from ..data.splitfiles import known_beside
 
-    train = None if known else known_beside(held)
-    if train is not None:
+    if not known and (train := known_beside(held)) is not None:
         note(
             f"Warning: {held} is of a split that holds no pair of {train} out, yet all compete with those that are; "
             f"leave them out with {flag} {train}."
@@ -228,12 +226,8 @@ def warn_of_trained(model, held):
 
 
 def refuse_new_users(held, remedy):
-    """Raise click.UsageError where a file of held-out pairs is of users whom training did not see.
-
-    remedy : str, with {} for the file of what else they have
-    """
+    """Raise UsageError where held-out pairs are of users whom training did not see; {} in `remedy` is the rest."""
     from ..data.splitfiles import shown_beside
 
-    shown = shown_beside(held)
-    if shown is not None:
+    if (shown := shown_beside(held)) is not None:
         raise click.UsageError(f"{held} is of users whom training did not see; {remedy.format(shown)}")

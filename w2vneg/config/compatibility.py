@@ -42,18 +42,14 @@ def refuse_unread(plugs, given):
         value = given.get(name)
         if value is None:
             continue
-        if not sampled and _is_of_negatives(item, loss.plug) and value != _OF_NEGATIVES.get(name):
+        readers = item.metadata["readers"]
+        of_negatives = name in _OF_NEGATIVES or ("loss" not in readers and readers.keys() & {"sampler", "weigher"})
+        of_negatives = loss.plug.dense if name == "private_rows" else of_negatives
+        if not sampled and of_negatives and value != _OF_NEGATIVES.get(name):
             raise ConfigError(_no_negatives(flag_of(item, value), loss))
         if name in given.plugs and name not in read:
-            kind, readers = next(iter(item.metadata["readers"].items()))
+            kind, readers = next(iter(readers.items()))
             raise ConfigError(_no_reader(flag_of(item, value), kind, list(readers), plugs[kind]))
-
-
-def _is_of_negatives(item, loss):
-    readers = item.metadata["readers"]
-    if item.name == "private_rows":
-        return loss.dense
-    return item.name in _OF_NEGATIVES or ("loss" not in readers and readers.keys() & {"sampler", "weigher"})
 
 
 def _no_negatives(flag, loss):

@@ -208,7 +208,10 @@ class TrainConfig(RunOptions, Choices):
         """
         chosen, preset = self._with_preset(cores)
         chosen = dataclasses.replace(chosen, **without_negatives(KINDS["loss"][chosen.loss]))
-        plugs = {kind: _options_of(chosen, kind) for kind in KINDS}
+        named = {kind: KINDS[kind][name] for kind in KINDS if (name := getattr(chosen, kind)) is not None}
+        given, plugs = chosen.plugs, dict.fromkeys(KINDS)
+        for kind, plug in named.items():
+            plugs[kind] = plug.Options(**{name: given[name] for name in options_of(plug) if name in given})
         refuse_unread(plugs, self)
         for kind in ("loss", "weigher", "sampler", "inputs"):
             if plugs[kind] is not None:
@@ -258,12 +261,3 @@ class TrainConfig(RunOptions, Choices):
         if self.alpha is None:
             values["alpha"] *= KINDS["inputs"][self.inputs].alpha_scale * self.traversal.alpha_scale
         return dataclasses.replace(self, **values), preset
-
-
-def _options_of(config, kind):
-    """Return the options of the plug that is chosen, None if there is none: as asked for, or its defaults."""
-    name = getattr(config, kind)
-    if name is None:
-        return None
-    plug = KINDS[kind][name]
-    return plug.Options(**{name: config.plugs[name] for name in options_of(plug) if name in config.plugs})

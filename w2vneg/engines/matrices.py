@@ -19,7 +19,6 @@ _EXPLODED = 1e4  # a coordinate beyond this is no embedding any more
 
 
 def goes_to_disk(n_bytes):
-    """Tell whether a snapshot of so many bytes lies in a file."""
     return n_bytes > _IN_MEMORY
 
 

@@ -40,7 +40,6 @@ class Packed(NamedTuple):
 
     @property
     def nbytes(self):
-        """Bytes of the arrays (int)."""
         return sum(array.nbytes for array in self if array is not None)
 
 

@@ -77,7 +77,6 @@ class RankActor:
 
     @_telling
     def ask(self, name, *arguments):
-        """Call a method of the data, and return what it returns."""
         return getattr(self._data, name)(*arguments)
 
     @_telling
@@ -86,7 +85,6 @@ class RankActor:
         self._rank, self._loaded = self._data.begin(*plan), False
 
     def load(self, version, state):
-        """Begin anew with the rows of a version."""
         self._rank.load(version, state)
         self._loaded = True
 
@@ -95,7 +93,6 @@ class RankActor:
         return self._rank.version if self._loaded else None
 
     def state(self):
-        """Return the rows of the version (dict of str -> float32 array)."""
         return self._rank.state()
 
     @_telling
@@ -237,7 +234,6 @@ class Crew:
             )
 
     def ask(self, name, *arguments):
-        """Call a method of all ranks' data; return what they return, a list."""
         return self._get([rank.ask.remote(name, *arguments) for rank in self.ranks])
 
     def gather(self, name, unite):
@@ -250,7 +246,6 @@ class Crew:
         return self._get(left[0])
 
     def ready(self, config):
-        """Let all ranks prepare for a run; return the positions of all their walks (int)."""
         self._config = self.ray.put(config)
         return sum(self.ask("ready", self._config))
 
@@ -260,12 +255,10 @@ class Crew:
         self._get([rank.begin.remote(*self._plan) for rank in self.ranks])
 
     def load(self, version, state):
-        """Let all ranks begin anew with the rows of a version."""
         state = self.ray.put(state)
         self._insist(lambda: self._get([rank.load.remote(version, state) for rank in self.ranks]))
 
     def state(self):
-        """Return the rows of the version that all ranks have reached."""
         return self._insist(lambda: self._get(self.ranks[0].state.remote()))
 
     def _insist(self, action, lost=lambda version: None):

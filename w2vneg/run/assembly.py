@@ -134,7 +134,6 @@ def _assemble_paths(data, config, model, start, walk, periods):
 
 
 def _l2(config):
-    """Return the penalty on rows, None where there is none."""
     strengths = l2_strengths(config.l2)
     return L2(*strengths, config.l2_power) if any(strengths) else None
 

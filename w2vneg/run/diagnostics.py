@@ -64,7 +64,6 @@ class Diagnoser:
         return _summary(figures, epoch, len(self.pairs.centres), self.n_sets, time.perf_counter() - begun, seen)
 
     def _rows(self):
-        """Return both matrices as compiled code wants them, without anybody's private copies."""
         engine = self.engine
         return tuple(Rows(m, 0, len(m), 0, engine.width) for m in (engine.vectors_in, engine.vectors_out))
 
@@ -222,7 +221,6 @@ def _ratio(above, below):
 
 
 def _summary(figures, epoch, n_pairs, n_sets, seconds, seen):
-    """Return the `Diagnosis` of all pairs' `_Figures`."""
     distance = floor = effective = None
     total = {name: sum(getattr(one, name) for one in figures) for name in _Figures._fields[2:]}
     if figures and figures[0].bins is not None and total["drawn"]:

@@ -67,7 +67,6 @@ class Estimate:
         return sum(self.memory.values())
 
     def as_dict(self):
-        """Return all of it as JSON can hold it (dict)."""
         return {**dataclasses.asdict(self), "peak": self.peak}
 
 
@@ -75,8 +74,8 @@ def estimate(config, encoded, *, validation=None, done=0.0, seconds=3.0):
     """Return the `Estimate` of a run.
 
     config : TrainConfig; encoded : EncodedCorpus or EncodedPairs
-    validation : Validation, optional, ranked once, to see how long that takes; done : float, in [0, 1], share of the run
-        that lies behind it already; seconds : float, how long to train at most to measure the rate
+    validation : Validation, optional, ranked once, to see how long that takes
+    done : float, in [0, 1], share of the run that lies behind it; seconds : float, how long to measure the rate at most
     ConfigError if it is clear without a model that the memory there is does not do; W2vnegError for whatever the run
         itself would refuse
     """
@@ -169,7 +168,6 @@ def _train(trainer, seconds):
 
 
 def _memory(trainer, encoded, validation):
-    """Return what memory is for: dict of str -> bytes."""
     nbytes = lambda arrays: sum(array.nbytes for array in arrays)  # noqa: E731
     engine, model = trainer.engine.replica, trainer.model
     matrices = sum(matrix.nbytes for matrix in model.matrices().values())
@@ -198,7 +196,6 @@ def _memory(trainer, encoded, validation):
 
 
 def _disk(trainer, encoded, validation):
-    """Return what would be on disk: dict of str -> bytes."""
     model = trainer.model
     matrices = sum(matrix.nbytes for matrix in model.matrices().values())
     words = sum(map(_text_size, {id(vocab): vocab for vocab in (model.vocab, model.vocab_out)}.values()))

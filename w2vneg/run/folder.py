@@ -151,7 +151,9 @@ def _read_model(folder):
     found = {"vocab": vocab, "config": config, "position": position, "vocab_out": vocab_out, "extra": extra}
     found |= {"history": history, "origin": origin, **matrices}
     found["best"] = _read_best(folder, matrices | extra)
-    found["good"] = _read_good(folder, matrices | extra)
+    if _read_json(folder / "good.json") is not None:  # else its latest state is the one to go back to
+        at = _read_position(folder / "good.json")
+        found["good"] = LastGoodState(at, _read_others(folder, "good", matrices | extra))
     found["frozen"] = _read_frozen(folder, matrices | extra)
     if config.rectangular:
         found["known"] = read_known_pairs(folder, (len(vocab), len(vocab_out)))
@@ -228,28 +230,15 @@ def _read_best(folder, matrices):
     kinds = {"settings": dict, "figures": dict, "last_figures": dict, "stale": int, "finished": bool}
     kinds |= dict.fromkeys(("epoch", "last_epoch"), float | None)
     best = Best(**_record(path, values, "validation", kinds))
-    if not best.settings.keys() >= _EVALUATED_BY or not _are_figures(values):
+    figures, files = [*best.figures.values(), *best.last_figures.values()], best.settings.get("files")
+    metric = best.settings.get("metric")
+    fits = best.settings.keys() >= _EVALUATED_BY and all(type(value) in (int, float) for value in figures)
+    fits = fits and isinstance(files, dict) and all(isinstance(file, str) for file in files.values())
+    if not fits or not isinstance(metric, str) or (best.epoch is not None and metric not in best.figures):
         raise InputError(f"{path}: not the validation of a run (expected {', '.join(kinds)})")
     if best.epoch is not None and not best.finished:
         best.matrices = _read_others(folder, "best", matrices)
     return best
-
-
-def _are_figures(values):
-    """Tell whether what a `Best` holds is what it should be, kinds apart."""
-    figures, files = [*values["figures"].values(), *values["last_figures"].values()], values["settings"]["files"]
-    numbers = all(type(value) in (int, float) for value in figures)
-    named = isinstance(files, dict) and all(isinstance(file, str) for file in files.values())
-    metric = values["settings"]["metric"]
-    return numbers and named and isinstance(metric, str) and (values["epoch"] is None or metric in values["figures"])
-
-
-def _read_good(folder, matrices):
-    """Return the `LastGoodState` of a run with these matrices, or None if its latest state is the one to go back to."""
-    path = folder / "good.json"
-    if _read_json(path) is None:
-        return None
-    return LastGoodState(_read_position(path), _read_others(folder, "good", matrices))
 
 
 def _read_frozen(folder, matrices):

@@ -49,7 +49,6 @@ class Followers:
         self._close()
 
     def __call__(self, event):
-        """Take an event of the run."""
         log(event)
         if self._bar is not None and event.passing:
             self._bar.set_postfix_str(f"epoch {event.epoch}, loss {event.loss:.4f}", refresh=False)

@@ -132,11 +132,9 @@ class ShareOfRank:
         return self
 
     def counts(self):
-        """Return the types of a text with their counts."""
         return self.share.counts()
 
     def unite(self, first, second):
-        """Return the types of two texts with their counts added up."""
         return united([first, second])
 
     def encode(self, vocab):

@@ -160,8 +160,7 @@ class Slim(Recommender):
         l2 = usual[1] if self.l2 is None else self.l2
         weights = fit_weights(has, neighbours, l2, self.workers)
         options, lowercase = {"neighbours": neighbours, "l2": l2}, bool(self._shaping.get("lowercase"))
-        items = data.vocab_out
-        self.report = data.report
+        self.report, items = data.report, data.vocab_out
         self.model = SlimModel(users or items, items, weights, has if users else None, options, lowercase)
         if isinstance(given, Input) and not given.in_memory:
             self.model.origin.input = given.absolute().as_dict()

@@ -94,10 +94,7 @@ _MOST = 12_500_000  # pairs that are kept, 100 MB
 
 
 def known_of(data):
-    """Return who has what in encoded pairs of users and items: csr_matrix, float32 ones; None of other data.
-
-    None of more pairs than are kept, too.
-    """
+    """Return who has what in encoded pairs of users and items: csr_matrix of ones; None of other data, or too many."""
     if data.vocab_out is data.vocab or not 0 < data.matrix.nnz <= _MOST:
         return None
     return ones_of(data.matrix)
@@ -115,10 +112,8 @@ def with_known(data, earlier):
     from scipy.sparse import coo_matrix
 
     before = earlier.known.tocoo()
-    rows, columns = (
-        data.vocab.words.find_all(earlier.vocab.words),
-        data.vocab_out.words.find_all(earlier.vocab_out.words),
-    )
+    rows = data.vocab.words.find_all(earlier.vocab.words)
+    columns = data.vocab_out.words.find_all(earlier.vocab_out.words)
     moved = coo_matrix((before.data, (rows[before.row], columns[before.col])), data.matrix.shape).tocsr()
     return replace(data, matrix=(data.matrix + moved).tocsr(), order=None, times=None)
 
@@ -131,10 +126,7 @@ def write_known(folder, known):
 
 
 def read_known_pairs(folder, shape):
-    """Return what `write_known` wrote, csr_matrix of ones of this shape; None if it wrote nothing.
-
-    InputError if the file is damaged.
-    """
+    """Return what `write_known` wrote, csr_matrix of ones, None if it wrote nothing; InputError if it is damaged."""
     path = folder / KNOWN
     if not path.exists():
         return None

@@ -160,8 +160,13 @@ class Trainer:
         """Run the rounds of the current epoch that are still to come."""
         position = self.model.position
         rounds = self.engine.plan(position.epoch)
-        every = max(1, len(rounds) // self._kept_states())
-        good = self._keep_former() or self._keep()
+        # copying both matrices, and looking through them, costs as much as 1 % of so many tokens as they have numbers
+        affordable = self.engine.n_positions // (self.model.vectors_in.size + self.model.vectors_out.size)
+        every = max(1, len(rounds) // min(4, max(1, affordable)))
+        former, self.model.good = self.model.good, None  # of a run that was interrupted after it
+        if former is not None:
+            self.engine.keep(former.matrices)
+        good = former.position if former is not None else self._keep()
         while position.round < len(rounds) and not self.stopped:
             if self._evaluate(clock) or self.stopped:
                 break
@@ -223,11 +228,6 @@ class Trainer:
         self.checkpoints.save(self.model, prepare=prepare)
         self.model.good = None
 
-    def _kept_states(self):
-        """Return how often an epoch remembers a good state (int): four times at most, and less where it costs much."""
-        numbers = self.model.vectors_in.size + self.model.vectors_out.size  # about as costly as 1 % of so many tokens
-        return min(4, max(1, self.engine.n_positions // numbers))
-
     def _epochs(self, rounds=0):
         """Return how many epochs are done, or will be after so many more `rounds`."""
         return self.model.position.epoch + (self.model.position.round + rounds) / self.engine.n_rounds
@@ -253,13 +253,6 @@ class Trainer:
         """Remember this state as good; return its position."""
         self.engine.keep()
         return Progress(**vars(self.model.position))
-
-    def _keep_former(self):
-        """Remember the good state of a run that was interrupted after it; return its position, or None without one."""
-        former, self.model.good = self.model.good, None
-        if former is not None:
-            self.engine.keep(former.matrices)
-        return former and former.position
 
     def _roll_back(self, good):
         position = self.model.position

@@ -150,7 +150,10 @@ class Validation:
         if best.last_epoch is None or abs(best.last_epoch - epoch) > _SAME_POINT:
             yield self._evaluated(model, epoch)
         if through or self._out_of_patience(best):
-            yield self._restored(model, epoch, not through)
+            for name, matrix in model.matrices().items():
+                np.copyto(matrix, best.matrices[name])
+            best.matrices, best.finished = {}, True
+            yield BestRestored(epoch, best.epoch, self.metric.name, best.figures, best.last_figures, not through)
 
     def _out_of_patience(self, best):
         return self.patience is not None and best.stale >= self.patience
@@ -168,13 +171,6 @@ class Validation:
                 np.copyto(kept, matrix)
         found = figures[name], best.figures[name], best.epoch, improved, best.stale
         return Validated(epoch, name, figures, *found, time.perf_counter() - begun)
-
-    def _restored(self, model, epoch, early):
-        best = model.best
-        for name, matrix in model.matrices().items():
-            np.copyto(matrix, best.matrices[name])
-        best.matrices, best.finished = {}, True
-        return BestRestored(epoch, best.epoch, self.metric.name, best.figures, best.last_figures, early)
 
     def of_popularity(self, model):
         """Return what popularity alone has by the metric (float), by the counts of a model of items.

@@ -11,12 +11,10 @@ from ...config.table import table
 from ...ground.errors import ConfigError, require
 from ...ground.events import Validated
 from ...ground.option import checked
-from .trials import key_of
+from .trials import by_combination
 
-_NOT_SEARCHED = {
-    "seed": "--seeds repeats each combination under several",
-    "plugin": "name all of them with --plugin",
-}
+_NOT_SEARCHED = {"seed": "--seeds repeats each combination under several", "plugin": "name all of them with --plugin"}
+_FIRST = 5  # runs of `Tpe` that go to their ends before any is given up
 _TRUTHS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
 
@@ -121,23 +119,20 @@ def draws(grid, ranges, n, seed):
     for _ in range(100 * n):
         if len(found) == n:
             break
-        one = {name: ranges[name].draw(rng) if name in ranges else _choose(grid[name], rng) for name in names}
+        one = {}
+        for name in names:
+            values = grid.get(name, ())
+            one[name] = ranges[name].draw(rng) if name in ranges else values[int(rng.integers(len(values)))]
         found.setdefault(tuple(one.values()), one)
     return list(found.values())
 
 
-def _choose(values, rng):
-    return values[int(rng.integers(len(values)))]
-
-
-_FIRST = 5  # runs that go to their ends before any is given up
-
-
 class Tpe:
-    """Proposes `n` combinations (see `tuning.Planned`).
+    """Proposes `n` combinations, with those that the folder has, by Optuna's TPE (Bergstra and others 2011).
 
-    grid : dict of str -> list of values; ranges : dict of str -> space.Range; n : int, with those that the folder has
-    seed : int
+    TPE draws the first ten at random, then models where good and where bad runs lie. A run is given up when its best
+    evaluation so far is worse than the median of what the runs before it had at that point. Trials of a folder that is
+    gone on with are added without their curves. grid, ranges : as `parse_grid` and `parse_ranges` return them
     """
 
     def __init__(self, grid, ranges, n, seed):
@@ -161,18 +156,20 @@ class Tpe:
             sampler=optuna.samplers.TPESampler(seed=self._seed),
             pruner=optuna.pruners.MedianPruner(n_startup_trials=_FIRST),
         )
-        groups = {}
-        for trial in trials:
-            groups.setdefault(key_of(trial.options, 0), []).append(trial)
-        self._former = [group for group in groups.values() if self._covers(group[0].options)][: self._n]
+        groups = by_combination(trials).values()
+        self._former = [group for group in groups if self._covers(group[0].options)][: self._n]
         for group in self._former:
-            self._study.add_trial(self._as_frozen(group, metric))
+            failed = any(trial.reason is not None for trial in group)
+            result = {"state": optuna.trial.TrialState.FAIL} if failed else {"value": _mean(group, metric)}
+            kinds = self._distributions()
+            self._study.add_trial(optuna.trial.create_trial(params=group[0].options, distributions=kinds, **result))
 
     def __iter__(self):
         yield from (group[0].options for group in self._former)
         for _ in range(self._n - len(self._former)):
             self._running = self._study.ask(self._distributions())
-            yield self._options(self._running.params)
+            ranges = self._ranges  # with the digits of `Range.draw`
+            yield {n: ranges[n].rounded(value) if n in ranges else value for n, value in self._running.params.items()}
 
     def tell(self, trials, metric):
         """Tell what came of the combination that was proposed last: its trials, one a seed."""
@@ -200,10 +197,6 @@ class Tpe:
             found[name] = kind(span.low, span.high, log=span.log)
         return found
 
-    def _options(self, params):
-        """Return proposed values with the digits of `space.Range.draw`."""
-        return {name: self._ranges[name].rounded(v) if name in self._ranges else v for name, v in params.items()}
-
     def _covers(self, options):
         """Tell whether a combination lies in this grid and these ranges."""
         return options.keys() == {*self._grid, *self._ranges} and all(
@@ -212,12 +205,6 @@ class Tpe:
             else isinstance(value, int | float) and self._ranges[name].low <= value <= self._ranges[name].high
             for name, value in options.items()
         )
-
-    def _as_frozen(self, group, metric):
-        states = self._optuna.trial.TrialState
-        failed = any(trial.reason is not None for trial in group)
-        result = {"state": states.FAIL} if failed else {"value": _mean(group, metric)}
-        return self._optuna.trial.create_trial(params=group[0].options, distributions=self._distributions(), **result)
 
 
 def _mean(trials, metric):

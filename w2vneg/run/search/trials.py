@@ -45,9 +45,17 @@ class Trial:
         return (self.reason or "").startswith(GIVEN_UP)
 
 
-def key_of(options, seed):
-    """Return a text that is the same for the same combination and seed."""
-    return json.dumps([options, seed], sort_keys=True)
+def key_of(options):
+    """Return a text that is the same for the same combination."""
+    return json.dumps(options, sort_keys=True)
+
+
+def by_combination(trials):
+    """Return the trials of each combination: dict of key -> list of Trial."""
+    groups = {}
+    for trial in trials:
+        groups.setdefault(key_of(trial.options), []).append(trial)
+    return groups
 
 
 @dataclass(frozen=True)
@@ -70,10 +78,7 @@ class Row:
 
 def rows_of(trials, metric):
     """Sum trials up by combination, the best first (by `Metric`), failures last; list of Row."""
-    groups = {}
-    for trial in trials:
-        groups.setdefault(key_of(trial.options, 0), []).append(trial)
-    rows = [_row(group, metric) for group in groups.values()]
+    rows = [_row(group, metric) for group in by_combination(trials).values()]
     return sorted(rows, key=lambda row: (row.value is None, -metric.sign * (row.value or 0.0)))
 
 
@@ -99,12 +104,10 @@ def best_of(rows, seeds):
 class TrialFolder:
     """The folder of a search.
 
-    path : path, a new or empty folder, or that of a former search, which then resumes
-    common : dict of str -> what JSON can hold, what all trials have in common
-    config : TrainConfig, the options that are not searched; metric : Metric
-    OutputError if the folder holds something else, or cannot be written
-    ConfigError if it holds a search that has something else in common
-    InputError if a line of its trials cannot be read
+    path : path, a new or empty folder, or that of a former search, which then resumes; metric : Metric
+    common : dict that JSON can hold, what all trials have in common; config : TrainConfig, what is not searched
+    OutputError if the folder holds something else, or cannot be written; ConfigError if it holds a search that has
+        something else in common; InputError if a line of its trials cannot be read
     """
 
     def __init__(self, path, common, config, metric):
@@ -247,15 +250,11 @@ def _table(rows, metric):
         line = [str(rank) if row.value is not None else ""]
         for value in map(row.options.get, names):  # None: the trial left it at its default
             line.append("" if value is None else f"{value:g}" if isinstance(value, float) else str(value))
-        line += [_figure(value) for value in (row.value, row.low, row.high)]
-        line += [str(row.seeds), "" if row.epoch is None else f"{row.epoch:.4g}"]
-        line += [_figure(row.figures.get(name)) for name in others]
+        figure = lambda value, digits=6: "" if value is None else f"{value:.{digits}g}"  # noqa: E731
+        line += [*map(figure, (row.value, row.low, row.high)), str(row.seeds), figure(row.epoch, 4)]
+        line += [figure(row.figures.get(name)) for name in others]
         table.append([*line, f"{row.seconds:.2f}", row.reason or ""])
     return table
-
-
-def _figure(value):
-    return "" if value is None else f"{value:.6g}"
 
 
 def as_markdown(table):
