@@ -168,11 +168,9 @@ def _validation_of(flags, encoded, config, note, mirror):
 
     chooses = "every" in flags[0].chosen or "patience" in flags[0].chosen
     parts = []
-    for number, one in enumerate(flags):
-        chosen = one.chosen if chooses else one.chosen | {"every": _AT_THE_END}
-        own = dataclasses.replace(one, chosen=chosen)
-        tell = noter(True) if number else note
-        parts.append(validation_of(own, encoded, config, None, tell, mirror, chooses))
+    for one in flags:
+        own = one if chooses else dataclasses.replace(one, chosen=one.chosen | {"every": _AT_THE_END})
+        parts.append(validation_of(own, encoded, config, None, noter(True) if parts else note, mirror, chooses))
     return parts[0] if len(parts) == 1 else Measures(parts)
 
 
@@ -230,12 +228,8 @@ def _write(runs, out, suffixes, note, as_json):
 
     rows = as_rows(runs)
     document = json.dumps({"runs": [dataclasses.asdict(run) for run in runs]}, indent=2)
-    tables = {
-        "md": lambda: as_markdown(rows) + f"\n{PAIRED}\n",
-        "csv": lambda: as_csv(runs),
-        "tex": lambda: as_latex(rows),
-    }
-    content = {f"compare.{suffix}": make() for suffix, make in tables.items() if suffix in suffixes}
+    tables = {"md": as_markdown(rows) + f"\n{PAIRED}\n", "csv": as_csv(runs), "tex": as_latex(rows)}
+    content = {f"compare.{suffix}": text for suffix, text in tables.items() if suffix in suffixes}
     for name, text in ({SAVED: document} | content).items():
         with atomic_file(out / name, "w", encoding="utf-8") as stream:
             stream.write(text)

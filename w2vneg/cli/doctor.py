@@ -114,13 +114,8 @@ def _machine():
     with suppress(OSError), open("/proc/cpuinfo", encoding="utf-8", errors="replace") as stream:  # of Linux
         named = (line.partition(":")[2].strip() for line in stream if line.startswith("model name"))
         cpu = next(named, cpu)
-    return {
-        "system": platform.platform(),
-        "cpu": cpu,
-        "cores_available": cores,
-        "cores": os.cpu_count(),
-        "memory_bytes": memory_size(default=None),
-    }
+    about = {"system": platform.platform(), "cpu": cpu, "cores_available": cores, "cores": os.cpu_count()}
+    return about | {"memory_bytes": memory_size(default=None)}
 
 
 def _cache(problems):
@@ -133,9 +128,8 @@ def _cache(problems):
             writable = True
     except OSError as error:
         writable = False
-        problems.append(
-            f"the cache folder {folder} cannot be written ({error.strerror}); set W2VNEG_CACHE to a folder that can"
-        )
+        remedy = "set W2VNEG_CACHE to a folder that can"
+        problems.append(f"the cache folder {folder} cannot be written ({error.strerror}); {remedy}")
     return {"folder": str(folder), "writable": writable}
 
 
@@ -163,16 +157,10 @@ def _jit(problems):
         problems.append("compiled code gives wrong results; install numba again")
     elif not second["hits"]:
         problems.append(f"compiled code is not found again in {parent}: every start compiles for several seconds")
-    return {
-        "works": first["compiled"] and second["right"],
-        "disk_cache_works": bool(second["hits"]),
-        "folder": str(parent),
-        "threading_layer": second["layer"],
-        "threads": second["threads"],
-        "target_cpu": second["cpu"],
-        "seconds_first": round(first["seconds"], 2),
-        "seconds_second": round(second["seconds"], 2),
-    }
+    seconds = {f"seconds_{name}": round(one["seconds"], 2) for name, one in (("first", first), ("second", second))}
+    about = {"folder": str(parent), "threading_layer": second["layer"], "threads": second["threads"]}
+    works = {"works": first["compiled"] and second["right"], "disk_cache_works": bool(second["hits"])}
+    return works | about | {"target_cpu": second["cpu"]} | seconds
 
 
 def _run_probe(probe, problems):

@@ -9,19 +9,13 @@ from .flags import reads_vectors
 from .options import option
 
 
-class _Formats(click.Choice):
-    """The formats that are written; they are imported when they are asked for."""
+def _format(name):
+    from ..vectors.formats import FORMATS
 
-    case_sensitive = True
-
-    def __init__(self):
-        pass
-
-    @property
-    def choices(self):
-        from ..vectors.formats import FORMATS
-
-        return sorted(name for name in FORMATS if FORMATS[name].write)
+    known = sorted(one for one in FORMATS if FORMATS[one].write)
+    if name not in known:
+        raise click.BadParameter(f"{name!r} is not one of {', '.join(map(repr, known))}.")
+    return name
 
 
 @click.command()
@@ -31,7 +25,7 @@ class _Formats(click.Choice):
     "--format NAME",
     "Format to write, such as npz or parquet; docs/formats.md lists them.",
     name="format_",
-    type=_Formats(),
+    type=_format,
     default_text="by the suffix of OUT",
 )
 @reads_vectors

@@ -15,21 +15,15 @@ from ..ground.option import flag_of, options_of, range_of
 from .options import GroupedCommand, declared_flags, json_option, option, shown
 from .tables import echo_json, hanging
 
-KINDS = {
-    **{"loss": "losses", "sampler": "samplers", "weigher": "weighers", "inputs": "inputs"},
-    **{"source": "sources", "readout": "readouts", "preset": "presets"},
+_KINDS = {  # kind -> what several are called, heading
+    "loss": ("losses", "Losses: what gradient the positive and its negatives give (--loss)"),
+    "sampler": ("samplers", "Samplers: which negatives (--sampler)"),
+    "weigher": ("weighers", "Weighers: how much each negative counts (--weigher)"),
+    "inputs": ("inputs", "Inputs: whose rows make the vector that is compared with the targets (--inputs)"),
+    "source": ("sources", "Sources: what is read (--corpus, --pairs, ...)"),
+    "readout": ("readouts", "Read-outs: how vectors are made of the two matrices (--readout)"),
+    "preset": ("presets", "Presets: what a paper means by a name (--loss)"),
 }
-_HEADINGS = {
-    "loss": "Losses: what gradient the positive and its negatives give (--loss)",
-    "sampler": "Samplers: which negatives (--sampler)",
-    "weigher": "Weighers: how much each negative counts (--weigher)",
-    "inputs": "Inputs: whose rows make the vector that is compared with the targets (--inputs)",
-    "source": "Sources: what is read (--corpus, --pairs, ...)",
-    "readout": "Read-outs: how vectors are made of the two matrices (--readout)",
-    "preset": "Presets: what a paper means by a name (--loss)",
-}
-
-
 _FOOTER = """RS: Tanielian and Vasile 2019. CIS: Partially Mutual Exclusive Softmax. CSS: Botev, Zheng and Barber 2017.
 kernel: Blanc and Rendle 2018. notes: notes on noise contrastive estimation.
 w2vneg objectives NAME explains one."""
@@ -80,7 +74,7 @@ def objectives(name, plugin, check, bibtex, as_json, **given):
         told = ",\n".join(f"  {name} = {{{value}}}" for name, value in fields.items())
         return click.echo("\n\n".join([*_papers(entries), f"@software{{w2vneg,\n{told}\n}}"]))
     if as_json:
-        echo_json({KINDS[kind]: [entry for entry in entries if entry["kind"] == kind] for kind in KINDS})
+        echo_json({told[0]: [entry for entry in entries if entry["kind"] == kind] for kind, told in _KINDS.items()})
     elif name is not None:
         click.echo("\n\n".join(_explanation(entry) for entry in entries))
     else:
@@ -225,7 +219,7 @@ def _preset(name, preset):
 def _list(entries):
     blocks = []
     width = max(len(entry["name"]) for entry in entries) + 2
-    for kind, heading in _HEADINGS.items():
+    for kind, (_, heading) in _KINDS.items():
         lines = [hanging("", heading)]
         for entry in entries:
             if entry["kind"] == kind:
@@ -238,14 +232,13 @@ def _list(entries):
 
 def _explanation(entry):
     lines = [hanging(f"{entry['name']} ({entry['kind']}): ", entry["summary"])]
-    parts = [("formula", entry["equation"]), ("paper", entry["paper"]), ("same as", entry.get("same_as"))]
-    parts += [("alpha", entry.get("alpha"))]
-    parts += [("needs" if entry["kind"] != "sampler" else "log q", "; ".join(entry.get("needs", ())))]
-    parts += [("cost", entry.get("cost")), ("use", entry.get("use")), ("note", entry.get("note"))]
-    for number, told in enumerate(entry.get("options", ())):
-        label = "options" if number == 0 else ""
-        about = "; ".join(part for part in (f"default: {told['default']}", told["range"]) if part)
-        parts.append((label, f"{told['flag']}: {told['help']} [{about}]"))
+    told = {"formula": entry["equation"], "same as": entry.get("same_as")} | entry
+    told["log q" if entry["kind"] == "sampler" else "needs"] = "; ".join(entry.get("needs", ()))
+    labels = ("formula", "paper", "same as", "alpha", "log q", "needs", "cost", "use", "note")
+    parts = [(label, told.get(label)) for label in labels if isinstance(told.get(label), str)]
+    for number, one in enumerate(entry.get("options", ())):
+        about = "; ".join(part for part in (f"default: {one['default']}", one["range"]) if part)
+        parts.append(("" if number else "options", f"{one['flag']}: {one['help']} [{about}]"))
     width = max(60, min(120, shutil.get_terminal_size().columns))
     how = {"subsequent_indent": " " * 13, "break_on_hyphens": False}
     lines += [textwrap.fill(text, width, initial_indent=f"  {label:<9}", **how) for label, text in parts if text]

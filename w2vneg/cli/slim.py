@@ -48,9 +48,8 @@ def slim(save_model, neighbours, penalty, workers, mirror, quiet, **given):
     from ..run.slim import Slim
 
     chosen = {name: given.pop(name) for name in _CONFIG}
-    source = input_of(given)
     values = {name: value for name, value in chosen.items() if value is not None}
-    source = settled(source, values.get("encoding", "utf-8"), mirror)
+    source = settled(input_of(given), values.get("encoding", "utf-8"), mirror)
     config = TrainConfig.from_mapping(values | {"source": source.source}).resolved()
     check_place(save_model)
     located = source.located(mirror)

@@ -93,16 +93,16 @@ def shown_default(item, kind=None, plug=None):
     if plug is not None:
         by_plug = {plug: about["readers"][kind][plug]}
     if not by_plug:
-        return _plain(item, item.default)
+        return _plain(item.default)
     values = {}  # default -> the plugs that have it
     for name, value in by_plug.items():
-        values.setdefault(_plain(item, value), []).append(name)
+        values.setdefault(_plain(value), []).append(name)
     if len(values) == 1:
         return next(iter(values))
     return ", ".join(f"{' and '.join(names)}: {value}" for value, names in values.items())
 
 
-def _plain(item, value):
+def _plain(value):
     if isinstance(value, bool):
         return "yes" if value else "no"
     if value is None:

@@ -20,10 +20,9 @@ class Connection:
     """A cluster that is connected to, or started.
 
     address : str or None, of a running cluster; None: start one here. Where this process is connected to one already,
-        that one serves.
-    n_ranks, workers : int, a rank needs as many cores of one machine as it has workers; ray : module
-    MissingExtraError if Ray is not installed
-    ConfigError if there is no cluster at the address, or its machines have too few cores
+        that one serves. n_ranks, workers : int, a rank needs as many cores of one machine as it has workers
+    MissingExtraError if Ray is not installed; ConfigError if there is no cluster at the address, or its machines have
+        too few cores
     """
 
     def __init__(self, address, n_ranks, workers):

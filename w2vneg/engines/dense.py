@@ -19,10 +19,8 @@ from .engine import InMemoryEngine
 class DenseEngine(InMemoryEngine):
     """Runs rounds of one model under a dense loss.
 
-    model : Model, its matrices become the engine's; walk : Walk; loss : Softmax
-    block : int, the largest number of positions in a worker's block
-    config : RunSpec, resolved; its workers, seed, batch, bounded_steps and absolute_softmax are read
-    l2 : L2, optional
+    model : Model, its matrices become the engine's; walk : Walk; loss : Softmax; block : int, the largest number of
+        positions in a worker's block; config : RunSpec; l2 : L2, optional
     """
 
     def __init__(self, model, walk, loss, block, config, l2=None):

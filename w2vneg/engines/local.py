@@ -31,9 +31,7 @@ def private_rows(n_vocab, workers):
 class LocalEngine(InMemoryEngine):
     """Runs rounds of one model.
 
-    model : Model, its matrices become views into the engine's replicated ones; walk : Walk; plugs : Plugs
-    shape : LoopSpec; block : int, largest number of positions in a worker's block; workers, n_private, seed : int
-    l2 : L2, optional
+    walk : Walk; plugs : Plugs; shape : LoopSpec; l2 : L2, optional; others as of `InMemoryEngine`
     """
 
     def __init__(self, model, walk, plugs, shape, block, workers, n_private, seed, l2=None):

@@ -94,18 +94,13 @@ def _decode(packed, places, rows):
 
 
 class Task(NamedTuple):
-    """What a rank is to do in a period.
+    """What a rank is to do in a period."""
 
-    version : int, that it begins with
-    epoch, number, n_periods : int, which period of which epoch, of how many
-    alphas : (float, float), learning rate at both ends
-    """
-
-    version: int
+    version: int  # that it begins with
     epoch: int
-    number: int
+    number: int  # which period of `epoch`, of `n_periods`
     n_periods: int
-    alphas: tuple
+    alphas: tuple  # (float, float), learning rate at both ends
 
 
 class Work(NamedTuple):
@@ -157,9 +152,7 @@ class Rank:
         return Work(loss, pairs, time.perf_counter() - started)
 
     def changes(self, made_up=None):
-        """Return what training changed, a part for each owner: list of dict of matrix -> Packed.
-
-        They are good until they are asked for again.
+        """Return what training changed, a part for each owner: list of dict of matrix -> Packed, until the next call.
 
         made_up : float, optional, a change of every number, to see what an exchange takes
         """
@@ -207,11 +200,9 @@ class Rank:
         launch(some, workers)
 
     def merge(self, task, works, parts):
-        """Merge the changes of the rows that this rank owns.
+        """Merge the changes of the rows that this rank owns: dict of matrix -> Packed, good until the next merge.
 
-        task : Task; works : list of Work, what each rank has done
-        parts : list of dict of matrix -> Packed, what each rank has changed of these rows
-        Returns dict of matrix -> Packed: good until the next merge
+        works : list of Work, what each rank has done; parts : list of dict of matrix -> Packed, what each has changed
         """
         work = task.alphas[0] * sum(one.pairs for one in works) / self.n_ranks
         pulls = {name: self.engine.pulls(name, work, slice(self.slot, None, self.n_ranks)) for name in self._base}

@@ -191,11 +191,9 @@ class Crew:
             raise
 
     def open(self, recipes, progress=None):
-        """Let all ranks open their data.
+        """Let all ranks open their data; recipes : iterable of objects, as `RankActor.open` takes them, in order.
 
-        recipes : iterable of objects, as `RankActor.open` takes them, in order
-        progress : callable, optional, called with (bytes that ranks have read, bytes in all) now and then, at last when
-            all have read their data
+        progress : callable, optional, called with (bytes that ranks have read, bytes in all) now and then, and at last
         """
         self.give(recipes)
         self._open(range(self.n_ranks), progress)
@@ -262,10 +260,7 @@ class Crew:
         return self._insist(lambda: self._get(self.ranks[0].state.remote()))
 
     def _insist(self, action, lost=lambda version: None):
-        """Return what `action` returns, done again while ranks are lost.
-
-        lost : callable, given the version that all ranks have reached then; if it returns something, that is returned
-        """
+        """Return what `action` returns, done again while ranks are lost, or what `lost` has for the version reached."""
         for _ in range(_TRIES):
             try:
                 return action()

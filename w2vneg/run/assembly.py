@@ -25,20 +25,13 @@ from ..objectives.weighers import WEIGHERS
 
 @dataclasses.dataclass(frozen=True)
 class Assembly:
-    """What a run is made of.
-
-    engine : Engine
-    loss_at_init : float, the loss with all logits 0
-    started : int, how many centres begin with rows of another model
-    start_events : sequence of events, to be told before training: CostEstimated, ExchangesPlanned
-    config : RunSpec, with what was left to be chosen by the data; None if that was nothing
-    """
+    """What a run is made of."""
 
     engine: Engine
-    loss_at_init: float
-    started: int = 0
-    start_events: tuple = ()
-    config: object = None
+    loss_at_init: float  # with all logits 0
+    started: int = 0  # how many centres begin with rows of another model
+    start_events: tuple = ()  # to be told before training: CostEstimated, ExchangesPlanned
+    config: object = None  # RunSpec, with what the data chose; None if that was nothing
 
 
 def assemble_local(data, config, model, start=None, walk=None, periods=None):

@@ -77,19 +77,16 @@ def _draw(sampler, centre_id, centre, out, rng, places, everything):
     """Draw for as many groups as `places` has; where log q is given, write that of all targets into `noise`.
 
     places : (ids int32 (groups, n), log_q float32 (groups, n or 0), logits float32 (groups, n), noise float32 (groups,
-        n_vocab)), written in place
-    everything : (int32 (n_vocab,), float32 (n_vocab,)), ids and dot products of all targets
+        n_vocab)), written in place; everything : ids int32 (n_vocab,) and dot products float32 of all targets
     """
     ids, log_q, logits, noise = places
     n = ids.shape[1]
     state = open_sampler(sampler, n)
-    known = False
     for group in range(ids.shape[0]):
-        known = draw(sampler, state, group, centre_id, centre, out, rng, n, ids[group], log_q[group], logits[group])
+        draw(sampler, state, group, centre_id, centre, out, rng, n, ids[group], log_q[group], logits[group])
         if log_q.shape[1] > 0:
             words, all_logits = everything
             log_prob(sampler, state, group, centre_id, words.shape[0], words, all_logits, noise[group])
-    return known
 
 
 @njit
@@ -114,17 +111,13 @@ def _check_loss(name, options):
             logits = rng.normal(0, 1.5, 1 + n).astype(np.float32)
             weights = np.where(rng.random(1 + n) < 0.5, 1, rng.uniform(0.2, 2, 1 + n)).astype(np.float32)
             weights[0] = 1
-            log_q = rng.normal(-4, 1, 1 + n).astype(np.float32) if loss.needs_log_q else np.empty(0, np.float32)
-            if loss.needs_log_q and not loss.needs_positive_log_q:
-                log_q[0] = 0
+            log_q = _log_q(loss, rng.normal(-4, 1, 1 + n) if loss.needs_log_q else [])
             worst = max(worst, _gradient_error(loss, logits, weights, log_q))
             worst_absent = max(worst_absent, _absent_error(loss, logits, weights, log_q))
             for end in (-80, 80):
                 value, gradients = _answer(loss, np.full(1 + n, end, np.float32), weights, log_q)
                 finite &= math.isfinite(value) and bool(np.isfinite(gradients).all())
-    log_q = np.full(1 + _N if loss.needs_log_q else 0, -math.log(_V), np.float32)
-    if len(log_q) and not loss.needs_positive_log_q:
-        log_q[0] = 0
+    log_q = _log_q(loss, [-math.log(_V)] * (1 + _N) if loss.needs_log_q else [])
     value, _ = _answer(loss, np.zeros(1 + _N, np.float32), np.ones(1 + _N, np.float32), log_q)
     said = loss.loss_at_init(_N)
     return [
@@ -133,6 +126,13 @@ def _check_loss(name, options):
         _yes("finite at logits of 80 and -80", finite),
         Check("loss_at_init", abs(value - said) <= 0.05 * abs(said) + 1e-6, f"{said:.4g}; the loss is {value:.4g}"),
     ]
+
+
+def _log_q(loss, values):
+    log_q = np.array(values, np.float32)
+    if len(log_q) and not loss.needs_positive_log_q:
+        log_q[0] = 0
+    return log_q
 
 
 def _answer(loss, logits, weights, log_q):

@@ -49,16 +49,12 @@ _FEWEST = 100  # words, items or held-out pairs: fewer are too few to judge by
 class Run:
     """What is trained, on what, from where.
 
-    config : TrainConfig
-    data : str, Path, Input, iterable of token lists, DataFrame, or encoded data; None, as for `Word2Vec.fit`. None for
-        the data of the model that is resumed.
-    prior : Prior, optional, what the run begins with; nothing if left out
+    config : TrainConfig; prior : Prior, optional, what the run begins with; nothing if left out
+    data : as for `Word2Vec.fit`; None for the data of the model that is resumed
     vocab, vocab_out : Vocabulary or path, optional, fixed ones, in place of those that are chosen from the data
-    diagnose : bool; mirror : str, optional, where named data are kept
-    given : TrainConfig, as given, with what the data say of themselves
-    config : RunSpec, the same with nothing left open
-    data : what is read; an `Input` says whether its things are of one kind
-    encoded : Encoded, once there; alpha_share : float, how much smaller an update's alpha is for what was read
+    mirror : str, optional, where named data are kept
+    given : TrainConfig, with what the data say of themselves; spec as `config`, with nothing left open; alpha_share :
+        float, how much smaller an update's alpha is for what was read
     W2vnegError if options, data and prior do not go together, or name what is not there
     """
 

@@ -144,21 +144,18 @@ def _sample_pairs(engine, seed, n_pairs):
 
 
 class _Figures(NamedTuple):
-    """Of one pair. bins : float64, (_BINS,), draws in each, or None; effective_size : of each set, or None
-    drawn, counted, true : draws, those that count, and of these the true positives; negative_norm : their sum
-    inner, own, full, spread : ⟨Eĝ, g⟩, ‖Eĝ‖², ‖g‖² and the variance of one set's ĝ
-    """
+    """Of one pair."""
 
-    bins: np.ndarray
-    effective_size: np.ndarray
+    bins: np.ndarray  # float64, (_BINS,), draws in each; or None
+    effective_size: np.ndarray  # of each set; or None
     drawn: int
-    counted: int
-    true: int
-    negative_norm: float
-    inner: float
-    own: float
-    full: float
-    spread: float
+    counted: int  # of them
+    true: int  # positives, of these
+    negative_norm: float  # their sum
+    inner: float  # ⟨Eĝ, g⟩
+    own: float  # ‖Eĝ‖²
+    full: float  # ‖g‖²
+    spread: float  # variance of one set's ĝ
 
 
 def _evaluate(x, vectors_out, logits, signs, log_target, positive, known, seen):

@@ -32,34 +32,21 @@ _PER_ROW = 24  # bytes of the plugs' tables for a target: alias, logarithms, cou
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a run would take.
+    """What a run would take; tokens, pairs and measured are 0 where no data are known."""
 
-    tokens : int, kept tokens of a text or of baskets, or distinct pairs; 0 where no data are known, as `pairs` and
-        `measured`
-    n_vocab, n_out, dim, workers : int, rows of the two matrices, their length, and the workers
-    alpha : float, the learning rate that the run would start with
-    pairs : int, positives that the rest of the run trains on, about
-    memory : dict of str -> int, bytes, by what they are for; room : int, bytes of memory that this process may use
-    mapped : int, bytes of encoded data that are mapped from disk, as large ones are, and so give way when memory is
-        short
-    disk : dict of str -> int, bytes, by what they are for; what is there already (the encoded data) among them
-    seconds : float, training alone, for what is left of the run, evaluations by held-out pairs included
-    measured : float, share of the run that was measured for this
-    """
-
-    tokens: int
-    n_vocab: int
+    tokens: int  # kept ones of a text or of baskets, or distinct pairs
+    n_vocab: int  # rows of the two matrices, as n_out
     n_out: int
     dim: int
     workers: int
-    alpha: float
-    pairs: int
-    memory: dict
-    room: int
-    mapped: int
-    disk: dict
-    seconds: float
-    measured: float
+    alpha: float  # at the start
+    pairs: int  # positives that the rest of the run trains on, about
+    memory: dict  # str -> bytes, by what they are for
+    room: int  # bytes of memory that this process may use
+    mapped: int  # bytes of data mapped from disk, which give way when memory is short
+    disk: dict  # str -> bytes, with what is there already
+    seconds: float  # training alone, of what is left, evaluations by held-out pairs included
+    measured: float  # share of the run that was measured for this
 
     @property
     def peak(self):

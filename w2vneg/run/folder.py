@@ -35,18 +35,11 @@ _TRIES = 5
 def write_model(folder, model, portable=False):
     """Write the folder of a `Model`, atomically; the user's own files in a former one stay.
 
-    With `portable`, to be handed on, files are named without their folders.
-
-    vectors_in.npy, vectors_out.npy, what else was trained (named in extra.json), vocab.tsv (word, count),
-    contexts.npy of a run that is over, if its read-out looks at contexts, phrases.tsv if it joined phrases,
-    vocab_out.tsv where targets are another kind of thing than centres,
-    config.json, position.json, corpus.json, history.jsonl, versions.json, run.toml (see `run_as_toml`),
-    law.json and log_noise.npy where it is known how raw scores settle (see `evaluation.correction`), for other readers;
-    validation.json and, until a run that is evaluated is over, best_NAME.npy of each matrix; good.json, and
-    good_NAME.npy after an interruption between two states that were checked; frozen_NAME.npy of matrices with rows that
-    never move; known.npy, what each user had, of users and items.
-
-    OutputError if the folder holds something else than a model, or cannot be written
+    With `portable`, to be handed on, files are named without their folders. Beside matrices, vocabularies and what is
+    named after it there are: extra.json, what else was trained; contexts.npy, of a run that is over; run.toml (see
+    `run_as_toml`); law.json and log_noise.npy, how raw scores settle, for other readers; best_NAME.npy until a run that
+    is evaluated is over; good_NAME.npy after an interruption between two states that were checked; frozen_NAME.npy,
+    which rows never move; known.npy, what each user had. OutputError if the folder holds something else than a model
     """
     import numba
 

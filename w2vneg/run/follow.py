@@ -42,7 +42,9 @@ class Followers:
     def __enter__(self):
         self._close()
         if self._shown:
-            self._bar = _bar(total=1.0, desc="training", bar_format=_LAYOUT)
+            from tqdm.auto import tqdm
+
+            self._bar = tqdm(total=1.0, desc="training", bar_format=_LAYOUT)
         return self
 
     def __exit__(self, *exc):
@@ -56,7 +58,9 @@ class Followers:
 
     def _read(self, done, total):
         if self._bar is None:
-            self._bar = _bar(desc="reading", unit="B", unit_scale=True)
+            from tqdm.auto import tqdm
+
+            self._bar = tqdm(desc="reading", unit="B", unit_scale=True)
         if total is not None:
             self._bar.total = total
         self._bar.update(done - self._bar.n)
@@ -65,12 +69,6 @@ class Followers:
         if self._bar is not None:
             self._bar.close()
             self._bar = None
-
-
-def _bar(**options):
-    from tqdm.auto import tqdm
-
-    return tqdm(**options)
 
 
 def in_notebook():

@@ -23,35 +23,23 @@ from .state import Best, LastGoodState, Progress, Provenance
 
 @dataclass
 class Model:
-    """vectors_in : float32, (n_vocab, dim); vectors_out : float32, (n_out, dim); config is the resolved one
-    history : list of dict
-    extra : dict of str -> float32 array (n_vocab or n_out, …), rows that a plug trains for itself, by their names
-    vocab_out : Vocabulary of the targets; the very object `vocab` where centres and targets are one kind of thing
-    best : Best or None, where the run is evaluated on held-out pairs
-    good : LastGoodState or None, of a run that was interrupted within an epoch
-    contexts : float32, (n_vocab, dim), or None: what stands around each word, for the read-outs that look at it; of the
-        state that the vectors are of, once the run is over
-    phrases : sequence of data.phrases.Phrase, those that were joined in its text
-    frozen : dict of str -> bool array (rows,), which rows of a matrix never move; without a matrix that has none
-    known : csr_matrix of ones, (n_vocab, n_out), what each user had in training; None of one kind of things, or where
-        it is not kept
-    """
+    """The matrices of a run, how far it got, and what it was told."""
 
     vocab: Vocabulary
     config: RunSpec
-    vectors_in: np.ndarray
-    vectors_out: np.ndarray
+    vectors_in: np.ndarray  # float32, (n_vocab, dim)
+    vectors_out: np.ndarray  # float32, (n_out, dim)
     position: Progress = field(default_factory=Progress)
-    history: list = field(default_factory=list)
+    history: list = field(default_factory=list)  # of dict
     origin: Provenance = field(default_factory=Provenance)
-    extra: dict = field(default_factory=dict)
-    vocab_out: Vocabulary = None  # type: ignore[assignment]
-    best: Best | None = None
-    good: LastGoodState | None = None
-    contexts: np.ndarray | None = None
-    frozen: dict = field(default_factory=dict)
-    phrases: tuple = ()
-    known: Any = None
+    extra: dict = field(default_factory=dict)  # name -> float32 (n_vocab or n_out, …), what a plug trains for itself
+    vocab_out: Vocabulary = None  # type: ignore[assignment]  # `vocab` where all is of one kind
+    best: Best | None = None  # where it is evaluated
+    good: LastGoodState | None = None  # of a run that was interrupted within an epoch
+    contexts: np.ndarray | None = None  # float32, (n_vocab, dim), what stands around, for some read-outs
+    frozen: dict = field(default_factory=dict)  # matrix -> bool (rows,), which never move; without one that has none
+    phrases: tuple = ()  # of Phrase, those that were joined in its text
+    known: Any = None  # csr_matrix of ones, what each user had in training, where it is kept
 
     def __post_init__(self):
         self.vocab_out = self.vocab_out or self.vocab
@@ -108,10 +96,9 @@ class Model:
     def config_to_run(self, folder, plugin=None, epochs=None, ray_address=None):
         """Return the configuration to go on with (TrainConfig); what is given, instead of its own.
 
-        ConfigError if the run has gone beyond `epochs`, or is evaluated as it trains and so ends with an earlier state.
-            If the model names plug-ins that are not loaded, and none are given: resuming would run what a folder says.
-            The same of a cluster, whose machines would run what they like in this process. Or if the plug-ins have not
-            the options that the run had
+        ConfigError if the run has gone beyond `epochs`, or ends with an earlier state, as it is evaluated; if it names
+            plug-ins that are not loaded, or a cluster, and none are given: resuming would run what a folder says; or
+            if the plug-ins have not the options that the run had
         """
         if plugin is None and not are_loaded(self.config.plugin):
             raise ConfigError(

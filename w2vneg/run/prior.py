@@ -28,35 +28,25 @@ if TYPE_CHECKING:
 
 
 class Buckets(NamedTuple):
-    """Which n-grams the rows ``grams_in`` are of. minn, maxn, buckets : int, as the options of subwords
-    used : int64, (n_rows,), the bucket of each row
-    """
+    """Which n-grams the rows ``grams_in`` are of, by the options of subwords."""
 
     minn: int
     maxn: int
     buckets: int
-    used: np.ndarray
+    used: np.ndarray  # int64, (n_rows,), the bucket of each row
 
 
 @dataclass(frozen=True)
 class WarmStart:
-    """Rows by name.
+    """Rows by name."""
 
-    name : str, what they are called in messages; dim : int
-    matrix : callable, str -> float32 (n, dim) or None, the rows of a matrix that `Model.matrices` has
-    words : PackedStrings, of centres
-    words_out : PackedStrings, of targets; None: these start as usual, as inner nodes of a tree do
-    buckets : Buckets or None, where there are n-grams
-    freeze : bool, the rows of the two matrices that begin here do not move
-    """
-
-    name: str
+    name: str  # what they are called in messages
     dim: int
-    matrix: Callable[[str], Any]
-    words: PackedStrings
-    words_out: PackedStrings | None = None
-    buckets: Buckets | None = None
-    freeze: bool = False
+    matrix: Callable[[str], Any]  # name of `Model.matrices` -> float32 (n, dim) or None
+    words: PackedStrings  # of centres
+    words_out: PackedStrings | None = None  # of targets; None: these start as usual, as inner nodes do
+    buckets: Buckets | None = None  # where there are n-grams
+    freeze: bool = False  # rows of the two matrices that begin here do not move
 
     @classmethod
     def of(cls, source, freeze=False):
@@ -173,19 +163,13 @@ MAY_CHANGE = frozenset(MAY_CHANGE - {"dim"} | {"plugin"})
 
 @dataclass(frozen=True)
 class Prior:
-    """What a run begins with.
+    """What a run begins with."""
 
-    way : str, "init", "update", "resume", or "" for nothing; place : str, the folder or file of it; "" in memory
-    model : Model or None, the one that grows or is resumed
-    rows : WarmStart or None, what a new model's rows begin with
-    own_alpha : bool, of an update, alpha was given and stays what it is
-    """
-
-    way: str = ""
-    place: str = ""
-    model: Model | None = None
-    rows: WarmStart | None = None
-    own_alpha: bool = True
+    way: str = ""  # "init", "update", "resume", or "" for nothing
+    place: str = ""  # the folder or file of it; "" in memory
+    model: Model | None = None  # that grows or is resumed
+    rows: WarmStart | None = None  # what a new model's rows begin with
+    own_alpha: bool = True  # of an update, alpha was given and stays what it is
 
     @classmethod
     def init(cls, source: str | os.PathLike | Vectors | Model, freeze: bool = False) -> Prior:

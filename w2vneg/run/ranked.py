@@ -36,12 +36,10 @@ _SHORTEST = 1000  # tokens of a rank between exchanges: below, a round's fixed c
 
 
 def plan_exchanges(config, n_positions, cost=None):
-    """Decide how often ranks exchange.
+    """Decide how often ranks exchange; return ExchangesPlanned. n_positions : int, of all ranks' walks in an epoch
 
-    config : RunSpec; n_positions : int, of all ranks' walks together in an epoch
     cost : (float, float), optional, seconds of an exchange, and of an epoch's training; without, ``auto`` looks at the
         number of exchanges alone
-    Returns ExchangesPlanned
     """
     ranks, epochs = config.ranks, config.epochs
     each = max(1, n_positions // ranks)  # positions of a rank in an epoch
@@ -76,11 +74,9 @@ def assemble(data, config, model, start=None):
 
 
 def make_rank(share, walk, config, model, slot, plan, start=None):
-    """Make a rank.
+    """Make a rank of a model, whose matrices become its own; return (Rank, Assembly).
 
-    share : EncodedCorpus or EncodedPairs, its data; walk : Traversal, of them; config : RunSpec
-    model : Model, its matrices become the rank's; slot : int; plan : ExchangesPlanned
-    start : Start, optional, as of `assembly.assemble_local`; returns (Rank, Assembly)
+    share : its data; walk : Traversal, of them; plan : ExchangesPlanned; start : as of `assembly.assemble_local`
     """
     parts = assemble_local(share, config, model, start, walk, plan.an_epoch if config.ranks > 1 else None)
     return Rank(parts.engine, slot, config.ranks, config.exchange_dtype), parts
@@ -195,12 +191,10 @@ def reads_by_rank(given, config):
 
 
 def read_by_rank(given, config, vocab=None, progress=None, phrases=None):
-    """Let each rank read its part of an `Input` and encode it, with one vocabulary for all.
+    """Let each rank read its part of a located `Input` and encode it, with one vocabulary for all: RankedCorpus.
 
-    given : Input, located; config : RunSpec; vocab : Vocabulary, optional, a fixed one
     progress : callable, optional, called with (stored bytes read, stored bytes in all) now and then
-    phrases : tuple of data.phrases.Phrase, optional, in the place of those that the Input names
-    Returns RankedCorpus
+    phrases : tuple of Phrase, optional, in the place of those that the Input names
     """
     if config.rank_shares is not None and any(RANK in file for file in given.files):
         raise ConfigError(f"--rank-shares deals a text out, and {RANK} says who reads what; leave one of the two out")

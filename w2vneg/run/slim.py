@@ -42,20 +42,14 @@ _FORMAT = 1
 
 @dataclass
 class SlimModel:
-    """What recommending and evaluating ask a model for.
+    """What recommending and evaluating ask a model for."""
 
-    vocab, vocab_out : Vocabulary, of users and of items; the same where rows are baskets, and one item is asked for
-    weights : Weights; known : csr_matrix of ones, (n_users, n_items), or None
-    options : dict, neighbours and l2, as they were chosen
-    lowercase : bool, names were lower-cased; origin : Provenance
-    """
-
-    vocab: Vocabulary
+    vocab: Vocabulary  # of users; the items' where rows are baskets, and one item is asked for
     vocab_out: Vocabulary
     weights: Weights
-    known: scipy.sparse.csr_matrix | None
-    options: dict = field(default_factory=dict)
-    lowercase: bool = False
+    known: scipy.sparse.csr_matrix | None  # ones, (n_users, n_items)
+    options: dict = field(default_factory=dict)  # neighbours and l2, as they were chosen
+    lowercase: bool = False  # names were lower-cased
     origin: Provenance = field(default_factory=Provenance)
 
     @property

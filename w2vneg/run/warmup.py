@@ -1,8 +1,5 @@
-"""Compile ahead what a run will need: by running it, on data made up for the purpose.
-
-Nothing is compiled by a list of signatures of its own, which would have to follow every change elsewhere. A few made-up
-sentences are written to a file, read as any file is (read-only maps are another type to the compiler than other arrays)
-and trained on with the options of the run.
+"""Compile ahead what a run will need: by running it, on a made-up file, read as any file is (read-only maps are another
+type to the compiler than other arrays).
 """
 
 import dataclasses

@@ -25,29 +25,21 @@ PAIRED = "Differences are from the first run, paired by seed; p is of paired t-t
 
 @dataclass(frozen=True)
 class Compared:
-    """One run over its seeds, by one metric on one set of data.
-
-    name, metric : str; data : str, empty if there are no others; values : dict of int -> float, the metric by seed
-    seconds : float, mean
-    mean : float; low, high : float, its interval, or None with one seed
-    difference, difference_low, difference_high : float, from the first run over the seeds of both; None for the first
-    p : float, of the difference, or None
-    reason : str, why it failed, or None; then all numbers are None
-    """
+    """One run over its seeds, by one metric on one set of data; all numbers are None where it failed."""
 
     name: str
     metric: str
-    data: str
-    values: dict
+    data: str  # empty if there are no others
+    values: dict  # seed -> float, the metric
     mean: float | None
-    low: float | None
+    low: float | None  # of the interval; None with one seed
     high: float | None
-    difference: float | None
+    difference: float | None  # from the first run over the seeds of both; None for the first
     difference_low: float | None
     difference_high: float | None
-    p: float | None
-    seconds: float | None
-    reason: str | None = None
+    p: float | None  # of the difference
+    seconds: float | None  # mean
+    reason: str | None = None  # why it failed
 
 
 class Measures(Validation):

@@ -24,20 +24,14 @@ GIVEN_UP = "given up"
 
 @dataclass(frozen=True)
 class Trial:
-    """One run of one combination.
-
-    options : dict, of the combination; seed : int
-    figures : dict of str -> float, of its best state on the held-out pairs; empty if it failed
-    epoch : float, of that state, or None; seconds : float
-    reason : str, why it failed, or None
-    """
+    """One run of one combination."""
 
     options: dict
     seed: int
-    figures: dict
-    epoch: float | None
+    figures: dict  # str -> float, of its best state on the held-out pairs; empty if it failed
+    epoch: float | None  # of that state
     seconds: float
-    reason: str | None = None
+    reason: str | None = None  # why it failed
 
     @property
     def given_up(self):

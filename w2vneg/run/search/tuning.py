@@ -21,16 +21,12 @@ from .trials import GIVEN_UP, Trial, TrialFolder, best_of, by_combination, key_o
 
 @dataclass(frozen=True)
 class Search:
-    """What was found.
+    """What was found."""
 
-    rows : list of Row, the best first; best : Row or None; complete : bool, not interrupted
-    trials : list of Trial, as they were run, with those that the folder had
-    """
-
-    rows: list
-    best: object
-    complete: bool
-    trials: list
+    rows: list  # of Row, the best first
+    best: object  # Row or None
+    complete: bool  # not interrupted
+    trials: list  # of Trial, as they were run, with those that the folder had
 
 
 def tune(encoded, config, combinations, validation, *, seeds=1, folder=None, listeners=(), kept_at=None):
