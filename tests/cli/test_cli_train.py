@@ -547,12 +547,12 @@ def test_vectors_are_kept_where_no_place_takes_the_model(folder, run_cli, monkey
 
 
 def test_what_is_told_at_the_end_needs_memory_and_loses_nothing(folder, train, monkeypatch):
-    from w2vneg.cli import summary
+    from w2vneg.cli import results
 
     def fail(*arguments):
         raise MemoryError
 
-    monkeypatch.setattr(summary, "tell_what_next", fail)
+    monkeypatch.setattr(results, "tell_what_next", fail)
     result = train()
     assert result.code == 0
     assert result.err.endswith("How good the vectors are is not told: not enough memory.\n")

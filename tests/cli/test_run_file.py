@@ -13,8 +13,8 @@ from w2vneg.config.spec import to_toml
 from w2vneg.config.table import options_of_users
 from w2vneg.ground.errors import W2vnegError
 from w2vneg.objectives.presets import PRESETS
+from w2vneg.run.folder import run_as_toml
 from w2vneg.run.model import Model
-from w2vneg.run.runfile import run_as_toml
 
 SMALL = ["--loss=ns", "--dim=8", "--min-count=1", "--epochs=2", "--workers=1", "--quiet"]
 

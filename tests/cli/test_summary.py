@@ -10,7 +10,7 @@ from planted import as_text, two_topics
 from w2vneg import Vectors
 from w2vneg.cli import progress
 from w2vneg.cli.progress import TrainingProgress
-from w2vneg.cli.summary import tell_how_good, tell_of_loss, tell_what_next
+from w2vneg.cli.results import tell_how_good, tell_of_loss, tell_what_next
 from w2vneg.cli.tables import hanging, sparkline, table
 from w2vneg.data.sources import TRAVERSALS
 from w2vneg.ground.events import Diagnosis, RoundDone

@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse
 from click.testing import CliRunner
 
-from w2vneg.cli.inputs import input_of, input_options
+from w2vneg.cli.inputs import input_of
 from w2vneg.cli.options import GroupedCommand
 from w2vneg.data.encoded import EncodedCorpus, EncodedPairs
 from w2vneg.data.inputs import Input, encode_input
@@ -115,15 +115,13 @@ def test_choice_of_items_is_handed_on(files):
     assert both.matrix.toarray().tolist() == [[0, 1], [3, 0]]
 
 
-@click.command(cls=GroupedCommand)
-@input_options
+@click.command(cls=GroupedCommand, reads=True)
 @click.option("--other")
 def command(**values):
     click.echo(json.dumps([input_of(values).as_dict(), values]))
 
 
-@click.command(cls=GroupedCommand)
-@input_options
+@click.command(cls=GroupedCommand, reads=True)
 def idle(**values):
     assert input_of(values, needed=False) is None
 

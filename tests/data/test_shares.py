@@ -6,7 +6,7 @@ import scipy.sparse as sparse
 
 from w2vneg import Vocabulary
 from w2vneg.config import TrainConfig
-from w2vneg.config.ranks import borders
+from w2vneg.config.options import borders
 from w2vneg.data.encoded import EncodedCorpus, EncodedGraph, EncodedPairs, encode_corpus
 from w2vneg.data.encoded.corpus import going_round
 from w2vneg.ground.errors import ConfigError

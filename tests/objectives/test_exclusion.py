@@ -6,7 +6,7 @@ from drawing import SLOW, compiled_only
 
 from w2vneg import Word2Vec
 from w2vneg.config import TrainConfig
-from w2vneg.config.objective import EXCLUSIONS
+from w2vneg.config.options import EXCLUSIONS
 from w2vneg.data.encoded import EncodedCorpus
 from w2vneg.data.vocab import Vocabulary
 from w2vneg.ground.jit import njit

@@ -258,7 +258,7 @@ def test_contexts_are_of_the_state_that_is_kept(tmp_path):
 
 def test_a_dry_run_does_not_look_at_contexts(monkeypatch):
     word2vec = Word2Vec(readout="context", **SMALL)
-    monkeypatch.setattr("w2vneg.run.readout.context_means", lambda *arguments: pytest.fail("went through the data"))
+    monkeypatch.setattr("w2vneg.run.model.context_means", lambda *arguments: pytest.fail("went through the data"))
     found = estimate(word2vec.config, word2vec.encode(TEXT), seconds=0.0)
     assert found.memory["vectors, read out"] == 4 * found.n_vocab * found.dim
 

@@ -8,7 +8,7 @@ from planted import as_text, two_topics
 from scipy.sparse import csr_matrix
 
 from w2vneg import Input, TrainConfig, Validate, Vocabulary, Word2Vec
-from w2vneg.run.doubts import doubts_of
+from w2vneg.run.conductor import doubts_of
 
 
 def trainer(losses=(1.0,), at_init=2.0, pairs=10_000, counts=(2,) * 100, source="baskets", min_count=1, **more):

@@ -7,7 +7,7 @@ from planted import same_topic, two_blocks
 
 from w2vneg import Input, Word2Vec
 from w2vneg.data.encoded import EncodedCorpus
-from w2vneg.engines.inmemory import _KEPT
+from w2vneg.engines.engine import _KEPT
 from w2vneg.kernels.schedule import stream_key
 from w2vneg.kernels.shard import fill_block
 from w2vneg.objectives.presets import PRESETS

@@ -5,9 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from w2vneg.engines import snapshot
-from w2vneg.engines.matrices import Matrices
-from w2vneg.engines.snapshot import Snapshot, goes_to_disk
+from w2vneg.engines.matrices import Matrices, Snapshot, goes_to_disk
 
 
 class FakeModel(SimpleNamespace):
@@ -26,7 +24,7 @@ def model():
 @pytest.fixture(params=["memory", "file", "no place for a file"])
 def place(request, monkeypatch, tmp_path):
     if request.param != "memory":
-        monkeypatch.setattr(snapshot, "_IN_MEMORY", 0)
+        monkeypatch.setattr("w2vneg.engines.matrices._IN_MEMORY", 0)
     cache = tmp_path / "cache"
     monkeypatch.setenv("W2VNEG_CACHE", str(cache))
     if request.param == "no place for a file":
@@ -51,14 +49,14 @@ def test_going_back_restores_shared_rows_and_copies_to_the_bit(place, workers, n
 
 
 def test_a_disk_that_fills_up_leaves_memory_to_serve(monkeypatch):
-    monkeypatch.setattr(snapshot, "_IN_MEMORY", 0)
+    monkeypatch.setattr("w2vneg.engines.matrices._IN_MEMORY", 0)
     kept, matrix = Snapshot(16), np.arange(4, dtype=np.float32)
     kept.take([matrix])
 
     def full(file, matrix):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(snapshot, "_write", full)
+    monkeypatch.setattr("w2vneg.engines.matrices._write", full)
     kept.take([matrix + 1])
     kept.restore([matrix])
     assert matrix.tolist() == [1, 2, 3, 4]

@@ -10,8 +10,7 @@ from w2vneg import Vectors, Word2Vec
 from w2vneg.data import catalog
 from w2vneg.ground.errors import ConfigError, InputError
 from w2vneg.ground.events import BestRestored, Validated
-from w2vneg.run.validation import Metric
-from w2vneg.run.wordset_validation import NamedSet, SetValidation
+from w2vneg.run.validation import Metric, NamedSet, SetValidation
 from w2vneg.vectors.evaluation import read_pairs, read_questions
 
 pytest.importorskip("gensim", reason="gensim brings ws353 and google")

@@ -17,7 +17,7 @@ from w2vneg.engines import cluster
 from w2vneg.engines.ray import Crew
 from w2vneg.ground.errors import ConfigError, InputError, RankError
 from w2vneg.ground.events import RolledBack, RoundDone
-from w2vneg.run.ranked import Handed
+from w2vneg.run.ranked import ShareOfRank
 
 pytestmark = [
     pytest.mark.slow,
@@ -164,7 +164,7 @@ def test_all_ranks_lost_is_the_end(ray, planted):
 
 def test_a_rank_that_is_lost_while_reading_ends_the_run(ray, planted):
     crew = Crew(1, 1, None)
-    crew.open([Handed(planted.share(0, [0, 1]), 0)])
+    crew.open([ShareOfRank(planted.share(0, [0, 1]), 0)])
     ray.kill(crew.ranks[0])
     with pytest.raises(RankError, match="lost before training began"), crew.beginning():
         crew.gather("counts", "unite")

@@ -11,9 +11,8 @@ from w2vneg.data.encoded import encode_corpus
 from w2vneg.data.vocab import Vocabulary
 from w2vneg.ground.errors import ConfigError, InputError
 from w2vneg.run.model import Model
-from w2vneg.run.prior import Prior
+from w2vneg.run.prior import Prior, WarmStart
 from w2vneg.run.trainer import Trainer
-from w2vneg.run.warm_start import WarmStart
 
 OPTIONS = {"dim": 6, "epochs": 2, "min_count": 1, "workers": 1, "subsample": 0, "loss": "ns", "readout": "in"}
 FIRST = [["a", "b", "c"], ["b", "c", "d"]] * 20

@@ -19,7 +19,7 @@ from w2vneg.run.search.tuning import Planned
 from w2vneg.run.validation import Metric, Validation
 
 pytest.importorskip("optuna", reason="the extra optuna is not installed")
-from w2vneg.run.search.tpe import Tpe
+from w2vneg.run.search.space import Tpe
 
 RANGES = {"alpha": Range(0.001, 1.0, log=True), "window": Range(1, 10, whole=True)}
 GRID = {"loss": ["ns", "us"]}

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from w2vneg.config.ranks import DTYPES
-from w2vneg.engines.wire import Packer, unpack
+from w2vneg.config.options import DTYPES
+from w2vneg.engines.rank import Packer, unpack
 
 
 def pack(rows, dtype, block=13):

@@ -9,7 +9,7 @@ from planted import two_topics
 from w2vneg import Vectors, Word2Vec
 from w2vneg.data.encoded import encode_corpus
 from w2vneg.ground.errors import ConfigError, FileNote, InputError, UnknownNameError
-from w2vneg.run.warm_start import WarmStart
+from w2vneg.run.prior import WarmStart
 from w2vneg.vectors.evaluation import scores_of
 from w2vneg.vectors.formats import detect, fasttext
 

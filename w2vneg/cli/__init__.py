@@ -11,29 +11,13 @@ from importlib import import_module
 
 import click
 
-from ..ground.errors import ConfigError, FileNote, InputError, W2vnegError
+from ..ground.errors import ConfigError, FileNote, InputError, W2vnegError, did_you_mean
 from .progress import BestEffort, note
 
-_COMMANDS = {  # command -> (module, attribute)
-    "train": (".train", "train"),
-    "tune": (".tune", "tune"),
-    "compare": (".compare", "compare"),
-    "warmup": (".warmup", "warmup"),
-    "eval": (".eval", "evaluate"),
-    "nearest": (".nearest", "nearest"),
-    "analogy": (".analogy", "analogy"),
-    "recommend": (".recommend", "recommend"),
-    "report": (".report", "report"),
-    "explore": (".explore", "explore"),
-    "export": (".export", "export"),
-    "slim": (".slim", "slim"),
-    "split": (".split", "split"),
-    "phrases": (".phrases", "phrases"),
-    "data": (".data", "data"),
-    "cache": (".cache", "cache"),
-    "doctor": (".doctor", "doctor"),
-    "objectives": (".objectives", "objectives"),
-}
+_COMMANDS = (  # a module of this name has the command; that of `eval` is called otherwise
+    *("train", "tune", "compare", "warmup", "eval", "nearest", "analogy", "recommend", "report", "explore", "export"),
+    *("slim", "split", "phrases", "data", "cache", "doctor", "objectives"),
+)
 
 
 class LazyGroup(click.Group):
@@ -45,18 +29,14 @@ class LazyGroup(click.Group):
     def get_command(self, ctx, name):
         if name not in _COMMANDS:
             return None
-        module, attribute = _COMMANDS[name]
-        return getattr(import_module(module, __name__), attribute)
+        return getattr(import_module(f".{name}", __name__), "evaluate" if name == "eval" else name)
 
     def resolve_command(self, ctx, args):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            from ..ground.errors import did_you_mean
-
             if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
-                hint = did_you_mean(args[0], _COMMANDS)
-                error.message = f"no command {args[0]!r}{hint}"
+                error.message = f"no command {args[0]!r}{did_you_mean(args[0], _COMMANDS)}"
             raise
 
 
@@ -79,7 +59,6 @@ def main(argv=None, command=cli, name="w2vneg"):
 
 
 def _status(command, argv, name):
-    """Run a command line; return its exit code, or None."""
     try:
         _check_threads()
         status = _run(command, argv, name)
@@ -160,7 +139,6 @@ def _fail_by_system(error):
 
 
 def _less_memory(argv):
-    """Return what needs less memory for the command of a command line (str)."""
     command = next((one for one in (sys.argv[1:] if argv is None else argv) if one in _COMMANDS), None)
     if command in ("slim", "split", "phrases", "data", "cache"):
         return "read less at once: a part of the files"
@@ -170,7 +148,6 @@ def _less_memory(argv):
 
 
 def _check_threads():
-    """Raise ConfigError if Numba would end in a traceback for the threads that it is given."""
     given = os.environ.get("NUMBA_NUM_THREADS", "1")
     with suppress(ValueError):
         if int(given) > 0:

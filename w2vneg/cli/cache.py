@@ -1,11 +1,11 @@
 """``w2vneg cache``: what is kept in the cache folder, and how to be rid of it."""
 
 import dataclasses
-import json
 
 import click
 
 from .options import json_option
+from .tables import echo_json, table
 
 
 @click.group()
@@ -30,10 +30,9 @@ def clear(kinds, as_json):
 
     The next run encodes and compiles what it needs. Model folders and vectors are not in the cache.
     """
-    from ..ground.files.caches import MADE_AGAIN
-    from ..ground.files.caches import clear as remove
+    from ..ground.files import caches
 
-    found = remove(kinds or MADE_AGAIN)
+    found = caches.clear(kinds or caches.MADE_AGAIN)
     _show(found, as_json)
     if not as_json:
         click.echo(f"Removed {sum(one.bytes for one in found) / 2**20:,.1f} MB.")
@@ -50,10 +49,6 @@ def path(kind):
 
 def _show(found, as_json):
     if as_json:
-        rows = [dataclasses.asdict(one) | {"path": str(one.path)} for one in found]
-        click.echo(json.dumps(rows, indent=2))
-        return
-    from .tables import table
-
+        return echo_json([dataclasses.asdict(one) | {"path": str(one.path)} for one in found])
     rows = [[one.kind, f"{one.files:,}", f"{one.bytes / 2**20:,.1f} MB", one.what, str(one.path)] for one in found]
     click.echo(table([["kind", "files", "size", "what", "where"], *rows]))

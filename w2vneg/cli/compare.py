@@ -12,10 +12,12 @@ from pathlib import Path
 import click
 
 from ..ground.errors import ConfigError
-from .inputs import encode, input_of, input_options, tell_of_reading
+from .flags import check_fixed, fixed_of, vocabularies, vocabulary_options
+from .inputs import encode, input_of
 from .options import (
     GroupedCommand,
-    config_options,
+    anything,
+    file_of_run,
     json_option,
     mirror_option,
     option,
@@ -25,72 +27,48 @@ from .options import (
 )
 from .progress import SearchProgress, compiling_told, noter
 from .results import write_images
-from .runfile import file_of_run
+from .tables import table
 from .validation_options import HELD_OUT, check_each, valid_options, validation_of, warn_of_raw
-from .vocabularies import check_fixed, fixed_of, vocabularies, vocabulary_options
 
 _AT_THE_END = 1e9  # epochs from one evaluation to the next: nothing is chosen within a run
 _COMMON = ("seed", "plugin")
 _FILES = ("md", "csv", "tex", "png", "pdf", "svg")
 
 
-class _Suffixes(click.ParamType):
-    """Some of `_FILES` with commas between them."""
-
-    name = "SUFFIX,…"
-
-    def convert(self, value, param, ctx):
-        found = [one.strip().removeprefix(".") for one in value.split(",")]
-        unknown = [one for one in found if one not in _FILES]
-        if unknown:
-            self.fail(f"{unknown[0]!r} is no file that is written; known: {', '.join(_FILES)}", param, ctx)
-        return found
+def _suffixes(text):
+    found = [one.strip().removeprefix(".") for one in text.split(",")]
+    if unknown := [one for one in found if one not in _FILES]:
+        raise click.BadParameter(f"{unknown[0]!r} is no file that is written; known: {', '.join(_FILES)}")
+    return found
 
 
-@click.command(cls=GroupedCommand, short_help="Compare runs over several seeds.")
+@click.command(cls=GroupedCommand, reads=True, takes=anything, short_help="Compare runs over several seeds.")
 @click.argument("runs", nargs=-1, metavar="[RUN.toml|MODEL]…")
-@input_options
-@option(
-    "--grid",
-    multiple=True,
-    metavar="NAME=V,V…",
-    section="search",
-    help="Values to compare, instead of RUNs. May be repeated.",
-)
-@option("--seeds", type=click.IntRange(min=1), default=5, section="search", help="Seeds of each run.")
+@option("--grid NAME=V,V…", "Values to compare, instead of RUNs. May be repeated.", multiple=True, section="search")
+@option("--seeds", "Seeds of each run.", type=click.IntRange(min=1), default=5, section="search")
 @vocabulary_options
 @mirror_option
 @valid_options
 @option(
-    "--on",
-    metavar="DATA,DATA…",
+    "--on DATA,DATA…",
+    "Data to compare on, instead of one source. Corpora, or held-out parts of splits, such as split/test.tsv.",
     section="search",
-    help="Data to compare on, instead of one source. Corpora, or held-out parts of splits, such as split/test.tsv.",
 )
 @option(
-    "--keep",
-    metavar="DIR",
+    "--keep DIR",
+    "Keep the model of each run and seed. One that is there is evaluated, not trained again.",
     section="output",
-    help="Keep the model of each run and seed. One that is there is evaluated, not trained again.",
 )
 @option(
-    "--files",
-    type=_Suffixes(),
-    metavar="SUFFIX,…",
+    "--files SUFFIX,…",
+    "Tables and plots to write: md, csv, tex, png, pdf, svg.",
+    type=_suffixes,
     default="md,csv,png",
     section="output",
-    help="Tables and plots to write: md, csv, tex, png, pdf, svg.",
 )
-@option(
-    "--out",
-    metavar="DIR",
-    required=True,
-    section="output",
-    help="Folder of runs and tables. A comparison that is there goes on.",
-)
+@option("--out DIR", "Folder of runs and tables. A comparison that is there goes on.", required=True, section="output")
 @quiet_option
 @json_option
-@config_options
 def compare(runs, out, grid, seeds, on, keep, files, mirror, quiet, as_json, **given):
     """Train several runs under the same seeds and print one table.
 
@@ -127,14 +105,13 @@ def compare(runs, out, grid, seeds, on, keep, files, mirror, quiet, as_json, **g
     for task in tasks:
         config = task.config
         encoded = encode(config, task.read.located(mirror), quiet, **vocabularies(fixed))
-        tell_of_reading(encoded.report, quiet)
         validation = _validation_of(task.flags, encoded, config, note, mirror)
         warn_of_raw(validation, config, combinations, encoded, note)
         kept_at = keep and partial(_place, Path(keep, task.folder), combinations, names)
         with nullcontext() if quiet else SearchProgress(source=config.source) as progress:
             listeners = [] if progress is None else [progress]
-            options = {"seeds": seeds, "folder": Path(out, task.folder), "listeners": listeners, "kept_at": kept_at}
-            search = tune(encoded, config, combinations, validation, **options)
+            how = {"seeds": seeds, "folder": Path(out, task.folder), "listeners": listeners, "kept_at": kept_at}
+            search = tune(encoded, config, combinations, validation, **how)
         for metric in dict.fromkeys(flags.chosen.get("metric", "mpr") for flags in task.flags):
             found += compared(search.trials, combinations, names, metric.strip().lower(), task.name)
         if not search.complete:
@@ -191,22 +168,17 @@ def _validation_of(flags, encoded, config, note, mirror):
 
     chooses = "every" in flags[0].chosen or "patience" in flags[0].chosen
     parts = []
-    for number, one in enumerate(flags):
-        chosen = one.chosen if chooses else one.chosen | {"every": _AT_THE_END}
-        tell = note if not number else noter(True)
-        parts.append(
-            validation_of(dataclasses.replace(one, chosen=chosen), encoded, config, None, tell, mirror, chooses)
-        )
+    for one in flags:
+        own = one if chooses else dataclasses.replace(one, chosen=one.chosen | {"every": _AT_THE_END})
+        parts.append(validation_of(own, encoded, config, None, noter(True) if parts else note, mirror, chooses))
     return parts[0] if len(parts) == 1 else Measures(parts)
 
 
 def _as_name(text):
-    """Return a text as a name of a folder."""
     return re.sub(r"[^\w.=+-]+", "-", text)
 
 
 def _place(folder, combinations, names, options, seed):
-    """Return the folder of the model of a run and a seed."""
     return folder / _as_name(names[combinations.index(options)]) / f"seed-{seed}"
 
 
@@ -253,16 +225,11 @@ def _write(runs, out, suffixes, note, as_json):
     from ..look.searches import charts_of_comparison
     from ..run.search.comparing import PAIRED, SAVED, as_csv, as_latex, as_rows
     from ..run.search.trials import as_markdown
-    from .tables import table
 
     rows = as_rows(runs)
     document = json.dumps({"runs": [dataclasses.asdict(run) for run in runs]}, indent=2)
-    tables = {
-        "md": lambda: as_markdown(rows) + f"\n{PAIRED}\n",
-        "csv": lambda: as_csv(runs),
-        "tex": lambda: as_latex(rows),
-    }
-    content = {f"compare.{suffix}": make() for suffix, make in tables.items() if suffix in suffixes}
+    tables = {"md": as_markdown(rows) + f"\n{PAIRED}\n", "csv": as_csv(runs), "tex": as_latex(rows)}
+    content = {f"compare.{suffix}": text for suffix, text in tables.items() if suffix in suffixes}
     for name, text in ({SAVED: document} | content).items():
         with atomic_file(out / name, "w", encoding="utf-8") as stream:
             stream.write(text)

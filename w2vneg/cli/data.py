@@ -1,19 +1,15 @@
 """``w2vneg data``: what named data there are, where they are, and how to get them."""
 
+import os
+from dataclasses import asdict
+
 import click
 
 from .options import json_option, mirror_option
-from .tables import hanging
+from .progress import byte_progress
+from .tables import echo_json, hanging
 
-_STATUS = {
-    "data folder": "yes, data folder",
-    "cache": "yes, cache",
-    "gensim": "yes, with gensim",
-    "mirror": "yes, mirror",
-    "damaged": "DAMAGED",
-    "made on first use": "made on first use",
-    "absent": "no",
-}
+_HERE = {"gensim": "yes, with gensim", "damaged": "DAMAGED", "made on first use": "made on first use", "absent": "no"}
 
 
 @click.group()
@@ -34,21 +30,12 @@ def list_(mirror, as_json):
     rows = []
     for name in names():
         dataset, (status, path) = info(name), where(name, mirror)
-        rows.append(
-            {
-                "name": name,
-                "kind": dataset.kind,
-                "status": status,
-                "path": path and str(path),
-                "licence": dataset.licence,
-                "title": dataset.title,
-            }
-        )
+        about = {"name": name, "kind": dataset.kind, "status": status, "path": path and str(path)}
+        rows.append(about | {"licence": dataset.licence, "title": dataset.title})
     if as_json:
-        _echo_json(rows)
-        return
+        return echo_json(rows)
     lines = [("NAME", "KIND", "HERE", "LICENCE")]
-    lines += [(row["name"], row["kind"], _STATUS[row["status"]], row["licence"]) for row in rows]
+    lines += [(row["name"], row["kind"], _here(row["status"]), row["licence"]) for row in rows]
     widths = [max(len(line[column]) for line in lines) for column in range(3)]
     for line in lines:
         cells = [cell.ljust(width) for cell, width in zip(line, widths, strict=False)]
@@ -61,8 +48,6 @@ def list_(mirror, as_json):
 @json_option
 def info_(name, mirror, as_json):
     """Describe NAME: file, checksum, licence, where it is looked for."""
-    from dataclasses import asdict
-
     from ..data.catalog import cache_place, info, where
 
     dataset = info(name)
@@ -74,8 +59,7 @@ def info_(name, mirror, as_json):
         "resolution_order": _order(dataset, mirror),
     }
     if as_json:
-        _echo_json(facts)
-        return
+        return echo_json(facts)
     click.echo(hanging(f"{dataset.name}: ", dataset.title))
     for label, value in _shown(dataset, status, path, facts["cache_place"]):
         click.echo(hanging(f"  {label + ':':<12} ", str(value)))
@@ -93,7 +77,6 @@ def fetch_(names, mirror):
     Files that are here are kept; those of a mirror folder are copied into the cache.
     """
     from ..data.catalog import fetch, info
-    from .progress import byte_progress
 
     for name in names:
         info(name)  # a misspelt last name should be detected before a long download of the first
@@ -103,9 +86,13 @@ def fetch_(names, mirror):
         click.echo(f"{name}: {path}")
 
 
+def _here(status):
+    return _HERE.get(status, f"yes, {status}")
+
+
 def _shown(dataset, status, path, cache_place):
     yield "kind", dataset.kind
-    yield "here", _STATUS[status] + (f" ({path})" if path else "")
+    yield "here", _here(status) + (f" ({path})" if path else "")
     if dataset.made_here:
         yield "kept at", cache_place
     else:
@@ -122,30 +109,19 @@ def _shown(dataset, status, path, cache_place):
 
 
 def _order(dataset, mirror):
-    import os
-
     from ..data.catalog import cache_place
 
+    own, kept = f"a file called {dataset.name}", cache_place(dataset.name)
     if dataset.made_here:
-        return [
-            f"a file called {dataset.name}",
-            str(cache_place(dataset.name)),
-            "made from the sources of Python and of packages",
-        ]
+        return [own, str(kept), "made from the sources of Python and of packages"]
     mirror = mirror or os.environ.get("W2VNEG_MIRROR")
     places = [
-        f"a file called {dataset.name}",
+        own,
         f"the data folder: {os.environ.get('W2VNEG_DATA') or 'W2VNEG_DATA is not set'}, data/ and eval_sets/",
-        f"the cache: {cache_place(dataset.name)}",
+        f"the cache: {kept}",
     ]
     if dataset.gensim_copy:
         places.append(f"gensim's copy: gensim/test/test_data/{dataset.gensim_copy}")
     places.append(f"the mirror: {mirror or 'none is set'}, {dataset.mirror} in it")
     places.append(f"the official address: {dataset.url or 'none'}")
     return places
-
-
-def _echo_json(value):
-    import json
-
-    click.echo(json.dumps(value, indent=2, ensure_ascii=False))

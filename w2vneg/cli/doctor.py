@@ -1,9 +1,20 @@
 """``w2vneg doctor``: does this machine have what w2vneg needs, and does the compiler's cache work?"""
 
+import json
+import os
+import platform
+import re
+import sys
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
 import click
 
+from .. import __version__
+from ..ground.errors import DataError
 from .options import json_option
-from .tables import hanging
+from .tables import echo_json, hanging
 
 _NEEDED = ("numpy", "numba", "llvmlite", "scipy", "pandas", "click", "tqdm", "platformdirs")
 _FOR_DEVELOPERS = ("docs", "test", "browser", "bench", "lint")  # extras that no command of ours asks for
@@ -49,20 +60,22 @@ def doctor(ctx, as_json):
 
     It lists the extras and data that are here, too. Exit code 0 if training can run, 1 if not. Nothing is downloaded.
     """
-    problems = []
+    problems, versions = [], {"w2vneg": __version__, "python": platform.python_version()}
+    for package in _NEEDED:
+        versions[package] = _version(package)
+        if versions[package] is None:
+            problems.append(f"the package {package} is missing; install it with: pip install {package}")
     report = {
-        "versions": _versions(problems),
-        "extras": _extras(),
+        "versions": versions,
+        "extras": {package: _version(package) for package in _packages_of_extras()},
         "machine": _machine(),
         "cache": _cache(problems),
+        "jit": _jit(problems),
+        "data": _data(problems),
+        "problems": problems,
     }
-    report["jit"] = _jit(problems)
-    report["data"] = _data(problems)
-    report["problems"] = problems
     if as_json:
-        import json
-
-        click.echo(json.dumps(report, indent=2, ensure_ascii=False))
+        echo_json(report)
     else:
         _show(report)
     ctx.exit(1 if problems else 0)
@@ -77,26 +90,8 @@ def _version(package):
         return None
 
 
-def _versions(problems):
-    import platform
-
-    from .. import __version__
-
-    versions = {"w2vneg": __version__, "python": platform.python_version()}
-    for package in _NEEDED:
-        versions[package] = _version(package)
-        if versions[package] is None:
-            problems.append(f"the package {package} is missing; install it with: pip install {package}")
-    return versions
-
-
-def _extras():
-    return {package: _version(package) for package in _packages_of_extras()}
-
-
 def _packages_of_extras():
     """Return which extra brings a package, the first that does, by what setup.cfg says: dict of str -> str."""
-    import re
     from importlib.metadata import PackageNotFoundError, requires
 
     try:
@@ -112,32 +107,15 @@ def _packages_of_extras():
 
 
 def _machine():
-    import os
-    import platform
-
     from ..ground.files.memory import memory_size
 
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return {
-        "system": platform.platform(),
-        "cpu": _cpu_name(),
-        "cores_available": cores,
-        "cores": os.cpu_count(),
-        "memory_bytes": memory_size(default=None),
-    }
-
-
-def _cpu_name():
-    import platform
-
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as stream:
-            for line in stream:
-                if line.startswith("model name"):
-                    return line.partition(":")[2].strip()
-    except OSError:
-        pass  # not Linux
-    return platform.processor() or platform.machine()
+    cpu = platform.processor() or platform.machine()
+    with suppress(OSError), open("/proc/cpuinfo", encoding="utf-8", errors="replace") as stream:  # of Linux
+        named = (line.partition(":")[2].strip() for line in stream if line.startswith("model name"))
+        cpu = next(named, cpu)
+    about = {"system": platform.platform(), "cpu": cpu, "cores_available": cores, "cores": os.cpu_count()}
+    return about | {"memory_bytes": memory_size(default=None)}
 
 
 def _cache(problems):
@@ -152,17 +130,13 @@ def _cache(problems):
             writable = True
     except OSError as error:
         writable = False
-        problems.append(
-            f"the cache folder {folder} cannot be written ({error.strerror}); set W2VNEG_CACHE to a folder that can"
-        )
+        remedy = "set W2VNEG_CACHE to a folder that can"
+        problems.append(f"the cache folder {folder} cannot be written ({error.strerror}); {remedy}")
     return {"folder": str(folder), "writable": writable}
 
 
 def _jit(problems):
     """Run the probe in two processes; the second should find the machine code of the first."""
-    import tempfile
-    from pathlib import Path
-
     from ..ground.files.caches import path_of
 
     parent = path_of("jit")
@@ -185,37 +159,22 @@ def _jit(problems):
         problems.append("compiled code gives wrong results; install numba again")
     elif not second["hits"]:
         problems.append(f"compiled code is not found again in {parent}: every start compiles for several seconds")
-    return {
-        "works": first["compiled"] and second["right"],
-        "disk_cache_works": bool(second["hits"]),
-        "folder": str(parent),
-        "threading_layer": second["layer"],
-        "threads": second["threads"],
-        "target_cpu": second["cpu"],
-        "seconds_first": round(first["seconds"], 2),
-        "seconds_second": round(second["seconds"], 2),
-    }
+    seconds = {f"seconds_{name}": round(one["seconds"], 2) for name, one in (("first", first), ("second", second))}
+    about = {"folder": str(parent), "threading_layer": second["layer"], "threads": second["threads"]}
+    works = {"works": first["compiled"] and second["right"], "disk_cache_works": bool(second["hits"])}
+    return works | about | {"target_cpu": second["cpu"]} | seconds
 
 
 def _run_probe(probe, problems):
-    import json
-    import os
     import subprocess
-    import sys
-    from pathlib import Path
 
     package = str(Path(__file__).resolve().parents[2])
     path = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")]))
     environment = os.environ | {"W2VNEG_JIT_CACHE": str(probe.parent / "jit"), "PYTHONPATH": path}
+    command = [sys.executable, str(probe)]
+    options = {"env": environment, "capture_output": True, "text": True, "timeout": 300, "stdin": subprocess.DEVNULL}
     try:
-        run = subprocess.run(
-            [sys.executable, str(probe)],
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=300,
-            stdin=subprocess.DEVNULL,
-        )
+        run = subprocess.run(command, **options)
         return json.loads(run.stdout)
     except (OSError, ValueError, subprocess.TimeoutExpired) as error:
         last = run.stderr.strip().splitlines()[-1:] if isinstance(error, ValueError) else [str(error)]
@@ -225,7 +184,6 @@ def _run_probe(probe, problems):
 
 def _data(problems):
     from ..data.catalog import names, where
-    from ..ground.errors import DataError
 
     try:
         found = {name: where(name) for name in names()}
@@ -243,9 +201,8 @@ def _show(report):
     memory = machine["memory_bytes"]
     size = f"{memory / 2**30:.1f} GiB of memory" if memory else "memory unknown"
     extras = [f"{package} {version}" for package, version in report["extras"].items() if version]
-    missing = [
-        f"{package} [{extra}]" for package, extra in _packages_of_extras().items() if not report["extras"][package]
-    ]
+    brought_by = _packages_of_extras()
+    missing = [f"{package} [{brought_by[package]}]" for package, found in report["extras"].items() if not found]
     here = [name for name, status in report["data"].items() if status not in ("absent", "damaged")]
     absent = [name for name, status in report["data"].items() if status == "absent"]
     lines = [
@@ -255,19 +212,19 @@ def _show(report):
         ("machine", f"{machine['cpu']}, {machine['cores_available']} cores available, {size}"),
         ("system", machine["system"]),
         ("cache", f"{cache['folder']} ({'writable' if cache['writable'] else 'NOT writable'})"),
-        ("compiler", _jit_line(jit)),
+        ("compiler", _told_of(jit)),
         ("data here", ", ".join(here) or "none"),
         ("data absent", ", ".join(absent) or "none"),
     ]
     for label, value in lines:
-        click.echo(hanging(f"{label + ':':<13} ", str(value)))
+        click.echo(hanging(f"{label + ':':<13} ", value))
     for problem in report["problems"]:
         click.echo(hanging("PROBLEM: ", problem))
     if not report["problems"]:
         click.echo("All that training needs is in order.")
 
 
-def _jit_line(jit):
+def _told_of(jit):
     if not jit["works"]:
         return "does NOT work"
     cached = "found again by the next process" if jit["disk_cache_works"] else "NOT found again"

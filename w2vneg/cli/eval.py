@@ -1,14 +1,12 @@
 """`w2vneg eval`: vectors against human scores, edges and labels, matrices against held-out text and pairs."""
 
-import json
-
 import click
 
 from ..ground.errors import ConfigError, InputError, W2vnegError
+from .flags import readout_option, reads_vectors
 from .options import json_option, mirror_option, option
 from .ranking import ranking
-from .readout import readout_option, reads_vectors
-from .tables import table
+from .tables import echo_json, table
 
 DEFAULT_SETS = ("ws353", "simlex999", "rw", "men", "mturk287")
 
@@ -23,12 +21,11 @@ def evaluate():
 @evaluate.command()
 @_vectors
 @option(
-    "--set",
-    "sets",
-    metavar="NAME|FILE",
+    "--set NAME|FILE",
+    "A set of 'w2vneg data list', all, or a file of word, word, score. May be repeated.",
+    name="sets",
     multiple=True,
     default_text=" ".join(DEFAULT_SETS),
-    help="A set of 'w2vneg data list', all, or a file of word, word, score. May be repeated.",
 )
 @reads_vectors
 @mirror_option
@@ -62,43 +59,29 @@ def similarity(vectors, sets, readout, oov, mirror, as_json):
             "See w2vneg data list, or name a file with --set"
         )
     if as_json:
-        document = {
-            "vectors": vectors,
-            "results": [result.as_dict() for result in results],
-            "missing": missing,
-        }
-        click.echo(json.dumps(document, indent=2, ensure_ascii=False))
-        return
+        found = [result.as_dict() for result in results]
+        return echo_json({"vectors": vectors, "results": found, "missing": missing})
     rows = [("set", "Spearman", "95 % interval", "Pearson", "95 % interval", "pairs")]
     for result in results:
-        rows.append(
-            (
-                result.name,
-                f"{result.spearman:.3f}",
-                _interval(result.spearman_interval),
-                f"{result.pearson:.3f}",
-                _interval(result.pearson_interval),
-                f"{result.scored}/{result.total}",
-            )
-        )
+        rank = f"{result.spearman:.3f}", "{:.3f} … {:.3f}".format(*result.spearman_interval)
+        line = f"{result.pearson:.3f}", "{:.3f} … {:.3f}".format(*result.pearson_interval)
+        rows.append((result.name, *rank, *line, f"{result.scored}/{result.total}"))
     click.echo(table(rows))
 
 
 @evaluate.command()
 @_vectors
 @option(
-    "--set",
-    "questions",
-    metavar="NAME|FILE",
+    "--set NAME|FILE",
+    "google, google-phrases, or a file of ': section' lines and four words per line.",
+    name="questions",
     default="google",
-    help="google, google-phrases, or a file of ': section' lines and four words per line.",
 )
-@option("--restrict-vocab", type=click.IntRange(min=1), help="Use the first N words only.")
+@option("--restrict-vocab", "Use the first N words only.", type=click.IntRange(min=1))
 @option(
     "--half",
+    "Ask half of each section: dev, questions 1, 3, 5, …, or test, the others.",
     type=click.Choice(["dev", "test"]),
-    metavar="dev|test",
-    help="Ask half of each section: dev, questions 1, 3, 5, …, or test, the others.",
 )
 @readout_option
 @mirror_option
@@ -115,26 +98,23 @@ def analogy(vectors, questions, restrict_vocab, half, readout, mirror, as_json):
     loaded = Vectors.load(vectors, readout=readout)
     result = loaded.evaluate_analogy(questions, mirror=mirror, restrict_vocab=restrict_vocab, half=half)
     if as_json:
-        click.echo(json.dumps({"vectors": vectors, **result.as_dict()}, indent=2, ensure_ascii=False))
-        return
+        return echo_json({"vectors": vectors, **result.as_dict()})
     totals = [score for score in (result.semantic, result.syntactic, result.overall) if score is not None]
     rows = [("section", "P@1", "P@5", "P@15", "questions")]
     for score in (*result.sections, None, *totals):
         if score is None:
             rows.append(None)
             continue
-        if score.precision is None:
-            shares = ("–",) * 3
-        else:
-            shares = tuple(f"{100 * share:.1f}" for share in score.precision.values())
+        found = score.precision
+        shares = ("–",) * 3 if found is None else tuple(f"{100 * share:.1f}" for share in found.values())
         rows.append((score.name, *shares, f"{score.scored}/{score.total}"))
     click.echo(table(rows))
 
 
 @evaluate.command()
 @click.argument("model", type=click.Path())
-@option("--corpus", required=True, metavar="PATH|NAME", help="Text that the model was not trained on.")
-@option("--window", type=click.IntRange(min=1), default_text="the model's", help="Context size: tokens on each side.")
+@option("--corpus PATH|NAME", "Text that the model was not trained on.", required=True)
+@option("--window", "Context size: tokens on each side.", type=click.IntRange(min=1), default_text="the model's")
 @mirror_option
 @json_option
 def likelihood(model, corpus, window, mirror, as_json):
@@ -160,8 +140,7 @@ def likelihood(model, corpus, window, mirror, as_json):
     encoded = encode(loaded.config, as_input(corpus).located(mirror), vocab=loaded.vocab)
     result = evaluate_likelihood(scores_of(loaded), encoded, window or loaded.config.source.window)
     if as_json:
-        click.echo(json.dumps({"model": model, **result.as_dict()}, indent=2))
-        return
+        return echo_json({"model": model, **result.as_dict()})
     click.echo(
         f"negative log-likelihood {result.nll:.4f} nats a pair (perplexity {result.perplexity:,.0f}) "
         f"over {result.pairs:,} pairs; knowing nothing gives {result.uniform:.4f}"
@@ -171,9 +150,9 @@ def likelihood(model, corpus, window, mirror, as_json):
 @evaluate.command()
 @click.argument("vectors", type=click.Path())
 @click.argument("test", type=click.Path())
-@option("--train", metavar="FILE", default_text="that of the split", help="Edges that the vectors were trained on.")
-@option("--valid", metavar="FILE", default_text="that of the split", help="Edges that the regressions are fitted on.")
-@option("--seeds", type=click.IntRange(min=1), default=5, help="Draws of pairs without an edge.")
+@option("--train FILE", "Edges that the vectors were trained on.", default_text="that of the split")
+@option("--valid FILE", "Edges that the regressions are fitted on.", default_text="that of the split")
+@option("--seeds", "Draws of pairs without an edge.", type=click.IntRange(min=1), default=5)
 @readout_option
 @json_option
 def links(vectors, test, train, valid, seeds, readout, as_json):
@@ -192,11 +171,9 @@ def links(vectors, test, train, valid, seeds, readout, as_json):
     train, valid = train or beside.get("train"), valid or beside.get("valid")
     if train is None:
         raise click.UsageError(f"{test} is no part of a split; name the edges that the vectors know with --train")
-    loaded = Vectors.load(vectors, readout=readout)
-    result = evaluate_links(loaded, test, train=train, valid=valid, seeds=seeds)
+    result = evaluate_links(Vectors.load(vectors, readout=readout), test, train=train, valid=valid, seeds=seeds)
     if as_json:
-        click.echo(json.dumps({"vectors": vectors, **result.as_dict()}, indent=2, ensure_ascii=False))
-        return
+        return echo_json({"vectors": vectors, **result.as_dict()})
     fitted = f"regressions fitted on {result.fitted_on:,} of {valid}" if valid else "no --valid to fit regressions on"
     unknown = f", {result.unknown:,} rows more have a node without a vector" if result.unknown else ""
     click.echo(f"{result.edges:,} edges of {test}{unknown}; {fitted}; {_draws(result.seeds)}\n")
@@ -207,23 +184,18 @@ def links(vectors, test, train, valid, seeds, readout, as_json):
     click.echo(table(rows))
 
 
-class _Shares(click.ParamType):
-    """Numbers between 0 and 1 with commas between them."""
-
-    name = "S,S,…"
-
-    def convert(self, value, param, ctx):
-        try:
-            return [float(one) for one in value.split(",")]
-        except ValueError:
-            self.fail(f"{value!r} is no list of shares, like 0.1,0.5,0.9", param, ctx)
+def _shares(text):
+    try:
+        return [float(one) for one in text.split(",")]
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is no list of shares, like 0.1,0.5,0.9") from None
 
 
 @evaluate.command()
 @click.argument("vectors", type=click.Path())
 @click.argument("labels", type=click.Path())
-@option("--shares", type=_Shares(), metavar="S,S,…", default_text="0.1,0.5,0.9", help="Shares of nodes to train on.")
-@option("--seeds", type=click.IntRange(min=1), default=10, help="Draws of the training nodes.")
+@option("--shares S,S,…", "Shares of nodes to train on.", type=_shares, default_text="0.1,0.5,0.9")
+@option("--seeds", "Draws of the training nodes.", type=click.IntRange(min=1), default=10)
 @readout_option
 @json_option
 def classify(vectors, labels, shares, seeds, readout, as_json):
@@ -239,8 +211,7 @@ def classify(vectors, labels, shares, seeds, readout, as_json):
     loaded = Vectors.load(vectors, readout=readout)
     result = evaluate_classes(loaded, labels, shares=shares or SHARES, seeds=seeds)
     if as_json:
-        click.echo(json.dumps({"vectors": vectors, **result.as_dict()}, indent=2, ensure_ascii=False))
-        return
+        return echo_json({"vectors": vectors, **result.as_dict()})
     unknown = f", {result.unknown:,} more without a vector" if result.unknown else ""
     click.echo(
         f"{result.nodes:,} labelled {loaded.noun}s{unknown}; {result.labels:,} labels, {result.labels_a_node:.2f} "
@@ -258,11 +229,6 @@ def _spread(found):
 
 def _draws(n):
     return f"mean and standard deviation of {n} draws" if n > 1 else "one draw"
-
-
-def _interval(interval):
-    low, high = interval
-    return f"{low:.3f} … {high:.3f}"
 
 
 evaluate.add_command(ranking)

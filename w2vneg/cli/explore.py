@@ -4,18 +4,17 @@ import secrets
 
 import click
 
+from .flags import readout_option, titles_of, titles_options
 from .options import mirror_option, option
 from .progress import note
-from .readout import readout_option
-from .titles import titles_of, titles_options
 
 
 @click.command()
 @click.argument("runs", nargs=-1, required=True, metavar="MODEL|VECTORS...")
-@option("--port", type=click.IntRange(0, 65535), default=0, default_text="a free one", help="Port of 127.0.0.1.")
-@option("--open", "opened", is_flag=True, help="Open the page in a browser.")
+@option("--port", "Port of 127.0.0.1.", type=click.IntRange(0, 65535), default=0, default_text="a free one")
+@option("--open", "Open the page in a browser.", name="opened", is_flag=True)
 @readout_option
-@option("--map", "way", metavar="NAME", default="pca", help="Map of all words: pca, umap or none.")
+@option("--map NAME", "Map of all words: pca, umap or none.", name="way", default="pca")
 @titles_options
 @mirror_option
 def explore(runs, port, opened, readout, way, titles, titles_cols, mirror):

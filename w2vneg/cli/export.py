@@ -1,53 +1,42 @@
 """`w2vneg export`: vectors from one format to another."""
 
+import os
+
 import click
 
+from ..ground.errors import ConfigError
+from .flags import reads_vectors
 from .options import option
-from .readout import reads_vectors
 
 
-class _Formats(click.Choice):
-    """The formats that are written; they are imported when they are asked for."""
+def _format(name):
+    from ..vectors.formats import FORMATS
 
-    case_sensitive = True
-
-    def __init__(self):
-        pass
-
-    @property
-    def choices(self):
-        from ..vectors.formats import FORMATS
-
-        return sorted(name for name in FORMATS if FORMATS[name].write)
+    known = sorted(one for one in FORMATS if FORMATS[one].write)
+    if name not in known:
+        raise click.BadParameter(f"{name!r} is not one of {', '.join(map(repr, known))}.")
+    return name
 
 
 @click.command()
 @click.argument("source", metavar="MODEL|VECTORS", type=click.Path())
 @click.argument("out", metavar="OUT", type=click.Path())
 @option(
-    "--format",
-    "format_",
-    type=_Formats(),
-    metavar="NAME",
+    "--format NAME",
+    "Format to write, such as npz or parquet; docs/formats.md lists them.",
+    name="format_",
+    type=_format,
     default_text="by the suffix of OUT",
-    help="Format to write, such as npz or parquet; docs/formats.md lists them.",
 )
 @reads_vectors
+@option("--precision N", "Significant digits of word2vec text.", type=click.IntRange(1, 9), default_text="exact")
 @option(
-    "--precision",
-    metavar="N",
-    type=click.IntRange(1, 9),
-    default_text="exact",
-    help="Significant digits of word2vec text.",
-)
-@option(
-    "--words",
-    metavar="FILE",
+    "--words FILE",
+    "Words to add, one per line, with vectors made from spelling.",
     type=click.Path(),
     readers="with --oov",
-    help="Words to add, one per line, with vectors made from spelling.",
 )
-@option("--portable", is_flag=True, help="Copy a MODEL folder, without absolute paths.")
+@option("--portable", "Copy a MODEL folder, without absolute paths.", is_flag=True)
 def export(source, out, format_, readout, oov, precision, words, portable):
     """Write the vectors of MODEL or VECTORS to OUT.
 
@@ -57,7 +46,6 @@ def export(source, out, format_, readout, oov, precision, words, portable):
     sentence-transformers and projector (TensorBoard) are folders, and so is faiss, an index of neighbours by cosine;
     faiss-dot is one by dot product, which with --readout out serves recommendations.
     """
-    from ..ground.errors import ConfigError
     from ..ground.files.atomic import check_folder_writable, check_writable
     from ..vectors import Vectors
     from ..vectors.formats import FORMATS, format_of
@@ -72,7 +60,13 @@ def export(source, out, format_, readout, oov, precision, words, portable):
     if FORMATS[format_].of_model:
         if any(option is not None for option in (readout, oov, precision, words)):
             raise ConfigError(f"--format {format_} writes a model's own matrices; leave the other options out")
-        return _export_model(source, out, format_)
+        model = _model_of(source, f"--format {format_}")
+        if not model.config.traversal.of_words:
+            raise ConfigError(
+                f"--format {format_} is for models of text, and {source} is one of items; take --format npz"
+            )
+        FORMATS[format_].write(out, model)
+        return click.echo(f"{out}: {len(model.vocab):,} words, {model.config.dim} dimensions, {format_}", err=True)
     if oov is None and words is not None:
         raise ConfigError("--words adds vectors of spellings; give --oov letters with it")
     if oov is not None and words is None and format_ != "npz":
@@ -87,7 +81,6 @@ def export(source, out, format_, readout, oov, precision, words, portable):
 
 
 def _with_words(vectors, path):
-    """Return vectors with those of the words of a file, one a line, behind them."""
     from ..ground.files.bounded import read_text
 
     asked = [line.strip() for line in read_text(path).splitlines() if line.strip()]
@@ -98,23 +91,8 @@ def _with_words(vectors, path):
 
 
 def _model_of(source, flag):
-    """Return the Model of a folder; ConfigError if it is none."""
-    import os
-
-    from ..ground.errors import ConfigError
     from ..run.model import Model
 
     if not os.path.isdir(source):
         raise ConfigError(f"{flag} needs a model folder (w2vneg train --save-model DIR), and {source} is none")
     return Model.load(source)
-
-
-def _export_model(source, out, format_):
-    from ..ground.errors import ConfigError
-    from ..vectors.formats import FORMATS
-
-    model = _model_of(source, f"--format {format_}")
-    if not model.config.traversal.of_words:
-        raise ConfigError(f"--format {format_} is for models of text, and {source} is one of items; take --format npz")
-    FORMATS[format_].write(out, model)
-    click.echo(f"{out}: {len(model.vocab):,} words, {model.config.dim} dimensions, {format_}", err=True)

@@ -8,32 +8,13 @@ import click
 from ..data.inputs import Input
 from ..data.sources import SOURCES, options_of, readers_of
 from .options import declared_flags
-
-
-def input_options(command):
-    """Mark the callback of a `GroupedCommand`: it takes the options that `input_of` understands."""
-    command.input_options = True
-    return command
+from .progress import byte_progress, note
 
 
 def input_of(values, needed=True):
-    """Take the options of `input_options` out of a command's values.
+    """Take what is read (an `Input`) out of `values`, all options of a command that `reads`; what is left is its own.
 
-    Parameters
-    ----------
-    values : dict
-        Name -> value of all options; those of the input are removed, so that what is left is the command's own.
-    needed : bool
-        False: there may be none.
-
-    Returns
-    -------
-    Input or None
-
-    Raises
-    ------
-    click.UsageError
-        Unless exactly one source is named, and only options that it reads.
+    needed : bool, False: there may be none. UsageError unless exactly one source is named, and options that it reads.
     """
     sources = {kind: values.pop(kind, ()) for kind in SOURCES}
     items = {name: item for kind in SOURCES for name, item in options_of(kind).items()}
@@ -55,23 +36,21 @@ def input_of(values, needed=True):
 
 def reading_progress(quiet):
     """Return what opens a bar of the bytes that are read, as `Run.encode` takes it; of nothing if `quiet`."""
-    from .progress import byte_progress
-
     return nullcontext if quiet else lambda: byte_progress("reading")
 
 
 def encode(config, data, quiet, **vocabularies):
-    """Read a located `Input` with the options of `config`, for what is no run of its own; see `conductor.encode`."""
+    """Read a located `Input` for what is no run of its own, and tell of it; see `conductor.encode`."""
     from ..run import conductor
 
     with reading_progress(quiet)() as progress:
-        return conductor.encode(config, data, **vocabularies, progress=progress)
+        encoded = conductor.encode(config, data, **vocabularies, progress=progress)
+    tell_of_reading(encoded.report, quiet)
+    return encoded
 
 
 def tell_of_reading(report, quiet):
     """Say what was read, unless `quiet`, and warn of what may be wrong with it."""
-    from .progress import note
-
     if not quiet:
         note(report.line())
     for hint in report.hints:
@@ -79,10 +58,7 @@ def tell_of_reading(report, quiet):
 
 
 def refuse_overwriting(flag, place, files):
-    """Raise click.UsageError if writing to `place`, a file or folder, would overwrite one of the `files` read.
-
-    place : str, or None if nothing is written
-    """
+    """Raise click.UsageError if writing to `place`, a path or None, would overwrite one of the `files` read."""
     if place is None:
         return
     written = os.path.realpath(place)

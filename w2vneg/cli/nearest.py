@@ -1,22 +1,19 @@
 """`w2vneg nearest`: the words whose vectors point the same way."""
 
-import json
 import os
 
 import click
 
 from ..ground.errors import UnknownNameError
+from .flags import asks_vectors, titles_of, titles_options
 from .options import json_option, mirror_option, option
-from .readout import reads_vectors
-from .titles import titles_of, titles_options
+from .tables import echo_json
 
 
 @click.command()
 @click.argument("words", nargs=-1, required=True, metavar="WORD...")
-@option("--vectors", metavar="FILE", default="vectors.txt", help="Vectors or model folder.")
-@option("-k", "--count", "k", type=click.IntRange(min=1), default=10, help="Number of results.")
-@reads_vectors
-@option("--why", is_flag=True, help="Also list kin: words joined by the read-out paradigms, and their rules.")
+@asks_vectors
+@option("--why", "Also list kin: words joined by the read-out paradigms, and their rules.", is_flag=True)
 @titles_options
 @mirror_option
 @json_option
@@ -37,17 +34,15 @@ def nearest(words, vectors, k, readout, oov, why, titles, titles_cols, mirror, a
     except UnknownNameError as error:
         raise UnknownNameError(f"{error}{_other_side(vectors, words, loaded)}") from None
     if as_json:
-        document = {
-            "vectors": vectors,
-            "nearest": {
-                word: [{"word": other, "cosine": cosine} | _title(other, names) for other, cosine in found]
-                for word, found in answers.items()
-            },
+        title = {one: {"name": name} for one, name in names.items()}
+        found = {
+            word: [{"word": one, "cosine": cosine} | title.get(one, {}) for one, cosine in near]
+            for word, near in answers.items()
         }
+        document = {"vectors": vectors, "nearest": found}
         if why:
             document["kin"] = {word: [one._asdict() for one in found] for word, found in kin.items()}
-        click.echo(json.dumps(document, indent=2, ensure_ascii=False))
-        return
+        return echo_json(document)
     blocks = []
     for word, found in answers.items():
         width = max((len(other) for other, _ in found), default=0)
@@ -59,12 +54,7 @@ def nearest(words, vectors, k, readout, oov, why, titles, titles_cols, mirror, a
     click.echo("\n\n".join(blocks))
 
 
-def _title(word, names):
-    return {"name": names[word]} if word in names else {}
-
-
 def _of_two_kinds(path):
-    """Tell whether a path is the folder of a model of users and items."""
     return os.path.isfile(os.path.join(path, "vocab_out.tsv"))
 
 
@@ -74,10 +64,8 @@ def _other_side(path, words, loaded):
         return ""
     from ..data.vocab import Vocabulary
 
-    kinds = {"in": ("user", "vocab.tsv"), "out": ("item", "vocab_out.tsv")}
     unknown = next(word for word in words if word not in loaded)
-    for side, (kind, file) in kinds.items():
-        vocab = Vocabulary.load(os.path.join(path, file))
-        if unknown in vocab:
-            return f" It is the name of {'an' if kind == 'item' else 'a'} {kind}: give --readout {side}."
+    for kind, side, file in (("a user", "in", "vocab.tsv"), ("an item", "out", "vocab_out.tsv")):
+        if unknown in Vocabulary.load(os.path.join(path, file)):
+            return f" It is the name of {kind}: give --readout {side}."
     return ""

@@ -1,35 +1,29 @@
 """`w2vneg objectives`: what a run can be made of, in one line each or one at length."""
 
 import dataclasses
-import json
 import re
 import shutil
 import sys
 import textwrap
-from functools import partial
 from importlib.resources import files
 
 import click
 
-from ..ground.option import flag_of, range_of
-from .options import GroupedCommand, config_options, declared_flags, json_option, option, shown
-from .tables import hanging
+from .. import __version__
+from ..ground.errors import ConfigError, UnknownNameError, did_you_mean
+from ..ground.option import flag_of, options_of, range_of
+from .options import GroupedCommand, declared_flags, json_option, option, shown
+from .tables import echo_json, hanging
 
-KINDS = {
-    **{"loss": "losses", "sampler": "samplers", "weigher": "weighers", "inputs": "inputs"},
-    **{"source": "sources", "readout": "readouts", "preset": "presets"},
+_KINDS = {  # kind -> what several are called, heading
+    "loss": ("losses", "Losses: what gradient the positive and its negatives give (--loss)"),
+    "sampler": ("samplers", "Samplers: which negatives (--sampler)"),
+    "weigher": ("weighers", "Weighers: how much each negative counts (--weigher)"),
+    "inputs": ("inputs", "Inputs: whose rows make the vector that is compared with the targets (--inputs)"),
+    "source": ("sources", "Sources: what is read (--corpus, --pairs, ...)"),
+    "readout": ("readouts", "Read-outs: how vectors are made of the two matrices (--readout)"),
+    "preset": ("presets", "Presets: what a paper means by a name (--loss)"),
 }
-_HEADINGS = {
-    "loss": "Losses: what gradient the positive and its negatives give (--loss)",
-    "sampler": "Samplers: which negatives (--sampler)",
-    "weigher": "Weighers: how much each negative counts (--weigher)",
-    "inputs": "Inputs: whose rows make the vector that is compared with the targets (--inputs)",
-    "source": "Sources: what is read (--corpus, --pairs, ...)",
-    "readout": "Read-outs: how vectors are made of the two matrices (--readout)",
-    "preset": "Presets: what a paper means by a name (--loss)",
-}
-
-
 _FOOTER = """RS: Tanielian and Vasile 2019. CIS: Partially Mutual Exclusive Softmax. CSS: Botev, Zheng and Barber 2017.
 kernel: Blanc and Rendle 2018. notes: notes on noise contrastive estimation.
 w2vneg objectives NAME explains one."""
@@ -37,17 +31,16 @@ _TOLD = ("sampler", "weigher", "negatives", "exclude", "noise_exponent")  # of e
 _CHECKED = ("loss", "sampler", "weigher", "inputs")
 
 
-def _read_by_checked(item):
-    return any(kind in item.metadata["readers"] for kind in _CHECKED)
-
-
-@click.command(cls=GroupedCommand, short_help="List or explain losses, samplers, presets and other plugs.")
+@click.command(
+    cls=GroupedCommand,
+    takes=lambda item: any(kind in item.metadata["readers"] for kind in _CHECKED),
+    short_help="List or explain losses, samplers, presets and other plugs.",
+)
 @click.argument("name", required=False)
-@option("--plugin", metavar="NAME|FILE", help="Import a module or file first, list what it adds.")
-@option("--check", is_flag=True, help="Check NAME's gradients and draws; exit 1 if wrong.")
-@option("--bibtex", is_flag=True, help="Print BibTeX of the papers, and of w2vneg.")
+@option("--plugin NAME|FILE", "Import a module or file first, list what it adds.")
+@option("--check", "Check NAME's gradients and draws; exit 1 if wrong.", is_flag=True)
+@option("--bibtex", "Print BibTeX of the papers, and of w2vneg.", is_flag=True)
 @json_option
-@partial(config_options, takes=_read_by_checked)
 def objectives(name, plugin, check, bibtex, as_json, **given):
     """List losses, samplers, weighers, inputs, sources, read-outs and presets, or explain one.
 
@@ -67,14 +60,21 @@ def objectives(name, plugin, check, bibtex, as_json, **given):
     load_plugins(plugin)
     entries = _entries()
     if name is not None:
-        entries = [entry for entry in entries if entry["name"] == name] or _unknown(name, entries)
+        names = sorted({entry["name"] for entry in entries})
+        entries = [entry for entry in entries if entry["name"] == name]
+        if not entries:
+            raise UnknownNameError(
+                f"no loss, sampler, weigher, inputs, source, read-out or preset is called {name!r}"
+                f"{did_you_mean(name, names, shown=0)} 'w2vneg objectives' lists them all."
+            )
     if check:
         return _check(name, entries, given, as_json)
     if bibtex:
-        return click.echo("\n\n".join([*_papers(entries), _software()]))
+        fields = {"title": "w2vneg", "author": "{The w2vneg authors}", "version": __version__}
+        told = ",\n".join(f"  {name} = {{{value}}}" for name, value in fields.items())
+        return click.echo("\n\n".join([*_papers(entries), f"@software{{w2vneg,\n{told}\n}}"]))
     if as_json:
-        document = {KINDS[kind]: [entry for entry in entries if entry["kind"] == kind] for kind in KINDS}
-        click.echo(json.dumps(document, indent=2, ensure_ascii=False))
+        echo_json({told[0]: [entry for entry in entries if entry["kind"] == kind] for kind, told in _KINDS.items()})
     elif name is not None:
         click.echo("\n\n".join(_explanation(entry) for entry in entries))
     else:
@@ -87,8 +87,8 @@ def _check(name, entries, given, as_json):
     given : dict, options to check them with; each plug takes those that it reads
     """
     from ..config import TrainConfig
-    from ..ground.errors import ConfigError
-    from ..run.checks import check_plug, options_read
+    from ..config.table import options_read
+    from ..run.checks import check_plug
 
     plugs = [(entry["kind"], entry["name"]) for entry in entries if entry["kind"] in _CHECKED]
     if not plugs and any(entry["kind"] == "preset" for entry in entries):
@@ -102,7 +102,7 @@ def _check(name, entries, given, as_json):
     for (kind, plug), options in own.items():
         rows += [{"kind": kind, "name": plug, **dataclasses.asdict(one)} for one in check_plug(kind, plug, options)]
     if as_json:
-        click.echo(json.dumps(rows, indent=2))
+        echo_json(rows)
     for row in [] if as_json else rows:
         verdict = "pass" if row["passed"] else "FAIL"
         click.echo(f"{verdict}  {row['kind']} {row['name']}: {row['what']}: {row['found']}")
@@ -116,7 +116,6 @@ _SHORT = {"RS": "tanielian2019", "CIS": "cis", "CSS": "botev2017", "kernel": "bl
 
 
 def _papers(entries):
-    """Return the BibTeX of the papers that entries name (list of str)."""
     told = "; ".join(entry["paper"] for entry in entries)
     begun = {_SHORT[short] for short in re.findall(r"\b(RS|CIS|CSS|kernel) (?:eq|§|algorithm)", told)}
     begun |= {f"{first.lower()}{year}" for first, year in re.findall(r"([A-Z]\w+)(?: and \w+| et al\.) (\d{4})", told)}
@@ -125,29 +124,11 @@ def _papers(entries):
     return [paper for key, paper in papers.items() if key.startswith(tuple(begun))]
 
 
-def _software():
-    from .. import __version__
-
-    fields = {"title": "w2vneg", "author": "{The w2vneg authors}", "version": __version__}
-    return "@software{w2vneg,\n" + ",\n".join(f"  {name} = {{{value}}}" for name, value in fields.items()) + "\n}"
-
-
 def _flags(names):
     return ", ".join("--" + option.replace("_", "-") for option in sorted(names))
 
 
-def _unknown(name, entries):
-    from ..ground.errors import UnknownNameError, did_you_mean
-
-    hint = did_you_mean(name, sorted({entry["name"] for entry in entries}), shown=0)
-    raise UnknownNameError(
-        f"no loss, sampler, weigher, inputs, source, read-out or preset is called {name!r}{hint} "
-        "'w2vneg objectives' lists them all."
-    )
-
-
 def _entries():
-    """Return a dict for each plug and preset, in the order of `KINDS`."""
     from ..objectives.plugins import REGISTRIES
     from ..objectives.presets import PRESETS
 
@@ -156,93 +137,53 @@ def _entries():
 
 
 def _plug(kind, name, plug):
+    from ..config.table import options_read, shown_default
+    from ..data.sources import options_of as options_of_source
+
+    first, *_ = (plug.__doc__ or "no description").strip().splitlines()
+    told = dict.fromkeys(("summary", "equation", "paper", "cost", "use"), "") | {"summary": first.rstrip(".")}
     if kind == "source":
-        return _source(name, plug)
-    if kind == "readout":
-        return _readout(name, plug)
-    about = plug.about
-    told = (
-        dataclasses.asdict(about)
-        if about is not None
-        else {"summary": _first_line(plug), "equation": "", "paper": "", "cost": "", "use": ""}
-    )
-    return {"kind": kind, "name": name, **told, "needs": _needs(kind, plug), "options": _options(kind, name)}
-
-
-def _source(name, source):
-    from ..data.sources import options_of
-
+        told, needs = told | {"summary": plug.help.rstrip(".")}, []
+        options = [(declared_flags(item), item, shown(item)) for item in options_of_source(name).values()]
+    else:
+        told |= {} if plug.about is None else dataclasses.asdict(plug.about)
+        needs = _needs(kind, name, plug)
+        if kind == "readout":
+            options = [(f"{name}:{item.name}=", item, shown_default(item)) for item in options_of(plug).values()]
+        else:
+            read = options_read(kind, name).values()
+            options = [(flag_of(item), item, shown_default(item, kind, name)) for item in read]
     options = [
-        {"flag": declared_flags(item), "help": item.metadata["help"], "default": shown(item), "range": range_of(item)}
-        for item in options_of(name).values()
+        {"flag": flag, "help": item.metadata["help"], "default": default, "range": range_of(item)}
+        for flag, item, default in options
     ]
-    told = dict.fromkeys(("equation", "paper", "cost", "use"), "")
-    return {"kind": "source", "name": name, "summary": source.help.rstrip("."), **told, "needs": [], "options": options}
+    return {"kind": kind, "name": name, **told, "needs": needs, "options": options}
 
 
-def _readout(name, plug):
-    from ..config.table import shown_default
-    from ..ground.option import options_of
-
-    about = plug.about
-    told = dataclasses.asdict(about) if about is not None else dict.fromkeys(("equation", "paper", "cost", "use"), "")
-    told.setdefault("summary", _first_line(plug))
-    facts = {
-        "refines": "stands behind another: NAME+" + name,
-        "one_kind": "rows and columns of one kind of thing",
-        "of_text": "words, not items",
-        "needs_contexts": "the data: chosen when a run begins",
-    }
-    options = [
-        {
-            "flag": f"{name}:{item.name}=",
-            "help": item.metadata["help"],
-            "default": shown_default(item),
-            "range": range_of(item),
-        }
-        for item in options_of(plug).values()
-    ]
-    needs = [sentence for trait, sentence in facts.items() if getattr(plug, trait)]
-    return {"kind": "readout", "name": name, **told, "needs": needs, "options": options}
-
-
-def _first_line(plug):
-    lines = (plug.__doc__ or "").strip().splitlines()
-    return lines[0].rstrip(".") if lines else "no description"
-
-
-def _needs(kind, plug):
+def _needs(kind, name, plug):
     """Return, as sentences, what a plug asks of the others, or offers them."""
 
-    def states(name):
-        value = getattr(plug, name, False)
+    def states(trait):
+        value = getattr(plug, trait, False)
         return "with some options, " if isinstance(value, property) else "" if value else None
 
     if kind == "sampler":
         return ["gives log q" if plug.gives_log_q else "gives no log q: not for what needs it"]
+    if kind == "readout":
+        facts = {
+            "refines": f"stands behind another: NAME+{name}",
+            "one_kind": "rows and columns of one kind of thing",
+            "of_text": "words, not items",
+            "needs_contexts": "the data: chosen when a run begins",
+        }
+        return [sentence for trait, sentence in facts.items() if getattr(plug, trait)]
     needs = {
         "needs_log_q": "needs log q of the negatives",
         "needs_positive_log_q": "needs log q of the positive",
         "needs_exclusion": "negatives must not be the positive (--exclude target, window or known)",
         "parameters": "trains rows of its own beside the vectors",
     }
-    return [states(name) + sentence for name, sentence in needs.items() if states(name) is not None]
-
-
-def _options(kind, name):
-    """Return the options that the plug reads: flag, help and default."""
-    from ..config.table import shown_default
-    from ..run.checks import options_read
-
-    return [
-        {
-            "flag": flag_of(item),
-            "help": item.metadata["help"],
-            "default": shown_default(item, kind, name),
-            "range": range_of(item),
-        }
-        for item in options_read(kind, name).values()
-    ]
+    return [states(trait) + sentence for trait, sentence in needs.items() if states(trait) is not None]
 
 
 def _preset(name, preset):
@@ -259,7 +200,9 @@ def _preset(name, preset):
             chosen = value != own[key]
         if not chosen or value is None:
             continue
-        flags.append(flag_of(item, value) if isinstance(value, bool) else f"{flag_of(item)} {_plain(value)}")
+        plain = f"{value:g}" if isinstance(value, float) else str(value)
+        flags.append(flag_of(item, value) if isinstance(value, bool) else f"{flag_of(item)} {plain}")
+    on_text, on_items = values["alpha"], TrainConfig(loss=name, source="pairs").resolved().alpha
     about = LOSSES[preset.loss].about
     return {
         "kind": "preset",
@@ -268,27 +211,15 @@ def _preset(name, preset):
         "equation": about.equation,
         "paper": preset.paper,
         "same_as": " ".join(flags),
-        "alpha": _alpha(name, values["alpha"]),
+        "alpha": f"{on_text:g}" if on_text == on_items else f"{on_text:g} for text, {on_items:g} for items",
         "note": preset.note,
     }
-
-
-def _alpha(name, on_text):
-    """Return the learning rate that a preset's name brings, in words."""
-    from ..config import TrainConfig
-
-    on_items = TrainConfig(loss=name, source="pairs").resolved().alpha
-    return f"{on_text:g}" if on_text == on_items else f"{on_text:g} for text, {on_items:g} for items"
-
-
-def _plain(value):
-    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _list(entries):
     blocks = []
     width = max(len(entry["name"]) for entry in entries) + 2
-    for kind, heading in _HEADINGS.items():
+    for kind, (_, heading) in _KINDS.items():
         lines = [hanging("", heading)]
         for entry in entries:
             if entry["kind"] == kind:
@@ -300,20 +231,15 @@ def _list(entries):
 
 
 def _explanation(entry):
-    """Return what there is to say of one entry, label by label."""
     lines = [hanging(f"{entry['name']} ({entry['kind']}): ", entry["summary"])]
-    parts = [("formula", entry["equation"]), ("paper", entry["paper"]), ("same as", entry.get("same_as"))]
-    parts += [("alpha", entry.get("alpha"))]
-    parts += [("needs" if entry["kind"] != "sampler" else "log q", "; ".join(entry.get("needs", ())))]
-    parts += [("cost", entry.get("cost")), ("use", entry.get("use")), ("note", entry.get("note"))]
-    for number, told in enumerate(entry.get("options", ())):
-        label = "options" if number == 0 else ""
-        about = "; ".join(part for part in (f"default: {told['default']}", told["range"]) if part)
-        parts.append((label, f"{told['flag']}: {told['help']} [{about}]"))
-    return "\n".join([*lines, *(_wrapped(label, text) for label, text in parts if text)])
-
-
-def _wrapped(label, text):
+    told = {"formula": entry["equation"], "same as": entry.get("same_as")} | entry
+    told["log q" if entry["kind"] == "sampler" else "needs"] = "; ".join(entry.get("needs", ()))
+    labels = ("formula", "paper", "same as", "alpha", "log q", "needs", "cost", "use", "note")
+    parts = [(label, told.get(label)) for label in labels if isinstance(told.get(label), str)]
+    for number, one in enumerate(entry.get("options", ())):
+        about = "; ".join(part for part in (f"default: {one['default']}", one["range"]) if part)
+        parts.append(("" if number else "options", f"{one['flag']}: {one['help']} [{about}]"))
     width = max(60, min(120, shutil.get_terminal_size().columns))
-    first = f"  {label.ljust(9)}"
-    return textwrap.fill(text, width, initial_indent=first, subsequent_indent=" " * 13, break_on_hyphens=False)
+    how = {"subsequent_indent": " " * 13, "break_on_hyphens": False}
+    lines += [textwrap.fill(text, width, initial_indent=f"  {label:<9}", **how) for label, text in parts if text]
+    return "\n".join(lines)

@@ -3,12 +3,15 @@
 ``--help`` lists, on one line each, the options that most people use; ``--help-all`` lists them all, by plug.
 """
 
+import os
 from contextlib import suppress
-from functools import partial
+from functools import reduce
 from types import SimpleNamespace
 
 import click
+from click.core import ParameterSource
 
+from ..data.sources import SOURCES, TRAVERSALS, options_of, readers_of
 from ..ground.errors import ConfigError, W2vnegError
 from ..ground.files.bounded import parse_toml, read_text
 from ..ground.option import flag_of, kind_of, off_of
@@ -24,6 +27,10 @@ _PLUGS = {"inputs": "model", "sampler": "objective", "weigher": "objective", "lo
 _PLURALS = {"inputs": "inputs", "sampler": "samplers", "weigher": "weighers", "loss": "losses"}
 _METAVARS = {int: "N", click.IntRange: "N", float: "X"}  # by type
 _FLAGS_WIDTH = {False: 19, True: 34}  # of the column of flags, in the short and in the full help
+_OF_RUN = (  # what a file of --config may say beside sources and the options of `TrainConfig`
+    *("vocab", "vocab_out", "init", "freeze", "output", "save_model", "checkpoint_every", "diagnose", "mirror"),
+    *("valid", "metric", "patience", "eval_every", "valid_exclude_known"),
+)
 HELP_ALL = "w2vneg.help_all"  # key of a context's meta: the value of --help-all
 
 
@@ -37,19 +44,12 @@ class Option(click.Option):
     """
 
     def __init__(
-        self,
-        *declarations,
-        section="run",
-        part="",
-        common=True,
-        kinds=DATA,
-        readers="",
-        default_text=None,
-        **attributes,
+        self, *declarations, section="run", part="", common=True, kinds=DATA, readers="", default_text=None, **about
     ):
-        of_type = attributes.get("type")
-        attributes["metavar"] = attributes.get("metavar") or _METAVARS.get(of_type) or _METAVARS.get(type(of_type))
-        super().__init__(*declarations, **attributes)
+        of_type = about.get("type")
+        choices = "|".join(of_type.choices) if type(of_type) is click.Choice else None
+        metavars = about.get("metavar"), choices, _METAVARS.get(of_type), _METAVARS.get(type(of_type))
+        super().__init__(*declarations, **about | {"metavar": next(filter(None, metavars), None)})
         self.section, self.part, self.common, self.kinds, self.readers = section, part, common, kinds, readers
         plain = not (self.is_flag or self.multiple) and isinstance(self.default, str | int | float)
         self.default_text = default_text or (str(self.default) if plain else None)
@@ -60,50 +60,59 @@ class Option(click.Option):
         facts = "; ".join(fact for fact in (self.readers, default) if fact)
         return flags, self.help + (f"  [{facts}]" if facts else "")
 
-    def is_listed(self, requested):
-        """Tell whether it is listed; requested : the value of --help-all, None in the short help."""
-        return self.common if requested is None else requested not in DATA or requested in self.kinds
-
     def line(self, ctx, column, width):
         """Return the flags, padded to the width of their column, and what a line of `width` characters has room for:
         the first sentence of the help, and the default.
         """
         flags, _ = super().get_help_record(ctx)
         text = self.help.partition(". ")[0].removesuffix(".") + "."
-        default = (
-            " [required]"
-            if self.required
-            else f" [{self.default_text}]"
-            if self.default_text and not self.is_flag
-            else ""
-        )
+        default = "required" if self.required else self.default_text if not self.is_flag else None
+        default = f" [{default}]" if default else ""
         fits = column + len(text + default) + 4 <= width  # 4: click's indent, and the gap between the columns
         return flags.partition(" / ")[0].ljust(column), text + (default if fits else "")
 
 
-option = partial(click.option, cls=Option)
-json_option = option("--json", "as_json", is_flag=True, section="output", help="Print JSON instead of text.")
-quiet_option = option("--quiet", is_flag=True, section="output", help="Print warnings only.")
+def option(flags, text, name=None, **attributes):
+    """Decorate a command with an `Option`; flags : str, with what stands for their value; text : str, the help."""
+    words = flags.split()
+    declared = [word for word in words if word.startswith("-")] + [name] * (name is not None)
+    metavar = next((word for word in words if not word.startswith("-")), None)
+    return click.option(*declared, cls=Option, help=text, metavar=metavar, **attributes)
+
+
+def together(*options):
+    """Return one decorator that gives a command several options, in this order."""
+    return lambda command: reduce(lambda made, decorate: decorate(made), reversed(options), command)
+
+
+json_option = option("--json", "Print JSON instead of text.", name="as_json", is_flag=True, section="output")
+quiet_option = option("--quiet", "Print warnings only.", is_flag=True, section="output")
 mirror_option = option(
-    "--mirror",
-    metavar="DIR|URL",
-    section="data",
-    common=False,
-    help="Folder or URL that has named data; W2VNEG_MIRROR too.",
+    "--mirror DIR|URL", "Folder or URL that has named data; W2VNEG_MIRROR too.", section="data", common=False
 )
 
 
-class GroupedCommand(click.Command):
-    """A command whose help lists its options by section; with those of the plugs that ``--plugin`` names."""
+def anything(item):
+    """Say yes to every field: a `GroupedCommand` that takes all options of `TrainConfig`."""
+    return True
 
-    def __init__(self, *arguments, **attributes):
+
+class GroupedCommand(click.Command):
+    """A command whose help lists its options by section; with those of the plugs that ``--plugin`` names.
+
+    reads : bool, it has the options that `inputs.input_of` understands
+    takes : callable, says of a field of `TrainConfig` whether the command has an option for it; what was not given
+        comes as None
+    """
+
+    def __init__(self, *arguments, reads=False, takes=None, **attributes):
         settings = {"max_content_width": 110, "help_option_names": ["-h", "--help"]}
         attributes["context_settings"] = settings | (attributes.get("context_settings") or {})
         super().__init__(*arguments, **attributes)
+        self.reads, self.takes = reads, takes
 
     def make_context(self, info_name, args, parent=None, **extra):
-        plugins = _plugins_named(args)
-        if plugins:
+        if plugins := _plugins_named(args):
             from ..objectives.plugins import load_plugins
 
             load_plugins(plugins)
@@ -112,9 +121,12 @@ class GroupedCommand(click.Command):
     def get_params(self, ctx):
         """Return the options of what is read, those of the configuration, the command's own, and help."""
         if self not in ctx.meta:
-            own = super().get_params(ctx)
+            own, made = super().get_params(ctx), _input_params() if self.reads else []
             have = {param.name for param in own}
-            made = [*self._input_params(), *self._config_params()]
+            if self.takes is not None:
+                from ..config.table import options_of_users
+
+                made += [_option_of_config(item) for item in options_of_users() if self.takes(item)]
             help_all = Option(
                 ["--help-all"],
                 is_flag=False,
@@ -130,32 +142,10 @@ class GroupedCommand(click.Command):
             ctx.meta[self] = [*(one for one in made if one.name not in have), *own[:-1], help_all, own[-1]]
         return ctx.meta[self]
 
-    def _input_params(self):
-        """Return the options that say what is read: a flag for each source, and theirs."""
-        if not getattr(self.callback, "input_options", False):
-            return []
-        from ..data.sources import SOURCES, options_of
-
-        kinds = sorted(SOURCES, key=lambda kind: (DATA.index(_data_of(kind)), -len(options_of(kind))))
-        items = {}
-        for kind in kinds:
-            items |= {name: item for name, item in options_of(kind).items() if name not in items}
-        return [*(_source_option(kind, SOURCES[kind]) for kind in kinds), *map(_option_of_sources, items.values())]
-
-    def _config_params(self):
-        takes = getattr(self.callback, "config_options", None)
-        if takes is None:
-            return []
-        from ..config.table import options_of_users
-
-        return [_option_of_config(item) for item in options_of_users() if takes(item)]
-
     def parse_args(self, ctx, args):
-        from .runfile import take_run_options
-
         try:
             rest = super().parse_args(ctx, args)
-            take_run_options(ctx, options_of_text)
+            _take_run_options(ctx)
             return rest
         except click.NoSuchOption as error:
             from ..config.synonyms import FLAGS, SYNONYMS
@@ -168,19 +158,19 @@ class GroupedCommand(click.Command):
                 error.possibilities = None
             raise
         except click.UsageError as error:
-            if getattr(self.callback, "input_options", False) and "unexpected extra argument" in error.message:
+            if self.reads and "unexpected extra argument" in error.message:
                 error.message += '. For several files repeat the flag, or quote the pattern: --corpus "*.txt".'
             raise
 
     def format_options(self, ctx, formatter):
-        requested = ctx.meta.get(HELP_ALL)
+        requested = ctx.meta.get(HELP_ALL)  # None in the short help
         column = _FLAGS_WIDTH[bool(requested)]
         parts = {}  # (section, part) -> records
         for param in self.get_params(ctx):
             if isinstance(param, Option):
-                if not param.is_listed(requested):
+                if not (param.common if requested is None else requested not in DATA or requested in param.kinds):
                     continue
-                place = (param.section, param.part if requested else "")
+                place = param.section, param.part if requested else ""
                 record = param.get_help_record(ctx) if requested else param.line(ctx, column, formatter.width)
             elif isinstance(param, click.Option):  # -h, --help
                 place, record = ("output", ""), param.get_help_record(ctx)
@@ -222,38 +212,25 @@ def _plugins_named(args):
     return found.get("--plugin")
 
 
-def config_options(command, takes=lambda item: True):
-    """Mark the callback of a `GroupedCommand`: it takes the options of `TrainConfig` whose fields `takes` says yes to.
-
-    What was not given comes as None.
-    """
-    command.config_options = takes
-    return command
-
-
 def _data_of(kind):
     """Return which of `DATA` a source reads (str), its options at their defaults."""
-    from ..data.sources import SOURCES, TRAVERSALS, options_of
-
     given = SimpleNamespace(files=(), **{name: item.default for name, item in options_of(kind).items()})
     return TRAVERSALS[SOURCES[kind].traversal(given)].kind
 
 
-def _source_option(kind, source):
-    return Option(
-        [f"--{kind.replace('_', '-')}", kind],
-        section="data",
-        kinds=(_data_of(kind),),
-        multiple=True,
-        metavar=source.metavar,
-        help=source.help + (" May be repeated." if source.repeatable else ""),
-    )
+def _input_params():
+    kinds = sorted(SOURCES, key=lambda kind: (DATA.index(_data_of(kind)), -len(options_of(kind))))
+    made, items = [], {}
+    for kind in kinds:
+        source = SOURCES[kind]
+        about = {"metavar": source.metavar, "help": source.help + " May be repeated." * source.repeatable}
+        flag = f"--{kind.replace('_', '-')}"
+        made.append(Option([flag, kind], section="data", kinds=(_data_of(kind),), multiple=True, **about))
+        items |= {name: item for name, item in options_of(kind).items() if name not in items}
+    return made + [_option_of_sources(item) for item in items.values()]
 
 
 def _option_of_sources(item):
-    """Return the click option of a field that sources have."""
-    from ..data.sources import readers_of
-
     names, limits, kind = readers_of(item.name), item.metadata["limits"], kind_of(item)
     part = f"--{names[0]}" if len(names) == 1 else "several sources"
     rest = {"kinds": {_data_of(name) for name in names}, "multiple": item.metadata["files"], "is_flag": kind is bool}
@@ -269,11 +246,15 @@ def declared_flags(item):
 
 
 def _option_of_config(item):
-    """Return the click option of a field of the table."""
-    about = item.metadata
-    readers = [name for names in about["readers"].values() for name in names]
-    valued = {"is_flag": False, "flag_value": about["flag_value"]} if about["flag_value"] else {}
-    return _option(item, *place_of(item), readers, shown(item), {"kinds": _kinds_of(item), **valued})
+    from ..objectives.inputs import INPUTS
+
+    about, readers = item.metadata, item.metadata["readers"]
+    rest = {"is_flag": False, "flag_value": about["flag_value"]} if about["flag_value"] else {}
+    if "source" in readers:
+        rest["kinds"] = {TRAVERSALS[name].kind for name in readers["source"]}
+    elif "inputs" in readers and all(INPUTS[name].of_text for name in readers["inputs"]):
+        rest["kinds"] = {"text"}
+    return _option(item, *place_of(item), [name for names in readers.values() for name in names], shown(item), rest)
 
 
 def _option(item, section, part, readers, default, rest):
@@ -302,19 +283,6 @@ def place_of(item):
     return _PLUGS[kind], f"{kind} {next(iter(names))}" if len(names) == 1 else f"several {_PLURALS[kind]}"
 
 
-def _kinds_of(item):
-    """Return for which of `DATA` an option of `TrainConfig` means something."""
-    from ..data.sources import TRAVERSALS
-    from ..objectives.inputs import INPUTS
-
-    readers = item.metadata["readers"]
-    if "source" in readers:
-        return {TRAVERSALS[name].kind for name in readers["source"]}
-    if "inputs" in readers and all(INPUTS[name].of_text for name in readers["inputs"]):
-        return {"text"}
-    return DATA
-
-
 def shown(item):
     """Return a field's default as the help prints it; of a bool the flag."""
     from ..config.table import shown_default
@@ -326,26 +294,20 @@ def shown(item):
 
 
 def read_config(path, given):
-    """Build a TrainConfig from a TOML file (or None) and the options given beside it, which win.
-
-    What the file says of the run beside is taken when the command line is parsed (see `runfile`).
-    """
+    """Build a TrainConfig from a TOML file (or None) and the options given beside it, which win."""
     from ..config import TrainConfig
 
     values = {}
     if path is not None:
         values = options_in(path)
         TrainConfig.from_mapping(values, path)  # its own mistakes are reported with its name
-    values |= {name: value for name, value in given.items() if value is not None}
-    return TrainConfig.from_mapping(values)
+    return TrainConfig.from_mapping(values | {name: value for name, value in given.items() if value is not None})
 
 
 def options_in(path):
     """Return the options of `TrainConfig` that a TOML file names, as they stand there (dict)."""
-    from .runfile import of_run
-
     values = options_of_text(read_text(path, errors="surrogateescape"), path)
-    return {name: value for name, value in values.items() if not of_run(name)}
+    return {name: value for name, value in values.items() if not (name in _OF_RUN or _of_data(name))}
 
 
 def options_of_text(text, where):
@@ -355,3 +317,46 @@ def options_of_text(text, where):
     if nested:
         raise ConfigError(f"{where}: options stand at the top level, not in a table like [{nested[0]}]")
     return {name.replace("-", "_"): value for name, value in values.items()}
+
+
+def file_of_run(place):
+    """Return the path of a run's file: `place` itself, or that of a model folder (str)."""
+    return os.path.join(place, "run.toml") if os.path.isdir(place) else place
+
+
+def _take_run_options(context):
+    """Let the options of a command have what the file of ``--config`` says of the run; the command line wins.
+
+    A command takes those that it has; one that compares runs, from the first of them. If the command line names a
+    source, the file's, with its options, is left out. ConfigError if a value is not what the option takes.
+    """
+    path = context.params.get("config_path") or next(map(file_of_run, context.params.get("runs", ())), None)
+    if path is None or context.params.get("resume") or context.params.get("update"):  # these two refuse it
+        return
+    given = {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
+    left_out = {"valid", "valid_exclude_known"} if "on" in given else set()
+    other_data = "on" in given or any(kind in given for kind in SOURCES)
+    own = {param.name: param for param in context.command.get_params(context)}
+    for name, value in options_of_text(read_text(path, errors="surrogateescape"), path).items():
+        wanted = not other_data if _of_data(name) else name in _OF_RUN
+        if not wanted or name not in own or name in given | left_out:
+            continue
+        try:
+            context.params[name] = own[name].type_cast_value(context, _fitting(own[name], value))
+        except click.BadParameter as error:
+            raise ConfigError(f"{path}: {name}: {error.message}") from error
+
+
+def _of_data(name):
+    """Tell whether an option is a source, or one of a source's."""
+    return name in SOURCES or bool(readers_of(name))
+
+
+def _fitting(param, value):
+    """Return a value for click to convert, a list for what may be repeated; BadParameter if it is of another kind."""
+    values = value if isinstance(value, list) and param.multiple else [value]
+    whole = isinstance(param.type, click.types.IntParamType)
+    kind = bool if param.is_flag else str if param.type is click.STRING else int if whole else (int, float)
+    if any(not isinstance(one, kind) or (isinstance(one, bool) and kind is not bool) for one in values):
+        raise click.BadParameter(f"{value!r} is not what --{param.name.replace('_', '-')} takes")
+    return values if param.multiple else value

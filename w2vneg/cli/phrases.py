@@ -9,33 +9,30 @@ from .inputs import refuse_overwriting
 from .options import mirror_option, option, quiet_option
 from .progress import byte_progress, noter
 
-_READING = ("tokenizer", "strip", "numbers", "text_col")
-_OPTIONS = options_of(Corpus)
-
 
 def _reading_options(command):
-    for name in reversed(_READING):
-        item = _OPTIONS[name].metadata
+    for name in ("text_col", "numbers", "strip", "tokenizer"):  # the last comes first
+        item = options_of(Corpus)[name].metadata
         kind = click.Choice(item["choices"]) if item["choices"] else str
-        command = option(f"--{name.replace('_', '-')}", type=kind, metavar=item["metavar"], help=item["help"])(command)
+        command = option(f"--{name.replace('_', '-')} {item['metavar'] or ''}", item["help"], type=kind)(command)
     return command
 
 
 @click.command(short_help="Find phrases in a text, such as new_york.")
 @click.argument("corpus", nargs=-1, required=True, metavar="CORPUS...")
-@option("--out", required=True, metavar="FILE", help="File of phrases to write, with their scores.")
-@option("--min-count", type=int, default=5, help="Minimum count of a pair of words.")
+@option("--out FILE", "File of phrases to write, with their scores.", required=True)
+@option("--min-count", "Minimum count of a pair of words.", type=int, default=5)
 @option(
     "--scoring",
+    "Score of a pair: word2vec's, which is gensim's default too, or npmi, from -1 to 1.",
     type=click.Choice(["word2vec", "npmi"]),
     default="word2vec",
-    help="Score of a pair: word2vec's, which is gensim's default too, or npmi, from -1 to 1.",
 )
-@option("--threshold", type=float, default_text="10; npmi: 0.5", help="Minimum score of a phrase.")
-@option("--passes", type=int, default=1, help="Passes over the text: 2 finds phrases of up to four words, and so on.")
+@option("--threshold", "Minimum score of a phrase.", type=float, default_text="10; npmi: 0.5")
+@option("--passes", "Passes over the text: 2 finds phrases of up to four words, and so on.", type=int, default=1)
 @_reading_options
-@option("--lowercase", is_flag=True, help="Lower-case the text.")
-@option("--encoding", metavar="NAME", default="utf-8", help="Text encoding.")
+@option("--lowercase", "Lower-case the text.", is_flag=True)
+@option("--encoding NAME", "Text encoding.", default="utf-8")
 @mirror_option
 @quiet_option
 def phrases(corpus, out, min_count, scoring, threshold, passes, lowercase, encoding, mirror, quiet, **reading):

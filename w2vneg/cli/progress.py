@@ -22,12 +22,7 @@ class BestEffort:
     """A stream that never fails: nothing that is reported matters more than what it is reported of.
 
     When the stream under it breaks (a reader that went away, a full disk, a terminal that was closed, no standard error
-    at all), what is written goes nowhere.
-
-    Parameters
-    ----------
-    stream : file or None
-        Standard error, as it is when something is written, if None.
+    at all), what is written goes nowhere. stream : file; None is standard error, as it is when something is written
     """
 
     def __init__(self, stream=None):
@@ -71,10 +66,9 @@ def note(text):
 def encodes(text):
     """Tell whether standard error can show a text."""
     try:
-        text.encode(getattr(sys.stderr, "encoding", None) or "ascii")
+        return bool(text.encode(getattr(sys.stderr, "encoding", None) or "ascii"))
     except UnicodeEncodeError:
         return False
-    return True
 
 
 def noter(quiet):
@@ -83,7 +77,6 @@ def noter(quiet):
 
 
 def _columns(stream):
-    """Return how wide a terminal is, in characters (int)."""
     try:
         return os.get_terminal_size(stream.fileno()).columns or _WIDE
     except (OSError, ValueError, AttributeError):  # no terminal, a closed stream, none at all
@@ -93,12 +86,7 @@ def _columns(stream):
 class TrainingProgress:
     """A listener of the trainer; a context manager that closes its line.
 
-    Parameters
-    ----------
-    stream : file, optional
-        Standard error by default.
-    source : str
-        What is trained on, as `TrainConfig.source`.
+    stream : file, standard error by default; source : str, what is trained on, as `TrainConfig.source`
     """
 
     def __init__(self, stream=None, source="text"):
@@ -144,20 +132,16 @@ class TrainingProgress:
             else:
                 self.bar.update(event.fraction - self.bar.n)
         elif time.monotonic() - self.told >= _LINE_EVERY:
-            self._say(f"{100 * event.fraction:.1f}%: {event.line(unit=self.unit)}{self._time_left(event)}")
+            fraction, seconds = self.origin
+            done = event.fraction - fraction
+            left = f", about {(event.seconds - seconds) * (1 - event.fraction) / done:.0f} s left" if done > 0 else ""
+            self._say(f"{100 * event.fraction:.1f}%: {event.line(unit=self.unit)}{left}")
 
     def _too_soon(self, event):
         before, now = self.epoch_told, time.monotonic()
         soon = event.epoch < event.epochs and now - before < _EPOCH_EVERY
         self.epoch_told = before if soon else now
         return soon
-
-    def _time_left(self, event):
-        fraction, seconds = self.origin
-        if event.fraction <= fraction:
-            return ""
-        left = (event.seconds - seconds) * (1 - event.fraction) / (event.fraction - fraction)
-        return f", about {left:.0f} s left"
 
     def _say(self, text):
         self.told = time.monotonic()
@@ -172,12 +156,7 @@ class JsonLines:
     """A listener that appends each event to a file as a line of JSON, a round now and then; a context manager.
 
     Each has the time, in UTC, and what it tells, with rates. A resumed run goes on in the same file. A file that breaks
-    ends no run.
-
-    Parameters
-    ----------
-    place : str, of the file; "-" is standard output
-    source : str, as of `TrainingProgress`
+    ends no run. place : str, of the file; "-" is standard output; source : as of `TrainingProgress`
     """
 
     def __init__(self, place, source="text"):
@@ -218,10 +197,7 @@ class SearchProgress(TrainingProgress):
 
 @contextmanager
 def compiling_told(note):
-    """Tell of what is compiled inside: at once that it is, then of each function that took its time.
-
-    note : callable, called with sentences
-    """
+    """Tell of what is compiled inside by calls of `note`: at once that it is, then of each function that took time."""
     from ..ground.jit import cache_folder, watched
 
     told = False
@@ -252,14 +228,9 @@ def byte_progress(description, stream=None, unit="B"):
         return
     from tqdm import tqdm
 
-    with tqdm(
-        desc=description,
-        unit=unit if unit == "B" else f" {unit}",
-        unit_scale=True,
-        file=stream,
-        delay=1.0,
-        dynamic_ncols=True,
-    ) as bar:
+    unit = unit if unit == "B" else f" {unit}"
+    how = {"unit": unit, "unit_scale": True, "file": stream, "delay": 1.0, "dynamic_ncols": True}
+    with tqdm(desc=description, **how) as bar:
 
         def update(done, total):
             if total is not None:

@@ -1,91 +1,60 @@
 """`w2vneg eval ranking`: a model of items on held-out pairs, beside baselines that only count."""
 
-import json
 import os
 
 import click
 
+from .flags import fold_in_option, score_option
 from .options import json_option, option
-from .scores import fold_in_option, score_option
-from .tables import table
+from .tables import echo_json, table
 from .validation_options import refuse_new_users, warn_of_known, warn_of_trained
 
 SHORT, SHORT_KS = ("ndcg", "recall", "list_precision", "map", "coverage"), (10,)  # what most people ask for
 
 
-class _Ks(click.ParamType):
-    """Whole numbers from 1 on with commas between them."""
-
-    name = "K,K,…"
-
-    def convert(self, value, param, ctx):
-        try:
-            ks = sorted({int(one) for one in value.split(",")})
-        except ValueError:
-            ks = [0]
-        if ks[0] < 1:
-            self.fail(f"{value!r} is no list of whole numbers from 1 on, like 1,5,15,50", param, ctx)
-        return ks
+def _lengths(text):
+    try:
+        ks = sorted({int(one) for one in text.split(",")})
+    except ValueError:
+        ks = [0]
+    if ks[0] < 1:
+        raise click.BadParameter(f"{text!r} is no list of whole numbers from 1 on, like 1,5,15,50")
+    return ks
 
 
 @click.command()
 @click.argument("model", type=click.Path())
 @click.argument("test", type=click.Path())
-@option("--k", "ks", type=_Ks(), metavar="K,K,…", default_text="10; with --all 1,5,15,50", help="Lengths of lists.")
-@option("--all", "everything", is_flag=True, help="Print every figure, not only those that most people ask for.")
+@option("--k K,K,…", "Lengths of lists.", name="ks", type=_lengths, default_text="10; with --all 1,5,15,50")
+@option("--all", "Print every figure, not only those that most people ask for.", name="everything", is_flag=True)
 @option(
-    "--exclude-known",
-    metavar="FILE",
+    "--exclude-known FILE",
+    "Leave these pairs out of the catalogue; for splits by pair, train.tsv. May be repeated.",
     multiple=True,
     default_text="what users had in training",
-    help="Leave these pairs out of the catalogue; for splits by pair, train.tsv. May be repeated.",
 )
-@option("--include-known", is_flag=True, help="Leave what users had in training in the catalogue.")
+@option("--include-known", "Leave what users had in training in the catalogue.", is_flag=True)
 @option(
-    "--train",
-    metavar="FILE",
+    "--train FILE",
+    "Pairs that the baselines count. May be repeated.",
     multiple=True,
     default_text="the files of --exclude-known, else popularity only, by the model's counts",
-    help="Pairs that the baselines count. May be repeated.",
 )
 @option(
     "--mpr",
+    "Mean percentile rank over the whole catalogue, or over targets drawn from it, as in RS eq. 10.",
     type=click.Choice(["exact", "sampled"]),
-    metavar="exact|sampled",
     default="exact",
-    help="Mean percentile rank over the whole catalogue, or over targets drawn from it, as in RS eq. 10.",
 )
-@option("--samples", type=click.IntRange(min=1), default_text="100", help="Targets drawn for --mpr sampled.")
-@option(
-    "--bootstrap",
-    type=click.IntRange(min=0),
-    default=1000,
-    help="Resamples of centres for 95 % intervals; 0 for none.",
-)
-@option("--seed", type=click.IntRange(min=0), default=1, help="Random seed of resamples and draws.")
-@option("--rank-itself", is_flag=True, help="Let an item be a rival of its own targets, as in the papers.")
+@option("--samples", "Targets drawn for --mpr sampled.", type=click.IntRange(min=1), default_text="100")
+@option("--bootstrap", "Resamples of centres for 95 % intervals; 0 for none.", type=click.IntRange(min=0), default=1000)
+@option("--seed", "Random seed of resamples and draws.", type=click.IntRange(min=0), default=1)
+@option("--rank-itself", "Let an item be a rival of its own targets, as in the papers.", is_flag=True)
 @fold_in_option
 @score_option
-@option("--no-baselines", is_flag=True, help="Evaluate the model alone.")
+@option("--no-baselines", "Evaluate the model alone.", is_flag=True)
 @json_option
-def ranking(
-    model,
-    test,
-    ks,
-    exclude_known,
-    include_known,
-    train,
-    mpr,
-    samples,
-    bootstrap,
-    seed,
-    score,
-    no_baselines,
-    as_json,
-    fold_in,
-    everything,
-    rank_itself,
-):
+def ranking(model, test, exclude_known, include_known, train, samples, no_baselines, fold_in, as_json, **given):
     """Rank the targets of held-out pairs in the whole catalogue.
 
     MODEL is a folder written with --save-model; TEST is a table of item, target and optional weight, such as test.tsv
@@ -97,13 +66,14 @@ def ranking(
     from ..vectors.evaluation import KS
     from ..vectors.evaluation.baselines import evaluate_with_baselines
 
-    if samples and mpr == "exact":
+    if samples and given["mpr"] == "exact":
         raise click.UsageError("--samples is how many targets --mpr sampled draws; the exact one draws none")
     if no_baselines and train:
         raise click.UsageError("--train is what the baselines count; it does not go with --no-baselines")
     if include_known and exclude_known:
         raise click.UsageError("--include-known leaves nothing out, and --exclude-known says what to; give one of them")
-    everything = everything or as_json or mpr == "sampled"
+    ks, mpr = given.pop("ks"), given.pop("mpr")
+    everything = given.pop("everything") or as_json or mpr == "sampled"
     loaded = load_recommender(model)
     if os.path.isfile(test) and fold_in is None:
         refuse_new_users(test, "give --fold-in {}")
@@ -117,24 +87,19 @@ def ranking(
         train=train,
         ks=ks or (KS if everything else SHORT_KS),
         samples=(samples or 100) if mpr == "sampled" else 0,
-        bootstrap=bootstrap,
-        seed=seed,
         baselines=not no_baselines,
-        score=score,
         fold_in=fold_in,
-        rank_itself=rank_itself,
+        **given,
     )
     if as_json:
-        click.echo(json.dumps({"model": model, **evaluation.as_dict()}, indent=2, ensure_ascii=False, allow_nan=False))
-        return
+        return echo_json({"model": model, **evaluation.as_dict()}, allow_nan=False)
     click.echo("\n".join(_head(evaluation)))
     click.echo()
     click.echo(table(_rows(evaluation, mpr) if everything else _short_rows(evaluation)))
     for baseline, why in evaluation.missing.items():
         click.echo(f"\n{baseline} is not shown: {why}")
     if not everything:
-        click.echo(f"\n{_verdict(evaluation)}")
-        return
+        return click.echo(f"\n{_verdict(evaluation)}")
     click.echo(f"\nP@{evaluation.options['ks'][-1]} of pairs by how popular the target is, in tenths of all targets:\n")
     click.echo(table(_tenths(evaluation)))
     for baseline in list(evaluation.results)[1:]:
@@ -176,7 +141,6 @@ def _short_rows(evaluation):
 
 
 def _verdict(evaluation):
-    """Return in a sentence whether the model is worth having."""
     from ..vectors.evaluation.baselines import POPULARITY
 
     results = evaluation.results
@@ -194,25 +158,22 @@ def _verdict(evaluation):
 
 
 def _rows(evaluation, mpr):
-    results = evaluation.results
     from ..vectors.evaluation import METRICS
 
+    results, ks = evaluation.results, evaluation.options["ks"]
     names = [name for name in METRICS if name != ("mpr" if mpr == "sampled" else "mpr_sampled")]
     by_k = [name for name in names if METRICS[name].at_k]
     shown = [name for name in names if name not in by_k]
     rows = [("", *results), *((_words(name), *(_cell(r, name) for r in results.values())) for name in shown)]
-    ks = evaluation.options["ks"]
     for number, name in enumerate(by_k):
         if number == 0 or len(ks) > 1:
             rows.append(None)
         for k in ks:
-            full = f"{name}@{k}"
-            rows.append((_words(full), *(_cell(result, full) for result in results.values())))
+            rows.append((_words(f"{name}@{k}"), *(_cell(r, f"{name}@{k}") for r in results.values())))
     return rows
 
 
 def _tenths(evaluation):
-    """Return a row for each tenth of the targets, the most popular first."""
     results, k = evaluation.results, evaluation.options["ks"][-1]
     rows = [("tenth", "pairs", *results)]
     for n, tenths in enumerate(zip(*(result.tenths for result in results.values()), strict=True), 1):
@@ -222,7 +183,6 @@ def _tenths(evaluation):
 
 
 def _words(name):
-    """Return what people call a figure."""
     from ..vectors.evaluation import METRICS
 
     name, _, k = name.partition("@")

@@ -1,42 +1,38 @@
 """`w2vneg recommend`: what comes next after one or several items."""
 
-import json
-
 import click
 
 from ..ground.errors import UnknownNameError
+from .flags import fold_in_option, score_option, titles_of, titles_options
 from .inputs import refuse_overwriting
 from .options import json_option, mirror_option, option
 from .progress import byte_progress, note
-from .scores import fold_in_option, score_option
-from .titles import titles_of, titles_options
+from .tables import echo_json
 
 
 @click.command()
 @click.argument("model", type=click.Path())
 @click.argument("items", nargs=-1, metavar="[ITEM...]")
-@option("--all", "everybody", is_flag=True, readers="with --out", help="One list for every user or item of the model.")
-@option("--queries", metavar="FILE", readers="with --out", help="One list for each name in this file, one per line.")
-@option("--out", metavar="FILE", help="Write the lists to FILE.csv, FILE.jsonl or FILE.parquet.")
-@option("-k", "--k", "--count", "k", type=click.IntRange(min=1), default=10, help="Length of a list.")
+@option("--all", "One list for every user or item of the model.", name="everybody", is_flag=True, readers="with --out")
+@option("--queries FILE", "One list for each name in this file, one per line.", readers="with --out")
+@option("--out FILE", "Write the lists to FILE.csv, FILE.jsonl or FILE.parquet.")
+@option("-k --k --count", "Length of a list.", name="k", type=click.IntRange(min=1), default=10)
 @titles_options
 @option(
-    "--exclude-known",
-    metavar="FILE",
+    "--exclude-known FILE",
+    "Leave out what is paired with any ITEM in this file. May be repeated.",
     multiple=True,
     default_text="what users had in training",
-    help="Leave out what is paired with any ITEM in this file. May be repeated.",
 )
-@option("--include-known", is_flag=True, help="List what users had in training, too.")
+@option("--include-known", "List what users had in training, too.", is_flag=True)
 @option(
     "--unknown",
+    "What a name gets that the model does not know: no list, or the most popular targets.",
     type=click.Choice(["error", "skip", "popular"]),
-    metavar="error|skip|popular",
     default_text="error, with --queries skip",
-    help="What a name gets that the model does not know: no list, or the most popular targets.",
 )
 @fold_in_option
-@option("--new-user", is_flag=True, help="Treat ITEMs as the history of a new user, of a model of users.")
+@option("--new-user", "Treat ITEMs as the history of a new user, of a model of users.", is_flag=True)
 @score_option
 @mirror_option
 @json_option
@@ -59,20 +55,17 @@ def recommend(model, items, k, exclude_known, include_known, score, fold_in, **g
     if items:
         if out is not None:
             raise click.UsageError("--out is where the lists of --all or --queries go; ITEMs give one list, see --json")
-        _list_one(model, items, k, exclude_known, score, fold_in, unknown, **given)
-        return
+        return _list_one(model, items, k, exclude_known, score, fold_in, unknown, **given)
     idle = [f"--{name.removeprefix('as_').replace('_', '-')}" for name in ("as_json", "new_user") if given[name]]
     if idle or out is None:
         flag = "--all" if everybody else "--queries"
-        raise click.UsageError(
-            f"{flag} goes without {idle[0]}" if idle else f"{flag} writes a file; name it with --out"
-        )
+        why = f"goes without {idle[0]}" if idle else "writes a file; name it with --out"
+        raise click.UsageError(f"{flag} {why}")
     titles = given["titles"], given["titles_cols"], given["mirror"]
     _write_many(model, queries, out, k, exclude_known, score, fold_in, unknown, titles)
 
 
 def _write_many(model, queries, out, k, exclude_known, score, fold_in, unknown, titles):
-    """Write the lists of all centres of a model, or of those named in a file."""
     import numpy as np
 
     from ..ground.files.atomic import check_writable
@@ -117,13 +110,11 @@ def _write_many(model, queries, out, k, exclude_known, score, fold_in, unknown, 
 def _list_one(
     model, items, k, exclude_known, score, fold_in, unknown, *, new_user, titles, titles_cols, mirror, as_json
 ):
-    """Print the list of some items together, or of some users."""
     from ..data.readers.names import as_word
     from ..run.slim import load_recommender
+    from ..vectors.evaluation import recommend as lists
     from ..vectors.evaluation.baselines import read_known
     from ..vectors.evaluation.folding import with_users
-    from ..vectors.evaluation.recommend import popular, recommend_new
-    from ..vectors.evaluation.recommend import recommend as best
 
     loaded, _, own = with_users(load_recommender(model), fold_in)
     names = titles_of(titles, titles_cols, mirror, loaded.config.lowercase)
@@ -132,27 +123,23 @@ def _list_one(
     words = [as_word(item, loaded.config.lowercase) for item in items]
     known = None if new_user else read_known(exclude_known, loaded, own, note)
     try:
-        found = recommend_new(loaded, items, k, score) if new_user else best(loaded, items, k, known, score)
+        of_new = lists.recommend_new
+        found = of_new(loaded, items, k, score) if new_user else lists.recommend(loaded, items, k, known, score)
     except UnknownNameError as error:
         if unknown == "skip":
             note(f"Warning: {error} There is no list.")
             return
         if unknown == "popular":
             note(f"Warning: {error} These are the most popular.")
-            ids, scores = popular(loaded, k)
+            ids, scores = lists.popular(loaded, k)
             found = [(loaded.vocab_out.words[i], float(value)) for i, value in zip(ids, scores, strict=True)]
         else:
             vocab = loaded.vocab_out if of_items else loaded.vocab
             raise _with_titles(error, zip(items, words, strict=True), vocab, seeds_named) from None
     if as_json:
-        document = {
-            "model": model,
-            "items": [_entry(word, seeds_named) for word in words],
-            "known_left_out": known is not None or new_user,
-            "recommended": [_entry(item, names) | {"score": score} for item, score in found],
-        }
-        click.echo(json.dumps(document, indent=2, ensure_ascii=False))
-        return
+        found = [_entry(item, names) | {"score": score} for item, score in found]
+        about = {"model": model, "items": [_entry(word, seeds_named) for word in words]}
+        return echo_json(about | {"known_left_out": known is not None or new_user, "recommended": found})
     click.echo(", ".join(f"{word} ({seeds_named[word]})" if word in seeds_named else word for word in words))
     width = max((len(item) for item, _ in found), default=0)
     for item, score in found:
@@ -164,7 +151,6 @@ def _entry(item, names):
 
 
 def _with_titles(error, items, vocab, names):
-    """Return the error, with items that are called what was asked for."""
     wanted = next(item for item, word in items if word not in vocab).lower()
     called = [f"{item!r} ({title})" for item, title in names.items() if wanted in title.lower() and item in vocab][:3]
     return UnknownNameError(f"{error} Items are named by id; so called: {', '.join(called)}.") if called else error

@@ -1,24 +1,26 @@
 """`w2vneg report`: a page to look at, of one run or several."""
 
+import os
+
 import click
 
+from ..ground.errors import OutputError
+from .flags import readout_option, titles_of, titles_options
 from .options import option
 from .progress import note
-from .readout import readout_option
 from .tables import table
-from .titles import titles_of, titles_options
 
 
 @click.command()
 @click.argument("runs", nargs=-1, required=True, metavar="MODEL|VECTORS|COMPARISON...")
-@option("--out", metavar="FILE", default="report.html", help="The page to write.")
-@option("--figures", metavar="DIR", help="Write each chart as PNG and SVG, too.")
-@option("--map", "way", metavar="NAME", default="pca", help="Map of all words: pca, umap or none.")
-@option("--word", "words", metavar="WORD", multiple=True, help="Show its neighbours. May be repeated.")
+@option("--out FILE", "The page to write.", default="report.html")
+@option("--figures DIR", "Write each chart as PNG and SVG, too.")
+@option("--map NAME", "Map of all words: pca, umap or none.", name="way", default="pca")
+@option("--word WORD", "Show its neighbours. May be repeated.", name="words", multiple=True)
 @readout_option
 @titles_options
-@option("--test", metavar="FILE", help="Held-out pairs that models of items rank, beside baselines.")
-@option("--mirror", metavar="DIR", help="Folder that has named evaluation sets; W2VNEG_MIRROR too.")
+@option("--test FILE", "Held-out pairs that models of items rank, beside baselines.")
+@option("--mirror DIR", "Folder that has named evaluation sets; W2VNEG_MIRROR too.")
 def report(runs, out, figures, way, words, readout, titles, titles_cols, test, mirror):
     """Compare runs and vectors on one HTML page, or show what 'w2vneg compare' has found.
 
@@ -30,7 +32,10 @@ def report(runs, out, figures, way, words, readout, titles, titles_cols, test, m
 
     check_writable(out)
     if figures:
-        _folder(figures)
+        try:
+            os.makedirs(figures, exist_ok=True)
+        except OSError as error:
+            raise OutputError(f"cannot write figures to {figures}: {error.strerror}; name a folder") from error
     made = make_report(runs, readout, words, way, mirror, titles_of(titles, titles_cols, mirror), test)
     made.write(out)
     for shown in made.sections[0].tables:
@@ -38,15 +43,3 @@ def report(runs, out, figures, way, words, readout, titles, titles_cols, test, m
     note(f"Wrote {out}; open it in a browser.")
     if figures:
         note(f"Wrote {len(made.write_figures(figures))} figures to {figures}.")
-
-
-def _folder(path):
-    """Make a folder for figures now; one clear error if it cannot be."""
-    import os
-
-    from ..ground.errors import OutputError
-
-    try:
-        os.makedirs(path, exist_ok=True)
-    except OSError as error:
-        raise OutputError(f"cannot write figures to {path}: {error.strerror}; name a folder") from error

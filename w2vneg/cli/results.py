@@ -1,15 +1,23 @@
-"""What a run leaves: vectors and a model folder, each kept whatever happens to the other; and plots beside tables."""
+"""What a run leaves: vectors and a model folder, each kept whatever happens to the other, plots and pages; and what to
+do with it all.
+"""
 
 import json
 import os
+import shlex
 import tempfile
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 
 import click
 
-from ..ground.errors import OutputError, W2vnegError
+from ..ground.errors import MissingExtraError, OutputError, W2vnegError
+from ..ground.files.atomic import check_writable
 from ..ground.files.bounded import is_special
+from .inputs import refuse_overwriting
+from .progress import encodes
+from .tables import sparkline
 
 _NOWHERE = "no other place took"
 
@@ -23,7 +31,18 @@ def vectors_of(given, checkpoints, model, note):
 
     given : str or None, what ``--output`` says; checkpoints : Checkpoints or None; model : Model or None, to be resumed
     """
-    _check_name(given)
+    if given == "":
+        raise click.UsageError("--output needs the name of a file")
+    if given == "-":
+        raise click.UsageError("--output names a file, and - is none; /dev/stdout is standard output")
+    from ..vectors.formats import suffixes
+
+    bare, suffix = os.path.splitext(given or "")
+    if (named := suffixes().get(suffix.lower(), "word2vec")) != "word2vec":
+        raise click.UsageError(
+            f"--output writes word2vec text, and {given} is called like {named}; name it {bare}.txt, then convert "
+            f"it: w2vneg export {bare}.txt {given}"
+        )
     output = model.origin.output if model is not None and not given else None
     below = bool(output) and output.startswith(os.getcwd() + os.sep)
     if output and not (_holds_vectors(output, model) if os.path.lexists(output) else below):
@@ -35,7 +54,6 @@ def vectors_of(given, checkpoints, model, note):
 
 
 def _holds_vectors(path, model):
-    """Tell whether a file begins as the text of this model's vectors does."""
     if not os.path.isfile(path):
         return False
     with suppress(OSError), open(path, "rb") as stream:
@@ -43,28 +61,8 @@ def _holds_vectors(path, model):
     return False
 
 
-def _check_name(given):
-    """Complain about an ``--output`` that promises what is not written there."""
-    if given == "":
-        raise click.UsageError("--output needs the name of a file")
-    if given == "-":
-        raise click.UsageError("--output names a file, and - is none; /dev/stdout is standard output")
-    from ..vectors.formats import suffixes
-
-    named = suffixes().get(os.path.splitext(given or "")[1].lower(), "word2vec")
-    if named != "word2vec":
-        text = os.path.splitext(given)[0] + ".txt"
-        raise click.UsageError(
-            f"--output writes word2vec text, and {given} is called like {named}; name it {text}, then convert "
-            f"it: w2vneg export {text} {given}"
-        )
-
-
 def refuse_replacing(output, checkpoints, model, resume):
-    """Raise OutputError if vectors or a model would be replaced; what a resumed run has written is its own.
-
-    output : str or None; checkpoints : Checkpoints or None; model : Model to be resumed, from the folder `resume`
-    """
+    """Raise OutputError if vectors or a model would be replaced; what the run in `resume` has written is its own."""
     folder = checkpoints and str(checkpoints.folder)
     if folder and not _same(folder, resume) and os.path.exists(os.path.join(folder, "config.json")):
         raise OutputError(
@@ -81,19 +79,10 @@ def _same(path, other):
 
 
 def write_results(word2vec, output, checkpoints, note):
-    """Write vectors, and the model folder if there is one. What cannot be written goes to another place.
+    """Write the vectors of a `Word2Vec`, and the model folder if there is one. What cannot be written goes elsewhere.
 
-    Parameters
-    ----------
-    word2vec : Word2Vec, with its model
-    output : str, file of vectors, or None for none
-    checkpoints : Checkpoints or None
-    note : callable, called with sentences
-
-    Raises
-    ------
-    OutputError
-        If something is not where it was wanted; the message says where it is, and what the place holds instead.
+    output : str, file of vectors, or None for none; checkpoints : Checkpoints or None. OutputError if something is not
+    where it was wanted; the message says where it is, and what the place holds instead.
     """
     failures, vectors, written = [], None, False
     try:
@@ -113,7 +102,9 @@ def write_results(word2vec, output, checkpoints, note):
             failures.append(f"the model folder has the vectors: w2vneg export {folder} FILE{as_trained}")
     elif folder:
         failures.append(str(checkpoints.failure))
-        failures += _kept_before(folder)
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            at = json.loads((Path(folder) / "position.json").read_text("utf-8"))
+            failures.append(f"{folder} keeps an earlier state: {at['epoch']} epochs and {at['round']} rounds")
         failures.append(_saved_elsewhere("model", folder, output, word2vec.save))
         if not written and failures[-1].startswith(_NOWHERE):
             wanted = output or "vectors.txt"
@@ -146,20 +137,10 @@ def _said(error):
     return str(error) if isinstance(error, W2vnegError) else f"{type(error).__name__}: {error}"
 
 
-def _kept_before(folder):
-    """Return in words which state a model folder holds that could not be saved again (list of str, one or none)."""
-    try:
-        position = json.loads((Path(folder) / "position.json").read_text("utf-8"))
-        return [f"{folder} keeps an earlier state: {position['epoch']} epochs and {position['round']} rounds"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return []
-
-
 def _saved_elsewhere(what, wanted, other, save):
-    """Save to the first place that takes it; return in words where that is.
+    """Call `save` with paths until one takes it; return in words where that is.
 
-    what : str, "model" or "vectors"; wanted : str, the path that failed; other : str, a path on what may be another
-    disk, or None; save : callable, called with a path
+    what : str, "model" or "vectors"; wanted : str, the path that failed; other : str or None, on another disk perhaps
     """
     places = [os.path.dirname(os.path.realpath(other))] if other else []
     with suppress(OSError):  # the current folder may be gone
@@ -168,21 +149,14 @@ def _saved_elsewhere(what, wanted, other, save):
     name = os.path.basename(wanted.rstrip(os.sep)).strip(".")
     name = name if 0 < len(os.fsencode(name)) < 200 else what
     for place in dict.fromkeys(places):
-        path = _free(os.path.join(place, f"rescued-{name}"))
+        path = os.path.join(place, f"rescued-{name}")
+        path = next(free for n in count() if not os.path.lexists(free := f"{path}.{n}" if n else path))
         try:
             save(path)
         except Exception:  # of whatever kind: another place may take it
             continue
         return f"the {what}, trained to this point, went to {path} instead"
     return f"{_NOWHERE} the {what} either: {', '.join(dict.fromkeys(places))}"
-
-
-def _free(path):
-    """Return the path, or one with a number behind it that names nothing yet."""
-    found, number = path, 1
-    while os.path.lexists(found):
-        found, number = f"{path}.{number}", number + 1
-    return found
 
 
 def tell_without_locks(folder, note):
@@ -194,11 +168,7 @@ def tell_without_locks(folder, note):
 
 
 def write_images(charts, folder, begun, note, suffixes=("png",)):
-    """Write the charts under names that begin with `begun`; return the names (list of str), a note without matplotlib.
-
-    suffixes : sequence of str, of png, pdf and svg
-    """
-    from ..ground.errors import MissingExtraError
+    """Write the charts under names that begin with `begun`; return the names (list of str), none without matplotlib."""
     from ..look.figures.still import write_figures
 
     try:
@@ -206,3 +176,93 @@ def write_images(charts, folder, begun, note, suffixes=("png",)):
     except MissingExtraError as error:
         note(f"No plots: {error}")
         return []
+
+
+def tell_of_results(word2vec, complete, output, folder, mirror, note):
+    """Say how good the vectors of a run that is over are and what to do with them; or what they are not good for."""
+    from ..config.compatibility import about_cosines
+
+    config = word2vec.model.config
+    if caution := about_cosines(config):
+        note(f"Note: {caution}.")
+    if caution or not complete:
+        return
+    try:
+        vectors = word2vec.wv
+        if config.traversal.of_words:
+            tell_how_good(vectors, mirror, note)
+        tell_what_next(vectors, output, folder, config.traversal.recommends, note)
+    except MemoryError:  # what was trained is kept
+        note("How good the vectors are is not told: not enough memory.")
+
+
+def tell_of_loss(history, note):
+    """Draw the loss by epoch, if there are several. history : list of dict, of a model"""
+    epochs = {record["epoch"]: record for record in history if record["event"] == "EpochDone"}
+    loss = [record["loss"] for record in epochs.values()]
+    if len(loss) > 1 and encodes(sparkline(loss)):
+        curve = f"{loss[0]:.3f} {sparkline(loss)} {loss[-1]:.3f}"
+        note(f"Loss: {curve} (at init {epochs[max(epochs)]['untrained']:.3f})")
+
+
+def tell_how_good(vectors, mirror, note):
+    """Say how cosines agree with people, if a set of word pairs is here and the vectors know enough of its words."""
+    from ..look.report.subjects import sets_at_hand
+    from ..vectors.evaluation import evaluate_similarity
+
+    for one in sets_at_hand(["ws353"], mirror):  # the set that most copies of gensim carry
+        try:
+            result = evaluate_similarity(vectors, one.path, one.name, one.tags)
+        except W2vnegError:
+            return
+        if 2 * result.scored < result.total:  # of a few pairs it would say next to nothing
+            return
+        low, high = result.spearman_interval
+        note(
+            f"How good: cosines follow people's scores at {result.spearman:.2f} of 1 (Spearman, WordSim-353, "
+            f"{result.scored} of {result.total} pairs; 95 % from {low:.2f} to {high:.2f})."
+        )
+
+
+def tell_what_next(vectors, output, folder, recommends, note):
+    """Say what to type next, a command that works here; recommends : bool, it is of things to recommend."""
+    start = min(500, len(vectors) // 4)  # words before this are too frequent to have telling neighbours
+    # a word that a shell and a terminal take as it is: words are a stranger's, and might be more than a word to them
+    some = vectors.words[start : start + 1000]
+    some = [word for word in some if word.isascii() and word.isalnum() and len(word) <= 40]
+    word = next((word for word in some if len(word) > 4 and word.isalpha()), some[0] if some else None)
+    if word is None:
+        return
+    if recommends and folder:
+        command = f"w2vneg recommend {shlex.quote(folder)} {word}"
+    else:
+        of = "" if output == "vectors.txt" else f" --vectors {shlex.quote(output or folder)}"
+        command = f"w2vneg nearest {word}{of}"
+    look = f"w2vneg explore {shlex.quote(folder or output)}"
+    note(f"Next: {command}, or in a browser {look}")
+
+
+def check_page(page, output, files, replace):
+    """Complain now about a page that could not be written, or drawn, after training, or would take a file's place.
+
+    output : str or None, where vectors go; files : list of str, what is read; replace : bool, a page there may go
+    """
+    from ..look.figures.interactive import check_installed
+
+    refuse_overwriting("--report", page, files)
+    if output and os.path.realpath(page) == os.path.realpath(output):
+        raise click.UsageError(f"vectors and page cannot both be {page}; name two places")
+    if os.path.lexists(page) and not replace:
+        raise OutputError(f"{page} exists; replace it with --force, or name another file with --report")
+    check_installed()
+    check_writable(page)
+
+
+def write_page(page, path, mirror, note):
+    from ..look.report import make_report
+
+    try:
+        make_report([path], mirror=mirror).write(page)
+    except MemoryError:
+        raise OutputError(f"cannot write {page}: not enough memory; what was trained is kept in {path}") from None
+    note(f"Wrote {page}; open it in a browser.")

@@ -1,46 +1,39 @@
 """`w2vneg slim`: items by items in closed form, for lists without vectors."""
 
-from functools import partial
-
 import click
 
-from . import progress
-from .inputs import encode, input_of, input_options, refuse_overwriting, tell_of_reading
-from .options import GroupedCommand, config_options, mirror_option, option, quiet_option
+from .inputs import encode, input_of, refuse_overwriting
+from .options import GroupedCommand, mirror_option, option, quiet_option
+from .progress import noter
 
 _CONFIG = ("min_count", "max_vocab", "encoding", "lowercase")
 
 
-@click.command(cls=GroupedCommand, short_help="Learn lists of items in closed form, without vectors.")
-@input_options
+@click.command(
+    cls=GroupedCommand,
+    reads=True,
+    takes=lambda item: item.name in _CONFIG,
+    short_help="Learn lists of items in closed form, without vectors.",
+)
 @option(
-    "--neighbours",
+    "--neighbours K",
+    "How many items say something of an item.",
     type=click.IntRange(min=1),
-    metavar="K",
     section="model",
     default_text="50; 200 for users of many items",
-    help="How many items say something of an item.",
 )
 @option(
-    "--l2",
-    "penalty",
+    "--l2 X",
+    "L2 penalty of the regression.",
+    name="penalty",
     type=click.FloatRange(min=0, min_open=True),
-    metavar="X",
     section="model",
     default_text="30; 300 for users of many items",
-    help="L2 penalty of the regression.",
 )
-@option("--workers", type=click.IntRange(min=1), section="model", default_text="all cores", help="Threads.")
+@option("--workers", "Threads.", type=click.IntRange(min=1), section="model", default_text="all cores")
 @mirror_option
-@option(
-    "--save-model",
-    required=True,
-    metavar="DIR",
-    section="output",
-    help="Model folder, for 'recommend' and 'eval ranking'.",
-)
+@option("--save-model DIR", "Model folder, for 'recommend' and 'eval ranking'.", required=True, section="output")
 @quiet_option
-@partial(config_options, takes=lambda item: item.name in _CONFIG)
 def slim(save_model, neighbours, penalty, workers, mirror, quiet, **given):
     """Learn lists of items from users and items, or from baskets, in closed form.
 
@@ -55,16 +48,14 @@ def slim(save_model, neighbours, penalty, workers, mirror, quiet, **given):
     from ..run.slim import Slim
 
     chosen = {name: given.pop(name) for name in _CONFIG}
-    source = input_of(given)
     values = {name: value for name, value in chosen.items() if value is not None}
-    source = settled(source, values.get("encoding", "utf-8"), mirror)
+    source = settled(input_of(given), values.get("encoding", "utf-8"), mirror)
     config = TrainConfig.from_mapping(values | {"source": source.source}).resolved()
     check_place(save_model)
     located = source.located(mirror)
     refuse_overwriting("--save-model", save_model, find_files([*located.files, *located.names]))
     data = encode(config, located, quiet)
-    tell_of_reading(data.report, quiet)
-    note = progress.noter(quiet)
+    note = noter(quiet)
     learnt = Slim(neighbours, penalty, workers=workers, lowercase=config.lowercase).fit(data)
     learnt.model.origin.input = located.absolute().as_dict()
     learnt.save(save_model)

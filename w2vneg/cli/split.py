@@ -1,58 +1,51 @@
 """``w2vneg split``: from data to training, validation and test pairs."""
 
-import json
 import os
-from functools import partial
 
 import click
 
-from . import progress
-from .inputs import encode, input_of, input_options, refuse_overwriting, tell_of_reading
-from .options import GroupedCommand, config_options, json_option, mirror_option, option, quiet_option
-from .tables import table
+from .. import __version__
+from .inputs import encode, input_of, refuse_overwriting
+from .options import GroupedCommand, json_option, mirror_option, option, quiet_option
+from .progress import note, noter
+from .tables import echo_json, table
 
 _CONFIG = ("window", "ordered", "min_count", "max_vocab", "encoding", "lowercase", "seed")
 _MANY = 2 * 10**9  # pairs, about a minute
 
 
-@click.command(cls=GroupedCommand, short_help="Split data into training, validation and test pairs.")
-@input_options
+@click.command(
+    cls=GroupedCommand,
+    reads=True,
+    takes=lambda item: item.name in _CONFIG,
+    short_help="Split data into training, validation and test pairs.",
+)
 @option(
     "--by",
+    "Unit to split by: pair, user or time. A user is also a basket or a line; time holds out the end.",
     type=click.Choice(["pair", "user", "time"]),
-    metavar="pair|user|time",
     default="pair",
     section="split",
-    help="Unit to split by: pair, user or time. A user is also a basket or a line; time holds out the end.",
 )
-@option("--train", type=float, default=0.7, section="split", help="Training share.")
-@option("--valid", type=float, default=0.1, section="split", help="Validation share; 0 for none.")
-@option("--test", type=float, default=0.2, section="split", help="Test share; 0 for none.")
+@option("--train", "Training share.", type=float, default=0.7, section="split")
+@option("--valid", "Validation share; 0 for none.", type=float, default=0.1, section="split")
+@option("--test", "Test share; 0 for none.", type=float, default=0.2, section="split")
+@option("--last K", "By time: test on each user's last K. The K before them validate.", type=int, section="split")
 @option(
-    "--last",
-    type=int,
-    metavar="K",
-    section="split",
-    help="By time: test on each user's last K. The K before them validate.",
-)
-@option(
-    "--until",
+    "--until TIME",
+    "By time: train up to this moment, test on later. Given twice, validate in between.",
     multiple=True,
-    metavar="TIME",
     section="split",
-    help="By time: train up to this moment, test on later. Given twice, validate in between.",
 )
 @mirror_option
 @option(
-    "--out",
+    "--out DIR",
+    "Folder of the parts. It gets train.tsv, valid.tsv, test.tsv and manifest.json.",
     required=True,
-    metavar="DIR",
     section="output",
-    help="Folder of the parts. It gets train.tsv, valid.tsv, test.tsv and manifest.json.",
 )
 @quiet_option
 @json_option
-@partial(config_options, takes=lambda item: item.name in _CONFIG)
 def split(out, by, mirror, quiet, as_json, **given):
     """Split data into training, validation and test pairs that do not leak into one another.
 
@@ -68,12 +61,15 @@ def split(out, by, mirror, quiet, as_json, **given):
     ends = _ends({name: given.pop(name) for name in ("train", "valid", "test", "last", "until")})
     chosen = {name: given.pop(name) for name in _CONFIG}
     source = input_of(given)
+    from ..config import TrainConfig
     from ..data.inputs import settled
     from ..data.readers.sources import find_files
     from ..data.splitfiles import check_place, source_facts, write_split
     from ..data.splits import check_way, split_data
+    from ..kernels.cooccurrence import count_pairs
 
-    config = _config(chosen, source)
+    values = {name: value for name, value in chosen.items() if value is not None} | {"source": source.source}
+    config = TrainConfig.from_mapping(values).resolved()  # what the source has no use for is refused
     source = settled(source, config.encoding, mirror)
     check_way(by, source.kind, source.rectangular, source.time_col is not None, ends)
     check_place(out)
@@ -81,24 +77,29 @@ def split(out, by, mirror, quiet, as_json, **given):
     source = source.located(mirror)
     files = find_files([*source.files, *source.names])
     refuse_overwriting("--out", out, files)
-    note = progress.noter(quiet)
+    tell = noter(quiet)
     data, own = encode(config, source, quiet), config.as_dict()
-    tell_of_reading(data.report, quiet)
+    if not source.traversal.paired and (n_pairs := count_pairs(data.offsets, own["window"])) > _MANY:
+        tell(f"{n_pairs / 1e9:,.0f} billion pairs to go through, some minutes' work; --max-history would bound it.")
+    ordered = bool(own["ordered"])
+    parts = split_data(data, by, ends, config.seed, kind=source.kind, window=own["window"], ordered=ordered)
+    options = {"by": by, **ends.as_dict(), **{name: own[name] for name in ("seed", *_CONFIG[:-1])}}
+    facts = {"items": len(data.vocab)}
     if not source.traversal.paired:
-        _tell_of_many(data, own["window"], note)
-    parts = split_data(
-        data, by, ends, config.seed, kind=source.kind, window=own["window"], ordered=bool(own["ordered"])
-    )
-    about = _about(data, source, own, by, ends) | {"sources": source_facts(files)}
+        facts |= {"users": data.n_sentences, "occurrences": len(data)}
+    elif data.vocab_out is not data.vocab:
+        facts["targets"] = len(data.vocab_out)
+    about = {"w2vneg": __version__, "options": options, "input": source.as_dict(), "data": facts}
+    about["sources"] = source_facts(files)
     manifest = write_split(out, parts, data.vocab, data.vocab_out, about)
     _warn_of_new(manifest)
     if as_json:
-        click.echo(json.dumps(manifest, indent=2, ensure_ascii=False, allow_nan=False))
+        echo_json(manifest, allow_nan=False)
     elif not quiet:
         _show(manifest)
         parts = manifest["parts"].values()
         files = [one["file"] for part in parts for one in (part, part.get("shown")) if one]
-        note(f"Wrote {', '.join(files)} and manifest.json to {out}{', for the split that was there' * former}.")
+        tell(f"Wrote {', '.join(files)} and manifest.json to {out}{', for the split that was there' * former}.")
 
 
 def _ends(given):
@@ -116,40 +117,10 @@ def _ends(given):
         if by_shares or (given["last"] is not None and given["until"]):
             other = f"--{by_shares[0]}" if by_shares else "--until"
             raise click.UsageError(f"{flag} says what is held out, and {other} says so too; give one of them")
-        ends = (
-            Last(given["last"], given["valid"] > 0) if flag == "--last" else Until(tuple(map(moment, given["until"])))
-        )
+        last = flag == "--last"
+        ends = Last(given["last"], given["valid"] > 0) if last else Until(tuple(map(moment, given["until"])))
     ends.check()
     return ends
-
-
-def _config(chosen, source):
-    """Return the configuration that holds the options chosen; those that the source has no use for are refused."""
-    from ..config import TrainConfig
-
-    values = {name: value for name, value in chosen.items() if value is not None}
-    return TrainConfig.from_mapping(values | {"source": source.source}).resolved()
-
-
-def _tell_of_many(data, window, note):
-    from ..kernels.cooccurrence import count_pairs
-
-    n_pairs = count_pairs(data.offsets, window)
-    if n_pairs > _MANY:
-        note(f"{n_pairs / 1e9:,.0f} billion pairs to go through, some minutes' work; --max-history would bound it.")
-
-
-def _about(data, source, own, by, ends):
-    from .. import __version__
-
-    options = {"by": by, **ends.as_dict()}
-    options |= {name: own[name] for name in ("seed", *_CONFIG[:-1])}
-    facts = {"items": len(data.vocab)}
-    if source.traversal.paired:
-        facts |= {} if data.vocab_out is data.vocab else {"targets": len(data.vocab_out)}
-    else:
-        facts |= {"users": data.n_sentences, "occurrences": len(data)}
-    return {"w2vneg": __version__, "options": options, "input": source.as_dict(), "data": facts}
 
 
 def _warn_of_new(manifest):
@@ -160,7 +131,7 @@ def _warn_of_new(manifest):
         names = "1 name stands" if n_new == 1 else f"{n_new:,} names stand"
         share = part["pairs_with_new"] / part["pairs"]
         share = f"{share:.1%}" if share >= 0.001 else "under 0.1%"
-        progress.note(
+        note(
             f"Warning: {names} in {name}.tsv but nowhere in train.tsv; {part['pairs_with_new']:,} of its "
             f"{part['pairs']:,} pairs ({share}) hold one, and a model trained on train.tsv cannot rank them."
         )
@@ -184,5 +155,4 @@ def _show(manifest):
 
 
 def _figure(number):
-    """Return a count, or a sum of weights to three digits after the point."""
     return f"{number:,.3f}".rstrip("0").rstrip(".") if isinstance(number, float) else f"{number:,}"

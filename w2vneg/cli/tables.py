@@ -1,10 +1,18 @@
-"""Tables, lists and small curves for people, within the width of their terminal."""
+"""Tables, lists and small curves for people, within the width of their terminal; JSON for programs."""
 
+import json
 import shutil
 import sys
 import textwrap
 
+import click
+
 _BARS = "▁▂▃▄▅▆▇█"
+
+
+def echo_json(value, **how):
+    """Print a value as JSON; how : as of `json.dumps`."""
+    click.echo(json.dumps(value, indent=2, ensure_ascii=False, **how))
 
 
 def terminal_width():
@@ -64,7 +72,6 @@ def table(rows, width=None):
 
 
 def _listed(rows):
-    """Return each row as its first cell and, below it, a line for each other one with its heading."""
     (_, *head), *others = rows
     indent = max(map(len, head), default=0)
     lines = []

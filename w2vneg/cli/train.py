@@ -1,123 +1,101 @@
 """``w2vneg train``: from a corpus to vectors."""
 
-import json
+import dataclasses
 import os
 import sys
 from contextlib import nullcontext
 
 import click
 
-from ..run.signals import first_signal
-from .inputs import input_of, input_options, reading_progress, refuse_overwriting, tell_of_reading
-from .options import GroupedCommand, config_options, json_option, mirror_option, option, quiet_option
+from ..data.sources import SOURCES
+from ..ground.files.atomic import check_writable
+from . import results
+from .flags import check_fixed, fixed_of, tell_what_was_chosen, vocabulary_options
+from .inputs import input_of, reading_progress, refuse_overwriting, tell_of_reading
+from .options import GroupedCommand, anything, json_option, mirror_option, option, quiet_option
 from .progress import JsonLines, TrainingProgress, compiling_told, noter
-from .results import refuse_replacing, tell_without_locks, vectors_of, write_results
+from .progress import note as loud
 from .run_mode import prior_of, run_mode_options, tell_of_prior
-from .summary import check_page, tell_of_doubts, tell_of_loss, tell_of_results, write_page
+from .tables import echo_json, table
 from .validation_options import check_valid, files_of, valid_options, validation_of
-from .vocabularies import check_fixed, fixed_of, tell_what_was_chosen, vocabulary_options
 
 
-@click.command(cls=GroupedCommand, short_help="Train vectors on text, items or graphs.")
-@input_options
+@click.command(cls=GroupedCommand, reads=True, takes=anything, short_help="Train vectors on text, items or graphs.")
 @option(
     "--cbow",
+    "CBOW: predict a word from its context. Same as --inputs window, or window+subwords.",
     is_flag=True,
     section="model",
-    help="CBOW: predict a word from its context. Same as --inputs window, or window+subwords.",
 )
 @option(
     "--subwords",
+    "Add character n-grams, as fastText does. Same as --inputs subwords, or window+subwords.",
     is_flag=True,
     section="model",
     kinds=("text",),
-    help="Add character n-grams, as fastText does. Same as --inputs subwords, or window+subwords.",
 )
 @vocabulary_options
 @mirror_option
 @valid_options
 @run_mode_options
 @option(
-    "--config",
-    "config_path",
-    metavar="FILE.toml",
-    help="Read options from a file. It may name the data too; the command line wins.",
+    "--config FILE.toml",
+    "Read options from a file. It may name the data too; the command line wins.",
+    name="config_path",
 )
-@option("--dry-run", is_flag=True, help="Estimate memory, disk and time; train nothing.")
+@option("--dry-run", "Estimate memory, disk and time; train nothing.", is_flag=True)
 @option(
     "--types",
+    "Estimate sizes for so many words, without data.",
     type=click.IntRange(min=2),
     readers="with --dry-run",
     common=False,
-    help="Estimate sizes for so many words, without data.",
 )
 @option(
     "--diagnose",
+    "Show what the negatives are like after each epoch; see docs/diagnostics.md.",
     is_flag=True,
     common=False,
-    help="Show what the negatives are like after each epoch; see docs/diagnostics.md.",
 )
 @option(
-    "--output",
-    metavar="PATH",
+    "--output PATH",
+    "Vectors, as word2vec text. A resumed run writes them where they went before.",
     section="output",
     default_text="vectors.txt; none with --save-model",
-    help="Vectors, as word2vec text. A resumed run writes them where they went before.",
 )
 @option(
-    "--save-model",
-    metavar="DIR",
+    "--save-model DIR",
+    "Model folder, to resume or export. Saved while training: matrices, vocabulary, options, history.",
     section="output",
-    help="Model folder, to resume or export. Saved while training: matrices, vocabulary, options, history.",
 )
 @option(
-    "--checkpoint-every",
+    "--checkpoint-every MINUTES",
+    "Save the model this often within an epoch, in at most 1 % of the time.",
     type=float,
-    metavar="MINUTES",
     section="output",
     common=False,
     readers="with --save-model",
     default_text="10",
-    help="Save the model this often within an epoch, in at most 1 % of the time.",
 )
-@option("--force", is_flag=True, section="output", help="Overwrite existing vectors or models.")
-@option("--report", "page", metavar="FILE.html", section="output", help="Write an HTML report. See docs/looking.md.")
+@option("--force", "Overwrite existing vectors or models.", is_flag=True, section="output")
+@option("--report FILE.html", "Write an HTML report. See docs/looking.md.", name="page", section="output")
 @option(
-    "--track",
-    "trackers",
-    metavar="NAME=PLACE",
+    "--track NAME=PLACE",
+    "Log metrics to a tracker. NAME is csv, tensorboard, wandb or mlflow; may be repeated.",
+    name="trackers",
     multiple=True,
     section="output",
-    help="Log metrics to a tracker. NAME is csv, tensorboard, wandb or mlflow; may be repeated.",
 )
 @option(
-    "--log-json",
-    metavar="FILE|-",
+    "--log-json FILE|-",
+    "Append events as JSON lines; - is standard output, without a progress bar.",
     section="output",
     common=False,
-    help="Append events as JSON lines; - is standard output, without a progress bar.",
 )
 @quiet_option
 @json_option
-@config_options
 def train(
-    output,
-    save_model,
-    checkpoint_every,
-    force,
-    cbow,
-    subwords,
-    config_path,
-    mirror,
-    diagnose,
-    trackers,
-    dry_run,
-    types,
-    log_json,
-    page,
-    quiet,
-    as_json,
-    **given,
+    output, save_model, force, config_path, mirror, diagnose, dry_run, types, log_json, page, quiet, as_json, **given
 ):
     """Train vectors and write them in word2vec text format.
 
@@ -130,77 +108,54 @@ def train(
         raise click.UsageError("--types is about --dry-run, which needs no data then; give both")
     if log_json == "-" and as_json:
         raise click.UsageError("--log-json - and --json both write to standard output; name a file with --log-json")
-    given["inputs"] = _inputs(cbow, subwords, given["inputs"])
+    given["inputs"] = _inputs(given.pop("cbow"), given.pop("subwords"), given["inputs"])
+    trackers, minutes = given.pop("trackers"), given.pop("checkpoint_every")
     named, resume = input_of(given, needed=False), given["resume"]
     held_out, fixed = check_valid(given, resume), fixed_of(given)
-    checkpoints = _checkpoints(save_model or resume, checkpoint_every, dry_run, note)
+    checkpoints = _checkpoints(save_model or resume, minutes, dry_run, note)
     config, prior, data = prior_of(given, config_path, named)
     if types:
         from ..run.estimate import estimate_of_types
 
         return _tell_estimate(estimate_of_types(config, types), as_json, note)
-    from ..ground.files.atomic import check_writable
     from ..look.tracking import Tracking
     from ..run.conductor import Run
-    from ..run.word2vec import Word2Vec
 
     run = Run(config, data, prior, diagnose=diagnose, mirror=mirror, **fixed)
     prior, model = run.prior, run.prior.resumed
-    output = vectors_of(output, checkpoints, model, note)
+    output = results.vectors_of(output, checkpoints, model, note)
     tracking = Tracking(trackers, run.config, note)
     check_fixed(fixed, run.data, f"--{prior.way}" if prior.model else None)
-    _check_places(output, checkpoints)
     files = [*_files_of(run.located), *fixed.values(), *filter(None, [config_path]), *files_of(held_out, model)]
-    refuse_overwriting("--output", output, files)
-    if log_json and log_json != "-":
-        refuse_overwriting("--log-json", log_json, files)
-        check_writable(log_json)
+    _check_places(output, checkpoints, log_json, files)
     if not (force or dry_run):
-        refuse_replacing(output, checkpoints, model, resume)
+        results.refuse_replacing(output, checkpoints, model, resume)
     if page:
-        check_page(page, output, files, replace=force or dry_run or bool(resume))
+        results.check_page(page, output, files, replace=force or dry_run or bool(resume))
     if named is None and not prior.model:
         note("No --corpus given: training on the built-in corpus, the documentation of Python and its packages.")
     if not quiet:
         click.get_current_context().with_resource(compiling_told(note))
-    encoded = run.encode(reading_progress(quiet))
-    tell_of_reading(encoded.report, quiet)
-    _tell_of_phrases(encoded, note)
-    _tell_of_raw_text(run.data, encoded, note)
+    encoded = _read(run, quiet, note)
     tell_what_was_chosen(fixed, given, config, run.data.rectangular, note)
     validation = validation_of(held_out, encoded, config, model, note, mirror)
     if dry_run:
-        return _tell_estimate(_estimate(run, validation, note), as_json, note)
+        from ..run.estimate import estimate
+
+        note("Measuring a few rounds on a model of their own; compiling or loading the kernels first ...")
+        done = 0.0 if model is None else min(1.0, model.position.epoch / model.config.epochs)
+        return _tell_estimate(estimate(run.given, encoded, validation=validation, done=done), as_json, note)
     trainer = run.trainer(validation=validation, checkpoints=checkpoints)
     trainer.model.origin.output = os.path.abspath(output) if output else ""
-    tell_of_prior(prior, trainer, note)
-    if run.alpha_share < 1:
-        note(run.told_of_alpha())
-    if trainer.complete:
-        done = f"{trainer.config.epochs} epochs" if validation is None else "its best state is restored"
-        remedy = f"; for more give --epochs {trainer.config.epochs + 1} or above" if validation is None else ""
-        note(f"The run in {resume} is complete ({done}); nothing is left to train{remedy}.")
-    if model is not None and given["epochs"] and not trainer.complete:
-        note(f"Alpha goes on at {trainer.alpha:.3g}, as in a run of {trainer.config.epochs} epochs.")
-    word2vec = Word2Vec(run.given)
-    word2vec.model = trainer.model
-    tracking.config = trainer.config
-    with tracking:
-        with JsonLines(log_json, trainer.config.source.name) if log_json else nullcontext() as log:
-            _train(trainer, filter(None, (tracking, log)), quiet or log_json == "-")
-        tell_of_loss(trainer.model.history, note)
-        tell_of_doubts(trainer)
-        with first_signal(lambda: note("Writing what was trained; once more to end at once.")):
-            write_results(word2vec, output, checkpoints, note)
-        if trackers:
-            tracking.keep_vectors(word2vec.vectors, trainer.model.vocab.counts)
+    tell_of_prior(run, trainer, given["epochs"], note)
+    word2vec = _train(run, trainer, tracking, log_json, quiet, output, checkpoints, note)
     folder = checkpoints and checkpoints.folder
     if not quiet:
-        tell_of_results(word2vec, trainer.complete, output, folder, mirror, note)
+        results.tell_of_results(word2vec, trainer.complete, output, folder, mirror, note)
     if page:
-        write_page(page, folder or output, mirror, note)
+        results.write_page(page, folder or output, mirror, note)
     if as_json:
-        click.echo(json.dumps(_report(trainer, encoded, output, folder), indent=2, allow_nan=False))
+        echo_json(_report(trainer, encoded, output, folder), allow_nan=False)
     if not trainer.complete:
         hint = f"; go on with --resume {folder}" if folder else ""
         what = "those trained so far" if validation is None else "the best of those trained so far"
@@ -208,11 +163,41 @@ def train(
         sys.exit(130)
 
 
-def _train(trainer, listeners, quiet):
-    """Train, with progress unless `quiet`, and tell the listeners."""
-    with nullcontext() if quiet else TrainingProgress(source=trainer.config.source.name) as progress:
-        trainer.listeners += filter(None, (progress, *listeners))
-        trainer.train()
+def _read(run, quiet, note):
+    encoded = run.encode(reading_progress(quiet))
+    tell_of_reading(encoded.report, quiet)
+    if encoded.phrases:
+        from ..data.phrases import what_was_joined
+
+        note(what_was_joined(encoded.phrases, encoded.report.joins, encoded.vocab))
+    if advice := SOURCES[run.data.kind].advice(run.data, encoded.vocab.words):
+        note(f"Note: {advice}.")
+    return encoded
+
+
+def _train(run, trainer, tracking, log_json, quiet, output, checkpoints, note):
+    """Train, tell of it and write what came of it; return the `Word2Vec` that has the model."""
+    from ..run.conductor import doubts_of
+    from ..run.trainer import first_signal
+    from ..run.word2vec import Word2Vec
+
+    word2vec, source = Word2Vec(run.given), trainer.config.source.name
+    word2vec.model, tracking.config = trainer.model, trainer.config
+    with tracking:
+        with (
+            JsonLines(log_json, source) if log_json else nullcontext() as log,
+            nullcontext() if quiet or log_json == "-" else TrainingProgress(source=source) as progress,
+        ):
+            trainer.listeners += filter(None, (progress, tracking, log))
+            trainer.train()
+        results.tell_of_loss(trainer.model.history, note)
+        for doubt in doubts_of(trainer) if trainer.complete else ():
+            loud(f"Warning: {doubt}.")
+        with first_signal(lambda: note("Writing what was trained; once more to end at once.")):
+            results.write_results(word2vec, output, checkpoints, note)
+        if tracking.trackers:
+            tracking.keep_vectors(word2vec.vectors, trainer.model.vocab.counts)
+    return word2vec
 
 
 def _files_of(located):
@@ -235,24 +220,11 @@ def _checkpoints(folder, minutes, dry_run, note):
     checkpoints = Checkpoints(folder, warn=note, **({} if minutes is None else {"minutes": minutes}))
     if not dry_run:
         click.get_current_context().with_resource(checkpoints.owning())
-        tell_without_locks(folder, note)
+        results.tell_without_locks(folder, note)
     return checkpoints
 
 
-def _estimate(run, validation, note):
-    """Return what the run would take."""
-    from ..run.estimate import estimate
-
-    note("Measuring a few rounds on a model of their own; compiling or loading the kernels first ...")
-    model = run.prior.resumed
-    done = 0.0 if model is None else min(1.0, model.position.epoch / model.config.epochs)
-    return estimate(run.given, run.encoded, validation=validation, done=done)
-
-
 def _tell_estimate(found, as_json, note):
-    """Print an `Estimate`."""
-    from .tables import table
-
     size = lambda n: f"{n / 2**20:,.1f} MB"  # noqa: E731
     if found.peak > found.room:
         note(
@@ -260,8 +232,7 @@ def _tell_estimate(found, as_json, note):
             "use a smaller --dim or --max-vocab, or raise the limit."
         )
     if as_json:
-        click.echo(json.dumps(found.as_dict(), indent=2, allow_nan=False))
-        return
+        return echo_json(found.as_dict(), allow_nan=False)
     listed = lambda parts: [[f"  {name}", size(n)] for name, n in parts.items() if n]  # noqa: E731
     measured = found.measured > 0
     rows = [
@@ -285,24 +256,20 @@ def _tell_estimate(found, as_json, note):
 
 
 def _in_words(seconds):
-    """Return a length of time for people."""
     if seconds < 120:
         return f"{seconds:.1f} s"
     return f"{seconds / 60:.0f} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"
 
 
 def _inputs(cbow, subwords, given):
-    """Return the value of ``--inputs`` that ``--cbow`` and ``--subwords`` stand for."""
     named = "+".join(name for name, asked in (("window", cbow), ("subwords", subwords)) if asked)
     if named and given not in (None, named):
         raise click.UsageError(f"--inputs {given} is not what --cbow and --subwords say, {named}; give one of the two")
     return named or given
 
 
-def _check_places(output, checkpoints):
-    """Complain about places that cannot be written now rather than after training."""
-    from ..ground.files.atomic import check_writable
-
+def _check_places(output, checkpoints, log_json, files):
+    """Complain now, not after training, about places that cannot be written, or hold one of the `files` read."""
     if output:
         check_writable(output)
     if checkpoints is not None:
@@ -311,33 +278,20 @@ def _check_places(output, checkpoints):
         from ..run.folder import check_place
 
         check_place(checkpoints.folder)
-
-
-def _tell_of_phrases(encoded, note):
-    if encoded.phrases:
-        from ..data.phrases import what_was_joined
-
-        note(what_was_joined(encoded.phrases, encoded.report.joins, encoded.vocab))
-
-
-def _tell_of_raw_text(read, encoded, note):
-    from ..data.sources import SOURCES
-
-    if advice := SOURCES[read.kind].advice(read, encoded.vocab.words):
-        note(f"Note: {advice}.")
+    refuse_overwriting("--output", output, files)
+    if log_json and log_json != "-":
+        refuse_overwriting("--log-json", log_json, files)
+        check_writable(log_json)
 
 
 def _report(trainer, encoded, output, folder):
-    import dataclasses
-
-    config = trainer.model.config.as_dict()
     return {
         "output": output,
         "model": folder,
         "interrupted": not trainer.complete,
         "corpus": dataclasses.asdict(encoded.report),
         "phrases": len(encoded.phrases),
-        "config": config,
+        "config": trainer.model.config.as_dict(),
         "validation": trainer.model.best and trainer.model.best.as_dict(),
         "history": trainer.model.history,
     }

@@ -1,7 +1,6 @@
 """``w2vneg tune``: options chosen by held-out pairs, on training data and those pairs alone."""
 
 import dataclasses
-import json
 import math
 import os
 import sys
@@ -9,70 +8,59 @@ from contextlib import nullcontext
 
 import click
 
-from .inputs import encode, input_of, input_options, tell_of_reading
-from .options import GroupedCommand, config_options, json_option, mirror_option, option, quiet_option, read_config
-from .progress import compiling_told, noter
+from ..ground.errors import ConfigError
+from .flags import check_fixed, fixed_of, tell_what_was_chosen, vocabularies, vocabulary_options
+from .inputs import encode, input_of
+from .options import GroupedCommand, anything, json_option, mirror_option, option, quiet_option, read_config
+from .progress import SearchProgress, compiling_told, noter
 from .results import tell_without_locks, write_images
+from .tables import echo_json
 from .validation_options import check_valid, valid_options, validation_of, warn_of_raw
-from .vocabularies import check_fixed, fixed_of, tell_what_was_chosen, vocabularies, vocabulary_options
 
 
-@click.command(cls=GroupedCommand, short_help="Search for the best options on held-out pairs.")
-@input_options
-@option(
-    "--grid",
-    multiple=True,
-    metavar="NAME=V,V…",
-    section="search",
-    help="Values to try, such as alpha=0.025,0.05. May be repeated.",
+@click.command(
+    cls=GroupedCommand, reads=True, takes=anything, short_help="Search for the best options on held-out pairs."
 )
 @option(
-    "--range",
-    "ranges",
-    multiple=True,
-    metavar="NAME=A..B",
-    section="search",
-    help="Range to draw an option from, with --random. NAME=A..B:log draws its logarithm; may be repeated.",
+    "--grid NAME=V,V…", "Values to try, such as alpha=0.025,0.05. May be repeated.", multiple=True, section="search"
 )
 @option(
-    "--random",
-    "n_random",
+    "--range NAME=A..B",
+    "Range to draw an option from, with --random. NAME=A..B:log draws its logarithm; may be repeated.",
+    name="ranges",
+    multiple=True,
+    section="search",
+)
+@option(
+    "--random N",
+    "Draw N combinations from --grid and --range.",
+    name="n_random",
     type=click.IntRange(min=1),
-    metavar="N",
     section="search",
     default_text="every combination of --grid",
-    help="Draw N combinations from --grid and --range.",
 )
 @option(
     "--search",
-    "way",
+    "How --random draws. tpe is Optuna's, which stops runs that do badly.",
+    name="way",
     type=click.Choice(["random", "tpe"]),
-    metavar="random|tpe",
     default="random",
     section="search",
-    help="How --random draws. tpe is Optuna's, which stops runs that do badly.",
 )
 @option(
     "--seeds",
+    "Runs of each combination. Seeds count from --seed on; the table has mean and range.",
     type=click.IntRange(min=1),
     default=1,
     section="search",
-    help="Runs of each combination. Seeds count from --seed on; the table has mean and range.",
 )
 @vocabulary_options
 @mirror_option
 @valid_options
-@option("--config", "config_path", metavar="FILE.toml", help="Read options from a file. The command line wins.")
-@option(
-    "--out",
-    metavar="DIR",
-    required=True,
-    section="output",
-    help="Folder of trials and tables. A search that is there goes on.",
-)
+@option("--config FILE.toml", "Read options from a file. The command line wins.", name="config_path")
+@option("--out DIR", "Folder of trials and tables. A search that is there goes on.", required=True, section="output")
 @quiet_option
 @json_option
-@config_options
 def tune(out, grid, ranges, n_random, way, seeds, config_path, mirror, quiet, as_json, **given):
     """Train combinations of options and rank them by held-out pairs.
 
@@ -84,9 +72,8 @@ def tune(out, grid, ranges, n_random, way, seeds, config_path, mirror, quiet, as
     note = noter(quiet)
     held_out, read, fixed = check_valid(given), input_of(given), fixed_of(given)
     if not held_out.there:
-        raise click.UsageError(
-            "a search evaluates its trials on held-out pairs; name them with --valid, or a set of words with --metric"
-        )
+        remedy = "name them with --valid, or a set of words with --metric"
+        raise click.UsageError(f"a search evaluates its trials on held-out pairs; {remedy}")
     config = read_config(config_path, given)
     from ..data.inputs import settled
     from ..run.conductor import reading
@@ -108,11 +95,10 @@ def tune(out, grid, ranges, n_random, way, seeds, config_path, mirror, quiet, as
     if not quiet:
         click.get_current_context().with_resource(compiling_told(note))
     encoded = encode(config, read.located(mirror), quiet, **vocabularies(fixed))
-    tell_of_reading(encoded.report, quiet)
     tell_what_was_chosen(fixed, given, config, read.rectangular, note)
     validation = validation_of(held_out, encoded, config, None, note, mirror)
     warn_of_raw(validation, config, combinations, encoded, note)
-    with nullcontext() if quiet else _progress(config.source) as progress:
+    with nullcontext() if quiet else SearchProgress(source=config.source) as progress:
         listeners = [] if progress is None else [progress]
         found = search(encoded, config, combinations, validation, seeds=seeds, folder=out, listeners=listeners)
     from ..look.searches import charts_of_search
@@ -127,7 +113,7 @@ def tune(out, grid, ranges, n_random, way, seeds, config_path, mirror, quiet, as
 
 def _combinations(grid, ranges, n_random, way, seed, given):
     """Return what is to be tried; everything wrong with it is reported before data are read."""
-    from ..run.search.space import combinations, draws, parse_grid, parse_ranges
+    from ..run.search.space import Tpe, combinations, draws, parse_grid, parse_ranges
 
     if not grid and not ranges:
         raise click.UsageError("nothing to try; name options with --grid, or with --random and --range")
@@ -139,11 +125,9 @@ def _combinations(grid, ranges, n_random, way, seed, given):
     ranges = parse_ranges(ranges, grid)
     for name in [*grid, *ranges]:
         if given.get(name) is not None:
-            flag = "--" + name.replace("_", "-")
-            raise click.UsageError(f"{name} is searched, so {flag} has no effect; leave one of them out")
+            flag = name.replace("_", "-")
+            raise click.UsageError(f"{name} is searched, so --{flag} has no effect; leave one of them out")
     if way == "tpe":
-        from ..run.search.tpe import Tpe
-
         return Tpe(grid, ranges, n_random, seed)
     return combinations(grid) if n_random is None else draws(grid, ranges, n_random, seed)
 
@@ -166,21 +150,12 @@ def _tell_of_edges(found, grid, note):
         note(f"At the edge of the grid: {', '.join(edges)}; values beyond may be better.")
 
 
-def _progress(source):
-    from .progress import SearchProgress
-
-    return SearchProgress(source=source)
-
-
 def _report(found, metric, out, note, as_json):
     if as_json:
         rows = [dataclasses.asdict(row) for row in found.rows]
         best = None if found.best is None else found.best.options
-        document = {"metric": metric, "complete": found.complete, "best": best, "rows": rows}
-        click.echo(json.dumps(document, indent=2, allow_nan=False))
+        echo_json({"metric": metric, "complete": found.complete, "best": best, "rows": rows}, allow_nan=False)
     if found.best is None:
-        from ..ground.errors import ConfigError
-
         if found.rows:
             raise ConfigError(f"no combination could be trained; the first reason: {found.rows[0].reason}")
         return

@@ -6,45 +6,33 @@ from dataclasses import dataclass
 
 import click
 
-from ..ground.errors import InputError
-from .options import option
+from ..ground.errors import ConfigError, InputError, W2vnegError
+from .flags import score_option
+from .options import option, together
 from .progress import note
-from .scores import score_option
 
-_OPTIONS = (
+valid_options = together(  # in a command's ``**given``, from which `check_valid` takes them
+    option("--valid FILE", "Evaluate on held-out pairs, keep the best state. The file has item, target and weight."),
     option(
-        "--valid",
-        metavar="FILE",
-        help="Evaluate on held-out pairs, keep the best state. The file has item, target and weight.",
-    ),
-    option(
-        "--metric",
-        multiple=True,
-        metavar="NAME",
-        default_text="mpr",
-        help="Metric to choose by. Of held-out pairs mpr, ndcg@10, nll or another of docs/ranking.md; without --valid "
+        "--metric NAME",
+        "Metric to choose by. Of held-out pairs mpr, ndcg@10, nll or another of docs/ranking.md; without --valid "
         "a word set, such as men-dev or google-dev.",
+        multiple=True,
+        default_text="mpr",
     ),
     option(
-        "--patience",
+        "--patience N",
+        "Stop after N evaluations without improvement.",
         type=click.IntRange(min=1),
-        metavar="N",
         default_text="run all epochs",
-        help="Stop after N evaluations without improvement.",
     ),
     option(
-        "--eval-every",
-        type=float,
-        metavar="EPOCHS",
-        common=False,
-        default_text="1",
-        help="Epochs between evaluations, such as 0.5.",
+        "--eval-every EPOCHS", "Epochs between evaluations, such as 0.5.", type=float, common=False, default_text="1"
     ),
     option(
-        "--valid-exclude-known",
-        metavar="FILE",
+        "--valid-exclude-known FILE",
+        "Leave these pairs out of the ranking; in splits by pair, those trained on.",
         common=False,
-        help="Leave these pairs out of the ranking; in splits by pair, those trained on.",
     ),
     score_option,
 )
@@ -66,25 +54,20 @@ class HeldOutFlags:
 
     @property
     def by_a_set(self):
-        if "metric" not in self.chosen:  # nothing heavy is imported for a run without
-            return False
-        from ..run.validation import set_names
-
-        return self.chosen["metric"].strip().lower() in set_names()
+        return "metric" in self.chosen and _is_set(self.chosen["metric"])  # nothing heavy is imported for a run without
 
 
-def valid_options(command):
-    """Decorate `command` with the options; they reach it in its ``**given``, from which `check_valid` takes them."""
-    for decorate in reversed(_OPTIONS):
-        command = decorate(command)
-    return command
+def _is_set(metric):
+    from ..run.validation import set_names
+
+    return metric.strip().lower() in set_names()
 
 
 def check_each(given):
     """Take the options out of `given`, with several metrics; return a `HeldOutFlags` for each (list)."""
     own = {name: given.pop(name) for name in HELD_OUT}
     metrics = list(dict.fromkeys(own["metric"]))
-    sets = [metric for metric in metrics if HeldOutFlags(None, None, {"metric": metric}).by_a_set]
+    sets = list(filter(_is_set, metrics))
     of_pairs = {"valid": None, "valid_exclude_known": None, "score": "raw"}
     bare = own | of_pairs if len(sets) < len(metrics) else own  # what is of pairs is not of sets beside them
     return [check_valid((bare if one in sets else own) | {"metric": (one,)}) for one in metrics] or [check_valid(own)]
@@ -95,20 +78,16 @@ def check_valid(given, resume=None):
 
     With --resume, --valid and --valid-exclude-known may name a place to which the files have moved; nothing else.
     """
-    valid, known = given.pop("valid"), given.pop("valid_exclude_known")
-    metrics = given.pop("metric")
+    own = {name: given.pop(name) for name in HELD_OUT}
+    valid, known, metrics = own["valid"], own["valid_exclude_known"], own["metric"]
     if len(metrics) > 1:
         raise click.UsageError("a run is chosen by one --metric; 'w2vneg compare' takes several")
-    chosen = {"metric": metrics[0] if metrics else None}
-    chosen |= {"patience": given.pop("patience"), "every": given.pop("eval_every")}
-    chosen |= {"score": None if given["score"] == "raw" else given["score"]}
+    chosen = {"metric": metrics[0] if metrics else None, "patience": own["patience"], "every": own["eval_every"]}
+    chosen["score"] = None if own["score"] == "raw" else own["score"]
     chosen = {name: value for name, value in chosen.items() if value is not None}
-    flags = {"metric": "--metric", "patience": "--patience", "every": "--eval-every", "score": "--score"}
-    del given["score"]
+    flags = ["--eval-every" if name == "every" else f"--{name}" for name in chosen]
     if resume and chosen:
-        raise click.UsageError(
-            f"--resume takes its options from the model folder; leave {flags[next(iter(chosen))]} out"
-        )
+        raise click.UsageError(f"--resume takes its options from the model folder; leave {flags[0]} out")
     found = HeldOutFlags(valid, known, chosen)
     if found.by_a_set and (valid or known):
         raise click.UsageError(
@@ -118,9 +97,11 @@ def check_valid(given, resume=None):
     if found.by_a_set and "score" in chosen:
         raise click.UsageError(f"--score sorts held-out pairs, and {chosen['metric']} is a set of words; leave it out")
     if not resume and not found.there and (chosen or known):
-        flag = flags[next(iter(chosen))] if chosen else "--valid-exclude-known"
+        from ..run.validation import Metric
+
+        flag = flags[0] if chosen else "--valid-exclude-known"
         if flag == "--metric":
-            _check_metric(chosen["metric"])
+            Metric.parse(chosen["metric"])
         raise click.UsageError(f"{flag} is about evaluation on held-out pairs; name them with --valid")
     if found.there or known is not None:
         from ..run.validation import check_options
@@ -130,12 +111,6 @@ def check_valid(given, resume=None):
             if path is not None and not os.path.exists(path):
                 raise InputError(f"{path}: no such file; name one of held-out pairs, as 'w2vneg split' writes them")
     return found
-
-
-def _check_metric(text):
-    from ..run.validation import Metric
-
-    Metric.parse(text)
 
 
 def files_of(flags, model):
@@ -157,10 +132,9 @@ def validation_of(flags, encoded, config, model, note, mirror=None, chooses=True
     if best is not None:
         files = best.settings["files"]
         valid, known = valid or files.get("valid"), known or files.get("known")
-        chosen = {
-            name: best.settings[name] for name in ("metric", "patience", "every", "score") if name in best.settings
-        }
-        if HeldOutFlags(None, None, chosen).by_a_set:
+        settings = best.settings
+        chosen = {name: settings[name] for name in ("metric", "patience", "every", "score") if name in settings}
+        if _is_set(chosen["metric"]):
             return _on_a_set(encoded, mirror, chosen)
         if valid is None or (known is None and best.settings["known"] is not None):
             raise click.UsageError("the run to resume was evaluated on pairs that came from no file; go on in Python")
@@ -182,13 +156,11 @@ def validation_of(flags, encoded, config, model, note, mirror=None, chooses=True
 
 def _on_a_set(encoded, mirror, chosen, note=None):
     """Return the `SetValidation`; `note`, if given, that it is of a set on which results are reported."""
-    from ..ground.errors import ConfigError
-    from ..run.wordset_validation import SetValidation
+    from ..run.validation import SetValidation
 
     if not encoded.traversal.of_words:
-        raise ConfigError(
-            f"{chosen['metric']} is a set of words, and these are items; choose by held-out pairs, --valid"
-        )
+        metric = chosen["metric"]
+        raise ConfigError(f"{metric} is a set of words, and these are items; choose by held-out pairs, --valid")
     validation = SetValidation(encoded, mirror=mirror, **chosen)
     if note is not None and not validation.set.for_choices:
         note(
@@ -199,20 +171,22 @@ def _on_a_set(encoded, mirror, chosen, note=None):
 
 
 def warn_of_raw(validation, config, combinations, encoded, note):
-    """Warn where objectives are compared by raw dot products that settle by different laws.
-
-    combinations : list of dict, options of the runs, or what proposes them and tells its `corners`
-    """
-    from ..ground.errors import W2vnegError
+    """Warn where objectives, `combinations` as of `tune`, are compared by raw dot products that settle unlike."""
+    from ..config.table import table
     from ..objectives.law import are_known, settle_alike
     from ..run.validation import Validation, set_names
     from ..vectors.evaluation.scores import share_of
 
     if not isinstance(validation, Validation) or validation.metric.name in set_names() or share_of(validation.score):
         return
-    configs = {}  # by the options that have a part in where scores settle: there are few, and a search may be large
+    moving = {  # options that have a part in where scores settle: the objective's, and those of samplers
+        name
+        for name, item in table().items()
+        if item.metadata["group"] == "objective" or "sampler" in item.metadata["readers"]
+    }
+    configs = {}  # by these options: there are few, and a search may be large
     for options in combinations if isinstance(combinations, list) else combinations.corners():
-        key = tuple(sorted((name, repr(value)) for name, value in options.items() if _moves_scores(name)))
+        key = tuple(sorted((name, repr(value)) for name, value in options.items() if name in moving))
         if key in configs:
             continue
         try:
@@ -228,30 +202,14 @@ def warn_of_raw(validation, config, combinations, encoded, note):
         )
 
 
-def _moves_scores(name):
-    """Whether an option has a part in where scores settle: the objective's, and those of samplers."""
-    from ..config.table import table
-
-    metadata = table()[name].metadata
-    return metadata["group"] == "objective" or "sampler" in metadata["readers"]
-
-
 def warn_of_known(held, known, flag):
     """Warn where pairs trained on compete with those of a split by pair, or of users and items, which are never them.
 
-    Parameters
-    ----------
-    held : str
-        File of held-out pairs.
-    known : str, sequence of str or None
-        What the user has asked to leave out.
-    flag : str
-        The option that asks for it.
+    held : str, file of held-out pairs; known : what the user has asked to leave out; flag : str, that asks for it
     """
     from ..data.splitfiles import known_beside
 
-    train = None if known else known_beside(held)
-    if train is not None:
+    if not known and (train := known_beside(held)) is not None:
         note(
             f"Warning: {held} is of a split that holds no pair of {train} out, yet all compete with those that are; "
             f"leave them out with {flag} {train}."
@@ -268,12 +226,8 @@ def warn_of_trained(model, held):
 
 
 def refuse_new_users(held, remedy):
-    """Raise click.UsageError where a file of held-out pairs is of users whom training did not see.
-
-    remedy : str, with {} for the file of what else they have
-    """
+    """Raise UsageError where held-out pairs are of users whom training did not see; {} in `remedy` is the rest."""
     from ..data.splitfiles import shown_beside
 
-    shown = shown_beside(held)
-    if shown is not None:
+    if (shown := shown_beside(held)) is not None:
         raise click.UsageError(f"{held} is of users whom training did not see; {remedy.format(shown)}")

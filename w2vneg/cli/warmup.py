@@ -1,30 +1,27 @@
 """``w2vneg warmup``: compile ahead, so that the first run does not wait for it."""
 
 import dataclasses
-import json
 
 import click
 
-from .options import GroupedCommand, config_options, json_option, option, quiet_option, read_config
+from .options import GroupedCommand, anything, json_option, option, quiet_option, read_config
+from .tables import echo_json
 
 
-@click.command(cls=GroupedCommand, short_help="Compile the kernels of a run ahead of time.")
-@option("--all", "every", is_flag=True, help="Compile for every preset of 'w2vneg objectives'.")
+@click.command(cls=GroupedCommand, takes=anything, short_help="Compile the kernels of a run ahead of time.")
+@option("--all", "Compile for every preset of 'w2vneg objectives'.", name="every", is_flag=True)
 @option(
-    "--for",
-    "sources",
-    metavar="KIND",
+    "--for KIND",
+    "Data to train on: text, baskets, pairs or graph. Ratings are baskets, or pairs if rectangular. May be repeated.",
+    name="sources",
     multiple=True,
     default=("text",),
     default_text="text",
     section="data",
-    help="Data to train on: text, baskets, pairs or graph. Ratings are baskets, or pairs if rectangular. "
-    "May be repeated.",
 )
-@option("--config", "config_path", metavar="FILE.toml", help="Read options from a file. The command line wins.")
+@option("--config FILE.toml", "Read options from a file. The command line wins.", name="config_path")
 @quiet_option
 @json_option
-@config_options
 def warmup(every, sources, config_path, quiet, as_json, **given):
     """Compile the kernels that 'w2vneg train' with the same options needs, and keep them in the cache.
 
@@ -51,4 +48,4 @@ def warmup(every, sources, config_path, quiet, as_json, **given):
             what = f"{len(found.compiled)} functions compiled, {len(found.found)} found in the cache"
             click.echo(f"{name} on {source}: {what}, {found.seconds:.1f} s")
     if as_json:
-        click.echo(json.dumps(runs, indent=2))
+        echo_json(runs)

@@ -5,7 +5,6 @@ the preset that the loss names, so that ``--loss relaxed`` alone means what the 
 still be chosen by itself. That makes a `RunSpec`, in which each plug has its own options: ``spec.sampler.temp``.
 """
 
-from .spec import RunSpec
-from .train import TrainConfig
+from .spec import RunSpec, TrainConfig
 
 __all__ = ["RunSpec", "TrainConfig"]

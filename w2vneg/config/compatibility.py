@@ -8,7 +8,7 @@ from ..ground.errors import ConfigError
 from ..ground.option import flag_of, options_of
 from ..kernels.contracts import prepares_groups
 from ..objectives.samplers import SAMPLERS
-from .objective import l2_strengths
+from .options import OF_RANKS, l2_strengths, shares_in
 from .table import KINDS, table
 
 NO_PRIVATE_ROWS = (
@@ -42,18 +42,14 @@ def refuse_unread(plugs, given):
         value = given.get(name)
         if value is None:
             continue
-        if not sampled and _is_of_negatives(item, loss.plug) and value != _OF_NEGATIVES.get(name):
+        readers = item.metadata["readers"]
+        of_negatives = name in _OF_NEGATIVES or ("loss" not in readers and readers.keys() & {"sampler", "weigher"})
+        of_negatives = loss.plug.dense if name == "private_rows" else of_negatives
+        if not sampled and of_negatives and value != _OF_NEGATIVES.get(name):
             raise ConfigError(_no_negatives(flag_of(item, value), loss))
         if name in given.plugs and name not in read:
-            kind, readers = next(iter(item.metadata["readers"].items()))
+            kind, readers = next(iter(readers.items()))
             raise ConfigError(_no_reader(flag_of(item, value), kind, list(readers), plugs[kind]))
-
-
-def _is_of_negatives(item, loss):
-    readers = item.metadata["readers"]
-    if item.name == "private_rows":
-        return loss.dense
-    return item.name in _OF_NEGATIVES or ("loss" not in readers and readers.keys() & {"sampler", "weigher"})
 
 
 def _no_negatives(flag, loss):
@@ -87,8 +83,6 @@ def in_words(names, last="and"):
 def check_plugs(config, loss, weigher, sampler):
     """Refuse plugs that do not go together.
 
-    Parameters
-    ----------
     config : RunSpec
     loss, weigher, sampler : the plugs, or their classes; of a class only what holds whatever the options is looked at
     """
@@ -221,10 +215,7 @@ def check_diagnose(config):
 
 
 def about_cosines(config):
-    """Return what whoever compares a run's vectors must know (str): that their cosines mean nothing; else None.
-
-    config : RunSpec
-    """
+    """Return what whoever compares a run's vectors must know (str): that their cosines mean nothing; else None."""
     if not config.absolute_softmax or not config.traversal.of_words:
         return None
     cost = ""
@@ -237,3 +228,47 @@ def about_cosines(config):
         "these vectors were trained on |x . y|, which does not change when a vector is turned round, so their cosines "
         f"mean nothing; for vectors to compare train with --signed-softmax, which takes as long{cost}"
     )
+
+
+def settle_ranks(config, given):
+    """Return what becomes of the options of ranks that are left open (dict); config : RunSpec; given : TrainConfig.
+
+    ConfigError if one was given that nobody reads, or these ranks cannot train this
+    """
+    if config.engine == "local":
+        for name in OF_RANKS:
+            if getattr(given, name) is not None and (name, getattr(given, name)) != ("ranks", 1):
+                raise ConfigError(
+                    f"--{name.replace('_', '-')} has no effect with --engine local; add --engine ray or virtual, or "
+                    "leave it out"
+                )
+        return {}
+    if given.ranks is None:
+        raise ConfigError(f"--engine {config.engine} needs the number of ranks; add --ranks N")
+    if config.ray_address is not None and config.engine != "ray":
+        raise ConfigError("--ray-address is for --engine ray; leave it out")
+    if config.rank_shares is not None and len(shares_in(config.rank_shares)) != config.ranks:
+        given, flag = len(shares_in(config.rank_shares)), f"--rank-shares {config.rank_shares}"
+        raise ConfigError(f"{flag} has {given} numbers for {config.ranks} ranks; give one for each")
+    _check_sharing(config)
+    return {name: value for name, value in OF_RANKS.items() if getattr(config, name) is None}
+
+
+def _check_sharing(config):
+    """Refuse what each step needs the whole data for, or the whole model."""
+    flag = f"--engine {config.engine}"
+    if config.loss.plug.dense:
+        raise ConfigError(
+            f"loss {config.loss.name!r} changes every row at each step, which no two ranks can do side by side; take "
+            f"--loss sampled-softmax, or leave {flag} out"
+        )
+    if config.ranks > 1 and config.sampler is not None and config.sampler.plug.needs_neighbours:
+        raise ConfigError(
+            f"--sampler {config.sampler.name} counts neighbours in the whole data, of which each rank has a share; "
+            f"take another, or leave {flag} out"
+        )
+    if config.ranks > 1 and config.exclude == "known":
+        raise ConfigError(
+            "--exclude known looks pairs up in the whole data, of which each rank has a share; take --exclude window "
+            f"or target, or leave {flag} out"
+        )

@@ -10,53 +10,32 @@ from ..data.sources import readers_of
 from ..ground.errors import ConfigError, did_you_mean
 
 SYNONYMS = {
-    "size": "dim",
-    "vector_size": "dim",
-    "factors": "dim",
-    "no_components": "dim",
-    "n_components": "dim",
-    "embedding_dim": "dim",
-    "ws": "window",
-    "window_size": "window",
-    "lr": "alpha",
-    "learning_rate": "alpha",
-    "start_alpha": "alpha",
-    "end_alpha": "min_alpha",
-    "iter": "epochs",
-    "epoch": "epochs",
-    "iterations": "epochs",
-    "n_iter": "epochs",
-    "threads": "workers",
-    "thread": "workers",
-    "num_threads": "workers",
-    "n_jobs": "workers",
-    "negative": "negatives",
-    "neg": "negatives",
-    "num_sampled": "negatives",
-    "ns_exponent": "noise_exponent",
-    "sample": "subsample",
-    "t": "subsample",
-    "bucket": "buckets",
-    "min_n": "minn",
-    "max_n": "maxn",
-    "shrink_windows": "dynamic_window",
-    "mincount": "min_count",
-    "min_freq": "min_count",
-    "max_final_vocab": "max_vocab",
-    "max_vocab_size": "max_vocab",
-    "random_state": "seed",
-    "temperature": "temp",
-    "tau": "temp",
-    "objective": "loss",
+    other: ours
+    for ours, others in {
+        "dim": ("size", "vector_size", "factors", "no_components", "n_components", "embedding_dim"),
+        "window": ("ws", "window_size"),
+        "alpha": ("lr", "learning_rate", "start_alpha"),
+        "min_alpha": ("end_alpha",),
+        "epochs": ("iter", "epoch", "iterations", "n_iter"),
+        "workers": ("threads", "thread", "num_threads", "n_jobs"),
+        "negatives": ("negative", "neg", "num_sampled"),
+        "noise_exponent": ("ns_exponent",),
+        "subsample": ("sample", "t"),
+        "buckets": ("bucket",),
+        "minn": ("min_n",),
+        "maxn": ("max_n",),
+        "dynamic_window": ("shrink_windows",),
+        "min_count": ("mincount", "min_freq"),
+        "max_vocab": ("max_final_vocab", "max_vocab_size"),
+        "seed": ("random_state",),
+        "temp": ("temperature", "tau"),
+        "loss": ("objective",),
+    }.items()
+    for other in others
 }
 """Another name -> our option."""
 
-FLAGS = {
-    "input": "--corpus",
-    "train": "--corpus",
-    "save_vectors": "--output",
-    "save_word2vec_format": "--output",
-}
+FLAGS = {"input": "--corpus", "train": "--corpus", "save_vectors": "--output", "save_word2vec_format": "--output"}
 """Another name of what is a flag of the command line alone -> ours."""
 
 
@@ -108,35 +87,25 @@ GENSIM_METHODS = {
 def from_gensim(options):
     """Return options with gensim's names replaced by ours, where they mean the same.
 
-    Parameters
-    ----------
     options : dict of str -> value
-
-    Raises
-    ------
-    ConfigError
-        If an option is given by two names, or a switch has a value without a counterpart here.
+    ConfigError if an option is given by two names, or a switch has a value without a counterpart here
     """
     ours, named = {}, {}  # option -> value; option -> the name it was given by
     if options.get("hs") == 1 and options.get("negative") == 0:
         options = {name: value for name, value in options.items() if name not in ("hs", "negative")}
         ours["loss"], named["loss"] = "hierarchical", "hs"
     for name, value in options.items():
-        for option, meant in _meant(name, value).items():
+        if name not in GENSIM_SETTINGS:
+            found = {SYNONYMS[name] if name in GENSIM else name: value}
+        else:
+            found = next((meant for known, meant in GENSIM_SETTINGS[name].items() if value == known), None)
+        if found is None:
+            raise ConfigError(f"{name}={value!r} has no counterpart; {UNLIKE.get(name, f'{name} is 0 or 1')}")
+        for option, meant in found.items():
             if option in ours:
                 raise ConfigError(f"{name} and {named[option]} both say what {option} is; give one of the two")
             ours[option], named[option] = meant, name
     return ours
-
-
-def _meant(name, value):
-    """Return what one option is here, dict of option -> value."""
-    if name not in GENSIM_SETTINGS:
-        return {SYNONYMS[name] if name in GENSIM else name: value}
-    for known, meant in GENSIM_SETTINGS[name].items():
-        if value == known:
-            return meant
-    raise ConfigError(f"{name}={value!r} has no counterpart; {UNLIKE.get(name, f'{name} is 0 or 1')}")
 
 
 def hint_for(name, known):

@@ -10,14 +10,10 @@ from ..objectives.inputs import INPUTS
 from ..objectives.losses import LOSSES
 from ..objectives.samplers import SAMPLERS
 from ..objectives.weighers import WEIGHERS
-from .objective import Choices, ObjectiveOptions
-from .ranks import RanksOptions
-from .run import RunOptions
+from .options import Choices, RunOptions
 
 KINDS = {"source": TRAVERSALS, "inputs": INPUTS, "sampler": SAMPLERS, "weigher": WEIGHERS, "loss": LOSSES}
 """Option that names a plug -> where plugs of that kind are registered."""
-
-_OWN = (Choices, ObjectiveOptions, RunOptions, RanksOptions)
 
 # what plugs must agree about
 _FACTS = ("help", "limits", "infinite", "choices", "negative_flag", "flag_value", "metavar")
@@ -27,18 +23,11 @@ _FACTS = ("help", "limits", "infinite", "choices", "negative_flag", "flag_value"
 def table():
     """Return all options, as plugs are registered now.
 
-    Returns
-    -------
-    dict of str -> dataclasses.Field
-        A plug's option has the default None there. Its metadata has ``readers``: dict of kind -> dict of the plug's
-        name -> its default; options of the run itself have {} there.
-
-    Raises
-    ------
-    ConfigError
-        If two plugs mean different things by one name.
+    Returns dict of str -> dataclasses.Field: a plug's option has the default None there. Its metadata has ``readers``:
+        dict of kind -> dict of the plug's name -> its default; options of the run itself have {} there
+    ConfigError if two plugs mean different things by one name
     """
-    own = {item.name: item for group in _OWN for item in dataclasses.fields(group)}
+    own = {item.name: item for group in (Choices, RunOptions) for item in dataclasses.fields(group)}
     found = {name: _field(item, item.default, {}) for name, item in own.items()}
     for kind, registry in KINDS.items():
         for name in registry:
@@ -54,6 +43,11 @@ def table():
 def options_of_users():
     """Return the options that are given by name, not settled by what is read: list of dataclasses.Field."""
     return [item for item in table().values() if item.metadata["group"] is not None]
+
+
+def options_read(kind, name):
+    """Return the options that a registered plug reads: dict of name -> dataclasses.Field."""
+    return {item.name: item for item in table().values() if name in item.metadata["readers"].get(kind, ())}
 
 
 def _renew():
@@ -99,16 +93,16 @@ def shown_default(item, kind=None, plug=None):
     if plug is not None:
         by_plug = {plug: about["readers"][kind][plug]}
     if not by_plug:
-        return _plain(item, item.default)
+        return _plain(item.default)
     values = {}  # default -> the plugs that have it
     for name, value in by_plug.items():
-        values.setdefault(_plain(item, value), []).append(name)
+        values.setdefault(_plain(value), []).append(name)
     if len(values) == 1:
         return next(iter(values))
     return ", ".join(f"{' and '.join(names)}: {value}" for value, names in values.items())
 
 
-def _plain(item, value):
+def _plain(value):
     if isinstance(value, bool):
         return "yes" if value else "no"
     if value is None:

@@ -19,23 +19,10 @@ from ..ground.errors import ConfigError, RankError, W2vnegError, require
 class Connection:
     """A cluster that is connected to, or started.
 
-    Parameters
-    ----------
-    address : str or None
-        Of a running cluster; None: start one here. Where this process is connected to one already, that one serves.
-    n_ranks, workers : int
-        A rank needs as many cores of one machine as it has workers.
-
-    Attributes
-    ----------
-    ray : module
-
-    Raises
-    ------
-    MissingExtraError
-        If Ray is not installed.
-    ConfigError
-        If there is no cluster at the address, or its machines have too few cores.
+    address : str or None, of a running cluster; None: start one here. Where this process is connected to one already,
+        that one serves. n_ranks, workers : int, a rank needs as many cores of one machine as it has workers
+    MissingExtraError if Ray is not installed; ConfigError if there is no cluster at the address, or its machines have
+        too few cores
     """
 
     def __init__(self, address, n_ranks, workers):
@@ -113,7 +100,10 @@ def check_answers(address):
         raise ConfigError(f"--ray-address must be HOST:PORT or auto, not {address!r}")
     try:
         with socket.create_connection((host.strip("[]"), int(port)), timeout=10) as there:
-            ray_is_there = "RAY_USE_TLS" in os.environ or _speaks_http_2(there)
+            settings = bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])  # the first frame of either side, as HTTP 2 has it
+            if not (ray_is_there := "RAY_USE_TLS" in os.environ):
+                there.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + settings)
+                ray_is_there = there.recv(9)[3:4] == settings[3:4]
     except (OSError, OverflowError) as error:
         reason = getattr(error, "strerror", None) or error
         raise ConfigError(f"no Ray cluster answers at {address} ({reason}){where}; {start}") from error
@@ -122,14 +112,6 @@ def check_answers(address):
             f"what answers at {address} is no Ray cluster{where}; its port is the one that 'ray start --head' tells, "
             "mostly 6379"
         )
-
-
-def _speaks_http_2(connection):
-    """Tell whether who is connected to speaks as Ray does: the first frame of either side is one of settings."""
-    settings = bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
-    connection.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + settings)
-    found = connection.recv(9)
-    return found[3:4] == settings[3:4]
 
 
 def _init(ray, address, n_cpus):

@@ -14,31 +14,22 @@ from ..kernels.dense.softmax import Groups, Manner, Workspace, batch_of, collect
 from ..kernels.schedule import linear
 from ..kernels.shard import fill_round
 from ..kernels.updates import shrink_all
-from .inmemory import InMemoryEngine
+from .engine import InMemoryEngine
 
 
 class DenseEngine(InMemoryEngine):
     """Runs rounds of one model under a dense loss.
 
-    Parameters
-    ----------
-    model : Model
-        Its matrices become the engine's.
-    walk : Walk
-    loss : Softmax
-    block : int, the largest number of positions in a worker's block
-    config : RunSpec
-        Resolved; its workers, seed, batch, bounded_steps and absolute_softmax are read.
-    l2 : L2, optional
+    model : Model, its matrices become the engine's; walk : Walk; loss : Softmax; block : int, the largest number of
+        positions in a worker's block; config : RunSpec; l2 : L2, optional
     """
 
     def __init__(self, model, walk, loss, block, config, l2=None):
-        workers = config.workers
-        super().__init__(model, walk, block, workers, 0, config.seed)
+        super().__init__(model, walk, block, config.workers, 0, config.seed)
         self.source, self.loss = walk.source, loss
         self._decay = (None, None) if l2 is None else self._decay_of(l2)
         self.batch, self.bounded, self.absolute = config.loss.batch, config.bounded_steps, config.absolute_softmax
-        n_groups = workers * block
+        n_groups = config.workers * block
         # a last group may look at room for the largest one, though it fills less
         self._groups = Groups.room(n_groups, (n_groups + 1) * walk.largest_group)
         self._work = Workspace.of(min(self.batch, len(self.vectors_in)), *self.vectors_out.shape)

@@ -15,7 +15,7 @@ from ..kernels.linalg import Rows, width_of
 from ..kernels.merge import merge_round
 from ..kernels.schedule import linear
 from ..kernels.shard import reading, train_round
-from .inmemory import InMemoryEngine
+from .engine import InMemoryEngine
 
 _HOT = 500  # rows that each worker has copies of: in a Zipf vocabulary most of what two cores would fight for
 _COPIES = 16_000  # so few copies of all rows, together, are no burden, and a run repeats to the bit
@@ -32,17 +32,7 @@ def private_rows(n_vocab, workers):
 class LocalEngine(InMemoryEngine):
     """Runs rounds of one model.
 
-    Parameters
-    ----------
-    model : Model
-        Its matrices become views into the engine's replicated ones.
-    walk : Walk
-    plugs : Plugs
-    shape : LoopSpec
-    block : int
-        Largest number of positions in a worker's block.
-    workers, n_private, seed : int
-    l2 : L2, optional
+    walk : Walk; plugs : Plugs; shape : LoopSpec; l2 : L2, optional; others as of `InMemoryEngine`
     """
 
     def __init__(self, model, walk, plugs, shape, block, workers, n_private, seed, l2=None):
@@ -51,9 +41,12 @@ class LocalEngine(InMemoryEngine):
         self._targets = walk.centre_weights if model.vocab_out is model.vocab else model.vocab_out.counts
         self.frozen = model.frozen
         self.shape, self.width = shape, width_of(self.vectors_in.shape[1])
-        names = ("sampler", "weigher", "loss", *(("inputs",) if plugs.inputs is not None else ()))
-        trained = {name: self._with_replicated(getattr(plugs, name)) for name in names}
-        self.plugs = plugs._replace(**trained)
+        self.plugs = plugs
+        for kind in ("sampler", "weigher", "loss", "inputs"):
+            plug = getattr(plugs, kind)
+            if plug is not None and (names := plug.parameters):  # it trains rows of its own: those that are kept here
+                plug = plug._replace(**{name: self.replicated[name] for name in names})
+                self.plugs = self.plugs._replace(**{kind: plug})
         self._decay = {} if l2 is None else self._decay_of(l2)
         self.scratches = [make_scratch(shape, self.vectors_in.shape[1]) for _ in range(workers)]
 
@@ -90,16 +83,9 @@ class LocalEngine(InMemoryEngine):
     def pulls(self, name, work, which):
         """Return how far work takes some rows of a matrix to where they would settle, float64, at least 0.
 
-        work : float, pairs of one trainer, times the learning rate (of the model: a plug's rows are taken to settle as
-            fast)
-        which : slice, of the rows
+        work : float, pairs of one trainer, times the model's learning rate; which : slice, of the rows
         """
         return _PULL * work * self._shares[name][which]
-
-    def _with_replicated(self, plug):
-        """Let a plug that trains rows of its own train those that this engine keeps."""
-        names = plug.parameters
-        return plug._replace(**{name: self.replicated[name] for name in names}) if names else plug
 
     @property
     def undamped(self):
@@ -115,18 +101,9 @@ class LocalEngine(InMemoryEngine):
         loss, pairs = 0.0, 0
         for ranges, part_alphas, batch in self._batches(alphas):
             self._refresh(ranges, (*keys, batch))
-            more = train_round(
-                self.plugs,
-                self.shape,
-                self.scratches,
-                self._inputs_seen,
-                self._out_seen,
-                self.tokens,
-                ranges,
-                part_alphas,
-                self.rngs,
-                read,
-            )
+            seen = self._inputs_seen, self._out_seen
+            own = self.plugs, self.shape, self.scratches
+            more = train_round(*own, *seen, self.tokens, ranges, part_alphas, self.rngs, read)
             loss, pairs = loss + more[0], pairs + more[1]
         self.merge(alphas[0] * pairs / self.workers)
         self._composed = False
@@ -177,7 +154,6 @@ class LocalEngine(InMemoryEngine):
         work : float, of one worker since the last merge, as `pulls` takes it
         """
         if self.n_private:
-            own = slice(self.n_private)
-            pulls = [self.pulls(name, work, own) for name in self.trained]
+            pulls = [self.pulls(name, work, slice(self.n_private)) for name in self.trained]
             matrices = [self.replicated[name] for name in self.trained]
             merge_round(matrices, self.n_private, self.workers, self.workers, pulls, self.undamped)

@@ -7,7 +7,7 @@ belongs to rank i mod N, its owner:
     each owner     merges the parts that it gets (`kernels.merge`)
     each rank      rows = rows of the version + merged changes of all owners: the next version
 
-What travels is rounded (`wire`), so an owner, too, takes its change as the others get it, and all ranks hold the same
+What travels is rounded (`Packer`), so an owner, too, takes its change as the others get it, and all ranks hold the same
 bits. All three steps are functions of the version and of what they are given. So a rank that was lost needs nothing
 but the rows of a version from any other, and its share of the data.
 """
@@ -20,26 +20,86 @@ from typing import NamedTuple
 import numpy as np
 
 from ..ground.jit import launch
-from ..kernels.merge import merge_changes
+from ..kernels.merge import from_halves, merge_changes, to_halves
 from ..kernels.schedule import linear
-from .wire import Packer, unpack
 
 _ROOM = 1 << 17  # float32 numbers of a block: half a megabyte, which stays in a core's cache
 
 
-class Task(NamedTuple):
-    """What a rank is to do in a period.
+class Packed(NamedTuple):
+    """Rows on their way from rank to rank.
 
-    version : int, that it begins with
-    epoch, number, n_periods : int, which period of which epoch, of how many
-    alphas : (float, float), learning rate at both ends
+    ids : int32, (n,), places of the rows; None: all of them. Rows that did not change are left out where that is
+        cheaper: each row that is named costs four bytes more.
+    values : float16 or float32, (n, dim); float16 halves the bytes and loses nothing that training would notice
     """
 
-    version: int
+    ids: np.ndarray
+    values: np.ndarray
+
+    @property
+    def nbytes(self):
+        return sum(array.nbytes for array in self if array is not None)
+
+
+class Packer:
+    """Packs rows block by block, into room that the next ones take again.
+
+    n_rows, dim : int; dtype : str, of `config.options.DTYPES`
+    """
+
+    def __init__(self, n_rows, dim, dtype):
+        self._values, self._moved = np.empty((n_rows, dim), dtype), np.empty(n_rows, np.bool_)
+
+    def add(self, begin, rows):
+        """Pack rows, float32 (n, dim), whose first has the place `begin`."""
+        place = slice(begin, begin + len(rows))
+        values, moved = self._values[place], self._moved[place]
+        if values.dtype == np.float16:
+            to_halves(rows, values.view(np.uint16), moved)
+        else:
+            values[:] = rows
+            np.any(rows, axis=1, out=moved)
+
+    def packed(self):
+        """Return all rows as `Packed`, good until others are added."""
+        values = self._values
+        width = values.itemsize * values.shape[1]
+        if np.count_nonzero(self._moved) * (width + 4) >= len(values) * width:
+            return Packed(None, values)
+        ids = np.flatnonzero(self._moved).astype(np.int32)
+        return Packed(ids, values[ids])
+
+
+def unpack(packed, begin, out):
+    """Write the rows from `begin` on into `out`, float32, (n, dim); rows that were left out become 0."""
+    places = slice(begin, begin + len(out))
+    if packed.ids is None:
+        _decode(packed, places, out)
+        return
+    places = slice(*np.searchsorted(packed.ids, (places.start, places.stop)))
+    rows = np.empty((places.stop - places.start, out.shape[1]), np.float32)
+    _decode(packed, places, rows)
+    out[:] = np.float32(0.0)
+    out[packed.ids[places] - begin] = rows
+
+
+def _decode(packed, places, rows):
+    values = packed.values[places]
+    if values.dtype == np.float16:
+        from_halves(values.view(np.uint16), rows)
+    else:
+        rows[:] = values
+
+
+class Task(NamedTuple):
+    """What a rank is to do in a period."""
+
+    version: int  # that it begins with
     epoch: int
-    number: int
+    number: int  # which period of `epoch`, of `n_periods`
     n_periods: int
-    alphas: tuple
+    alphas: tuple  # (float, float), learning rate at both ends
 
 
 class Work(NamedTuple):
@@ -53,13 +113,8 @@ class Work(NamedTuple):
 class Rank:
     """A rank.
 
-    Parameters
-    ----------
-    engine : LocalEngine
-        Over this rank's share; its `slot` is set.
-    slot : int, from 0
-    n_ranks : int
-    dtype : str, of `config.ranks.DTYPES`
+    engine : LocalEngine, over this rank's share; its `slot` is set; slot : int, from 0; n_ranks : int
+    dtype : str, of `config.options.DTYPES`
     """
 
     def __init__(self, engine, slot, n_ranks, dtype):
@@ -83,7 +138,11 @@ class Rank:
         if self._base and self._moved:
             self._set(self._base)
         self._moved = True
-        rounds = self._rounds_of(task)
+        if self._rounds[0] != task.epoch:
+            self._rounds = task.epoch, self.engine.plan(task.epoch)
+        rounds = self._rounds[1]
+        first, last = (len(rounds) * k // task.n_periods for k in (task.number, task.number + 1))
+        rounds = rounds[first:last]
         loss, pairs, n = 0.0, 0, len(rounds)
         for k, now in enumerate(rounds):
             end = linear(*task.alphas, (k + 1) / n) if k + 1 < n else task.alphas[1]
@@ -91,18 +150,8 @@ class Rank:
             loss, pairs = loss + more[0], pairs + more[1]
         return Work(loss, pairs, time.perf_counter() - started)
 
-    def _rounds_of(self, task):
-        epoch, rounds = self._rounds
-        if epoch != task.epoch:
-            rounds = self.engine.plan(task.epoch)
-            self._rounds = task.epoch, rounds
-        first, last = (len(rounds) * k // task.n_periods for k in (task.number, task.number + 1))
-        return rounds[first:last]
-
     def changes(self, made_up=None):
-        """Return what training changed, a part for each owner: list of dict of matrix -> Packed.
-
-        They are good until they are asked for again.
+        """Return what training changed, a part for each owner: list of dict of matrix -> Packed, until the next call.
 
         made_up : float, optional, a change of every number, to see what an exchange takes
         """
@@ -150,18 +199,9 @@ class Rank:
         launch(some, workers)
 
     def merge(self, task, works, parts):
-        """Merge the changes of the rows that this rank owns.
+        """Merge the changes of the rows that this rank owns: dict of matrix -> Packed, good until the next merge.
 
-        Parameters
-        ----------
-        task : Task
-        works : list of Work, what each rank has done
-        parts : list of dict of matrix -> Packed, what each rank has changed of these rows
-
-        Returns
-        -------
-        dict of matrix -> Packed
-            Good until the next merge.
+        works : list of Work, what each rank has done; parts : list of dict of matrix -> Packed, what each has changed
         """
         work = task.alphas[0] * sum(one.pairs for one in works) / self.n_ranks
         pulls = {name: self.engine.pulls(name, work, slice(self.slot, None, self.n_ranks)) for name in self._base}

@@ -24,13 +24,8 @@ class Period(NamedTuple):
 class RanksEngine(Engine):
     """Plans periods and keeps a replica; how ranks are reached is left to `virtual` and `ray`.
 
-    Parameters
-    ----------
-    replica : LocalEngine
-        Its matrices are the model's.
-    n_rounds : int, periods of an epoch
-    n_positions : int, of all ranks' walks together
-    alpha_scale : float
+    replica : LocalEngine, its matrices are the model's; n_rounds : int, periods of an epoch
+    n_positions : int, of all ranks' walks together; alpha_scale : float
     """
 
     replica = None
@@ -39,8 +34,7 @@ class RanksEngine(Engine):
 
     def __init__(self, replica, n_rounds, n_positions, alpha_scale=1.0):
         self.replica, self.n_rounds, self.n_positions = replica, n_rounds, n_positions
-        self.alpha_scale, self._times = alpha_scale, []
-        self.version = 0  # exchanges until now
+        self.alpha_scale, self._times, self.version = alpha_scale, [], 0  # version: exchanges until now
 
     @abstractmethod
     def _period(self, task):
@@ -107,3 +101,29 @@ class RanksEngine(Engine):
 
     def forget(self):
         self.replica.forget()
+
+
+class VirtualEngine(RanksEngine):
+    """Runs periods of several ranks.
+
+    ranks : list of Rank, the matrices of the first one's engine are the model's; others : as of `RanksEngine`
+    """
+
+    side_by_side = False
+
+    def __init__(self, ranks, *others):
+        super().__init__(ranks[0].engine, *others)
+        self.ranks = ranks
+
+    def _period(self, task):
+        works, merged = [rank.train(task) for rank in self.ranks], []
+        if len(self.ranks) > 1:
+            parts = [rank.changes() for rank in self.ranks]
+            merged = [rank.merge(task, works, [part[rank.slot] for part in parts]) for rank in self.ranks]
+        for rank in self.ranks:
+            rank.apply(merged)
+        return works
+
+    def _send(self):
+        for rank in self.ranks:
+            rank.load(self.version, {name: self.replica.shared(name) for name in self.replica.trained})

@@ -13,6 +13,7 @@ version before. Both end with the bits of a run in which nothing was lost. What 
 would raise it again.
 """
 
+import functools
 import time
 from contextlib import contextmanager
 
@@ -28,50 +29,62 @@ _PATIENCE = 300.0  # seconds that a rank may take to start
 _UNFIT = f"ranks were lost {_TRIES} times in a row; see to the cluster, then go on with --resume"
 
 
-class RankActor:
-    """A rank as Ray runs it.
+def _telling(method):
+    """Let what goes wrong in a rank say which it was, and where: a file may be fine on all other machines."""
 
-    Parameters
-    ----------
-    slot : int
-    """
+    @functools.wraps(method)
+    def told(self, *arguments):
+        try:
+            return method(self, *arguments)
+        except W2vnegError as error:
+            from ray.util import get_node_ip_address
+
+            error.args = (f"rank {self._slot} on {get_node_ip_address()}: {error}",)
+            raise
+        except Exception as error:
+            if _is_lost(error):
+                raise
+            raise RankError(f"rank {self._slot} failed: {type(error).__name__}: {error}") from error
+
+    return told
+
+
+class RankActor:
+    """A rank as Ray runs it."""
 
     def __init__(self, slot):
         self._slot, self._data, self._rank, self._loaded = slot, None, None, False
         self._read = 0, 0
 
+    @_telling
     def open(self, recipe):
         """Read this rank's share of the data; return the version of w2vneg that this rank runs.
 
-        recipe : object
-            Has ``open(progress)``, which returns the rank's data: something with ``ready(config)``, which returns how
-            many positions its walk has, and with ``begin(plan, frozen)``, which returns a `Rank`.
-            progress : callable, given bytes read and bytes in all
+        recipe : has ``open(progress)``, which returns the rank's data: something with ``ready(config)``, which returns
+            how many positions its walk has, and with ``begin(plan, frozen)``, which returns a `Rank`; progress is
+            called with bytes read and bytes in all
         """
 
         def progress(*read):
             self._read = read
 
-        with _told_by(self._slot):
-            self._data = recipe.open(progress)
-            return __version__
+        self._data = recipe.open(progress)
+        return __version__
 
     def read(self):
         """Return bytes read so far, and bytes in all (int, int); may be asked while the rank is at it."""
         return self._read
 
+    @_telling
     def ask(self, name, *arguments):
-        """Call a method of the data, and return what it returns."""
-        with _told_by(self._slot):
-            return getattr(self._data, name)(*arguments)
+        return getattr(self._data, name)(*arguments)
 
+    @_telling
     def begin(self, *plan):
         """Make the rank; plan : as of the data's ``begin``."""
-        with _told_by(self._slot):
-            self._rank, self._loaded = self._data.begin(*plan), False
+        self._rank, self._loaded = self._data.begin(*plan), False
 
     def load(self, version, state):
-        """Begin anew with the rows of a version."""
         self._rank.load(version, state)
         self._loaded = True
 
@@ -80,14 +93,13 @@ class RankActor:
         return self._rank.version if self._loaded else None
 
     def state(self):
-        """Return the rows of the version (dict of str -> float32 array)."""
         return self._rank.state()
 
+    @_telling
     def train(self, task):
         """Train a period; return the `Work`, then, unless there is one rank only, a part for each owner."""
-        with _told_by(self._slot):
-            work = self._rank.train(task)
-            return work if self._rank.n_ranks == 1 else (work, *self._parts())
+        work = self._rank.train(task)
+        return work if self._rank.n_ranks == 1 else (work, *self._parts())
 
     def rehearse(self):
         """Return what `train` would if it had changed every row, without training."""
@@ -99,49 +111,25 @@ class RankActor:
         self._own, parts[self._slot] = parts[self._slot], None
         return parts
 
+    @_telling
     def merge(self, task, *works_and_parts):
         """Merge the parts of this owner's rows: first every rank's `Work`, then every rank's part."""
-        with _told_by(self._slot):
-            n = self._rank.n_ranks
-            parts = [self._own if part is None else part for part in works_and_parts[n:]]
-            return self._rank.merge(task, works_and_parts[:n], parts)
+        n = self._rank.n_ranks
+        parts = [self._own if part is None else part for part in works_and_parts[n:]]
+        return self._rank.merge(task, works_and_parts[:n], parts)
 
+    @_telling
     def apply(self, *merged):
         """Go on to the next version with what all owners have merged."""
-        with _told_by(self._slot):
-            self._rank.apply(merged)
-
-
-class _told_by:
-    """Lets what goes wrong inside say in which rank it was, and where: a file may be fine on all other machines."""
-
-    def __init__(self, slot):
-        self.slot = slot
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, kind, error, traceback):
-        if isinstance(error, W2vnegError):
-            from ray.util import get_node_ip_address
-
-            error.args = (f"rank {self.slot} on {get_node_ip_address()}: {error}",)
-        elif isinstance(error, Exception) and not _is_lost(error):
-            raise RankError(f"rank {self.slot} failed: {kind.__name__}: {error}") from error
+        self._rank.apply(merged)
 
 
 def _is_lost(error):
     """Tell whether an error says that a rank, its node or an object of theirs is gone; false for a rank's own."""
     from ray import exceptions
 
-    gone = (
-        exceptions.RayActorError,
-        exceptions.ObjectLostError,
-        exceptions.WorkerCrashedError,
-        exceptions.NodeDiedError,
-        exceptions.ObjectFetchTimedOutError,
-    )
-    return isinstance(error, gone)
+    gone = ("RayActorError", "ObjectLostError", "WorkerCrashedError", "NodeDiedError", "ObjectFetchTimedOutError")
+    return isinstance(error, tuple(getattr(exceptions, name) for name in gone))
 
 
 class RayEngine(RanksEngine):
@@ -178,10 +166,7 @@ class RayEngine(RanksEngine):
 class Crew:
     """The actors of a run.
 
-    Parameters
-    ----------
-    n_ranks, workers : int
-    address : str or None, as of `cluster.Connection`
+    n_ranks, workers : int; address : str or None, as of `cluster.Connection`
     """
 
     def __init__(self, n_ranks, workers, address):
@@ -201,17 +186,14 @@ class Crew:
         except BaseException as error:
             self.close()
             if _is_lost(error):
-                raise RankError(
-                    "a rank was lost before training began; see to the cluster, then start again"
-                ) from error
+                lost = "a rank was lost before training began; see to the cluster, then start again"
+                raise RankError(lost) from error
             raise
 
     def open(self, recipes, progress=None):
-        """Let all ranks open their data.
+        """Let all ranks open their data; recipes : iterable of objects, as `RankActor.open` takes them, in order.
 
-        recipes : iterable of objects, as `RankActor.open` takes them, in order
-        progress : callable, optional, called with (bytes that ranks have read, bytes in all) now and then, at last when
-            all have read their data
+        progress : callable, optional, called with (bytes that ranks have read, bytes in all) now and then, and at last
         """
         self.give(recipes)
         self._open(range(self.n_ranks), progress)
@@ -250,24 +232,18 @@ class Crew:
             )
 
     def ask(self, name, *arguments):
-        """Call a method of all ranks' data; return what they return, a list."""
         return self._get([rank.ask.remote(name, *arguments) for rank in self.ranks])
 
     def gather(self, name, unite):
-        """Call a method of all ranks' data, bring the results together two by two, and return the one that is left.
-
-        unite : str, the method that makes one of two
-        """
+        """Call a method of all ranks' data; return what the method `unite` makes of the results, two by two."""
         left = [rank.ask.remote(name) for rank in self.ranks]
         while len(left) > 1:
             pairs = [left[k : k + 2] for k in range(0, len(left), 2)]
-            left = [
-                pair[0] if len(pair) == 1 else self.ranks[k].ask.remote(unite, *pair) for k, pair in enumerate(pairs)
-            ]
+            asked = zip(self.ranks, pairs, strict=False)
+            left = [pair[0] if len(pair) == 1 else rank.ask.remote(unite, *pair) for rank, pair in asked]
         return self._get(left[0])
 
     def ready(self, config):
-        """Let all ranks prepare for a run; return the positions of all their walks (int)."""
         self._config = self.ray.put(config)
         return sum(self.ask("ready", self._config))
 
@@ -277,19 +253,14 @@ class Crew:
         self._get([rank.begin.remote(*self._plan) for rank in self.ranks])
 
     def load(self, version, state):
-        """Let all ranks begin anew with the rows of a version."""
         state = self.ray.put(state)
         self._insist(lambda: self._get([rank.load.remote(version, state) for rank in self.ranks]))
 
     def state(self):
-        """Return the rows of the version that all ranks have reached."""
         return self._insist(lambda: self._get(self.ranks[0].state.remote()))
 
     def _insist(self, action, lost=lambda version: None):
-        """Return what `action` returns, done again while ranks are lost.
-
-        lost : callable, given the version that all ranks have reached then; if it returns something, that is returned
-        """
+        """Return what `action` returns, done again while ranks are lost, or what `lost` has for the version reached."""
         for _ in range(_TRIES):
             try:
                 return action()
@@ -338,14 +309,9 @@ class Crew:
         return works, [rank.apply.remote(*merged) for rank in self.ranks]
 
     def measure(self, n_periods):
-        """Find out what things take; the ranks' rows are to be loaded anew after it.
+        """Return the seconds of an exchange of all rows, and of an epoch's training in so many periods: (float, float).
 
-        n_periods : int, of an epoch
-
-        Returns
-        -------
-        (float, float)
-            Seconds of an exchange of all rows, and of an epoch's training.
+        The ranks' rows are to be loaded anew after it.
         """
         returns = self.n_ranks + 1
         for number in range(2):  # the first time, compiled code is loaded

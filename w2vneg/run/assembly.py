@@ -5,7 +5,7 @@ import functools
 import math
 
 from ..config.compatibility import NO_PRIVATE_ROWS, check_plugs
-from ..config.objective import l2_strengths
+from ..config.options import l2_strengths
 from ..engines.dense import DenseEngine
 from ..engines.engine import Engine
 from ..engines.local import LocalEngine, private_rows
@@ -25,50 +25,25 @@ from ..objectives.weighers import WEIGHERS
 
 @dataclasses.dataclass(frozen=True)
 class Assembly:
-    """What a run is made of.
-
-    engine : Engine
-    loss_at_init : float, the loss with all logits 0
-    started : int, how many centres begin with rows of another model
-    start_events : sequence of events, to be told before training: CostEstimated, ExchangesPlanned
-    config : RunSpec, with what was left to be chosen by the data; None if that was nothing
-    """
+    """What a run is made of."""
 
     engine: Engine
-    loss_at_init: float
-    started: int = 0
-    start_events: tuple = ()
-    config: object = None
+    loss_at_init: float  # with all logits 0
+    started: int = 0  # how many centres begin with rows of another model
+    start_events: tuple = ()  # to be told before training: CostEstimated, ExchangesPlanned
+    config: object = None  # RunSpec, with what the data chose; None if that was nothing
 
 
 def assemble_local(data, config, model, start=None, walk=None, periods=None):
-    """Make the engine of a run on this machine, or of one rank.
+    """Make the engine of a run on this machine, or of one rank; return an `Assembly`.
 
-    Parameters
-    ----------
-    data : EncodedCorpus or EncodedPairs
-    config : RunSpec
-    model : Model
-        Its matrices become the engine's; gains what the plugs train for themselves, if it has none yet.
-    start : Start, optional
-        Rows that a fresh model begins with.
-    walk : Traversal, optional
-        Of these data, if it is made already.
-    periods : int, optional
-        The data are one rank's share: rounds are cut so that an epoch is so many periods of equal length.
-
-    Returns
-    -------
-    Assembly
-
-    Raises
-    ------
-    ConfigError
-        If the plugs do not go together, or a dense method is out of reach.
-    UnknownNameError
-        If a plug is not registered.
-    InputError
-        If the corpus has no pair to train on.
+    data : EncodedCorpus or EncodedPairs; config : RunSpec
+    model : Model, its matrices become the engine's; gains what the plugs train for themselves, if it has none yet
+    start : WarmStart, optional, rows that a fresh model begins with; walk : Traversal, optional, of these data
+    periods : int, optional, the data are one rank's share: rounds are cut so that an epoch is so many periods of equal
+        length
+    ConfigError if the plugs do not go together, or a dense method is out of reach; UnknownNameError if a plug is not
+        registered; InputError if the corpus has no pair to train on
     """
     walk = walk or data.walk(config)
     if config.loss.plug.dense:
@@ -83,38 +58,37 @@ def _whole_data():
     )
 
 
-def _block(walk, config, cost, n_private, n_rows, periods):
+def _local(config, model, walk, plugs, shape, cost, n_rows, periods):
+    """Return a `LocalEngine` of rounds well under a second; cost : float, rough nanoseconds of a position."""
+    n_private = private_rows(n_rows, config.workers) if config.private_rows is None else config.private_rows
+    if plugs.sampler.batch_groups:
+        if config.private_rows:
+            raise ConfigError(NO_PRIVATE_ROWS)
+        n_private = 0
     block = block_size(walk.n_positions, config.workers, cost, n_private, n_rows)
-    return block if periods is None else even_block(walk.n_positions, periods * config.workers, block)
+    if periods is None:
+        block = max(block, plugs.sampler.batch_groups)
+    else:
+        block = even_block(walk.n_positions, periods * config.workers, block)
+    return LocalEngine(model, walk, plugs, shape, block, config.workers, n_private, config.seed, _l2(config))
 
 
 def _assemble_sampled(data, config, model, start, walk, periods):
     counts = data.vocab_out.counts
     slots = config.sampler.plug.max_negatives(config.negatives)
     sharing = Sharing[config.share_negatives.upper()]
-    draws, mean_draws = (
-        slots * (size if sharing == Sharing.NO else 1) for size in (walk.largest_group, walk.mean_group)
-    )
+    draws, mean = (slots * (size if sharing == Sharing.NO else 1) for size in (walk.largest_group, walk.mean_group))
     neighbours = functools.partial(data.counts, config, 1) if periods is None else _whole_data
-    context = RunContext(
-        counts, config.dim, config.workers, draws, neighbours, n_centres=len(data.vocab), mean_draws=mean_draws
-    )
+    sizes = {"n_centres": len(data.vocab), "mean_draws": mean}
+    context = RunContext(counts, config.dim, config.workers, draws, neighbours, **sizes)
     sampler = config.make("sampler", context)
     told = dataclasses.replace(context, sampler=sampler, words=data.vocab.words)
     inputs = config.make("inputs", told) if config.inputs.plug.composes else None
     weigher, loss = config.make("weigher", told), config.make("loss", told)
     _check_together(config, loss, weigher, sampler)
-    shape = LoopSpec(
-        walk.largest_group,
-        slots,
-        int(sharing),
-        loss.needs_log_q or weigher.needs_log_q,
-        config.bounded_steps,
-        loss.needs_positive_log_q,
-        config.absolute_softmax,
-        slots != config.negatives,
-        config.weigher.name != "none",
-    )
+    told_of_noise = loss.needs_log_q or weigher.needs_log_q, config.bounded_steps, loss.needs_positive_log_q
+    rest = config.absolute_softmax, slots != config.negatives, config.weigher.name != "none"
+    shape = LoopSpec(walk.largest_group, slots, int(sharing), *told_of_noise, *rest)
     exclusion = make_exclusion(config.exclude, data, config)
     estimate = ()
     if sampler.scores_all is not None:
@@ -122,17 +96,15 @@ def _assemble_sampled(data, config, model, start, walk, periods):
         groups = sampler.batch_groups * config.workers
         batch = min(groups, len(data.vocab))  # distinct centres
         estimate = _estimate(walk, len(counts), config, model, method, batch, 1, remedy, batch / groups)
-    sampler_cost = config.sampler.plug.cost(config.sampler, context)
-    cost = _loop_cost(walk, config) + sampler_cost
-    n_rows = max(len(data.vocab), len(counts))
-    n_private = _private_rows(config, sampler, n_rows)
-    block = _block(walk, config, cost, n_private, n_rows, periods)
-    if periods is None:
-        block = max(block, sampler.batch_groups)
-    plugs = sampler, weigher, loss
-    started = _begin(model, [*plugs, *([] if inputs is None else [inputs])], start)
-    plugs = Plugs(walk.source, *plugs, exclusion, inputs)
-    engine = LocalEngine(model, walk, plugs, shape, block, config.workers, n_private, config.seed, _l2(config))
+    each = walk.mean_group
+    if config.inputs.plug.around:
+        rows = 2 * each + 1 + config.negatives
+    else:
+        rows = each + config.negatives if config.share_negatives == "centre" else each * (1 + config.negatives)
+    cost = 40 + 0.15 * config.dim * rows + config.sampler.plug.cost(config.sampler, context)
+    started = _begin(model, [sampler, weigher, loss, *([] if inputs is None else [inputs])], start)
+    plugs = Plugs(walk.source, sampler, weigher, loss, exclusion, inputs)
+    engine = _local(config, model, walk, plugs, shape, cost, max(len(data.vocab), len(counts)), periods)
     return Assembly(engine, loss.loss_at_init(config.negatives), started, estimate)
 
 
@@ -145,19 +117,16 @@ def _assemble_paths(data, config, model, start, walk, periods):
     sharing = Sharing.WINDOW if both_ways else Sharing.NO
     shape = LoopSpec(walk.largest_group, TILE - 1, int(sharing), False, config.bounded_steps, weighed=False)
     started = _begin(model, [inputs], start)
-    nothing, n_rows = Nothing(), max(len(data.vocab), len(counts))
-    n_private = _private_rows(config, nothing, n_rows)
     targets = walk.centre_weights if data.vocab_out is data.vocab else counts
     nodes = float(loss.touched(targets).sum())
     cost = 40 + 0.15 * config.dim * nodes * (1 if inputs.around else walk.mean_group)
-    block = _block(walk, config, cost, n_private, n_rows, periods)
-    plugs = Plugs(walk.source, nothing, WEIGHERS["none"](), loss, make_exclusion("none", data, config), inputs)
-    engine = LocalEngine(model, walk, plugs, shape, block, config.workers, n_private, config.seed, _l2(config))
+    exclusion = make_exclusion("none", data, config)
+    plugs = Plugs(walk.source, Nothing(), WEIGHERS["none"](), loss, exclusion, inputs)
+    engine = _local(config, model, walk, plugs, shape, cost, max(len(data.vocab), len(counts)), periods)
     return Assembly(engine, loss.loss_at_init(nodes), started)
 
 
 def _l2(config):
-    """Return the penalty on rows, None where there is none."""
     strengths = l2_strengths(config.l2)
     return L2(*strengths, config.l2_power) if any(strengths) else None
 
@@ -198,16 +167,6 @@ def _check_together(config, loss, weigher, sampler):
         )
 
 
-def _private_rows(config, sampler, n_rows):
-    if sampler.batch_groups:
-        if config.private_rows:
-            raise ConfigError(NO_PRIVATE_ROWS)
-        return 0
-    if config.private_rows is None:
-        return private_rows(n_rows, config.workers)
-    return config.private_rows
-
-
 def _centres(walk):
     """Return how many groups an epoch has, on average (float, above 0)."""
     return max(1.0, float(walk.centre_weights.sum()))
@@ -221,12 +180,3 @@ def _estimate(walk, n_vocab, config, model, method, batch, products, remedy, sha
     centres = max(0, config.epochs - model.position.epoch) * _centres(walk) * share
     cost = dense_cost(method, n_vocab, config.dim, batch, products, centres, config.workers, remedy)
     return () if cost is None else (CostEstimated(method, n_vocab, cost.bytes, cost.seconds, cost.rate),)
-
-
-def _loop_cost(walk, config):
-    """Rough nanoseconds that the loop itself takes for a position, to size rounds well under a second."""
-    each = walk.mean_group
-    if config.inputs.plug.around:
-        return 40 + 0.15 * config.dim * (2 * each + 1 + config.negatives)
-    rows = each + config.negatives if config.share_negatives == "centre" else each * (1 + config.negatives)
-    return 40 + 0.15 * config.dim * rows

@@ -14,26 +14,15 @@ _RATIO = 100  # a save is followed by so many times its own time of training, at
 class Checkpoints:
     """Saves a run's model into one folder, which it owns meanwhile.
 
-    Parameters
-    ----------
-    folder : path
-        See `Model.save`.
-    minutes : float, above 0
-        Time from one save to the next within an epoch.
-    warn : callable
-        Called with a sentence if a save fails; training goes on.
-    clock : callable
-        Returns seconds, float.
-
-    Raises
-    ------
-    ConfigError
-        If `minutes` is out of range.
+    folder : path, see `Model.save`; minutes : float, above 0, time from one save to the next within an epoch
+    warn : callable, called with a sentence if a save fails; training goes on; clock : callable, returns seconds, float
     """
 
     def __init__(self, folder, minutes=MINUTES, warn=lambda text: None, clock=time.monotonic):
         self.folder, self.failure = folder, None
-        self._period, self._warn, self._clock = 60 * check_minutes(minutes), warn, clock
+        if isinstance(minutes, bool) or not isinstance(minutes, int | float) or not 0 < minutes <= 1e6:
+            raise ConfigError(f"checkpoint_every must be a number of minutes above 0, not {minutes!r}")
+        self._period, self._warn, self._clock = 60.0 * minutes, warn, clock
         self._saved, self._cost = clock(), 0.0
 
     @contextmanager
@@ -70,10 +59,3 @@ class Checkpoints:
         self._saved = self._clock()
         self._cost = self._saved - begun
         return self.failure is None
-
-
-def check_minutes(minutes):
-    """Return minutes from one save to the next as a float; ConfigError if they are out of range."""
-    if isinstance(minutes, bool) or not isinstance(minutes, int | float) or not 0 < minutes <= 1e6:
-        raise ConfigError(f"checkpoint_every must be a number of minutes above 0, not {minutes!r}")
-    return float(minutes)

@@ -11,7 +11,6 @@ import numpy as np
 from scipy import sparse, stats
 
 from ..config import TrainConfig
-from ..config.table import table
 from ..data.words import PackedStrings
 from ..ground.errors import ConfigError
 from ..ground.jit import njit
@@ -44,32 +43,17 @@ class Check:
         object.__setattr__(self, "passed", bool(self.passed))  # comparisons of NumPy's numbers
 
 
-def options_read(kind, name):
-    """Return the options that a registered plug reads: dict of name -> dataclasses.Field."""
-    return {item.name: item for item in table().values() if name in item.metadata["readers"].get(kind, ())}
+def _yes(what, passed):
+    return Check(what, passed, "yes" if passed else "no")
 
 
 def check_plug(kind, name, options=None):
-    """Check one registered plug.
+    """Check one registered plug; return a list of `Check`, empty if there is nothing that could be checked by itself.
 
-    Parameters
-    ----------
-    kind : str
-        "loss", "sampler", "weigher" or "inputs".
-    name : str
-    options : dict, optional
-        Of those that the plug reads, name -> value; the others have their defaults.
-
-    Returns
-    -------
-    list of Check
-        Empty if there is nothing that could be checked by itself.
-
-    Raises
-    ------
-    ConfigError
-        If the plug lacks a function that it cannot do without, or writes behind the end of an array, or for an option
-        that is out of range or has no effect.
+    kind : str, "loss", "sampler", "weigher" or "inputs"
+    options : dict, optional, of those that the plug reads, name -> value; the others have their defaults
+    ConfigError if the plug lacks a function that it cannot do without, or writes behind the end of an array, or for an
+        option that is out of range or has no effect
     """
     with np.errstate(over="ignore", invalid="ignore"):
         check = {"loss": _check_loss, "sampler": _check_sampler, "weigher": _check_weigher, "inputs": _check_inputs}
@@ -93,19 +77,16 @@ def _draw(sampler, centre_id, centre, out, rng, places, everything):
     """Draw for as many groups as `places` has; where log q is given, write that of all targets into `noise`.
 
     places : (ids int32 (groups, n), log_q float32 (groups, n or 0), logits float32 (groups, n), noise float32 (groups,
-        n_vocab)), written in place
-    everything : (int32 (n_vocab,), float32 (n_vocab,)), ids and dot products of all targets
+        n_vocab)), written in place; everything : ids int32 (n_vocab,) and dot products float32 of all targets
     """
     ids, log_q, logits, noise = places
     n = ids.shape[1]
     state = open_sampler(sampler, n)
-    known = False
     for group in range(ids.shape[0]):
-        known = draw(sampler, state, group, centre_id, centre, out, rng, n, ids[group], log_q[group], logits[group])
+        draw(sampler, state, group, centre_id, centre, out, rng, n, ids[group], log_q[group], logits[group])
         if log_q.shape[1] > 0:
             words, all_logits = everything
             log_prob(sampler, state, group, centre_id, words.shape[0], words, all_logits, noise[group])
-    return known
 
 
 @njit
@@ -130,25 +111,28 @@ def _check_loss(name, options):
             logits = rng.normal(0, 1.5, 1 + n).astype(np.float32)
             weights = np.where(rng.random(1 + n) < 0.5, 1, rng.uniform(0.2, 2, 1 + n)).astype(np.float32)
             weights[0] = 1
-            log_q = rng.normal(-4, 1, 1 + n).astype(np.float32) if loss.needs_log_q else np.empty(0, np.float32)
-            if loss.needs_log_q and not loss.needs_positive_log_q:
-                log_q[0] = 0
+            log_q = _log_q(loss, rng.normal(-4, 1, 1 + n) if loss.needs_log_q else [])
             worst = max(worst, _gradient_error(loss, logits, weights, log_q))
             worst_absent = max(worst_absent, _absent_error(loss, logits, weights, log_q))
             for end in (-80, 80):
                 value, gradients = _answer(loss, np.full(1 + n, end, np.float32), weights, log_q)
                 finite &= math.isfinite(value) and bool(np.isfinite(gradients).all())
-    log_q = np.full(1 + _N if loss.needs_log_q else 0, -math.log(_V), np.float32)
-    if len(log_q) and not loss.needs_positive_log_q:
-        log_q[0] = 0
+    log_q = _log_q(loss, [-math.log(_V)] * (1 + _N) if loss.needs_log_q else [])
     value, _ = _answer(loss, np.zeros(1 + _N, np.float32), np.ones(1 + _N, np.float32), log_q)
     said = loss.loss_at_init(_N)
     return [
         Check("gradient against finite differences", worst < 0.01, f"largest error {worst:.1g}"),
         Check("a negative of weight 0 counts for nothing", worst_absent < 1e-3, f"largest change {worst_absent:.1g}"),
-        Check("finite at logits of 80 and -80", finite, "yes" if finite else "no"),
+        _yes("finite at logits of 80 and -80", finite),
         Check("loss_at_init", abs(value - said) <= 0.05 * abs(said) + 1e-6, f"{said:.4g}; the loss is {value:.4g}"),
     ]
+
+
+def _log_q(loss, values):
+    log_q = np.array(values, np.float32)
+    if len(log_q) and not loss.needs_positive_log_q:
+        log_q[0] = 0
+    return log_q
 
 
 def _answer(loss, logits, weights, log_q):
@@ -160,13 +144,7 @@ def _answer(loss, logits, weights, log_q):
 
 @contextmanager
 def _fenced(*arrays):
-    """Give copies of arrays, with NaN or -1 behind each in memory: who reads on gets them, who writes on is found out.
-
-    Raises
-    ------
-    ConfigError
-        If something was written behind the end of an array.
-    """
+    """Give copies of arrays, with NaN or -1 behind each in memory: who reads on gets them, who writes on is refused."""
     fences, copies = [], []
     for array in arrays:
         behind = np.full(_FENCE, np.nan if array.dtype.kind == "f" else -1, array.dtype)
@@ -210,11 +188,10 @@ def _check_sampler(name, options):
     n = config.sampler.plug.max_negatives(config.negatives)
     vectors = np.random.default_rng(2).normal(0, 0.6, (_CENTRES + _V, _DIM)).astype(np.float32)
     seen = [_draws(sampler, n, centre, np.split(vectors, [_CENTRES])) for centre in (0, 1, _CENTRES - 1)]
-    checks = []
     inside = all(bool((ids < _V).all() and (ids >= -1).all()) for ids, _, _ in seen)
     full = all(bool((ids >= 0).all()) for ids, _, _ in seen) or n > config.negatives
     wrong = "an empty place" if inside else f"an id that is none; there are {_V} targets and {_CENTRES} centres"
-    checks.append(Check("draws are targets", inside and full, "yes" if inside and full else wrong))
+    checks = [Check("draws are targets", inside and full, "yes" if inside and full else wrong)]
     if not inside:
         return checks
     if sampler.gives_log_q:
@@ -264,10 +241,8 @@ def _against_log_q(sampler, seen):
         within = _FAR if sampler.n_candidates else _NEAR
         checks.append(Check("probabilities add up to 1", abs(total - 1) < within, f"{total:.4g}"))
     said = said / total
-    if sampler.n_candidates:  # neighbouring draws share candidates: no chi-square
-        far = float(np.abs(counted / counted.sum() - said).sum() / 2)
-        return [*checks, Check("draws follow log q", far < _FAR, f"total variation {far:.2g}")]
-    if (counted[said * counted.sum() < 1e-3] > 3).any() or sampler.independent:
+    strange = (counted[said * counted.sum() < 1e-3] > 3).any()
+    if sampler.n_candidates or sampler.independent or strange:  # neighbouring draws share candidates: no chi-square
         far = float(np.abs(counted / counted.sum() - said).sum() / 2)
         return [*checks, Check("draws follow log q", far < _FAR, f"total variation {far:.2g}")]
     often = said * counted.sum() >= 5
@@ -318,10 +293,7 @@ def _check_weigher(name, options):
         weights = arrays[-1]
         fine &= bool(np.isfinite(weights).all() and (weights >= 0).all())
         kept &= bool((weights[before == 0] == 0).all())
-    return [
-        Check("weights are finite and not negative", fine, "yes" if fine else "no"),
-        Check("what does not count keeps weight 0", kept, "yes" if kept else "no"),
-    ]
+    return [_yes("weights are finite and not negative", fine), _yes("what does not count keeps weight 0", kept)]
 
 
 @njit
@@ -350,7 +322,7 @@ def _check_inputs(name, options):
             parts = [place[: max(0, n)] for place, n in zip(arrays[2:], counts, strict=True)]
             rows &= all(((part >= 0) & (part < limit)).all() for part, limit in zip(parts, limits, strict=True))
     return [
-        Check("as many positives as there are", found == wanted, "yes" if found == wanted else "no"),
+        _yes("as many positives as there are", found == wanted),
         Check("no more words and n-grams than its room", fits, f"room for {room[0]} and {room[1]}"),
-        Check("ids are those of rows", rows, "yes" if rows else "no"),
+        _yes("ids are those of rows", rows),
     ]

@@ -14,8 +14,10 @@ from contextlib import nullcontext
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ..config.compatibility import about_cosines, check_diagnose
-from ..config.ranks import without_ranks
+import numpy as np
+
+from ..config.compatibility import check_diagnose
+from ..config.options import without_ranks
 from ..data.encoded import Encoded, encode_corpus
 from ..data.inputs import Input, as_input, encode_input, of_as_many_kinds
 from ..data.readers.sentences import check_sentences
@@ -25,10 +27,9 @@ from ..ground.errors import ConfigError, W2vnegError
 from ..ground.jit import available_threads
 from ..objectives.plugins import load_plugins
 from ..objectives.samplers.boltzmann import is_file_of_weights, read_degeneracy
-from .doubts import doubts_of
-from .known import with_known
 from .prior import Prior, input_of_model
 from .ranked import read_by_rank, reads_by_rank
+from .state import with_known
 from .trainer import Trainer
 
 if TYPE_CHECKING:
@@ -40,36 +41,21 @@ if TYPE_CHECKING:
 
     Corpus: TypeAlias = "str | os.PathLike | Input | Encoded | Iterable[Sequence[str]]"
 
-Progress = Callable[[int, "int | None"], None]
+_FALL = 0.01  # of the loss at init
+_FEWEST_PAIRS = 10_000  # trained: with fewer a run has hardly begun
+_FEWEST = 100  # words, items or held-out pairs: fewer are too few to judge by
 
 
 class Run:
     """What is trained, on what, from where.
 
-    Parameters
-    ----------
-    config : TrainConfig
-    data : str, Path, Input, iterable of token lists, DataFrame, or encoded data; None
-        As for `Word2Vec.fit`. None for the data of the model that is resumed.
-    prior : Prior, optional
-        What the run begins with; nothing if left out.
-    vocab, vocab_out : Vocabulary or path, optional
-        Fixed ones, in place of those that are chosen from the data.
-    diagnose : bool
-    mirror : str, optional
-        Where named data are kept.
-
-    Attributes
-    ----------
-    given : TrainConfig, as given, with what the data say of themselves
-    config : RunSpec, the same with nothing left open
-    data : what is read; an `Input` says whether its things are of one kind
-    encoded : Encoded, once there; alpha_share : float, how much smaller an update's alpha is for what was read
-
-    Raises
-    ------
-    W2vnegError
-        If options, data and prior do not go together, or name what is not there.
+    config : TrainConfig; prior : Prior, optional, what the run begins with; nothing if left out
+    data : as for `Word2Vec.fit`; None for the data of the model that is resumed
+    vocab, vocab_out : Vocabulary or path, optional, fixed ones, in place of those that are chosen from the data
+    mirror : str, optional, where named data are kept
+    given : TrainConfig, with what the data say of themselves; spec as `config`, with nothing left open; alpha_share :
+        float, how much smaller an update's alpha is for what was read
+    W2vnegError if options, data and prior do not go together, or name what is not there
     """
 
     def __init__(
@@ -117,7 +103,10 @@ class Run:
         progress : callable that returns a context of a callable (bytes read, bytes in all or None), or of None
         """
         data = self.located if isinstance(self.data, Input) else self.data
-        vocabularies = {name: _vocabulary(fixed) for name, fixed in self._vocabularies.items()}
+        vocabularies = dict(self._vocabularies)
+        for name, fixed in vocabularies.items():
+            if fixed is not None and not isinstance(fixed, Vocabulary):
+                vocabularies[name] = Vocabulary.load(fixed)
         if self.prior.way == "update":
             with progress() as told:
                 vocabularies = self._grown(data, told)
@@ -170,10 +159,8 @@ class Run:
             weights = tuple(read_degeneracy(file, self.encoded.vocab_out).tolist())
             config = dataclasses.replace(config, sampler=dataclasses.replace(config.sampler, degeneracy=weights))
         begun, own_vocab = self.prior.as_dict(), self._own_vocab  # a resumed model's origin is made anew
-        prior = self.prior.resumed
-        trainer = Trainer(
-            self.encoded, config, listeners, prior, self.diagnose, validation, checkpoints, self.prior.rows
-        )
+        resumed, rows = self.prior.resumed, self.prior.rows
+        trainer = Trainer(self.encoded, config, listeners, resumed, self.diagnose, validation, checkpoints, rows)
         origin = trainer.model.origin
         if self.prior.way == "update" and self.prior.model is not None and self.prior.model.known is None:
             trainer.model.known = None  # what users had before is not known
@@ -184,25 +171,13 @@ class Run:
         return trainer
 
     def told_of_alpha(self) -> str:
-        """Return in words how much smaller alpha is, "" where it is not."""
-        if self.alpha_share == 1:
-            return ""
+        """Return in words how much smaller alpha is."""
         alpha = self.config.alpha
         assert alpha is not None
         return (
             f"Newer text is {self.alpha_share**2:.0%} of all: --alpha {alpha:.3g}, not the model's "
             f"{alpha / self.alpha_share:.3g}, so that it moves what was learnt as far as it weighs."
         )
-
-
-def _vocabulary(fixed):
-    return fixed if fixed is None or isinstance(fixed, Vocabulary) else Vocabulary.load(fixed)
-
-
-def doubts(trainer: Trainer) -> list[str]:
-    """Return what whoever uses the vectors of a run that is over must know, as sentences."""
-    caution = about_cosines(trainer.config)
-    return [*filter(None, [caution]), *(doubts_of(trainer) if trainer.complete else ())]
 
 
 def reading(config: TrainConfig, data: Any) -> TrainConfig:
@@ -240,7 +215,7 @@ def encode(
     *,
     vocab: Vocabulary | None = None,
     vocab_out: Vocabulary | None = None,
-    progress: Progress | None = None,
+    progress: Callable[[int, int | None], None] | None = None,
     phrases: tuple | None = None,
 ) -> Encoded:
     """Read data with the options of a run.
@@ -262,3 +237,62 @@ def encode(
         raise ConfigError("sentences have one vocabulary; leave vocab_out out")
     check_sentences(data)
     return dataclasses.replace(encode_corpus(data, **shaping), phrases=tuple(phrases or ()))
+
+
+def doubts_of(trainer):
+    """Return what may be wrong with the data of a `Trainer` that has trained, as sentences (list of str).
+
+    The last epoch's loss is compared with that at init, as the first epoch's is low already, and so is that of a run
+    that goes on or begins with vectors; with the first epoch's where that is higher, as after a bad start.
+    """
+    history = [record for record in trainer.model.history if record["event"] == "EpochDone"]
+    return [*_of_loss(history), *_of_popularity(trainer), *_of_counts(trainer)] if history else []
+
+
+def _of_loss(history):
+    loss, at_init = history[-1]["loss"], history[-1]["untrained"]
+    highest = max(at_init, history[0]["loss"])
+    if sum(record["pairs"] for record in history) < _FEWEST_PAIRS or loss <= (1 - _FALL) * highest:
+        return
+    yield (
+        f"the loss has hardly fallen ({at_init:.4f} at init, {loss:.4f} in the last epoch), so that the vectors are "
+        "little better than chance: the data may not be what they were read as, or too few; look at what was read, "
+        "then give more --epochs or a higher --alpha"
+    )
+
+
+def _of_popularity(trainer):
+    """Yield a doubt of a model of items that is evaluated as it trains, and is worse than popularity."""
+    validation, best = trainer.validation, getattr(trainer.model, "best", None)
+    if validation is None or best is None or not best.figures:
+        return
+    popular, name = validation.of_popularity(trainer.model), validation.metric.name
+    if popular is None or len(validation.held) < _FEWEST or not validation.metric.better(popular, best.figures[name]):
+        return
+    yield (
+        f"on held-out pairs popularity alone is better ({name} {popular:.4f}, this model "
+        f"{best.figures[name]:.4f}); give more --epochs, look at what was read, or take 'w2vneg slim'"
+    )
+
+
+def _of_counts(trainer):
+    """Yield a doubt for each vocabulary of which more than half occur once.
+
+    Counts of nodes are visits, and weights with decimals are no counts. Most words of many a text occur once, which
+    matters where they are kept.
+    """
+    corpus, config = trainer.corpus, trainer.config
+    traversal = config.traversal
+    if config.min_count > 1 or not traversal.counts_occurrences(corpus):
+        return
+    model = trainer.model
+    two = model.vocab_out is not model.vocab
+    sides = {"centres": model.vocab, "targets": model.vocab_out} if two else {f"{traversal.noun}s": model.vocab}
+    for noun, vocab in sides.items():
+        n_once = int(np.count_nonzero(np.asarray(vocab.counts) == 1))
+        if len(vocab) >= _FEWEST and 2 * n_once > len(vocab):
+            why = "" if traversal.of_words else " another column or delimiter may be meant; check what was read, or"
+            yield (
+                f"{n_once:,} of {len(vocab):,} {noun} occur once, and little can be learnt of these:{why} leave them "
+                "out with --min-count 2"
+            )

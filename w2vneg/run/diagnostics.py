@@ -40,13 +40,8 @@ _PLACES, _DRAWN = 7, 8  # first word of a random stream's name
 class Diagnoser:
     """Looks at the model of an engine, again and again on the same pairs.
 
-    Parameters
-    ----------
-    engine : LocalEngine
-    data : EncodedCorpus or EncodedPairs
-    config : RunSpec
-    n_pairs, n_sets : int
-        Fewer are looked at where the vocabulary or the sets are large.
+    engine : LocalEngine; data : EncodedCorpus or EncodedPairs; config : RunSpec
+    n_pairs, n_sets : int, fewer are looked at where the vocabulary or the sets are large
     """
 
     def __init__(self, engine, data, config, n_pairs=_PAIRS, n_sets=_SETS):
@@ -69,7 +64,6 @@ class Diagnoser:
         return _summary(figures, epoch, len(self.pairs.centres), self.n_sets, time.perf_counter() - begun, seen)
 
     def _rows(self):
-        """Return both matrices as compiled code wants them, without anybody's private copies."""
         engine = self.engine
         return tuple(Rows(m, 0, len(m), 0, engine.width) for m in (engine.vectors_in, engine.vectors_out))
 
@@ -110,16 +104,10 @@ class Diagnoser:
             signs = np.where(scores < 0, -1.0, 1.0) if engine.shape.absolute else None
             for c, row in enumerate(scores):
                 pair = start + c
-                yield (
-                    x[c],
-                    vectors_out,
-                    row.astype(np.float64),
-                    None if signs is None else signs[c],
-                    None if targets is None else targets[c],
-                    int(self.pairs.positives[pair, 0]),
-                    self.known[pair],
-                    Seen(*(array[:, pair] for array in seen)),
-                )
+                sign, target = (None if each is None else each[c] for each in (signs, targets))
+                positive, of_pair = int(self.pairs.positives[pair, 0]), Seen(*(array[:, pair] for array in seen))
+                logits = row.astype(np.float64)
+                yield x[c], vectors_out, logits, sign, target, positive, self.known[pair], of_pair
 
     def _log_targets(self, epoch, centres, scores):
         """Return the log of the sampler's target, up to a constant a row, (n_centres, n_vocab); None if unknown."""
@@ -143,11 +131,8 @@ def _sample_pairs(engine, seed, n_pairs):
     rng = np.random.default_rng(stream_key(_PLACES, seed))
     starts = rng.integers(0, engine.walk.n_positions, 4 * n_pairs)
     ranges = np.stack([starts, np.minimum(starts + _STRETCH, engine.walk.n_positions)], axis=1)
-    pairs = Pairs(
-        np.zeros(len(ranges), np.int32),
-        np.zeros((len(ranges), shape.max_positives), np.int32),
-        np.zeros(len(ranges), np.int64),
-    )
+    n = len(ranges)
+    pairs = Pairs(np.zeros(n, np.int32), np.zeros((n, shape.max_positives), np.int32), np.zeros(n, np.int64))
     tokens = np.empty(engine.walk.room(_STRETCH), np.int32)
     stream = np.array([stream_key(_PLACES, seed, 1)], np.uint64)
     sample_groups(engine.plugs.source, ranges, stream[0], stream, tokens, pairs)
@@ -159,21 +144,18 @@ def _sample_pairs(engine, seed, n_pairs):
 
 
 class _Figures(NamedTuple):
-    """Of one pair. bins : float64, (_BINS,), draws in each, or None; effective_size : of each set, or None
-    drawn, counted, true : draws, those that count, and of these the true positives; negative_norm : their sum
-    inner, own, full, spread : ⟨Eĝ, g⟩, ‖Eĝ‖², ‖g‖² and the variance of one set's ĝ
-    """
+    """Of one pair."""
 
-    bins: np.ndarray
-    effective_size: np.ndarray
+    bins: np.ndarray  # float64, (_BINS,), draws in each; or None
+    effective_size: np.ndarray  # of each set; or None
     drawn: int
-    counted: int
-    true: int
-    negative_norm: float
-    inner: float
-    own: float
-    full: float
-    spread: float
+    counted: int  # of them
+    true: int  # positives, of these
+    negative_norm: float  # their sum
+    inner: float  # ⟨Eĝ, g⟩
+    own: float  # ‖Eĝ‖²
+    full: float  # ‖g‖²
+    spread: float  # variance of one set's ĝ
 
 
 def _evaluate(x, vectors_out, logits, signs, log_target, positive, known, seen):
@@ -202,18 +184,9 @@ def _evaluate(x, vectors_out, logits, signs, log_target, positive, known, seen):
     each = (each + seen.gradients[:, :1] * vectors_out[positive]).astype(np.float64)
     mean = each.mean(axis=0)
     spread = ((each - mean) ** 2).sum() / (len(each) - 1)
-    return _Figures(
-        bins,
-        effective,
-        int(there.sum()),
-        int(counts.sum()),
-        int((known[seen.ids] & counts).sum()),
-        size,
-        float(mean @ full),
-        float(mean @ mean - spread / len(each)),
-        float(full.astype(np.float64) @ full),
-        float(spread),
-    )
+    gradient = float(mean @ full), float(mean @ mean - spread / len(each)), float(full.astype(np.float64) @ full)
+    drawn = int(there.sum()), int(counts.sum()), int((known[seen.ids] & counts).sum())
+    return _Figures(bins, effective, *drawn, size, *gradient, float(spread))
 
 
 def _normalised(log_weights):
@@ -245,7 +218,6 @@ def _ratio(above, below):
 
 
 def _summary(figures, epoch, n_pairs, n_sets, seconds, seen):
-    """Return the `Diagnosis` of all pairs' `_Figures`."""
     distance = floor = effective = None
     total = {name: sum(getattr(one, name) for one in figures) for name in _Figures._fields[2:]}
     if figures and figures[0].bins is not None and total["drawn"]:
@@ -256,18 +228,7 @@ def _summary(figures, epoch, n_pairs, n_sets, seconds, seen):
     own, full = max(total["own"], 0.0), total["full"]
     cosine = _ratio(total["inner"], np.sqrt(own * full))
     error = _ratio(np.sqrt(max(own - 2 * total["inner"] + full, 0.0)), np.sqrt(full))
-    return Diagnosis(
-        epoch,
-        n_pairs,
-        n_sets,
-        seen.ids.shape[2],
-        distance,
-        floor,
-        effective,
-        _ratio(total["true"], total["counted"]),
-        _ratio(total["negative_norm"], total["counted"]),
-        None if cosine is None else min(1.0, cosine),
-        error,
-        _ratio(np.sqrt(total["spread"]), np.sqrt(full)),
-        seconds,
-    )
+    found = distance, floor, effective, _ratio(total["true"], total["counted"])
+    gradient = _ratio(total["negative_norm"], total["counted"]), None if cosine is None else min(1.0, cosine), error
+    noise = _ratio(np.sqrt(total["spread"]), np.sqrt(full))
+    return Diagnosis(epoch, n_pairs, n_sets, seen.ids.shape[2], *found, *gradient, noise, seconds)

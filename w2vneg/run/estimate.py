@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..config.ranks import without_ranks
+from ..config.options import without_ranks
 from ..data.encoded.ranked import check_whole
 from ..engines.local import private_rows
-from ..engines.snapshot import goes_to_disk
+from ..engines.matrices import goes_to_disk
 from ..ground.errors import ConfigError
 from ..ground.events import RoundDone
 from ..ground.files.memory import memory_size
@@ -32,45 +32,21 @@ _PER_ROW = 24  # bytes of the plugs' tables for a target: alias, logarithms, cou
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a run would take.
+    """What a run would take; tokens, pairs and measured are 0 where no data are known."""
 
-    Attributes
-    ----------
-    tokens : int
-        Kept tokens of a text or of baskets, or distinct pairs; 0 where no data are known, as `pairs` and `measured`.
-    n_vocab, n_out, dim, workers : int
-        Rows of the two matrices, their length, and the workers.
-    alpha : float
-        The learning rate that the run would start with.
-    pairs : int
-        Positives that the rest of the run trains on, about.
-    memory : dict of str -> int
-        Bytes, by what they are for.
-    room : int
-        Bytes of memory that this process may use.
-    mapped : int
-        Bytes of encoded data that are mapped from disk, as large ones are, and so give way when memory is short.
-    disk : dict of str -> int
-        Bytes, by what they are for; what is there already (the encoded data) among them.
-    seconds : float
-        Training alone, for what is left of the run, evaluations by held-out pairs included.
-    measured : float
-        Share of the run that was measured for this.
-    """
-
-    tokens: int
-    n_vocab: int
+    tokens: int  # kept ones of a text or of baskets, or distinct pairs
+    n_vocab: int  # rows of the two matrices, as n_out
     n_out: int
     dim: int
     workers: int
-    alpha: float
-    pairs: int
-    memory: dict
-    room: int
-    mapped: int
-    disk: dict
-    seconds: float
-    measured: float
+    alpha: float  # at the start
+    pairs: int  # positives that the rest of the run trains on, about
+    memory: dict  # str -> bytes, by what they are for
+    room: int  # bytes of memory that this process may use
+    mapped: int  # bytes of data mapped from disk, which give way when memory is short
+    disk: dict  # str -> bytes, with what is there already
+    seconds: float  # training alone, of what is left, evaluations by held-out pairs included
+    measured: float  # share of the run that was measured for this
 
     @property
     def peak(self):
@@ -78,38 +54,27 @@ class Estimate:
         return sum(self.memory.values())
 
     def as_dict(self):
-        """Return all of it as JSON can hold it (dict)."""
         return {**dataclasses.asdict(self), "peak": self.peak}
 
 
 def estimate(config, encoded, *, validation=None, done=0.0, seconds=3.0):
-    """Find out what a run would take.
+    """Return the `Estimate` of a run.
 
-    Parameters
-    ----------
-    config : TrainConfig
-    encoded : EncodedCorpus or EncodedPairs
-    validation : Validation, optional
-        Held-out pairs to evaluate the run on; they are ranked once, to see how long that takes.
-    done : float, in [0, 1]
-        Share of the run that lies behind it already.
-    seconds : float
-        How long to train at most to measure the rate, compiling not counted.
-
-    Returns
-    -------
-    Estimate
-
-    Raises
-    ------
-    ConfigError
-        If it is clear without a model that the memory there is does not do.
-    W2vnegError
-        Whatever the run itself would refuse (see `Trainer`).
+    config : TrainConfig; encoded : EncodedCorpus or EncodedPairs
+    validation : Validation, optional, ranked once, to see how long that takes
+    done : float, in [0, 1], share of the run that lies behind it; seconds : float, how long to measure the rate at most
+    ConfigError if it is clear without a model that the memory there is does not do; W2vnegError for whatever the run
+        itself would refuse
     """
     check_whole(encoded, "an estimate")
     run = Run(without_ranks(config), encoded)
-    _check_room(4 * config.dim * (len(encoded.vocab) + len(encoded.vocab_out)))
+    matrices = 4 * config.dim * (len(encoded.vocab) + len(encoded.vocab_out))
+    needed, room = PROGRAM + matrices * (1 if goes_to_disk(matrices) else 2), memory_size()  # and their snapshot
+    if needed > room:
+        raise ConfigError(
+            f"the run would take at least {needed / 2**20:,.0f} MB of memory, and this process may use "
+            f"{room / 2**20:,.0f} MB; use a smaller --dim or --max-vocab, or raise the limit"
+        )
     _train(_trainer(run), 0.0)  # the first round compiles or loads the kernels
     trainer = _trainer(run)
     last, taken = _train(trainer, seconds)
@@ -164,16 +129,6 @@ def estimate_of_types(config, n_types):
     return Estimate(0, *sizes, 0, memory, memory_size(), 0, disk, 0.0, 0.0)
 
 
-def _check_room(matrices):
-    """Raise ConfigError if the program, the matrices and their snapshot are more than this process may use."""
-    needed, room = PROGRAM + matrices * (1 if goes_to_disk(matrices) else 2), memory_size()
-    if needed > room:
-        raise ConfigError(
-            f"the run would take at least {needed / 2**20:,.0f} MB of memory, and this process may use "
-            f"{room / 2**20:,.0f} MB; use a smaller --dim or --max-vocab, or raise the limit"
-        )
-
-
 def _trainer(run):
     """Return a `Trainer` that does not go through the data for its read-out when it ends."""
     trainer = run.trainer()
@@ -200,7 +155,7 @@ def _train(trainer, seconds):
 
 
 def _memory(trainer, encoded, validation):
-    """Return what memory is for: dict of str -> bytes."""
+    nbytes = lambda arrays: sum(array.nbytes for array in arrays)  # noqa: E731
     engine, model = trainer.engine.replica, trainer.model
     matrices = sum(matrix.nbytes for matrix in model.matrices().values())
     replicated = {_address(matrix): matrix for matrix in engine.replicated.values()}
@@ -212,20 +167,22 @@ def _memory(trainer, encoded, validation):
     vocabularies = {id(vocab): vocab for vocab in (model.vocab, model.vocab_out)}.values()
     return {
         "program": PROGRAM,
-        "vocabulary": sum(map(_words_size, vocabularies)),
-        "data in memory": _sum(data.values()),
+        "vocabulary": sum(
+            len(vocab.words.data) + vocab.words.offsets.nbytes + vocab.counts.nbytes + 12 * len(vocab)  # and a look-up
+            for vocab in vocabularies
+        ),
+        "data in memory": nbytes(data.values()),
         "matrices": matrices,
-        "private copies of workers": _sum(replicated.values()) - matrices,
+        "private copies of workers": nbytes(replicated.values()) - matrices,
         "snapshot to go back to": 0 if goes_to_disk(matrices) else matrices,
         "best state": 0 if validation is None else matrices,
-        "tables of the plugs": _sum(array for array in plugs.values() if not _is_mapped(array)),
-        "scratch of rounds": _sum(scratch),
+        "tables of the plugs": nbytes(array for array in plugs.values() if not _is_mapped(array)),
+        "scratch of rounds": nbytes(scratch),
         "vectors, read out": parse(trainer.config.readout).memory(len(model.vocab), trainer.config.dim),
     }
 
 
 def _disk(trainer, encoded, validation):
-    """Return what would be on disk: dict of str -> bytes."""
     model = trainer.model
     matrices = sum(matrix.nbytes for matrix in model.matrices().values())
     words = sum(map(_text_size, {id(vocab): vocab for vocab in (model.vocab, model.vocab_out)}.values()))
@@ -237,23 +194,13 @@ def _disk(trainer, encoded, validation):
     }
 
 
-def _sum(arrays):
-    return sum(array.nbytes for array in arrays)
-
-
-def _words_size(vocab):
-    """Return the bytes of a vocabulary: its words and where they begin, their counts, and the table to look them up."""
-    return len(vocab.words.data) + vocab.words.offsets.nbytes + vocab.counts.nbytes + 12 * len(vocab)
-
-
 def _text_size(vocab):
     return len(vocab.words.data) + 7 * len(vocab)  # a count or the end of a row beside each word
 
 
 def _arrays(value):
     """Return the arrays that a value holds in its items, fields or buffers: dict of address -> array, none twice."""
-    found = {}
-    left = [value]
+    found, left = {}, [value]
     while left:
         item = left.pop()
         if isinstance(item, np.ndarray):
@@ -275,7 +222,6 @@ def _address(array):
 
 
 def _is_mapped(array):
-    base = array
-    while isinstance(base, np.ndarray):
-        base = base.base
-    return isinstance(base, mmap.mmap)
+    while isinstance(array, np.ndarray):
+        array = array.base
+    return isinstance(array, mmap.mmap)

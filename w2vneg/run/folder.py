@@ -9,6 +9,8 @@ import numpy as np
 
 from .. import __version__
 from ..config import RunSpec
+from ..config.spec import to_toml
+from ..config.table import options_of_users, table
 from ..data.phrases import read_phrases, write_phrases
 from ..data.vocab import Vocabulary
 from ..ground.errors import InputError, OutputError, W2vnegError
@@ -17,32 +19,15 @@ from ..ground.files.bounded import parse_json, read_json, read_text
 from ..ground.files.npy import read_mask, read_matrix
 from ..objectives.law import settled
 from ..vectors.formats.folder import SLIM, refuse_slim
-from .known import KNOWN, read_known_pairs, write_known
-from .runfile import RUN_FILE, run_as_toml
-from .state import Best, LastGoodState, Progress, Provenance
+from .state import KNOWN, Best, LastGoodState, Progress, Provenance, read_known_pairs, write_known
 
-PHRASES = "phrases.tsv"
+PHRASES, RUN_FILE = "phrases.tsv", "run.toml"
 _MARKS = {"config.json", "vocab.tsv", "vectors_in.npy"}  # what makes a folder a model
-FILES = _MARKS | {  # what else a model may have, apart from matrices of plugs and of other states
-    SLIM,
-    "neighbours.npy",
-    "weights.npy",
-    "vectors_out.npy",
-    "contexts.npy",
-    PHRASES,
-    "vocab_out.tsv",
-    "extra.json",
-    "position.json",
-    "corpus.json",
-    "history.jsonl",
-    "versions.json",
-    "validation.json",
-    "good.json",
-    "law.json",
-    "log_noise.npy",
-    KNOWN,
-    RUN_FILE,
-}
+FILES = (  # what else a model may have, apart from matrices of plugs and of other states
+    {f"{name}.npy" for name in ("neighbours", "weights", "vectors_out", "contexts", "log_noise")}
+    | {f"{name}.json" for name in ("extra", "position", "corpus", "versions", "validation", "good", "law")}
+    | {*_MARKS, SLIM, PHRASES, KNOWN, RUN_FILE, "vocab_out.tsv", "history.jsonl"}
+)
 _MISSING = "missing; the folder is not a complete model"
 _TRIES = 5
 
@@ -50,36 +35,24 @@ _TRIES = 5
 def write_model(folder, model, portable=False):
     """Write the folder of a `Model`, atomically; the user's own files in a former one stay.
 
-    With `portable`, to be handed on, files are named without their folders.
-
-    vectors_in.npy, vectors_out.npy, what else was trained (named in extra.json), vocab.tsv (word, count),
-    contexts.npy of a run that is over, if its read-out looks at contexts, phrases.tsv if it joined phrases,
-    vocab_out.tsv where targets are another kind of thing than centres,
-    config.json, position.json, corpus.json, history.jsonl, versions.json, run.toml (see `runfile`),
-    law.json and log_noise.npy where it is known how raw scores settle (see `evaluation.scores`), for other readers;
-    validation.json and, until a run that is evaluated is over, best_NAME.npy of each matrix; good.json, and
-    good_NAME.npy after an interruption between two states that were checked; frozen_NAME.npy of matrices with rows that
-    never move; known.npy, what each user had, of users and items.
-
-    Raises
-    ------
-    OutputError
-        If the folder holds something else than a model, or cannot be written.
+    With `portable`, to be handed on, files are named without their folders. Beside matrices, vocabularies and what is
+    named after it there are: extra.json, what else was trained; contexts.npy, of a run that is over; run.toml (see
+    `run_as_toml`); law.json and log_noise.npy, how raw scores settle, for other readers; best_NAME.npy until a run that
+    is evaluated is over; good_NAME.npy after an interruption between two states that were checked; frozen_NAME.npy,
+    which rows never move; known.npy, what each user had. OutputError if the folder holds something else than a model
     """
+    import numba
+
     check_place(folder)
     told = without_places if portable else lambda value: value
-    kinds = {"best": model.best, "good": model.good}
-    others = {
-        f"{kind}_{name}.npy": matrix
-        for kind, state in kinds.items()
-        for name, matrix in (state.matrices if state is not None else {}).items()
-    }
-    others |= {f"frozen_{name}.npy": mask for name, mask in model.frozen.items()}
-    ours = {f"{kind}_{name}.npy" for kind in (*kinds, "frozen") for name in model.matrices()} | FILES
+    states = {"best": model.best, "good": model.good}
+    matrices = {f"{name}.npy": matrix for name, matrix in model.matrices().items()}
+    for kind, state in states.items():
+        matrices |= {f"{kind}_{name}.npy": matrix for name, matrix in (state.matrices if state else {}).items()}
+    matrices |= {f"frozen_{name}.npy": mask for name, mask in model.frozen.items()}
+    ours = {f"{kind}_{name}.npy" for kind in (*states, "frozen") for name in model.matrices()} | FILES
     with atomic_folder(folder, keep=lambda name: name not in ours) as target:
-        for name, matrix in model.matrices().items():
-            np.save(target / f"{name}.npy", matrix, allow_pickle=False)
-        for name, matrix in others.items():
+        for name, matrix in matrices.items():
             np.save(target / name, matrix, allow_pickle=False)
         write_known(target, model.known)
         if model.contexts is not None:
@@ -97,7 +70,9 @@ def write_model(folder, model, portable=False):
         _write_json(target / "position.json", vars(model.position))
         _write_law(target, model)
         _write_json(target / "corpus.json", told(vars(model.origin)))
-        _write_json(target / "versions.json", _versions())
+        about = {"w2vneg": __version__, "python": platform.python_version(), "numpy": np.__version__}
+        about |= {"numba": numba.__version__, "machine": platform.machine()}
+        _write_json(target / "versions.json", about)
         lines = "".join(json.dumps(record) + "\n" for record in model.history)
         (target / "history.jsonl").write_text(lines, encoding="utf-8")
 
@@ -114,10 +89,7 @@ def without_places(value):
 def read_model(folder):
     """Return what `write_model` wrote, by the names of the fields of `Model` (dict).
 
-    Raises
-    ------
-    InputError
-        Naming the file that is missing or does not fit.
+    InputError naming the file that is missing or does not fit
     """
     folder = Path(folder)
     recover(folder)
@@ -163,11 +135,18 @@ def _read_model(folder):
     }
     lengths = None if config.inputs.plug.composes else {len(vocab), len(vocab_out)}
     extra = {name: _read_matrix(folder / f"{name}.npy", lengths) for name in _read_extra(folder / "extra.json")}
-    history, origin = _read_history(folder / "history.jsonl"), _read_origin(folder / "corpus.json")
+    lines = enumerate(read_text(folder / "history.jsonl", _MISSING).split("\n"), 1)
+    where = folder / "history.jsonl"
+    history = [parse_json(line, f"{where}:{number}", lenient=True) for number, line in lines if line]
+    kinds = {"n_tokens": int, "fingerprint": int, "input": dict, "output": str, "own_vocab": bool, "begun": dict}
+    where = folder / "corpus.json"
+    origin = Provenance(**_record(where, _read_json(where), "origin", kinds))
     found = {"vocab": vocab, "config": config, "position": position, "vocab_out": vocab_out, "extra": extra}
     found |= {"history": history, "origin": origin, **matrices}
     found["best"] = _read_best(folder, matrices | extra)
-    found["good"] = _read_good(folder, matrices | extra)
+    if _read_json(folder / "good.json") is not None:  # else its latest state is the one to go back to
+        at = _read_position(folder / "good.json")
+        found["good"] = LastGoodState(at, _read_others(folder, "good", matrices | extra))
     found["frozen"] = _read_frozen(folder, matrices | extra)
     if config.rectangular:
         found["known"] = read_known_pairs(folder, (len(vocab), len(vocab_out)))
@@ -224,11 +203,6 @@ def _read_position(path):
     return Progress(**values)
 
 
-def _read_origin(path):
-    kinds = {"n_tokens": int, "fingerprint": int, "input": dict, "output": str, "own_vocab": bool, "begun": dict}
-    return Provenance(**_record(path, _read_json(path), "origin", kinds))
-
-
 def _record(path, values, what, kinds):
     """Return what was read at `path`, a dict with values of these kinds; else InputError, that it is not `what`."""
     fits = isinstance(values, dict) and values.keys() == kinds.keys()
@@ -249,28 +223,15 @@ def _read_best(folder, matrices):
     kinds = {"settings": dict, "figures": dict, "last_figures": dict, "stale": int, "finished": bool}
     kinds |= dict.fromkeys(("epoch", "last_epoch"), float | None)
     best = Best(**_record(path, values, "validation", kinds))
-    if not best.settings.keys() >= _EVALUATED_BY or not _are_figures(values):
+    figures, files = [*best.figures.values(), *best.last_figures.values()], best.settings.get("files")
+    metric = best.settings.get("metric")
+    fits = best.settings.keys() >= _EVALUATED_BY and all(type(value) in (int, float) for value in figures)
+    fits = fits and isinstance(files, dict) and all(isinstance(file, str) for file in files.values())
+    if not fits or not isinstance(metric, str) or (best.epoch is not None and metric not in best.figures):
         raise InputError(f"{path}: not the validation of a run (expected {', '.join(kinds)})")
     if best.epoch is not None and not best.finished:
         best.matrices = _read_others(folder, "best", matrices)
     return best
-
-
-def _are_figures(values):
-    """Tell whether what a `Best` holds is what it should be, kinds apart."""
-    figures, files = [*values["figures"].values(), *values["last_figures"].values()], values["settings"]["files"]
-    numbers = all(type(value) in (int, float) for value in figures)
-    named = isinstance(files, dict) and all(isinstance(file, str) for file in files.values())
-    metric = values["settings"]["metric"]
-    return numbers and named and isinstance(metric, str) and (values["epoch"] is None or metric in values["figures"])
-
-
-def _read_good(folder, matrices):
-    """Return the `LastGoodState` of a run with these matrices, or None if its latest state is the one to go back to."""
-    path = folder / "good.json"
-    if _read_json(path) is None:
-        return None
-    return LastGoodState(_read_position(path), _read_others(folder, "good", matrices))
 
 
 def _read_frozen(folder, matrices):
@@ -301,11 +262,6 @@ def _read_extra(path):
     return names
 
 
-def _read_history(path):
-    lines = enumerate(read_text(path, _MISSING).split("\n"), 1)
-    return [parse_json(line, f"{path}:{number}", lenient=True) for number, line in lines if line]
-
-
 def _read_matrix(path, lengths=None, dim=None):
     """Read a float32 matrix with one of these numbers of rows and `dim` columns, where they are given."""
     matrix = read_matrix(_there(path))
@@ -319,13 +275,47 @@ def _read_matrix(path, lengths=None, dim=None):
     return matrix
 
 
-def _versions():
-    import numba
+def run_as_toml(model, folder, told=lambda value: value):
+    """Return run.toml: data, options and beginning of a run, for ``train --config``, never where it is written.
 
-    return {
-        "w2vneg": __version__,
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "numba": numba.__version__,
-        "machine": platform.machine(),
-    }
+    model : Model; folder : path, where it is kept, for the vocabulary of a run that did not choose its own
+    told : function of what is to be written, as JSON can hold it, which returns what is written
+    """
+    lines = [f"# This run again: w2vneg train --config {RUN_FILE} --save-model DIR"]
+    lines += [f"# {sentence}" for sentence in _missing(model, told)]
+    values = model.config.as_dict() | {"loss": model.config.preset or model.config.loss.name}
+    follow = table().keys() - {item.name for item in options_of_users()}  # these come about again by themselves
+    values = _data(model, folder) | {name: value for name, value in values.items() if name not in follow}
+    if (best := model.best) is not None:
+        files, how = best.settings["files"], best.settings
+        values |= {"valid": files.get("valid"), "valid-exclude-known": files.get("known")}
+        values |= {"metric": how["metric"], "patience": how["patience"], "eval-every": how["every"]}
+    return "\n".join(lines) + "\n" + to_toml(told(values))
+
+
+def _missing(model, told):
+    """Yield what a file cannot say of this run, in sentences."""
+    origin, best = model.origin, model.best
+    if not origin.input or "-" in origin.input["files"]:
+        yield "Its data were no files; name them, as with --corpus."
+    if "update" in origin.begun:
+        yield f"It went on with {told(origin.begun['update'])}, by --update, which takes no --config."
+    if best is not None and "valid" not in best.settings["files"]:
+        from .validation import set_names
+
+        if best.settings["metric"] not in set_names():
+            yield "Its held-out pairs were no file; name them with --valid."
+
+
+def _data(model, folder):
+    origin = model.origin
+    values = {}
+    if origin.input and "-" not in origin.input["files"]:
+        named = dict(origin.input)
+        values[named.pop("kind")] = named.pop("files")
+        values |= named
+    if not origin.own_vocab:
+        values["vocab"] = os.path.abspath(os.path.join(folder, "vocab.tsv"))
+        if model.vocab_out is not model.vocab:
+            values["vocab-out"] = os.path.abspath(os.path.join(folder, "vocab_out.tsv"))
+    return values | {name: value for name, value in origin.begun.items() if name in ("init", "freeze")}

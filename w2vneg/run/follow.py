@@ -19,27 +19,17 @@ def log(event):
     if LOG.isEnabledFor(event.level):
         figures = {name: value for name, value in event.as_dict().items() if value is not None}
         name = figures.pop("event")
-        text = ", ".join(f"{key} {_shown(value)}" for key, value in figures.items())
+        plain = {key: f"{value:.4g}" if isinstance(value, float) else value for key, value in figures.items()}
+        text = ", ".join(f"{key} {value}" for key, value in plain.items())
         LOG.log(event.level, "%s: %s", name, text, extra={"event": event})
-
-
-def _shown(value):
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 class Followers:
     """Follows one run, as a context from the first round to the last.
 
-    Parameters
-    ----------
-    progress : None, bool or callable
-        None for a bar in a notebook, True for one anywhere, False for none. A callable is called with (done, total)
-        bytes while reading, and there is no bar.
-
-    Attributes
-    ----------
-    reading : callable or None
-        To be called with (done, total) bytes while reading.
+    progress : None, bool or callable, None for a bar in a notebook, True for one anywhere, False for none. A callable
+        is called with (done, total) bytes while reading, and there is no bar.
+    reading : callable or None, to be called with (done, total) bytes while reading
     """
 
     def __init__(self, progress=None):
@@ -52,14 +42,15 @@ class Followers:
     def __enter__(self):
         self._close()
         if self._shown:
-            self._bar = _bar(total=1.0, desc="training", bar_format=_LAYOUT)
+            from tqdm.auto import tqdm
+
+            self._bar = tqdm(total=1.0, desc="training", bar_format=_LAYOUT)
         return self
 
     def __exit__(self, *exc):
         self._close()
 
     def __call__(self, event):
-        """Take an event of the run."""
         log(event)
         if self._bar is not None and event.passing:
             self._bar.set_postfix_str(f"epoch {event.epoch}, loss {event.loss:.4f}", refresh=False)
@@ -67,7 +58,9 @@ class Followers:
 
     def _read(self, done, total):
         if self._bar is None:
-            self._bar = _bar(desc="reading", unit="B", unit_scale=True)
+            from tqdm.auto import tqdm
+
+            self._bar = tqdm(desc="reading", unit="B", unit_scale=True)
         if total is not None:
             self._bar.total = total
         self._bar.update(done - self._bar.n)
@@ -76,12 +69,6 @@ class Followers:
         if self._bar is not None:
             self._bar.close()
             self._bar = None
-
-
-def _bar(**options):
-    from tqdm.auto import tqdm
-
-    return tqdm(**options)
 
 
 def in_notebook():

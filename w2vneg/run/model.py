@@ -10,43 +10,37 @@ from ..config.table import table
 from ..data.vocab import Vocabulary
 from ..ground.errors import ConfigError
 from ..ground.files.memory import memory_size
+from ..kernels.bags import context_means
+from ..kernels.schedule import keep_thresholds
 from ..objectives.inputs.subwords import rows_of_grams
+from ..objectives.law import settled
 from ..objectives.plugins import are_loaded, load_plugins
+from ..objectives.readout import Trained, parse
+from ..objectives.readout.context import WINDOW
+from ..vectors.formats.fasttext import spellings_of
 from .folder import read_model, write_model
 from .state import Best, LastGoodState, Progress, Provenance
 
 
 @dataclass
 class Model:
-    """vectors_in : float32, (n_vocab, dim); vectors_out : float32, (n_out, dim); config is the resolved one
-    history : list of dict
-    extra : dict of str -> float32 array (n_vocab or n_out, …), rows that a plug trains for itself, by their names
-    vocab_out : Vocabulary of the targets; the very object `vocab` where centres and targets are one kind of thing
-    best : Best or None, where the run is evaluated on held-out pairs
-    good : LastGoodState or None, of a run that was interrupted within an epoch
-    contexts : float32, (n_vocab, dim), or None: what stands around each word, for the read-outs that look at it; of the
-        state that the vectors are of, once the run is over
-    phrases : sequence of data.phrases.Phrase, those that were joined in its text
-    frozen : dict of str -> bool array (rows,), which rows of a matrix never move; without a matrix that has none
-    known : csr_matrix of ones, (n_vocab, n_out), what each user had in training; None of one kind of things, or where
-        it is not kept
-    """
+    """The matrices of a run, how far it got, and what it was told."""
 
     vocab: Vocabulary
     config: RunSpec
-    vectors_in: np.ndarray
-    vectors_out: np.ndarray
+    vectors_in: np.ndarray  # float32, (n_vocab, dim)
+    vectors_out: np.ndarray  # float32, (n_out, dim)
     position: Progress = field(default_factory=Progress)
-    history: list = field(default_factory=list)
+    history: list = field(default_factory=list)  # of dict
     origin: Provenance = field(default_factory=Provenance)
-    extra: dict = field(default_factory=dict)
-    vocab_out: Vocabulary = None  # type: ignore[assignment]
-    best: Best | None = None
-    good: LastGoodState | None = None
-    contexts: np.ndarray | None = None
-    frozen: dict = field(default_factory=dict)
-    phrases: tuple = ()
-    known: Any = None
+    extra: dict = field(default_factory=dict)  # name -> float32 (n_vocab or n_out, …), what a plug trains for itself
+    vocab_out: Vocabulary = None  # type: ignore[assignment]  # `vocab` where all is of one kind
+    best: Best | None = None  # where it is evaluated
+    good: LastGoodState | None = None  # of a run that was interrupted within an epoch
+    contexts: np.ndarray | None = None  # float32, (n_vocab, dim), what stands around, for some read-outs
+    frozen: dict = field(default_factory=dict)  # matrix -> bool (rows,), which never move; without one that has none
+    phrases: tuple = ()  # of Phrase, those that were joined in its text
+    known: Any = None  # csr_matrix of ones, what each user had in training, where it is kept
 
     def __post_init__(self):
         self.vocab_out = self.vocab_out or self.vocab
@@ -103,13 +97,9 @@ class Model:
     def config_to_run(self, folder, plugin=None, epochs=None, ray_address=None):
         """Return the configuration to go on with (TrainConfig); what is given, instead of its own.
 
-        Raises
-        ------
-        ConfigError
-            If the run has gone beyond `epochs`, or is evaluated as it trains and so ends with an earlier state.
-            If the model names plug-ins that are not loaded, and none are given: resuming would run what a folder says.
-            The same of a cluster, whose machines would run what they like in this process. Or if the plug-ins have not
-            the options that the run had.
+        ConfigError if the run has gone beyond `epochs`, or ends with an earlier state, as it is evaluated; if it names
+            plug-ins that are not loaded, or a cluster, and none are given: resuming would run what a folder says; or
+            if the plug-ins have not the options that the run had
         """
         if plugin is None and not are_loaded(self.config.plugin):
             raise ConfigError(
@@ -127,9 +117,8 @@ class Model:
         if absent := values.keys() - table().keys():
             raise ConfigError(f"{folder}: no plug-in has the option {min(absent)!r} that this run was given")
         config = TrainConfig(**values)
-        return config if epochs is None else self._extended(config, epochs, folder)
-
-    def _extended(self, config, epochs, folder):
+        if epochs is None:
+            return config
         done = self.position.epoch + (self.position.round > 0)
         if epochs < done:
             raise ConfigError(f"{folder} is in epoch {done} already; give --epochs {done} or more, or leave it out")
@@ -139,3 +128,34 @@ class Model:
                 f"begin another run with --init {folder}"
             )
         return replace(config, epochs=epochs)
+
+
+def read_out(model, readout=None, spell=False, progress=None):
+    """Return the vectors of a model, by its own read-out or another.
+
+    spell : bool, return what gives vectors to any spelling, too; progress : callable, optional
+    Returns (vectors, spellings, rules) : (float32 (n_rows, dim), Spellings or None, Rules or None); of a model with
+        n-grams, their means give vectors to spellings where the read-out is ``in``
+    ConfigError if the read-out is unknown, or does not fit what the model was trained on
+    """
+    config = model.config
+    chain = parse(readout or config.readout)
+    chain.check(config.traversal, config.rectangular, config.loss.plug.paths)
+    matrices = (model.best_matrix(name) for name in ("vectors_in", "vectors_out"))
+    words, counts = model.vocab.words, model.vocab.counts
+    trained = Trained(*matrices, words, counts, model.contexts, spell, progress, law=lambda: settled(model))
+    vectors = chain.read(trained)
+    own = config.inputs
+    if spell and chain.rows_as_trained and "grams_in" in model.extra and hasattr(own, "minn"):
+        rows = model.best_matrix("grams_in")
+        return vectors, spellings_of(model.vocab, rows, own.minn, own.maxn, own.buckets), None
+    return vectors, chain.spellings, chain.rules
+
+
+def look_at_contexts(model, corpus):
+    """Fill in the model's contexts from its data, an EncodedCorpus or EncodedGraph, if its read-out looks at them."""
+    config = model.config
+    if not parse(config.readout).needs_contexts:
+        return
+    keep = keep_thresholds(model.vocab.counts, getattr(config.source, "subsample", 0)).astype(np.float64) / 2**32
+    model.contexts = context_means(*corpus.written(config), keep, model.best_matrix("vectors_out"), WINDOW)

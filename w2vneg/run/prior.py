@@ -4,52 +4,178 @@ from __future__ import annotations
 
 import dataclasses
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..config.ranks import RanksOptions
-from ..config.run import RunOptions
+import numpy as np
+
+from ..config.compatibility import check_freeze
+from ..config.options import RunOptions
 from ..config.table import table
 from ..data.inputs import Input, of_as_many_kinds, settled
+from ..data.words import PackedStrings
 from ..ground.errors import ConfigError, InputError
 from ..ground.option import flag_of
 from ..objectives.presets import epochs_over, preset_of
+from ..vectors import Vectors
+from ..vectors.formats import detect, fasttext, tell
 from .model import Model
-from .warm_start import WarmStart
 
 if TYPE_CHECKING:
     from ..config import TrainConfig
-    from ..vectors import Vectors
 
-_FIXED = {"dim", "source", "rectangular"}
-_OF_RANKS = {item.name for item in dataclasses.fields(RanksOptions)}
-MAY_CHANGE = frozenset(item.name for item in dataclasses.fields(RunOptions)) - _FIXED | {"plugin"} | _OF_RANKS
+
+class Buckets(NamedTuple):
+    """Which n-grams the rows ``grams_in`` are of, by the options of subwords."""
+
+    minn: int
+    maxn: int
+    buckets: int
+    used: np.ndarray  # int64, (n_rows,), the bucket of each row
+
+
+@dataclass(frozen=True)
+class WarmStart:
+    """Rows by name."""
+
+    name: str  # what they are called in messages
+    dim: int
+    matrix: Callable[[str], Any]  # name of `Model.matrices` -> float32 (n, dim) or None
+    words: PackedStrings  # of centres
+    words_out: PackedStrings | None = None  # of targets; None: these start as usual, as inner nodes do
+    buckets: Buckets | None = None  # where there are n-grams
+    freeze: bool = False  # rows of the two matrices that begin here do not move
+
+    @classmethod
+    def of(cls, source, freeze=False):
+        """Read a model folder or a ``.bin`` of fastText's, whose two matrices are taken, or a file of vectors.
+
+        source : path, `Vectors` or `Model`
+
+        InputError if there is no such file, or it is damaged
+        """
+        name = str(source) if isinstance(source, str | Path) else "the model"
+        if isinstance(source, str | Path):
+            kind = detect(source)
+            if kind == "fasttext":
+                return cls._of_fasttext(name, fasttext.contents(Path(source)), freeze)
+            source = Model.load(source) if kind == "folder" else Vectors.load(source)
+        elif isinstance(source, Vectors):
+            name = "the vectors"
+        if isinstance(source, Vectors):
+            return cls(name, source.dim, {"vectors_in": source.matrix}.get, source.words, freeze=freeze)
+        used, config, grams = source.buckets(), source.config, source.config.inputs
+        buckets = None if used is None else Buckets(grams.minn, grams.maxn, grams.buckets, used)
+        names = source.matrices()
+        matrix = lambda which: source.best_matrix(which) if which in names else None  # noqa: E731
+        words_out = None if config.loss.plug.paths else source.vocab_out.words
+        return cls(name, config.dim, matrix, source.vocab.words, words_out, buckets, freeze)
+
+    @classmethod
+    def _of_fasttext(cls, name, found, freeze):
+        tell(name, found.notes)
+        n = len(found.words)
+        rows = {"words_in": found.rows[:n], "grams_in": found.rows[n:], "vectors_out": found.targets}
+
+        def matrix(which):
+            return fasttext.means(found) if which == "vectors_in" else rows.get(which)
+
+        buckets = None
+        if found.n_buckets:
+            buckets = Buckets(found.minn, found.maxn, found.n_buckets, np.arange(found.n_buckets))
+        words_out = None if found.targets is None else found.words
+        return cls(name, found.rows.shape[1], matrix, found.words, words_out, buckets, freeze)
+
+    def check(self, config):
+        """Raise ConfigError if a run with these options (RunSpec) cannot begin here."""
+        if self.dim != config.dim:
+            raise ConfigError(
+                f"{self.name} has vectors of {self.dim} numbers, and this run has {config.dim}; take --dim {self.dim}"
+            )
+        if self.freeze:
+            check_freeze(config)
+        inputs = config.inputs
+        if not inputs.plug.derived:
+            return
+        if self.buckets is None:
+            raise ConfigError(
+                f"--inputs {inputs.name} makes vectors of n-grams, for which {self.name} has no rows; leave "
+                "one of the two out"
+            )
+        own, found = (inputs.minn, inputs.maxn, inputs.buckets), self.buckets[:3]
+        if own != found:
+            raise ConfigError(
+                f"{self.name} has n-grams of {found[0]} to {found[1]} characters in {found[2]:,} buckets, and this run "
+                f"{own[0]} to {own[1]} in {own[2]:,}; take --minn {found[0]} --maxn {found[1]} --buckets {found[2]}"
+            )
+
+    def begin(self, model):
+        """Write the rows that both know into a fresh model, which has all of its matrices.
+
+        Returns int: how many of its centres begin here; ConfigError if that is none, or everything is frozen
+        """
+        found = int((self.words.find_all(model.vocab.words) >= 0).sum())
+        if not found:
+            raise ConfigError(
+                f"none of the {len(model.vocab):,} words of this run has a vector in {self.name}; see whether they are "
+                "spelt alike (--lowercase), or leave --init out"
+            )
+        inputs, of_paths = model.config.inputs.plug, model.config.loss.plug.paths
+        may_freeze = {"vectors_out", *inputs.rows} if self.freeze else ()
+        for name, target in model.matrices().items():
+            places = None if of_paths and name == "vectors_out" else self._places(name, model)
+            rows = None if name in inputs.derived or places is None else self.matrix(name)
+            if rows is None or rows.shape[1:] != target.shape[1:]:
+                continue
+            known = np.flatnonzero(places >= 0)
+            target[known] = rows[places[known]]
+            if name in may_freeze:
+                model.frozen[name] = places >= 0
+        if self.freeze and all(name in model.frozen and model.frozen[name].all() for name in may_freeze):
+            raise ConfigError(
+                f"every row of this run begins with one of {self.name} and is frozen, so nothing would be trained; "
+                "leave --freeze out, or give a corpus with words that it does not know"
+            )
+        return found
+
+    def _places(self, name, model):
+        """Return which row of here each row of a model's matrix begins with: int64 (rows,), -1 for none; or None."""
+        if name == "grams_in":
+            return None if self.buckets is None else _find(self.buckets.used, model.buckets())
+        if name.endswith("_out"):
+            return None if self.words_out is None else self.words_out.find_all(model.vocab_out.words)
+        return self.words.find_all(model.vocab.words)
+
+
+def _find(numbers, wanted):
+    """Return where in `numbers`, all different, each of `wanted` is: int64 (n,), -1 where it is not."""
+    order = np.argsort(numbers, kind="stable")
+    places = order[np.minimum(np.searchsorted(numbers, wanted, sorter=order), len(numbers) - 1)]
+    return np.where(numbers[places] == wanted, places, -1)
+
+
+MAY_CHANGE = {item.name for item in dataclasses.fields(RunOptions) if item.metadata["group"] not in ("objective", None)}
+MAY_CHANGE = frozenset(MAY_CHANGE - {"dim"} | {"plugin"})
 """Options that a model may go on with newly set: those of the run, but for what its rows are."""
 
 
 @dataclass(frozen=True)
 class Prior:
-    """What a run begins with.
+    """What a run begins with."""
 
-    Attributes
-    ----------
-    way : str, "init", "update", "resume", or "" for nothing
-    place : str, the folder or file of it; "" in memory
-    model : Model or None, the one that grows or is resumed
-    rows : WarmStart or None, what a new model's rows begin with
-    own_alpha : bool, of an update, alpha was given and stays what it is
-    """
-
-    way: str = ""
-    place: str = ""
-    model: Model | None = None
-    rows: WarmStart | None = None
-    own_alpha: bool = True
+    way: str = ""  # "init", "update", "resume", or "" for nothing
+    place: str = ""  # the folder or file of it; "" in memory
+    model: Model | None = None  # that grows or is resumed
+    rows: WarmStart | None = None  # what a new model's rows begin with
+    own_alpha: bool = True  # of an update, alpha was given and stays what it is
 
     @classmethod
     def init(cls, source: str | os.PathLike | Vectors | Model, freeze: bool = False) -> Prior:
         """Begin with rows of a model folder, of vectors, or a ``.bin`` of fastText's; InputError if damaged."""
-        return cls("init", _place(source), None, WarmStart.of(source, freeze))
+        place = str(source) if isinstance(source, str | os.PathLike) else ""
+        return cls("init", place, None, WarmStart.of(source, freeze))
 
     @classmethod
     def update(cls, model: Model, place: str = "", freeze: bool = False, own_alpha: bool = True) -> Prior:
@@ -82,8 +208,14 @@ class Prior:
 
     def check_data(self, data: Any) -> None:
         """Raise ConfigError unless a model that grows and newer data, or their configuration, are of one kind."""
-        if self.way == "update" and self.model is not None:
-            check_growing(self.model, data)
+        model = self.model
+        if self.way != "update" or model is None:
+            return
+        if (data.source, bool(data.rectangular)) != (model.config.source.name, model.config.rectangular):
+            raise ConfigError(
+                f"the model was trained on {model.config.traversal.data}, so its vocabulary grows by such data only; "
+                "give some, with the same --rectangular"
+            )
 
     def phrases(self, given: tuple) -> tuple | None:
         """Return the model's own phrases, None without any or where others were `given`: files, or ``auto``."""
@@ -109,10 +241,6 @@ class Prior:
         return found | ({"freeze": True} if self.freeze else {})
 
 
-def _place(source):
-    return str(source) if isinstance(source, str | os.PathLike) else ""
-
-
 def input_of_model(model: Model, place: str) -> Input:
     """Return the `Input` that a model says it was trained on; InputError if that is none. place : str, its folder"""
     try:
@@ -125,14 +253,9 @@ def input_of_model(model: Model, place: str) -> Input:
 
 
 def config_to_grow(model: Model, folder: str | os.PathLike, changes: dict[str, Any]) -> TrainConfig:
-    """Return the configuration (TrainConfig) with which a model goes on with newer data.
+    """Return the configuration with which a model, read from `folder`, goes on with newer data, some `changes` made.
 
-    model : Model; folder : str, where it was read; changes : dict of option -> value, those that are given anew
-
-    Raises
-    ------
-    ConfigError
-        If one of them would make the objective or the size another, or as `Model.config_to_run`.
+    ConfigError if one of them would make the objective or the size another, or as `Model.config_to_run`
     """
     config = model.config_to_run(folder, changes.get("plugin"), ray_address=changes.get("ray_address"))
     former = model.origin.begun.get("alpha_share")  # of an update before this one
@@ -166,12 +289,3 @@ def gentler(model: Model, given: dict[str, Any]) -> dict[str, Any]:
     epochs = max(1, round(epochs_over(model.known.nnz) / 20))
     chosen = {"alpha": min(config.alpha, alpha), "epochs": min(config.epochs, epochs)}
     return {name: value for name, value in chosen.items() if given.get(name) is None}
-
-
-def check_growing(model: Model, data: Any) -> None:
-    """Raise ConfigError unless a model and newer data are of one kind; data : Input or TrainConfig, of the newer."""
-    if (data.source, bool(data.rectangular)) != (model.config.source.name, model.config.rectangular):
-        raise ConfigError(
-            f"the model was trained on {model.config.traversal.data}, so its vocabulary grows by such data only; give "
-            "some, with the same --rectangular"
-        )

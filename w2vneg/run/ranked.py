@@ -1,18 +1,71 @@
-"""From a configuration and data to the engine that it names: this machine's own, or one of several ranks."""
+"""From a configuration and data to the engine that it names: this machine's own, or one of several ranks; and how often
+ranks exchange what they have learnt.
+
+What counts is the number of exchanges in a run, not the tokens between two. On 17 million words 120 exchanges of 8
+ranks reach nearly what one rank does, 600 all of it; with 30 several points of analogies are lost (docs/scaling.md).
+Where ranks agree the merge takes the mean of what each learnt from its part, so rows move less than for one rank;
+a loss that gains by it says what to multiply alpha by (`Loss.rank_alpha`), the less the more often ranks exchange.
+"""
 
 import dataclasses
 import functools
+import math
 
-from ..config.ranks import borders
+from ..config.options import borders
 from ..data.encoded.ranked import RANK, RankedCorpus, Reading, encode_ranked, ranked_corpus, united, vocabulary_of
 from ..data.sources import SOURCES
 from ..engines.rank import Rank
+from ..engines.ranks import VirtualEngine
 from ..engines.ray import Crew, RayEngine
-from ..engines.virtual import VirtualEngine
 from ..ground.errors import ConfigError
+from ..ground.events import ExchangesPlanned
 from .assembly import assemble_local
-from .exchanges import plan_exchanges
 from .model import Model
+
+FEWEST = 120
+"""Exchanges a run should have: with fewer, vectors get worse."""
+
+ENOUGH = 500
+"""Exchanges beyond which more gain nothing, and alpha is one rank's."""
+
+FEW_RANKS, MANY_RANKS = 2, 8
+"""Ranks up to which alpha is one rank's, and from which on it is raised in full."""
+
+_WORTH = 0.9  # of the time is training, where the number of exchanges allows
+_SHORTEST = 1000  # tokens of a rank between exchanges: below, a round's fixed costs count
+
+
+def plan_exchanges(config, n_positions, cost=None):
+    """Decide how often ranks exchange; return ExchangesPlanned. n_positions : int, of all ranks' walks in an epoch
+
+    cost : (float, float), optional, seconds of an exchange, and of an epoch's training; without, ``auto`` looks at the
+        number of exchanges alone
+    """
+    ranks, epochs = config.ranks, config.epochs
+    each = max(1, n_positions // ranks)  # positions of a rank in an epoch
+    if config.exchange_every == "auto":
+        wanted = ENOUGH
+        if cost is not None:  # most of the time is left to training
+            wanted = min(ENOUGH, max(FEWEST, int((1 / _WORTH - 1) * epochs * cost[1] / max(cost[0], 1e-9))))
+        every = max(1, min(each // math.ceil(FEWEST / epochs), max(_SHORTEST, each // math.ceil(wanted / epochs))))
+    else:
+        every = min(each, int(config.exchange_every))
+    an_epoch = -(-each // every)
+    exchanges = an_epoch * epochs
+    scale = rank_alpha(config.loss.plug, ranks, exchanges) if config.rank_alpha is None else config.rank_alpha
+    efficiency = None if cost is None else cost[1] / (cost[1] + an_epoch * cost[0])
+    return ExchangesPlanned(ranks, every, an_epoch, exchanges, FEWEST, scale, efficiency)
+
+
+def rank_alpha(loss, ranks, exchanges):
+    """Return what alpha is multiplied by; loss : class of a `Loss`.
+
+    All of the loss's `rank_alpha` for `MANY_RANKS` or more and `FEWEST` exchanges or fewer, nothing up to `FEW_RANKS`
+    or from `ENOUGH` exchanges on, and between them by the logarithms of their numbers.
+    """
+    by_ranks = math.log(ranks / FEW_RANKS) / math.log(MANY_RANKS / FEW_RANKS)
+    by_exchanges = math.log(ENOUGH / max(exchanges, 1)) / math.log(ENOUGH / FEWEST)
+    return loss.rank_alpha ** (min(1.0, max(0.0, by_ranks)) * min(1.0, max(0.0, by_exchanges)))
 
 
 def assemble(data, config, model, start=None):
@@ -21,20 +74,9 @@ def assemble(data, config, model, start=None):
 
 
 def make_rank(share, walk, config, model, slot, plan, start=None):
-    """Make a rank.
+    """Make a rank of a model, whose matrices become its own; return (Rank, Assembly).
 
-    Parameters
-    ----------
-    share : EncodedCorpus or EncodedPairs, its data; walk : Traversal, of them
-    config : RunSpec
-    model : Model, its matrices become the rank's
-    slot : int
-    plan : ExchangesPlanned
-    start : Start, optional, as of `assembly.assemble_local`
-
-    Returns
-    -------
-    (Rank, Assembly)
+    share : its data; walk : Traversal, of them; plan : ExchangesPlanned; start : as of `assembly.assemble_local`
     """
     parts = assemble_local(share, config, model, start, walk, plan.an_epoch if config.ranks > 1 else None)
     return Rank(parts.engine, slot, config.ranks, config.exchange_dtype), parts
@@ -47,27 +89,17 @@ def _virtual(data, config, model, start):
     n_positions = sum(walk.n_positions for walk in walks)
     plan = plan_exchanges(config, n_positions)
     first, parts = make_rank(shares[0], walks[0], config, model, 0, plan, start)
-    others = [
-        make_rank(shares[slot], walks[slot], config, _copied(model), slot, plan)[0] for slot in range(1, config.ranks)
-    ]
+    others = []
+    for slot in range(1, config.ranks):
+        twin = dataclasses.replace(model)
+        twin.adopt({name: matrix.copy() for name, matrix in model.matrices().items()})
+        others.append(make_rank(shares[slot], walks[slot], config, twin, slot, plan)[0])
     return _engine_of(VirtualEngine, [first, *others], parts, config, n_positions, plan)
 
 
 @dataclasses.dataclass(frozen=True)
-class Handed:
-    """How an actor gets its data where this machine has them: share, EncodedCorpus or EncodedPairs; slot : int."""
-
-    share: object
-    slot: int
-
-    def open(self, progress):
-        """Return this rank's data; nothing is read for them."""
-        return ShareOfRank(self.share, self.slot)
-
-
-@dataclasses.dataclass(frozen=True)
 class Read:
-    """How an actor gets its data by reading: reading, a `Reading`; slot : int; vocab : Vocabulary, once it is known."""
+    """How an actor gets its data by reading. reading : Reading; slot : int; vocab : Vocabulary, once it is known"""
 
     reading: Reading
     slot: int
@@ -82,7 +114,7 @@ class Read:
 
 
 class ShareOfRank:
-    """A rank's data, as `engines.ray.RankActor` wants them.
+    """A rank's data, as `engines.ray.RankActor` wants them, and how it gets them where this machine has them.
 
     share : EncodedCorpus or EncodedPairs; or RankText, until `encode`
     slot : int
@@ -91,12 +123,14 @@ class ShareOfRank:
     def __init__(self, share, slot):
         self.share, self.slot = share, slot
 
+    def open(self, progress):
+        """Return itself; nothing is read."""
+        return self
+
     def counts(self):
-        """Return the types of a text with their counts."""
         return self.share.counts()
 
     def unite(self, first, second):
-        """Return the types of two texts with their counts added up."""
         return united([first, second])
 
     def encode(self, vocab):
@@ -126,7 +160,7 @@ def _ray(data, config, model, start):
     with crew.beginning():
         if not lies_there:
             shares = [data.share(slot, borders(config)) for slot in range(n_ranks)]
-            crew.open(map(Handed, shares, range(n_ranks)))
+            crew.open(map(ShareOfRank, shares, range(n_ranks)))
             sample = shares[0]
         n_positions = crew.ready(config)
         plan = plan_exchanges(config, n_positions)
@@ -157,19 +191,10 @@ def reads_by_rank(given, config):
 
 
 def read_by_rank(given, config, vocab=None, progress=None, phrases=None):
-    """Let each rank read its part of an `Input` and encode it, with one vocabulary for all.
+    """Let each rank read its part of a located `Input` and encode it, with one vocabulary for all: RankedCorpus.
 
-    Parameters
-    ----------
-    given : Input, located
-    config : RunSpec
-    vocab : Vocabulary, optional, a fixed one
     progress : callable, optional, called with (stored bytes read, stored bytes in all) now and then
-    phrases : tuple of data.phrases.Phrase, optional, in the place of those that the Input names
-
-    Returns
-    -------
-    RankedCorpus
+    phrases : tuple of Phrase, optional, in the place of those that the Input names
     """
     if config.rank_shares is not None and any(RANK in file for file in given.files):
         raise ConfigError(f"--rank-shares deals a text out, and {RANK} says who reads what; leave one of the two out")
@@ -194,14 +219,6 @@ def _engine_of(kind, ranks, parts, config, n_positions, plan):
     start_events = parts.start_events if alone else (*parts.start_events, plan)
     config = dataclasses.replace(config, exchange_every=str(plan.every))
     return dataclasses.replace(parts, engine=engine, start_events=start_events, config=config)
-
-
-def _copied(model):
-    """Return a model with the same numbers in matrices of its own."""
-    copies = {name: matrix.copy() for name, matrix in model.matrices().items()}
-    twin = dataclasses.replace(model)
-    twin.adopt(copies)
-    return twin
 
 
 _ENGINES = {"local": assemble_local, "virtual": _virtual, "ray": _ray}

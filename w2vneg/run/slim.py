@@ -27,10 +27,9 @@ from ..ground.files.bounded import read_json
 from ..ground.files.npy import read_matrix, read_numbers
 from ..vectors.formats.folder import SLIM
 from .folder import FILES, check_place
-from .known import read_known_pairs, write_known
 from .model import Model
 from .recommender import Recommender
-from .state import Provenance
+from .state import Provenance, read_known_pairs, write_known
 
 if TYPE_CHECKING:
     import scipy.sparse
@@ -43,20 +42,14 @@ _FORMAT = 1
 
 @dataclass
 class SlimModel:
-    """What recommending and evaluating ask a model for.
+    """What recommending and evaluating ask a model for."""
 
-    vocab, vocab_out : Vocabulary, of users and of items; the same where rows are baskets, and one item is asked for
-    weights : Weights; known : csr_matrix of ones, (n_users, n_items), or None
-    options : dict, neighbours and l2, as they were chosen
-    lowercase : bool, names were lower-cased; origin : Provenance
-    """
-
-    vocab: Vocabulary
+    vocab: Vocabulary  # of users; the items' where rows are baskets, and one item is asked for
     vocab_out: Vocabulary
     weights: Weights
-    known: scipy.sparse.csr_matrix | None
-    options: dict = field(default_factory=dict)
-    lowercase: bool = False
+    known: scipy.sparse.csr_matrix | None  # ones, (n_users, n_items)
+    options: dict = field(default_factory=dict)  # neighbours and l2, as they were chosen
+    lowercase: bool = False  # names were lower-cased
     origin: Provenance = field(default_factory=Provenance)
 
     @property
@@ -127,15 +120,10 @@ class SlimModel:
 class Slim(Recommender):
     """Items by items in closed form: each item is regressed on its nearest neighbours; new users need nothing.
 
-    Parameters
-    ----------
-    neighbours : int, optional
-        How many items say something of an item.
-    l2 : float, optional
-        Penalty of the regression. Both by the data, if left out: 200 and 300 where users have more than 60 items on
-        average, as of films, else 50 and 30.
-    min_count, max_vocab, encoding, lowercase
-        As of `TrainConfig`.
+    neighbours : int, optional, how many items say something of an item
+    l2 : float, optional, penalty of the regression. Both by the data, if left out: 200 and 300 where users have more
+        than 60 items on average, as of films, else 50 and 30.
+    min_count, max_vocab, encoding, lowercase : as of `TrainConfig`
     workers : int, optional, threads; all cores, if None
     """
 
@@ -151,10 +139,7 @@ class Slim(Recommender):
     def fit(self, data: Input | Encoded) -> Slim:
         """Learn from users and items or baskets: an `Input` of "pairs", "ratings" or "baskets", or encoded data.
 
-        Raises
-        ------
-        ConfigError, InputError
-            If data are no such, cannot be read, or nobody has two items.
+        ConfigError, InputError if data are no such, cannot be read, or nobody has two items
         """
         from ..vectors.evaluation.scores import default_of, fit_weights
 
@@ -169,8 +154,7 @@ class Slim(Recommender):
         l2 = usual[1] if self.l2 is None else self.l2
         weights = fit_weights(has, neighbours, l2, self.workers)
         options, lowercase = {"neighbours": neighbours, "l2": l2}, bool(self._shaping.get("lowercase"))
-        items = data.vocab_out
-        self.report = data.report
+        self.report, items = data.report, data.vocab_out
         self.model = SlimModel(users or items, items, weights, has if users else None, options, lowercase)
         if isinstance(given, Input) and not given.in_memory:
             self.model.origin.input = given.absolute().as_dict()

@@ -2,42 +2,38 @@
 
 import functools
 import zlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from ..data.encoded.pairs import ones_of
+from ..ground.errors import InputError
+from ..ground.files.npy import read_numbers
 
 _KNOWN_BY = 1_000_000  # numbers at either end of an array by which data are known again
 
 
 @dataclass
 class Progress:
-    """How far a run has got: `round` rounds of epoch `epoch` (both from 0) are done.
-
-    alpha_factor : float, halved at each rollback; loss_sum, pairs : of the epoch so far
-    """
+    """How far a run has got: `round` rounds of epoch `epoch` (both from 0) are done."""
 
     epoch: int = 0
     round: int = 0
-    alpha_factor: float = 1.0
-    loss_sum: float = 0.0
+    alpha_factor: float = 1.0  # halved at each rollback
+    loss_sum: float = 0.0  # of the epoch so far, as pairs
     pairs: int = 0
 
 
 @dataclass
 class Provenance:
-    """What a run trains on: n_tokens kept tokens, or different pairs.
+    """What a run trains on."""
 
-    input : dict, the files and how they were read (`data.inputs.Input.as_dict`); empty if it was no file
-    output : str, where the vectors were to be written; empty if nowhere
-    own_vocab : bool, the vocabulary was chosen from these very data, by the options of the run
-    begun : dict, the options of the command line by which it began with rows of another: init, update, freeze
-    fingerprint : int, of the first and last million numbers of each array
-    """
-
-    n_tokens: int = 0
-    fingerprint: int = 0
-    input: dict = field(default_factory=dict)
-    output: str = ""
-    own_vocab: bool = False
-    begun: dict = field(default_factory=dict)
+    n_tokens: int = 0  # kept tokens, or different pairs
+    fingerprint: int = 0  # of the first and last million numbers of each array
+    input: dict = field(default_factory=dict)  # `Input.as_dict` of what was read; empty if it was no file
+    output: str = ""  # where the vectors were to be written; empty if nowhere
+    own_vocab: bool = False  # it was chosen from these very data, by the options of the run
+    begun: dict = field(default_factory=dict)  # options by which it began with rows of another: init, update, freeze
 
     @classmethod
     def of(cls, data):
@@ -48,24 +44,16 @@ class Provenance:
 
 @dataclass
 class Best:
-    """What held-out pairs have said of a run so far, and the state that they liked best (see `validation`).
+    """What held-out pairs have said of a run so far, and the state that they liked best (see `validation`)."""
 
-    settings : dict, how the run is evaluated: it goes on in no other way
-    epoch, last_epoch : float, epochs done when the best and the latest state were evaluated, or None before the first
-    figures, last_figures : dict of str -> float, what was found then
-    stale : int, evaluations since the best one; finished : bool, the run is over
-    matrices : dict of str -> float32 array, of the best state; empty before the first evaluation, and once the run is
-        over, for then the model's own are the best
-    """
-
-    settings: dict
-    epoch: float | None = None
-    figures: dict = field(default_factory=dict)
-    last_epoch: float | None = None
+    settings: dict  # how the run is evaluated: it goes on in no other way
+    epoch: float | None = None  # done when the best state was evaluated; None before the first
+    figures: dict = field(default_factory=dict)  # str -> float, what was found then
+    last_epoch: float | None = None  # of the latest state
     last_figures: dict = field(default_factory=dict)
-    stale: int = 0
-    finished: bool = False
-    matrices: dict = field(default_factory=dict)
+    stale: int = 0  # evaluations since the best one
+    finished: bool = False  # the run is over
+    matrices: dict = field(default_factory=dict)  # of the best state; empty once the model's own are the best
 
     def as_dict(self):
         """Return all but the matrices, as JSON can hold it."""
@@ -74,10 +62,56 @@ class Best:
 
 @dataclass
 class LastGoodState:
-    """The state that a run goes back to if it diverges, where that is an earlier one than its latest.
-
-    matrices : dict of str -> float32 array, as `Model.matrices`
-    """
+    """The state that a run goes back to if it diverges, where that is an earlier one than its latest."""
 
     position: Progress
     matrices: dict
+
+
+KNOWN = "known.npy"
+_MOST = 12_500_000  # pairs that are kept, 100 MB
+
+
+def known_of(data):
+    """Return who has what in encoded pairs of users and items: csr_matrix of ones; None of other data, or too many."""
+    if data.vocab_out is data.vocab or not 0 < data.matrix.nnz <= _MOST:
+        return None
+    return ones_of(data.matrix)
+
+
+def with_known(data, earlier):
+    """Return encoded newer pairs of users and items with those that an earlier model keeps.
+
+    A few passes over all of them go on where that model is; passes over the newer ones alone would forget the others.
+
+    data : EncodedPairs, whose vocabularies know all of the earlier `Model`; other data stay as they are
+    """
+    if earlier.known is None or data.vocab_out is data.vocab:
+        return data
+    from scipy.sparse import coo_matrix
+
+    before = earlier.known.tocoo()
+    rows = data.vocab.words.find_all(earlier.vocab.words)
+    columns = data.vocab_out.words.find_all(earlier.vocab_out.words)
+    moved = coo_matrix((before.data, (rows[before.row], columns[before.col])), data.matrix.shape).tocsr()
+    return replace(data, matrix=(data.matrix + moved).tocsr(), order=None, times=None)
+
+
+def write_known(folder, known):
+    """Write known pairs into a folder; nothing if there are none."""
+    if known is not None:
+        pairs = known.tocoo()
+        np.save(folder / KNOWN, np.stack([pairs.row, pairs.col], axis=1).astype(np.int32), allow_pickle=False)
+
+
+def read_known_pairs(folder, shape):
+    """Return what `write_known` wrote, csr_matrix of ones, None if it wrote nothing; InputError if it is damaged."""
+    path = folder / KNOWN
+    if not path.exists():
+        return None
+    from scipy.sparse import coo_matrix
+
+    pairs = read_numbers(path)
+    if pairs.shape[1] != 2 or pairs.min() < 0 or (pairs.max(axis=0) >= shape).any():
+        raise InputError(f"{path}: not pairs of the {shape[0]:,} users and {shape[1]:,} items here; it is damaged")
+    return ones_of(coo_matrix((np.ones(len(pairs), np.float32), pairs.T), shape))

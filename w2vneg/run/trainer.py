@@ -2,6 +2,8 @@
 
 import dataclasses
 import math
+import signal
+import threading
 import time
 import warnings
 from contextlib import contextmanager
@@ -15,53 +17,34 @@ from ..kernels.schedule import linear
 from ..objectives.presets import epochs_over
 from ..objectives.readout import parse
 from .diagnostics import Diagnoser
-from .known import known_of
-from .model import Model
+from .model import Model, look_at_contexts
 from .ranked import assemble
-from .readout import look_at_contexts
-from .signals import first_signal
-from .state import LastGoodState, Progress, Provenance
+from .state import LastGoodState, Progress, Provenance, known_of
 
 _HALVINGS = 5
 _ABSURD = 5.0  # times the untrained loss: no objective gets there but by diverging
+_ENDING = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT")  # Ctrl-C, a scheduler, a dropped ssh, Ctrl-\\
 _FREE = ("preset", "plugin", "epochs", "ray_address")  # options that may change within a run
 
 
 class Trainer:
     """Trains one model on one encoded corpus.
 
-    Parameters
-    ----------
-    corpus : EncodedCorpus or EncodedPairs
-    config : TrainConfig or RunSpec
-    listeners : sequence of callables
-        Called with each event of `w2vneg.ground.events`, in order, between rounds.
-    model : Model, optional
-        A model to go on with, from where its position says; its vocabulary and configuration must be these.
-    diagnose : bool
-        Look at the draws after each epoch and tell a `Diagnosis`; training is the same to the bit.
-    validation : Validation, optional
-        Held-out pairs to evaluate the run on while it trains, which may end it (see `validation`).
-    checkpoints : Checkpoints, optional
-        Where the model is saved while it trains (see `checkpoints`); training is the same to the bit.
-    start : Start, optional
-        Rows that a new model begins with (see `start`); `started` is how many there were.
-
-    Raises
-    ------
-    ConfigError
-        If the plugs do not go together or the model does not fit; before any work.
-    UnknownNameError
-        If a plug is not registered.
-    InputError
-        If the corpus has no pair to train on.
+    corpus : EncodedCorpus or EncodedPairs; config : TrainConfig or RunSpec
+    listeners : sequence of callables, called with each event of `w2vneg.ground.events`, in order, between rounds
+    model : Model, optional, one to go on with, from where its position says; its vocabulary and options must be these
+    diagnose : bool, look at the draws after each epoch and tell a `Diagnosis`; training is the same to the bit
+    validation : Validation, optional, held-out pairs to evaluate the run on, which may end it
+    checkpoints : Checkpoints, optional, where the model is saved meanwhile; training is the same to the bit
+    start : WarmStart, optional, rows that a new model begins with; `started` is how many there were
+    ConfigError if the plugs do not go together or the model does not fit, UnknownNameError if a plug is not registered,
+        InputError if the corpus has no pair to train on; before any work
     """
 
     def __init__(
         self, corpus, config, listeners=(), model=None, diagnose=False, validation=None, checkpoints=None, start=None
     ):
-        self.corpus = corpus
-        self.config = config.resolved(cores=available_threads())
+        self.corpus, self.config = corpus, config.resolved(cores=available_threads())
         if self.config.epochs is None:
             n_pairs = self.config.source.pairs_per_epoch or corpus.n_pairs
             self.config = dataclasses.replace(self.config, epochs=epochs_over(n_pairs))
@@ -70,10 +53,9 @@ class Trainer:
             check_whole(corpus, "--diagnose")
         if parse(self.config.readout).needs_contexts:
             check_whole(corpus, f"--readout {self.config.readout}")
-        self.listeners = list(listeners)
+        self.listeners, self.stopped = list(listeners), False
         self.diagnose, self._diagnoser = diagnose, None
         self.validation, self.checkpoints = validation, checkpoints
-        self.stopped = False
         if model is not None:
             if self.config.exchange_every == "auto":  # it is chosen once and kept
                 self.config = dataclasses.replace(self.config, exchange_every=model.config.exchange_every)
@@ -138,19 +120,11 @@ class Trainer:
         self.stopped = True
 
     def train(self):
-        """Train to the end, or to the end of the round in which `stop` is called or Ctrl-C pressed.
+        """Train to the end, or to the end of the round in which `stop` is called or Ctrl-C pressed; return the Model.
 
-        Returns
-        -------
-        Model
-
-        Raises
-        ------
-        DivergenceError
-            If training leaves the finite numbers, or its loss climbs beyond 5 times the untrained one, again and again
-            at ever smaller alphas; the model then holds the last good state.
-        InputError
-            If subsampling leaves no pair to train on.
+        DivergenceError if training leaves the finite numbers, or its loss climbs beyond 5 times the untrained one,
+            again and again at ever smaller alphas; the model then holds the last good state
+        InputError if subsampling leaves no pair to train on
         """
         try:
             self._train()
@@ -172,21 +146,26 @@ class Trainer:
         try:
             look_at_contexts(self.model, self.corpus)
         except Exception as error:  # what was trained must not be lost by it: the read-out says what it lacks
-            warnings.warn(f"the contexts of words could not be looked at ({_said(error)})", stacklevel=3)
+            said = f"{type(error).__name__}: {error}".removesuffix(": ")
+            warnings.warn(f"the contexts of words could not be looked at ({said})", stacklevel=3)
         if self.stopped and not self.complete:
             self._tell(Interrupted(self.model.position.epoch + 1, self._fraction()))
 
     def _fraction(self, rounds=0):
         """Share of the whole run that is done, or will be after so many more `rounds`."""
-        position = self.model.position
-        return min(1.0, (position.epoch + (position.round + rounds) / self.engine.n_rounds) / self.config.epochs)
+        return min(1.0, self._epochs(rounds) / self.config.epochs)
 
     def _epoch(self, clock):
         """Run the rounds of the current epoch that are still to come."""
         position = self.model.position
         rounds = self.engine.plan(position.epoch)
-        every = max(1, len(rounds) // self._kept_states())
-        good = self._keep_former() or self._keep()
+        # copying both matrices, and looking through them, costs as much as 1 % of so many tokens as they have numbers
+        affordable = self.engine.n_positions // (self.model.vectors_in.size + self.model.vectors_out.size)
+        every = max(1, len(rounds) // min(4, max(1, affordable)))
+        former, self.model.good = self.model.good, None  # of a run that was interrupted after it
+        if former is not None:
+            self.engine.keep(former.matrices)
+        good = former.position if former is not None else self._keep()
         while position.round < len(rounds) and not self.stopped:
             if self._evaluate(clock) or self.stopped:
                 break
@@ -207,7 +186,9 @@ class Trainer:
             clock.add(loss, pairs, now.positions)
             if kept:
                 good = self._keep()
-            self._tell_round(clock)
+            at, seconds = self._fraction(), clock.seconds()
+            done = position.epoch + 1, at, clock.tokens, clock.pairs, self._alpha(at), clock.recent_loss()
+            self._tell(RoundDone(*done, self.loss_at_init, seconds))
             if self.stopped and not checked and not self.engine.healthy():
                 self._roll_back(good)  # what is handed over now is kept
             elif not last and not self.stopped:
@@ -229,8 +210,8 @@ class Trainer:
     def _checkpoint(self, clock, good, healthy):
         """Save the model within an epoch if that is due.
 
-        good : Progress, of the state to go back to; a run resumed from here must go back no less far
-        healthy : bool, the latest state is known to be; one that is not is left to the next check
+        good : Progress, of the state to go back to; healthy : bool, the latest state is known to be; one that is not is
+            left to the next check
         """
         if self.checkpoints is None or not self.checkpoints.due() or not (healthy or self.engine.healthy()):
             return
@@ -245,15 +226,6 @@ class Trainer:
 
         self.checkpoints.save(self.model, prepare=prepare)
         self.model.good = None
-
-    def _kept_states(self):
-        """Return how often an epoch remembers a good state (int): four times at most, and less where it costs much.
-
-        Copying both matrices, and looking for what is not finite in them, takes about a hundredth of the time in which
-        as many tokens are trained as they have numbers.
-        """
-        numbers = self.model.vectors_in.size + self.model.vectors_out.size
-        return min(4, max(1, self.engine.n_positions // numbers))
 
     def _epochs(self, rounds=0):
         """Return how many epochs are done, or will be after so many more `rounds`."""
@@ -281,13 +253,6 @@ class Trainer:
         self.engine.keep()
         return Progress(**vars(self.model.position))
 
-    def _keep_former(self):
-        """Remember the good state of a run that was interrupted after it; return its position, or None without one."""
-        former, self.model.good = self.model.good, None
-        if former is not None:
-            self.engine.keep(former.matrices)
-            return former.position
-
     def _roll_back(self, good):
         position = self.model.position
         self.engine.go_back()
@@ -311,21 +276,13 @@ class Trainer:
                 "raise --subsample, or switch it off with 0"
             )
         loss = position.loss_sum / position.pairs
-        done = EpochDone(
-            position.epoch + 1,
-            self.config.epochs,
-            clock.tokens,
-            position.pairs,
-            loss,
-            self.loss_at_init,
-            self._alpha((position.epoch + 1) / self.config.epochs),
-            clock.seconds(),
-        )
+        epoch, epochs = position.epoch + 1, self.config.epochs
+        alpha, seconds = self._alpha(epoch / epochs), clock.seconds()
+        done = EpochDone(epoch, epochs, clock.tokens, position.pairs, loss, self.loss_at_init, alpha, seconds)
         position.epoch += 1
         position.round, position.loss_sum, position.pairs = 0, 0.0, 0
         self._tell(done)
-        report = self.engine.report(position.epoch)
-        if report is not None:
+        if (report := self.engine.report(position.epoch)) is not None:
             self._tell(report)
         if self.diagnose:
             with clock.stopped():
@@ -339,31 +296,11 @@ class Trainer:
             with clock.stopped():
                 self._save()
 
-    def _tell_round(self, clock):
-        fraction = self._fraction()
-        alpha = self._alpha(fraction)
-        self._tell(
-            RoundDone(
-                self.model.position.epoch + 1,
-                fraction,
-                clock.tokens,
-                clock.pairs,
-                alpha,
-                clock.recent_loss(),
-                self.loss_at_init,
-                clock.seconds(),
-            )
-        )
-
     def _tell(self, event):
         if not event.passing:
             self.model.history.append(event.as_dict())
         for listener in self.listeners:
             listener(event)
-
-
-def _said(error):
-    return f"{type(error).__name__}: {error}".removesuffix(": ")
 
 
 class _Clock:
@@ -395,3 +332,31 @@ class _Clock:
         begun = time.perf_counter()
         yield
         self.begun += time.perf_counter() - begun
+
+
+@contextmanager
+def first_signal(request):
+    """Turn the first signal that would end the process into a call of `request`; a second one acts as ever.
+
+    Main thread only; elsewhere nothing changes. A signal that is set to be ignored (nohup, the background of a script)
+    stays ignored. request : callable without arguments; called by the handler, so it must do next to nothing
+    """
+    former = {}
+
+    def handler(number, frame):
+        restore()
+        request()
+
+    def restore():
+        while former:
+            number, before = former.popitem()
+            signal.signal(number, before)
+
+    if threading.current_thread() is threading.main_thread():
+        for number in (getattr(signal, name) for name in _ENDING if hasattr(signal, name)):
+            if signal.getsignal(number) not in (signal.SIG_IGN, None):
+                former[number] = signal.signal(number, handler)
+    try:
+        yield
+    finally:
+        restore()

@@ -8,6 +8,7 @@ The state of this is `Model.best` and part of the model folder, so that a resume
 would have. Only states that were found healthy are evaluated, and training never goes back behind one that was.
 """
 
+import dataclasses
 import math
 import os
 import re
@@ -18,12 +19,16 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse
 
+from ..data import catalog
 from ..data.encoded.heldout import HeldOut, read_pairs_file
 from ..ground.errors import ConfigError, InputError, did_you_mean
 from ..ground.events import BestRestored, Validated
+from ..ground.files.bounded import read_bytes
+from ..vectors import Vectors
 from ..vectors.evaluation import METRICS, evaluate_ranking, popularity_scores, scores_of
 from ..vectors.evaluation.analogy import HALVES
 from ..vectors.evaluation.scores import RAW, are_items_of_one_kind, share_of
+from .model import look_at_contexts, read_out
 from .state import Best
 
 _OTHER_K = 15  # of the figures reported beside a metric without a K
@@ -83,28 +88,12 @@ def set_names():
 class Validation:
     """How a run is evaluated; what it has found so far stands in the model, so that many runs can share one of these.
 
-    Parameters
-    ----------
-    held : HeldOut
-        Pairs (i, j) with weights, as ids of the model's two vocabularies; not trained on.
-    metric : str
-        See `Metric.parse`.
-    patience : int, at least 1, optional
-        End the run after so many evaluations in a row without a better one; None goes through all epochs.
-    every : float, above 0
-        Epochs from one evaluation to the next.
-    score
-        By what targets are sorted; see `evaluation.scores.scores_of`.
-    known : HeldOut, optional
-        Pairs left out of each centre's ranking (those trained on); a held-out pair among them stays in. None: what the
-        users of the model have in training.
-    files : dict of str -> str, optional
-        Where `held` ("valid") and `known` come from, for resuming.
-
-    Raises
-    ------
-    ConfigError
-        If an option is out of range.
+    held : HeldOut, pairs (i, j) with weights, as ids of the model's two vocabularies; not trained on
+    metric, patience, every, score : as of `Validate`
+    known : HeldOut, optional, pairs left out of each centre's ranking (those trained on); a held-out pair among them
+        stays in. None: what the users of the model have in training.
+    files : dict of str -> str, optional, where `held` ("valid") and `known` come from, for resuming
+    ConfigError if an option is out of range
     """
 
     def __init__(self, held, *, metric="mpr", patience=None, every=1.0, score=RAW, known=None, files=None):
@@ -112,18 +101,18 @@ class Validation:
         self.patience, self.every, self.score = patience, float(every), score
         self.held, self._known, self.files = held, known, files or {}
 
+    def _fingerprint(self):
+        return _fingerprint(self.held)
+
     @property
     def settings(self):
         """What must be the same where a run is resumed, and the files: dict that JSON can hold."""
         known = None if self._known is None else _fingerprint(self._known)
         return {
-            "metric": self.metric.name,
-            "patience": self.patience,
-            "every": self.every,
-            "held": _fingerprint(self.held),
-            "known": known,
-            "files": self.files,
-        } | ({} if share_of(self.score) == 0 else {"score": self.score})
+            **{"metric": self.metric.name, "patience": self.patience, "every": self.every},
+            **{"held": self._fingerprint(), "known": known, "files": self.files},
+            **({} if share_of(self.score) == 0 else {"score": self.score}),
+        }
 
     def begin(self, model):
         """Prepare a model for evaluations, or make sure that those it has had were of this kind; ConfigError if not."""
@@ -140,9 +129,8 @@ class Validation:
             what = {"held": "other held-out pairs", "known": "other known pairs"}
             name = differing[0]
             found = what.get(name, f"{name} {own.get(name)}, now {settings.get(name)}")
-            raise ConfigError(
-                f"the run to resume was evaluated by {found}; resume it with the same --valid and options"
-            )
+            remedy = "resume it with the same --valid and options"
+            raise ConfigError(f"the run to resume was evaluated by {found}; {remedy}")
 
     def due(self, model, epoch, through):
         """Tell whether something is to be done after `epoch` epochs (float); `through`: they are all there are."""
@@ -155,16 +143,16 @@ class Validation:
     def evaluate(self, model, epoch, through):
         """Evaluate the model, and end the run if that is due.
 
-        Yields
-        ------
-        Event
-            `Validated` unless this very state was evaluated before, then `BestRestored` if the run is over.
+        Yields `Validated` unless this very state was evaluated before, then `BestRestored` if the run is over
         """
         best = model.best
         if best.last_epoch is None or abs(best.last_epoch - epoch) > _SAME_POINT:
             yield self._evaluated(model, epoch)
         if through or self._out_of_patience(best):
-            yield self._restored(model, epoch, not through)
+            for name, matrix in model.matrices().items():
+                np.copyto(matrix, best.matrices[name])
+            best.matrices, best.finished = {}, True
+            yield BestRestored(epoch, best.epoch, self.metric.name, best.figures, best.last_figures, not through)
 
     def _out_of_patience(self, best):
         return self.patience is not None and best.stale >= self.patience
@@ -180,24 +168,8 @@ class Validation:
             for key, matrix in model.matrices().items():
                 kept = best.matrices.setdefault(key, np.empty(matrix.shape, matrix.dtype))
                 np.copyto(kept, matrix)
-        return Validated(
-            epoch,
-            name,
-            figures,
-            figures[name],
-            best.figures[name],
-            best.epoch,
-            improved,
-            best.stale,
-            time.perf_counter() - begun,
-        )
-
-    def _restored(self, model, epoch, early):
-        best = model.best
-        for name, matrix in model.matrices().items():
-            np.copyto(matrix, best.matrices[name])
-        best.matrices, best.finished = {}, True
-        return BestRestored(epoch, best.epoch, self.metric.name, best.figures, best.last_figures, early)
+        found = figures[name], best.figures[name], best.epoch, improved, best.stale
+        return Validated(epoch, name, figures, *found, time.perf_counter() - begun)
 
     def of_popularity(self, model):
         """Return what popularity alone has by the metric (float), by the counts of a model of items.
@@ -217,16 +189,8 @@ class Validation:
         if self._known is not None:
             places = self._known.centres, self._known.targets
             known = scipy.sparse.coo_matrix((np.ones(len(places[0]), np.float32), places), shape)
-        result = evaluate_ranking(
-            scores,
-            held,
-            shape[1],
-            ks=(self.metric.k,),
-            known=known,
-            one_kind=are_items_of_one_kind(model),
-            samples=0,
-            bootstrap=0,
-        )
+        how = {"ks": (self.metric.k,), "known": known, "one_kind": are_items_of_one_kind(model)}
+        result = evaluate_ranking(scores, held, shape[1], samples=0, bootstrap=0, **how)
         return {name: float(value) for name, value in self.metric.figures(result).items()}
 
 
@@ -234,25 +198,17 @@ class Validation:
 class Validate:
     """What a run is evaluated on while it trains, and how: the argument `valid` of `Word2Vec.fit`.
 
-    Parameters
-    ----------
-    pairs : path, table in memory or HeldOut
-        Held-out pairs, ranked between rounds; the best state is what `fit` ends with.
-    metric : str
-        What is best: mpr, ndcg@15, nll or another figure that docs/ranking.md has a name of ``--metric`` for.
-    patience : int, at least 1, optional
-        Stop after so many evaluations in a row without a better one; None goes through all epochs.
-    every : float, above 0
-        Epochs from one evaluation to the next.
-    score : "raw", "corrected" or float
-        Dot products, or corrected for popularity; a number is the share of the correction.
-    exclude_known : path, table in memory or HeldOut, optional
-        Pairs to leave out of the ranking; what users have in training, if None.
-
-    Raises
-    ------
-    ConfigError
-        If metric, patience or every is out of range.
+    pairs : path, table in memory or HeldOut, held-out pairs, ranked between rounds; the best state is what `fit` ends
+        with
+    metric : str, what is best: mpr, ndcg@15, nll or another figure that docs/ranking.md has a name of ``--metric`` for
+    patience : int, at least 1, optional, stop after so many evaluations in a row without a better one; None goes
+        through all epochs
+    every : float, above 0, epochs from one evaluation to the next
+    score : "raw", "corrected" or float, dot products, or corrected for popularity; a number is the share of the
+        correction
+    exclude_known : path, table in memory or HeldOut, optional, pairs to leave out of the ranking; what users have in
+        training, if None
+    ConfigError if metric, patience or every is out of range
     """
 
     pairs: str | os.PathLike | HeldOut
@@ -282,29 +238,17 @@ def check_options(metric="mpr", patience=None, every=1.0, score=RAW):
 
 
 def make_validation(valid, encoded, *, known=None, lowercase=False, **options):
-    """Make a `Validation` for data that is trained on.
+    """Make a `Validation` for `encoded` data that are trained on.
 
-    Parameters
-    ----------
-    valid, known : path, table in memory or HeldOut
-        Held-out pairs, and pairs to leave out of the ranking (or None): item, target[, weight] (see
-        `data.encoded.heldout.read_pairs_file`).
-    encoded : EncodedCorpus or EncodedPairs
-        For its vocabularies.
-    lowercase : bool
-        Whether the names of the training data were lower-cased.
-    **options
-        metric, patience, every, score: see `Validation`.
-
-    Raises
-    ------
-    InputError
-        If a file cannot be read, or no pair of it has both items in the vocabularies.
-    ConfigError
-        If an option is out of range.
+    valid, known : path, table in memory or HeldOut, held-out pairs, and pairs to leave out of the ranking (or None):
+        item, target[, weight] (see `data.encoded.heldout.read_pairs_file`)
+    lowercase : bool, whether the names of the training data were lower-cased; metric, patience, every, score : see
+        `Validation`
+    InputError if a file cannot be read, or no pair of it has both items in the vocabularies
     """
     check_options(**options)
-    files = {name: os.path.abspath(path) for name, path in (("valid", valid), ("known", known)) if _is_path(path)}
+    named = {"valid": valid, "known": known}
+    files = {name: os.path.abspath(path) for name, path in named.items() if isinstance(path, str | os.PathLike)}
     held, left_out = (
         given
         if given is None or isinstance(given, HeldOut)
@@ -316,13 +260,67 @@ def make_validation(valid, encoded, *, known=None, lowercase=False, **options):
     return Validation(held, known=left_out, files=files, **options)
 
 
-def _is_path(given):
-    return isinstance(given, str | os.PathLike)
-
-
 def _fingerprint(pairs):
     """Return a number by which pairs are known again."""
     value = 0
     for array, kind in ((pairs.centres, np.int64), (pairs.targets, np.int64), (pairs.weights, np.float64)):
         value = zlib.crc32(np.ascontiguousarray(array, kind).tobytes(), value)
     return value
+
+
+@dataclass(frozen=True)
+class NamedSet:
+    """dataset : str, as of `w2vneg data list`; kind : "similarity" or "analogy"; half : str or None, of an analogy"""
+
+    dataset: str
+    kind: str
+    half: str | None = None
+
+    @classmethod
+    def of(cls, name):
+        """Return the set that `name`, one of `validation.set_names`, stands for."""
+        if name in catalog.names("similarity"):
+            return cls(name, "similarity")
+        dataset, _, half = name.rpartition("-")
+        if half in HALVES and dataset in catalog.names("analogy"):
+            return cls(dataset, "analogy", half)
+        return cls(name, "analogy")
+
+    @property
+    def for_choices(self):
+        """Whether the set is there for making choices; results are reported on the others."""
+        return self.half == "dev" or self.dataset.endswith("-dev")
+
+
+class SetValidation(Validation):
+    """As `Validation`, by an evaluation set.
+
+    encoded : EncodedCorpus, for read-outs that look at contexts, and to see now how many words are known
+    metric : str, one of `set_names`; mirror : str, optional, where named data are looked for, too
+    DataError if the set is nowhere, InputError if too few of its words are known
+    """
+
+    def __init__(self, encoded, *, metric, patience=None, every=1.0, mirror=None):
+        super().__init__(None, metric=metric, patience=patience, every=every)
+        self.set, self._encoded, self._mirror = NamedSet.of(self.metric.name), encoded, mirror
+        self._held = zlib.crc32(read_bytes(catalog.resolve(self.set.dataset, mirror=mirror, kind=self.set.kind)))
+        words = encoded.vocab.words
+        anything = np.random.default_rng(0).standard_normal((len(words), 2)).astype(np.float32)
+        self._figures_of(Vectors(words, anything))
+
+    def _fingerprint(self):
+        return self._held
+
+    def figures(self, model):
+        """Evaluate a model's vectors as they are now: dict of str -> float, the metric first."""
+        now = dataclasses.replace(model, best=None)  # `read_out` takes the best state otherwise
+        look_at_contexts(now, self._encoded)
+        return self._figures_of(Vectors(now.vocab.words, read_out(now)[0]))
+
+    def _figures_of(self, vectors):
+        if self.set.kind == "similarity":
+            found = vectors.evaluate_similarity(self.set.dataset, self._mirror)
+            return {self.metric.name: found.spearman, f"{self.metric.name} pearson": found.pearson}
+        found = vectors.evaluate_analogy(self.set.dataset, self._mirror, half=self.set.half)
+        shares = {f"{self.metric.name} p@{k}": share for k, share in found.overall.precision.items()}
+        return {self.metric.name: shares.pop(f"{self.metric.name} p@1")} | shares

@@ -1,8 +1,5 @@
-"""Compile ahead what a run will need: by running it, on data made up for the purpose.
-
-Nothing is compiled by a list of signatures of its own, which would have to follow every change elsewhere. A few made-up
-sentences are written to a file, read as any file is (read-only maps are another type to the compiler than other arrays)
-and trained on with the options of the run.
+"""Compile ahead what a run will need: by running it, on a made-up file, read as any file is (read-only maps are another
+type to the compiler than other arrays).
 """
 
 import dataclasses
@@ -32,23 +29,11 @@ class Warmed:
 
 
 def warm_up(config, source="text"):
-    """Compile what a run needs, into the disk cache.
+    """Compile what a run needs, into the disk cache; return what was `Warmed`.
 
-    Parameters
-    ----------
-    config : TrainConfig
-        As for `Word2Vec`; dim and the plugs matter, the number of workers beyond two and of epochs does not.
-    source : str
-        What the run will read, as `TrainConfig.source`.
-
-    Returns
-    -------
-    Warmed
-
-    Raises
-    ------
-    ConfigError
-        If the options do not go together, or compiled code has nowhere to stay.
+    config : TrainConfig; dim and the plugs matter, the number of workers beyond two and of epochs does not
+    source : str, what the run will read, as `TrainConfig.source`
+    ConfigError if the options do not go together, or compiled code has nowhere to stay
     """
     check_cache()
     before, begun = compilations(), time.perf_counter()
@@ -59,8 +44,8 @@ def warm_up(config, source="text"):
         config = dataclasses.replace(config, degeneracy=None)
     resolve(config)
     with tempfile.TemporaryDirectory() as folder:
-        word2vec = Word2Vec(config)
-        encoded = _encoded(Path(folder) / "made-up.txt", config.traversal)
+        word2vec, path = Word2Vec(config), Path(folder) / "made-up.txt"
+        encoded = config.traversal.made_up(path, [f"item{number}" for number in range(_ITEMS)], random.Random(1))
         word2vec.model = Run(config, encoded).trainer().train()
         word2vec.vectors.save(Path(folder) / "vectors.txt")
     new, found = [], []
@@ -80,7 +65,3 @@ def check_cache():
             "there is no place to keep compiled code: the cache folder cannot be written; set W2VNEG_JIT_CACHE, or "
             "W2VNEG_CACHE, to a folder that can"
         )
-
-
-def _encoded(path, traversal):
-    return traversal.made_up(path, [f"item{number}" for number in range(_ITEMS)], random.Random(1))

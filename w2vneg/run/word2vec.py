@@ -8,26 +8,29 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
+import os
 import warnings
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..config import RunSpec, TrainConfig
-from ..config.synonyms import GENSIM_METHODS
+from ..config.compatibility import about_cosines
+from ..config.synonyms import GENSIM_METHODS, from_gensim
+from ..config.table import options_of_users, table
 from ..data.inputs import Input, as_input, settled
 from ..data.sources import noun_of
 from ..ground.errors import ConfigError
 from ..ground.jit import watched
+from ..objectives.plugins import absolute_plugins, load_plugins
 from ..objectives.readout import parse
 from ..vectors import Vectors, spells, with_spellings
 from .checkpoints import Checkpoints
-from .conductor import Encoded, Run, doubts, encode, reading, resolve
-from .estimator import Estimator, with_options
+from .conductor import Encoded, Run, doubts_of, encode, reading, resolve
 from .follow import LOG, Followers
-from .model import Model
+from .model import Model, read_out
 from .prior import Prior, config_to_grow, gentler
-from .readout import read_out
 from .recommender import Recommender
 
 if TYPE_CHECKING:
@@ -40,29 +43,49 @@ if TYPE_CHECKING:
     from .validation import Validate, Validation
 
 
-class Word2Vec(Estimator, Recommender):
+def with_options(config, options):
+    """Return a configuration with other options, after loading the plug-in that they name.
+
+    config : TrainConfig or None, None for one of defaults
+    options : dict of str -> value, gensim's names are understood, too (`config.synonyms`)
+    ConfigError for an option that is unknown or out of range
+    """
+    if isinstance(options.get("plugin"), os.PathLike):
+        options = options | {"plugin": os.fspath(options["plugin"])}
+    load_plugins(options.get("plugin"))  # some of the others may be its own
+    options = from_gensim(options)
+    if config is None:
+        config = TrainConfig.from_mapping(options, "Word2Vec")
+    elif options:
+        config = dataclasses.replace(config, **options)
+    plugin = absolute_plugins(config.plugin)
+    return config if plugin == config.plugin else dataclasses.replace(config, plugin=plugin)
+
+
+class _Signature:
+    """The signature of a class as it is when somebody asks, with the options of all plugs registered by then."""
+
+    def __get__(self, instance, owner):
+        options = [
+            inspect.Parameter(item.name, inspect.Parameter.KEYWORD_ONLY, default=item.default, annotation=item.type)
+            for item in options_of_users()
+        ]
+        config = inspect.Parameter("config", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None)
+        return inspect.Signature([config, *options])
+
+
+class Word2Vec(Recommender):
     """Skip-gram embeddings with a choice of loss, sampler and weigher.
 
-    Parameters
-    ----------
-    config : TrainConfig, optional
-        All options in one; or give them by name.
-    **options
-        Fields of `TrainConfig`: ``loss="relaxed"``, ``temp=1.0``, ``dim=100``, ``window=5``, ``epochs=5``, …
+    config : TrainConfig, optional, all options in one; or give them by name
+    **options : fields of `TrainConfig`: ``loss="relaxed"``, ``temp=1.0``, ``dim=100``, ``window=5``, ``epochs=5``, …
         Those of gensim's names that mean the same are understood: ``vector_size=100``, ``sg=1``, ``negative=5``, …
-
-    Attributes
-    ----------
-    model : Model
-        Both matrices, vocabulary, resolved configuration and history; set by `fit`.
-    vectors : Vectors
-        Those of the trained words, by the read-out; set by `fit`.
-
-    Raises
-    ------
-    ConfigError
-        For an option that is unknown or out of range.
+    model : Model, both matrices, vocabulary, resolved configuration and history; set by `fit`
+    vectors : Vectors, those of the trained words, by the read-out; set by `fit`
+    ConfigError for an option that is unknown or out of range
     """
+
+    __signature__ = _Signature()
 
     def __init__(self, config: TrainConfig | RunSpec | None = None, **options: Any) -> None:
         if isinstance(config, RunSpec):  # of a model
@@ -75,11 +98,7 @@ class Word2Vec(Estimator, Recommender):
         self.model: Model | None = None
         self._folder: str | None = None  # of the model, if it was loaded and not trained since
         self._trained_by: TrainConfig | None = None  # `config` as it was when the model was trained or loaded
-        self._read: tuple[Any, Any, Any] = (
-            None,
-            None,
-            None,
-        )  # the model, where it stood, and its vectors, as `wv` has made them last
+        self._read: Any = None, None, None  # the model, where it stood, and its vectors, as `wv` has made them last
 
     def fit(
         self,
@@ -99,48 +118,36 @@ class Word2Vec(Estimator, Recommender):
     ) -> Vectors:
         """Train on a corpus.
 
-        Parameters
-        ----------
-        corpus : str, Path, Input, iterable of token lists, DataFrame, EncodedCorpus or EncodedPairs
-            A file, folder, glob or named corpus; an `Input` for baskets, ratings, pairs, counts or edges of a graph,
-            in files or in memory; or sentences as lists of str. A DataFrame with columns called user and item, or item
-            and target, and a sparse matrix that is not square, are pairs. What is encoded already is used as it is.
-        y : None
-            Not looked at; scikit-learn's pipelines and searches pass it.
-        vocab : Vocabulary or path, optional
-            Use this one rather than the corpus's own; of rectangular data that of the rows.
-        vocab_out : Vocabulary or path, optional
-            Of the columns of rectangular data; ConfigError with any other.
-        listeners : sequence of callables
-            Called with the trainer's events. The logger ``w2vneg`` gets them, too, and its child ``reading`` what was
-            read, in words.
-        progress : bool or callable, optional
-            True shows a bar, False none; left out there is one in a notebook. A callable is called with (done, total)
-            bytes while reading.
-        diagnose : bool
-            Look at the draws after each epoch: a `w2vneg.ground.events.Diagnosis` for the listeners and the history.
-        valid : path, HeldOut or Validate, optional
-            Held-out pairs to evaluate the model on between rounds; the best state is what `fit` ends with. `Validate`
-            says by which metric, how often, and with how much patience.
-        checkpoints : path or Checkpoints, optional
-            A model folder to save to while training goes on, after epochs and every ten minutes, and at the end.
-        init : path, Vectors or Model, optional
-            Begin with its rows where words are known to both: a model folder or a ``.bin`` of fastText's, whose two
-            matrices are taken, or vectors.
-        update : bool
-            Begin with the model that was loaded or trained before, and keep all of its words: the vocabulary grows by
-            those of the corpus, counts add up. The corpus is read twice; it alone is trained on. Of a text alpha is the
-            model's times √(new / (old + new) words). A model of users and items goes on with the pairs that it keeps,
-            too, gently: a fifth of alpha, a twentieth of the epochs. Both hold unless they have been changed.
-        freeze : bool
-            Rows that begin with those of `init`, or of the former model, do not move; the others are trained, against
-            them as well.
-
-        Returns
-        -------
-        Vectors
-            The trained input vectors; `model` has the rest. After Ctrl-C: what was trained until then (the best of it,
-            with `valid`), and a warning; another if the options give vectors of text whose cosines mean nothing.
+        corpus : str, Path, Input, iterable of token lists, DataFrame, EncodedCorpus or EncodedPairs, a file, folder,
+            glob or named corpus; an `Input` for baskets, ratings, pairs, counts or edges of a graph, in files or in
+            memory; or sentences as lists of str. A DataFrame with columns called user and item, or item and target, and
+            a sparse matrix that is not square, are pairs. What is encoded already is used as it is.
+        y : None, not looked at; scikit-learn's pipelines and searches pass it
+        vocab : Vocabulary or path, optional, use this one rather than the corpus's own; of rectangular data that of the
+            rows
+        vocab_out : Vocabulary or path, optional, of the columns of rectangular data; ConfigError with any other
+        listeners : sequence of callables, called with the trainer's events. The logger ``w2vneg`` gets them, too, and
+            its child ``reading`` what was read, in words.
+        progress : bool or callable, optional, True shows a bar, False none; left out there is one in a notebook. A
+            callable is called with (done, total) bytes while reading.
+        diagnose : bool, look at the draws after each epoch: a `w2vneg.ground.events.Diagnosis` for the listeners and
+            the history
+        valid : path, HeldOut or Validate, optional, held-out pairs to evaluate the model on between rounds; the best
+            state is what `fit` ends with. `Validate` says by which metric, how often, and with how much patience.
+        checkpoints : path or Checkpoints, optional, a model folder to save to while training goes on, after epochs and
+            every ten minutes, and at the end
+        init : path, Vectors or Model, optional, begin with its rows where words are known to both: a model folder or a
+            ``.bin`` of fastText's, whose two matrices are taken, or vectors
+        update : bool, begin with the model that was loaded or trained before, and keep all of its words: the vocabulary
+            grows by those of the corpus, counts add up. The corpus is read twice; it alone is trained on. Of a text
+            alpha is the model's times √(new / (old + new) words). A model of users and items goes on with the pairs
+            that it keeps, too, gently: a fifth of alpha, a twentieth of the epochs. Both hold unless they have been
+            changed.
+        freeze : bool, rows that begin with those of `init`, or of the former model, do not move; the others are
+            trained, against them as well
+        Returns Vectors: the trained input vectors; `model` has the rest. After Ctrl-C: what was trained until then (the
+            best of it, with `valid`), and a warning; another if the options give vectors of text whose cosines mean
+            nothing
         """
         if self._folder is not None and init is None and not update:
             warnings.warn(
@@ -155,9 +162,7 @@ class Word2Vec(Estimator, Recommender):
         followers = Followers(progress)
         if update and (init is not None or vocab is not None or vocab_out is not None):
             raise ConfigError("update=True begins with the model's own words; leave init, vocab and vocab_out out")
-        changed = self._changed() if update else {}
-        prior = self._prior(init, update, freeze, "alpha" in changed)
-        config = self._gentler(changed) if update else self.config
+        config, prior = self._beginning(init, update, freeze)
         run = Run(config, corpus, prior, vocab=vocab, vocab_out=vocab_out, diagnose=diagnose)
         kept = {name: getattr(self.config, name) for name in ("alpha", "min_alpha", "epochs")}
         self.config, self._folder = dataclasses.replace(run.given, **kept), None
@@ -172,42 +177,59 @@ class Word2Vec(Estimator, Recommender):
         validation = None if valid is None else valid.of(encoded, self.config.lowercase)
         if isinstance(checkpoints, str | Path):
             checkpoints = Checkpoints(checkpoints)
-        listeners = [*_checked(listeners), followers]
+        if callable(listeners) or not all(map(callable, listeners)):
+            raise ConfigError("listeners must be a list of functions of one event: fit(…, listeners=[print])")
         with followers, watched(followers), nullcontext() if checkpoints is None else checkpoints.owning():
-            trainer = run.trainer(listeners, validation, checkpoints)
+            trainer = run.trainer([*listeners, followers], validation, checkpoints)
             self.model = trainer.model
             trainer.train()
             if checkpoints is not None:
                 self.save(checkpoints.folder)
         if not trainer.complete:
             warnings.warn("training was interrupted; the vectors are those trained so far", stacklevel=2)
-        for doubt in doubts(trainer):
-            warnings.warn(doubt, stacklevel=2)
+        for doubt in (about_cosines(trainer.config), *(doubts_of(trainer) if trainer.complete else ())):
+            if doubt:
+                warnings.warn(doubt, stacklevel=2)
         return self.vectors
 
+    def _beginning(self, init, update, freeze):
+        """Return the configuration of a `fit`, and the `Prior` that it begins with."""
+        if not update:
+            if freeze and init is None:
+                raise ConfigError("freeze keeps the rows that a run begins with; give init or update=True with it")
+            return self.config, Prior() if init is None else Prior.init(init, freeze)
+        model, before = self._trained(), self._trained_by
+        given = {name: getattr(self.config, name) for name in ("alpha", "epochs")}
+        changed = {name: value for name, value in given.items() if before is None or value != getattr(before, name)}
+        own = gentler(model, changed)
+        own |= {"min_alpha": None} if "alpha" in own else {}
+        prior = Prior.update(model, self._folder or "", freeze, "alpha" in changed)
+        return dataclasses.replace(self.config, **own), prior
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return all options by name; None where one is left open. `deep` is scikit-learn's and changes nothing."""
+        return {item.name: self.config.get(item.name) for item in options_of_users()}
+
     def set_params(self, **params: Any) -> Word2Vec:
-        super().set_params(**params)
+        """Change options, for the next `fit`; ConfigError for one that is unknown or out of range."""
+        settled = params.keys() & table().keys() - {item.name for item in options_of_users()}
+        if settled:
+            raise ConfigError(f"{min(settled)} is no option to set; it follows from the others and from what is read")
+        self.config = with_options(self.config, params)
         self._trained_by = self._trained_by and _opened(self._trained_by, params)
         return self
 
-    def _changed(self):
-        """Return alpha and epochs, where they were changed since the model was trained or loaded (dict)."""
-        before = self._trained_by
-        given = {name: getattr(self.config, name) for name in ("alpha", "epochs")}
-        return {name: value for name, value in given.items() if before is None or value != getattr(before, name)}
+    def __sklearn_tags__(self) -> Any:
+        """Return scikit-learn's tags; it alone asks for them."""
+        from sklearn.utils import InputTags, Tags, TargetTags
 
-    def _gentler(self, changed):
-        """Return the configuration of an update: with its own alpha and epochs, unless they have been changed."""
-        own = gentler(self._trained(), changed)
-        return dataclasses.replace(self.config, **own, **({"min_alpha": None} if "alpha" in own else {}))
+        tags = InputTags(one_d_array=True, two_d_array=False, string=True)
+        return Tags(estimator_type=None, target_tags=TargetTags(required=False), input_tags=tags)
 
-    def _prior(self, init, update, freeze, own_alpha):
-        """Return what `fit` begins with, a `Prior`."""
-        if update:
-            return Prior.update(self._trained(), self._folder or "", freeze, own_alpha)
-        if freeze and init is None:
-            raise ConfigError("freeze keeps the rows that a run begins with; give init or update=True with it")
-        return Prior() if init is None else Prior.init(init, freeze)
+    def __repr__(self):
+        values = self.config.as_dict()
+        given = {item.name: values[item.name] for item in options_of_users() if values[item.name] != item.default}
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in given.items())})"
 
     def check(self) -> None:
         """Raise now, before a corpus is read, if the options do not go together or name what is not there."""
@@ -285,18 +307,11 @@ class Word2Vec(Estimator, Recommender):
     def read_out(self, readout: str | None = None, oov: str | None = None) -> Vectors:
         """Return the vectors of the trained words.
 
-        Parameters
-        ----------
-        readout : str, optional
-            How they are made of the two matrices, if not as the options say: ``"in"``, ``"both+letters"``, …
-        oov : {None, "letters"}
-            With ``"letters"`` the vectors have one for any spelling; needs a read-out with letters or
-            paradigms, or n-grams and the read-out ``"in"``.
-
-        Raises
-        ------
-        ConfigError
-            If the read-out is unknown or does not fit what was read.
+        readout : str, optional, how they are made of the two matrices, if not as the options say: ``"in"``,
+            ``"both+letters"``, …
+        oov : {None, "letters"}, with ``"letters"`` the vectors have one for any spelling; needs a read-out with letters
+            or paradigms, or n-grams and the read-out ``"in"``
+        ConfigError if the read-out is unknown or does not fit what was read
         """
         model = self._trained()
         matrix, spellings, rules = read_out(model, readout, spell=spells(oov))
@@ -311,10 +326,7 @@ class Word2Vec(Estimator, Recommender):
     def plot_history(self) -> Any:
         """Return a matplotlib figure of the run by epoch, which a notebook shows: loss, held-out figures, alpha, speed.
 
-        Raises
-        ------
-        ConfigError
-            Before `fit`. MissingExtraError without the extra ``plot``.
+        ConfigError before `fit`. MissingExtraError without the extra ``plot``
         """
         from ..look.report import history_figure
 
@@ -328,13 +340,9 @@ class Word2Vec(Estimator, Recommender):
     def load(cls, folder: str | Path, plugin: str | None = None, **changes: Any) -> Word2Vec:
         """Read a model folder back.
 
-        Parameters
-        ----------
         folder : path
-        plugin : str, optional
-            The plug-ins that it needs; must be named where somebody else wrote the folder.
-        **changes
-            Options of the run that are to be others in ``fit(…, update=True)``: ``alpha=0.01``, ``epochs=2``, …
+        plugin : str, optional, the plug-ins that it needs; must be named where somebody else wrote the folder
+        **changes : options of the run that are to be others in ``fit(…, update=True)``: ``alpha=0.01``, ``epochs=2``, …
         """
         model = Model.load(folder)
         word2vec = cls(config_to_grow(model, folder, {"plugin": plugin} | changes))
@@ -346,10 +354,3 @@ class Word2Vec(Estimator, Recommender):
 def _opened(config, given):
     """Return a configuration with alpha and epochs open where they are `given`, so that they count as changed."""
     return dataclasses.replace(config, **{name: None for name in ("alpha", "epochs") if name in given})
-
-
-def _checked(listeners):
-    """Return the listeners; ConfigError unless they are several callables, or none."""
-    if callable(listeners) or not all(map(callable, listeners)):
-        raise ConfigError("listeners must be a list of functions of one event: fit(…, listeners=[print])")
-    return listeners

@@ -128,7 +128,7 @@ def compared(matrix, lengths, first, second, left_out, k, coarse=None):
     Returns nearer, two int; rows and cosines, intp and float64 (at most k,), those with the highest lower one of their
     two cosines, and the lower ones.
     """
-    from ..kernels.evaluation.coarse import dots_of_some
+    from ..kernels.evaluation.best import dots_of_some
 
     queries, cosine, margin = np.stack([first, second]), first @ second, _margin(matrix.shape[1])
     singles, nearer, rows = queries.astype(np.float32), 0, np.arange(len(matrix))

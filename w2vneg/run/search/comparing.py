@@ -17,7 +17,7 @@ import numpy as np
 from ...ground.errors import InputError
 from ...ground.files.bounded import read_json
 from ..validation import Validation
-from .trials import key_of
+from .trials import by_combination, key_of
 
 SAVED = "compare.json"
 PAIRED = "Differences are from the first run, paired by seed; p is of paired t-tests, after Holm's correction."
@@ -25,42 +25,30 @@ PAIRED = "Differences are from the first run, paired by seed; p is of paired t-t
 
 @dataclass(frozen=True)
 class Compared:
-    """One run over its seeds, by one metric on one set of data.
-
-    name, metric : str; data : str, empty if there are no others; values : dict of int -> float, the metric by seed
-    seconds : float, mean
-    mean : float; low, high : float, its interval, or None with one seed
-    difference, difference_low, difference_high : float, from the first run over the seeds of both; None for the first
-    p : float, of the difference, or None
-    reason : str, why it failed, or None; then all numbers are None
-    """
+    """One run over its seeds, by one metric on one set of data; all numbers are None where it failed."""
 
     name: str
     metric: str
-    data: str
-    values: dict
+    data: str  # empty if there are no others
+    values: dict  # seed -> float, the metric
     mean: float | None
-    low: float | None
+    low: float | None  # of the interval; None with one seed
     high: float | None
-    difference: float | None
+    difference: float | None  # from the first run over the seeds of both; None for the first
     difference_low: float | None
     difference_high: float | None
-    p: float | None
-    seconds: float | None
-    reason: str | None = None
+    p: float | None  # of the difference
+    seconds: float | None  # mean
+    reason: str | None = None  # why it failed
 
 
 class Measures(Validation):
-    """Several validations as one: an evaluation has the figures of all, and the first chooses.
-
-    parts : list of Validation, with the same patience
-    """
+    """Several validations as one: an evaluation has the figures of all, and the first chooses."""
 
     def __init__(self, parts):
         first = parts[0]
-        super().__init__(
-            first.held, metric=first.metric.name, patience=first.patience, every=first.every, score=first.score
-        )
+        how = {"patience": first.patience, "every": first.every, "score": first.score}
+        super().__init__(first.held, metric=first.metric.name, **how)
         self.parts = parts
 
     @property
@@ -85,10 +73,9 @@ def compared(trials, combinations, names, metric, data=""):
     trials : list of `trials.Trial`; combinations : list of dict, the options of each run; names : list of str, of each
     metric : str, the figure to compare; data : str, what the trials were trained on
     """
-    found = []
-    first = None
+    found, first, groups = [], None, by_combination(trials)
     for options, name in zip(combinations, names, strict=True):
-        own = [trial for trial in trials if key_of(trial.options, 0) == key_of(options, 0)]
+        own = groups.get(key_of(options), [])
         failed = next((trial.reason for trial in own if trial.reason is not None), None)
         if failed is not None or not own:
             found.append(Compared(name, metric, data, {}, *(None,) * 8, reason=failed or "was not run"))

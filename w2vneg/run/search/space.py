@@ -8,13 +8,13 @@ import numpy as np
 
 from ...config.synonyms import hint_for
 from ...config.table import table
-from ...ground.errors import ConfigError
+from ...ground.errors import ConfigError, require
+from ...ground.events import Validated
 from ...ground.option import checked
+from .trials import by_combination
 
-_NOT_SEARCHED = {
-    "seed": "--seeds repeats each combination under several",
-    "plugin": "name all of them with --plugin",
-}
+_NOT_SEARCHED = {"seed": "--seeds repeats each combination under several", "plugin": "name all of them with --plugin"}
+_FIRST = 5  # runs of `Tpe` that go to their ends before any is given up
 _TRUTHS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
 
@@ -119,10 +119,93 @@ def draws(grid, ranges, n, seed):
     for _ in range(100 * n):
         if len(found) == n:
             break
-        one = {name: ranges[name].draw(rng) if name in ranges else _choose(grid[name], rng) for name in names}
+        one = {}
+        for name in names:
+            values = grid.get(name, ())
+            one[name] = ranges[name].draw(rng) if name in ranges else values[int(rng.integers(len(values)))]
         found.setdefault(tuple(one.values()), one)
     return list(found.values())
 
 
-def _choose(values, rng):
-    return values[int(rng.integers(len(values)))]
+class Tpe:
+    """Proposes `n` combinations, with those that the folder has, by Optuna's TPE (Bergstra and others 2011).
+
+    TPE draws the first ten at random, then models where good and where bad runs lie. A run is given up when its best
+    evaluation so far is worse than the median of what the runs before it had at that point. Trials of a folder that is
+    gone on with are added without their curves. grid, ranges : as `parse_grid` and `parse_ranges` return them
+    """
+
+    def __init__(self, grid, ranges, n, seed):
+        self._optuna = require("optuna", "optuna", "--search tpe")
+        self._optuna.logging.set_verbosity(self._optuna.logging.WARNING)
+        self._grid, self._ranges, self._n, self._seed = grid, ranges, n, seed
+        self._study = self._running = None
+
+    def __len__(self):
+        return self._n
+
+    def corners(self):
+        """Return the combinations of the grid and of the ends of the ranges, a list of dict."""
+        return combinations(self._grid | {name: [span.low, span.high] for name, span in self._ranges.items()})
+
+    def begin(self, trials, metric):
+        """Take up the trials of a folder (list of Trial); `metric` is the Metric to choose by."""
+        optuna = self._optuna
+        self._study = optuna.create_study(
+            direction="maximize" if metric.sign > 0 else "minimize",
+            sampler=optuna.samplers.TPESampler(seed=self._seed),
+            pruner=optuna.pruners.MedianPruner(n_startup_trials=_FIRST),
+        )
+        groups = by_combination(trials).values()
+        self._former = [group for group in groups if self._covers(group[0].options)][: self._n]
+        for group in self._former:
+            failed = any(trial.reason is not None for trial in group)
+            result = {"state": optuna.trial.TrialState.FAIL} if failed else {"value": _mean(group, metric)}
+            kinds = self._distributions()
+            self._study.add_trial(optuna.trial.create_trial(params=group[0].options, distributions=kinds, **result))
+
+    def __iter__(self):
+        yield from (group[0].options for group in self._former)
+        for _ in range(self._n - len(self._former)):
+            self._running = self._study.ask(self._distributions())
+            ranges = self._ranges  # with the digits of `Range.draw`
+            yield {n: ranges[n].rounded(value) if n in ranges else value for n, value in self._running.params.items()}
+
+    def tell(self, trials, metric):
+        """Tell what came of the combination that was proposed last: its trials, one a seed."""
+        if self._running is None:  # one of the folder, which the study has
+            return
+        states, failed = self._optuna.trial.TrialState, [trial for trial in trials if trial.reason is not None]
+        if failed or not trials:
+            self._study.tell(self._running, state=states.PRUNED if failed and failed[0].given_up else states.FAIL)
+        else:
+            self._study.tell(self._running, _mean(trials, metric))
+        self._running = None
+
+    def should_prune(self, event, first):
+        """Tell whether a run is to be given up after an event; `first`: it is that of the first seed."""
+        if not isinstance(event, Validated) or self._running is None or not first:
+            return False
+        self._running.report(event.value, round(1000 * event.epoch))
+        return self._running.should_prune()
+
+    def _distributions(self):
+        kinds = self._optuna.distributions
+        found = {name: kinds.CategoricalDistribution(values) for name, values in self._grid.items()}
+        for name, span in self._ranges.items():
+            kind = kinds.IntDistribution if span.whole else kinds.FloatDistribution
+            found[name] = kind(span.low, span.high, log=span.log)
+        return found
+
+    def _covers(self, options):
+        """Tell whether a combination lies in this grid and these ranges."""
+        return options.keys() == {*self._grid, *self._ranges} and all(
+            value in self._grid[name]
+            if name in self._grid
+            else isinstance(value, int | float) and self._ranges[name].low <= value <= self._ranges[name].high
+            for name, value in options.items()
+        )
+
+
+def _mean(trials, metric):
+    return math.fsum(trial.figures[metric.name] for trial in trials) / len(trials)

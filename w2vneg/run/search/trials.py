@@ -24,24 +24,14 @@ GIVEN_UP = "given up"
 
 @dataclass(frozen=True)
 class Trial:
-    """One run of one combination.
-
-    options : dict, of the combination; seed : int
-    figures : dict of str -> float, of its best state on the held-out pairs; empty if it failed
-    epoch : float, of that state, or None; seconds : float
-    reason : str, why it failed, or None
-    """
+    """One run of one combination."""
 
     options: dict
     seed: int
-    figures: dict
-    epoch: float | None
+    figures: dict  # str -> float, of its best state on the held-out pairs; empty if it failed
+    epoch: float | None  # of that state
     seconds: float
-    reason: str | None = None
-
-    @property
-    def key(self):
-        return key_of(self.options, self.seed)
+    reason: str | None = None  # why it failed
 
     @property
     def given_up(self):
@@ -49,9 +39,17 @@ class Trial:
         return (self.reason or "").startswith(GIVEN_UP)
 
 
-def key_of(options, seed):
-    """Return a text that is the same for the same combination and seed."""
-    return json.dumps([options, seed], sort_keys=True)
+def key_of(options):
+    """Return a text that is the same for the same combination."""
+    return json.dumps(options, sort_keys=True)
+
+
+def by_combination(trials):
+    """Return the trials of each combination: dict of key -> list of Trial."""
+    groups = {}
+    for trial in trials:
+        groups.setdefault(key_of(trial.options), []).append(trial)
+    return groups
 
 
 @dataclass(frozen=True)
@@ -74,24 +72,21 @@ class Row:
 
 def rows_of(trials, metric):
     """Sum trials up by combination, the best first (by `Metric`), failures last; list of Row."""
-    groups = {}
-    for trial in trials:
-        groups.setdefault(key_of(trial.options, 0), []).append(trial)
-    rows = [_row(group, metric) for group in groups.values()]
+    rows = [_row(group, metric) for group in by_combination(trials).values()]
     return sorted(rows, key=lambda row: (row.value is None, -metric.sign * (row.value or 0.0)))
 
 
 def _row(group, metric):
-    mean = lambda values: sum(values) / len(group)  # noqa: E731
-    options, n, seconds = group[0].options, len(group), mean([trial.seconds for trial in group])
+    n, options = len(group), group[0].options
+    seconds = sum(trial.seconds for trial in group) / n
     failed = next((trial.reason for trial in group if trial.reason is not None), None)
     if failed is not None:
         return Row(options, n, None, None, None, None, {}, seconds, failed)
     values = [trial.figures[metric.name] for trial in group]
     names = [name for name in group[0].figures if all(name in trial.figures for trial in group)]
-    figures = {name: mean([trial.figures[name] for trial in group]) for name in names}
-    epoch = mean([trial.epoch for trial in group])
-    return Row(options, n, mean(values), min(values), max(values), epoch, figures, seconds, None)
+    figures = {name: sum(trial.figures[name] for trial in group) / n for name in names}
+    epoch = sum(trial.epoch for trial in group) / n
+    return Row(options, n, sum(values) / n, min(values), max(values), epoch, figures, seconds, None)
 
 
 def best_of(rows, seeds):
@@ -103,24 +98,10 @@ def best_of(rows, seeds):
 class TrialFolder:
     """The folder of a search.
 
-    Parameters
-    ----------
-    path : path
-        A new or empty folder, or that of a former search, which then resumes.
-    common : dict of str -> what JSON can hold
-        What all trials have in common.
-    config : TrainConfig
-        The options that are not searched.
-    metric : Metric
-
-    Raises
-    ------
-    OutputError
-        If the folder holds something else, or cannot be written.
-    ConfigError
-        If it holds a search that has something else in common.
-    InputError
-        If a line of its trials cannot be read.
+    path : path, a new or empty folder, or that of a former search, which then resumes; metric : Metric
+    common : dict that JSON can hold, what all trials have in common; config : TrainConfig, what is not searched
+    OutputError if the folder holds something else, or cannot be written; ConfigError if it holds a search that has
+        something else in common; InputError if a line of its trials cannot be read
     """
 
     def __init__(self, path, common, config, metric):
@@ -132,7 +113,14 @@ class TrialFolder:
         except OSError as error:
             raise OutputError(f"cannot write {path}: {error.strerror}; choose another place") from error
         common = json.loads(json.dumps(common))
-        former = _read_common(self.path / "search.json") if (self.path / "search.json").exists() else None
+        kept, former = self.path / "search.json", None
+        if kept.exists():
+            try:
+                former = read_json(kept)
+            except InputError as error:
+                raise InputError(f"{error}; name another folder") from error
+            if not isinstance(former, dict):
+                raise InputError(f"{kept}: not of a search, but {str(former)[:40]}; name another folder")
         if former is None:
             self._write("search.json", json.dumps(common, indent=2, allow_nan=False) + "\n")
         elif former != common:
@@ -185,12 +173,10 @@ class TrialFolder:
         """Return the options of a Row, and those not searched that are no defaults, as TOML."""
         config = dataclasses.replace(self.config, **best.options)
         spread = f", {best.low:.4f} to {best.high:.4f} over {best.seeds} seeds" if best.seeds > 1 else ""
-        lines = [f"# {self.metric.name} {best.value:.4f}{spread}, at epoch {best.epoch:.4g}"]
-        values = config.as_dict()
-        chosen = [
-            item.name for item in options_of_users() if values[item.name] != item.default or item.name in best.options
-        ]
-        return "\n".join(lines) + "\n" + to_toml({name: values[name] for name in chosen})
+        about = f"# {self.metric.name} {best.value:.4f}{spread}, at epoch {best.epoch:.4g}\n"
+        values, defaults = config.as_dict(), {item.name: item.default for item in options_of_users()}
+        chosen = [name for name in defaults if values[name] != defaults[name] or name in best.options]
+        return about + to_toml({name: values[name] for name in chosen})
 
     def _write(self, name, text):
         with atomic_file(self.path / name) as stream:
@@ -233,16 +219,6 @@ def _is_number(value):
     return type(value) in (int, float) and abs(value) < 1e300
 
 
-def _read_common(path):
-    try:
-        values = read_json(path)
-    except InputError as error:
-        raise InputError(f"{error}; name another folder") from error
-    if not isinstance(values, dict):
-        raise InputError(f"{path}: not of a search, but {str(values)[:40]}; name another folder")
-    return values
-
-
 def _difference(former, now):
     """Name the first thing in which two searches differ."""
     for name in now:
@@ -266,21 +242,13 @@ def _table(rows, metric):
     table = [heading]
     for rank, row in enumerate(rows, 1):
         line = [str(rank) if row.value is not None else ""]
-        line += [_shown(row.options.get(name)) for name in names]
-        line += [_figure(value) for value in (row.value, row.low, row.high)]
-        line += [str(row.seeds), "" if row.epoch is None else f"{row.epoch:.4g}"]
-        line += [_figure(row.figures.get(name)) for name in others]
+        for value in map(row.options.get, names):  # None: the trial left it at its default
+            line.append("" if value is None else f"{value:g}" if isinstance(value, float) else str(value))
+        figure = lambda value, digits=6: "" if value is None else f"{value:.{digits}g}"  # noqa: E731
+        line += [*map(figure, (row.value, row.low, row.high)), str(row.seeds), figure(row.epoch, 4)]
+        line += [figure(row.figures.get(name)) for name in others]
         table.append([*line, f"{row.seconds:.2f}", row.reason or ""])
     return table
-
-
-def _shown(value):
-    """Return an option's value as text; nothing where the trial left it at its default."""
-    return "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def _figure(value):
-    return "" if value is None else f"{value:.6g}"
 
 
 def as_markdown(table):

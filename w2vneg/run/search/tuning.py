@@ -16,56 +16,33 @@ from ...ground.files.locks import owned
 from ..conductor import Run, reading, resolve
 from ..model import Model
 from ..state import Provenance
-from .trials import GIVEN_UP, Trial, TrialFolder, best_of, key_of, rows_of
+from .trials import GIVEN_UP, Trial, TrialFolder, best_of, by_combination, key_of, rows_of
 
 
 @dataclass(frozen=True)
 class Search:
-    """What was found.
+    """What was found."""
 
-    rows : list of Row, the best first; best : Row or None; complete : bool, not interrupted
-    trials : list of Trial, as they were run, with those that the folder had
-    """
-
-    rows: list
-    best: object
-    complete: bool
-    trials: list
+    rows: list  # of Row, the best first
+    best: object  # Row or None
+    complete: bool  # not interrupted
+    trials: list  # of Trial, as they were run, with those that the folder had
 
 
 def tune(encoded, config, combinations, validation, *, seeds=1, folder=None, listeners=(), kept_at=None):
     """Train every combination under every seed, and rank them by the validation's metric.
 
-    Parameters
-    ----------
-    encoded : EncodedCorpus or EncodedPairs
-        Encoded once, shared by all trials.
-    config : TrainConfig
-        The options that are not searched; trials use its seed and those after it.
-    combinations : list of dict of str -> value, or Tpe
-        Options of each trial (see `search.space.combinations` and `search.space.draws`), or what proposes them.
-    validation : Validation
-        Evaluates all trials, and ends each early if it has patience.
-    seeds : int
-        Runs of each combination.
-    folder : path, optional
-        Where to keep trials and tables (see `trials.TrialFolder`); trials that are there already are not run again.
-    listeners : sequence of callables
-        Called with `TrialStarted`, the trainer's events, and `TrialDone`.
-    kept_at : callable, optional
-        Of options and seed: the folder that the model is saved to. One that is there is evaluated, and not trained.
-
-    Returns
-    -------
-    Search
-        After Ctrl-C: of the trials until then; the one that was running is lost.
-
-    Raises
-    ------
-    ConfigError
-        If there is nothing to try, or the folder holds another search, or one of `kept_at` another run.
-    OutputError
-        If another process searches in this folder, or it cannot be written.
+    encoded : EncodedCorpus or EncodedPairs, encoded once, shared by all trials
+    config : TrainConfig, the options that are not searched; trials use its seed and those after it
+    combinations : list of dict of str -> value, options of each trial (see `search.space`), or a Tpe that proposes them
+    validation : Validation, evaluates all trials, and ends each early if it has patience; seeds : int, of each
+    folder : path, optional, where to keep trials and tables; trials that are there already are not run again
+    listeners : sequence of callables, called with `TrialStarted`, the trainer's events, and `TrialDone`
+    kept_at : callable, optional, of options and seed: the folder that the model is saved to. One that is there is
+        evaluated, and not trained.
+    Returns Search: after Ctrl-C: of the trials until then; the one that was running is lost
+    ConfigError if there is nothing to try, or the folder holds another search, or one of `kept_at` another run
+    OutputError if another process searches in this folder, or it cannot be written
     """
     if not len(combinations) or seeds < 1:
         raise ConfigError("nothing to try: give at least one combination and one seed")
@@ -75,16 +52,27 @@ def tune(encoded, config, combinations, validation, *, seeds=1, folder=None, lis
 
 def _search(encoded, config, combinations, validation, seeds, folder, listeners, kept_at):
     metric, config = validation.metric, reading(config, encoded)
-    common = _common(encoded, config, validation)
+    origin = Provenance.of(encoded)
+    data = [origin.fingerprint, origin.n_tokens, encoded.vocab.digest(), encoded.vocab_out.digest()]
+    settings = {name: value for name, value in validation.settings.items() if name != "files"}
+    common = {"data": data, "validation": settings, "options": config.as_dict()}
     kept = TrialFolder(folder, common, config, metric) if folder is not None else None
     trials = kept.trials if kept is not None else []
     proposals = Planned(combinations) if isinstance(combinations, list) else combinations
     proposals.begin(trials, metric)
     number, planned, complete = 0, seeds * len(proposals), True
+
+    def summed_up():
+        rows = rows_of(trials, metric)
+        best = best_of(rows, seeds)
+        if kept is not None:
+            kept.write_tables(rows, best)
+        return rows, best
+
     for options in proposals:
         for seed in range(config.seed, config.seed + seeds):
             number += 1
-            own = [trial for trial in trials if key_of(trial.options, 0) == key_of(options, 0)]
+            own = by_combination(trials).get(key_of(options), [])
             if any(trial.seed == seed or trial.reason is not None for trial in own):
                 continue  # what fails under one seed is not tried under the next
             _tell(listeners, TrialStarted(number, planned, options, seed))
@@ -94,38 +82,22 @@ def _search(encoded, config, combinations, validation, seeds, folder, listeners,
             trial, stopped = _run(encoded, seeded, options, validation, listeners, should_prune, place)
             if trial is not None:
                 (kept.add if kept is not None else trials.append)(trial)
-                _tell_done(listeners, number, planned, trial, trials, metric)
-                if kept is not None:
-                    rows = rows_of(trials, metric)
-                    kept.write_tables(rows, best_of(rows, seeds))
+                values = [one.figures[metric.name] for one in trials if one.reason is None]
+                best = max(values, key=lambda value: metric.sign * value) if values else None
+                told = trial.seed, metric.name, trial.figures.get(metric.name), trial.epoch, best, trial.reason
+                _tell(listeners, TrialDone(number, planned, trial.options, *told, trial.seconds))
+                summed_up()
             if stopped:
                 complete = False
                 break
         if not complete:
             break
-        proposals.tell([trial for trial in trials if key_of(trial.options, 0) == key_of(options, 0)], metric)
-    rows = rows_of(trials, metric)
-    if kept is not None:
-        kept.write_tables(rows, best_of(rows, seeds))
-    return Search(rows, best_of(rows, seeds), complete, trials)
+        proposals.tell(by_combination(trials).get(key_of(options), []), metric)
+    return Search(*summed_up(), complete, trials)
 
 
-class Planned:
-    """Combinations that are known beforehand: what a search asks of whatever proposes some, and tells it.
-
-    Parameters
-    ----------
-    combinations : list of dict
-    """
-
-    def __init__(self, combinations):
-        self._combinations = combinations
-
-    def __len__(self):
-        return len(self._combinations)
-
-    def __iter__(self):
-        return iter(self._combinations)
+class Planned(list):
+    """Combinations that are known beforehand: what a search asks of whatever proposes some, and tells it."""
 
     def begin(self, trials, metric):
         """Take note of the trials that there are already (list of Trial), and of the Metric."""
@@ -140,15 +112,15 @@ class Planned:
 
 def check_combinations(config, combinations):
     """Raise the first refusal if every combination is refused: nothing would be trained. Before data are read."""
-    refusals = []
+    first = None
     for options in combinations:
         try:
             resolve(dataclasses.replace(config, **options))
             return
         except W2vnegError as error:
-            refusals.append(error)
-    if refusals:
-        raise refusals[0]
+            first = first or error
+    if first:
+        raise first
 
 
 def _run(encoded, config, options, validation, listeners, should_prune, place):
@@ -194,35 +166,6 @@ def _evaluated(place, encoded, config, options, validation):
     return Trial(options, config.seed, validation.figures(model), epoch, seconds[-1] if seconds else 0.0)
 
 
-def _tell_done(listeners, number, planned, trial, trials, metric):
-    values = [one.figures[metric.name] for one in trials if one.reason is None]
-    best = max(values, key=lambda value: metric.sign * value) if values else None
-    value = trial.figures.get(metric.name)
-    _tell(
-        listeners,
-        TrialDone(
-            number,
-            planned,
-            trial.options,
-            trial.seed,
-            metric.name,
-            value,
-            trial.epoch,
-            best,
-            trial.reason,
-            trial.seconds,
-        ),
-    )
-
-
 def _tell(listeners, event):
     for listener in listeners:
         listener(event)
-
-
-def _common(encoded, config, validation):
-    """Return what a search's trials have in common: dict that JSON can hold."""
-    origin = Provenance.of(encoded)
-    data = [origin.fingerprint, origin.n_tokens, encoded.vocab.digest(), encoded.vocab_out.digest()]
-    settings = {name: value for name, value in validation.settings.items() if name != "files"}
-    return {"data": data, "validation": settings, "options": config.as_dict()}

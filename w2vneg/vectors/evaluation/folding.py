@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse
 
-from ...config.objective import l2_strengths
+from ...config.options import l2_strengths
 from ...data.encoded.heldout import count_centres, read_pairs_file
 from ...data.encoded.pairs import ones_of
 from ...data.misspelt import near_hint

@@ -1,0 +1,276 @@
+"""Options that belong to no plug: which plugs, how they go together, the model, the corpus, the run, its ranks."""
+
+import itertools
+import math
+from dataclasses import dataclass, fields, replace
+from functools import partial
+from numbers import Real
+from typing import Any
+
+from ..ground.errors import ConfigError
+from ..ground.option import option
+from ..ground.registry import Sharing
+
+SHARINGS = tuple(sharing.name.lower() for sharing in Sharing)
+EXCLUSIONS = ("none", "target", "window", "known")
+ENGINES = ("local", "virtual", "ray")
+DTYPES = ("float16", "float32")
+L2_POWER = 0.5  # where there is a penalty
+_INPUTS = {"cbow": "window", "skipgram": "row", "skip-gram": "row", "sg": "row", "fasttext": "subwords"}
+_objective, _model, _corpus, _run, _ranks = (
+    partial(option, group=group) for group in ("objective", "model", "corpus", "run", "ranks")
+)
+
+
+def _sharing(value):
+    """Return what true and false stand for."""
+    if not isinstance(value, bool):
+        raise ConfigError(f"share_negatives must be {', '.join(SHARINGS)}, true or false, not {value!r}")
+    return "centre" if value else "no"
+
+
+def _l2(value):
+    """Return what one number, or two, stand for."""
+    values = value if isinstance(value, tuple | list) else [value]
+    numbers = all(isinstance(one, Real) and not isinstance(one, bool) and one >= 0 for one in values)
+    if not 1 <= len(values) <= 2 or not numbers:
+        raise ConfigError(f"l2 must be one number or two, of centres and of targets, at least 0, not {value!r}")
+    return ",".join(map(str, values))
+
+
+def _numbers(text):
+    """Return the numbers of a text with commas between them, a list of float; [] if it is another."""
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        return []
+
+
+def l2_strengths(text):
+    """Return λ of the rows of centres and of targets, (float, float); ConfigError unless it is one number or two."""
+    values = _numbers(text)
+    if not 1 <= len(values) <= 2 or not all(0 <= value < math.inf for value in values):
+        raise ConfigError(f"l2 {text!r} must be one number, or two with a comma between: 1.44,0.55; 0 is none")
+    return values[0], values[-1]
+
+
+def _check_inputs(name):
+    if name in _INPUTS:
+        raise ConfigError(f"inputs {name!r} is called {_INPUTS[name]!r} here")
+
+
+def _check_every(text):
+    if text != "auto" and not (text.isdecimal() and 0 < int(text) < 2**62):
+        raise ConfigError(f"exchange_every must be a number of tokens or auto, not {text!r}")
+
+
+def shares_in(text):
+    """Return the numbers of a text like 1,1,0.5, a list of float above 0; ConfigError if it is another."""
+    shares = _numbers(text)
+    if not shares or not all(0 < share < math.inf for share in shares):
+        raise ConfigError(f"rank_shares takes numbers above 0 with commas between, as 1,1,0.5, not {text!r}")
+    return shares
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choices:
+    """Names of plugs: what is read, whose rows, which negatives, how much each counts, what gradient they give."""
+
+    loss: str | None = _objective(
+        None,
+        "Loss or preset; 'w2vneg objectives' lists them.",
+        metavar="NAME",
+        common=True,
+        default_text="text: relaxed, graphs: ns, items: us, users and items: top-n",
+    )
+    sampler: str | None = _objective(
+        None, "Noise sampler; 'w2vneg objectives' lists them.", metavar="NAME", common=True, default_text="the preset's"
+    )
+    inputs: str = _objective(
+        "row",
+        "What makes the input vector: row (skip-gram), window (CBOW), subwords (fastText) or window+subwords.",
+        metavar="NAME",
+        check=_check_inputs,
+    )
+    weigher: str | None = _objective(
+        None,
+        "How negatives are weighted; 'w2vneg objectives' lists weighers.",
+        metavar="NAME",
+        default_text="the preset's, mostly none",
+    )
+    source: str = option("text", "What is read; set by the option that names it.", group=None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions:
+    """The objective beside its plugs, the model, what it is trained on, how long, by whom; see each field's help."""
+
+    preset: str | None = option(
+        None, "The name by which the objective was chosen, for reports; set by `resolved`.", group=None
+    )
+    absolute_softmax: bool | None = _objective(
+        None,
+        "Take |x . y| as the logit, as in eq. 11 of the kernel paper.",
+        negative_flag="signed-softmax",
+        default_text="the preset's, mostly no",
+    )
+    plugin: str | None = _objective(
+        None,
+        "Import a module or file first, which registers losses, samplers or weighers of your own.",
+        metavar="NAME|FILE",
+        default_text="none",
+    )
+    negatives: int | None = _objective(
+        None,
+        "Negative samples per positive. Shared ones: per centre or window.",
+        at_least=1,
+        at_most=10000,
+        common=True,
+        default_text="ns: 5, relaxed: 10, …",
+    )
+    share_negatives: str | None = _objective(
+        None,
+        "centre: all positives of a centre share one set of negatives; fastest, with fewer comparisons. window: all "
+        "words around a word share one and are each compared with all of it; faster, for noise that does not depend "
+        "on the centre. The flag alone means centre.",
+        coerce=_sharing,
+        flag_value="centre",
+        default_text="no, ns: window, where it can be",
+        choices=SHARINGS,
+    )
+    exclude: str | None = _objective(
+        None,
+        "Negatives to skip: none; target, the positive itself; window, any positive of the centre; known, any word "
+        "seen near the centre anywhere in the data.",
+        default_text="the preset's",
+        choices=EXCLUSIONS,
+    )
+    l2: str | None = _objective(
+        None,
+        "L2 penalty on rows of centres and targets. One number, or two as 1.44,0.55; 0 is none.",
+        metavar="LU[,LV]",
+        common=True,
+        default_text="the preset's, mostly 0",
+        coerce=_l2,
+        check=l2_strengths,
+    )
+    l2_power: float | None = _objective(
+        None,
+        "How the penalty of a row grows with its pairs c: by c to this power.",
+        at_least=0.0,
+        at_most=1.0,
+        default_text=f"{L2_POWER}",
+    )
+    dim: int = _model(100, "Vector size.", at_least=1, at_most=65536, common=True)
+    readout: str | None = _model(
+        None,
+        "Read-out: in, out, sum, both or context. It makes vectors of the two trained matrices. Add +letters to draw "
+        "on spelling, too; 'w2vneg objectives' lists all.",
+        metavar="NAME",
+        common=True,
+        default_text="text: both, items: in",
+    )
+    rectangular: bool = option(False, "Centres and targets are two kinds of things; set by what is read.", group=None)
+    min_count: int | None = _corpus(
+        None,
+        "Minimum count of words or items. Rarer ones are dropped.",
+        at_least=1,
+        common=True,
+        default_text="text: 5, items: 1",
+    )
+    max_vocab: int | None = _corpus(
+        None, "Keep only the most frequent words or items.", at_least=2, common=True, default_text="all"
+    )
+    encoding: str = _corpus("utf-8", "Text encoding of the data.", metavar="NAME")
+    lowercase: bool = _corpus(False, "Lower-case the text.", negative_flag="keep-case", common=True)
+    epochs: int | None = _run(
+        None, "Passes over the data.", at_least=1, common=True, default_text="5, top-n: 20 at 800,000 pairs"
+    )
+    alpha: float | None = _run(
+        None,
+        "Initial learning rate; it decays linearly.",
+        above=0,
+        common=True,
+        default_text="the preset's: 0.05, on text us 0.1, nce 0.025, mle 0.0125, ranking and hinge 0.006, …",
+    )
+    min_alpha: float | None = _run(None, "Final learning rate.", at_least=0, default_text="alpha / 10000")
+    workers: int | None = _run(
+        None,
+        "Parallel workers. With one a seed repeats to the bit; with several, while all rows are private.",
+        at_least=1,
+        at_most=1024,
+        common=True,
+        default_text="all cores",
+    )
+    seed: int = _run(1, "Random seed.", at_least=0, at_most=2**63 - 1, common=True)
+    private_rows: int | None = _run(
+        None,
+        "Rows of the most frequent words that each worker copies; merged after every round. 0 is plain Hogwild.",
+        at_least=0,
+        default_text="all of few, else 500",
+    )
+    bounded_steps: bool | None = _run(
+        None,
+        "Limit the step of a centre to about one unit of logit. Switch it off for experiments only.",
+        negative_flag="unbounded-steps",
+        default_text="yes, top-n: no",
+    )
+    engine: str = _ranks(
+        "local",
+        "Where to train: local, on this machine; ray, on ranks of a Ray cluster; virtual, such ranks in turn, here.",
+        choices=ENGINES,
+    )
+    ranks: int | None = _ranks(
+        None, "Number of ranks that share the data.", at_least=1, at_most=1024, default_text="local: 1"
+    )
+    rank_shares: str | None = _ranks(
+        None,
+        "Relative share of the data of each rank, less for slow ones: 1,1,0.5.",
+        metavar="NUMBERS",
+        check=shares_in,
+        default_text="equal shares",
+    )
+    ray_address: str | None = _ranks(
+        None, "Running Ray cluster: HOST:PORT or auto.", metavar="ADDRESS", default_text="a new one on this machine"
+    )
+    exchange_every: str | None = _ranks(
+        None,
+        "Tokens that a rank trains on between exchanges.",
+        metavar="TOKENS|auto",
+        check=_check_every,
+        coerce=str,
+        default_text="auto",
+    )
+    exchange_dtype: str | None = _ranks(None, "Number format of exchanges.", choices=DTYPES, default_text="float16")
+    rank_alpha: float | None = _ranks(
+        None, "Factor on alpha, as ranks exchange seldom.", above=0, default_text="by the number of ranks and exchanges"
+    )
+
+    @property
+    def shaping(self) -> dict[str, Any]:
+        """The options that shape encoded data, by name: what `data.inputs.encode_input` takes (dict)."""
+        return {one.name: getattr(self, one.name) for one in fields(RunOptions) if one.metadata["group"] == "corpus"}
+
+
+OF_RANKS = {  # option -> what it is where it is left open
+    **{"ranks": 1, "exchange_every": "auto", "exchange_dtype": "float16"},
+    **dict.fromkeys(("rank_shares", "ray_address", "rank_alpha")),
+}
+
+
+def borders(config):
+    """Return where each rank's share begins and ends, in parts of the whole: list of float, (ranks + 1,), 0 … 1."""
+    shares = [1.0] * config.ranks if config.rank_shares is None else shares_in(config.rank_shares)
+    ends = list(itertools.accumulate(shares, initial=0.0))
+    return [end / ends[-1] for end in ends]
+
+
+def without_ranks(config):
+    """Return a TrainConfig with the same options for a run on this machine alone."""
+    return replace(config, engine="local", **dict.fromkeys(OF_RANKS))
+
+
+def workers_of(config, cores):
+    """Return the workers of a rank (int) where none are given; cores : int, of this machine."""
+    here = config.engine == "ray" and config.ray_address is None and config.ranks
+    return max(1, cores // config.ranks) if here else cores
