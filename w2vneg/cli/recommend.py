@@ -118,7 +118,7 @@ def _list_one(
     model, items, k, exclude_known, score, fold_in, unknown, *, new_user, titles, titles_cols, mirror, as_json
 ):
     """Print the list of some items together, or of some users."""
-    from ..data.readers.names import as_word
+    from ..data.words import as_word
     from ..run.slim import load_recommender
     from ..vectors.evaluation.baselines import read_known
     from ..vectors.evaluation.folding import with_users

@@ -111,8 +111,8 @@ def phrases_in(source, *, progress=None, **reading):
     source : path, list of paths or of `InMemoryTable`; progress, reading : as for `find_phrases`
     ConfigError if the text can be read only once; InputError and OutputError as of `find_phrases`
     """
-    from .encoded.cache import Cache
     from .encoded.count import Settings
+    from .encoded.encode import Cache
     from .readers.frames import InMemoryTable
     from .readers.sources import file_stamp, find_files
 

@@ -12,8 +12,7 @@ import numpy as np
 from ..ground.errors import ConfigError, InputError, UnknownNameError
 from ..ground.files.atomic import atomic_file
 from ..ground.files.bounded import LONGEST_LINE, refuse_line
-from .misspelt import near_spellings
-from .words import END, PackedStrings
+from .words import END, PackedStrings, near_spellings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -2,9 +2,8 @@
 
 from .corpus import Encoded, EncodedCorpus
 from .encode import encode_corpus
-from .graphs import EncodedGraph
 from .heldout import HeldOut, read_pairs_file
-from .pairs import EncodedPairs
+from .pairs import EncodedGraph, EncodedPairs
 
 __all__ = [
     "Encoded",

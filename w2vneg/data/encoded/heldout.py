@@ -12,12 +12,12 @@ from ..inputs import Input
 from ..readers.columns import NONE
 from ..readers.frames import InMemoryTable
 from ..readers.layout import Column
-from ..readers.names import as_word
 from ..readers.tables import Tables
 from ..readers.text import utf8_or_latin_1
 from ..sources._options import tables_of
 from ..sources.pairs import pair_columns
 from ..vocab import VocabOptions, Vocabulary
+from ..words import as_word
 
 
 @dataclass(frozen=True, eq=False)

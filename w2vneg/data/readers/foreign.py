@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from ...ground.errors import InputError
 from .column_names import column_of_text, sound_like_columns
-from .parquet import names_in
-from .records import JSON, NETWORKX, fits
+from .frames import names_in
+from .rows import JSON, NETWORKX, fits
 from .sources import STDIN, file_stamp, find_files, first_bytes, scheme_of
 
 LOOKED_AT = 1 << 18  # bytes

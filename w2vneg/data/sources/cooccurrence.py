@@ -35,11 +35,10 @@ class Cooccurrence(Source):
         """
         import numpy as np
 
-        from ..encoded.matrices import is_matrix, load_matrix, matrix_of, numbered
+        from ..encoded.corpus import ItemsReport
+        from ..encoded.matrices import is_matrix, load_matrix, matrix_of, numbered, read_names
         from ..encoded.pairs import RawPairs
         from ..readers.frames import InMemoryTable
-        from ..readers.names import read_names
-        from ..readers.report import ItemsReport
         from ..readers.sources import ByteStream, find_files
         from ..vocab import VocabOptions
         from .pairs import Pairs
@@ -65,7 +64,7 @@ class Cooccurrence(Source):
             size = stored.bytes if in_memory else stored.stamp[0]
         if shaping.progress:
             shaping.progress(size, size)
-        report = ItemsReport("cooccurrence", 1, size, matrix.nnz, 0, 0, 0, 0, 0.0, rectangular=rectangular)
+        report = ItemsReport("cooccurrence", 1, size, matrix.nnz, rectangular=rectangular)
         try:
             return pairs.encoded(shaping, rectangular, report, started)
         except InputError as error:

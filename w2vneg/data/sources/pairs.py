@@ -37,11 +37,11 @@ class Pairs(Source):
         """
         import numpy as np
 
+        from ..encoded.corpus import ItemsReport
         from ..encoded.pairs import RawPairs
         from ..readers.columns import hint_of_weights
-        from ..readers.names import NameIndex
-        from ..readers.report import ItemsReport
         from ..vocab import VocabOptions
+        from ..words import NameIndex
 
         started = time.perf_counter()
         shaping, rectangular = VocabOptions(**shaping).checked(), bool(given.rectangular)

@@ -43,7 +43,7 @@ class Ratings(Source):
         An item that a user rated twice stands once, at the latest time; pairs weigh 1, or as their rows add up. Rows
         without a user, and returns, of a quantity below 0, are left out.
         """
-        from ..encoded.histories import Weighing, encode_events
+        from ..encoded.histories import encode_events
         from ..readers.column_names import meant_by
         from ..readers.layout import Column
         from ..vocab import VocabOptions
@@ -71,6 +71,4 @@ class Ratings(Source):
         option = "--rating-col" if weighed else "the amount"
         asked = given.rating_col if weighed else None
         columns.append(Column("amount", option, "amount", asked, means=("weight",), words="amounts", only_numbers=True))
-        tables = tables_of(given, columns, shaping)
-        weights = Weighing(weighed, counted)
-        return encode_events(tables, shaping, given.min_rating, given.max_history, bool(given.rectangular), weights)
+        return encode_events(tables_of(given, columns, shaping), shaping, given, weighed, counted)

@@ -21,8 +21,7 @@ import scipy.sparse
 from ...config.objective import l2_strengths
 from ...data.encoded.heldout import count_centres, read_pairs_file
 from ...data.encoded.pairs import ones_of
-from ...data.misspelt import near_spellings
-from ...data.readers.names import as_word
+from ...data.words import as_word, near_spellings
 from ...ground.errors import ConfigError, UnknownNameError
 from ...objectives.law import settled
 from ...objectives.losses import LOSSES
