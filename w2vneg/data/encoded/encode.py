@@ -34,7 +34,7 @@ from ..vocab import Vocabulary
 from . import count
 from .corpus import CorpusReport, EncodedCorpus
 from .count import FORMAT, Counted, Settings, TokenStream
-from .stored import Damaged, SummedWriter, check_file, known_by, read_ids, read_offsets
+from .stored import Damaged, SummedWriter, known_by, read_ids, read_offsets
 
 _SETTLED = 2_000_000_000  # nanoseconds; a file changed later than that before it was read is not remembered
 
@@ -222,7 +222,8 @@ class Cache:
             if about is None:
                 return None
             known = about["files"]
-            check_file(entry / "vocab.tsv", known["vocab.tsv"])
+            if known_by(entry / "vocab.tsv") != known["vocab.tsv"]:
+                raise Damaged("vocab.tsv differs from its checksum")
             vocab = vocab or self.settings.vocab or Vocabulary.load(entry / "vocab.tsv")
             vocab.words.forget_table()  # it has served to check them; training looks no word up
             ids = read_ids(entry / "ids.i32", known["ids.i32"], len(vocab))

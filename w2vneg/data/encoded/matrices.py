@@ -109,9 +109,17 @@ def is_matrix(file):
 def load_matrix(path, rectangular, named):
     """Read a file of `scipy.sparse.save_npz`: a coo_matrix, indices within its shape, entries finite and not negative.
 
-    path : str; rectangular : bool, it need not be square; named : bool, rows and columns have names, none is made up
+    path : str, or an InMemoryTable that was made of a matrix; rectangular : bool, it need not be square
+    named : bool, rows and columns have names, none is made up
     InputError if it is no such file, is damaged or malformed, does not fit into memory, or is no matrix of counts
     """
+    if isinstance(path, InMemoryTable):
+        from scipy.sparse import coo_matrix
+
+        matrix = coo_matrix(path.matrix)
+        _check_square(path, matrix.shape, rectangular)
+        _check_entries(path, matrix)
+        return matrix
     try:
         with open(path, "rb") as stream, zipfile.ZipFile(stream) as archive:
             form, shape, arrays = _layout(path, archive)
@@ -125,16 +133,6 @@ def load_matrix(path, rectangular, named):
             "function"
         ) from error
     _check_entries(path, matrix)
-    return matrix
-
-
-def matrix_of(frame, rectangular):
-    """Return the scipy.sparse matrix that a `readers.frames.InMemoryTable` was made of as `load_matrix` would."""
-    from scipy.sparse import coo_matrix
-
-    matrix = coo_matrix(frame.matrix)
-    _check_square(frame, matrix.shape, rectangular)
-    _check_entries(frame, matrix)
     return matrix
 
 

@@ -61,14 +61,14 @@ class Ratings(Source):
                 "an item stands once in a history, whatever its quantity; give --rectangular for pairs of user and "
                 "item with weights, or leave --rating-col and --repeats out"
             )
+        option, asked = ("--rating-col", given.rating_col) if weighed else ("the amount", None)
         columns = [
             Column("user", "--user-col", "name", given.user_col, 1, ("user",), "users", may_be_empty=True),
             Column("item", "--item-col", "name", given.item_col, 2, ("item",), "items"),
             Column("time", "--time-col", "time", given.time_col, words="time"),
+            Column("rating", "--rating-col", "number", given.rating_col, 3, ("rating",), "ratings"),
+            Column("amount", option, "amount", asked, means=("weight",), words="amounts", only_numbers=True),
         ]
-        if given.min_rating is not None:
-            columns.append(Column("rating", "--rating-col", "number", given.rating_col, 3, ("rating",), "ratings"))
-        option = "--rating-col" if weighed else "the amount"
-        asked = given.rating_col if weighed else None
-        columns.append(Column("amount", option, "amount", asked, means=("weight",), words="amounts", only_numbers=True))
+        if given.min_rating is None:
+            del columns[3]
         return encode_events(tables_of(given, columns, shaping), shaping, given, weighed, counted)
