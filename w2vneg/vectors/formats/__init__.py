@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ...data.catalog.pretrained import located
+from ...data.catalog.places import located
 from ...data.words import PackedStrings
 from ...ground.errors import ConfigError, FileNote, InputError, OutputError, did_you_mean
 from ...ground.files.bounded import check_regular
@@ -89,7 +89,7 @@ def read(path, readout=None, spell=False):
     Parameters
     ----------
     path : str or Path
-        Vectors that gensim's catalog names are fetched (`data.catalog.pretrained`).
+        Vectors that gensim's catalog names are fetched (`data.catalog.places`).
     readout : str, optional
         How vectors are made of a model folder's matrices (`objectives.readout`), if not as the model says; a file of
         vectors has no choice.
