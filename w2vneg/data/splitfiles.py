@@ -11,9 +11,9 @@ import numpy as np
 from ..ground.errors import InputError, OutputError
 from ..ground.files.atomic import atomic_folder, check_folder_writable, recover
 from ..ground.files.bounded import read_json
-from .cuts import PARTS
 from .inputs import Input
 
+PARTS = ("train", "valid", "test")
 HEADER = "item\ttarget\tweight\n"
 MANIFEST = "manifest.json"
 _MADE_BY = "w2vneg split"
