@@ -69,14 +69,13 @@ class Vocabulary:
         All words stay. Others join if `more` has them `min_count` times, the most frequent first while there are fewer
         than `max_vocab` words.
         """
-        known = dict(zip(self.words, self.counts.tolist(), strict=True))
-        joining: dict = {}
+        counts = dict(zip(self.words, self.counts.tolist(), strict=True))
         for word, count in zip(more.words, more.counts.tolist(), strict=True):
-            if word in known:
-                known[word] += count
-            elif count >= min_count and (max_vocab is None or len(known) + len(joining) < max_vocab):
-                joining[word] = count
-        return Vocabulary.from_counts(known | joining)
+            if word in counts:
+                counts[word] += count
+            elif count >= min_count and (max_vocab is None or len(counts) < max_vocab):
+                counts[word] = count
+        return Vocabulary.from_counts(counts)
 
     @classmethod
     def _of(cls, words, counts):
@@ -105,7 +104,9 @@ class Vocabulary:
         """Return the id of `word` (int); UnknownNameError with near spellings if it is not here."""
         found = self.words.find(word)
         if found < 0:
-            raise UnknownNameError(f"the word {word!r} is not in the vocabulary{self._near(word)}")
+            near = near_spellings(word, self.words)
+            hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else "."
+            raise UnknownNameError(f"the word {word!r} is not in the vocabulary{hint}")
         return found
 
     def save(self, path: str | Path) -> None:
@@ -141,10 +142,6 @@ class Vocabulary:
         for start in range(0, len(self), _BLOCK):
             pairs = zip(self.words[start : start + _BLOCK], self.counts[start : start + _BLOCK].tolist(), strict=True)
             yield "".join(f"{word}\t{count}\n" for word, count in pairs).encode()
-
-    def _near(self, word):
-        near = near_spellings(word, self.words)
-        return f"; did you mean {' or '.join(map(repr, near))}?" if near else "."
 
     def _problem(self):
         """Return (index, sentence) for the first thing wrong, or None."""
@@ -212,9 +209,8 @@ def choose_vocabulary(counter, min_count, max_vocab=None):
 
     counter : readers.counting.TokenCounter; min_count : int, words seen less often are left out
     max_vocab : int, optional, only so many of the most frequent; of equally frequent ones those that sort first
-    Returns the Vocabulary and, for each table of the counter, the ids of its types, int32, -1 for those left out
-    (list).
-    InputError if fewer than two words are left
+    Returns the Vocabulary and a list, for each table of the counter, of the ids of its types, int32, -1 for those left
+    out; InputError if fewer than two words are left
     """
     ids_by_type = counter.blank_ids()
     words, counts, places = [], np.empty(0, np.int64), np.empty(0, np.int64)  # of the candidates
@@ -290,20 +286,10 @@ def _is_int(value):
 
 
 class VocabOptions(NamedTuple):
-    """What every table of items takes by keywords: how names become a vocabulary and ids.
+    """What every table of items takes by keywords: how names become a vocabulary and ids; see `inputs.encode_input`.
 
-    min_count : int
-        Leave out items seen less often; an item's count is the sum of its weights, in both columns if of one kind, and
-        in histories how many of them hold it.
-    max_vocab : int, optional
-        Keep only so many of the most frequent items.
-    vocab, vocab_out : Vocabulary, optional
-        Keep to these; rows with other names are left out. The second is that of the columns, if rectangular.
-    encoding : str
-    lowercase : bool
-        Names that differ only in case become one.
-    progress : callable, optional
-        Called with (stored bytes read, stored bytes in all or None) now and then.
+    An item's count is the sum of its weights, in both columns if of one kind, and in histories how many of them hold
+    it.
     """
 
     min_count: int = 1

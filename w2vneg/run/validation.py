@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse
 
-from ..data.encoded.heldout import HeldOut, read_pairs_file
+from ..data.encoded.pairs import HeldOut, read_pairs_file
 from ..ground.errors import ConfigError, InputError, did_you_mean
 from ..ground.events import BestRestored, Validated
 from ..vectors.evaluation import METRICS, evaluate_ranking, popularity_scores, scores_of
@@ -289,7 +289,7 @@ def make_validation(valid, encoded, *, known=None, lowercase=False, **options):
     ----------
     valid, known : path, table in memory or HeldOut
         Held-out pairs, and pairs to leave out of the ranking (or None): item, target[, weight] (see
-        `data.encoded.heldout.read_pairs_file`).
+        `data.encoded.pairs.read_pairs_file`).
     encoded : EncodedCorpus or EncodedPairs
         For its vocabularies.
     lowercase : bool

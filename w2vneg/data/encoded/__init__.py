@@ -2,8 +2,7 @@
 
 from .corpus import Encoded, EncodedCorpus
 from .encode import encode_corpus
-from .heldout import HeldOut, read_pairs_file
-from .pairs import EncodedGraph, EncodedPairs
+from .pairs import EncodedGraph, EncodedPairs, HeldOut, read_pairs_file
 
 __all__ = [
     "Encoded",

@@ -1,17 +1,29 @@
-"""Items seen together, and how often, as a sparse matrix: pairs with weights, and graphs to walk on at random.
+"""Items seen together, and how often: pairs with weights, graphs to walk on at random, and pairs that are held out.
 
 The count of a node is how often walks visit it: ten walks of 80 nodes from each node that has an edge to follow, each
 step by the weights alone. It is worked out, not drawn, and does not change with the options of the run. So noise by
 popularity follows visits, as it does where walks are written out and counted as a text.
 """
 
+import os
 import time
+from collections import Counter
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 
 import numpy as np
 
 from ...ground.errors import ConfigError, InputError
-from ..vocab import Vocabulary, choose_items
+from ..inputs import Input
+from ..readers.columns import NONE
+from ..readers.frames import InMemoryTable
+from ..readers.layout import Column
+from ..readers.tables import Tables
+from ..readers.text import utf8_or_latin_1
+from ..sources._options import tables_of
+from ..sources.pairs import pair_columns
+from ..vocab import VocabOptions, Vocabulary, choose_items
+from ..words import as_word
 from .corpus import Encoded, ItemsReport, going_round
 
 _WALKS, _LENGTH = 10, 80  # of the visits that are counted
@@ -247,9 +259,9 @@ def expected_visits(matrix):
     return _WALKS * visits
 
 
-def _check_sum(weights):
-    if not weights <= np.finfo(np.float32).max:
-        raise InputError("the weights sum to more than can be counted; scale them down")
+def _check_sum(weights, where=""):
+    if not weights <= float(np.finfo(np.float32).max):
+        raise InputError(f"{where}the weights sum to more than can be counted; scale them down")
 
 
 def _csr(rows, columns, data, shape):
@@ -283,3 +295,88 @@ def ones_of(matrix):
     ones.eliminate_zeros()
     ones.data[:] = 1.0
     return ones
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """Weighted pairs (centre, target) in ids, in the order of the file.
+
+    centres, targets : ndarray, int64, (n,); weights : ndarray, float64, (n,), above 0; 1 where the file has none
+    n_unknown : int, rows with an item that is in no vocabulary, which are not among the pairs; n_read : int, all rows
+    weight_read : float, sum of the weights of all rows; None if they come from no file
+    columns : tuple of str, which columns of the file were read as what, in words
+    """
+
+    centres: np.ndarray
+    targets: np.ndarray
+    weights: np.ndarray
+    n_unknown: int
+    n_read: int
+    weight_read: float | None = None
+    columns: tuple = ()
+
+    def __len__(self):
+        return len(self.centres)
+
+
+def read_pairs_file(path, vocab, vocab_out, *, lowercase=False):
+    """Read pairs (item, target[, weight]) and look their names up; returns a `HeldOut` of one pair or more.
+
+    path : path, table in memory or Input of pairs, as `--pairs` is read without being told more: the columns that are
+        called so, else 1 and 2; a column of ratings or times is no weight; UTF-8, or else Latin-1
+    vocab, vocab_out : Vocabulary, names of centres and of targets; lowercase : bool, these were lower-cased
+    InputError if the file is missing, empty or no such table, with file and line; or if no pair is left, or weights are
+    past counting
+    """
+    tables = _tables(path)
+    parts, n_unknown, weight_read = [], 0, 0.0
+    for batch in tables:
+        centres, targets = (
+            _ids(batch.columns[key], names, lowercase) for key, names in (("item", vocab), ("target", vocab_out))
+        )
+        weights = batch.columns["weight"]
+        weights = np.ones(batch.n_rows) if weights is None else weights
+        known = (centres >= 0) & (targets >= 0)
+        n_unknown += int((~known).sum())
+        with np.errstate(over="ignore"):
+            weight_read += float(weights.sum())
+        kept = known & (weights > 0)
+        parts.append((centres[kept], targets[kept], weights[kept]))
+    _check_sum(weight_read, f"{path}: ")
+    gathered = (np.concatenate(part) for part in zip(*parts, strict=True))
+    held = HeldOut(*gathered, n_unknown, tables.n_rows, weight_read, tables.labels.said)
+    if not len(held):
+        raise InputError(
+            f"{path}: none of its {held.n_read:,} pairs has a weight above 0 and two known items; is it from the data "
+            "that the model is trained on, with the same names?"
+        )
+    return held
+
+
+def count_centres(path, *, lowercase=False):
+    """Return how often each name is the first of a pair in a file or table, as for `read_pairs_file`: a Vocabulary."""
+    counts = Counter()
+    for batch in _tables(path):
+        column = batch.columns["item"]
+        seen = np.bincount(column.codes[column.codes >= 0], minlength=len(column.names)).tolist()
+        for name, count in zip(column.names, seen, strict=True):
+            counts[as_word(name, lowercase)] += count
+    return Vocabulary.from_counts(counts)
+
+
+def _tables(path):
+    if isinstance(path, Input):
+        columns = pair_columns(path)
+        if path.kind == "ratings":  # of which users are items there, and items targets
+            named = SimpleNamespace(item_col=path.user_col, target_col=path.item_col, weight_col=NONE)
+            amount = Column("amount", "the amount", "amount", means=("weight",), only_numbers=True)  # below 0: a return
+            columns = [*pair_columns(named), amount]
+        return tables_of(path.located(), columns, VocabOptions(encoding=utf8_or_latin_1(path.files[0])))
+    path = path if isinstance(path, str | os.PathLike) else InMemoryTable.of(path)
+    return Tables(path, pair_columns(), encoding=utf8_or_latin_1(path))
+
+
+def _ids(column, vocab, lowercase):
+    """Return the ids of a column's names (ndarray, int64, (n_rows,)), -1 for unknown ones."""
+    words = [as_word(name, lowercase) for name in column.names]
+    return vocab.words.find_all(words).astype(np.int64)[column.codes]

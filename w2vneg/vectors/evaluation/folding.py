@@ -19,8 +19,7 @@ import numpy as np
 import scipy.sparse
 
 from ...config.objective import l2_strengths
-from ...data.encoded.heldout import count_centres, read_pairs_file
-from ...data.encoded.pairs import ones_of
+from ...data.encoded.pairs import count_centres, ones_of, read_pairs_file
 from ...data.words import as_word, near_spellings
 from ...ground.errors import ConfigError, UnknownNameError
 from ...objectives.law import settled
