@@ -79,11 +79,10 @@ _MADE = {"builtin": builtin_sentences, "builtin-baskets": builtin_baskets, "buil
 
 
 def builtin_path(name="builtin", progress=None):
-    """Return a text file with one of the built-in data, made on first use; names stand in a line with blanks between.
+    """Return a text file in the cache with one of the built-in data (Path), made on first use, with a thing of it a
+    line.
 
-    name : str, ``builtin``, the text with one paragraph a line, ``builtin-baskets`` or ``builtin-edges``
-    progress : as of `builtin_sentences`; not called when the file is there already
-    Returns the Path of a file in the cache, named after the versions and places of this Python and the packages.
+    name : str, a key of `_MADE`; progress : as of `builtin_sentences`
     DataError if this Python has neither sources nor, for the text, topics or docstrings; OutputError without a cache
     """
     path = builtin_place(name)

@@ -10,9 +10,8 @@ What "not seen" means is the user's choice (docs/splits.md defines each to the l
 
 Shares are kept within each *group*: the pairs of a centre, all users, a user's history. A group of m members gives
 floor(m c + u) to the parts of cumulative share c, with one u in [0, 1) drawn for the group. So every member has exactly
-the asked chance of each part, no group is further than one member from its share, and a centre with two pairs or more
-keeps one to train on wherever --train is .5 or more. A shuffle over all pairs would do the same on average only: it
-leaves rare centres without any training pair, and evaluation is about centres.
+the asked chance of each part, and no group is further than one member from its share. A shuffle over all pairs would
+leave rare centres without any training pair, and evaluation is about centres.
 """
 
 from dataclasses import dataclass, field

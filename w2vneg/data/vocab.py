@@ -29,20 +29,14 @@ _NO_SEPARATORS = bytes(set(range(256)) - set(b"\t\n"))
 class Vocabulary:
     """Words with their counts, sorted by falling count, and by their UTF-8 bytes where counts are equal.
 
-    The place of a word in this order is its id. `from_counts` sorts; the constructor insists on the order,
-    because whoever has ids already would have them silently permuted.
+    The place of a word in this order is its id. `from_counts` sorts; the constructor insists on the order.
 
     Parameters
     ----------
     words : sequence of str
-        Distinct, not empty, without white space.
+        Distinct, not empty, without white space; kept as `PackedStrings`.
     counts : array-like, int64, (n_words,)
         Not negative.
-
-    Attributes
-    ----------
-    words : PackedStrings
-    counts : ndarray, int64, (n_words,)
 
     Raises
     ------
@@ -308,11 +302,10 @@ class VocabOptions(NamedTuple):
 
 
 def choose_items(words, seen, shaping, vocab, what="item"):
-    """Choose the items that training is to know.
+    """Choose the items that training is to know: return the Vocabulary, and the ids of `words`, int32 (n,), -1 without.
 
     words : list of str; seen : float64 (n,), how often each was seen, parts count as whole; shaping : VocabOptions
     vocab : Vocabulary or None, the one to keep to; what : str, an item's name in messages
-    Returns the Vocabulary, and the id of each of `words`, int32 (n,), -1 if it is left out.
     InputError if fewer than two are left, or none of them is in the fixed vocabulary
     """
     if vocab is not None:

@@ -17,35 +17,17 @@ from .manifests import Form, checkout, info, names
 
 
 def resolve(name_or_path, mirror=None, progress=None, *, kind=None):
-    """Return the file that a name or a path stands for, fetching it if need be.
+    """Return the file, which may be packed, that a name or a path stands for (Path), fetching it if need be.
 
     The order: a path that exists; the data folder (``W2VNEG_DATA``, and ``data/`` and ``eval_sets/`` of a checkout);
     the cache; the copy an installed gensim carries; the mirror; the official address. Named files are verified before
-    they are used. A file in a mirror folder is used in place, packed or not.
+    they are used. A file in a mirror folder is used in place.
 
-    Parameters
-    ----------
-    name_or_path : str or path
-    mirror : str or path, optional
-        A folder or an http(s) address laid out as the manifests say; ``W2VNEG_MIRROR`` if None.
-    progress : callable(done, total), optional
-        Called with the bytes received and expected (None if unknown) of a download.
-    kind : str, optional
-        ``corpus``, ``items``, ``similarity`` or ``analogy``: a name of another kind is refused.
-
-    Returns
-    -------
-    Path
-        The file; it may be packed (``.xz``), which the readers recognise by content.
-
-    Raises
-    ------
-    UnknownNameError, InputError
-        If there is neither such a file nor such a name.
-    DataError
-        If the data cannot be had (with what to download and where to put it) or are not what they should be.
-    OutputError
-        If the cache cannot be written.
+    mirror : str or path, optional, a folder or an http(s) address laid out as the manifests say; else ``W2VNEG_MIRROR``
+    progress : callable(done, total), optional, called with the bytes received and expected, None if unknown
+    kind : str, optional, ``corpus``, ``items``, ``similarity`` or ``analogy``: a name of another kind is refused
+    UnknownNameError or InputError if there is no such name and file; DataError if the data cannot be had, with what to
+    download and where to put it, or are not what they should be; OutputError if the cache cannot be written
     """
     text = os.fspath(name_or_path)
     if text and os.path.exists(text):
@@ -78,15 +60,10 @@ def _had(dataset, mirror, progress, kept=()):
 
 
 def where(name, mirror=None):
-    """Tell without any download whether a named set is here, and how.
+    """Tell without any download whether a named set is here, and how: (status, Path or None).
 
-    Returns
-    -------
-    status : str
-        ``data folder``, ``cache``, ``gensim``, ``mirror``, ``damaged`` (a file that is not what it should
-        be), ``made on first use`` or ``absent``.
-    path : Path or None
-        The file, if there is one.
+    The status is ``data folder``, ``cache``, ``gensim``, ``mirror``, ``damaged`` (a file that is not what it should
+    be), ``made on first use`` or ``absent``.
     """
     dataset = info(name)
     if dataset.made_here:

@@ -54,42 +54,22 @@ def encode_corpus(
     phrases=(),
     table=None,
 ):
-    """Count, choose the vocabulary and encode; or open what an earlier call has left in the cache.
+    """Count, choose the vocabulary and encode, or open what an earlier call has left in the cache: an EncodedCorpus.
 
-    Parameters
-    ----------
-    source : path, list of paths or of `InMemoryTable`, or iterable of iterables of str
-        As for `data.readers.sources.find_files`; or sentences as lists of tokens, gone through once.
-    min_count : int, at least 1; max_vocab : int, at least 2, optional
-        Words seen less often are discarded; only so many of the most frequent are kept.
-    vocab : Vocabulary, optional
-        Keep the words of this vocabulary, with its ids, instead of choosing.
+    source : path, list of paths or of `InMemoryTable`, as for `data.readers.sources.find_files`; or iterable of
+        iterables of str, sentences as lists of tokens, gone through once
+    min_count : int, at least 1, words seen less often are discarded; max_vocab : int, at least 2, optional, only so
+    many
+        of the most frequent are kept; vocab : Vocabulary, optional, with its ids, instead of choosing
     encoding : str, any text codec of Python's; lowercase : bool, by Unicode's rules
-    use_cache : bool
-        False neither looks into the cache nor writes to it.
-    progress : callable, optional
-        Called with (stored bytes read, stored bytes in all or None) now and then while files are read.
+    use_cache : bool, False neither looks into the cache nor writes to it
+    progress : callable, optional, called with (stored bytes read, stored bytes in all or None) now and then
     reader : str, a name among `data.readers.READERS`
-    strip : sequence of str
-        What to take out of the text before it is split into words: names among `data.readers.text.CLEANERS`.
-    phrases : sequence of data.phrases.Phrase
-        Pairs of words that are joined to one; in lower case if the text is.
-    table : data.readers.tables.TextColumn, optional
-        The files, or tables in memory, are tables, and the text stands in this column.
-
-    Returns
-    -------
-    EncodedCorpus
-
-    Raises
-    ------
-    InputError
-        If a file is missing, unreadable or not text, or too few words are left.
-    ConfigError
-        If an option is out of range.
-    OutputError
-        If there is no room in the cache, or the folder of temporary files cannot be written. A cache that is read-only
-        gives a `FileNote`.
+    strip : sequence of str, names among `data.readers.text.CLEANERS`, what to take out before words are told apart
+    phrases : sequence of data.phrases.Phrase, which are joined to one word; in lower case if the text is
+    table : data.readers.tables.TextColumn, optional; the files are tables, and the text stands in this column
+    InputError if a file is missing, unreadable or not text, or too few words are left; ConfigError if an option is out
+    of range; OutputError without room in the cache or for temporary files. A read-only cache gives a `FileNote`
     """
     settings = Settings.checked(min_count, max_vocab, vocab, encoding, lowercase, reader, strip, phrases, table)
     progress = progress or (lambda done, total: None)

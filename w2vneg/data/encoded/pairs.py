@@ -71,8 +71,6 @@ class EncodedPairs(_Matrix):
 
     def _share(self, slot, borders):
         """Deal the rows out, so that nobody else trains that centre."""
-        from scipy.sparse import csr_matrix  # a quarter of a second, and no text needs it
-
         matrix = self.matrix
         mine = going_round(matrix.shape[0], borders) == slot
         kept = np.repeat(mine, np.diff(matrix.indptr))
@@ -80,7 +78,7 @@ class EncodedPairs(_Matrix):
             n_ranks = len(borders) - 1
             raise ConfigError(f"{matrix.shape[0]:,} rows of pairs are too few for {n_ranks} ranks; lower --ranks")
         indptr = np.concatenate([[0], np.cumsum(np.diff(matrix.indptr) * mine)])
-        own = csr_matrix((matrix.data[kept], matrix.indices[kept], indptr), shape=matrix.shape)
+        own = type(matrix)((matrix.data[kept], matrix.indices[kept], indptr), shape=matrix.shape)
         weights = np.asarray(matrix.sum(axis=1, dtype=np.float64)).ravel()
         return replace(self, matrix=own, row_weights=weights, order=None, times=None)
 
@@ -288,9 +286,7 @@ def _single_precision(matrix):
 
 def ones_of(matrix):
     """Return a csr_matrix of ones, float32, where a sparse matrix has anything."""
-    from scipy.sparse import csr_matrix  # a quarter of a second, and no text needs it
-
-    ones = csr_matrix(matrix, dtype=np.float32, copy=True)
+    ones = matrix.tocsr().astype(np.float32)
     ones.sum_duplicates()
     ones.eliminate_zeros()
     ones.data[:] = 1.0
@@ -331,9 +327,11 @@ def read_pairs_file(path, vocab, vocab_out, *, lowercase=False):
     tables = _tables(path)
     parts, n_unknown, weight_read = [], 0, 0.0
     for batch in tables:
-        centres, targets = (
-            _ids(batch.columns[key], names, lowercase) for key, names in (("item", vocab), ("target", vocab_out))
-        )
+        ids = []
+        for key, names in (("item", vocab), ("target", vocab_out)):
+            words = [as_word(name, lowercase) for name in batch.columns[key].names]
+            ids.append(names.words.find_all(words).astype(np.int64)[batch.columns[key].codes])
+        centres, targets = ids
         weights = batch.columns["weight"]
         weights = np.ones(batch.n_rows) if weights is None else weights
         known = (centres >= 0) & (targets >= 0)
@@ -374,9 +372,3 @@ def _tables(path):
         return tables_of(path.located(), columns, VocabOptions(encoding=utf8_or_latin_1(path.files[0])))
     path = path if isinstance(path, str | os.PathLike) else InMemoryTable.of(path)
     return Tables(path, pair_columns(), encoding=utf8_or_latin_1(path))
-
-
-def _ids(column, vocab, lowercase):
-    """Return the ids of a column's names (ndarray, int64, (n_rows,)), -1 for unknown ones."""
-    words = [as_word(name, lowercase) for name in column.names]
-    return vocab.words.find_all(words).astype(np.int64)[column.codes]

@@ -1,11 +1,7 @@
 """A text, or baskets, that nobody has whole: each rank reads its files once, and all of them agree on one vocabulary.
 
-    each rank      tokens get provisional numbers, which go to a temporary file, and are counted
-    up a tree      counts of two become counts of both
-    at the top     the vocabulary is chosen, and goes to all
-    each rank      provisional numbers become ids
-
-Words, counts, and their order are those of one machine that reads the same files.
+Tokens get provisional numbers at each rank, and are counted; counts are united up a tree; at its top the vocabulary is
+chosen, and goes to all. Words, counts, and their order are those of one machine that reads the same files.
 
 Ranks get whole files, and stretches of those whose lines can be told apart without unpacking them. A line belongs to
 the stretch that its first byte lies in. So whoever reads a stretch begins behind the first line end at or before it,
@@ -93,7 +89,7 @@ def split_among(files, borders, encoding="utf-8"):
     before, dealt = 0, [[] for _ in range(n)]
     borders = [int(sum(sizes) * border) for border in borders]
     for path, size in zip(files, sizes, strict=True):
-        if not _can_be_cut(path, encoding):
+        if encoding not in _CUTTABLE or not can_be_cut(path):
             dealt[max(k for k in range(n) if borders[k] <= before)].append(FileSpan(path))
         else:
             for k, own in enumerate(dealt):
@@ -102,13 +98,6 @@ def split_among(files, borders, encoding="utf-8"):
                     own.append(FileSpan(path, begin, None if end == size else end))
         before += size
     return dealt
-
-
-def _can_be_cut(path, encoding):
-    if encoding not in _CUTTABLE or not can_be_cut(path):
-        return False
-    with ByteStream(path) as source:
-        return source.codec() is None
 
 
 def files_of(names, slot, borders, settings):

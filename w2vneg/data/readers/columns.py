@@ -10,6 +10,8 @@ import shlex
 from dataclasses import dataclass, field
 from statistics import median
 
+import numpy as np
+
 from ...ground.errors import DoubtError, InputError, did_you_mean
 from .column_names import columns_meant, meant_by, numbers_rows, twins, without_kind
 
@@ -50,9 +52,8 @@ class Head:
 class Labels(dict):
     """What messages call each column that is read.
 
-    said : tuple of str, what was taken for what, for people; hints : tuple of str, what may be wrong with that
-    guessed : bool, whether the weight is a column that neither its name nor anybody calls so
-    two_kinds : bool, whether the two columns of names are called as users and as items are
+    said, hints : tuple of str, what was taken for what, and what may be wrong with that
+    guessed : bool, neither a name nor anybody says that the weight is one; two_kinds : bool, of users and items by name
     """
 
     said = hints = ()
@@ -60,12 +61,10 @@ class Labels(dict):
 
 
 def find_columns(where, columns, head):
-    """Return the places of columns and what they are called.
+    """Return the places of columns (dict, key -> int from 0 on, or None for one that need not be there), and `Labels`.
 
     where : str, for messages; columns : list of layout.Column; head : Head
-    Returns places : dict, key -> int from 0 on, None for one that need not be there and is not; and `Labels`.
-    InputError if one is missing or not to be told from another, two are the same, or texts are numbers; DoubtError
-    if it is not clear which are meant
+    InputError if one is missing, two are the same, or texts are numbers; DoubtError if it is not clear which are meant
     """
     places = _Guess(where, columns, head).places()
     taken = {}  # place -> option
@@ -98,8 +97,6 @@ def find_columns(where, columns, head):
 
 def hint_of_weights(labels, weights):
     """Return a hint (tuple of str, empty or one) where the largest of guessed weights is far above the median."""
-    import numpy as np
-
     middle, largest = (float(np.median(weights)), float(np.max(weights))) if labels.guessed and len(weights) else (0, 0)
     if middle <= 0 or largest < _FAR * middle:
         return ()
@@ -273,17 +270,15 @@ class _Guess:
 
     def _ask(self, why, columns, values=None):
         """Raise DoubtError with what to type; values : list, one for each column."""
-        values = values or [self._proposed(column) for column in columns]
+        likeliest = [self._likeliest(column) for column in columns]
+        names = [self.head.names[place] for place in likeliest]
+        values = values or [
+            name if re.fullmatch(r"[\w.:-]+", name) else place + 1 for name, place in zip(names, likeliest, strict=True)
+        ]
         pairs = zip(columns, values, strict=True)
         flags = " ".join(f"{column.option} {value}" for column, value in pairs if column.option.startswith("--"))
         remedy = f"say which are meant: {flags}" if flags else self._written_anew(columns)
         raise DoubtError(f"{self.where}: {why}. The columns are: {self.head.shown()}; {remedy}")
-
-    def _proposed(self, column):
-        """Return the name or number of the likeliest column, for a flag to be typed."""
-        place = self._likeliest(column)
-        name = self.head.names[place]
-        return name if re.fullmatch(r"[\w.:-]+", name) else str(place + 1)
 
     def _likeliest(self, column):
         places = [place for meaning in column.means for place in self.meant.get(meaning, [])]

@@ -8,6 +8,8 @@ import datetime
 import os
 from dataclasses import replace
 
+import numpy as np
+
 from ...ground.errors import ConfigError, InputError, W2vnegError, require
 from ...ground.files.memory import memory_size
 from .cells import Batch, NameColumn, as_names, as_numbers, as_texts, rows_at_once
@@ -93,8 +95,6 @@ class InMemoryTable:
 
     @classmethod
     def _of_array(cls, name, array):
-        import numpy as np
-
         if array.dtype.names:
             return cls(name, [array[field] for field in array.dtype.names], array.dtype.names)
         if array.ndim == 1:
@@ -139,8 +139,6 @@ def is_graph(data):
 
 def _columns_of(rows):
     """Return the columns of a list of rows, as arrays of objects."""
-    import numpy as np
-
     for number, row in enumerate(rows):
         if not isinstance(row, list | tuple) or len(row) != len(rows[0]):
             raise ConfigError(f"row {number} (from 0 on), {row!r:.60}, has not the {len(rows[0])} cells of the first")
@@ -156,8 +154,6 @@ def _columns_of(rows):
 
 def _cells(series):
     """Return a column of a data frame as an array whose cells are what a file of it would hold."""
-    import numpy as np
-
     if getattr(getattr(series, "dtype", None), "tz", None) is not None:
         series = series.dt.tz_convert(None)
     null_count = getattr(series, "null_count", None)  # of polars, which makes decimals of whole numbers beside a null
@@ -181,12 +177,14 @@ def read_cells(cells, column, labels, where, times):
 
 
 def _names(cells, column, label, where):
-    import numpy as np
     import pandas as pd
 
     codes, different = pd.factorize(cells)
     texts = pd.Series(different).astype(str).tolist() if different.dtype.kind == "M" else different.tolist()
-    texts = [*map(_text, texts), ""]  # code -1, of a missing cell, takes the last
+    for code, cell in enumerate(texts):  # ids that are decimals only as one beside them is missing, as 1.0, are whole
+        whole = isinstance(cell, float) and cell.is_integer() and abs(cell) < 2**53
+        texts[code] = str(int(cell) if whole else cell)
+    texts.append("")  # code -1, of a missing cell, takes it
 
     def place(code):
         return where(int(np.argmax(codes == (code if code < len(texts) - 1 else -1))))
@@ -197,12 +195,6 @@ def _names(cells, column, label, where):
     used = texts if (codes < 0).any() else texts[:-1]
     names = as_names(np.array(used, object), column, label, place)
     return NameColumn(names.codes[codes], names.names)
-
-
-def _text(cell):
-    """Return a cell as a name; ids that are decimals only as one beside them is missing, such as 1.0, are whole."""
-    whole = isinstance(cell, float) and cell.is_integer() and abs(cell) < 2**53
-    return str(int(cell) if whole else cell)
 
 
 def read_parquet(source, pieces, columns, times):
@@ -301,7 +293,6 @@ def _of_arrow(cells, column, labels, where, times):
 
 def _names_of_arrow(cells, column, label, where):
     """Return a NameColumn of any Arrow array, each name as Arrow writes it."""
-    import numpy as np
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -180,16 +180,18 @@ def size_of(path):
 
 
 def can_be_cut(path):
-    """Tell whether a file can be read from any of its bytes on; of web servers, one may not know how, and is asked."""
-    if scheme_of(path) not in _WEB:
-        return True
-    fs, place = _store(path)
-    try:
-        with fs.open(place, "rb", block_size=1, cache_type="none") as file:
-            file.seek(1)
-            return len(file.read(1)) == 1
-    except Exception:  # whatever it is, the file as a whole may still be read
-        return False
+    """Tell whether a file is not packed, and can be read from any of its bytes on; a web server may not know how."""
+    if scheme_of(path) in _WEB:
+        fs, place = _store(path)
+        try:
+            with fs.open(place, "rb", block_size=1, cache_type="none") as file:
+                file.seek(1)
+                if len(file.read(1)) != 1:
+                    return False
+        except Exception:  # whatever it is, the file as a whole may still be read
+            return False
+    with ByteStream(path) as source:
+        return source.recognised()[0] is None
 
 
 def file_stamp(path):
@@ -269,19 +271,15 @@ class ByteStream:
 
         InputError if the file cannot be read, changes meanwhile, or its packed data are truncated or corrupt
         """
-        codec, stored = self._recognised()
+        codec, stored = self.recognised()
         for piece in stored if codec is None else self._unpack(codec, stored):
             self.unpacked += len(piece)
             yield piece
         if self.stamp and file_stamp(self._file.fileno())[:2] != self.stamp[:2]:
             raise InputError(f"{self.name}: the file changed while it was read; try again when it is whole")
 
-    def codec(self):
-        """Return the codec that an unread file is packed with (str), or None; some of it is read then."""
-        return self._recognised()[0]
-
-    def _recognised(self):
-        """Return (codec or None, all stored pieces)."""
+    def recognised(self):
+        """Return (codec that an unread file is packed with, or None; all stored pieces)."""
         stored, head = self._stored(), b""
         for piece in stored:
             head += piece

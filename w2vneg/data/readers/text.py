@@ -47,9 +47,8 @@ def utf8_or_latin_1(path):
     decoder = codecs.getincrementaldecoder("utf-8")()
     with ByteStream(path) as source:
         try:
-            for piece in source.pieces():
-                decoder.decode(piece)
-            decoder.decode(b"", final=True)
+            for piece in chain(source.pieces(), [b""]):
+                decoder.decode(piece, final=not piece)
         except UnicodeDecodeError:
             return "iso-8859-1"
     return "utf-8"
@@ -318,7 +317,8 @@ def check_sentences(corpus):
             f"a list of strings names files, and {some[0][:60]!r} is none; sentences are lists of words: "
             "[line.split() for line in lines]"
         )
-    if all(isinstance(one, tuple) and _is_pair(one) for one in some):
+    parts = [one[:2] if len(one) == 3 and isinstance(one[2], numbers.Real) else one for one in some]
+    if all(isinstance(one, tuple) and len(one) == 2 for one in parts):
         raise InputError(
             f"{some[0]!r:.60} looks like a pair, not a sentence; give Input('pairs', PAIRS, rectangular=True) for "
             "users and items, Input('pairs', PAIRS) for items seen together; sentences of two words are given as lists"
@@ -328,10 +328,6 @@ def check_sentences(corpus):
 def _names_a_file(name):
     path = os.path.expanduser(name)
     return name == STDIN or scheme_of(name) is not None or os.path.exists(path) or bool(glob.glob(path))
-
-
-def _is_pair(row):
-    return len(row) == 2 or (len(row) == 3 and isinstance(row[2], numbers.Real))
 
 
 def _line(sentence, number):
