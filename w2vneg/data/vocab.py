@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from operator import index as as_index
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -272,11 +272,7 @@ def check_choice(min_count, max_vocab, vocab):
 
 
 def _is_int(value):
-    try:
-        as_index(value)
-    except TypeError:
-        return False
-    return not isinstance(value, bool)
+    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 class VocabOptions(NamedTuple):

@@ -149,18 +149,6 @@ class Encoded:
         """Return the `Traversal` of these data; InputError or ConfigError if there is no pair to train on."""
         return self.traversal.of(self, config)
 
-    def counts(self, config, window=None):
-        """Return how often each pair is trained on; see `Traversal.counts`."""
-        return self.traversal.counts(self, config, window)
-
-    def cooccurs(self, config, centres):
-        """Return which targets occur with each of `centres`; see `Traversal.cooccurs`."""
-        return self.traversal.cooccurs(self, config, centres)
-
-    def written(self, config):
-        """Return the data as sentences; see `Traversal.written`."""
-        return self.traversal.written(self, config)
-
     def check(self):
         """Raise InputError if another program has damaged the data since they were encoded."""
 

@@ -144,34 +144,31 @@ class Cache:
 
     def made(self, progress):
         """Encode the corpus into the cache, and return it."""
+        failure = None
         with TokenStream(self.root) as stream:
             counted = count.count_files(self.files, self.stamps, self.settings, stream, progress)
-            return self._store(counted, stream)
+            vocab, ids_by_type = self.settings.choose(counted.counter)
+            entry = self._entry(counted.digests)
+            corpus = self._open(entry, vocab)
+            damage = self._damage
+            if corpus is None:  # else another process was faster
+                try:
+                    with atomic_folder(entry) as folder:
+                        self._write(folder, counted, stream, vocab, ids_by_type)
+                except OutputError as error:  # or another process put its own there at this very moment
+                    failure = error
+                corpus = self._open(entry, vocab)
+        if corpus is None:
+            reason = failure or f"{entry}: {self._damage or 'it vanished'}"
+            raise OutputError(f"{reason}; set W2VNEG_CACHE to a writable folder with enough room") from failure
+        self._remember(counted.digests)
+        return replace(corpus, report=replace(corpus.report, cached=False, damage=damage))
 
     def key(self, progress=None):
         """Return what these files under these settings are known by (str); the files are read unless they are known."""
         digests = self._digests(progress or (lambda done, total: None))
         self._remember(digests)
         return self._entry(digests).name
-
-    def _store(self, counted, stream):
-        vocab, ids_by_type = self.settings.choose(counted.counter)
-        entry = self._entry(counted.digests)
-        failure = None
-        corpus = self._open(entry, vocab)
-        damage = self._damage
-        if corpus is None:  # else another process was faster
-            try:
-                with atomic_folder(entry) as folder:
-                    self._write(folder, counted, stream, vocab, ids_by_type)
-            except OutputError as error:  # or another process put its own there at this very moment
-                failure = error
-            corpus = self._open(entry, vocab)
-        if corpus is None:
-            reason = failure or f"{entry}: {self._damage or 'it vanished'}"
-            raise OutputError(f"{reason}; set W2VNEG_CACHE to a writable folder with enough room") from failure
-        self._remember(counted.digests)
-        return replace(corpus, report=replace(corpus.report, cached=False, damage=damage))
 
     def _write(self, folder, counted, stream, vocab, ids_by_type):
         """Write an entry's files into an empty folder."""

@@ -12,13 +12,14 @@ import dataclasses
 import functools
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
 
 from ...ground.errors import ConfigError
 from ..phrases import read_phrases
-from ..readers.counting import Types, united
+from ..readers.counting import merged, united
 from ..readers.sources import ByteStream, can_be_cut, find_files, size_of
 from ..sources import SOURCES
 from ..sources.corpus import AUTO
@@ -177,7 +178,9 @@ def vocabulary_of(run, settings):
     """Return the Vocabulary that the counts of all ranks give, or the one that is fixed."""
     if settings.vocab is not None:
         return settings.vocab
-    return choose_vocabulary(Types(run, _AT_ONCE), settings.min_count, settings.max_vocab)[0]
+    ids = [np.full(len(run.counts), -1, np.int32)]
+    counter = SimpleNamespace(blank_ids=lambda: ids, parts=lambda: merged([run], _AT_ONCE))
+    return choose_vocabulary(counter, settings.min_count, settings.max_vocab)[0]
 
 
 @dataclass(frozen=True, eq=False)

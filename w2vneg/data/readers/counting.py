@@ -245,18 +245,3 @@ def united(runs):
     for run in runs:
         table.enter(run.words, run.ends, np.asarray(run.counts))
     return table.run()
-
-
-class Types:
-    """A `Run` as `vocab.choose_vocabulary` wants its counter."""
-
-    def __init__(self, run, at_once):
-        self.run, self.at_once = run, at_once
-
-    def parts(self):
-        """Yield all types, each in one Part of about `at_once` types, or fewer."""
-        return merged([self.run], self.at_once)
-
-    def blank_ids(self):
-        """Return an id of -1 for each type (list of one ndarray, int32)."""
-        return [np.full(len(self.run.counts), -1, np.int32)]

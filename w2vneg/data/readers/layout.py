@@ -4,7 +4,9 @@ import csv
 import io
 import re
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 
 from ...ground.errors import ConfigError, InputError
 from .cells import is_number
@@ -50,10 +52,8 @@ class Column:
 
 @dataclass(frozen=True)
 class Layout:
-    """How one file is to be read.
-
-    delimiter : str, of one byte (a blank: any number of blanks and tabs); quoting : bool; header : bool
-    n_fields : int, in each row; places : dict, key -> place from 0 on or None; labels : dict, key -> words for messages
+    """How one file is to be read: with a delimiter of one byte (a blank: any number of blanks and tabs), so many fields
+    in each row, and the places and `Labels` of columns, by their keys.
     """
 
     delimiter: str
@@ -66,16 +66,12 @@ class Layout:
 
 def delimiter_of(text):
     r"""Return the delimiter that `text` means: itself, a word (tab, comma, blank, …), or ``\t``; None for None."""
-    if text is None:
-        return None
-    if text in ("\\t", "space"):
-        return "\t" if text == "\\t" else " "
+    if text in (None, "\\t", "space"):
+        return {"\\t": "\t", "space": " "}.get(text)
     chosen = DELIMITERS.get(text, text)
     if chosen != "::" and (len(chosen.encode()) != 1 or chosen in '\r\n"\0' or chosen.isalnum()):
-        known = ", ".join(DELIMITERS)
-        raise ConfigError(
-            f"the delimiter must be a single sign that stands in no name, or one of {known}; not {text!r}"
-        )
+        known = f"a single sign that stands in no name, or one of {', '.join(DELIMITERS)}"
+        raise ConfigError(f"the delimiter must be {known}; not {text!r}")
     return chosen
 
 
@@ -181,14 +177,8 @@ def rows_of(text, delimiter, quotes=True):
         text = re.sub(r"(?m)^ +| +$", "", re.sub(r"[ \t]+", " ", text))
     rows = []
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, quoting=quoting)
-    try:
-        for row in reader:
-            if len(row) > 1 or (row and row[0].strip()):
-                rows.append(row)
-            if len(rows) == _SAMPLE_ROWS:
-                break
-    except csv.Error:  # a cell of more than 131 072 signs, after an unclosed quote for one; what follows will tell
-        pass
+    with suppress(csv.Error):  # a cell of more than 131 072 signs, after an unclosed quote for one; what follows tells
+        rows.extend(islice((row for row in reader if len(row) > 1 or (row and row[0].strip())), _SAMPLE_ROWS))
     return rows or [[text]]
 
 
@@ -274,5 +264,4 @@ def _is_amount(cell):
 
 
 def _is_figures(cell):
-    """Return whether a cell is a number or a date written in digits."""
     return _is_amount(cell) or _DATE.fullmatch(cell) is not None

@@ -71,36 +71,27 @@ def _expand(name):
         return [name]
     if scheme_of(name):
         return _expand_url(name)
-    path = os.path.expanduser(name)
+    path, files = os.path.expanduser(name), []
     if os.path.isdir(path):
-        files = _files_below(path)
-        if not files:
-            raise InputError(
-                f"{name}: this folder holds no file (hidden ones do not count); name a folder with text files"
-            )
-        return files
-    if os.path.exists(path):
+        files, problem = _files_below(path), "this folder holds no file (hidden ones do not count); name a folder with "
+        problem += "text files"
+    elif os.path.exists(path):
         if os.path.isfile(path) and os.path.getsize(path) == 0:
             raise InputError(f"{name}: the file is empty; name a file with text")
         return [path]
-    if glob.has_magic(path):
-        files = []
+    elif glob.has_magic(path):
+        problem = f"no file matches this pattern; check it from the folder {os.getcwd()}"
         for match in sorted(glob.glob(path, recursive=True)):
             files += _files_below(match) if os.path.isdir(match) else [match]
-        if not files:
-            raise InputError(f"{name}: no file matches this pattern; check it from the folder {os.getcwd()}")
-        return list(dict.fromkeys(files))  # `**` lists a folder and what is in it
-    raise InputError(f"{name}: no such file or folder{_near(path)}")
-
-
-def _near(path):
-    folder, base = os.path.split(path)
-    try:
-        siblings = os.listdir(folder or ".")
-    except OSError:
-        return f"; the folder {folder} does not exist either"
-    hint = did_you_mean(base, siblings, shown=-1)
-    return f" (relative to {os.getcwd()}); check the path" if hint == "." else hint
+    else:
+        folder, base = os.path.split(path)
+        hint = f"; the folder {folder} does not exist either"
+        with suppress(OSError):
+            hint = did_you_mean(base, os.listdir(folder or "."), shown=-1)
+        problem = "no such file or folder" + (f" (relative to {os.getcwd()}); check the path" if hint == "." else hint)
+    if not files:
+        raise InputError(f"{name}: {problem}")
+    return list(dict.fromkeys(files))  # `**` lists a folder and what is in it
 
 
 def _files_below(folder):
@@ -358,32 +349,29 @@ def first_bytes(path, size):
     return data
 
 
-class _GzipMember:
-    """zlib's decompression object in the manner of bz2's and lzma's."""
+class _Member:
+    """A decompression object in the manner of bz2's and lzma's."""
 
+    needs_input, errors = True, ()
+    eof = property(lambda self: self._inner.eof)
+    unused_data = property(lambda self: self._inner.unused_data)
+
+
+class _GzipMember(_Member):
     def __init__(self, name):
         self._inner = zlib.decompressobj(wbits=31)
 
-    eof = property(lambda self: self._inner.eof)
-    unused_data = property(lambda self: self._inner.unused_data)
-    needs_input = property(lambda self: not self._more)
-
     def decompress(self, data, max_length):
         piece = self._inner.decompress(self._inner.unconsumed_tail + data, max_length)
-        self._more = bool(self._inner.unconsumed_tail) or len(piece) == max_length
+        self.needs_input = not self._inner.unconsumed_tail and len(piece) < max_length
         return piece
 
 
-class _ZstdMember:
-    needs_input = True
-
+class _ZstdMember(_Member):
     def __init__(self, name):
         zstandard = require("zstandard", "zstd", f"reading {name}, which is packed with zstd,")
         self.errors = (zstandard.ZstdError,)
         self._inner = zstandard.ZstdDecompressor(max_window_size=1 << 31).decompressobj()
-
-    eof = property(lambda self: self._inner.eof)
-    unused_data = property(lambda self: self._inner.unused_data)
 
     def decompress(self, data, max_length):
         return self._inner.decompress(data)

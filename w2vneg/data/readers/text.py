@@ -317,8 +317,8 @@ def check_sentences(corpus):
             f"a list of strings names files, and {some[0][:60]!r} is none; sentences are lists of words: "
             "[line.split() for line in lines]"
         )
-    parts = [one[:2] if len(one) == 3 and isinstance(one[2], numbers.Real) else one for one in some]
-    if all(isinstance(one, tuple) and len(one) == 2 for one in parts):
+    tuples = [one for one in some if isinstance(one, tuple)]
+    if some == [one for one in tuples if len(one) == 2 or (len(one) == 3 and isinstance(one[2], numbers.Real))]:
         raise InputError(
             f"{some[0]!r:.60} looks like a pair, not a sentence; give Input('pairs', PAIRS, rectangular=True) for "
             "users and items, Input('pairs', PAIRS) for items seen together; sentences of two words are given as lists"
