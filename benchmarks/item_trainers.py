@@ -68,7 +68,7 @@ def train_ours(histories, setting, seed, effort):
 
 def counted_pairs(histories):
     """Return how often two items are in one history, as EncodedPairs."""
-    counts = histories.counts(TrainConfig(source="baskets").resolved())
+    counts = histories.traversal.counts(histories, TrainConfig(source="baskets").resolved())
     return EncodedPairs(counts.astype(np.float32), histories.vocab, histories.vocab)
 
 

@@ -14,10 +14,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse
 
-from w2vneg.data.cuts import Until
 from w2vneg.data.encoded.pairs import ones_of
 from w2vneg.data.inputs import Input, encode_input
-from w2vneg.data.splits import split_data
+from w2vneg.data.splits import Until, split_data
 from w2vneg.ground.errors import ConfigError
 
 WEAK, TIME, STRONG = PROTOCOLS = "weak", "time", "strong"

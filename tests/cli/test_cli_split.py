@@ -12,7 +12,7 @@ import pandas
 import pytest
 
 import w2vneg
-from w2vneg.data.encoded.heldout import read_pairs_file
+from w2vneg.data.encoded.pairs import read_pairs_file
 from w2vneg.data.inputs import Input, encode_input
 
 FILES = ["manifest.json", "test.tsv", "train.tsv", "valid.tsv"]

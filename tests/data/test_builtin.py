@@ -29,7 +29,7 @@ def corpus(tmp_path_factory):
     """The real corpus of this Python as (path, lines)."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("W2VNEG_CACHE", str(tmp_path_factory.mktemp("builtin")))
-        path = datasets.builtin_corpus()
+        path = builtin.builtin_path()
         assert datasets.where("builtin") == ("cache", path)
         assert datasets.resolve("builtin") == datasets.fetch("builtin") == path == datasets.cache_place("builtin")
     return path, path.read_text(encoding="ascii").splitlines()

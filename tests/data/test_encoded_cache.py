@@ -188,7 +188,7 @@ def test_entries_of_the_first_format_are_replaced_without_a_word(corpus_file):
 
 def test_other_formats_are_replaced_without_a_word(corpus_file, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr("w2vneg.data.encoded.cache.FORMAT", count.FORMAT + 1)
+        patch.setattr("w2vneg.data.encoded.encode.FORMAT", count.FORMAT + 1)
         encode_corpus(corpus_file, min_count=1)
     second = encode_corpus(corpus_file, min_count=1)
     assert not second.report.cached and second.report.damage == "" and the_entry()

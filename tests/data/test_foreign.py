@@ -6,8 +6,8 @@ import io
 import pytest
 
 from w2vneg import Input, Word2Vec
-from w2vneg.data.readers.baskets import guess_delimiter, looks_like_log
 from w2vneg.data.readers.foreign import recognise
+from w2vneg.data.sources.baskets import guess_delimiter, looks_like_log
 from w2vneg.ground.errors import DoubtError, InputError
 
 ALL = ("text", "baskets", "edges", "pairs", "ratings")

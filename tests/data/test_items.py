@@ -422,7 +422,7 @@ class TestBaskets:
     )
     def test_pieces_may_be_cut_anywhere(self, baskets, piece, end, last):
         from w2vneg.data.readers import READERS
-        from w2vneg.data.readers.baskets import basket_reader
+        from w2vneg.data.sources.baskets import basket_reader
 
         data = (end.join(",".join(basket) for basket in baskets) + end * last).encode()
 

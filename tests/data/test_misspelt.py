@@ -5,9 +5,8 @@ import time
 import numpy as np
 import pytest
 
-from w2vneg.data import misspelt
-from w2vneg.data.misspelt import near_spellings
-from w2vneg.data.words import PackedStrings
+from w2vneg.data import words as module
+from w2vneg.data.words import PackedStrings, near_spellings
 
 
 def edits_of(word, letters):
@@ -31,7 +30,7 @@ def by_trying(word, words, shown):
 
 @pytest.mark.parametrize("letters", ["ab", "abcA", "aé漢😀\n\0@\ud800"])
 def test_what_is_near_is_what_trying_all_edits_finds(monkeypatch, letters):
-    monkeypatch.setattr(misspelt, "_BLOCK", 100)  # several of them
+    monkeypatch.setattr(module, "_NEAR_BLOCK", 100)  # several of them
     rng = np.random.default_rng(1)
     known = ["".join(rng.choice(list(letters), length)) for length in rng.integers(0, 9, 250)]
     known = list(dict.fromkeys([*known, letters * 50]))

@@ -10,12 +10,12 @@ import threading
 import pytest
 
 from w2vneg import Vectors
-from w2vneg.data.catalog import pretrained
+from w2vneg.data.catalog import places
 from w2vneg.ground.errors import DataError, InputError
 from w2vneg.ground.files.caches import cache_dir
 
 NAME = "glove-wiki-gigaword-50"
-PACKED = gzip.compress(b"2 3\nking 1 2 3\nqueen 4 5 6\n")
+PACKED = gzip.compress(b"2 3\nking 1 2 3\nqueen 4 5 6\n", mtime=0)  # ids of tests hold it
 
 
 @pytest.fixture(autouse=True)
@@ -26,7 +26,7 @@ def alone(monkeypatch, tmp_path):
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     monkeypatch.delenv("W2VNEG_MIRROR", raising=False)
     for name in ("_CATALOG", "_RELEASES"):
-        monkeypatch.setattr(pretrained, name, "http://127.0.0.1:1/nobody")
+        monkeypatch.setattr(places, name, "http://127.0.0.1:1/nobody")
 
 
 @pytest.fixture
@@ -59,8 +59,8 @@ def put(folder, content=PACKED, **facts):
 def test_fetched_from_the_catalog_once(served, monkeypatch):
     folder, address = served
     put(folder)
-    monkeypatch.setattr(pretrained, "_CATALOG", f"{address}/list.json")
-    monkeypatch.setattr(pretrained, "_RELEASES", address)
+    monkeypatch.setattr(places, "_CATALOG", f"{address}/list.json")
+    monkeypatch.setattr(places, "_RELEASES", address)
     assert Vectors.load(NAME)["queen"].tolist() == [4, 5, 6]
     (folder / "list.json").unlink()
     assert list(Vectors.load(NAME).words) == ["king", "queen"]
@@ -100,8 +100,8 @@ def test_a_file_of_that_name_comes_first(tmp_path, monkeypatch):
 def test_what_is_not_as_the_catalog_says_is_refused(served, monkeypatch, content, facts, said):
     folder, address = served
     put(folder, content, **facts)
-    monkeypatch.setattr(pretrained, "_CATALOG", f"{address}/list.json")
-    monkeypatch.setattr(pretrained, "_RELEASES", address)
+    monkeypatch.setattr(places, "_CATALOG", f"{address}/list.json")
+    monkeypatch.setattr(places, "_RELEASES", address)
     with pytest.raises(DataError, match=said):
         Vectors.load(NAME)
     assert not cache_dir("vectors", f"{NAME}.gz").exists()

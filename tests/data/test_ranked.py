@@ -9,9 +9,7 @@ from reading import encode_baskets
 
 from w2vneg import Input, Vocabulary
 from w2vneg.data.encoded import encode_corpus
-from w2vneg.data.encoded.ranked import Reading, encode_ranked, files_of
-from w2vneg.data.readers import spans
-from w2vneg.data.readers.spans import FileSpan, split_among
+from w2vneg.data.encoded.ranked import FileSpan, Reading, encode_ranked, files_of, split_among
 from w2vneg.ground.errors import ConfigError, InputError
 
 
@@ -55,7 +53,7 @@ def test_files_are_dealt_out_by_bytes_and_packed_ones_whole(tmp_path):
         FileSpan(files[0]),
         FileSpan(files[1]),
     ]  # a byte 10 is no line end there
-    assert spans.split_among(files, even(1)) == [[FileSpan(path) for path in files]]
+    assert split_among(files, even(1)) == [[FileSpan(path) for path in files]]
 
 
 @pytest.fixture

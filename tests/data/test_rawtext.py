@@ -17,9 +17,8 @@ from w2vneg import Vectors, Word2Vec
 from w2vneg.data.encoded import encode_corpus
 from w2vneg.data.inputs import Input, encode_input
 from w2vneg.data.readers import READERS
-from w2vneg.data.readers.sample import tokenizer_of
 from w2vneg.data.readers.text import CLEANERS, Stripped, read_words
-from w2vneg.data.sources.corpus import about_words
+from w2vneg.data.sources.corpus import about_words, tokenizer_of
 from w2vneg.ground.errors import ConfigError
 from w2vneg.run.model import Model
 

@@ -17,9 +17,8 @@ from hypothesis import strategies as st
 from w2vneg.data.encoded.count import TokenStream
 from w2vneg.data.readers import READERS, counting, sources
 from w2vneg.data.readers.counting import TokenCounter
-from w2vneg.data.readers.sentences import read_sentences
 from w2vneg.data.readers.sources import STDIN, ByteStream, find_files, is_paths
-from w2vneg.data.readers.text import codec_name
+from w2vneg.data.readers.text import codec_name, read_sentences
 from w2vneg.ground.errors import ConfigError, InputError, MissingExtraError, UnknownNameError
 
 TEXT = "the cat sat\non the mat\n" * 500

@@ -11,10 +11,9 @@ import pytest
 
 from w2vneg import Input, Word2Vec
 from w2vneg.data.encoded import encode_corpus
-from w2vneg.data.encoded.ranked import Reading, encode_ranked
+from w2vneg.data.encoded.ranked import FileSpan, Reading, encode_ranked, split_among
 from w2vneg.data.inputs import encode_input
 from w2vneg.data.readers.sources import ByteStream, find_files
-from w2vneg.data.readers.spans import FileSpan, split_among
 from w2vneg.ground.errors import ConfigError, InputError, MissingExtraError
 
 fsspec = pytest.importorskip("fsspec")

@@ -15,12 +15,11 @@ from hypothesis import strategies as st
 
 from w2vneg import Vocabulary
 from w2vneg.data import splits
-from w2vneg.data.cuts import PARTS, Last, Shares, Until, moment
 from w2vneg.data.encoded import EncodedCorpus, EncodedPairs
 from w2vneg.data.inputs import Input, encode_input
 from w2vneg.data.sources import SOURCES
 from w2vneg.data.splitfiles import check_place, part_facts, source_facts, write_split
-from w2vneg.data.splits import check_way, split_data
+from w2vneg.data.splits import PARTS, Last, Shares, Until, check_way, moment, split_data
 from w2vneg.ground.errors import ConfigError, InputError, OutputError
 from w2vneg.kernels import cooccurrence
 

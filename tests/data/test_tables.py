@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from w2vneg.data.readers import rows as module
 from w2vneg.data.readers.layout import Column, delimiter_of
-from w2vneg.data.readers.names import NameIndex, as_word
 from w2vneg.data.readers.tables import Tables
+from w2vneg.data.words import NameIndex, as_word
 from w2vneg.ground.errors import ConfigError, InputError, MissingExtraError
 from w2vneg.kernels.text.rows import scan_rows
 

@@ -32,9 +32,9 @@ def test_groups_of_as_many_positions_as_it_says(made):
 def test_counts_are_of_what_occurs_together(made):
     _, config, data = made
     either_side = {"ordered": False} if hasattr(config.source, "ordered") else {}
-    counts = data.counts(replace(config, source=replace(config.source, **either_side)))
+    counts = data.traversal.counts(data, replace(config, source=replace(config.source, **either_side)))
     assert counts.shape == (len(data.vocab), len(data.vocab_out)) and counts.nnz
-    assert (data.cooccurs(config, np.arange(len(data.vocab))) == (counts.toarray() > 0)).all()
+    assert (data.traversal.cooccurs(data, config, np.arange(len(data.vocab))) == (counts.toarray() > 0)).all()
 
 
 def test_shares_are_gone_through_as_the_whole(made):

@@ -10,10 +10,11 @@ from reading import encode_cooccurrence, encode_pairs
 from w2vneg.cli.options import read_config
 from w2vneg.data import vocab
 from w2vneg.data.catalog.manifests import read_manifest
-from w2vneg.data.encoded import encode_corpus, read_pairs_file
-from w2vneg.data.readers import names, parquet
-from w2vneg.data.readers.names import read_names, read_titles
+from w2vneg.data.encoded import encode_corpus, matrices, read_pairs_file
+from w2vneg.data.encoded.matrices import read_names
+from w2vneg.data.readers import frames
 from w2vneg.data.readers.sources import find_files
+from w2vneg.data.readers.tables import read_titles
 from w2vneg.data.vocab import Vocabulary
 from w2vneg.ground.errors import DataError, InputError
 from w2vneg.ground.files import bounded
@@ -42,7 +43,7 @@ READ = {  # what is read -> (function of a path, content that is right)
 @pytest.fixture
 def small(monkeypatch):
     monkeypatch.setattr(bounded, "LARGEST", 1 << 16)
-    for module in (bounded, vocab, names):
+    for module in (bounded, vocab, matrices):
         monkeypatch.setattr(module, "LONGEST_LINE", 1 << 16)
 
 
@@ -123,9 +124,9 @@ def test_a_folder_is_read_without_its_pipes(tmp_path):
 
 
 def test_packed_parquet_without_end_is_refused(monkeypatch):
-    monkeypatch.setattr(parquet, "memory_size", lambda: 400)
+    monkeypatch.setattr(frames, "memory_size", lambda: 400)
     with pytest.raises(InputError, match=r"t\.parquet\.gz: more than 0\.0 GB of Parquet"):
-        parquet._joined("t.parquet.gz", iter(lambda: b"PAR1" * 10, None))
+        frames._joined("t.parquet.gz", iter(lambda: b"PAR1" * 10, None))
 
 
 @pytest.mark.parametrize(

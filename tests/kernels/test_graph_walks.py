@@ -10,7 +10,7 @@ from scipy import stats
 from walking import groups, wrapping_integers  # noqa: F401, a fixture of every test here
 
 from w2vneg.config import TrainConfig
-from w2vneg.data.encoded.graphs import expected_visits
+from w2vneg.data.encoded.pairs import expected_visits
 from w2vneg.data.readers.frames import InMemoryTable
 from w2vneg.kernels.walk import TextWindows
 

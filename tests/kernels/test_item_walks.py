@@ -260,7 +260,7 @@ def test_baskets_train(loss, options):
     model = trainer.train()
     unit = model.vectors_in / np.linalg.norm(model.vectors_in, axis=1, keepdims=True)
     similar = unit @ unit.T
-    known = data.counts(trainer.config).toarray() > 0
+    known = data.traversal.counts(data, trainer.config).toarray() > 0
     np.fill_diagonal(known, True)
     assert similar[known].mean() > similar[~known].mean() + 0.5
     assert sum(event["event"] == "Diagnosis" for event in model.history) == (10 if loss == "relaxed" else 0)
@@ -275,7 +275,7 @@ def test_counts_of_baskets_against_a_double_loop():
         items = data.ids[begin:end].tolist()
         for i, j in itertools.permutations(items, 2):
             expected[i, j] += i != j
-    assert np.array_equal(data.counts(config()).toarray(), expected)
+    assert np.array_equal(data.traversal.counts(data, config()).toarray(), expected)
 
 
 def test_next_words_only():

@@ -18,8 +18,9 @@ from w2vneg.config import TrainConfig
 from w2vneg.data.catalog import download
 from w2vneg.data.catalog.manifests import Dataset, Form, read_manifest
 from w2vneg.data.encoded import encode_corpus, read_pairs_file
+from w2vneg.data.encoded.matrices import read_names
 from w2vneg.data.inputs import Input
-from w2vneg.data.readers.names import read_names, read_titles
+from w2vneg.data.readers.tables import read_titles
 from w2vneg.data.splitfiles import known_beside
 from w2vneg.ground.errors import W2vnegError
 from w2vneg.objectives.samplers.boltzmann import read_degeneracy

@@ -13,7 +13,7 @@ from planted import as_text, two_topics
 
 from w2vneg import Word2Vec
 from w2vneg.data.encoded import EncodedPairs, encode_corpus
-from w2vneg.data.encoded.heldout import read_pairs_file
+from w2vneg.data.encoded.pairs import read_pairs_file
 from w2vneg.ground.errors import ConfigError
 from w2vneg.run.estimate import PROGRAM, estimate
 from w2vneg.run.validation import Validation

@@ -22,7 +22,7 @@ from w2vneg.cli import progress
 from w2vneg.cli.tune import _tell_of_edges
 from w2vneg.config import TrainConfig
 from w2vneg.data.encoded import encode_corpus
-from w2vneg.data.encoded.heldout import HeldOut
+from w2vneg.data.encoded.pairs import HeldOut
 from w2vneg.ground.errors import ConfigError, InputError, OutputError
 from w2vneg.ground.events import EpochDone, RoundDone, TrialDone, TrialStarted
 from w2vneg.ground.files.locks import owned

@@ -12,7 +12,7 @@ from planted import as_text, two_topics
 from w2vneg import Vocabulary, Word2Vec
 from w2vneg.config import TrainConfig
 from w2vneg.data.encoded import encode_corpus
-from w2vneg.data.encoded.heldout import HeldOut
+from w2vneg.data.encoded.pairs import HeldOut
 from w2vneg.ground.errors import ConfigError, InputError
 from w2vneg.ground.events import BestRestored, EpochDone, Interrupted, RolledBack, RoundDone, Validated
 from w2vneg.run.model import Model

@@ -8,7 +8,7 @@ from test_ranking_evaluation import LOGITS, model_of, write
 
 from w2vneg import Word2Vec
 from w2vneg.config import TrainConfig
-from w2vneg.data.readers.names import read_titles
+from w2vneg.data.readers.tables import read_titles
 from w2vneg.data.vocab import Vocabulary
 from w2vneg.ground.errors import ConfigError, InputError, UnknownNameError
 from w2vneg.run.model import Model

@@ -70,7 +70,7 @@ def titles_of(titles, asked, mirror, lowercase=False):
     if not titles:
         return {}
     from ..data.inputs import locate
-    from ..data.readers.names import read_titles
+    from ..data.readers.tables import read_titles
 
     return read_titles(locate(titles, mirror, "items"), columns, lowercase)
 

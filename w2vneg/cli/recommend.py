@@ -110,7 +110,7 @@ def _write_many(model, queries, out, k, exclude_known, score, fold_in, unknown, 
 def _list_one(
     model, items, k, exclude_known, score, fold_in, unknown, *, new_user, titles, titles_cols, mirror, as_json
 ):
-    from ..data.readers.names import as_word
+    from ..data.words import as_word
     from ..run.slim import load_recommender
     from ..vectors.evaluation import recommend as lists
     from ..vectors.evaluation.baselines import read_known

@@ -103,8 +103,8 @@ def split(out, by, mirror, quiet, as_json, **given):
 
 
 def _ends(given):
-    """Return which end is held out (`data.cuts`); UsageError if options exclude each other."""
-    from ..data.cuts import PARTS, Last, Shares, Until, moment
+    """Return which end is held out (`data.splits`); UsageError if options exclude each other."""
+    from ..data.splits import PARTS, Last, Shares, Until, moment
 
     if given["last"] is None and not given["until"]:
         ends = Shares(*(given[name] for name in PARTS))

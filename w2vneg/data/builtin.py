@@ -14,6 +14,7 @@ import sys
 import types
 import warnings
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,40 +24,36 @@ from ..ground.files.caches import cache_dir
 
 _FORM = 2  # raise when the rules below change, so that cached files are made anew
 _PACKAGES = ("numpy", "scipy", "pandas", "numba", "click", "tqdm")  # w2vneg is never installed without them
-_SKIPPED_FOLDERS = {
-    "__pycache__", "dist-packages", "idle_test", "site-packages", "test", "tests", "turtledemo",
-}  # fmt: skip
+_SKIPPED_FOLDERS = {"__pycache__", "dist-packages", "idle_test", "site-packages", "test", "tests", "turtledemo"}
 _WORD = re.compile("[a-z]+")
 _PARAGRAPH = re.compile(r"\n[ \t]*\n")
 _DOCTEST = re.compile(r"^[ \t]*(?:>>>|\.\.\.).*$", re.MULTILINE)
 _TYPES_WITH_DOCS = (
-    type,
-    types.BuiltinFunctionType,
-    types.MethodDescriptorType,
-    types.WrapperDescriptorType,
-    types.GetSetDescriptorType,
+    *(type, types.BuiltinFunctionType, types.MethodDescriptorType),
+    *(types.WrapperDescriptorType, types.GetSetDescriptorType),
 )
 
 
 class Module(NamedTuple):
-    """A source file that was parsed."""
+    """A source file that was parsed. name, package : list of str, in parts, and what its relative imports begin at"""
 
-    name: list  # of str, "scipy.sparse.linalg" in parts
-    package: list  # of str, what its relative imports begin at
+    name: list
+    package: list
     tree: ast.Module
 
 
 def builtin_sentences(progress=None):
     """Yield the paragraphs of the documentation as lists of words, none empty.
 
-    Words are runs of the letters a to z after lower-casing; digits and signs separate them, the input lines of
-    interactive examples are left out. A text that was met before (inherited docstrings) is not repeated. The order
-    is fixed: topics by name, modules by path, packages after the library, compiled-in modules by name.
+    Words are runs of the letters a to z after lower-casing; the input lines of interactive examples are left out, and
+    so is a text that was met before (inherited docstrings). The order is fixed: topics by name, modules by path,
+    packages after the library, compiled-in modules by name.
 
     progress : callable(done, total), optional, called with the bytes of source read so far and in all
     """
-    seen = set()  # hashes of texts
-    for text in _texts(progress):
+    seen = set()
+    documented = (text for module in _modules(progress) for text in _docstrings_of(module.tree))
+    for text in chain(_topics(), documented, _docstrings_compiled_in()):
         if text in seen:
             continue
         seen.add(text)
@@ -68,10 +65,7 @@ def builtin_sentences(progress=None):
 
 def builtin_baskets(progress=None):
     """Yield what each module imports, two or more, as a sorted list of str: names of one part or of two."""
-    for module in _modules(progress):
-        found = _imports(module)
-        if len(found) > 1:
-            yield sorted(found)
+    yield from (sorted(found) for found in map(_imports, _modules(progress)) if len(found) > 1)
 
 
 def builtin_edges(progress=None):
@@ -85,11 +79,10 @@ _MADE = {"builtin": builtin_sentences, "builtin-baskets": builtin_baskets, "buil
 
 
 def builtin_path(name="builtin", progress=None):
-    """Return a text file with one of the built-in data, made on first use; names stand in a line with blanks between.
+    """Return a text file in the cache with one of the built-in data (Path), made on first use, with a thing of it a
+    line.
 
-    name : str, ``builtin``, the text with one paragraph a line, ``builtin-baskets`` or ``builtin-edges``
-    progress : as of `builtin_sentences`; not called when the file is there already
-    Returns the Path of a file in the cache, named after the versions and places of this Python and the packages.
+    name : str, a key of `_MADE`; progress : as of `builtin_sentences`
     DataError if this Python has neither sources nor, for the text, topics or docstrings; OutputError without a cache
     """
     path = builtin_place(name)
@@ -133,13 +126,6 @@ def _packages():
     from importlib.util import find_spec
 
     return [(find_spec(name).submodule_search_locations[0], version(name)) for name in _PACKAGES]
-
-
-def _texts(progress):
-    yield from _topics()
-    for module in _modules(progress):
-        yield from _docstrings_of(module.tree)
-    yield from _docstrings_compiled_in()
 
 
 def _topics():

@@ -34,16 +34,6 @@ def _paths(name, value):
     return tuple(map(str, paths))
 
 
-def _hint(kind, name):
-    """Return what to do about an option that a kind of input does not read."""
-    from .vocab import VocabOptions
-
-    if name in VocabOptions._fields:
-        return f"it is an option of the run: Word2Vec({name}=…)"
-    near = difflib.get_close_matches(name, options_of(kind), 1)
-    return f"did you mean {near[0]}?" if near else "leave it out"
-
-
 def _tables(kind, data):
     """Return a table in memory as a tuple of `readers.frames.InMemoryTable`; None if `data` is no such thing."""
     one = data[0] if isinstance(data, list | tuple) and data else data
@@ -54,7 +44,7 @@ def _tables(kind, data):
     frame = one if isinstance(one, InMemoryTable) else InMemoryTable.of(data)
     if frame is None:
         return None
-    if kind == "corpus" and (isinstance(data, list | tuple) and one is not frame):
+    if kind == "corpus" and isinstance(data, list | tuple) and one is not frame:
         raise ConfigError(
             "lists of words are given to fit as they are; an input of corpus is files or a column of texts"
         )
@@ -100,10 +90,15 @@ class Input:
             known = ", ".join(SOURCES)
             hint = "that of a plug-in is known once Word2Vec(plugin=…) has been made"
             raise ConfigError(f"unknown kind of input {kind!r}; known: {known}; {hint}")
-        foreign = self.foreign(kind, options)
+        own, foreign = options_of(kind), self.foreign(kind, options)
         if foreign:
-            raise ConfigError(f"{foreign[0]} means nothing to {kind}; {_hint(kind, foreign[0])}")
-        own = options_of(kind)
+            from .vocab import VocabOptions
+
+            near = difflib.get_close_matches(foreign[0], own, 1)
+            remedy = f"did you mean {near[0]}?" if near else "leave it out"
+            if foreign[0] in VocabOptions._fields:
+                remedy = f"it is an option of the run: Word2Vec({foreign[0]}=…)"
+            raise ConfigError(f"{foreign[0]} means nothing to {kind}; {remedy}")
         given = {name: _checked(own[name], value) for name, value in options.items() if name in own}
         tables = _tables(kind, files)
         if tables and tables[0].directed and "directed" in own:
@@ -166,16 +161,13 @@ class Input:
         """Make one of what `as_dict` gave; ConfigError if it has other names or values of other kinds."""
         if not isinstance(values, dict) or not {"kind", "files"} <= set(values):
             raise ConfigError(f"not an input, which has kind and files, but {str(values)[:60]}")
-        if any(
-            not isinstance(name, str) or (name not in ("kind", "files") and not readers_of(name)) for name in values
-        ):
+        others = values.keys() - {"kind", "files"}
+        if not all(isinstance(name, str) and readers_of(name) for name in others):
             raise ConfigError(f"not an input, for it has other options: {str(values)[:60]}")
         return cls(**values)
 
     def located(self, mirror: str | None = None) -> Input:
-        """Return the same with the names of `w2vneg data list` turned into paths; DataError or InputError if one is
-        nowhere.
-        """
+        """Return the same with the names of `w2vneg data list` as paths; DataError or InputError if one is nowhere."""
         if self.in_memory:
             return self
         catalog = SOURCES[self.kind].catalog
@@ -188,8 +180,11 @@ class Input:
         known = known_names(SOURCES[self.kind].catalog)
         kept = [file == "-" or scheme_of(file) or (file in known and not os.path.exists(file)) for file in self.files]
         files = [file if keep else os.path.abspath(file) for file, keep in zip(self.files, kept, strict=True)]
-        own = options_of(self.kind)
-        others = {name: _absolute(own[name], value) for name, value in self.options.items() if _files(own, name)}
+        others = {}
+        for name, item in options_of(self.kind).items():
+            if item.metadata["files"] and name in self.options:
+                words = item.metadata["choices"] or ()
+                others[name] = tuple(path if path in words else os.path.abspath(path) for path in self.options[name])
         return self.replace(files=tuple(files), **others)
 
     @property
@@ -212,15 +207,6 @@ def _own(kind, files):
     if "builtin" not in files or os.path.exists("builtin") or own not in known_names():
         return files
     return tuple(own if file == "builtin" else file for file in files)
-
-
-def _files(own, name):
-    return own[name].metadata["files"]
-
-
-def _absolute(item, paths):
-    words = item.metadata["choices"] or ()
-    return tuple(path if path in words else os.path.abspath(path) for path in paths)
 
 
 def _is_set(name, value):
@@ -246,30 +232,17 @@ def locate(name, mirror=None, kind="corpus"):
     kind : str, "corpus" or "items", what a name must be of
     """
     text = str(name)
-    if (
-        text == "-"
-        or scheme_of(text)
-        or "{rank}" in text
-        or any(sign in text for sign in "*?[")
-        or os.path.exists(text)
-    ):
-        return name
-    return resolve(text, mirror=mirror, kind=kind)
+    is_place = text == "-" or scheme_of(text) or any(sign in text for sign in ("{rank}", "*", "?", "["))
+    return name if is_place or os.path.exists(text) else resolve(text, mirror=mirror, kind=kind)
 
 
 def as_input(data):
-    """Return what `fit` is given as an `Input` where that is clear: a path, or a table that says what it is.
+    """Return what `fit` is given as an `Input` where that is clear: a path, or a table that says what it is; else as it
+    is.
 
-    Returns
-    -------
-    Input, or `data` as it is
-        A column of texts is a corpus. Columns called as users and items are make pairs of two kinds of things; item and
-        target pairs of one kind. A sparse matrix that is not square has two kinds. A graph of networkx is edges.
-
-    Raises
-    ------
-    ConfigError
-        For a table that may be several things; with what to write instead.
+    A column of texts is a corpus. Columns called as users and items are make pairs of two kinds of things; item and
+    target pairs of one kind. A sparse matrix that is not square has two kinds. A graph of networkx is edges.
+    ConfigError, with what to write instead, for a table that may be several things
     """
     if isinstance(data, Input):
         return data
@@ -319,7 +292,7 @@ def settled(given, encoding="utf-8", mirror=None):
     if not issubclass(SOURCES[given.kind].Options or object, PairOptions) or given.rectangular is not None:
         return given
     located = given.located(mirror)
-    if any(_once(file) for file in located.files):
+    if not all(not isinstance(file, str) or os.path.isfile(file) for file in located.files):
         return given
     from .encoded.matrices import is_matrix
     from .readers.sources import find_files
@@ -339,10 +312,6 @@ def of_as_many_kinds(given, config):
     return given.replace(rectangular=config.rectangular)
 
 
-def _once(file):
-    return isinstance(file, str) and (file == "-" or "{rank}" in file or scheme_of(file) or not os.path.isfile(file))
-
-
 def encode_input(
     given,
     *,
@@ -355,32 +324,14 @@ def encode_input(
     progress=None,
     phrases=None,
 ):
-    """Read an `Input`.
+    """Read an `Input`; returns an EncodedCorpus, EncodedPairs or EncodedGraph, by `given.source`.
 
-    Parameters
-    ----------
-    given : Input
-    min_count : int, optional
-        That of the traversal if None: 5 for text, 1 for items.
-    max_vocab : int, optional
-    vocab, vocab_out : Vocabulary, optional
-        Fixed ones; `vocab_out` only for rectangular data (or the same object as `vocab`).
-    encoding : str
-    lowercase : bool
-    progress : callable, optional
-        Called with (stored bytes read, stored bytes in all or None) now and then.
-    phrases : sequence of data.phrases.Phrase, optional
-        Those to join in a text in the place of those that the Input names.
-
-    Returns
-    -------
-    EncodedCorpus, EncodedPairs or EncodedGraph
-        By `given.source`.
-
-    Raises
-    ------
-    InputError, ConfigError, OutputError
-        As the functions of `w2vneg.data.encoded`.
+    min_count : int, optional, that of the traversal if None: 5 for text, 1 for items; max_vocab : int, optional
+    vocab, vocab_out : Vocabulary, optional, fixed ones; the second only for rectangular data, or the same object
+    encoding : str; lowercase : bool
+    progress : callable, optional, called with (stored bytes read, stored bytes in all or None) now and then
+    phrases : sequence of data.phrases.Phrase, optional, to join in a text in the place of those that the Input names
+    InputError, ConfigError, OutputError as of `w2vneg.data.encoded`
     """
     from .encoded import EncodedCorpus
 

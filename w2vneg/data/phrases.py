@@ -51,30 +51,12 @@ THRESHOLDS = {"word2vec": 10.0, "npmi": 0.5}
 def find_phrases(
     source, *, min_count: int = 5, threshold: float | None = None, scoring: str = "word2vec", passes: int = 1, **reading
 ) -> list[Phrase]:
-    """Find phrases in a text.
+    """Find phrases in a text: a list of Phrase, pass after pass, the highest score first.
 
-    Parameters
-    ----------
-    source : as for `data.encoded.encode_corpus`
-    min_count : int, at least 1
-        How often a pair must occur.
-    threshold : float, optional
-        Pairs with a higher score are phrases; 10 for word2vec's score and .5 for npmi if left out.
-    scoring : {"word2vec", "npmi"}
-    passes : int, at least 1
-        A second pass finds phrases of up to four words, and so on.
-    **reading
-        encoding, lowercase, reader, strip, table, progress: as for `encode_corpus`.
-
-    Returns
-    -------
-    list of Phrase
-        Pass after pass, the highest score first.
-
-    Raises
-    ------
-    ConfigError, InputError, OutputError
-        For options out of range, and as `encode_corpus`.
+    source, **reading : as for `data.encoded.encode_corpus`; min_count : int, at least 1, how often a pair must occur
+    threshold : float, optional, pairs with a higher score are phrases; 10 for word2vec's score and .5 for npmi
+    scoring : {"word2vec", "npmi"}; passes : int, at least 1; a second one finds phrases of up to four words, and so on
+    ConfigError, InputError, OutputError for options out of range, and as `encode_corpus`
     """
     from ..kernels.cooccurrence import pair_counts
     from .encoded import encode_corpus
@@ -97,10 +79,9 @@ def find_phrases(
         a, b, together = pairs.row[often], pairs.col[often], pairs.data[often].astype(float)
         args = together, counts[a].astype(float), counts[b].astype(float), counts.sum(), len(words) + pairs.nnz
         scores = SCORES[scoring](*args, min_count)
-        kept = np.flatnonzero(scores > threshold)
-        some = [
-            Phrase(words[int(a[k])], words[int(b[k])], float(scores[k]), int(together[k]), level) for k in kept.tolist()
-        ]
+        kept = scores > threshold
+        rows = zip(*(column[kept].tolist() for column in (a, b, scores, together)), strict=True)
+        some = [Phrase(words[first], words[second], score, int(seen), level) for first, second, score, seen in rows]
         found += sorted(some, key=lambda phrase: (-phrase.score, phrase.first, phrase.second))
     return found
 
@@ -111,8 +92,8 @@ def phrases_in(source, *, progress=None, **reading):
     source : path, list of paths or of `InMemoryTable`; progress, reading : as for `find_phrases`
     ConfigError if the text can be read only once; InputError and OutputError as of `find_phrases`
     """
-    from .encoded.cache import Cache
     from .encoded.count import Settings
+    from .encoded.encode import Cache
     from .readers.frames import InMemoryTable
     from .readers.sources import file_stamp, find_files
 
@@ -148,9 +129,8 @@ def write_phrases(path, phrases) -> None:
 def read_phrases(path) -> list[Phrase]:
     """Read what `write_phrases` wrote, or lines of two words alone; InputError that names file and line."""
     found = []
-    for number, line in enumerate(
-        read_text(path, "no such file of phrases; 'w2vneg phrases' writes one").splitlines(), 1
-    ):
+    text = read_text(path, "no such file of phrases; 'w2vneg phrases' writes one")
+    for number, line in enumerate(text.splitlines(), 1):
         words, *rest = line.split("\t")
         try:
             first, second = words.split()
@@ -175,10 +155,7 @@ def lowered(phrases):
 
 
 def joined(pieces, phrases, tally=None):
-    """Yield pieces of UTF-8 text with phrases joined by underscores, pass after pass.
-
-    tally : `Tally`, optional, in which joins are counted
-    """
+    """Yield pieces of UTF-8 text with phrases joined by underscores, pass after pass; tally : `Tally`, counts joins"""
     tally = tally or Tally()
     for level in sorted({phrase.level for phrase in phrases}):
         pieces = _joined(pieces, [phrase[:2] for phrase in phrases if phrase.level == level], tally)
@@ -194,9 +171,7 @@ class Tally:
 def what_was_joined(phrases, joins, vocab):
     """Tell on a line how often phrases were joined, or why none was (str).
 
-    phrases : sequence of Phrase, not empty
-    joins : int, as of `Tally`
-    vocab : Vocabulary of the text with its phrases joined
+    phrases : sequence of Phrase, not empty; joins : int, as of `Tally`; vocab : Vocabulary of the text with them joined
     """
     rows = vocab.words.find_all(f"{phrase.first}_{phrase.second}" for phrase in phrases)
     rows = np.unique(rows[rows >= 0])
@@ -234,26 +209,27 @@ def _joined(pieces, pairs, tally):
     from ..kernels.text.tokens import MARGIN, last_break, with_margins
 
     slots = table_of(pairs)
+
+    def joined_up_to(end, whole):
+        block = with_margins(memoryview(text)[:end])
+        done = join(block, end, slots, whole)
+        piece = block[MARGIN : MARGIN + (end if whole else done)].tobytes()
+        tally.joins += piece.count(b"_") - text.count(b"_", 0, len(piece))
+        return piece
+
     text = bytearray()
     for piece in pieces:
         text += piece
         end = last_break(np.frombuffer(text, np.uint8))
         if end:
-            block = with_margins(memoryview(text)[:end])
-            done = join(block, end, slots, False)
-            piece = block[MARGIN : MARGIN + done].tobytes()
-            tally.joins += piece.count(b"_") - text.count(b"_", 0, done)
+            piece = joined_up_to(end, False)
             yield piece
-            del text[:done]
+            del text[: len(piece)]
         elif len(text) > _LONGEST:
             yield bytes(text)
             text.clear()
     if text:
-        block = with_margins(text)
-        join(block, len(text), slots, True)
-        piece = block[MARGIN:-MARGIN].tobytes()
-        tally.joins += piece.count(b"_") - text.count(b"_")
-        yield piece
+        yield joined_up_to(len(text), True)
 
 
 def digest(phrases) -> list[str]:

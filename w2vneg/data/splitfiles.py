@@ -2,25 +2,24 @@
 
 import csv
 import hashlib
-import io
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 
 from ..ground.errors import InputError, OutputError
 from ..ground.files.atomic import atomic_folder, check_folder_writable, recover
 from ..ground.files.bounded import read_json
-from .cuts import PARTS
 from .inputs import Input
 
+PARTS = ("train", "valid", "test")
 HEADER = "item\ttarget\tweight\n"
 MANIFEST = "manifest.json"
 _MADE_BY = "w2vneg split"
 _FORMAT = 1
 _SHOWN = "{}-shown.tsv"
 _OURS = {MANIFEST, *(form.format(name) for form in ("{}.tsv", _SHOWN) for name in PARTS)}
-_BYTES = 1 << 20  # hashed at a time
 
 
 def check_place(folder):
@@ -65,17 +64,16 @@ def write_split(folder, split, vocab, vocab_out, about):
 def part_facts(split, one_kind):
     """Return the figures of each part: dict of name -> dict, for the manifest.
 
-    split : Split
     one_kind : bool, rows and columns are one kind of thing: an item is known to training if it stands on either side
-    Figures are pairs, weight, items (and targets where they are another kind), users where users were dealt out; and
-    for what is held out, new_items (and new_targets): those that train has nowhere; pairs_with_new: pairs that name
-    one of them; pairs_with_new_centre: pairs whose item is first of no pair in train. Users that are shown are not new.
+    Of what is held out new_items and new_targets are those that train has nowhere, but for users that are shown;
+    pairs_with_new name one of them; pairs_with_new_centre have an item that is first of no pair in train.
     """
     known = _present(split.matrices["train"], one_kind)
     facts = {}
     for name, matrix in split.matrices.items():
         items, targets = _present(matrix, one_kind)
-        facts[name] = {"pairs": matrix.nnz, "weight": _number(matrix.data.sum(dtype=np.float64))}
+        weight = float(matrix.data.sum(dtype=np.float64))
+        facts[name] = {"pairs": matrix.nnz, "weight": int(weight) if weight.is_integer() else weight}
         facts[name] |= {"items": _count(items)} | ({} if one_kind else {"targets": _count(targets)})
         if split.users:
             facts[name]["users"] = split.users[name]
@@ -95,9 +93,8 @@ def part_facts(split, one_kind):
 def known_beside(path):
     """Return the training part that a ranking of a held-out part, a file of pairs, leaves out of the catalogue (Path).
 
-    None unless the manifest beside the file says that it is a held-out part of a split by pair, or of users and
-    items whose users are those of training. In other splits by user or by time a pair trained on may be held out as
-    well, and is a candidate like any other.
+    None unless the manifest beside the file says that it is a held-out part of a split by pair, or of users and items
+    whose users are those of training. In other splits a pair trained on may be held out as well, and is a candidate.
     """
     manifest = _manifest_beside(path)
     if manifest is None or shown_beside(path) is not None:
@@ -164,16 +161,15 @@ def source_facts(files):
     """Return [{"file", "bytes", "sha256"}] of files that were read; None instead of figures for standard input."""
     facts = []
     for file in map(str, files):
-        path = Path(file)
-        if not path.is_file():
-            facts.append({"file": file, "bytes": None, "sha256": None})
-            continue
-        digest, size = hashlib.sha256(), 0
-        with path.open("rb") as stream:
-            while piece := stream.read(_BYTES):
-                digest.update(piece)
-                size += len(piece)
-        facts.append({"file": file, "bytes": size, "sha256": digest.hexdigest()})
+        size = sha256 = None
+        if Path(file).is_file():
+            digest, size = hashlib.sha256(), 0
+            with open(file, "rb") as stream:
+                while piece := stream.read(1 << 20):
+                    digest.update(piece)
+                    size += len(piece)
+            sha256 = digest.hexdigest()
+        facts.append({"file": file, "bytes": size, "sha256": sha256})
     return facts
 
 
@@ -188,20 +184,11 @@ def _count(which):
     return int(np.count_nonzero(which))
 
 
-def _number(value):
-    return int(value) if value == int(value) else float(value)
-
-
 def _fields(vocab):
     """Return the names as fields of a tab-separated file, each with its tab: a quote in a name is quoted."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, delimiter="\t", lineterminator="\n")
     fields = []
-    for word in vocab.words:
-        stream.seek(0)
-        stream.truncate()
-        writer.writerow((word,))
-        fields.append(stream.getvalue()[:-1] + "\t")
+    writer = csv.writer(SimpleNamespace(write=fields.append), delimiter="\t", lineterminator="\t")
+    writer.writerows((word,) for word in vocab.words)
     return fields
 
 

@@ -10,12 +10,12 @@ What "not seen" means is the user's choice (docs/splits.md defines each to the l
 
 Shares are kept within each *group*: the pairs of a centre, all users, a user's history. A group of m members gives
 floor(m c + u) to the parts of cumulative share c, with one u in [0, 1) drawn for the group. So every member has exactly
-the asked chance of each part, no group is further than one member from its share, and a centre with two pairs or more
-keeps one to train on wherever --train is .5 or more. A shuffle over all pairs would do the same on average only: it
-leaves rare centres without any training pair, and evaluation is about centres.
+the asked chance of each part, and no group is further than one member from its share. A shuffle over all pairs would
+leave rare centres without any training pair, and evaluation is about centres.
 """
 
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -23,30 +23,140 @@ import scipy.sparse
 
 from ..ground.errors import ConfigError, InputError, did_you_mean
 from ..kernels.cooccurrence import count_pairs, pair_counts
-from .cuts import PARTS, Shares, Until
 from .encoded import EncodedGraph, EncodedPairs
+from .readers.cells import is_number
 from .sources import SOURCES
+from .splitfiles import PARTS
 
 WAYS = ("pair", "user", "time")
 _BLOCK = 1 << 22  # pairs dealt at a time
 _SHOWN = 0.8  # as with users held out of MovieLens and Netflix (Liang et al. 2018)
 _MOST = 10**12  # pairs to go through: half a day
-_HALVES = Shares(0.5, 0.0, 0.5)
 _REMEDY = "lower --max-vocab or --window (--max-history for histories), or raise --min-count"
+
+
+@dataclass(frozen=True)
+class Shares:
+    """Of n members, floor(n c + u) fall to the parts of cumulative share c; u in [0, 1) is drawn for each group."""
+
+    train: float
+    valid: float
+    test: float
+
+    def check(self):
+        """Raise ConfigError unless the shares are at least 0, add up to 1, and leave something on both sides."""
+        train, valid, test = shares = self.train, self.valid, self.test
+        for name, share in zip(PARTS, shares, strict=True):
+            if not 0 <= share <= 1:
+                raise ConfigError(f"--{name} is a share between 0 and 1, not {share:g}")
+        if abs(train + valid + test - 1) > 1e-6:
+            total = f"{train:g} + {valid:g} + {test:g} = {train + valid + test:g}"
+            raise ConfigError(f"the shares --train, --valid and --test must add up to 1; {total}")
+        if train == 0:
+            raise ConfigError("--train 0 leaves nothing to train on; give it a share above 0")
+        if train == 1:
+            raise ConfigError("--train 1 holds nothing out; give --valid or --test a share above 0")
+
+    def asks(self):
+        """Return what each part asks for, in words: dict of str -> str, without the parts of share 0."""
+        return {name: f"{getattr(self, name):g} of" for name in PARTS if getattr(self, name) > 0}
+
+    def as_dict(self):
+        return {name: getattr(self, name) for name in PARTS}
+
+    def cut(self, sizes, times, rng):
+        """Return where in each group of members each part begins, and the end: ndarray, int64, (n_groups, 4).
+
+        sizes : ndarray, int, (n_groups,); rng : numpy.random.Generator
+        times : ndarray, float64, (sum of sizes,), or None, of all members, group after group, rising within each
+        """
+        turn, bounds = rng.random(len(sizes)), np.round(np.cumsum([0.0, self.train, self.valid, self.test]), 12)
+        cuts = np.floor(np.multiply.outer(sizes, bounds) + turn[:, None]).astype(np.int64)
+        cuts[:, 0], cuts[:, -1] = 0, sizes
+        return np.minimum(cuts, np.asarray(sizes)[:, None], out=cuts)
+
+
+@dataclass(frozen=True)
+class Last:
+    """The last k of each history are for testing, the k before them for validation; short ones are trained on whole."""
+
+    k: int
+    valid: bool = True
+
+    def check(self):
+        if self.k < 1:
+            raise ConfigError(f"--last holds out one event a user or more, not {self.k}")
+
+    def asks(self):
+        return {name: f"the last {self.k} of" for name in PARTS if name != "valid" or self.valid}
+
+    def as_dict(self):
+        return {"last": self.k, "valid": self.valid}
+
+    def cut(self, sizes, times, rng):
+        held = self.k * (1 + self.valid)
+        long = sizes > held
+        cuts = [np.zeros_like(sizes), sizes - held * long, sizes - self.k * long, sizes]
+        return np.stack(cuts, axis=1, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Until:
+    """What is not later than the first moment is trained on; with a second one, what lies between is for validation.
+
+    moments : tuple of float, one or two, rising; in the unit of the times, seconds since 1970 where these are dates
+    """
+
+    moments: tuple
+
+    def check(self):
+        if len(self.moments) not in (1, 2) or not all(map(np.isfinite, self.moments)):
+            raise ConfigError("--until takes one moment, or two: the end of training, and of validation")
+        if len(self.moments) == 2 and not self.moments[0] < self.moments[1]:
+            raise ConfigError("--until: the first moment ends training, so the second one must be later")
+
+    def asks(self):
+        parts = PARTS if len(self.moments) == 2 else ("train", "test")
+        return {name: f"what lies on its side of --until {self.moments[-1]:.17g} of" for name in parts}
+
+    def as_dict(self):
+        return {"until": list(self.moments)}
+
+    def cut(self, sizes, times, rng):
+        ends = np.concatenate([[0], np.cumsum(sizes)])
+        before = [np.diff(np.concatenate([[0], np.cumsum(times <= moment)])[ends]) for moment in self.moments]
+        return np.stack([np.zeros_like(sizes), before[0], before[-1], sizes], axis=1).astype(np.int64)
+
+
+def moment(text):
+    """Return a moment as a number: a number as it is, a date or a time of day on it as seconds since 1970; ConfigError
+    if it is neither.
+    """
+    if is_number(text):
+        return float(text)
+    import pandas as pd
+
+    try:
+        when = pd.to_datetime([text], format="ISO8601", utc=True)
+    except ValueError:
+        raise ConfigError(f"{text!r} is no time; write a number, or YYYY-MM-DD HH:MM:SS") from None
+    return float(when.tz_localize(None).to_numpy("datetime64[us]").astype(np.int64)[0] / 1e6)
+
+
+_HALVES = Shares(0.5, 0.0, 0.5)
 
 
 @dataclass(frozen=True, eq=False)
 class Split:
     """Parts of some data.
 
-    Attributes
-    ----------
-    matrices : dict of str -> scipy.sparse.csr_matrix, (n_in, n_out)
-        Weights of the pairs of each part of share above 0, by its name; columns sorted, none twice, no zeros.
-    users : dict of str -> int
-        Users (baskets, lines, rows) with an item in the part; empty where single pairs were dealt out.
-    shown : dict of str -> scipy.sparse.csr_matrix
-        For each part held out by user from users and items, what else its users have.
+    matrices : dict of str -> scipy.sparse.csr_matrix, (n_in, n_out), weights of the pairs of each part of share above
+    0,
+        by its name; columns sorted, none twice, no zeros
+    users : dict of str -> int, users (baskets, lines, rows) with an item in the part; empty where single pairs were
+    dealt
+    shown : dict of str -> scipy.sparse.csr_matrix, for each part held out by user from users and items, what else its
+        users have
     """
 
     matrices: dict
@@ -58,7 +168,7 @@ def check_way(by, kind, rectangular=False, timed=True, ends=_HALVES):
     """Raise ConfigError if data of a kind cannot be split by pair, user or time.
 
     by : str, one of `WAYS`; kind : str, a source; rectangular : bool, rows are users, columns items
-    timed : bool, ratings come with a column of times; ends : which end of each history is held out, as of `cuts`
+    timed : bool, ratings come with a column of times; ends : Shares, Last or Until, what of each history is held out
     """
     for what, given, known in (("way to split", by, WAYS), ("kind of data", kind, SOURCES)):
         if given not in known:
@@ -81,33 +191,16 @@ def check_way(by, kind, rectangular=False, timed=True, ends=_HALVES):
 
 
 def split_data(data, by, shares, seed, *, kind, window=None, ordered=False, memory=None):
-    """Split encoded data.
+    """Split encoded data; returns a `Split`.
 
-    Parameters
-    ----------
-    data : EncodedCorpus, EncodedPairs or EncodedGraph
-    by : str, one of `WAYS`
-    shares : tuple of float, (train, valid, test), or cuts.Last or Until
-    seed : int
-    kind : str, a source
-        What the data were read from; histories ("ratings") are in the order of time.
-    window : int, at least 1
-        For text: pairs stand at most so far apart.
-    ordered : bool
-        Only (i, j) with j after i is a pair; else (j, i) is one too. Not for data that are pairs already.
-    memory : int, optional
-        Bytes that counting may use; half of the machine's if left out.
-
-    Returns
-    -------
-    Split
-
-    Raises
-    ------
-    ConfigError
-        If the shares are wrong, the data cannot be split that way, or the pairs do not fit into memory.
-    InputError
-        If a part would be empty.
+    data : EncodedCorpus, EncodedPairs or EncodedGraph; by : str, one of `WAYS`; seed : int
+    shares : tuple of float, (train, valid, test), or `Last` or `Until`
+    kind : str, a source, what the data were read from; histories ("ratings") are in the order of time
+    window : int, at least 1, for text: pairs stand at most so far apart
+    ordered : bool, only (i, j) with j after i is a pair; else (j, i) is one too; not for data that are pairs already
+    memory : int, optional, bytes that counting may use; half of the machine's if left out
+    ConfigError if the shares are wrong, the data cannot be split that way, or the pairs do not fit into memory;
+    InputError if a part would be empty
     """
     ends = Shares(*shares) if isinstance(shares, tuple) else shares
     ends.check()
@@ -124,13 +217,16 @@ def split_data(data, by, shares, seed, *, kind, window=None, ordered=False, memo
         matrices, users = _of_edges(data, ends, rng), {}
     else:
         _check_number(data, window)
-        count = _Counter(len(data.vocab), window, ordered, memory)
+        count = partial(_counted, len(data.vocab), window, memory, ordered)
         if by == "pair":
             matrices, users = _of_pairs(count(data.ids, data.offsets), ends, rng), {}
         elif by == "user":
-            matrices, users = _by_user(data, count, ends, rng)
+            dealt = _dealt_users(data, ends, rng)
+            matrices = {name: count(*own) for name, own in dealt.items()}
+            users = {name: len(own[1]) - 1 for name, own in dealt.items()}
         elif SOURCES[kind].timed:
-            matrices, users = _by_time_of_each(data, count, ends, rng)
+            count = partial(_counted, len(data.vocab), window, memory, True)  # pairs end behind where they begin
+            matrices, users = _by_time_of_each(data, count, ordered, ends, rng)
         else:
             matrices, users = _by_time(data, count, ends, rng)
     wanted = ends.asks()
@@ -153,19 +249,10 @@ def _check_number(corpus, window):
         )
 
 
-@dataclass(frozen=True)
-class _Counter:
-    """Counts pairs of different words; an item never goes with itself, nor would a reader of pairs take it."""
-
-    n_vocab: int
-    window: int | None
-    ordered: bool
-    memory: int | None
-
-    def __call__(self, ids, offsets, ordered=None):
-        ordered = self.ordered if ordered is None else ordered
-        counts = pair_counts(ids, offsets, self.n_vocab, self.window, self.memory, ordered, _REMEDY)
-        return _chosen(counts, _rows(counts) != counts.indices)
+def _counted(n_vocab, window, memory, ordered, ids, offsets):
+    """Count pairs of different words; an item never goes with itself, nor would a reader of pairs take it."""
+    counts = pair_counts(ids, offsets, n_vocab, window, memory, ordered, _REMEDY)
+    return _chosen(counts, _rows(counts) != counts.indices)
 
 
 def _of_pairs(matrix, ends, rng):
@@ -222,19 +309,11 @@ def users_of(corpus, shares, seed):
 def _dealt_users(corpus, ends, rng):
     lengths = np.diff(corpus.offsets)
     part = _dealt(np.array([len(lengths)]), ends, rng)
-    return {
-        name: (corpus.ids[np.repeat(part == k, lengths)], _offsets(lengths[part == k])) for k, name in enumerate(PARTS)
-    }
+    own = {name: part == k for k, name in enumerate(PARTS)}
+    return {name: (corpus.ids[np.repeat(kept, lengths)], _offsets(lengths[kept])) for name, kept in own.items()}
 
 
-def _by_user(corpus, count, ends, rng):
-    dealt = _dealt_users(corpus, ends, rng)
-    return {name: count(*users) for name, users in dealt.items()}, {
-        name: len(users[1]) - 1 for name, users in dealt.items()
-    }
-
-
-def _by_time_of_each(corpus, count, ends, rng):
+def _by_time_of_each(corpus, count, ordered, ends, rng):
     """Hold out the end of each history: pairs end there and begin anywhere before."""
     lengths = np.diff(corpus.offsets)
     place = np.arange(len(corpus.ids)) - np.repeat(corpus.offsets[:-1], lengths)
@@ -244,9 +323,9 @@ def _by_time_of_each(corpus, count, ends, rng):
         heads = cuts[:, k + 1]
         users[name] = int(np.count_nonzero(heads > cuts[:, k]))
         ids, offsets = corpus.ids[place < np.repeat(heads, lengths)], _offsets(heads)
-        so_far = count(ids, offsets, ordered=True)  # pairs that end in this part or an earlier one
+        so_far = count(ids, offsets)  # pairs that end in this part or an earlier one
         if seen is None:
-            matrices[name] = so_far if count.ordered else so_far + so_far.T.tocsr()
+            matrices[name] = so_far if ordered else so_far + so_far.T.tocsr()
         else:
             matrices[name] = so_far - seen
         seen = so_far

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from operator import index as as_index
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,8 +12,7 @@ import numpy as np
 from ..ground.errors import ConfigError, InputError, UnknownNameError
 from ..ground.files.atomic import atomic_file
 from ..ground.files.bounded import LONGEST_LINE, refuse_line
-from .misspelt import near_spellings
-from .words import END, PackedStrings
+from .words import END, PackedStrings, near_spellings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -30,20 +29,14 @@ _NO_SEPARATORS = bytes(set(range(256)) - set(b"\t\n"))
 class Vocabulary:
     """Words with their counts, sorted by falling count, and by their UTF-8 bytes where counts are equal.
 
-    The place of a word in this order is its id. `from_counts` sorts; the constructor insists on the order,
-    because whoever has ids already would have them silently permuted.
+    The place of a word in this order is its id. `from_counts` sorts; the constructor insists on the order.
 
     Parameters
     ----------
     words : sequence of str
-        Distinct, not empty, without white space.
+        Distinct, not empty, without white space; kept as `PackedStrings`.
     counts : array-like, int64, (n_words,)
         Not negative.
-
-    Attributes
-    ----------
-    words : PackedStrings
-    counts : ndarray, int64, (n_words,)
 
     Raises
     ------
@@ -70,14 +63,13 @@ class Vocabulary:
         All words stay. Others join if `more` has them `min_count` times, the most frequent first while there are fewer
         than `max_vocab` words.
         """
-        known = dict(zip(self.words, self.counts.tolist(), strict=True))
-        joining: dict = {}
+        counts = dict(zip(self.words, self.counts.tolist(), strict=True))
         for word, count in zip(more.words, more.counts.tolist(), strict=True):
-            if word in known:
-                known[word] += count
-            elif count >= min_count and (max_vocab is None or len(known) + len(joining) < max_vocab):
-                joining[word] = count
-        return Vocabulary.from_counts(known | joining)
+            if word in counts:
+                counts[word] += count
+            elif count >= min_count and (max_vocab is None or len(counts) < max_vocab):
+                counts[word] = count
+        return Vocabulary.from_counts(counts)
 
     @classmethod
     def _of(cls, words, counts):
@@ -106,7 +98,9 @@ class Vocabulary:
         """Return the id of `word` (int); UnknownNameError with near spellings if it is not here."""
         found = self.words.find(word)
         if found < 0:
-            raise UnknownNameError(f"the word {word!r} is not in the vocabulary{self._near(word)}")
+            near = near_spellings(word, self.words)
+            hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else "."
+            raise UnknownNameError(f"the word {word!r} is not in the vocabulary{hint}")
         return found
 
     def save(self, path: str | Path) -> None:
@@ -142,10 +136,6 @@ class Vocabulary:
         for start in range(0, len(self), _BLOCK):
             pairs = zip(self.words[start : start + _BLOCK], self.counts[start : start + _BLOCK].tolist(), strict=True)
             yield "".join(f"{word}\t{count}\n" for word, count in pairs).encode()
-
-    def _near(self, word):
-        near = near_spellings(word, self.words)
-        return f"; did you mean {' or '.join(map(repr, near))}?" if near else "."
 
     def _problem(self):
         """Return (index, sentence) for the first thing wrong, or None."""
@@ -213,9 +203,8 @@ def choose_vocabulary(counter, min_count, max_vocab=None):
 
     counter : readers.counting.TokenCounter; min_count : int, words seen less often are left out
     max_vocab : int, optional, only so many of the most frequent; of equally frequent ones those that sort first
-    Returns the Vocabulary and, for each table of the counter, the ids of its types, int32, -1 for those left out
-    (list).
-    InputError if fewer than two words are left
+    Returns the Vocabulary and a list, for each table of the counter, of the ids of its types, int32, -1 for those left
+    out; InputError if fewer than two words are left
     """
     ids_by_type = counter.blank_ids()
     words, counts, places = [], np.empty(0, np.int64), np.empty(0, np.int64)  # of the candidates
@@ -283,28 +272,14 @@ def check_choice(min_count, max_vocab, vocab):
 
 
 def _is_int(value):
-    try:
-        as_index(value)
-    except TypeError:
-        return False
-    return not isinstance(value, bool)
+    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 class VocabOptions(NamedTuple):
-    """What every table of items takes by keywords: how names become a vocabulary and ids.
+    """What every table of items takes by keywords: how names become a vocabulary and ids; see `inputs.encode_input`.
 
-    min_count : int
-        Leave out items seen less often; an item's count is the sum of its weights, in both columns if of one kind, and
-        in histories how many of them hold it.
-    max_vocab : int, optional
-        Keep only so many of the most frequent items.
-    vocab, vocab_out : Vocabulary, optional
-        Keep to these; rows with other names are left out. The second is that of the columns, if rectangular.
-    encoding : str
-    lowercase : bool
-        Names that differ only in case become one.
-    progress : callable, optional
-        Called with (stored bytes read, stored bytes in all or None) now and then.
+    An item's count is the sum of its weights, in both columns if of one kind, and in histories how many of them hold
+    it.
     """
 
     min_count: int = 1
@@ -323,11 +298,10 @@ class VocabOptions(NamedTuple):
 
 
 def choose_items(words, seen, shaping, vocab, what="item"):
-    """Choose the items that training is to know.
+    """Choose the items that training is to know: return the Vocabulary, and the ids of `words`, int32 (n,), -1 without.
 
     words : list of str; seen : float64 (n,), how often each was seen, parts count as whole; shaping : VocabOptions
     vocab : Vocabulary or None, the one to keep to; what : str, an item's name in messages
-    Returns the Vocabulary, and the id of each of `words`, int32 (n,), -1 if it is left out.
     InputError if fewer than two are left, or none of them is in the fixed vocabulary
     """
     if vocab is not None:

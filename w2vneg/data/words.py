@@ -1,5 +1,6 @@
-"""Many words in little memory: their UTF-8 bytes one after the other, decoded as they are asked for."""
+"""Many words in little memory; names of things as words; and which known words a misspelt one may have meant."""
 
+import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from functools import cached_property
@@ -7,12 +8,17 @@ from itertools import islice
 
 import numpy as np
 
-from ..ground.errors import ConfigError
+from ..ground.errors import ConfigError, InputError
 
 END = b"\xff"
 """What stands behind each word: a byte that no UTF-8 has."""
 
 _BLOCK = 1 << 14  # words that are looked at together
+_WHITE = re.compile(r"\s")
+_LONGEST = 40  # letters of a misspelt word that is compared at all
+_TWICE = range(4, 13)  # letters of a word that two edits leave recognisable
+_NEAR_BLOCK = 1 << 12  # words that are compared together
+_SWAPS = (2, 2, 1), (2, 3, 2), (3, 2, 2)  # letters of the word, of the other, edits: neighbours, and one edit between
 
 
 class PackedStrings(Sequence):
@@ -21,23 +27,9 @@ class PackedStrings(Sequence):
     A word takes its bytes and 9 more, in a list of str about 65. Looking words up takes a table of 12 bytes a word
     (their hashes, sorted), made when it is first needed.
 
-    Parameters
-    ----------
-    words : iterable of str
-    distinct : bool
-        Whether they are known to be all different, so that `repeated` need not look.
-
-    Attributes
-    ----------
-    data : bytes
-        The words in UTF-8, each with `END` behind it; lone surrogates are let through, as Python's str has them.
-    offsets : ndarray, int64, (n + 1,)
-        Word i is ``data[offsets[i]:offsets[i + 1] - 1]``.
-
-    Raises
-    ------
-    ConfigError
-        If one is not a str.
+    words : iterable of str, ConfigError if one is none; distinct : bool, they are known to be all different
+    data : bytes, the words in UTF-8, each with `END` behind it; lone surrogates are let through
+    offsets : ndarray, int64, (n + 1,); word i is ``data[offsets[i]:offsets[i + 1] - 1]``
     """
 
     def __init__(self, words, distinct=False):
@@ -117,16 +109,7 @@ class PackedStrings(Sequence):
         return self._find(word.encode("utf-8", "surrogatepass")) if isinstance(word, str) else -1
 
     def find_all(self, words):
-        """Return the row of each word, as `find` does.
-
-        Parameters
-        ----------
-        words : iterable of str
-
-        Returns
-        -------
-        ndarray, int32, (n_words,)
-        """
+        """Return the row of each of `words` (iterable of str), as `find` does: ndarray, int32, (n_words,)."""
         encoded = [word.encode("utf-8", "surrogatepass") for word in words]
         found = np.full(len(encoded), -1, np.int32)
         hashes, known = np.fromiter(map(hash, encoded), np.int64, len(encoded)), np.asarray(self._table[0])
@@ -195,3 +178,141 @@ def _encoded(words):
     if joined.count("\n") >= len(words):
         return b"".join(word.encode("utf-8", "surrogatepass") + END for word in words)
     return (joined.encode("utf-8", "surrogatepass").replace(b"\n", END) + END) if words else b""
+
+
+def as_word(name, lowercase=False):
+    """Return `name` without white space at its ends, and each white space inside turned into ``_`` (str)."""
+    return _WHITE.sub("_", (name.lower() if lowercase else name).strip())
+
+
+class NameIndex:
+    """Names numbered in order of first appearance.
+
+    lowercase : bool, names that differ only in case are one
+    words : list of str, the name with number i, as a vocabulary can hold it
+    """
+
+    def __init__(self, lowercase=False):
+        self._lowercase = lowercase
+        self._numbers = {}  # as written -> int
+        self._by_word = {}  # word -> (int, as written but for white space at the ends and case)
+        self.words = []
+
+    def __len__(self):
+        return len(self.words)
+
+    def number(self, column, where):
+        """Return the numbers of a column's names, int32 (n_rows,), -1 for empty cells; new ones are entered.
+
+        column : readers.cells.NameColumn; where : callable, the number of a row to words like ``file:line``
+        InputError, with both, if two names become one word
+        """
+        numbers = []
+        for code, name in enumerate(column.names):
+            number = self._numbers.get(name)
+            if number is None:
+                number = self.enter(name, lambda code=code: where(int(np.argmax(column.codes == code))))
+            numbers.append(number)
+        return np.array([*numbers, -1], np.int32)[column.codes]  # code -1 takes the last
+
+    def enter(self, name, place):
+        """Return the number of one name (int), -1 if it is blank; see `number`. place : callable, tells where it is."""
+        plain = name.strip().lower() if self._lowercase else name.strip()
+        word = as_word(plain)
+        if not word:
+            return -1
+        number, first = self._by_word.setdefault(word, (len(self.words), plain))
+        if first != plain:
+            raise InputError(
+                f"{place()}: the names {first!r} and {plain!r} would both become {word!r}, as white space inside a "
+                "name becomes '_'; rename one of them"
+            )
+        if number == len(self.words):
+            self.words.append(word)
+        self._numbers[name] = number
+        return number
+
+
+def near_spellings(word, words, shown=3):
+    """Return known words that differ from `word` in letter case or by one or two edits, the nearest first.
+
+    An edit removes, adds or replaces a letter, or swaps two neighbours. Of equally near words those in lower rows,
+    which are taken to be more frequent, come first.
+
+    word : str; words : PackedStrings, the known ones
+    Returns a list of str, at most `shown`
+    """
+    if not 0 < len(word) <= _LONGEST:
+        return []
+    most = 2 if len(word) in _TWICE else 1
+    found = [form for form in (word.lower(), word.capitalize(), word.upper(), word.title()) if form in words]
+    code = _codes(word)
+    blocks = [_likely(code, words, first, most) for first in range(0, len(words), _NEAR_BLOCK)]
+    if blocks:
+        rows, others, lengths = (np.concatenate(parts, axis=-1) for parts in zip(*blocks, strict=True))
+        edits = _edits(code, others, lengths, most)
+        best = rows[np.argsort(edits, kind="stable")][: (edits <= most).sum()][: shown + len(found) + 1]
+        found += [words[row] for row in best.tolist()]
+    return [other for other in dict.fromkeys(found) if other != word][:shown]
+
+
+def near_hint(word, words, otherwise="."):
+    """Return ``"; did you mean …?"`` with the near spellings of a word, `otherwise` if there are none (str)."""
+    near = near_spellings(word, words)
+    return f"; did you mean {' or '.join(map(repr, near))}?" if near else otherwise
+
+
+def _codes(text):
+    """Return the code points of a str, uint32 (n,)."""
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+
+
+def _likely(word, words, first, most):
+    """Return those of a block of words, from row `first` on, that may be `most` edits or fewer away from `word`.
+
+    word : uint32 (m,); words : PackedStrings
+    Returns rows, int64 (n,); their letters, uint32 (m + most, n), and whatever stands behind their ends; and
+    lengths, int64 (n,).
+    """
+    offsets = words.offsets[first : first + _NEAR_BLOCK + 1]
+    data = words.data[offsets[0] : offsets[-1]]
+    begins = (np.frombuffer(data, np.uint8) & 0xC0) != 0x80  # bytes that begin a letter, or end a word
+    starts = np.concatenate([[0], np.cumsum(begins)])[offsets - offsets[0]]
+    letters = _codes(data.replace(END, b"\0").decode("utf-8", "surrogatepass"))
+    lengths = np.diff(starts) - 1
+    # An edit changes the length by one at most, and at most one letter gets lost.
+    held = np.bitwise_or.reduceat(_bits(letters), starts[:-1])
+    lost = sum((held & bit == 0).view(np.int8) for bit in np.unique(_bits(word)))
+    rows = np.flatnonzero((np.abs(lengths - len(word)) <= most) & (lost <= most))
+    places = starts[rows] + np.arange(len(word) + most)[:, None]
+    return first + rows, letters.take(places, mode="clip"), lengths[rows]
+
+
+def _bits(letters):
+    """Return one of 64 bits for each letter, uint64: few letters share one."""
+    return np.uint64(1) << (letters & 63).astype(np.uint64)
+
+
+def _edits(word, others, lengths, most):
+    """Return how many edits make others of a word: int8 (n,), right up to `most`; others, lengths : as of `_likely`
+
+    The table of Damerau and Levenshtein, its middle only: cell (i, j) is what makes j letters of i.
+    """
+    m, n = len(word), len(lengths)
+    far = np.full(n, most + 1, np.int8)
+    cells, edits = {}, far.copy()
+    for i in range(m + 1):
+        for j in range(max(0, i - most), i + most + 1):
+            best = np.full(n, min(max(i, j), most + 1), np.int8) if i * j == 0 else far
+            if i * j:
+                best = cells[i - 1, j - 1] + (word[i - 1] != others[j - 1])
+                for beside in (cells.get((i - 1, j)), cells.get((i, j - 1))):
+                    best = best if beside is None else np.minimum(best, beside + np.int8(1))
+                for a, b, cost in _SWAPS:
+                    if cost <= most and (i - a, j - b) in cells:
+                        crossed = (word[i - a] == others[j - 1]) & (word[i - 1] == others[j - b])
+                        best = np.where(crossed, np.minimum(best, cells[i - a, j - b] + np.int8(cost)), best)
+            cells[i, j] = best
+            if i == m:
+                edits = np.where(lengths == j, best, edits)
+    return edits

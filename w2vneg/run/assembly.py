@@ -78,7 +78,7 @@ def _assemble_sampled(data, config, model, start, walk, periods):
     slots = config.sampler.plug.max_negatives(config.negatives)
     sharing = Sharing[config.share_negatives.upper()]
     draws, mean = (slots * (size if sharing == Sharing.NO else 1) for size in (walk.largest_group, walk.mean_group))
-    neighbours = functools.partial(data.counts, config, 1) if periods is None else _whole_data
+    neighbours = functools.partial(data.traversal.counts, data, config, 1) if periods is None else _whole_data
     sizes = {"n_centres": len(data.vocab), "mean_draws": mean}
     context = RunContext(counts, config.dim, config.workers, draws, neighbours, **sizes)
     sampler = config.make("sampler", context)

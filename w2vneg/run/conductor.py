@@ -20,8 +20,8 @@ from ..config.compatibility import check_diagnose
 from ..config.options import without_ranks
 from ..data.encoded import Encoded, encode_corpus
 from ..data.inputs import Input, as_input, encode_input, of_as_many_kinds
-from ..data.readers.sentences import check_sentences
 from ..data.readers.sources import STDIN
+from ..data.readers.text import check_sentences
 from ..data.vocab import Vocabulary
 from ..ground.errors import ConfigError, W2vnegError
 from ..ground.jit import available_threads

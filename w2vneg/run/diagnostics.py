@@ -54,7 +54,7 @@ class Diagnoser:
             most = min(most, int(_PRODUCTS / (n_pairs * n_vocab * dim)))
         self.n_sets = max(8, min(n_sets, most))
         self.pairs = _sample_pairs(engine, config.seed, n_pairs)
-        self.known = data.cooccurs(config, self.pairs.centres)
+        self.known = data.traversal.cooccurs(data, config, self.pairs.centres)
 
     def diagnose(self, epoch):
         """Return the `Diagnosis` of the model as it is now; epoch : int, from 1."""

@@ -158,4 +158,6 @@ def look_at_contexts(model, corpus):
     if not parse(config.readout).needs_contexts:
         return
     keep = keep_thresholds(model.vocab.counts, getattr(config.source, "subsample", 0)).astype(np.float64) / 2**32
-    model.contexts = context_means(*corpus.written(config), keep, model.best_matrix("vectors_out"), WINDOW)
+    model.contexts = context_means(
+        *corpus.traversal.written(corpus, config), keep, model.best_matrix("vectors_out"), WINDOW
+    )

@@ -20,7 +20,7 @@ import numpy as np
 import scipy.sparse
 
 from ..data import catalog
-from ..data.encoded.heldout import HeldOut, read_pairs_file
+from ..data.encoded.pairs import HeldOut, read_pairs_file
 from ..ground.errors import ConfigError, InputError, did_you_mean
 from ..ground.events import BestRestored, Validated
 from ..ground.files.bounded import read_bytes
@@ -241,7 +241,7 @@ def make_validation(valid, encoded, *, known=None, lowercase=False, **options):
     """Make a `Validation` for `encoded` data that are trained on.
 
     valid, known : path, table in memory or HeldOut, held-out pairs, and pairs to leave out of the ranking (or None):
-        item, target[, weight] (see `data.encoded.heldout.read_pairs_file`)
+        item, target[, weight] (see `data.encoded.pairs.read_pairs_file`)
     lowercase : bool, whether the names of the training data were lower-cased; metric, patience, every, score : see
         `Validation`
     InputError if a file cannot be read, or no pair of it has both items in the vocabularies

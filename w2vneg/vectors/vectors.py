@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from ..data.misspelt import near_hint
-from ..data.words import PackedStrings, are_numbers
+from ..data.words import PackedStrings, are_numbers, near_hint
 from ..ground.errors import ConfigError, UnknownNameError, require
 from .keyed import KEYS, Keyed
 from .search import ROWS, Coarse, compared, cosines_with, lengths_of, nearest, normalised

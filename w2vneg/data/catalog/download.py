@@ -3,6 +3,7 @@
 import hashlib
 import os
 import tempfile
+from contextlib import contextmanager
 from time import monotonic
 
 from ... import __version__
@@ -14,9 +15,7 @@ _TIMEOUT = 30  # seconds without an answer
 _SLOWEST, _OVER = 1000, 60  # bytes a second, over so many seconds: a server that drips is given up
 _LARGEST_ARCHIVE = 1 << 27  # bytes; the largest known one has 35 MB
 _LARGEST_UNPACKED = 1 << 30  # bytes read from a compressed archive in search of a member
-_verified: dict[
-    tuple, tuple[int, int]
-] = {}  # (path, Form) -> (size, mtime_ns) of the file when it was last found right
+_verified: dict = {}  # (path, Form) -> (size, mtime_ns) of the file when it was last found right
 
 
 class Unreachable(DataError):
@@ -33,14 +32,13 @@ def mismatch(path, form):
         stamp = status.st_size, status.st_mtime_ns
         if _verified.get((str(path), form)) == stamp:
             return None
-        digest, size = _digest(form), 0
-        if status.st_size == form.size:
-            with open(path, "rb") as stream:
-                for chunk in iter(lambda: stream.read(_CHUNK), b""):
-                    digest.update(chunk)
-                    size += len(chunk)
-        else:
+        if status.st_size != form.size:
             return f"expected {form.size} bytes, found {status.st_size}"
+        digest, size = _digest(form), 0
+        with open(path, "rb") as stream:
+            while chunk := stream.read(_CHUNK):
+                digest.update(chunk)
+                size += len(chunk)
     except OSError as error:
         return f"it cannot be read ({error.strerror})"
     complaint = _complaint(form, digest, size)
@@ -66,24 +64,21 @@ def download_members(url, wanted, progress=None):
     """Fetch an archive and unpack members of it, each by its name only, to places of our choosing.
 
     url : str, a zip, tar.gz or tgz; progress : callable(done, total), optional
-    wanted : list of (member, form, destination); the first must be there and right, the others come along if they
-        are
+    wanted : list of (member, form, destination); the first must be there and right, the others come along if they are
     Unreachable if the address gives no file; DataError if the archive is broken or too large, or the first member is
     missing or not what it should be
     """
-    folder = make_folder(wanted[0][2].parent)
-    try:
+    folder = wanted[0][2].parent
+    with _writing_to(folder):
+        folder.mkdir(parents=True, exist_ok=True)
         archive = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 (entered below, errors told apart)
-    except OSError as error:
-        raise _unwritable(folder, error) from error
     with archive:
-        received = 0
         with answer_of(url) as answer:
             for chunk in _received(answer, url, progress):
-                received += len(chunk)
-                if received > _LARGEST_ARCHIVE:
+                if archive.tell() + len(chunk) > _LARGEST_ARCHIVE:
                     raise DataError(f"{url} gave more than {_LARGEST_ARCHIVE} bytes; nothing was kept")
-                _write(archive, chunk, folder)
+                with _writing_to(folder):
+                    archive.write(chunk)
         unpack = _from_zip if url.endswith(".zip") else _from_tar
         for place, (member, form, destination) in enumerate(wanted):
             archive.seek(0)
@@ -100,7 +95,8 @@ def store(chunks, form, destination, origin):
     DataError with the expected and the found checksum, and nothing is kept; OutputError if the folder cannot be
     written
     """
-    make_folder(destination.parent)
+    with _writing_to(destination.parent):
+        destination.parent.mkdir(parents=True, exist_ok=True)
     digest, size = _digest(form), 0
     with atomic_file(destination) as stream:
         for chunk in chunks:
@@ -130,19 +126,19 @@ def chunks_of(stream, origin):
         yield chunk
 
 
-def make_folder(folder):
-    """Create `folder` and return it; OutputError with the remedy if that fails."""
+@contextmanager
+def _writing_to(folder):
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        yield
     except OSError as error:
-        raise _unwritable(folder, error) from error
-    return folder
+        raise OutputError(
+            f"cannot write into the cache folder {folder}: {error.strerror or error}; "
+            "set W2VNEG_CACHE to a folder that can be written"
+        ) from error
 
 
 def _digest(form):
-    if form.sha256:
-        return hashlib.sha256()
-    return hashlib.md5(usedforsecurity=False)
+    return hashlib.sha256() if form.sha256 else hashlib.md5(usedforsecurity=False)
 
 
 def _complaint(form, digest, size):
@@ -195,20 +191,6 @@ def _received(answer, url, progress):
         yield chunk
     if total is not None and done < total:
         raise Unreachable(f"{url} broke off after {done} of {total} bytes; nothing was kept")
-
-
-def _write(archive, chunk, folder):
-    try:
-        archive.write(chunk)
-    except OSError as error:
-        raise _unwritable(folder, error) from error
-
-
-def _unwritable(folder, error):
-    return OutputError(
-        f"cannot write into the cache folder {folder}: {error.strerror or error}; "
-        "set W2VNEG_CACHE to a folder that can be written"
-    )
 
 
 def _from_zip(archive, member, form, destination, url):

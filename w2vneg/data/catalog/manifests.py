@@ -26,23 +26,13 @@ class Form(NamedTuple):
 class Dataset:
     """What is known about one named corpus or evaluation set; empty strings and 0 mean "none".
 
-    Attributes
-    ----------
-    name, kind, title : str
-        `kind` is one of ``corpus``, ``items``, ``similarity``, ``analogy``.
-    licence, citation, notes : str
-    file, size, sha256, md5
-        Name, bytes and checksum of the unpacked file (one of the two checksums at least).
-    url, member, homepage : str
-        The official address; the path inside when it is a zip or tar.gz; a page to read.
-    mirror, mirror_size, mirror_sha256
-        Path inside a mirror, and bytes and checksum there where it is stored packed.
-    gensim_copy, gensim_rows : str
-        File among gensim's test data, and the sha256 of its rows without comments and blank lines.
-    tags : bool
-        Words carry a part-of-speech tag (``sun-n``) that readers take off.
-    made_here : bool
-        Made from what is on this machine; nothing is stored or downloaded.
+    kind : str, one of `KINDS`; file, size, sha256, md5 : of the unpacked file, one of the two checksums at least
+    url, member, homepage : str, the official address; the path inside when it is a zip or tar.gz; a page to read
+    mirror, mirror_size, mirror_sha256 : path inside a mirror, and bytes and checksum there where it is stored packed
+    gensim_copy, gensim_rows : str, file among gensim's test data, and the sha256 of its rows without comments and
+    blanks
+    tags : bool, words carry a part-of-speech tag (``sun-n``) that readers take off
+    made_here : bool, made from what is on this machine; nothing is stored or downloaded
     """
 
     name: str
@@ -122,8 +112,8 @@ def _dataset(name, table, path):
             raise DataError(f"{place}: unknown key {key!r}{did_you_mean(key, known, shown=0)}")
         if type(value) is not known[key].type:
             raise DataError(f"{place}: {key} should be {known[key].type.__name__}, found {value!r}")
-    missing = [key for key, field in known.items() if field.default is MISSING and key not in table]
-    missing = [key for key in missing if key != "name"]
+    needed = [key for key, field in known.items() if field.default is MISSING and key != "name"]
+    missing = [key for key in needed if key not in table]
     if not table.get("made_here"):
         missing += [key for key in ("file", "size", "mirror") if not table.get(key)]
         missing += [] if table.get("sha256") or table.get("md5") else ["sha256"]
@@ -154,10 +144,9 @@ def _all():
 
 
 def _home():
-    """Return the folder that holds the two folders of manifests: a checkout's root, or ``share/w2vneg``.
-
-    Installers place ``share`` at the root of the environment (or of ``--target``, ``--prefix``, ``--user``),
-    which is one of the folders above this package on every platform.
+    """Return the folder that holds the two folders of manifests: a checkout's root, or ``share/w2vneg``, which
+    installers place at the root of the environment (or of ``--target``, ``--prefix``, ``--user``), somewhere above this
+    package.
     """
     root = checkout()
     if root is not None:

@@ -1,5 +1,10 @@
-"""Where a named set is, in the order of resolution, and the steps that bring it here."""
+"""Where a named set is, in the order of resolution, and the steps that bring it here; and vectors by name.
 
+Vectors are those of gensim's catalog: glove-wiki-gigaword-100 and the like. gensim's own downloader runs code that
+comes with the file. Here the file is checked against the catalog and read.
+"""
+
+import json
 import os
 from pathlib import Path
 from urllib.parse import quote
@@ -7,79 +12,58 @@ from urllib.parse import quote
 from ...ground.errors import DataError, InputError, UnknownNameError, did_you_mean
 from ...ground.files.caches import at_home, cache_dir
 from ..builtin import builtin_path, builtin_place
-from .download import Unreachable, chunks_of, download, download_members, mismatch, rows_sha256, store
-from .manifests import checkout, info, names
+from .download import Unreachable, answer_of, chunks_of, download, download_members, mismatch, rows_sha256, store
+from .manifests import Form, checkout, info, names
 
 
 def resolve(name_or_path, mirror=None, progress=None, *, kind=None):
-    """Return the file that a name or a path stands for, fetching it if need be.
+    """Return the file, which may be packed, that a name or a path stands for (Path), fetching it if need be.
 
-    The order: a path that exists; the data folder (``W2VNEG_DATA``, and ``data/`` and ``eval_sets/`` of a
-    checkout); the cache; the copy an installed gensim carries; the mirror; the official address. Named files
-    are verified before they are used. A file in a mirror folder is used in place, packed or not.
+    The order: a path that exists; the data folder (``W2VNEG_DATA``, and ``data/`` and ``eval_sets/`` of a checkout);
+    the cache; the copy an installed gensim carries; the mirror; the official address. Named files are verified before
+    they are used. A file in a mirror folder is used in place.
 
-    Parameters
-    ----------
-    name_or_path : str or path
-    mirror : str or path, optional
-        A folder or an http(s) address laid out as the manifests say; ``W2VNEG_MIRROR`` if None.
-    progress : callable(done, total), optional
-        Called with the bytes received and expected (None if unknown) of a download.
-    kind : str, optional
-        ``corpus``, ``items``, ``similarity`` or ``analogy``: a name of another kind is refused.
-
-    Returns
-    -------
-    Path
-        The file; it may be packed (``.xz``), which the readers recognise by content.
-
-    Raises
-    ------
-    UnknownNameError, InputError
-        If there is neither such a file nor such a name.
-    DataError
-        If the data cannot be had (with what to download and where to put it) or are not what they should be.
-    OutputError
-        If the cache cannot be written.
+    mirror : str or path, optional, a folder or an http(s) address laid out as the manifests say; else ``W2VNEG_MIRROR``
+    progress : callable(done, total), optional, called with the bytes received and expected, None if unknown
+    kind : str, optional, ``corpus``, ``items``, ``similarity`` or ``analogy``: a name of another kind is refused
+    UnknownNameError or InputError if there is no such name and file; DataError if the data cannot be had, with what to
+    download and where to put it, or are not what they should be; OutputError if the cache cannot be written
     """
     text = os.fspath(name_or_path)
     if text and os.path.exists(text):
         return Path(text)
-    dataset = _named(text, kind)
-    if dataset.made_here:
-        return builtin_path(dataset.name, progress)
-    found = _first_right(dataset, mirror)
-    if found is not None:
-        return found[1]
-    return _bring(dataset, mirror, progress)
+    return _had(_named(text, kind), mirror, progress)
 
 
 def fetch(name, mirror=None, progress=None):
-    """Make sure that the named set is kept on this machine and return its Path.
+    """Make sure that the named set is kept on this machine and return its Path; arguments and errors as of `resolve`.
 
-    What the data folder or the cache has is left as it is, and so is gensim's copy where no mirror is set;
-    anything else, a mirror folder's file too, arrives in the cache. Parameters and errors are those of
-    `resolve`.
+    What the data folder or the cache has is left as it is, and so is gensim's copy where no mirror is set; anything
+    else, a mirror folder's file too, arrives in the cache.
     """
-    dataset = info(name)
+    return _had(info(name), mirror, progress, ("data folder", "cache") if _mirror(mirror) else ())
+
+
+def _had(dataset, mirror, progress, kept=()):
+    """Return the file of a set, where it is or brought here; kept : tuple of str, where it may stay, () for anywhere"""
     if dataset.made_here:
         return builtin_path(dataset.name, progress)
-    found = _first_right(dataset, mirror)
-    if found is not None and (found[0] in ("data folder", "cache") or not _mirror(mirror)):
-        return found[1]
-    return _bring(dataset, mirror, progress)
+    for status, path, complaint in _here(dataset, mirror):
+        if complaint:
+            raise DataError(
+                f"{path} is not {dataset.name} as known: {complaint}; remove it or put the right file there"
+            )
+        if not kept or status in kept:
+            return path
+        break
+    return _bring(dataset, _mirror(mirror), progress)
 
 
 def where(name, mirror=None):
-    """Tell without any download whether a named set is here, and how.
+    """Tell without any download whether a named set is here, and how: (status, Path or None).
 
-    Returns
-    -------
-    status : str
-        ``data folder``, ``cache``, ``gensim``, ``mirror``, ``damaged`` (a file that is not what it should
-        be), ``made on first use`` or ``absent``.
-    path : Path or None
-        The file, if there is one.
+    The status is ``data folder``, ``cache``, ``gensim``, ``mirror``, ``damaged`` (a file that is not what it should
+    be), ``made on first use`` or ``absent``.
     """
     dataset = info(name)
     if dataset.made_here:
@@ -93,9 +77,7 @@ def where(name, mirror=None):
 def cache_place(name):
     """Return the Path in the cache where a hand-made download of the named set is looked for."""
     dataset = info(name)
-    if dataset.made_here:
-        return builtin_place(name)
-    return cache_dir("data", dataset.file)
+    return builtin_place(name) if dataset.made_here else cache_dir("data", dataset.file)
 
 
 def _named(text, kind):
@@ -110,9 +92,8 @@ def _named(text, kind):
     raise UnknownNameError(f"{text!r} is neither a file nor a known name{hint}")
 
 
-def _mirror(mirror):
-    mirror = str(mirror or os.environ.get("W2VNEG_MIRROR") or "")
-    return os.path.expanduser(mirror)
+def _mirror(mirror=None):
+    return os.path.expanduser(str(mirror or os.environ.get("W2VNEG_MIRROR") or ""))
 
 
 def _is_address(mirror):
@@ -121,29 +102,23 @@ def _is_address(mirror):
 
 def _here(dataset, mirror):
     """Yield (status, path, complaint or None) of each file on this machine that may be the set, in order."""
-    for folder in _data_folders():
+    folders, root, mirror = [], checkout(), _mirror(mirror)
+    if os.environ.get("W2VNEG_DATA"):
+        folders.append(at_home(os.environ["W2VNEG_DATA"], "W2VNEG_DATA"))
+    if root is not None:
+        folders += [root / "data", root / "eval_sets"]
+    for folder in folders:
         yield from _in_folder("data folder", folder, dataset)
     yield from _in_folder("cache", cache_dir("data"), dataset)
     copy = _gensim_copy(dataset)
     if copy is not None:
         yield "gensim", copy, None
-    mirror = _mirror(mirror)
     if mirror and not _is_address(mirror):
         yield from _in_folder("mirror", Path(mirror), dataset)
 
 
-def _data_folders():
-    if os.environ.get("W2VNEG_DATA"):
-        yield at_home(os.environ["W2VNEG_DATA"], "W2VNEG_DATA")
-    root = checkout()
-    if root is not None:
-        yield root / "data"
-        yield root / "eval_sets"
-
-
 def _in_folder(status, folder, dataset):
-    inside = dataset.mirror.rpartition("/")[0]
-    for place in (folder, folder / inside):
+    for place in (folder, folder / dataset.mirror.rpartition("/")[0]):
         for form in dataset.forms:
             path = place / form.name
             if path.is_file():
@@ -166,44 +141,33 @@ def _gensim_copy(dataset):
     return None
 
 
-def _first_right(dataset, mirror):
-    for status, path, complaint in _here(dataset, mirror):
-        if complaint:
-            raise DataError(
-                f"{path} is not {dataset.name} as known: {complaint}; remove it or put the right file there"
-            )
-        return status, path
-    return None
-
-
 def _bring(dataset, mirror, progress):
     """Copy or download into the cache, from the mirror, else from the official address."""
     tried = []  # of str, what was in the way
-    mirror = _mirror(mirror)
-    try:
-        if mirror:
-            return _bring_from_mirror(dataset, mirror, progress)
-    except Unreachable as error:
-        tried.append(str(error))
-    try:
-        if dataset.url:
-            _download_official(dataset, progress)
-            return cache_dir("data", dataset.file)
-        tried.append("no address offers this file ready-made")
-    except Unreachable as error:
-        tried.append(str(error))
-    raise DataError(_advice(dataset, mirror, tried))
+    for bring in (_from_mirror, _from_its_address) if mirror else (_from_its_address,):
+        try:
+            return bring(dataset, mirror, progress)
+        except Unreachable as error:
+            tried.append(str(error))
+    place = cache_dir("data", dataset.file)
+    by_hand = f"put the file at {place}, or "
+    if dataset.url:
+        taken_out = f", take {dataset.member} out of it" if dataset.member else ""
+        by_hand = f"download {dataset.url}{taken_out} and put it at {place}, or "
+    unless = "" if mirror else "no mirror is set and "
+    gensim = ', or run pip install "w2vneg[gensim]" (gensim carries a copy)' if dataset.gensim_copy else ""
+    raise DataError(
+        f"{dataset.name} is not on this machine, {unless}{' and '.join(tried)}; {by_hand}"
+        f"name a folder or address that has {dataset.mirror} with --mirror or W2VNEG_MIRROR{gensim}"
+    )
 
 
-def _bring_from_mirror(dataset, mirror, progress):
-    if not _is_address(mirror):
-        return _copy(dataset, Path(mirror))
-    destination = cache_dir("data", dataset.mirrored.name)
-    download(f"{mirror.rstrip('/')}/{quote(dataset.mirror)}", dataset.mirrored, destination, progress)
-    return destination
-
-
-def _copy(dataset, folder):
+def _from_mirror(dataset, mirror, progress):
+    folder = Path(mirror)
+    if _is_address(mirror):
+        destination = cache_dir("data", dataset.mirrored.name)
+        download(f"{mirror.rstrip('/')}/{quote(dataset.mirror)}", dataset.mirrored, destination, progress)
+        return destination
     if not folder.is_dir():
         raise DataError(f"the mirror {folder} is no folder; name an existing one, or an http(s) address")
     for _, path, complaint in _in_folder("mirror", folder, dataset):
@@ -217,26 +181,86 @@ def _copy(dataset, folder):
     raise Unreachable(f"the mirror {folder} has no {dataset.mirror}")
 
 
-def _download_official(dataset, progress):
+def _from_its_address(dataset, mirror, progress):
+    place = cache_dir("data", dataset.file)
+    if not dataset.url:
+        raise Unreachable("no address offers this file ready-made")
     if not dataset.member:
-        download(dataset.url, dataset.content, cache_dir("data", dataset.file), progress)
-        return
+        download(dataset.url, dataset.content, place, progress)
+        return place
     others = [info(name) for name in names() if name != dataset.name]
     together = [dataset] + [other for other in others if other.url == dataset.url]
     wanted = [(part.member, part.content, cache_dir("data", part.file)) for part in together]
     download_members(dataset.url, wanted, progress)
+    return place
 
 
-def _advice(dataset, mirror, tried):
-    place = cache_dir("data", dataset.file)
-    unless = "" if mirror else "no mirror is set and "
-    if dataset.url:
-        taken_out = f", take {dataset.member} out of it" if dataset.member else ""
-        by_hand = f"download {dataset.url}{taken_out} and put it at {place}, or "
-    else:
-        by_hand = f"put the file at {place}, or "
-    gensim = ', or run pip install "w2vneg[gensim]" (gensim carries a copy)' if dataset.gensim_copy else ""
-    return (
-        f"{dataset.name} is not on this machine, {unless}{' and '.join(tried)}; {by_hand}"
-        f"name a folder or address that has {dataset.mirror} with --mirror or W2VNEG_MIRROR{gensim}"
+# ---- vectors of gensim's catalog
+
+VECTORS = (
+    "conceptnet-numberbatch-17-06-300",
+    "fasttext-wiki-news-subwords-300",
+    *(f"glove-twitter-{dim}" for dim in (25, 50, 100, 200)),
+    *(f"glove-wiki-gigaword-{dim}" for dim in (50, 100, 200, 300)),
+    "word2vec-google-news-300",
+    "word2vec-ruscorpora-300",
+)
+_CATALOG = "https://raw.githubusercontent.com/RaRe-Technologies/gensim-data/master/list.json"
+_RELEASES = "https://github.com/RaRe-Technologies/gensim-data/releases/download"
+_LARGEST_CATALOG = 1 << 22  # bytes
+
+
+def located(path):
+    """Return the Path of vectors: where a file or folder of that name is, there; else those of `VECTORS` are fetched.
+
+    They are looked for where gensim keeps its own (``GENSIM_DATA_DIR``, ``~/gensim-data``), in the cache, in the folder
+    ``gensim-data`` of a mirror (``W2VNEG_MIRROR``, laid out as gensim's), and at the address of gensim's catalog.
+    DataError if they cannot be had, or are not what the catalog says
+    """
+    name = os.fspath(path)
+    if name not in VECTORS or os.path.exists(name):
+        return Path(path)
+    mirror, kept = _mirror(), cache_dir("vectors", f"{name}.gz")
+    own = Path(os.path.expanduser(os.environ.get("GENSIM_DATA_DIR") or "~/gensim-data"), name, f"{name}.gz")
+    tops = [(_CATALOG, _RELEASES)]
+    if _is_address(mirror):
+        top = f"{mirror.rstrip('/')}/gensim-data"
+        tops.insert(0, (f"{top}/list.json", top))
+    beside = [Path(mirror, "gensim-data", name, f"{name}.gz")] if mirror and not _is_address(mirror) else []
+    for place in (own, kept, *beside):
+        if place.is_file():
+            return place
+    tried = []  # of str, what was in the way
+    for catalog, top in tops:
+        try:
+            _fetch_vectors(name, catalog, f"{top}/{name}", kept)
+            return kept
+        except Unreachable as error:
+            tried.append(str(error))
+    raise DataError(
+        f"{name} is not on this machine, and {' and '.join(tried)}; put the file at {kept}, or name a folder or an "
+        f"address that has gensim-data/{name}/{name}.gz with W2VNEG_MIRROR"
     )
+
+
+def _fetch_vectors(name, catalog, folder, kept):
+    from tqdm import tqdm
+
+    with answer_of(catalog) as answer:
+        content = answer.read(_LARGEST_CATALOG)
+    try:
+        facts = json.loads(content)["models"][name]
+        usable = all(isinstance(facts[key], str) for key in ("checksum", "file_name"))
+    except (ValueError, KeyError, TypeError):
+        usable = False
+    if not usable or "/" in facts["file_name"]:
+        raise DataError(f"{catalog} does not tell the file and the checksum of {name}; download the file by hand")
+    if facts.get("parts", 1) != 1:
+        raise DataError(f"{catalog} has {name} in {facts['parts']} parts; download and join them, and name that file")
+    with tqdm(desc=f"fetching {name}", unit="B", unit_scale=True, disable=None) as bar:
+
+        def progress(done, total):
+            bar.total = total
+            bar.update(done - bar.n)
+
+        download(f"{folder}/{facts['file_name']}", Form(f"{name}.gz", 0, "", facts["checksum"]), kept, progress)

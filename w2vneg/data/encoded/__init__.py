@@ -2,9 +2,7 @@
 
 from .corpus import Encoded, EncodedCorpus
 from .encode import encode_corpus
-from .graphs import EncodedGraph
-from .heldout import HeldOut, read_pairs_file
-from .pairs import EncodedPairs
+from .pairs import EncodedGraph, EncodedPairs, HeldOut, read_pairs_file
 
 __all__ = [
     "Encoded",

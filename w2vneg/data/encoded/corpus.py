@@ -1,15 +1,117 @@
-"""Encoded data: what all have in common, how they are dealt out to ranks; and a text, or baskets, as ids."""
+"""Encoded data: what all have in common, what is reported of them, how they are dealt out; and text as ids."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from ...ground.errors import ConfigError, InputError
-from ..readers.report import CorpusReport
-from ..sources import TRAVERSALS
+from ..sources import SOURCES, TRAVERSALS
 from ..vocab import Vocabulary
 from .stored import CUT_SHORT, still_whole
+
+
+@dataclass(frozen=True)
+class CorpusReport:
+    """What was found in a corpus and what became of it.
+
+    `lines` counts a last line without a line feed too, `empty_lines` those without any token; `sentences` keep at least
+    one token. `bytes` are those of the files, unpacked (of the tokens as UTF-8 if they came from an iterable).
+    `seconds` is what encoding took, whenever that was; `cached` tells whether it was in an earlier run. `damage` tells
+    what was wrong with a copy in the cache that this one replaces. `joins` tells how often the words of a phrase were
+    joined, `bad_rows` how many rows of a table were left out, `tokens_by` in words how text became tokens, where not
+    asked for.
+    """
+
+    files: int
+    bytes: int
+    lines: int
+    empty_lines: int
+    tokens: int
+    types: int
+    kept_tokens: int
+    kept_types: int
+    discarded_tokens: int
+    discarded_types: int
+    sentences: int
+    seconds: float
+    cached: bool = False
+    damage: str = ""
+    joins: int = 0
+    bad_rows: int = 0
+    tokens_by: str = ""
+    hints = ()  # as of `ItemsReport`
+
+    def line(self):
+        """Return the report as one line for people (str)."""
+        return (
+            f"{self.tokens:,} tokens of {self.types:,} types in {self.lines:,} lines "
+            f"({self.empty_lines:,} empty); kept {self.kept_tokens:,} tokens ({self.kept_types:,} types) "
+            f"in {self.sentences:,} sentences, discarded {self.discarded_tokens:,} ({self.discarded_types:,}); "
+            f"{self.bytes / 1e6:,.1f} MB {_how(self)}"
+            f"{f'; left out: {self.bad_rows:,} bad rows' if self.bad_rows else ''}"
+            f"{f'; {self.tokens_by}' if self.tokens_by else ''}"
+        )
+
+
+@dataclass(frozen=True)
+class ItemsReport:
+    """What was found in files of items and what became of it.
+
+    `kind` is the source; `rows` are those of the files (entries of a matrix, lines of baskets). `items` are the
+    vocabulary, `targets` that of the columns. `kept` counts distinct pairs or edges, or items in histories and baskets;
+    `groups` are these, 0 for pairs. `left_out` tells why -> how many; `added` of how many rows the weights were added
+    up. `columns` say which columns were read as what, `hints` what may be wrong with that. The others are as in
+    `CorpusReport`.
+    """
+
+    kind: str
+    files: int
+    bytes: int
+    rows: int
+    items: int = 0
+    targets: int = 0
+    kept: int = 0
+    groups: int = 0
+    seconds: float = 0.0
+    left_out: dict = field(default_factory=dict)
+    rectangular: bool = False
+    cached: bool = False
+    columns: tuple = ()
+    hints: tuple = ()
+    damage: str = ""
+    added: dict = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, kind, tables, rectangular=False):
+        """Return the report of `readers.tables.Tables` that were read, with what comes later still empty."""
+        found = {"left_out": tables.left_out, "columns": tables.labels.said, "hints": tables.hints}
+        return cls(kind, tables.n_files, tables.bytes, tables.n_rows, rectangular=rectangular, **found)
+
+    def line(self):
+        """Return the report as one line for people (str)."""
+        columns = f" ({'; '.join(self.columns)})" if self.columns else ""
+        source = SOURCES[self.kind]
+        things = f"{self.items:,} {source.noun}s"
+        if self.rectangular:
+            things = f"{self.items:,} centres and {self.targets:,} targets"
+        what = "pairs" if self.rectangular else source.kept.format(self.groups)
+        out, added = (
+            "; ".join(f"{number:,} {why}" for why, number in of.items() if number) for of in (self.left_out, self.added)
+        )
+        added = f"weights added up: {added}; " if added else ""
+        return (
+            f"{self.rows:,} {source.rows}{columns}: {self.kept:,} {what} of {things}; "
+            f"{added}left out: {out or 'nothing'}; {self.bytes / 1e6:,.1f} MB {_how(self)}"
+        )
+
+
+def _how(report):
+    """Return where the ids come from, in words."""
+    if report.cached:
+        return "from the cache"
+    again = f"; the copy in the cache was damaged ({report.damage}) and was made again" if report.damage else ""
+    return f"in {report.seconds:.1f} s{again}"
 
 
 class Encoded:
@@ -47,18 +149,6 @@ class Encoded:
         """Return the `Traversal` of these data; InputError or ConfigError if there is no pair to train on."""
         return self.traversal.of(self, config)
 
-    def counts(self, config, window=None):
-        """Return how often each pair is trained on; see `Traversal.counts`."""
-        return self.traversal.counts(self, config, window)
-
-    def cooccurs(self, config, centres):
-        """Return which targets occur with each of `centres`; see `Traversal.cooccurs`."""
-        return self.traversal.cooccurs(self, config, centres)
-
-    def written(self, config):
-        """Return the data as sentences; see `Traversal.written`."""
-        return self.traversal.written(self, config)
-
     def check(self):
         """Raise InputError if another program has damaged the data since they were encoded."""
 
@@ -66,11 +156,7 @@ class Encoded:
         """Return a rank's share; all together they are the whole, with the vocabulary and counts of the whole.
 
         slot : int, which share; borders : list of float, (n_ranks + 1,), where shares begin and end, 0 … 1 of the whole
-
-        Raises
-        ------
-        ConfigError
-            If there are too few data for so many ranks.
+        ConfigError if there are too few data for so many ranks
         """
         return self if len(borders) == 2 else self._share(slot, borders)
 
@@ -79,22 +165,10 @@ class Encoded:
 class EncodedCorpus(Encoded):
     """A text, or baskets, as ids. The arrays are read-only; large ones are mapped and may be larger than memory.
 
-    Attributes
-    ----------
-    ids : ndarray, int32, (n_tokens,)
-        The kept tokens, sentence after sentence.
-    offsets : ndarray, int64, (n_sentences + 1,)
-        Sentence s is ``ids[offsets[s]:offsets[s + 1]]``; none is empty.
-    vocab : Vocabulary
-    report : CorpusReport or ItemsReport
-    source : str
-        How training goes through it, as `TrainConfig.source`.
-    stored : int
-        Bytes that it takes on disk, in the cache or in temporary files.
-    phrases : tuple of data.phrases.Phrase
-        Those that were joined while reading.
-    times : ndarray, float64, (n_tokens,), or None
-        When each was seen, rising within a history; where a table has times.
+    ids : ndarray, int32, (n_tokens,), the kept tokens, sentence after sentence
+    offsets : ndarray, int64, (n_sentences + 1,); sentence s is ``ids[offsets[s]:offsets[s + 1]]``; none is empty
+    stored : int, bytes that it takes on disk, in the cache or in temporary files
+    times : ndarray, float64, (n_tokens,), or None, rising within a history; where a table has times
     """
 
     ids: np.ndarray
@@ -111,7 +185,6 @@ class EncodedCorpus(Encoded):
 
     @property
     def arrays(self):
-        """The arrays by which a run knows its data again (tuple of ndarray)."""
         return self.ids, self.offsets
 
     def check(self):

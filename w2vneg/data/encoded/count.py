@@ -15,11 +15,11 @@ from ...kernels.text.tokens import renumber
 from ..phrases import Tally, digest, joined, lowered
 from ..readers import READERS, code_of
 from ..readers.counting import TokenCounter
-from ..readers.report import CorpusReport
 from ..readers.sources import STDIN, opened
 from ..readers.tables import TextColumn
 from ..readers.text import CLEANERS, Stripped, codec_name, read_text
 from ..vocab import Vocabulary, check_choice, choose_vocabulary, ids_in
+from .corpus import CorpusReport, EncodedCorpus
 from .stored import mapped
 
 FORMAT = 2  # of a cache entry; a change of what readers yield calls for a new one too
@@ -65,7 +65,7 @@ class Settings:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def read(self, source, tally):
-        """Yield an opened source as UTF-8, as the reader has it, without what is to be stripped; tally : as `joined`"""
+        """Yield an opened source as UTF-8, as the reader has it, stripped and with phrases joined; tally : `Tally`"""
         encoding = self.encoding
         if self.strip or self.table:
             text = self.table.pieces(source, encoding, tally) if self.table else read_text(source, encoding=encoding)
@@ -81,14 +81,20 @@ class Settings:
 
 @dataclass
 class Counted:
-    """A corpus after the pass over its text."""
+    """A corpus after the pass over its text; started : float, time.perf_counter then"""
 
     counter: TokenCounter
-    started: float  # time.perf_counter
+    started: float
     bytes: int
     files: int
     digests: list
     tally: Tally
+
+    def encoded(self, stream, vocab, ids_by_type, source="text"):
+        """Return the EncodedCorpus, in temporary files, of what a stream holds."""
+        ids, offsets = mapped_ids(stream, ids_by_type)
+        report = self.report(ids_by_type, len(ids), len(offsets) - 1)
+        return EncodedCorpus(ids, offsets, vocab, report, source, stored=ids.nbytes + offsets.nbytes)
 
     def report(self, ids_by_type, kept_tokens, sentences):
         counter = self.counter
@@ -115,22 +121,28 @@ class Counted:
 
 
 def count_files(files, stamps, settings, stream, progress):
-    started = time.perf_counter()
-    counter = TokenCounter(stream)
-    total = None if None in stamps else sum(stamp[0] for stamp in stamps)
-    done = unpacked = 0
-    digests, tally = [], Tally()
-    for path in files:
-        with opened(path) as source:
+    """Count the tokens of files, which go to a stream; returns a `Counted`, InputError if there is none."""
+    counted = count_sources(map(opened, files), [stamp and stamp[0] for stamp in stamps], settings, stream, progress)
+    if counted.counter.n_tokens == 0:
+        named = "standard input" if files == [STDIN] else ", ".join(map(str, files[:3])) + ", ..." * (len(files) > 3)
+        raise InputError(f"{named}: no token in {counted.bytes:,} bytes; name a file with text")
+    return counted
+
+
+def count_sources(sources, sizes, settings, stream, progress):
+    """Count the tokens of what is opened one after the other; sizes : list of int, stored bytes, or None"""
+    started, counter, tally = time.perf_counter(), TokenCounter(stream), Tally()
+    total = None if None in sizes else sum(sizes)
+    done, unpacked, digests = 0, 0, []
+    for source, size in zip(sources, sizes, strict=True):
+        with source:
             for _ in counter.count(settings.read(source, tally), source.name):
-                progress(done + source.position, total)
-            done += source.position
+                read = source.position if size is None else min(source.position, size)  # of a span it is somewhat more
+                progress(done + read, total)
+            done += source.position if size is None else size
             unpacked += source.unpacked
             digests.append(source.digest())
-    if counter.n_tokens == 0:
-        named = "standard input" if files == [STDIN] else ", ".join(map(str, files[:3])) + ", ..." * (len(files) > 3)
-        raise InputError(f"{named}: no token in {unpacked:,} bytes; name a file with text")
-    return Counted(counter, started, unpacked, len(files), digests, tally)
+    return Counted(counter, started, unpacked, len(sizes), digests, tally)
 
 
 def write_ids(stream, ids_by_type, ids_file, offsets_file):
@@ -158,12 +170,11 @@ def writing_to(folder):
     try:
         yield
     except OSError as error:
-        reason = error.strerror or error
+        place, name = f"to the cache folder {folder}", "W2VNEG_CACHE"
         if folder is None:
-            remedy = f"cannot write temporary files in {tempfile.gettempdir()} ({reason}); set TMPDIR"
-        else:
-            remedy = f"cannot write to the cache folder {folder} ({reason}); set W2VNEG_CACHE"
-        raise OutputError(f"{remedy} to a writable folder with enough room") from error
+            place, name = f"temporary files in {tempfile.gettempdir()}", "TMPDIR"
+        reason = f"cannot write {place} ({error.strerror or error})"
+        raise OutputError(f"{reason}; set {name} to a writable folder with enough room") from error
 
 
 class TokenStream:

@@ -1,31 +1,42 @@
 """Encode a text in one pass, or open what an earlier pass has left in the cache.
 
-While the text is read, tokens get provisional numbers (`data.readers.counting`), which go to a temporary file;
-then the vocabulary is chosen and the numbers become ids. Tokens are not held in memory, nor are more than about
-400,000 types (`data.readers.counting`), so that a corpus may be larger than memory and may come from standard input.
+While the text is read, tokens get provisional numbers (`data.readers.counting`), which go to a temporary file; then the
+vocabulary is chosen and the numbers become ids. Neither tokens nor more than about 400,000 types are held in memory, so
+that a corpus may be larger than it and may come from standard input.
 
-A cache entry is found by settings and content. Content is known by SHA-256; a memo of sizes and times spares
-reading an unchanged file again. An entry is read once when it is opened, against its checksums, which takes a third to
-half a second of one core for a GB; a damaged one is dropped and made again, and the report says so.
-
-Standard input, pipes and sentences from an iterable are encoded into temporary files that vanish with the process: no
-later run could know them without reading them again.
+A cache entry is found by settings and content. Content is known by SHA-256; a memo of sizes and times spares reading an
+unchanged file again. An entry is read once when it is opened, against its checksums (a third to half a second of one
+core for a GB); a damaged one is made again, and the report says so. Standard input, pipes and sentences from an
+iterable are encoded into temporary files that vanish with the process.
 """
 
+import hashlib
+import json
+import os
+import re
+import tempfile
 import time
 import warnings
+import zlib
 from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import asdict, replace
 
-from ...ground.errors import FileNote, InputError
+from ...ground.errors import FileNote, InputError, OutputError, W2vnegError
+from ...ground.files.atomic import atomic_file, atomic_folder
+from ...ground.files.caches import cache_dir
 from ..phrases import Tally, joined
 from ..readers.counting import TokenCounter
-from ..readers.sentences import read_sentences
-from ..readers.sources import file_stamp, find_files, is_paths
+from ..readers.sources import ByteStream, file_stamp, find_files, is_paths
+from ..readers.text import read_sentences
 from ..sources.corpus import Text
+from ..vocab import Vocabulary
 from . import count
-from .cache import Cache
-from .corpus import EncodedCorpus
-from .count import Counted, Settings, TokenStream
+from .corpus import CorpusReport, EncodedCorpus
+from .count import FORMAT, Counted, Settings, TokenStream
+from .stored import Damaged, SummedWriter, known_by, read_ids, read_offsets
+
+_SETTLED = 2_000_000_000  # nanoseconds; a file changed later than that before it was read is not remembered
 
 
 def encode_corpus(
@@ -43,56 +54,28 @@ def encode_corpus(
     phrases=(),
     table=None,
 ):
-    """Count, choose the vocabulary and encode; or open what an earlier call has left in the cache.
+    """Count, choose the vocabulary and encode, or open what an earlier call has left in the cache: an EncodedCorpus.
 
-    Parameters
-    ----------
-    source : path, list of paths or of `InMemoryTable`, or iterable of iterables of str
-        As for `data.readers.sources.find_files`; or sentences as lists of tokens, gone through once.
-    min_count : int, at least 1
-        Words seen less often are discarded.
-    max_vocab : int, at least 2, optional
-        Only so many of the most frequent words are kept.
-    vocab : Vocabulary, optional
-        Keep the words of this vocabulary, with its ids, instead of choosing by `min_count` and `max_vocab`.
-    encoding : str
-        Any text codec of Python's.
-    lowercase : bool
-        Lower-case by Unicode's rules.
-    use_cache : bool
-        False neither looks into the cache nor writes to it.
-    progress : callable, optional
-        Called with (stored bytes read, stored bytes in all or None) now and then while files are read.
-    reader : str
-        A name among `data.readers.READERS`.
-    strip : sequence of str
-        What to take out of the text before it is split into words: names among `data.readers.text.CLEANERS`.
-    phrases : sequence of data.phrases.Phrase
-        Pairs of words that are joined to one; in lower case if the text is.
-    table : data.readers.tables.TextColumn, optional
-        The files, or tables in memory, are tables, and the text stands in this column.
-
-    Returns
-    -------
-    EncodedCorpus
-
-    Raises
-    ------
-    InputError
-        If a file is missing, unreadable or not text, or too few words are left.
-    ConfigError
-        If an option is out of range.
-    OutputError
-        If there is no room in the cache, or the folder of temporary files cannot be written. A cache that is read-only
-        gives a `FileNote`.
+    source : path, list of paths or of `InMemoryTable`, as for `data.readers.sources.find_files`; or iterable of
+        iterables of str, sentences as lists of tokens, gone through once
+    min_count : int, at least 1, words seen less often are discarded; max_vocab : int, at least 2, optional, only so
+    many
+        of the most frequent are kept; vocab : Vocabulary, optional, with its ids, instead of choosing
+    encoding : str, any text codec of Python's; lowercase : bool, by Unicode's rules
+    use_cache : bool, False neither looks into the cache nor writes to it
+    progress : callable, optional, called with (stored bytes read, stored bytes in all or None) now and then
+    reader : str, a name among `data.readers.READERS`
+    strip : sequence of str, names among `data.readers.text.CLEANERS`, what to take out before words are told apart
+    phrases : sequence of data.phrases.Phrase, which are joined to one word; in lower case if the text is
+    table : data.readers.tables.TextColumn, optional; the files are tables, and the text stands in this column
+    InputError if a file is missing, unreadable or not text, or too few words are left; ConfigError if an option is out
+    of range; OutputError without room in the cache or for temporary files. A read-only cache gives a `FileNote`
     """
     settings = Settings.checked(min_count, max_vocab, vocab, encoding, lowercase, reader, strip, phrases, table)
     progress = progress or (lambda done, total: None)
-    if not is_paths(source):
-        return _encode_sentences(source, settings)
-    files = find_files(source)
-    stamps = list(map(file_stamp, files))
-    if use_cache and None not in stamps:
+    files = find_files(source) if is_paths(source) else None
+    stamps = list(map(file_stamp, files or ()))
+    if files and use_cache and None not in stamps:
         cache = Cache(files, stamps, settings)
         found = cache.found(progress)
         if found is not None:
@@ -103,28 +86,177 @@ def encode_corpus(
         told = f"the cache {cache.root} cannot be written ({problem}), so the encoded data are kept for this run alone"
         warnings.warn(told, FileNote, stacklevel=2)
     with TokenStream(None) as stream:
-        counted = count.count_files(files, stamps, settings, stream, progress)
-        return _encode_in_temporary_files(counted, settings, stream)
+        if files is None:
+            counted = _count_sentences(source, settings, stream)
+        else:
+            counted = count.count_files(files, stamps, settings, stream, progress)
+        return counted.encoded(stream, *settings.choose(counted.counter))
 
 
-def _encode_sentences(sentences, settings):
-    with TokenStream(None) as stream:
-        started = time.perf_counter()
-        counter = TokenCounter(stream)
-        lines = read_sentences(sentences, lowercase=settings.lowercase)
-        tally = Tally()
-        for _ in counter.count(joined(lines, settings.phrases, tally), "sentences"):
-            pass
-        if counter.n_tokens == 0:
-            spent = isinstance(sentences, Iterator)
-            hint = "; a generator gives them once: make it anew for each fit, or give a list" if spent else ""
-            raise InputError(f"the corpus holds no token: the iterable gave no sentence, or only empty ones{hint}")
-        counted = Counted(counter, started, counter.bytes, 0, [], tally)
-        return _encode_in_temporary_files(counted, settings, stream)
+def _count_sentences(sentences, settings, stream):
+    started, counter, tally = time.perf_counter(), TokenCounter(stream), Tally()
+    lines = read_sentences(sentences, lowercase=settings.lowercase)
+    for _ in counter.count(joined(lines, settings.phrases, tally), "sentences"):
+        pass
+    if counter.n_tokens == 0:
+        spent = isinstance(sentences, Iterator)
+        hint = "; a generator gives them once: make it anew for each fit, or give a list" if spent else ""
+        raise InputError(f"the corpus holds no token: the iterable gave no sentence, or only empty ones{hint}")
+    return Counted(counter, started, counter.bytes, 0, [], tally)
 
 
-def _encode_in_temporary_files(counted, settings, stream):
-    vocab, ids_by_type = settings.choose(counted.counter)
-    ids, offsets = count.mapped_ids(stream, ids_by_type)
-    report = counted.report(ids_by_type, len(ids), len(offsets) - 1)
-    return EncodedCorpus(ids, offsets, vocab, report, stored=ids.nbytes + offsets.nbytes)
+class Cache:
+    """The cache entries of one list of files under one set of settings.
+
+    An entry is the folder ``corpora/<settings>-<stored bytes>-<content>``. Only if there is one of these settings and
+    this size is it worth knowing the content before the files are encoded. An entry's own files are read-only: a
+    program that writes into one by mistake is refused, as nobody is who deletes the folder.
+    """
+
+    def __init__(self, files, stamps, settings):
+        self.files, self.stamps, self.settings = files, stamps, settings
+        self.root = cache_dir("corpora")
+        self.prefix = f"{settings.key()}-{sum(stamp[0] for stamp in stamps)}-"
+        self._absolute = list(map(os.path.abspath, files))
+        place = hashlib.sha256("\0".join(self._absolute).encode(errors="surrogateescape")).hexdigest()[:32]
+        self._memo = self.root / "memo" / f"{place}.json"
+        self._now = time.time_ns()
+        self._damage = ""  # what is wrong with the entry that is there
+
+    def found(self, progress):
+        """Return the corpus from the cache, None if it is not there."""
+        if not any(self.root.glob(self.prefix + "*")):
+            return None
+        digests = self._digests(progress)
+        corpus = self._open(self._entry(digests))
+        if corpus is not None:
+            self._remember(digests)
+        return corpus
+
+    def why_read_only(self):
+        """Return why nothing can be written into the cache (str), empty if it can: told before a long pass."""
+        try:
+            self.root.mkdir(parents=True, exist_ok=True)
+            tempfile.TemporaryFile(dir=self.root).close()
+        except OSError as error:
+            return error.strerror or str(error)
+        return ""
+
+    def made(self, progress):
+        """Encode the corpus into the cache, and return it."""
+        failure = None
+        with TokenStream(self.root) as stream:
+            counted = count.count_files(self.files, self.stamps, self.settings, stream, progress)
+            vocab, ids_by_type = self.settings.choose(counted.counter)
+            entry = self._entry(counted.digests)
+            corpus = self._open(entry, vocab)
+            damage = self._damage
+            if corpus is None:  # else another process was faster
+                try:
+                    with atomic_folder(entry) as folder:
+                        self._write(folder, counted, stream, vocab, ids_by_type)
+                except OutputError as error:  # or another process put its own there at this very moment
+                    failure = error
+                corpus = self._open(entry, vocab)
+        if corpus is None:
+            reason = failure or f"{entry}: {self._damage or 'it vanished'}"
+            raise OutputError(f"{reason}; set W2VNEG_CACHE to a writable folder with enough room") from failure
+        self._remember(counted.digests)
+        return replace(corpus, report=replace(corpus.report, cached=False, damage=damage))
+
+    def key(self, progress=None):
+        """Return what these files under these settings are known by (str); the files are read unless they are known."""
+        digests = self._digests(progress or (lambda done, total: None))
+        self._remember(digests)
+        return self._entry(digests).name
+
+    def _write(self, folder, counted, stream, vocab, ids_by_type):
+        """Write an entry's files into an empty folder."""
+        with open(folder / "ids.i32", "wb") as ids_file, open(folder / "offsets.i64", "wb") as offsets_file:
+            ids, offsets = SummedWriter(ids_file), SummedWriter(offsets_file)
+            count.write_ids(stream, ids_by_type, ids, offsets)
+        vocab.save(folder / "vocab.tsv")
+        known = {"ids.i32": ids.known_by(), "offsets.i64": offsets.known_by()}
+        known["vocab.tsv"] = known_by(folder / "vocab.tsv")
+        report = counted.report(ids_by_type, ids.size // 4, offsets.size // 8 - 1)
+        about = {"format": FORMAT, "files": known, "report": asdict(report)}
+        text = json.dumps({"crc32": _sum(about), "entry": about}, indent=1)
+        (folder / "corpus.json").write_text(text, encoding="utf-8")
+        for file in folder.iterdir():
+            file.chmod(file.stat().st_mode & 0o444)
+
+    def _entry(self, digests):
+        content = hashlib.sha256("\n".join(digests).encode()).hexdigest()[:32]
+        return self.root / (self.prefix + content)
+
+    def _open(self, entry, vocab=None):
+        """Return the corpus of an entry; None if it is missing, of another format or damaged."""
+        self._damage = ""
+        if not os.path.lexists(entry):
+            return None
+        try:
+            about = _read_about(entry / "corpus.json")
+            if about is None:
+                return None
+            known = about["files"]
+            if known_by(entry / "vocab.tsv") != known["vocab.tsv"]:
+                raise Damaged("vocab.tsv differs from its checksum")
+            vocab = vocab or self.settings.vocab or Vocabulary.load(entry / "vocab.tsv")
+            vocab.words.forget_table()  # it has served to check them; training looks no word up
+            ids = read_ids(entry / "ids.i32", known["ids.i32"], len(vocab))
+            offsets = read_offsets(entry / "offsets.i64", known["offsets.i64"], len(ids))
+        except (Damaged, W2vnegError) as error:
+            self._damage = str(error)
+            return None
+        except OSError as error:
+            self._damage = f"{os.path.basename(error.filename or entry)}: {error.strerror or error}"
+            return None
+        size = sum(file["size"] for file in known.values())
+        return EncodedCorpus(ids, offsets, vocab, replace(about["report"], cached=True), stored=size)
+
+    def _digests(self, progress):
+        """Return the SHA-256 of each file, from the memo where the file has not changed."""
+        try:
+            known = {path: (stamp, digest) for path, stamp, digest in json.loads(self._memo.read_text())}
+        except (OSError, ValueError, TypeError, RecursionError):
+            known = {}
+        total, done, digests = sum(stamp[0] for stamp in self.stamps), 0, []
+        for path, absolute, stamp in zip(self.files, self._absolute, self.stamps, strict=True):
+            remembered, digest = known.get(absolute, (None, None))
+            if remembered != stamp or not re.fullmatch("[0-9a-f]{64}", str(digest)):
+                with ByteStream(path) as source:
+                    for _ in source.skim():
+                        progress(done + source.position, total)
+                    digest = source.digest()
+            done += stamp[0]
+            digests.append(digest)
+        return digests
+
+    def _remember(self, digests):
+        rows = [
+            [path, stamp, digest]
+            for path, stamp, digest in zip(self._absolute, self.stamps, digests, strict=True)
+            if self._now - stamp[1] > _SETTLED  # a later change would show in its time
+        ]
+        with suppress(OSError, OutputError):  # costs the next run a look at the files, no more
+            self._memo.parent.mkdir(parents=True, exist_ok=True)
+            with atomic_file(self._memo) as memo:
+                memo.write(json.dumps(rows).encode())
+
+
+def _read_about(path):
+    """Return what an entry tells of itself (dict), None if it is of another format; Damaged if it was changed."""
+    try:
+        stored = json.loads(path.read_text(encoding="utf-8"))
+        if stored.get("format") == 1:  # which had no checksum
+            return None
+        about = stored["entry"]
+        if stored["crc32"] != _sum(about):
+            raise Damaged(f"{path.name} differs from its checksum")
+        return about | {"report": CorpusReport(**about["report"])} if about["format"] == FORMAT else None
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise Damaged(f"{path.name} cannot be read") from error
+
+
+def _sum(about):
+    return zlib.crc32(json.dumps(about).encode())

@@ -5,62 +5,51 @@ Ten million rows of user and item (164 MB of CSV, 100 000 users, 50 000 items) t
 
 import time
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
 from ...ground.errors import InputError
-from ..readers.names import NameIndex
-from ..readers.report import ItemsReport
 from ..vocab import choose_items
-from .corpus import EncodedCorpus
+from ..words import NameIndex
+from .corpus import EncodedCorpus, ItemsReport
 from .pairs import RawPairs
 
 _REPEATS = "rows that repeat a user and an item"
 
 
-class Weighing(NamedTuple):
-    """How pairs of user and item weigh. by_amount : bool, each row by its amount, else 1; adds : bool, rows add up"""
-
-    by_amount: bool = False
-    adds: bool = False
-
-
-def encode_events(tables, shaping, min_rating, max_history, rectangular, weighing):
+def encode_events(tables, shaping, given, by_amount, adds):
     """Encode who rated (bought, saw) what, one event a row: an EncodedCorpus or EncodedPairs.
 
-    tables : readers.tables.Tables, with the columns user, item, time and, if there is a `min_rating`, rating
+    tables : readers.tables.Tables, with the columns user, item, time, amount and, if there is a least one, rating
     shaping : VocabOptions; `vocab` is that of the users if rectangular, and `vocab_out` of the items
-    min_rating : float or None; max_history : int or None; rectangular : bool, see `sources.ratings.Ratings.Options`
-    weighing : Weighing, of pairs
+    given : Input, with min_rating, max_history and rectangular, see `sources.ratings.Ratings.Options`
+    by_amount, adds : bool, each row weighs by its amount, else 1; rows of the same pair add up
 
-    A sentence is a history, users in order of first appearance; or, if rectangular, rows are users and columns
-    items. Users with fewer than two items left have no history (if rectangular: with none). The report is an
-    `ItemsReport`.
-    InputError as `Tables`; or if nothing reaches `min_rating`, or no history of two items or fewer than two items
-    are left
+    A sentence is a history, users in order of first appearance; or, if rectangular, rows are users and columns items.
+    Users with fewer than two items left have no history (if rectangular: with none).
+    InputError as `Tables`; or if nothing reaches the least rating, or too few items are left
     """
     started = time.perf_counter()
     users, items = NameIndex(shaping.lowercase), NameIndex(shaping.lowercase)
     left_out = {}  # why -> how many
-    user, item, when, amount = _events(tables, users, items, min_rating, left_out, weighing)
-    sums = _sums(user, item, amount, len(items), weighing)
-    user, item, when = _latest(user, item, when, len(items), max_history, left_out)
-    report = ItemsReport.of("ratings", tables, rectangular)
-    added = {_REPEATS: left_out.pop(_REPEATS)} if weighing.adds else {}
+    user, item, when, amount = _events(tables, users, items, given.min_rating, left_out, by_amount)
+    sums = _sums(user, item, amount, len(items), by_amount, adds)
+    user, item, when = _latest(user, item, when, len(items), given.max_history, left_out)
+    report = ItemsReport.of("ratings", tables, bool(given.rectangular))
+    added = {_REPEATS: left_out.pop(_REPEATS)} if adds else {}
     report = replace(report, left_out=report.left_out | left_out, added=added)
-    if rectangular:
+    if given.rectangular:
         pairs = RawPairs(user, item, sums(user, item), users.words, items.words, when)
         return pairs.encoded(shaping, True, report, started)
     return _histories(user, item, when, items.words, shaping, report, started)
 
 
-def _sums(user, item, amount, n_items, weighing):
+def _sums(user, item, amount, n_items, by_amount, adds):
     """Return a function of different pairs, user and item, that gives their weights (ndarray, float64)."""
-    if not (weighing.by_amount or weighing.adds):
+    if not (by_amount or adds):
         return lambda user, item: np.ones(len(user))
     keys, row = np.unique(user.astype(np.int64) * n_items + item, return_inverse=True)
-    if weighing.adds:
+    if adds:
         weights = np.bincount(row, amount, len(keys))
     else:
         weights = np.empty(len(keys))
@@ -68,25 +57,22 @@ def _sums(user, item, amount, n_items, weighing):
     return lambda user, item: weights[np.searchsorted(keys, user.astype(np.int64) * n_items + item)]
 
 
-def _events(tables, users, items, min_rating, left_out, weighing):
+def _events(tables, users, items, min_rating, left_out, by_amount):
     """Return (user, item, time or None, amount) of all rows that count, as arrays in the order of the files."""
     parts = []
     nameless = low = nothing = 0
     highest = -np.inf
     for batch in tables:
         read = batch.columns
-        user, item, when = (
-            users.number(read["user"], batch.where),
-            items.number(read["item"], batch.where),
-            read["time"],
-        )
+        user, item = users.number(read["user"], batch.where), items.number(read["item"], batch.where)
+        when = read["time"]
         kept = user >= 0
         nameless += int((~kept).sum())
         if min_rating is not None:
             highest = max(highest, read["rating"].max())
             low += int((kept & (read["rating"] < min_rating)).sum())
             kept &= read["rating"] >= min_rating
-        amount = read["amount"] if weighing.by_amount else np.ones(batch.n_rows)
+        amount = read["amount"] if by_amount else np.ones(batch.n_rows)
         empty = kept & (amount == 0)
         nothing += int(empty.sum())
         kept &= ~empty
@@ -108,7 +94,9 @@ def _latest(user, item, when, n_items, max_history, left_out):
     """Return (user, item, time or None) by user and time, each pair once, of each user the latest ones."""
     order = np.argsort(user, kind="stable") if when is None else np.lexsort((when, user))
     user, item, when = _chosen(order, user, item, when)
-    latest = _last_of_each(user.astype(np.int64) * n_items + item)
+    keys = user.astype(np.int64) * n_items + item
+    by_key = np.argsort(keys, kind="stable")
+    latest = np.sort(by_key[np.append(keys[by_key][1:] != keys[by_key][:-1], True)])  # the last of each key, in order
     left_out[_REPEATS] = len(user) - len(latest)
     user, item, when = _chosen(latest, user, item, when)
     if max_history is not None:
@@ -123,24 +111,16 @@ def _chosen(rows, *columns):
     return tuple(None if column is None else column[rows] for column in columns)
 
 
-def _last_of_each(keys):
-    """Return the places of the last of each key, in order (ndarray, int64)."""
-    order = np.argsort(keys, kind="stable")
-    last = np.append(keys[order][1:] != keys[order][:-1], True)
-    return np.sort(order[last])
-
-
 def _histories(user, item, when, words, shaping, report, started):
     left_out = dict(report.left_out)
-    short = 0
-    user, item, when, dropped = _of_two(user, item, when)
-    short += dropped
+    user, item, when, short = _of_two(user, item, when)
     if not len(user):
         raise InputError(f"no history of two different items is left ({short:,} users have one); check --user-col")
-    vocab, ids = choose_items(words, np.bincount(item, minlength=len(words)).astype(np.float64), shaping, shaping.vocab)
+    seen = np.bincount(item, minlength=len(words))
+    vocab, ids = choose_items(words, seen.astype(np.float64), shaping, shaping.vocab)
     which = "rare items" if shaping.vocab is None else "unknown items"
     known = ids[item] >= 0
-    left_out[which] = int(np.count_nonzero(np.bincount(item, minlength=len(words))[ids < 0]))
+    left_out[which] = int(np.count_nonzero(seen[ids < 0]))
     left_out[f"times that {which} were seen"] = int(len(item) - known.sum())
     user, item, when, dropped = _of_two(*_chosen(known, user, item, when))
     short += dropped
@@ -152,15 +132,8 @@ def _histories(user, item, when, words, shaping, report, started):
     encoded = ids[item]
     for array in (encoded, offsets, *([] if when is None else [when])):
         array.flags.writeable = False
-    report = replace(
-        report,
-        items=len(vocab),
-        targets=len(vocab),
-        kept=len(encoded),
-        groups=len(offsets) - 1,
-        left_out=left_out,
-        seconds=time.perf_counter() - started,
-    )
+    found = {"items": len(vocab), "targets": len(vocab), "kept": len(encoded), "groups": len(offsets) - 1}
+    report = replace(report, **found, left_out=left_out, seconds=time.perf_counter() - started)
     return EncodedCorpus(encoded, offsets, vocab, report, "baskets", times=when)
 
 

@@ -1,4 +1,4 @@
-"""Sparse matrices in the files of `scipy.sparse.save_npz`, believed in nothing: other programs write them, too.
+"""Sparse matrices in the files of `scipy.sparse.save_npz`, believed in nothing; and files of names for them.
 
 Compiled functions trust the pointers of a matrix, and scipy's own check passes over those of one that says it is empty.
 A few hundred bytes may stand for gigabytes. So the headers of all arrays are read first, and nothing large is unpacked
@@ -16,9 +16,13 @@ from typing import NamedTuple
 import numpy as np
 
 from ...ground.errors import InputError
+from ...ground.files.bounded import LONGEST_LINE, refuse_line
 from ...ground.files.memory import memory_size
 from ...ground.files.npy import npy_header
 from ..readers.frames import InMemoryTable
+from ..readers.sources import ByteStream
+from ..readers.text import read_text
+from ..words import NameIndex
 
 _BLOCKS = {"data": (3, "biuf"), "indices": (1, "iu"), "indptr": (1, "iu")}
 _COMPRESSED = _BLOCKS | {"data": (1, "biuf")}
@@ -33,20 +37,44 @@ _WITH_COORDS = {"data": (1, "biuf"), "coords": (2, "iu")}  # coo as scipy means 
 _SHARE = 0.5  # of the machine's memory that a matrix may take
 _PER_ENTRY = 60  # bytes at the peak of encoding, beside the file's own
 _PER_NAME = 130  # bytes of a row or column that has its number for a name
-_UNREADABLE = (
-    ValueError,
-    KeyError,
-    TypeError,
-    OverflowError,
-    RuntimeError,
-    MemoryError,
-    OSError,
-    EOFError,
-    lzma.LZMAError,
-    struct.error,
-    zipfile.BadZipFile,
-    zlib.error,
-)  # of zipfile and numpy, who read whatever there is
+_UNREADABLE = (  # of zipfile and numpy, who read whatever there is
+    *(ValueError, KeyError, TypeError, OverflowError, RuntimeError, MemoryError, OSError, EOFError),
+    *(lzma.LZMAError, struct.error, zipfile.BadZipFile, zlib.error),
+)
+
+
+def read_names(path, *, encoding="utf-8", lowercase=False):
+    """Read a file of distinct names, one a line; return them as a vocabulary can hold them (list of str).
+
+    InputError if a line is empty, or two lines have the same name
+    """
+    names, empty = NameIndex(lowercase), "the line is empty; give one name a line, as many as the matrix has rows"
+    with ByteStream(path) as source:
+        for i, line in enumerate(_lines(source.name, read_text(source, encoding=encoding))):
+            place = f"{source.name}:{i + 1}"
+            number = names.enter(line, lambda place=place: place)
+            if number < 0:
+                raise InputError(f"{place}: {empty}")
+            if number < i:
+                raise InputError(
+                    f"{place}: the name {line.strip()!r} stands in line {number + 1} too; make them distinct"
+                )
+    if not names:
+        raise InputError(f"{source.name}:1: {empty}")
+    return names.words
+
+
+def _lines(name, pieces):
+    """Yield the lines of UTF-8 text in pieces, as str without their ends; the last one need not have one."""
+    rest, n_lines = b"", 0
+    for piece in pieces:
+        *lines, rest = (rest + piece).split(b"\n")
+        n_lines += len(lines)
+        if len(rest) > LONGEST_LINE:
+            refuse_line(name, n_lines + 1)
+        yield from (line.decode() for line in lines)
+    if rest:
+        yield rest.decode()
 
 
 class _Array(NamedTuple):
@@ -59,32 +87,39 @@ class _Array(NamedTuple):
 
 
 def is_matrix(file):
-    """Tell whether a file, or a table in memory, is a sparse matrix."""
-    return file.matrix is not None if isinstance(file, InMemoryTable) else is_matrix_file(file)
-
-
-def is_matrix_file(path):
-    """Tell whether a file is an archive, as all files of `save_npz` are; InputError if it is one that was cut short."""
-    if not os.path.isfile(path):  # what is taken from a pipe is lost to whoever reads it next
+    """Tell whether a table in memory is a sparse matrix, or a file an archive, as all files of `save_npz` are;
+    InputError if it is one that was cut short.
+    """
+    if isinstance(file, InMemoryTable):
+        return file.matrix is not None
+    if not os.path.isfile(file):  # what is taken from a pipe is lost to whoever reads it next
         return False
-    if zipfile.is_zipfile(path):
+    if zipfile.is_zipfile(file):
         return True
     try:
-        with open(path, "rb") as stream:
+        with open(file, "rb") as stream:
             cut = stream.read(4) == b"PK\3\4"
     except OSError:  # reported by whoever reads it next
         return False
     if cut:
-        raise InputError(f"{path}: an .npz file without its end; it was cut short: copy it, or write it, again")
+        raise InputError(f"{file}: an .npz file without its end; it was cut short: copy it, or write it, again")
     return False
 
 
 def load_matrix(path, rectangular, named):
     """Read a file of `scipy.sparse.save_npz`: a coo_matrix, indices within its shape, entries finite and not negative.
 
-    path : str; rectangular : bool, it need not be square; named : bool, rows and columns have names, none is made up
+    path : str, or an InMemoryTable that was made of a matrix; rectangular : bool, it need not be square
+    named : bool, rows and columns have names, none is made up
     InputError if it is no such file, is damaged or malformed, does not fit into memory, or is no matrix of counts
     """
+    if isinstance(path, InMemoryTable):
+        from scipy.sparse import coo_matrix
+
+        matrix = coo_matrix(path.matrix)
+        _check_square(path, matrix.shape, rectangular)
+        _check_entries(path, matrix)
+        return matrix
     try:
         with open(path, "rb") as stream, zipfile.ZipFile(stream) as archive:
             form, shape, arrays = _layout(path, archive)
@@ -101,16 +136,6 @@ def load_matrix(path, rectangular, named):
     return matrix
 
 
-def matrix_of(frame, rectangular):
-    """Return the scipy.sparse matrix that a `readers.frames.InMemoryTable` was made of as `load_matrix` would."""
-    from scipy.sparse import coo_matrix
-
-    matrix = coo_matrix(frame.matrix)
-    _check_square(frame, matrix.shape, rectangular)
-    _check_entries(frame, matrix)
-    return matrix
-
-
 def numbered(matrix, rectangular):
     """Return rows and columns of a coo_matrix, and lists of names for them: their numbers, from 0 on.
 
@@ -119,12 +144,10 @@ def numbered(matrix, rectangular):
     if max(matrix.shape) <= matrix.nnz:
         return matrix.row, matrix.col, [list(map(str, range(side))) for side in matrix.shape]
     if rectangular:
-        known, rows = np.unique(matrix.row, return_inverse=True)
-        known_out, columns = np.unique(matrix.col, return_inverse=True)
+        (known, rows), (known_out, columns) = (np.unique(ids, return_inverse=True) for ids in (matrix.row, matrix.col))
         return rows, columns, [list(map(str, ids.tolist())) for ids in (known, known_out)]
     known, both = np.unique(np.concatenate([matrix.row, matrix.col]), return_inverse=True)
-    names = list(map(str, known.tolist()))
-    return both[: matrix.nnz], both[matrix.nnz :], [names, names]
+    return both[: matrix.nnz], both[matrix.nnz :], [list(map(str, known.tolist()))] * 2
 
 
 def _layout(path, archive):
@@ -219,18 +242,15 @@ def _matrix(form, shape, arrays):
     major, minor = shape[0] // high, shape[1] // wide
     if form == "csc":
         major, minor = minor, major
-    _check_pointers(arrays["indptr"], major, len(arrays["indices"]))
-    _check_range("indices", arrays["indices"], 0, minor)
-    matrix = make((data, arrays["indices"], arrays["indptr"]), shape=shape)
+    pointers, indices = arrays["indptr"], arrays["indices"]
+    if len(pointers) != major + 1:
+        raise ValueError(f"indptr has {len(pointers):,} numbers, not {major + 1:,}")
+    if pointers[0] != 0 or pointers[-1] > len(indices) or (pointers[1:] < pointers[:-1]).any():
+        raise ValueError(f"indptr does not rise from 0 to the {len(indices):,} of indices")
+    _check_range("indices", indices, 0, minor)
+    matrix = make((data, indices, pointers), shape=shape)
     matrix.check_format(full_check=True)
     return matrix.tocoo()
-
-
-def _check_pointers(pointers, count, n_entries):
-    if len(pointers) != count + 1:
-        raise ValueError(f"indptr has {len(pointers):,} numbers, not {count + 1:,}")
-    if pointers[0] != 0 or pointers[-1] > n_entries or (pointers[1:] < pointers[:-1]).any():
-        raise ValueError(f"indptr does not rise from 0 to the {n_entries:,} of indices")
 
 
 def _check_range(name, numbers, low, end):

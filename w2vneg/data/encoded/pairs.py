@@ -1,36 +1,59 @@
-"""Pairs of items with weights: who was seen with whom, and how often."""
+"""Items seen together, and how often: pairs with weights, graphs to walk on at random, and pairs that are held out.
 
+The count of a node is how often walks visit it: ten walks of 80 nodes from each node that has an edge to follow, each
+step by the weights alone. It is worked out, not drawn, and does not change with the options of the run. So noise by
+popularity follows visits, as it does where walks are written out and counted as a text.
+"""
+
+import os
 import time
+from collections import Counter
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 
 import numpy as np
 
 from ...ground.errors import ConfigError, InputError
-from ..readers.report import ItemsReport
-from ..vocab import Vocabulary, choose_items
-from .corpus import Encoded, going_round
+from ..inputs import Input
+from ..readers.columns import NONE
+from ..readers.frames import InMemoryTable
+from ..readers.layout import Column
+from ..readers.tables import Tables
+from ..readers.text import utf8_or_latin_1
+from ..sources._options import tables_of
+from ..sources.pairs import pair_columns
+from ..vocab import VocabOptions, Vocabulary, choose_items
+from ..words import as_word
+from .corpus import Encoded, ItemsReport, going_round
+
+_WALKS, _LENGTH = 10, 80  # of the visits that are counted
+_SETTLED = 1e-4  # share of the visits that moves in a step, from which on the steps to come are taken to be alike
+
+
+class _Matrix(Encoded):
+    """Data that are a csr_matrix."""
+
+    def __len__(self):
+        return self.matrix.nnz
+
+    @property
+    def arrays(self):
+        return self.matrix.indices, self.matrix.indptr, self.matrix.data
 
 
 @dataclass(frozen=True, eq=False)
-class EncodedPairs(Encoded):
+class EncodedPairs(_Matrix):
     """Weighted pairs (i, j): j was seen with i. Rows are centres, columns targets.
 
-    Attributes
-    ----------
-    matrix : scipy.sparse.csr_matrix, float32, (n_in, n_out)
-        Weights above 0; columns sorted, none twice.
-    vocab : Vocabulary
-        Names of the rows. Its counts are sums of weights, rounded up: of a row and the column of the same name together
-        where rows and columns are one kind of thing, else of rows.
-    vocab_out : Vocabulary
-        Names of the columns; the very object `vocab` where they are one kind of thing.
-    report : object with a method ``line()``
-        What was read and what became of it.
-    row_weights : float64, (n_in,), or None
-        Of a rank's share, the rows of the whole, each summed.
-    order, times : ndarray, int64 and float64, (nnz,), or None
-        Of each entry of the matrix, its place among the row's in the order of time, and its time; where a table has
-        times.
+    matrix : scipy.sparse.csr_matrix, float32, (n_in, n_out), weights above 0; columns sorted, none twice
+    vocab : Vocabulary, names of the rows. Its counts are sums of weights, rounded up: of a row and the column of the
+    same
+        name together where rows and columns are one kind of thing, else of rows
+    vocab_out : Vocabulary, names of the columns; the very object `vocab` where they are one kind of thing
+    row_weights : float64, (n_in,), or None; of a rank's share, the rows of the whole, each summed
+    order, times : ndarray, int64 and float64, (nnz,), or None; of each entry of the matrix, its place among the row's
+    in
+        the order of time, and its time; where a table has times
     """
 
     matrix: object
@@ -43,21 +66,11 @@ class EncodedPairs(Encoded):
     source = "pairs"
 
     @property
-    def arrays(self):
-        """The arrays by which a run knows its data again (tuple of ndarray)."""
-        return self.matrix.indices, self.matrix.indptr, self.matrix.data
-
-    def __len__(self):
-        return self.matrix.nnz
-
-    @property
     def n_pairs(self):
         return float(self.matrix.sum(dtype=np.float64))
 
     def _share(self, slot, borders):
         """Deal the rows out, so that nobody else trains that centre."""
-        from scipy.sparse import csr_matrix  # a quarter of a second, and no text needs it
-
         matrix = self.matrix
         mine = going_round(matrix.shape[0], borders) == slot
         kept = np.repeat(mine, np.diff(matrix.indptr))
@@ -65,9 +78,36 @@ class EncodedPairs(Encoded):
             n_ranks = len(borders) - 1
             raise ConfigError(f"{matrix.shape[0]:,} rows of pairs are too few for {n_ranks} ranks; lower --ranks")
         indptr = np.concatenate([[0], np.cumsum(np.diff(matrix.indptr) * mine)])
-        own = csr_matrix((matrix.data[kept], matrix.indices[kept], indptr), shape=matrix.shape)
+        own = type(matrix)((matrix.data[kept], matrix.indices[kept], indptr), shape=matrix.shape)
         weights = np.asarray(matrix.sum(axis=1, dtype=np.float64)).ravel()
         return replace(self, matrix=own, row_weights=weights, order=None, times=None)
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedGraph(_Matrix):
+    """A graph as a sparse matrix.
+
+    matrix : scipy.sparse.csr_matrix, float32, (n_nodes, n_nodes); row i has the weights of the edges that lead on from
+        node i, above 0; columns sorted, none twice, none on the diagonal; symmetric unless the graph is directed
+    vocab : Vocabulary, names of the nodes, with visits as counts
+    origins : ndarray, int32, (n_origins,), or None; where walks begin, None: at every node with an edge to follow. Of a
+        rank's share a part of them
+    """
+
+    matrix: object
+    vocab: Vocabulary
+    report: ItemsReport | None = None
+    directed: bool = False
+    origins: np.ndarray | None = None
+    source = "graph"
+
+    def _share(self, slot, borders):
+        """Deal out the nodes where walks begin; the graph is whole at every rank."""
+        all_origins = np.flatnonzero(np.diff(self.matrix.indptr)).astype(np.int32)
+        own = all_origins[going_round(len(all_origins), borders) == slot]
+        if not len(own):
+            raise ConfigError(f"{len(self.vocab):,} nodes are too few for {len(borders) - 1} ranks; lower --ranks")
+        return replace(self, origins=own)
 
 
 @dataclass
@@ -94,8 +134,7 @@ class RawPairs:
         InputError if too few items or no pair are left, or a sum of weights is past float32
         """
         left_out = dict(report.left_out)
-        if not self.weights.sum(dtype=np.longdouble) <= np.finfo(np.float32).max:
-            raise InputError("the weights sum to more than can be counted; scale them down")
+        _check_sum(self.weights.sum(dtype=np.longdouble))
         left_out["rows of weight 0"] = self._keep(self.weights > 0)
         if not rectangular:
             left_out["pairs of an item with itself"] = self._keep(self.rows != self.columns)
@@ -113,21 +152,11 @@ class RawPairs:
         left_out[f"rows with {which}"] = int(len(known) - known.sum())
         if not known.any():
             raise InputError(f"no pair is left: every one has one of {left_out[which]:,} {which}; keep more of them")
-        from scipy.sparse import coo_matrix  # a quarter of a second, and no text needs it
-
-        matrix = coo_matrix(
-            (self.weights[known], (rows[known], columns[known])), (len(vocab), len(vocab_out))
-        ).tocsr()  # sums what is there twice
-        single = single_precision(matrix)
+        matrix = _csr(rows[known], columns[known], self.weights[known], (len(vocab), len(vocab_out)))
+        single = _single_precision(matrix)
         left_out["pairs whose weight is below what float32 holds"] = matrix.nnz - single.nnz
-        report = replace(
-            report,
-            items=len(vocab),
-            targets=len(vocab_out),
-            kept=single.nnz,
-            left_out=left_out,
-            seconds=time.perf_counter() - started,
-        )
+        found = {"items": len(vocab), "targets": len(vocab_out), "kept": single.nnz, "left_out": left_out}
+        report = replace(report, **found, seconds=time.perf_counter() - started)
         if self.times is None:
             return EncodedPairs(single, vocab, vocab_out, report)
         order = np.lexsort((columns[known], rows[known]))  # as a csr_matrix has its entries
@@ -153,7 +182,93 @@ class RawPairs:
         return vocab, vocab_out, ids, ids_out, int(n_out)
 
 
-def single_precision(matrix):
+@dataclass
+class RawEdges:
+    """Edges as they were read, with their names numbered.
+
+    heads, tails : ndarray, int32, (n,); weights : ndarray, float32 or float64, (n,), above 0
+    words : list of str; directed : bool
+    left_out : dict of str -> int, added to: what was not kept, and how many
+    repeats : int, rows whose weight was added to that of the same edge; known once it is `encoded`
+    """
+
+    heads: np.ndarray
+    tails: np.ndarray
+    weights: np.ndarray
+    words: list
+    directed: bool
+    left_out: dict
+    repeats: int = 0
+
+    def encoded(self, shaping):
+        """Sum equal edges, choose the nodes, and number them by visits; return an EncodedGraph without a report."""
+        _check_sum(2 * self.weights.sum(dtype=np.longdouble))
+        proper = self.heads != self.tails
+        self.left_out["edges of a node with itself"] = int(len(proper) - proper.sum())
+        if not proper.any():
+            raise InputError("no edge is left: all are of a node with itself; name other files or columns")
+        alone = len(self.words) - len(np.union1d(self.heads[proper], self.tails[proper]))
+        self.left_out["nodes without an edge to another"] = alone
+        heads, tails, weights = self.heads[proper], self.tails[proper], self.weights[proper]
+        if not self.directed:
+            heads, tails = np.concatenate([heads, tails]), np.concatenate([tails, heads])
+            weights = np.concatenate([weights, weights])
+        matrix = _single_precision(_csr(heads, tails, weights, (len(self.words),) * 2))
+        self.repeats = int(proper.sum()) - self.count(matrix)
+        del self.heads, self.tails, self.weights, heads, tails, weights
+        visits = expected_visits(matrix)
+        vocab, ids = choose_items(self.words, visits, shaping, shaping.vocab, "node")
+        matrix = matrix.tocoo()
+        rows, columns = ids[matrix.row], ids[matrix.col]
+        known = (rows >= 0) & (columns >= 0)
+        which = "rare nodes" if shaping.vocab is None else "unknown nodes"
+        self.left_out[which] = int(((ids < 0) & (visits > 0)).sum())
+        self.left_out[f"edges of {which}"] = self.count(matrix) - int(known.sum()) // (1 if self.directed else 2)
+        if not known.any():
+            raise InputError(
+                f"no edge is left: every one has one of {self.left_out[which]:,} {which}; keep more of them"
+            )
+        matrix = _csr(rows[known], columns[known], matrix.data[known], (len(vocab),) * 2)
+        return EncodedGraph(matrix, vocab, directed=self.directed)
+
+    def count(self, matrix):
+        """Return how many edges a matrix stands for (int)."""
+        return matrix.nnz if self.directed else matrix.nnz // 2
+
+
+def expected_visits(matrix):
+    """Return how often each node is visited, float64, (n_nodes,).
+
+    matrix : csr_matrix, float32, (n_nodes, n_nodes), weights of edges
+
+    Walks are those that the counts of a graph's vocabulary are of. With P the chances of a step, they are at their k-th
+    node i with chance (start P^k)_i, so visits are the sum of that over the steps of all walks.
+    """
+    weights = np.asarray(matrix.sum(axis=1, dtype=np.float64)).ravel()
+    here = (weights > 0).astype(np.float32)
+    inverse = np.divide(1.0, weights, out=np.zeros_like(weights), where=weights > 0).astype(np.float32)
+    transposed = matrix.T
+    visits = here.astype(np.float64)
+    for step in range(1, _LENGTH):
+        before, here = here, transposed @ (here * inverse)
+        if np.abs(here - before).sum(dtype=np.float64) <= _SETTLED * here.sum(dtype=np.float64):
+            return _WALKS * (visits + (_LENGTH - step) * here)
+        visits += here
+    return _WALKS * visits
+
+
+def _check_sum(weights, where=""):
+    if not weights <= float(np.finfo(np.float32).max):
+        raise InputError(f"{where}the weights sum to more than can be counted; scale them down")
+
+
+def _csr(rows, columns, data, shape):
+    from scipy.sparse import coo_matrix  # a quarter of a second, and no text needs it
+
+    return coo_matrix((data, (rows, columns)), shape).tocsr()  # sums what is there twice
+
+
+def _single_precision(matrix):
     """Return a matrix of float32 of which no entry has become 0 or infinite."""
     with np.errstate(over="ignore"):
         single = matrix.astype(np.float32)
@@ -171,10 +286,89 @@ def single_precision(matrix):
 
 def ones_of(matrix):
     """Return a csr_matrix of ones, float32, where a sparse matrix has anything."""
-    from scipy.sparse import csr_matrix  # a quarter of a second, and no text needs it
-
-    ones = csr_matrix(matrix, dtype=np.float32, copy=True)
+    ones = matrix.tocsr().astype(np.float32)
     ones.sum_duplicates()
     ones.eliminate_zeros()
     ones.data[:] = 1.0
     return ones
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """Weighted pairs (centre, target) in ids, in the order of the file.
+
+    centres, targets : ndarray, int64, (n,); weights : ndarray, float64, (n,), above 0; 1 where the file has none
+    n_unknown : int, rows with an item that is in no vocabulary, which are not among the pairs; n_read : int, all rows
+    weight_read : float, sum of the weights of all rows; None if they come from no file
+    columns : tuple of str, which columns of the file were read as what, in words
+    """
+
+    centres: np.ndarray
+    targets: np.ndarray
+    weights: np.ndarray
+    n_unknown: int
+    n_read: int
+    weight_read: float | None = None
+    columns: tuple = ()
+
+    def __len__(self):
+        return len(self.centres)
+
+
+def read_pairs_file(path, vocab, vocab_out, *, lowercase=False):
+    """Read pairs (item, target[, weight]) and look their names up; returns a `HeldOut` of one pair or more.
+
+    path : path, table in memory or Input of pairs, as `--pairs` is read without being told more: the columns that are
+        called so, else 1 and 2; a column of ratings or times is no weight; UTF-8, or else Latin-1
+    vocab, vocab_out : Vocabulary, names of centres and of targets; lowercase : bool, these were lower-cased
+    InputError if the file is missing, empty or no such table, with file and line; or if no pair is left, or weights are
+    past counting
+    """
+    tables = _tables(path)
+    parts, n_unknown, weight_read = [], 0, 0.0
+    for batch in tables:
+        ids = []
+        for key, names in (("item", vocab), ("target", vocab_out)):
+            words = [as_word(name, lowercase) for name in batch.columns[key].names]
+            ids.append(names.words.find_all(words).astype(np.int64)[batch.columns[key].codes])
+        centres, targets = ids
+        weights = batch.columns["weight"]
+        weights = np.ones(batch.n_rows) if weights is None else weights
+        known = (centres >= 0) & (targets >= 0)
+        n_unknown += int((~known).sum())
+        with np.errstate(over="ignore"):
+            weight_read += float(weights.sum())
+        kept = known & (weights > 0)
+        parts.append((centres[kept], targets[kept], weights[kept]))
+    _check_sum(weight_read, f"{path}: ")
+    gathered = (np.concatenate(part) for part in zip(*parts, strict=True))
+    held = HeldOut(*gathered, n_unknown, tables.n_rows, weight_read, tables.labels.said)
+    if not len(held):
+        raise InputError(
+            f"{path}: none of its {held.n_read:,} pairs has a weight above 0 and two known items; is it from the data "
+            "that the model is trained on, with the same names?"
+        )
+    return held
+
+
+def count_centres(path, *, lowercase=False):
+    """Return how often each name is the first of a pair in a file or table, as for `read_pairs_file`: a Vocabulary."""
+    counts = Counter()
+    for batch in _tables(path):
+        column = batch.columns["item"]
+        seen = np.bincount(column.codes[column.codes >= 0], minlength=len(column.names)).tolist()
+        for name, count in zip(column.names, seen, strict=True):
+            counts[as_word(name, lowercase)] += count
+    return Vocabulary.from_counts(counts)
+
+
+def _tables(path):
+    if isinstance(path, Input):
+        columns = pair_columns(path)
+        if path.kind == "ratings":  # of which users are items there, and items targets
+            named = SimpleNamespace(item_col=path.user_col, target_col=path.item_col, weight_col=NONE)
+            amount = Column("amount", "the amount", "amount", means=("weight",), only_numbers=True)  # below 0: a return
+            columns = [*pair_columns(named), amount]
+        return tables_of(path.located(), columns, VocabOptions(encoding=utf8_or_latin_1(path.files[0])))
+    path = path if isinstance(path, str | os.PathLike) else InMemoryTable.of(path)
+    return Tables(path, pair_columns(), encoding=utf8_or_latin_1(path))

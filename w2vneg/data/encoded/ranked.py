@@ -1,45 +1,111 @@
 """A text, or baskets, that nobody has whole: each rank reads its files once, and all of them agree on one vocabulary.
 
-    each rank      tokens get provisional numbers, which go to a temporary file, and are counted
-    up a tree      counts of two become counts of both
-    at the top     the vocabulary is chosen, and goes to all
-    each rank      provisional numbers become ids
+Tokens get provisional numbers at each rank, and are counted; counts are united up a tree; at its top the vocabulary is
+chosen, and goes to all. Words, counts, and their order are those of one machine that reads the same files.
 
-Words, counts, and their order are those of one machine that reads the same files.
+Ranks get whole files, and stretches of those whose lines can be told apart without unpacking them. A line belongs to
+the stretch that its first byte lies in. So whoever reads a stretch begins behind the first line end at or before it,
+and reads on to the end of the last line that begins there.
 """
 
 import dataclasses
 import functools
-import time
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import NamedTuple
 
 import numpy as np
 
 from ...ground.errors import ConfigError
-from ..phrases import Tally, read_phrases
-from ..readers.counting import TokenCounter, Types, united
-from ..readers.report import CorpusReport, ItemsReport
-from ..readers.sources import find_files
-from ..readers.spans import FileSpan, split_among
+from ..phrases import read_phrases
+from ..readers.counting import merged, united
+from ..readers.sources import ByteStream, can_be_cut, find_files, size_of
 from ..sources import SOURCES
 from ..sources.corpus import AUTO
 from ..vocab import Vocabulary, choose_vocabulary, ids_in
-from . import count
-from .corpus import Encoded, EncodedCorpus
-from .count import Counted, Settings, TokenStream
+from .corpus import CorpusReport, Encoded, EncodedCorpus, ItemsReport
+from .count import Settings, TokenStream, count_sources
 
 RANK = "{rank}"
 """What stands in a path for the number of a rank, from 0."""
 
 _AT_ONCE = 400_000  # types that are looked at together
+_CUTTABLE = {"utf-8", "ascii", "iso8859-1", "cp1252", "iso8859-15"}  # a byte 10 is a line end and nothing else
+
+
+class FileSpan(NamedTuple):
+    """Part of a file: path : str; begin, end : int, in bytes, end None for all that is left."""
+
+    path: str
+    begin: int = 0
+    end: int | None = None
+
+    def size(self):
+        """Return how many bytes it has (int)."""
+        return (size_of(self.path) if self.end is None else self.end) - self.begin
+
+    def open(self):
+        """Return it as a `ByteStream`."""
+        return ByteStream(self.path) if self.begin == 0 and self.end is None else _SpanStream(*self)
+
+
+class _SpanStream(ByteStream):
+    def __init__(self, path, begin, end):
+        super().__init__(path, seeks=True)
+        self.name = f"{path} from byte {begin:,} on"
+        self._begin, self._end = begin, end
+
+    def _stored(self):
+        place, skips = max(0, self._begin - 1), self._begin > 0
+        self._file.seek(place)
+        for piece in super()._stored():
+            begun = 0
+            if skips:
+                begun = piece.find(b"\n") + 1
+                if begun == 0:
+                    place += len(piece)
+                    continue
+                skips = False
+                if self._end is not None and place + begun >= self._end:
+                    return  # no line begins here
+            if self._end is not None and place + len(piece) >= self._end:
+                last = piece.find(b"\n", max(begun, self._end - 1 - place)) + 1
+                if last:
+                    yield piece[begun:last]
+                    return
+            yield piece[begun:]
+            place += len(piece)
+
+
+def split_among(files, borders, encoding="utf-8"):
+    """Deal files out: return a list of FileSpan for each share, together, in order, all lines of all files in order.
+
+    files : list of str, paths or URLs; borders : list of float, (n + 1,), where the n shares begin and end, 0 … 1 of
+    all bytes; encoding : str, as `text.codec_name` gives it, None for files that cannot be cut
+    Files are cut where they can be; a packed one, or one of another encoding, goes to where its first byte belongs.
+    """
+    sizes = [size_of(path) for path in files]
+    n = len(borders) - 1
+    before, dealt = 0, [[] for _ in range(n)]
+    borders = [int(sum(sizes) * border) for border in borders]
+    for path, size in zip(files, sizes, strict=True):
+        if encoding not in _CUTTABLE or not can_be_cut(path):
+            dealt[max(k for k in range(n) if borders[k] <= before)].append(FileSpan(path))
+        else:
+            for k, own in enumerate(dealt):
+                begin, end = max(borders[k], before) - before, min(borders[k + 1], before + size) - before
+                if begin < end:
+                    own.append(FileSpan(path, begin, None if end == size else end))
+        before += size
+    return dealt
 
 
 def files_of(names, slot, borders, settings):
     """Return what a rank is to read, a list of FileSpan.
 
     names : list of str, paths, folders and patterns; if one holds `RANK`, each rank has files of its own
-    borders : list of float, as of `readers.spans.split_among`; settings : count.Settings
+    borders : list of float, as of `split_among`; settings : count.Settings
     """
     if any(RANK in name for name in names):
         return [FileSpan(path) for path in find_files([name.replace(RANK, str(slot)) for name in names])]
@@ -48,11 +114,7 @@ def files_of(names, slot, borders, settings):
 
 @dataclass(frozen=True)
 class Reading:
-    """What all ranks are to read, and how.
-
-    given : data.inputs.Input, of a source that has a `reading`
-    borders : list of float, as of `files_of`; settings : count.Settings
-    """
+    """What all ranks are to read, and how: given : data.inputs.Input; borders : list of float, as of `split_among`."""
 
     given: object
     borders: list
@@ -77,41 +139,22 @@ class Reading:
         spans = files_of(self.given.files, slot, self.borders, self.settings)
         return RankText(spans, self.settings, self.given.source, progress)
 
-    def report(self, found, vocab, single):
-        """Return the report of all ranks; found : CorpusReport; vocab : Vocabulary; single : int, lines of one word."""
-        fixed = self.settings.vocab is not None
-        return SOURCES[self.given.kind].report(self.given, found, len(vocab), single, fixed)
-
 
 class RankText:
     """A rank's part of a text, read but not yet encoded.
 
-    Parameters
-    ----------
-    spans : list of FileSpan
-    settings : count.Settings
-    source : str, as `TrainConfig.source`
+    spans : list of FileSpan; settings : count.Settings; source : str, as `TrainConfig.source`
     progress : callable, called with (stored bytes read, stored bytes in all) now and then
     """
 
     def __init__(self, spans, settings, source, progress):
         self._stream, self._source = TokenStream(None), source
         try:
-            self._counted = self._count(spans, settings, progress)
+            sizes = [span.size() for span in spans]
+            self._counted = count_sources(map(FileSpan.open, spans), sizes, settings, self._stream, progress)
         except BaseException:
             self.close()
             raise
-
-    def _count(self, spans, settings, progress):
-        counter, started, done, unpacked = TokenCounter(self._stream), time.perf_counter(), 0, 0
-        sizes, tally = [span.size() for span in spans], Tally()
-        for span, size in zip(spans, sizes, strict=True):
-            with span.open() as source:
-                for _ in counter.count(settings.read(source, tally), source.name):
-                    progress(done + min(source.position, size), sum(sizes))  # it reads somewhat beyond its end
-                done += size
-                unpacked += source.unpacked
-        return Counted(counter, started, unpacked, len(spans), [], tally)
 
     def close(self):
         """Let go of what was read."""
@@ -123,36 +166,29 @@ class RankText:
 
     def encoded(self, vocab):
         """Return the EncodedCorpus of this part; nothing can be asked afterwards."""
-        counted = self._counted
         with self._stream:
-            ids_by_type = ids_in(vocab, counted.counter)
-            ids, offsets = count.mapped_ids(self._stream, ids_by_type)
-        if len(ids) < 2:
+            ids_by_type = ids_in(vocab, self._counted.counter)
+            corpus = self._counted.encoded(self._stream, vocab, ids_by_type, self._source)
+        if len(corpus) < 2:
             raise ConfigError("a rank's share of the text has no two known words; lower --ranks, or give it more text")
-        report = counted.report(ids_by_type, len(ids), len(offsets) - 1)
-        return EncodedCorpus(ids, offsets, vocab, report, self._source, stored=ids.nbytes + offsets.nbytes)
+        return corpus
 
 
 def vocabulary_of(run, settings):
     """Return the Vocabulary that the counts of all ranks give, or the one that is fixed."""
     if settings.vocab is not None:
         return settings.vocab
-    return choose_vocabulary(Types(run, _AT_ONCE), settings.min_count, settings.max_vocab)[0]
+    ids = [np.full(len(run.counts), -1, np.int32)]
+    counter = SimpleNamespace(blank_ids=lambda: ids, parts=lambda: merged([run], _AT_ONCE))
+    return choose_vocabulary(counter, settings.min_count, settings.max_vocab)[0]
 
 
 @dataclass(frozen=True, eq=False)
 class RankedCorpus(Encoded):
-    """What is known of a text that lies with the ranks.
+    """What is known of a text that lies with the ranks; the fields of `Encoded` are those of all of it.
 
-    Attributes
-    ----------
-    vocab : Vocabulary
     sizes : int64, (n_ranks,), kept tokens of each rank
-    report : CorpusReport or ItemsReport, of all of it
-    source : str, as `TrainConfig.source`
-    phrases : tuple of data.phrases.Phrase, those that were joined while reading
-    shares : list of EncodedCorpus where they are on this machine
-    crew : object, the ranks that have them, elsewhere
+    shares : list of EncodedCorpus where they are on this machine; crew : object, the ranks that have them, elsewhere
     """
 
     vocab: Vocabulary
@@ -178,30 +214,12 @@ class RankedCorpus(Encoded):
         return EncodedCorpus(ids, offsets, self.vocab, self.report, self.source)
 
 
-def summed(reports, types, vocab):
-    """Return the CorpusReport of all ranks; types : int, in all."""
-    totals = {name: sum(getattr(report, name) for report in reports) for name in _SUMMED}
-    kept = len(vocab)
-    return CorpusReport(
-        **totals,
-        types=types,
-        kept_types=kept,
-        discarded_types=types - kept,
-        seconds=max(report.seconds for report in reports),
-    )
-
-
-_APART = {"types", "kept_types", "discarded_types", "seconds", "cached", "damage", "tokens_by"}
-_SUMMED = [field.name for field in dataclasses.fields(CorpusReport) if field.name not in _APART]
-
-
 def encode_ranked(reading, progress=None):
     """Encode a `Reading` as its ranks would, one after the other; returns a RankedCorpus with its shares.
 
     progress : callable, optional, called with (stored bytes read, None) now and then
     """
-    ranks = range(len(reading.borders) - 1)
-    read = dict.fromkeys(ranks, 0)
+    read = dict.fromkeys(range(len(reading.borders) - 1), 0)
 
     def tell(slot, done, _):
         read[slot] = done
@@ -209,7 +227,7 @@ def encode_ranked(reading, progress=None):
             progress(sum(read.values()), None)
 
     with ExitStack() as opened:
-        texts = [opened.enter_context(closing(reading.text(slot, functools.partial(tell, slot)))) for slot in ranks]
+        texts = [opened.enter_context(closing(reading.text(slot, functools.partial(tell, slot)))) for slot in read]
         run = united([text.counts() for text in texts])
         vocab = vocabulary_of(run, reading.settings)
         shares = [text.encoded(vocab) for text in texts]
@@ -220,14 +238,18 @@ def encode_ranked(reading, progress=None):
 def ranked_corpus(reading, found, types, vocab, **where):
     """Return a RankedCorpus.
 
-    reading : Reading
+    reading : Reading; types : int, in all; vocab : Vocabulary; where : its shares, or crew and chosen
     found : list of (CorpusReport, int), of each rank, and how many of its lines have one word
-    types : int, in all; vocab : Vocabulary; where : its shares, or crew and chosen
     """
     reports, singles = zip(*found, strict=True)
     sizes = np.array([report.kept_tokens for report in reports], np.int64)
-    report = reading.report(summed(reports, types, vocab), vocab, sum(singles))
-    return RankedCorpus(vocab, sizes, report, reading.given.source, reading.settings.phrases, **where)
+    apart = {"types": types, "kept_types": len(vocab), "discarded_types": types - len(vocab)}
+    apart |= {"seconds": max(report.seconds for report in reports), "cached": False, "damage": "", "tokens_by": ""}
+    names = [field.name for field in dataclasses.fields(CorpusReport) if field.name not in apart]
+    whole = CorpusReport(**{name: sum(getattr(report, name) for report in reports) for name in names}, **apart)
+    given, settings = reading.given, reading.settings
+    report = SOURCES[given.kind].report(given, whole, len(vocab), sum(singles), settings.vocab is not None)
+    return RankedCorpus(vocab, sizes, report, given.source, settings.phrases, **where)
 
 
 def check_whole(data, what):

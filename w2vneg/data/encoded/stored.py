@@ -1,15 +1,13 @@
 """Stored ids and offsets, mapped into memory, and read with care: no number is out of range, and no page is gone.
 
-A checksum finds what happened to a file. Compiled code trusts both arrays: an id past the vocabulary, or an offset past
-the text, would be a read of foreign memory. CRC-32 finds every damage of up to 32 bits in a row and all but one in four
-billion of the others. It is no guard against somebody who means harm. A file is read once, in pieces that stay in the
-processor's cache. What is small stays in memory, where nobody can take it away any more; what is larger is mapped:
-pages come as they are needed and go when memory is short.
+Compiled code trusts both arrays: an id past the vocabulary, or an offset past the text, would be a read of foreign
+memory. A checksum finds what happened to a file; it is no guard against somebody who means harm. What is small stays in
+memory, where nobody can take it away any more; what is larger is mapped.
 
 The system has no error for a page that is no longer there: it ends the process with the signal SIGBUS. `still_whole`
 tells in time between two looks at a file. For the moments in between there is a handler of that signal, which says what
-has happened and ends the process with exit code 1; nothing can go on from there, since the interrupted function would
-read what never was in the file. On Windows a mapped file cannot be cut short.
+has happened and ends the process with exit code 1; nothing can go on from there. On Windows a mapped file cannot be cut
+short.
 """
 
 import ctypes
@@ -35,14 +33,13 @@ def mapped(file, dtype):
     return np.asarray(np.memmap(file, dtype=dtype, mode="r"))
 
 
-def guarded(array):
-    """Return a mapped array; from now on the process ends with a sentence, not a signal, if its file is cut short."""
+def _guard(array):
+    """Have the process end with a sentence, not a signal, if the file of a mapped array is cut short."""
     _guarded.add(_mapping_of(array))
     if hasattr(signal, "SIGBUS"):
         former = _signal(signal.SIGBUS, _handler())
         if former not in (None, ctypes.cast(_handler(), ctypes.c_void_p).value):
             _signal(signal.SIGBUS, former)  # somebody else's, as that of `faulthandler`, stays
-    return array
 
 
 def still_whole(array):
@@ -95,15 +92,7 @@ class Damaged(Exception):
 
 
 class SummedWriter:
-    """Hands bytes on to a file, and counts and sums them.
-
-    Attributes
-    ----------
-    size : int
-        Bytes written.
-    crc32 : int
-        Their checksum.
-    """
+    """Hands bytes on to a file, and counts and sums them. size : int, bytes written; crc32 : int, their checksum"""
 
     def __init__(self, file):
         self._file = file
@@ -162,12 +151,6 @@ def known_by(path):
     return {"size": size, "crc32": crc}
 
 
-def check_file(path, known):
-    """Raise Damaged if a file of any content is another than was written; or OSError."""
-    if known_by(path) != known:
-        raise Damaged(f"{path.name} differs from its checksum")
-
-
 def _read(path, known, dtype, check):
     """Return the numbers of a file, read-only, once `check` has seen each piece and the checksum is right."""
     with open(path, "rb") as file:
@@ -188,7 +171,8 @@ def _read(path, known, dtype, check):
         if crc != known["crc32"]:
             raise Damaged(f"{path.name} differs from its checksum")
         if size > _IN_MEMORY:
-            numbers = guarded(mapped(file, dtype))
+            numbers = mapped(file, dtype)
+            _guard(numbers)
     if len(numbers) != count:
         raise Damaged(f"{path.name} was cut short while it was read")
     numbers.flags.writeable = False  # as what is mapped, which is another type to the compiler than other arrays

@@ -1,10 +1,8 @@
 """Readers: from stored files to text of one form, which the encoder counts and numbers.
 
-A reader is a generator function ``read(source, *, encoding, lowercase)`` that takes an opened
-`sources.ByteStream` and yields pieces of valid UTF-8 bytes without NUL, cut anywhere, in which white space
-separates tokens and a line feed ends a sentence. It raises InputError for whatever in the file it cannot turn
-into that form. To add one, write a file, decorate its function with
-``@READERS.register("name")``, and name the file with `--plugin`.
+A reader is a generator function ``read(source, *, encoding, lowercase)`` that takes an opened `sources.ByteStream` and
+yields pieces of valid UTF-8 bytes without NUL, cut anywhere, in which white space separates tokens and a line feed ends
+a sentence; InputError for what it cannot turn into that form. docs/extending.md shows how to write one.
 """
 
 import hashlib

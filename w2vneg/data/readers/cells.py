@@ -1,6 +1,7 @@
-"""The cells of a column as names, numbers or times; what cannot be one is reported with its line.
+"""The cells of a column as names, numbers, times or texts; what cannot be one is reported with its line.
 
-Everywhere `where` is a function from the place of a row in its piece to words like ``file:line``.
+Everywhere `where` is a function from the place of a row in its piece to words like ``file:line``, `column` a
+`layout.Column`, and `label` what messages call it.
 """
 
 import warnings
@@ -12,13 +13,6 @@ from ...ground.errors import InputError
 from .column_names import is_quantity
 
 _ROWS, _TEXTS = 1 << 19, 1 << 12  # of a table that are held at a time, of which texts take more room
-
-
-def rows_at_once(columns):
-    """Return how many rows of a table are held at a time (int), for these columns of it."""
-    return _TEXTS if columns[0].kind == "text" else _ROWS
-
-
 _MISSING, _LONGEST_MISSING = {"nan", "null", "none", "na", "n/a", "<na>"}, 6  # texts, of a word as no pair has
 
 
@@ -27,6 +21,34 @@ class NameColumn(NamedTuple):
 
     codes: np.ndarray
     names: list
+
+
+class Batch(NamedTuple):
+    """Some rows of one file or table.
+
+    where : callable, the number of a row, from 0 on, to words like ``file:line``; n_rows : int
+    columns : dict, key -> NameColumn, ndarray float64 (n_rows,), or None for a column that is not there
+    labels : columns.Labels, key -> what messages call the column
+    """
+
+    where: object
+    n_rows: int
+    columns: dict
+    labels: dict
+
+
+def rows_at_once(columns):
+    """Return how many rows of a table are held at a time (int), for these columns of it."""
+    return _TEXTS if columns[0].kind == "text" else _ROWS
+
+
+def is_number(cell):
+    """Tell whether Python reads a cell as a number; how pandas reads 1e999 depends on its version."""
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
 
 
 def as_names(cells, column, label, where):
@@ -83,21 +105,12 @@ def _complaint(column, cell, number):
         return f"the weight {number:g} is not above 0, as that of an edge is: leave such rows out"
     if number < 0:
         return f"the weight {number:g} is below 0; weights tell how often a pair was seen: leave such rows out"
-    if _is_written_number(cell):  # nan, inf, or one that is too large
+    if is_number(cell):  # nan, inf, or one that is too large
         return f"{str(cell).strip()[:60]} is no finite number"
     return f"{str(cell)[:60]!r} is no number (write decimals with a point; is this the right column?)"
 
 
-def _is_written_number(cell):
-    """Whether Python reads a cell as a number; how pandas reads 1e999 depends on its version."""
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
-
-
-def as_texts(cells, column, label, where, times=None):
+def as_texts(cells, column, label, where):
     """Return cells as text, list of str; "" where one is missing, or says so. InputError for what is none."""
     import pandas as pd
 
@@ -142,7 +155,11 @@ class Times:
             self.form = self._form_of(cells, column, label, where)
         if self.form == "number":
             return as_numbers(cells, column, label, where)
-        times = pd.to_datetime(pd.Series(cells), format=self._pandas_form(), errors="coerce", utc=True)
+        mixed = (
+            self.form.startswith("%Y-%m-%d") and "%S" in self.form
+        )  # fractions of a second in one row, in another not
+        form = "ISO8601" if mixed else self.form
+        times = pd.to_datetime(pd.Series(cells), format=form, errors="coerce", utc=True)
         if times.isna().any() and not column.lenient:
             row = int(np.argmax(times.isna()))
             raise InputError(
@@ -152,33 +169,24 @@ class Times:
         seconds = times.dt.tz_localize(None).to_numpy("datetime64[us]").astype(np.int64) / 1e6
         return np.where(times.isna(), np.nan, seconds) if column.lenient else seconds
 
-    def _pandas_form(self):
-        """Return the form for pandas: ISO 8601 may have fractions of a second in one row and not in the next."""
-        return "ISO8601" if self.form.startswith("%Y-%m-%d") and "%S" in self.form else self.form
-
     def _form_of(self, cells, column, label, where):
         """Return the form of the first time; where day and month can be told apart, by all cells."""
         import pandas as pd
         from pandas.tseries.api import guess_datetime_format
 
-        try:
-            float(cells[0])
+        if is_number(cells[0]):
             return "number"
-        except ValueError:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of a guess that goes against `dayfirst`, which is no preference here
-                orders = (False,) if cells[0].strip()[:4].isdecimal() else (False, True)  # after a year comes the month
-                forms = {guess_datetime_format(cells[0], dayfirst=first) for first in orders}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of a guess that goes against `dayfirst`, which is no preference here
+            orders = (False,) if cells[0].strip()[:4].isdecimal() else (False, True)  # after a year comes the month
+            forms = {guess_datetime_format(cells[0], dayfirst=first) for first in orders}
         if None in forms:
             raise InputError(
                 f"{where(0)}: {cells[0][:40]!r} in {label} ({column.option}) is no time; "
                 "write times as numbers or as YYYY-MM-DD HH:MM:SS"
             )
-        fit = [
-            form
-            for form in forms
-            if pd.to_datetime(pd.Series(cells), format=form, errors="coerce", utc=True).notna().all()
-        ]
+        cells = pd.Series(cells)
+        fit = [form for form in forms if pd.to_datetime(cells, format=form, errors="coerce", utc=True).notna().all()]
         if len(fit) > 1:
             raise InputError(
                 f"{where(0)}: {cells[0]!r} in {label} ({column.option}) may be {' or '.join(sorted(fit))}; "

@@ -97,14 +97,10 @@ def _found(name):
 
 
 def meant_by(name):
-    """Return what a column of this name holds.
+    """Return "user", "item", "source", "target", "weight", "rating" or "time", what a column of this name holds, or
+    None.
 
     Any case, CamelCase and separators, with or without an id at the end, with RecBole's ``:token`` or ``:float``.
-
-    Returns
-    -------
-    str or None
-        "user", "item", "source", "target", "weight", "rating" or "time"; None if the name does not say.
     """
     return _found(name)[0]
 

@@ -10,6 +10,8 @@ import shlex
 from dataclasses import dataclass, field
 from statistics import median
 
+import numpy as np
+
 from ...ground.errors import DoubtError, InputError, did_you_mean
 from .column_names import columns_meant, meant_by, numbers_rows, twins, without_kind
 
@@ -50,9 +52,8 @@ class Head:
 class Labels(dict):
     """What messages call each column that is read.
 
-    said : tuple of str, what was taken for what, for people; hints : tuple of str, what may be wrong with that
-    guessed : bool, whether the weight is a column that neither its name nor anybody calls so
-    two_kinds : bool, whether the two columns of names are called as users and as items are
+    said, hints : tuple of str, what was taken for what, and what may be wrong with that
+    guessed : bool, neither a name nor anybody says that the weight is one; two_kinds : bool, of users and items by name
     """
 
     said = hints = ()
@@ -60,12 +61,10 @@ class Labels(dict):
 
 
 def find_columns(where, columns, head):
-    """Return the places of columns and what they are called.
+    """Return the places of columns (dict, key -> int from 0 on, or None for one that need not be there), and `Labels`.
 
     where : str, for messages; columns : list of layout.Column; head : Head
-    Returns places : dict, key -> int from 0 on, None for one that need not be there and is not; and `Labels`.
-    InputError if one is missing or not to be told from another, two are the same, or texts are numbers; DoubtError
-    if it is not clear which are meant
+    InputError if one is missing, two are the same, or texts are numbers; DoubtError if it is not clear which are meant
     """
     places = _Guess(where, columns, head).places()
     taken = {}  # place -> option
@@ -75,12 +74,11 @@ def find_columns(where, columns, head):
             raise InputError(
                 f"{where}: {taken[place]} and {column.option} are both column {place + 1}; name two columns"
             )
-    for column in columns:
-        place = places[column.key]
-        figures = [any(map(str.isdigit, cell)) for cell in head.cells[place]] if column.kind == "text" else []
-        if column.kind == "text" and head.numeric[place] and 2 * sum(figures) >= len(figures):
-            what = f"{head.label(place)} ({column.option}) holds numbers, no text"
-            raise InputError(f"{where}: {what}. The columns are: {head.shown()}")
+        if column.kind == "text" and head.numeric[place]:
+            figures = [any(map(str.isdigit, cell)) for cell in head.cells[place]]
+            if 2 * sum(figures) >= len(figures):
+                what = f"{head.label(place)} ({column.option}) holds numbers, no text"
+                raise InputError(f"{where}: {what}. The columns are: {head.shown()}")
     labels = Labels({key: head.label(place) for key, place in places.items() if place is not None})
     labels.said = tuple(_said(columns, places, head))
     meanings = [meant_by(head.names[places[c.key]]) for c in columns if c.kind == "name" and c.means]
@@ -88,17 +86,18 @@ def find_columns(where, columns, head):
     weight = next((column for column in columns if column.kind == "weight"), None)
     if weight is not None and weight.asked is None and places[weight.key] is not None and not head.named:
         labels.guessed = True
-        labels.hints = tuple(_doubts_of_weight(weight, head, places[weight.key]))
+        numbers = _numbers(head.cells[places[weight.key]])
+        if len(numbers) >= 10 and _like_ratings(numbers) and max(numbers) in (5, 10) and median(numbers) >= 3:
+            labels.hints = (
+                f"column {places[weight.key] + 1} is taken for a weight and looks like a rating, which is none; if it "
+                f"is, give --ratings with --min-rating, or {weight.option} {NONE}",
+            )
     return places, labels
 
 
 def hint_of_weights(labels, weights):
     """Return a hint (tuple of str, empty or one) where the largest of guessed weights is far above the median."""
-    import numpy as np
-
-    if not labels.guessed or not len(weights):
-        return ()
-    middle, largest = float(np.median(weights)), float(np.max(weights))
+    middle, largest = (float(np.median(weights)), float(np.max(weights))) if labels.guessed and len(weights) else (0, 0)
     if middle <= 0 or largest < _FAR * middle:
         return ()
     return (
@@ -111,7 +110,12 @@ class _Guess:
     def __init__(self, where, columns, head):
         self.where, self.columns, self.head = where, columns, head
         self.meant = columns_meant(head.names) if head.named else {}
-        self.order = self._order()
+        self.order = list(range(len(head.names)))  # by which positions count
+        if head.named and len(head.names) >= 3 and numbers_rows(head.names[0]):
+            first = head.cells[0]
+            numbers = all(cell.strip().isdecimal() for cell in first) or head.names[0].strip()
+            if len(set(first)) == len(first) and numbers:  # what numbers the rows is not counted
+                self.order = self.order[1:]
 
     def places(self):
         asked = {c.key: self._asked(c) for c in self.columns if c.asked is not None}
@@ -122,36 +126,23 @@ class _Guess:
                 found[column.key] = self._other(column, set(found.values()))
         return {column.key: found[column.key] for column in self.columns}
 
-    def _order(self):
-        """Return the places of columns by which positions count: without one in front that numbers the rows."""
-        names, cells = self.head.names, self.head.cells
-        order = list(range(len(names)))
-        if not self.head.named or len(names) < 3 or not numbers_rows(names[0]):
-            return order
-        first = cells[0]
-        numbers = all(cell.strip().isdecimal() for cell in first) or names[0].strip()
-        return order[1:] if len(set(first)) == len(first) and numbers else order
-
     def _asked(self, column):
         asked, head = column.asked, self.head.names
         if asked == NONE and column.if_number and NONE not in head:
             return None
-        if isinstance(asked, str) and not asked.isdecimal():
-            shown = ", ".join(head)[:500]
-            if asked not in head:
-                head = list(map(without_kind, head))
-            if asked not in head:
-                hint = did_you_mean(asked, self.head.names, shown=-1)
-                raise InputError(
-                    f"{self.where}: no column is called {asked!r} ({column.option}){hint} The columns are: {shown}"
-                )
-            if head.count(asked) > 1:
-                both = " and ".join(str(i + 1) for i, cell in enumerate(head) if cell == asked)
-                raise InputError(
-                    f"{self.where}: {asked!r} stands over the columns {both}; give {column.option} the number"
-                )
-            return head.index(asked)
-        return self._within(column, int(asked) - 1, asked)
+        if not isinstance(asked, str) or asked.isdecimal():
+            return self._within(column, int(asked) - 1, asked)
+        if asked not in head:
+            head = list(map(without_kind, head))
+        if asked not in head:
+            hint, shown = did_you_mean(asked, self.head.names, shown=-1), ", ".join(self.head.names)[:500]
+            raise InputError(
+                f"{self.where}: no column is called {asked!r} ({column.option}){hint} The columns are: {shown}"
+            )
+        if head.count(asked) > 1:
+            both = " and ".join(str(i + 1) for i, cell in enumerate(head) if cell == asked)
+            raise InputError(f"{self.where}: {asked!r} stands over the columns {both}; give {column.option} the number")
+        return head.index(asked)
 
     def _within(self, column, place, asked):
         if 0 <= place < len(self.head.names):
@@ -162,9 +153,8 @@ class _Guess:
             "give its name or number, or another --delimiter"
         )
 
-    def _by_position(self, column, taken=()):
-        free = [place for place in self.order if place not in taken]
-        if column.default <= len(self.order) and self.order[column.default - 1] in free:
+    def _by_position(self, column):
+        if column.default <= len(self.order):
             return self.order[column.default - 1]
         return self._within(column, column.default - 1, column.default)
 
@@ -181,11 +171,10 @@ class _Guess:
             pair = twins(self.head.names)
             if pair and not taken & set(pair):
                 fits[tuple((place,) for place in pair)] = ()
-        if len(fits) > 1 or any(len(places) > 1 for fit in fits for places in fit):
-            several = next(
-                (p for fit in fits for p in fit if len(p) > 1), sorted({p for fit in fits for p in sum(fit, ())})
-            )
-            self._ask("several columns fit: " + " and ".join(self.head.label(place) for place in several), columns)
+        several = next((p for fit in fits for p in fit if len(p) > 1), ())
+        if len(fits) > 1 or several:
+            several = several or sorted({p for fit in fits for p in sum(fit, ())})
+            self._ask("several columns fit: " + " and ".join(map(self.head.label, several)), columns)
         if fits:
             return {c.key: places[0] for c, places in zip(columns, next(iter(fits)), strict=True)}
         if not self.head.ordered:
@@ -196,33 +185,21 @@ class _Guess:
 
     def _check_positions(self, columns, found, taken):
         if "source" in columns[0].means and self._is_triples() and found[columns[-1].key] == 1:
-            self._ask(
-                "column 2, where targets stand otherwise, looks like relations between columns 1 and 3",
-                columns,
-                [1, 3][-len(columns) :],
-            )
+            why = "column 2, where targets stand otherwise, looks like relations between columns 1 and 3"
+            self._ask(why, columns, [1, 3][-len(columns) :])
         for column in columns:
             place = found[column.key]
-            cells = self.head.cells[place]
-            if self.head.named:
-                meaning = meant_by(self.head.names[place])
-                if meaning is not None and meaning not in column.means:
-                    self._ask(
-                        f"column {place + 1}, where {column.words} stand otherwise, is called "
-                        f"{self.head.names[place]!r}",
-                        columns,
-                    )
-            if cells and all(_DATE.fullmatch(cell.strip()) for cell in cells):
-                self._ask(f"{self.head.label(place)}, where {column.words} stand otherwise, holds times", columns)
+            otherwise, name = f"where {column.words} stand otherwise", self.head.names[place]
+            if self.head.named and meant_by(name) not in (None, *column.means):
+                self._ask(f"column {place + 1}, {otherwise}, is called {name!r}", columns)
+            if _are_dates(self.head.cells[place]):
+                self._ask(f"{self.head.label(place)}, {otherwise}, holds times", columns)
         used = taken | set(found.values())
         means = {one for column in columns for one in column.means}
         for meaning in _AMONG & set(self.meant) & means:
             if not used & set(self.meant[meaning]):
-                self._ask(
-                    f"{self.head.label(self.meant[meaning][0])} is not among the columns that would be read, "
-                    f"and sounds as if it were meant",
-                    columns,
-                )
+                unread = f"{self.head.label(self.meant[meaning][0])} is not among the columns that would be read"
+                self._ask(f"{unread}, and sounds as if it were meant", columns)
 
     def _other(self, column, taken):
         """Return the place of a weight, a rating, or a column that `default` alone says; None without."""
@@ -242,14 +219,10 @@ class _Guess:
         if not self.head.ordered:
             self._ask(f"no key is called what {column.words} are", [column])
         place = self._by_position(column)
-        if not column.means:
-            return place
-        if self.head.named and ("user" in self.meant or meant_by(self.head.names[place]) is not None):
-            self._ask(
-                f"no column is called {column.words}, and column {column.default} is called {self.head.names[place]!r}",
-                [column],
-            )
-        if not self.head.named and self._is_time(place):
+        name = self.head.names[place]
+        if column.means and self.head.named and ("user" in self.meant or meant_by(name) is not None):
+            self._ask(f"no column is called {column.words}, and column {column.default} is called {name!r}", [column])
+        if column.means and not self.head.named and self._is_time(place):
             self._ask(f"column {place + 1}, where {column.words} stand otherwise, holds times", [column])
         return place
 
@@ -268,24 +241,17 @@ class _Guess:
         place = column.default - 1
         if place >= len(self.head.names) or place in taken or not self.head.numeric[place]:
             return None
+        numbers = _numbers(self.head.cells[place])
         if self._is_time(place):
-            if ours:
-                self._ask(
-                    f"column {place + 1}, where weights stand otherwise, holds times, which are no weights",
-                    [column],
-                    [NONE],
-                )
-            return None
-        if place + 1 < len(self.head.names) and self._is_time(place + 1) and _like_ratings(self._numbers(place)):
-            if ours:
-                self._ask(
-                    f"columns {place + 1} and {place + 2} look like ratings and their times, which are no "
-                    "weights; a log of ratings is read by --ratings",
-                    [column],
-                    [NONE],
-                )
-            return None
-        return place
+            why = f"column {place + 1}, where weights stand otherwise, holds times, which are no weights"
+        elif place + 1 < len(self.head.names) and self._is_time(place + 1) and _like_ratings(numbers):
+            why = f"columns {place + 1} and {place + 2} look like ratings and their times, which are no weights; a log "
+            why += "of ratings is read by --ratings"
+        else:
+            return place
+        if ours:
+            self._ask(why, [column], [NONE])
+        return None
 
     def _is_triples(self):
         """Return whether three columns of names, without a header, are subject, relation and object."""
@@ -295,37 +261,24 @@ class _Guess:
         few = 2 * len(relations) <= min(len(subjects), len(objects))
         return not relations & (subjects | objects) and (few or bool(subjects & objects))
 
-    def _numbers(self, place):
-        return _numbers(self.head.cells[place])
-
     def _is_time(self, place):
         cells = self.head.cells[place]
-        if cells and all(_DATE.fullmatch(cell.strip()) for cell in cells):
-            return True
-        numbers = self._numbers(place)
-        return (
-            bool(numbers)
-            and _UNIX[0] < min(numbers)
-            and max(numbers) < _UNIX[1]
-            and all(number == int(number) for number in numbers)
+        numbers = _numbers(cells)
+        return _are_dates(cells) or (
+            bool(numbers) and _UNIX[0] < min(numbers) and max(numbers) < _UNIX[1] and all(n == int(n) for n in numbers)
         )
 
     def _ask(self, why, columns, values=None):
-        """Raise DoubtError with what to type; values : list, one for each column, or one for all."""
-        values = values or [self._proposed(column) for column in columns]
-        flags = " ".join(
-            f"{column.option} {value}"
-            for column, value in zip(columns, values, strict=True)
-            if column.option[:2] == "--"
-        )
+        """Raise DoubtError with what to type; values : list, one for each column."""
+        likeliest = [self._likeliest(column) for column in columns]
+        names = [self.head.names[place] for place in likeliest]
+        values = values or [
+            name if re.fullmatch(r"[\w.:-]+", name) else place + 1 for name, place in zip(names, likeliest, strict=True)
+        ]
+        pairs = zip(columns, values, strict=True)
+        flags = " ".join(f"{column.option} {value}" for column, value in pairs if column.option.startswith("--"))
         remedy = f"say which are meant: {flags}" if flags else self._written_anew(columns)
         raise DoubtError(f"{self.where}: {why}. The columns are: {self.head.shown()}; {remedy}")
-
-    def _proposed(self, column):
-        """Return the name or number of the likeliest column, for a flag to be typed."""
-        place = self._likeliest(column)
-        name = self.head.names[place]
-        return name if re.fullmatch(r"[\w.:-]+", name) else str(place + 1)
 
     def _likeliest(self, column):
         places = [place for meaning in column.means for place in self.meant.get(meaning, [])]
@@ -341,6 +294,10 @@ class _Guess:
         return f"{order}, as by: awk -F {shlex.quote(sign)} '{{print {cells}}}' {shlex.quote(file)} > pairs.tsv"
 
 
+def _are_dates(cells):
+    return bool(cells) and all(_DATE.fullmatch(cell.strip()) for cell in cells)
+
+
 def _numbers(cells):
     try:
         return [float(cell) for cell in cells]
@@ -352,15 +309,6 @@ def _like_ratings(numbers):
     return bool(numbers) and all(0 <= 2 * one <= 20 and 2 * one == int(2 * one) for one in numbers)
 
 
-def _doubts_of_weight(column, head, place):
-    numbers = _numbers(head.cells[place])
-    if len(numbers) >= 10 and _like_ratings(numbers) and max(numbers) in (5, 10) and median(numbers) >= 3:
-        yield (
-            f"column {place + 1} is taken for a weight and looks like a rating, which is none; if it is, give "
-            f"--ratings with --min-rating, or {column.option} {NONE}"
-        )
-
-
 def _said(columns, places, head):
     """Yield what each column was taken for, in words."""
     for column in columns:
@@ -368,25 +316,12 @@ def _said(columns, places, head):
         if place is not None:
             yield f"{column.words or column.key} = {'column ' if head.named else ''}{head.label(place)}"
         elif column.kind == "weight":
-            idle = _idle_numbers(places, head)
-            yield "weight none" + (
-                f", {column.option} {head.names[idle]} would take the numbers of that column"
-                if idle is not None and column.option.startswith("--") and column.asked is None
-                else ""
-            )
+            behind = range(1 + max(place for place in places.values() if place is not None), len(head.names))
+            idle = [at for at in behind if head.named and head.numeric[at] and meant_by(head.names[at]) is None]
+            ours = len(idle) == 1 and column.option.startswith("--") and column.asked is None
+            more = f", {column.option} {head.names[idle[0]]} would take the numbers of that column" if ours else ""
+            yield f"weight none{more}"
         elif column.kind == "time":
-            times = [at for at in columns_meant(head.names).get("time", []) if head.named]
-            yield "time none, histories follow the file" + (
-                f", {column.option} {head.names[times[0]]} would order them" if times else ""
-            )
-
-
-def _idle_numbers(places, head):
-    """Return the place of the only column in a named third or later place that holds numbers and may be a weight."""
-    used = {place for place in places.values() if place is not None}
-    idle = [
-        place
-        for place, name in enumerate(head.names)
-        if head.named and place not in used and place > max(used) and head.numeric[place] and meant_by(name) is None
-    ]
-    return idle[0] if len(idle) == 1 else None
+            times = columns_meant(head.names).get("time", []) if head.named else []
+            more = f", {column.option} {head.names[times[0]]} would order them" if times else ""
+            yield f"time none, histories follow the file{more}"

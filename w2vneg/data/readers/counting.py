@@ -7,23 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ...ground.errors import InputError
-from ...kernels.text.tokens import (
-    COUNT,
-    EMPTY_LINES,
-    ENTRY,
-    LINES,
-    MARGIN,
-    SENTENCE_END,
-    TYPES,
-    WRITTEN,
-    TokenTable,
-    enter,
-    gather,
-    last_break,
-    rehash,
-    scan,
-    tabulate,
-)
+from ...kernels.text import tokens
+from ...kernels.text.tokens import ENTRY, MARGIN, SENTENCE_END, TYPES, TokenTable
 
 LONGEST_TOKEN = 1 << 24
 _MOST_TYPES = 400_000  # in memory, where a table of so many takes 50 MB; more go to disk
@@ -34,16 +19,8 @@ class TokenCounter:
 
     A table of types that has become large is put away and another one begun: a number belongs to its table.
 
-    Parameters
-    ----------
-    stream : passes.TokenStream
-        Receives the numbers of each stretch of text, and of which table they are; keeps tables that are put away.
-
-    Attributes
-    ----------
-    bytes, n_tokens, n_lines, n_empty_lines : int
-    n_types : int or None
-        Known when all `parts` have been gone through.
+    stream : data.encoded.count.TokenStream, takes the numbers of each stretch of text, and tables that are put away
+    bytes, n_tokens, n_lines, n_empty_lines : int; n_types : int, known when all `parts` have been gone through
     """
 
     def __init__(self, stream):
@@ -53,27 +30,21 @@ class TokenCounter:
         self._room = deque([_Room(), _Room()])  # one is scanned while the other's numbers are written
         self._pending = deque()
         self._line_begun = False  # has the present line a token?
-        self.bytes = self.n_tokens = self.n_lines = self.n_empty_lines = 0
-        self.n_types = None
+        self.bytes = self.n_tokens = self.n_lines = self.n_empty_lines = self.n_types = 0
 
     def count(self, pieces, name):
         """Take in one source, an iterable of UTF-8 pieces; yields after each. Its end ends a sentence.
 
-        Raises
-        ------
-        InputError
-            If a token is longer than `LONGEST_TOKEN` bytes.
+        InputError if a token is longer than `LONGEST_TOKEN` bytes
         """
-        lines_before = self.n_lines
-        held = b""
-        line_open = False
+        lines_before, held, line_open = self.n_lines, b"", False
         with ThreadPoolExecutor(1) as beside:
             for piece in pieces:
                 if piece:
                     self.bytes += len(piece)
                     line_open = piece[-1] != 10
                     text = held + piece if held else piece
-                    end = last_break(np.frombuffer(text, np.uint8))
+                    end = tokens.last_break(np.frombuffer(text, np.uint8))
                     if end:
                         self._submit(beside, memoryview(text)[:end])
                     held = text[end:]
@@ -101,8 +72,8 @@ class TokenCounter:
             self._table = TypeTable()
         room.take(text)
         self._table.scan(room.block, len(text), room.out)
-        tally = self._table.tally
-        return len(self._runs), room.out[: tally[WRITTEN]], int(tally[LINES]), int(tally[EMPTY_LINES])
+        tally = self._table.tally.tolist()
+        return len(self._runs), room.out[: tally[tokens.WRITTEN]], tally[tokens.LINES], tally[tokens.EMPTY_LINES]
 
     def _collect(self, leave=0):
         """Take the numbers of stretches, in order, until only so many are pending."""
@@ -117,18 +88,16 @@ class TokenCounter:
                 self._line_begun = numbers[-1] != SENTENCE_END
 
     def parts(self):
-        """Yield all types, each in one `types.Part` of bounded size."""
+        """Yield all types, each in one `Part` of bounded size."""
         self.n_types = 0
-        for part in self._whole() if not self._runs else merged([*self._runs, self._table.run()], _MOST_TYPES):
+        numbers = np.arange(self._table.n_types, dtype=np.int32)
+        whole = [Part(self._table, [(0, numbers, numbers)])]
+        for part in merged([*self._runs, self._table.run()], _MOST_TYPES) if self._runs else whole:
             self.n_types += part.table.n_types
             yield part
 
-    def _whole(self):
-        numbers = np.arange(self._table.n_types, dtype=np.int32)
-        yield Part(self._table, [(0, numbers, numbers)])
-
     def run(self):
-        """Return all types as one `types.Run`."""
+        """Return all types as one `Run`."""
         return united([*self._runs, self._table.run()])
 
     def blank_ids(self):
@@ -159,13 +128,7 @@ _BUCKETS = 256
 
 
 class TypeTable:
-    """Numbers types in order of first appearance, and counts them.
-
-    Attributes
-    ----------
-    tally : ndarray, int64, (5,)
-        See `kernels.text.tokens`.
-    """
+    """Numbers types in order of first appearance, and counts them. tally : int64, (5,), see `kernels.text.tokens`"""
 
     def __init__(self):
         self._table = TokenTable(
@@ -179,12 +142,12 @@ class TypeTable:
 
     def scan(self, block, size, out):
         """Number the tokens of a block of text; see `tokens.scan`. The tally begins anew but for the types."""
-        self._fill(scan, block, size, out=out, room=size)
+        self._fill(tokens.scan, block, size, out=out, room=size)
 
     def enter(self, words, ends, counts):
         """Enter types with their counts; return their numbers (ndarray, int32, (n,))."""
         numbers = np.empty(len(counts), np.int32)
-        self._fill(enter, words, ends, counts, out=numbers, room=len(words))
+        self._fill(tokens.enter, words, ends, counts, out=numbers, room=len(words))
         return numbers
 
     def _fill(self, kernel, *inputs, out, room):
@@ -198,7 +161,7 @@ class TypeTable:
         slots, arena, starts = self._table
         if self.n_types + 1 >= starts.size:
             larger = np.zeros((2 * len(slots), 4), dtype=np.uint64)
-            rehash(slots, larger)
+            tokens.rehash(slots, larger)
             slots = larger
             starts = np.concatenate([starts, np.zeros(starts.size - 1, dtype=np.int64)])
         else:
@@ -210,7 +173,7 @@ class TypeTable:
         slots = self._table.slots
         taken = slots[slots[:, ENTRY] != 0]
         counts = np.zeros(self.n_types, dtype=np.int64)
-        counts[(taken[:, ENTRY].astype(np.int64) >> 1) - 1] = taken[:, COUNT]
+        counts[(taken[:, ENTRY].astype(np.int64) >> 1) - 1] = taken[:, tokens.COUNT]
         return counts
 
     def words(self, numbers):
@@ -225,10 +188,10 @@ class TypeTable:
         slots, arena, starts = self._table
         counts, buckets = np.zeros(self.n_types, np.int64), np.zeros(self.n_types, np.uint8)
         with np.errstate(over="ignore"):
-            tabulate(slots, counts, buckets)
+            tokens.tabulate(slots, counts, buckets)
         order = np.argsort(buckets, kind="stable").astype(np.int32)
         words, ends = np.empty(starts[self.n_types], np.uint8), np.empty(self.n_types + 1, np.int64)
-        gather(arena, starts, order, words, ends)
+        tokens.gather(arena, starts, order, words, ends)
         edges = np.concatenate([[0], np.cumsum(np.bincount(buckets, minlength=_BUCKETS))])
         return Run(edges, ends, counts[order], order, words)
 
@@ -264,8 +227,8 @@ def merged(runs, at_once):
     totals = np.sum([run.edges for run in runs], axis=0)
     first = 0
     while first < _BUCKETS:
-        last = max(first + 1, int(np.searchsorted(totals, totals[first] + at_once, side="right")) - 1)
-        last = min(last, _BUCKETS)
+        last = int(np.searchsorted(totals, totals[first] + at_once, side="right")) - 1
+        last = min(max(first + 1, last), _BUCKETS)
         part = Part(TypeTable(), [])
         for which, run in enumerate(runs):
             begin, end = run.edges[first], run.edges[last]
@@ -282,18 +245,3 @@ def united(runs):
     for run in runs:
         table.enter(run.words, run.ends, np.asarray(run.counts))
     return table.run()
-
-
-class Types:
-    """A `Run` as `vocab.choose_vocabulary` wants its counter."""
-
-    def __init__(self, run, at_once):
-        self.run, self.at_once = run, at_once
-
-    def parts(self):
-        """Yield all types, each in one Part of about `at_once` types, or fewer."""
-        return merged([self.run], self.at_once)
-
-    def blank_ids(self):
-        """Return an id of -1 for each type (list of one ndarray, int32)."""
-        return [np.full(len(self.run.counts), -1, np.int32)]

@@ -1,7 +1,7 @@
 """Foreign formats: how each looks in its first lines, and what to type instead.
 
-Each recogniser looks at many lines, not at one: a false alarm is worse than a miss. Nothing that a file says is run.
-To add one, write a function of `Head` with ``@_kind(name, remedy, …)``.
+Each test looks at many lines, not at one: a false alarm is worse than a miss. Nothing that a file says is run. To add
+one, write a row of `KINDS`.
 """
 
 import ast
@@ -10,26 +10,24 @@ import json
 import os
 import re
 import shlex
+from collections.abc import Callable
 from typing import NamedTuple
 
 from ...ground.errors import InputError
+from ...ground.files.bounded import scheme_of
 from .column_names import column_of_text, sound_like_columns
-from .parquet import names_in
-from .records import JSON, NETWORKX, fits
-from .sources import STDIN, file_stamp, find_files, first_bytes, scheme_of
+from .frames import names_in
+from .rows import JSON, NETWORKX, fits
+from .sources import STDIN, find_files, first_bytes
 
 LOOKED_AT = 1 << 18  # bytes
 _LINES = 200
 _FEW = 20  # lines, below which columns are no sign of a table
-_PYTHON = 'python -c "import json, sys; {}" < FILE > {}'
-_AWK_WORDS = """awk '/^#/ {next} NF {printf "%s ", $COLUMN} !NF {print ""}' FILE > text.txt"""
-_TEXT, _BASKETS, TABLES = "text", "baskets", ("edges", "pairs", "ratings", "column")
-_ALL = (_TEXT, _BASKETS, *TABLES)
-_PLAIN = "give --plain to read it as it is"
+_LONGEST = 100_000  # characters of a line that is parsed
+_TABLES = ("edges", "pairs", "ratings", "column")
+_ALL = ("text", "baskets", *_TABLES)
 _OF_TEXT = "say which column holds the text: --text-col COLUMN"
 _PARQUET = "a Parquet file"
-_BLANK = re.compile(r"\s")
-KINDS: list = []  # in the order in which they are asked
 
 
 class Head(NamedTuple):
@@ -46,6 +44,7 @@ class Head(NamedTuple):
         return cls(data, (lines if whole else lines[:-1])[:_LINES])
 
     def share(self, test):
+        """Return of how many of the lines a test is true, from 0 to 1."""
         return sum(map(bool, map(test, self.lines))) / max(1, len(self.lines))
 
 
@@ -56,83 +55,53 @@ class Kind(NamedTuple):
     """
 
     name: str
-    test: object
     remedy: object
-    where: tuple
-    columns: object = None
+    test: Callable
+    where: tuple = _ALL
+    columns: Callable | None = None
 
 
-def _kind(name, remedy, where=_ALL, columns=None):
-    def keep(test):
-        KINDS.append(Kind(name, test, remedy, where, columns))
-        return test
-
-    return keep
-
-
-# ---- by magic bytes
-
-_MAGIC = {
-    b"PK\x03\x04": "a zip archive or an Excel workbook",
-    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "an old Excel workbook",
-    b"PAR1": _PARQUET,
-    b"\x89HDF\r\n\x1a\n": "an HDF5 file",
-    b"SQLite format 3\0": "an SQLite database",
-    b"\x93NUMPY": "a NumPy array",
-    b"%PDF-": "a PDF file",
-    b"ARROW1": "an Arrow file",
-    b"\xff\xff\xff\xff": "an Arrow stream, as the library datasets saves to disk",
-}
+# ---- tests, functions of a Head, and the longer remedies
 
 
 def _starts(magic):
     return lambda head: head.data.startswith(magic)
 
 
-for _magic, _name in _MAGIC.items():
-    if _name == _PARQUET:
-        _kind(_name, _OF_TEXT, (_TEXT,))(_starts(_magic))
-    if _magic in (b"PAR1", b"PK\x03\x04"):  # which tables and matrices know themselves
-        where = (_TEXT, _BASKETS) if _name == _PARQUET else (_TEXT, _BASKETS, "column")
-        _kind(_name, "write its rows as text, unpacked", where)(_starts(_magic))
-    elif "Arrow" in _name:
-        _kind(_name, "write it as Parquet: datasets.load_from_disk(DIR).to_parquet(FILE)")(_starts(_magic))
-    else:
-        _kind(_name, "write its rows as text")(_starts(_magic))
+def _first(pattern):
+    """Return the test that the first line begins with a pattern, in any case."""
+    return lambda head: re.match(pattern, head.lines[0], re.IGNORECASE) is not None
 
 
-@_kind(
-    "a pickle of Python's", "it is not opened, as it may run any code; write it as text with the program that made it"
-)
-def _is_pickle(head):
-    return re.match(rb"\x80[\x02-\x05][\x95\x8a-\x8f}\](cX}q]", head.data) is not None
+def _each(pattern, share=0.9):
+    """Return the test that so many of the lines are as a pattern is, but for blanks at their ends."""
+    return lambda head: head.share(lambda line: re.fullmatch(pattern, line.strip())) >= share
 
 
-# ---- JSON, and what Python prints
+def _parsed(line, parse, kind):
+    """Tell whether a line is what a parser, which runs nothing, makes an object of this kind of."""
+    try:
+        return len(line) <= _LONGEST and isinstance(parse(line), kind)
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+        return False
 
 
-@_kind("JSON lines", _OF_TEXT, (_TEXT,), lambda head: list(JSON.parse(head.lines[0])))
-@_kind(
-    "JSON lines",
-    "give a row for each thing to --ratings or --pairs, or write the list of a key with tabs: "
-    + _PYTHON.format("[print(*json.loads(line)['KEY'], sep='\\t') for line in sys.stdin]", "baskets.tsv"),
-    (_BASKETS,),
-)
-def is_json_lines(head):
+def _by_python(program, out, module="json"):
+    return f'python -c "import {module}, sys; {program}" < FILE > {out}'
+
+
+def _sentences_of(column):
+    program = f"""/^#/ {{next}} NF {{printf "%s ", ${column}}} !NF {{print ""}}"""
+    return f"write a sentence a line: awk '{program}' FILE > text.txt"
+
+
+def _is_json_lines(head):
     if head.share(lambda line: line.lstrip()[:1] == "{" and fits(line, JSON)) < 0.9:
         return False
     alone = JSON.parse(head.lines[0]).values() if len(head.lines) == 1 else ()
     return not any(isinstance(value, list) and isinstance(next(iter(value), None), dict) for value in alone)
 
 
-def _rows_out(head):
-    rows = "json.load(sys.stdin)" + ("['KEY']" if head.lines[0].lstrip()[:1] == "{" else "")
-    return "write a list of rows as JSON lines, which tables are read from: " + _PYTHON.format(
-        f"[print(json.dumps(row)) for row in {rows}]", "rows.jsonl"
-    )
-
-
-@_kind("a JSON document", _rows_out)
 def _is_json_document(head):
     if not re.match(r'[\[{]\s*([\[{]\s*)*("[^"\n]*"\s*[:,\]}]|[\[{]|$)', head.lines[0].lstrip()):
         return False
@@ -142,101 +111,24 @@ def _is_json_document(head):
     return head.share(lambda line: re.match(inside, line) or fits(line.strip().rstrip(","), JSON)) >= 0.95
 
 
-@_kind(
-    "JSON arrays, one a line",
-    "write their parts with tabs: "
-    + _PYTHON.format("[print(*json.loads(line), sep='\\t') for line in sys.stdin]", "table.tsv"),
-)
-def _is_json_arrays(head):
-    return head.share(lambda line: _is_array(line.strip())) >= 0.9
+def _rows_out(head):
+    rows = "json.load(sys.stdin)" + ("['KEY']" if head.lines[0].lstrip()[:1] == "{" else "")
+    program = _by_python(f"[print(json.dumps(row)) for row in {rows}]", "rows.jsonl")
+    return f"write a list of rows as JSON lines, which tables are read from: {program}"
 
 
-def _is_array(line):
-    if len(line) > 100_000 or line[:1] != "[":
-        return False
-    try:
-        return isinstance(json.loads(line), list)
-    except (ValueError, RecursionError):
-        return False
-
-
-@_kind(
-    "an edge list of networkx with its attributes as Python dicts",
-    "give it to --edges",
-    (_TEXT, _BASKETS, "pairs", "ratings"),
-)
-def is_networkx(head):
+def _is_networkx(head):
     return head.share(lambda line: line.startswith("#") or ("{" in line and fits(line, NETWORKX))) >= 0.9
 
 
-def _literal(text, kind):
-    """Return whether a text is a literal of Python's of this kind; it is parsed, never run."""
-    if len(text) > 100_000:
-        return False
-    try:
-        return isinstance(ast.literal_eval(text.strip()), kind)
-    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
-        return False
-
-
-@_kind(
-    "Python's tuples, lists or dicts, one a line",
-    "write the parts of tuples and lists with tabs: "
-    + _PYTHON.replace("json", "ast").format(
-        "[print(*ast.literal_eval(line.strip(' \\n,')), sep='\\t') for line in sys.stdin]", "table.tsv"
-    ),
-)
 def _is_python(head):
-    closed = r"\(.*\),?|\[.*\],?|\{.*\},?"
-    if head.share(lambda line: re.fullmatch(closed, line.strip())) < 0.9:
+    if not _each(r"\(.*\),?|\[.*\],?|\{.*\},?")(head):
         return False
-    return head.share(lambda line: _literal(line.strip().rstrip(","), tuple | list | dict | set)) >= 0.9
+    kinds = tuple | list | dict | set
+    return head.share(lambda line: _parsed(line.strip().rstrip(",").strip(), ast.literal_eval, kinds)) >= 0.9
 
 
-@_kind(
-    "baskets in braces or brackets",
-    """take them off: sed 's/^"*[{[(]//; s/[])}]"*$//' FILE > baskets.txt""",
-    (_BASKETS,),
-)
-def _is_braces(head):
-    whole = r'("?[{\[(].*[}\])]"?)'
-    return head.share(lambda line: re.fullmatch(whole, line.strip())) >= 0.9
-
-
-# ---- markup, graphs, data sets
-
-
-@_kind(
-    "GraphML or GEXF",
-    "write its edges with networkx.write_weighted_edgelist(networkx.read_graphml(FILE), OUT), or read_gexf",
-)
-def _is_graph_xml(head):
-    return re.search(r"<(graphml|gexf)\b", "\n".join(head.lines[:20])) is not None
-
-
-@_kind("XML or HTML", "write what is needed of it as text or as a table", (_BASKETS, *TABLES))
-def _is_xml(head):
-    return re.match(r"\s*<(\?xml|!doctype|html|rss|svg)\b", head.lines[0], re.I) is not None
-
-
-_TRIPLE = re.compile(
-    r'\s*(<[^<>\s]*>|_:\S+)\s+<[^<>\s]*>\s+(<[^<>\s]*>|_:\S+|".*"(@[\w-]+|\^\^<\S*>)?)\s*(<\S+>\s*)?\.\s*'
-)
-
-
-@_kind(
-    "N-Triples",
-    """write subject and object as a table, without literals: awk '$3 !~ /^"/ {print $1 "\\t" $3}' FILE > edges.tsv""",
-)
-def _is_triples(head):
-    return head.share(lambda line: line.startswith("#") or _TRIPLE.fullmatch(line)) >= 0.9
-
-
-@_kind("Turtle", "write it as a table of subject and object")
-def _is_turtle(head):
-    return re.match(r"\s*@(prefix|base)\s+\S*\s*<[^>]*>\s*\.", head.lines[0]) is not None
-
-
+_TRIPLE = r'(<[^<>\s]*>|_:\S+)\s+<[^<>\s]*>\s+(<[^<>\s]*>|_:\S+|".*"(@[\w-]+|\^\^<\S*>)?)\s*(<\S+>\s*)?\.'
 _KONECT = re.compile(
     r"%\s*(sym|asym|bip)\s+(unweighted|positive|posweighted|signed|multisigned|weighted|multiweighted|dynamic|"
     r"multiposweighted)\s*"
@@ -246,9 +138,9 @@ _THIRD |= {"dynamic": "changes"} | dict.fromkeys(("positive", "posweighted", "mu
 
 
 def _konect(head):
-    """Return ("sym", "asym" or "bip"; what a third column holds, or None); None for no KONECT."""
+    """Return ("sym", "asym" or "bip"; what a third column holds, or None); two times None for no KONECT."""
     found = _KONECT.fullmatch(head.lines[0])
-    return found and (found[1], _THIRD.get(found[2]))
+    return (found[1], _THIRD.get(found[2])) if found else (None, None)
 
 
 def _of_konect(head):
@@ -270,155 +162,204 @@ def _of_konect(head):
     return f"take its header off, grep -v '^%' FILE > {kind}.txt, and give --{kind} {kind}.txt{flags}{because}"
 
 
-@_kind("a KONECT graph", _of_konect, (_TEXT, _BASKETS))
-def _is_konect(head):
-    return _konect(head) is not None
-
-
-@_kind("a bipartite KONECT graph", _of_konect, ("edges", "pairs"))
-def _is_konect_bipartite(head):
-    found = _konect(head)
-    return found is not None and found[0] == "bip"
-
-
-@_kind("a KONECT graph with ratings, signs or changes for weights", _of_konect, ("edges", "pairs"))
-def _is_konect_rated(head):
-    found = _konect(head)
-    return found is not None and found[1] not in (None, "weights")
-
-
-@_kind("Pajek's .net", "write its edges with networkx.write_weighted_edgelist(networkx.read_pajek(FILE), OUT)")
 def _is_pajek(head):
-    return re.match(r"\*(vertices|network)\b", head.lines[0], re.I) is not None and any(
-        re.match(r"\*(vertices)\s+\d+", line, re.I) for line in head.lines[:5]
+    return _first(r"\*(vertices|network)\b")(head) and any(
+        re.match(r"\*(vertices)\s+\d+", line, re.IGNORECASE) for line in head.lines[:5]
     )
 
 
-@_kind("GML", "write its edges with networkx.write_weighted_edgelist(networkx.read_gml(FILE), OUT)")
 def _is_gml(head):
     text = "\n".join(head.lines[:40])
-    return (
-        re.match(r'\s*(Creator\s+".*"\s+)?graph\s*\[', text) is not None and re.search(r"\bnode\s*\[", text) is not None
-    )
+    return bool(re.match(r'\s*(Creator\s+".*"\s+)?graph\s*\[', text) and re.search(r"\bnode\s*\[", text))
 
 
-@_kind("Graphviz's DOT", "write its edges as a table: source, target")
 def _is_dot(head):
-    return re.match(r"\s*(strict\s+)?(di)?graph\b[^{]*\{", head.lines[0]) is not None and any(
-        re.search(r"\S\s*-[->]\s*\S", line) for line in head.lines
-    )
+    begins = re.match(r"\s*(strict\s+)?(di)?graph\b[^{]*\{", head.lines[0])
+    return begins is not None and any(re.search(r"\S\s*-[->]\s*\S", line) for line in head.lines)
 
 
-@_kind("METIS adjacency lists", "write its edges as a table: source, target", TABLES)
 def _is_metis(head):
     lines = [line.split() for line in head.lines if not line.startswith("%")]
     if len(lines) < 4 or len(lines[0]) not in (2, 3, 4) or not all(cell.isdecimal() for row in lines for cell in row):
         return False
     n_nodes, n_edges = map(int, lines[0][:2])
-    rows = lines[1:]
-    return (
-        len(rows) == n_nodes
-        and len({len(row) for row in rows}) > 1
-        and sum(map(len, rows)) in (2 * n_edges, 4 * n_edges)
-        and len(lines) < _LINES
-    )
+    sizes = list(map(len, lines[1:]))
+    whole = len(sizes) == n_nodes and sum(sizes) in (2 * n_edges, 4 * n_edges) and len(lines) < _LINES
+    return whole and len(set(sizes)) > 1
 
 
-@_kind(
-    "a matrix in Matrix Market format",
-    "write it as a sparse matrix for --cooccurrence or --edges: "
-    "python -c \"import scipy.io, scipy.sparse; scipy.sparse.save_npz('matrix.npz', scipy.io.mmread('FILE'))\"",
-)
-def _is_matrix_market(head):
-    return head.lines[0].startswith("%%MatrixMarket")
-
-
-@_kind("LibSVM's rows of a label and feature:value", "write row and feature as a table of two columns")
-def _is_libsvm(head):
-    row = re.compile(r"[-+]?[\d.]+(\s+(qid:)?\d+:[-+\d.eE]+)+\s*(#.*)?")
-    return len(head.lines) > 1 and head.share(row.fullmatch) >= 0.95
-
-
-@_kind("ARFF", "cut its header off and give what stands below @data")
 def _is_arff(head):
     text = "\n".join(head.lines)
-    return re.search(r"(?im)^@relation\b", text) is not None and re.search(r"(?im)^@attribute\b", text) is not None
+    return all(re.search(rf"(?im)^@{word}\b", text) for word in ("relation", "attribute"))
 
 
-@_kind("an SQL dump", "write the table with the database's own export, as CSV")
 def _is_sql(head):
     statement = r"(?im)^\s*(create table|insert into|copy \S+ \(.*\) from stdin)\b"
-    begins = re.match(r"\s*(--|/\*|set\b|begin\b|drop table|create\b|insert into\b|pragma\b)", head.lines[0], re.I)
     return (
-        begins is not None
-        and len(re.findall(statement, "\n".join(head.lines))) > 0
+        _first(r"\s*(--|/\*|set\b|begin\b|drop table|create\b|insert into\b|pragma\b)")(head)
+        and re.search(statement, "\n".join(head.lines)) is not None
         and any(line.rstrip().endswith((";", ",")) for line in head.lines)
-        and head.share(lambda line: len(line.split()) > 0 and line.rstrip()[-1] in ";,()-/*") >= 0.5
+        and head.share(lambda line: line.rstrip()[-1] in ";,()-/*") >= 0.5
     )
 
 
-@_kind("CoNLL-U, a token a line", f"write a sentence a line: {_AWK_WORDS.replace('COLUMN', '2')}", (_TEXT,))
 def _is_conll_u(head):
     rows = [line.split("\t") for line in head.lines if not line.startswith("#")]
     return len(rows) > 4 and all(len(row) == 10 and re.fullmatch(r"\d+([-.]\d+)?", row[0]) for row in rows)
 
 
-@_kind("CoNLL columns, a token a line", f"write a sentence a line: {_AWK_WORDS.replace('COLUMN', '1')}", (_TEXT,))
 def _is_conll(head):
-    tags = re.compile(r"O|[BIES]-\w+")
-    cells = [line.split() for line in head.lines if not line.startswith(("#", "-DOCSTART-"))]
-    tagged = [len(row) > 1 and tags.fullmatch(row[-1]) is not None for row in cells]
-    return len(cells) >= 5 and len({len(row) for row in cells}) == 1 and all(tagged)
+    rows = [line.split() for line in head.lines if not line.startswith(("#", "-DOCSTART-"))]
+    tagged = all(len(row) > 1 and re.fullmatch(r"O|[BIES]-\w+", row[-1]) for row in rows)
+    return len(rows) >= 5 and len({len(row) for row in rows}) == 1 and tagged
 
 
-# ---- a table given as text or as baskets
-
-
-def _rows(lines, delimiter):
-    try:
-        return [row for row in csv.reader(lines, delimiter=delimiter) if row]
-    except csv.Error:
-        return []
-
-
-def csv_head(head):
+def _header(head):
     """Return the names of a table's columns (list of str); [] if it is no table with a header."""
     for delimiter in ",\t;|":
         names = [name.strip().strip('"') for name in head.lines[0].split(delimiter)]
         if len(names) < 2 or not sound_like_columns(names):
             continue
-        rows = _rows(head.lines, delimiter)
-        alike = sum(len(row) == len(names) for row in rows)
-        if len(rows) >= 3 and alike >= 0.9 * len(rows):
+        try:
+            rows = [row for row in csv.reader(head.lines, delimiter=delimiter) if row]
+        except csv.Error:
+            continue
+        if len(rows) >= 3 and sum(len(row) == len(names) for row in rows) >= 0.9 * len(rows):
             return names
     quoted = sum(line.startswith('"') for line in head.lines) > 0.1 * len(head.lines)
     return names if quoted and len(names) == 1 and sound_like_columns(names) else []
 
 
-@_kind("a table with a header", _OF_TEXT, (_TEXT,), csv_head)
-def _is_csv(head):
-    return bool(csv_head(head))
+def _has_header(head):
+    return bool(_header(head))
 
 
-def _numbered(head):
-    """Return the remedy with the number of the column that has the most blanks."""
-    rows = [row.split("\t") for row in head.lines]
-    blanks = [sum(cell.count(" ") for cell in cells) for cells in zip(*rows, strict=True)]
-    return _OF_TEXT.replace("COLUMN", str(blanks.index(max(blanks)) + 1))
-
-
-@_kind("a table without a header", _numbered, (_TEXT,))
 def _is_table_of_text(head):
     """Three columns or more parted by tabs in every line, of which one has another name without blanks each time."""
     rows = [line.split("\t") for line in head.lines]
     if len(rows) < _FEW or len({len(row) for row in rows}) > 1 or len(rows[0]) < 3:
         return False
-    return any(len(set(cells)) == len(rows) and not any(map(_BLANK.search, cells)) for cells in zip(*rows, strict=True))
+    columns = zip(*rows, strict=True)
+    return any(len(set(cells)) == len(rows) and not re.search(r"\s", "".join(cells)) for cells in columns)
 
 
-@_kind("a log, a row for each thing", "give it to --ratings, or --pairs", (_BASKETS,))
-def _is_log_by_header(head):
-    return bool(csv_head(head))
+def _numbered(head):
+    """Return the remedy with the number of the column that has the most blanks."""
+    columns = zip(*(row.split("\t") for row in head.lines), strict=True)
+    blanks = [sum(cell.count(" ") for cell in cells) for cells in columns]
+    return _OF_TEXT.replace("COLUMN", str(blanks.index(max(blanks)) + 1))
+
+
+_AS_TEXT = "write its rows as text"
+_AS_EDGES = "write its edges as a table: source, target"
+_BY_NETWORKX = "write its edges with networkx.write_weighted_edgelist(networkx.{}(FILE), OUT)"
+_OUT_OF_ARROW = "write it as Parquet: datasets.load_from_disk(DIR).to_parquet(FILE)"
+_ITEMS_OUT = _by_python("[print(*json.loads(line)['KEY'], sep='\\t') for line in sys.stdin]", "baskets.tsv")
+_ARRAYS_OUT = _by_python("[print(*json.loads(line), sep='\\t') for line in sys.stdin]", "table.tsv")
+_PYTHON_OUT = _by_python(
+    "[print(*ast.literal_eval(line.strip(' \\n,')), sep='\\t') for line in sys.stdin]", "table.tsv", "ast"
+)
+_TRIPLES_OUT = """awk '$3 !~ /^"/ {print $1 "\\t" $3}' FILE > edges.tsv"""
+_MATRIX_OUT = "import scipy.io, scipy.sparse; scipy.sparse.save_npz('matrix.npz', scipy.io.mmread('FILE'))"
+
+KINDS = [  # in the order in which they are asked
+    Kind(
+        "a zip archive or an Excel workbook",  # which tables and matrices know themselves
+        f"{_AS_TEXT}, unpacked",
+        _starts(b"PK\x03\x04"),
+        ("text", "baskets", "column"),
+    ),
+    Kind("an old Excel workbook", _AS_TEXT, _starts(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")),
+    Kind(_PARQUET, _OF_TEXT, _starts(b"PAR1"), ("text",)),
+    Kind(_PARQUET, f"{_AS_TEXT}, unpacked", _starts(b"PAR1"), ("baskets",)),
+    Kind("an HDF5 file", _AS_TEXT, _starts(b"\x89HDF\r\n\x1a\n")),
+    Kind("an SQLite database", _AS_TEXT, _starts(b"SQLite format 3\0")),
+    Kind("a NumPy array", _AS_TEXT, _starts(b"\x93NUMPY")),
+    Kind("a PDF file", _AS_TEXT, _starts(b"%PDF-")),
+    Kind("an Arrow file", _OUT_OF_ARROW, _starts(b"ARROW1")),
+    Kind("an Arrow stream, as the library datasets saves to disk", _OUT_OF_ARROW, _starts(b"\xff\xff\xff\xff")),
+    Kind(
+        "a pickle of Python's",
+        "it is not opened, as it may run any code; write it as text with the program that made it",
+        lambda head: re.match(rb"\x80[\x02-\x05][\x95\x8a-\x8f}\](cX}q]", head.data) is not None,
+    ),
+    Kind("JSON lines", _OF_TEXT, _is_json_lines, ("text",), lambda head: list(JSON.parse(head.lines[0]))),
+    Kind(
+        "JSON lines",
+        f"give a row for each thing to --ratings or --pairs, or write the list of a key with tabs: {_ITEMS_OUT}",
+        _is_json_lines,
+        ("baskets",),
+    ),
+    Kind("a JSON document", _rows_out, _is_json_document),
+    Kind(
+        "JSON arrays, one a line",
+        f"write their parts with tabs: {_ARRAYS_OUT}",
+        lambda head: head.share(lambda line: _parsed(line.strip(), json.loads, list)) >= 0.9,
+    ),
+    Kind(
+        "an edge list of networkx with its attributes as Python dicts",
+        "give it to --edges",
+        _is_networkx,
+        ("text", "baskets", "pairs", "ratings"),
+    ),
+    Kind(
+        "Python's tuples, lists or dicts, one a line",
+        f"write the parts of tuples and lists with tabs: {_PYTHON_OUT}",
+        _is_python,
+    ),
+    Kind(
+        "baskets in braces or brackets",
+        """take them off: sed 's/^"*[{[(]//; s/[])}]"*$//' FILE > baskets.txt""",
+        _each(r'("?[{\[(].*[}\])]"?)'),
+        ("baskets",),
+    ),
+    Kind(
+        "GraphML or GEXF",
+        f"{_BY_NETWORKX.format('read_graphml')}, or read_gexf",
+        lambda head: re.search(r"<(graphml|gexf)\b", "\n".join(head.lines[:20])) is not None,
+    ),
+    Kind(
+        "XML or HTML",
+        "write what is needed of it as text or as a table",
+        _first(r"\s*<(\?xml|!doctype|html|rss|svg)\b"),
+        ("baskets", *_TABLES),
+    ),
+    Kind(
+        "N-Triples",
+        f"write subject and object as a table, without literals: {_TRIPLES_OUT}",
+        _each(rf"#.*|{_TRIPLE}"),
+    ),
+    Kind("Turtle", "write it as a table of subject and object", _first(r"\s*@(prefix|base)\s+\S*\s*<[^>]*>\s*\.")),
+    Kind("a KONECT graph", _of_konect, lambda head: _konect(head)[0] is not None, ("text", "baskets")),
+    Kind("a bipartite KONECT graph", _of_konect, lambda head: _konect(head)[0] == "bip", ("edges", "pairs")),
+    Kind(
+        "a KONECT graph with ratings, signs or changes for weights",
+        _of_konect,
+        lambda head: _konect(head)[1] not in (None, "weights"),
+        ("edges", "pairs"),
+    ),
+    Kind("Pajek's .net", _BY_NETWORKX.format("read_pajek"), _is_pajek),
+    Kind("GML", _BY_NETWORKX.format("read_gml"), _is_gml),
+    Kind("Graphviz's DOT", _AS_EDGES, _is_dot),
+    Kind("METIS adjacency lists", _AS_EDGES, _is_metis, _TABLES),
+    Kind(
+        "a matrix in Matrix Market format",
+        f'write it as a sparse matrix for --cooccurrence or --edges: python -c "{_MATRIX_OUT}"',
+        lambda head: head.lines[0].startswith("%%MatrixMarket"),
+    ),
+    Kind(
+        "LibSVM's rows of a label and feature:value",
+        "write row and feature as a table of two columns",
+        lambda head: len(head.lines) > 1 and _each(r"[-+]?[\d.]+(\s+(qid:)?\d+:[-+\d.eE]+)+\s*(#.*)?", 0.95)(head),
+    ),
+    Kind("ARFF", "cut its header off and give what stands below @data", _is_arff),
+    Kind("an SQL dump", "write the table with the database's own export, as CSV", _is_sql),
+    Kind("CoNLL-U, a token a line", _sentences_of(2), _is_conll_u, ("text",)),
+    Kind("CoNLL columns, a token a line", _sentences_of(1), _is_conll, ("text",)),
+    Kind("a table with a header", _OF_TEXT, _has_header, ("text",), _header),
+    Kind("a table without a header", _numbered, _is_table_of_text, ("text",)),
+    Kind("a log, a row for each thing", "give it to --ratings, or --pairs", _has_header, ("baskets",)),
+]
 
 
 # ---- asking them all
@@ -431,38 +372,38 @@ def recognise(data, where):
         "column", of text in a table
     """
     head = Head.of(data)
-    if not head.lines:
-        return None
-    return next((kind for kind in KINDS if where in kind.where and kind.test(head)), None)
+    return next((kind for kind in KINDS if head.lines and where in kind.where and kind.test(head)), None)
 
 
 def refuse(name, data, where):
     """Raise InputError if a file is of a foreign format; name : str, of the file; otherwise as `recognise`."""
     kind = recognise(data, where)
-    if kind is not None:
-        head = Head.of(data)
-        override = "give --delimiter if it is a table all the same" if where in TABLES else _PLAIN
-        what = {"text": "text", "baskets": "baskets, one a line"}.get(where, "a table of rows")
-        columns = kind.columns(head) if kind.columns else []
-        columns = names_in(name) if kind.name == _PARQUET else columns
-        remedy = kind.remedy(head) if callable(kind.remedy) else kind.remedy
-        if where == "text" and kind.remedy is _OF_TEXT and columns:
-            remedy = f"say which column holds the text: --text-col {shlex.quote(column_of_text(columns))}"
-        shown = f" Its columns: {', '.join(columns)[:200]}." if columns else ""
-        raise InputError(f"{name}: looks like {kind.name}, not like {what}; {remedy} ({override}).{shown}")
+    if kind is None:
+        return
+    head = Head.of(data)
+    override = "give --plain to read it as it is"
+    if where in _TABLES:
+        override = "give --delimiter if it is a table all the same"
+    what = {"text": "text", "baskets": "baskets, one a line"}.get(where, "a table of rows")
+    columns = names_in(name) if kind.name == _PARQUET else kind.columns(head) if kind.columns else []
+    remedy = kind.remedy(head) if callable(kind.remedy) else kind.remedy
+    if where == "text" and kind.remedy is _OF_TEXT and columns:
+        remedy = f"say which column holds the text: --text-col {shlex.quote(column_of_text(columns))}"
+    shown = f" Its columns: {', '.join(columns)[:200]}." if columns else ""
+    raise InputError(f"{name}: looks like {kind.name}, not like {what}; {remedy} ({override}).{shown}")
 
 
 def form_of_records(data, where):
-    """Return the `records.Form` of a table whose rows name their own cells, by its beginning; None for another.
+    """Return the `rows.Form` of a table whose rows name their own cells, by its beginning; None for another.
 
-    data : bytes, unpacked; where : str, "edges", "pairs" or "ratings"
+    data : bytes, unpacked; where : str, as of `recognise`
     """
     head = Head.of(data)
     if not head.lines:
         return None
-    if is_json_lines(head) or (where == "column" and re.match(rb'\s*\{[ \t]*"', data)):  # whose lines may be long
+    if _is_json_lines(head) or (where == "column" and re.match(rb'\s*\{[ \t]*"', data)):  # whose lines may be long
         return JSON
-    return NETWORKX if where == "edges" and is_networkx(head) else None
+    return NETWORKX if where == "edges" and _is_networkx(head) else None
 
 
 def beginnings(files):
@@ -472,6 +413,6 @@ def beginnings(files):
     for path in find_files(present) if present else ():
         local = path != STDIN and scheme_of(path) is None
         remote += scheme_of(path) is not None
-        if (remote > 1 and not local) or (local and (not os.path.isfile(path) or file_stamp(path) is None)):
+        if (remote > 1 and not local) or (local and not os.path.isfile(path)):
             continue
         yield "standard input" if path == STDIN else path, first_bytes(path, LOOKED_AT)

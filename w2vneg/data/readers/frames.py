@@ -1,16 +1,22 @@
-"""Tables in memory: data frames, arrays, matrices, graphs and lists of rows, read as the same in a file would be.
+"""Tables that are columns already: in memory, as data frames, arrays, matrices, graphs, lists of rows; and Parquet.
 
-A name is what a file would hold: text as it is, a number as its decimals, a whole one without them. So vocabulary and
-ids are the file's.
+All is read as the same in a text file would be. A name is what that would hold: text as it is, a number as its
+decimals, a whole one without them. So vocabulary and ids are the file's. Parquet needs pyarrow.
 """
 
 import datetime
+import os
 from dataclasses import replace
 
-from ...ground.errors import ConfigError, InputError
-from .cells import NameColumn, as_names, as_numbers, as_texts, rows_at_once
+import numpy as np
 
-_SAMPLE = 100  # cells that tell whether a column of mixed objects holds numbers
+from ...ground.errors import ConfigError, InputError, W2vnegError, require
+from ...ground.files.memory import memory_size
+from .cells import Batch, NameColumn, as_names, as_numbers, as_texts, rows_at_once
+from .columns import Head, find_columns
+from .layout import mostly_numbers
+
+_SAMPLE = 100  # cells that tell what a column holds
 
 
 class InMemoryTable:
@@ -30,7 +36,7 @@ class InMemoryTable:
         self.named = head is not None
         self.head = [str(i + 1) for i in range(len(columns))] if head is None else list(map(str, head))
         self.bytes = sum(column.nbytes for column in columns)
-        self.position = self.unpacked = self.bytes  # as a `sources.Source` has them once it is read
+        self.position = self.unpacked = self.bytes  # as a `sources.ByteStream` has them once it is read
 
     def __len__(self):
         return len(self.columns[0])
@@ -50,15 +56,12 @@ class InMemoryTable:
     @classmethod
     def of(cls, data):
         """Make one of a pandas or polars DataFrame or Series, a pyarrow table, a sparse matrix, an array, a graph of
-        networkx, or a list of rows.
-
-        Returns None for what is none of these, and a InMemoryTable as it is; ConfigError if rows are of several
-        lengths.
+        networkx, or a list of rows; None for what is none of these. ConfigError if rows are of several lengths.
         """
         if isinstance(data, cls):
             return data
         if isinstance(data, list | tuple):
-            return cls._of_rows(data) if data and isinstance(data[0], list | tuple) else None
+            return cls("list", _columns_of(data)) if data and isinstance(data[0], list | tuple) else None
         name = type(data).__name__
         if is_graph(data):
             return cls._of_graph(name, data)
@@ -85,35 +88,13 @@ class InMemoryTable:
         edges = list(graph.edges(data="weight", default=1))
         if not edges:
             raise ConfigError(f"the {name} has no edges")
-        weighted = any("weight" in about for *_, about in graph.edges(data=True))
-        columns = cls._of_rows(edges).columns[: 2 + weighted]
-        found = cls(name, columns, ["source", "target", "weight"][: 2 + weighted])
+        n_columns = 2 + any("weight" in about for *_, about in graph.edges(data=True))
+        found = cls(name, _columns_of(edges)[:n_columns], ["source", "target", "weight"][:n_columns])
         found.nodes, found.directed = list(graph), graph.is_directed()
         return found
 
     @classmethod
-    def _of_rows(cls, rows):
-        import numpy as np
-
-        width = len(rows[0])
-        for number, row in enumerate(rows):
-            if not isinstance(row, list | tuple) or len(row) != width:
-                raise ConfigError(f"row {number} (from 0 on), {row!r:.60}, has not the {width} cells of the first")
-            if isinstance(row[-1], dict):
-                raise ConfigError(
-                    f"row {number} (from 0 on), {row!r:.60}, ends with a dict; give a number, or networkx's graph"
-                )
-        columns = []
-        for cells in zip(*rows, strict=True):
-            column = np.empty(len(rows), object)
-            column[:] = cells
-            columns.append(column)
-        return cls("list", columns)
-
-    @classmethod
     def _of_array(cls, name, array):
-        import numpy as np
-
         if array.dtype.names:
             return cls(name, [array[field] for field in array.dtype.names], array.dtype.names)
         if array.ndim == 1:
@@ -122,31 +103,33 @@ class InMemoryTable:
             raise ConfigError(f"{name}: a table is an array of two dimensions, a pair a row, not of {array.ndim}")
         columns = list(np.asarray(array).T)
         if array.dtype.kind == "f":  # ids beside weights: the array made them decimals, the user did not
-            columns = [_whole(column) for column in columns]
+            with np.errstate(invalid="ignore"):
+                whole = [column.astype(np.int64) for column in columns]
+            columns = [one if (one == column).all() else column for one, column in zip(whole, columns, strict=True)]
         return cls(name, columns)
 
     def batches(self, columns, times):
-        """Yield (where, number of rows, columns, labels), as `readers.tables.Batch` has them; see `Tables`."""
-        from .columns import Head, find_columns
-
+        """Yield a `Batch` after the other; columns : list of layout.Column; times : cells.Times"""
         cells = [[str(cell) for cell in column[:_SAMPLE] if str(cell).strip()] for column in self.columns]
-        numeric = [_is_numeric(column) for column in self.columns]
+        numeric = [
+            mostly_numbers(some) if column.dtype.kind in "OUST" else column.dtype.kind in "iuf"
+            for column, some in zip(self.columns, cells, strict=True)
+        ]
         if self.matrix is not None:  # its columns are known, and its third is the weight
             columns = [replace(c, asked=c.asked or c.default) if c.default in (1, 2, 3) else c for c in columns]
         found, labels = find_columns(self.name, columns, Head(self.head, self.named, numeric, cells))
-        present = [column for column in columns if found[column.key] is not None]
         n_rows = rows_at_once(columns)
         for start in range(0, len(self), n_rows):
-            rows = slice(start, start + n_rows)
 
             def where(row, start=start):
                 return f"{self.name}: row {start + row} (from 0 on)"
 
-            read = dict.fromkeys((column.key for column in columns), None)
-            for column in present:
-                cells = self.columns[found[column.key]][rows]
-                read[column.key] = read_cells(cells, column, labels[column.key], where, times)
-            yield where, min(n_rows, len(self) - start), read, labels
+            read = {}
+            for column in columns:
+                place = found[column.key]
+                cells = None if place is None else self.columns[place][start : start + n_rows]
+                read[column.key] = read_cells(cells, column, labels, where, times)
+            yield Batch(where, min(n_rows, len(self) - start), read, labels)
 
 
 def is_graph(data):
@@ -154,10 +137,23 @@ def is_graph(data):
     return hasattr(data, "is_directed") and hasattr(data, "edges")
 
 
+def _columns_of(rows):
+    """Return the columns of a list of rows, as arrays of objects."""
+    for number, row in enumerate(rows):
+        if not isinstance(row, list | tuple) or len(row) != len(rows[0]):
+            raise ConfigError(f"row {number} (from 0 on), {row!r:.60}, has not the {len(rows[0])} cells of the first")
+        if isinstance(row[-1], dict):
+            raise ConfigError(
+                f"row {number} (from 0 on), {row!r:.60}, ends with a dict; give a number, or networkx's graph"
+            )
+    columns = [np.empty(len(rows), object) for _ in rows[0]]
+    for column, cells in zip(columns, zip(*rows, strict=True), strict=True):
+        column[:] = cells
+    return columns
+
+
 def _cells(series):
     """Return a column of a data frame as an array whose cells are what a file of it would hold."""
-    import numpy as np
-
     if getattr(getattr(series, "dtype", None), "tz", None) is not None:
         series = series.dt.tz_convert(None)
     null_count = getattr(series, "null_count", None)  # of polars, which makes decimals of whole numbers beside a null
@@ -168,71 +164,146 @@ def _cells(series):
     return series.to_numpy()
 
 
-def _whole(column):
-    import numpy as np
+def read_cells(cells, column, labels, where, times):
+    """Return an array of any cells, or None, as a column is to be read: a NameColumn, numbers, times or texts."""
+    if cells is None:
+        return None
+    if column.kind == "time" and cells.dtype.kind == "O" and len(cells) and isinstance(cells[0], datetime.date):
+        import pandas as pd
 
-    with np.errstate(invalid="ignore"):
-        whole = column.astype(np.int64)
-    return whole if (whole == column).all() else column
-
-
-def _is_numeric(cells):
-    """Return whether a column holds numbers: by its type or, if it may hold anything, by its first cells."""
-    from .layout import mostly_numbers
-
-    if cells.dtype.kind in "OUST":
-        return mostly_numbers([str(cell) for cell in cells[:_SAMPLE] if str(cell).strip()])
-    return cells.dtype.kind in "iuf"
+        cells = pd.to_datetime(pd.Series(cells), utc=True).dt.tz_localize(None).to_numpy()
+    read = {"name": _names, "time": times.read, "text": as_texts}.get(column.kind, as_numbers)
+    return read(cells, column, labels[column.key], where)
 
 
-def read_cells(cells, column, label, where, times):
-    """Return an array of any cells as a column is to be read: a NameColumn, numbers, times or texts (see `cells`)."""
-    return _READ.get(column.kind, _numbers)(cells, column, label, where, times)
-
-
-def _names(cells, column, label, where, times):
-    import numpy as np
+def _names(cells, column, label, where):
     import pandas as pd
 
     codes, different = pd.factorize(cells)
     texts = pd.Series(different).astype(str).tolist() if different.dtype.kind == "M" else different.tolist()
-    texts = [*map(_text, texts), ""]  # code -1, of a missing cell, takes the last
+    for code, cell in enumerate(texts):  # ids that are decimals only as one beside them is missing, as 1.0, are whole
+        whole = isinstance(cell, float) and cell.is_integer() and abs(cell) < 2**53
+        texts[code] = str(int(cell) if whole else cell)
+    texts.append("")  # code -1, of a missing cell, takes it
 
     def place(code):
         return where(int(np.argmax(codes == (code if code < len(texts) - 1 else -1))))
 
     for code, text in enumerate(texts):
-        if "\0" in text or not _is_text(text):
+        if "\0" in text or text.encode(errors="ignore").decode() != text:
             raise InputError(f"{place(code)}: the name {text!r:.60} in {label} holds NUL or a lone surrogate")
     used = texts if (codes < 0).any() else texts[:-1]
     names = as_names(np.array(used, object), column, label, place)
     return NameColumn(names.codes[codes], names.names)
 
 
-def _text(cell):
-    """Return a cell as a name; ids that are decimals only as one beside them is missing, such as 1.0, are whole."""
-    whole = isinstance(cell, float) and cell.is_integer() and abs(cell) < 2**53
-    return str(int(cell) if whole else cell)
+def read_parquet(source, pieces, columns, times):
+    """Yield a `Batch` after the other of a Parquet file.
 
+    source : sources.ByteStream; columns : list of layout.Column; times : cells.Times
+    pieces : iterable of bytes, its content; read only where it is a packed file, or no file (a pipe)
+    MissingExtraError without pyarrow; InputError as for text, a row by its number from 1 on
+    """
+    require("pyarrow", "parquet", f"reading {source.name}, which is a Parquet file,")
+    import pyarrow as pa
+    import pyarrow.parquet
 
-def _is_text(text):
+    whole = source.stamp and _is_parquet(source.path)
+    place = source.path if whole else pa.BufferReader(_joined(source.name, pieces))
     try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+        with pa.parquet.ParquetFile(place) as file:
+            names, kinds = file.schema_arrow.names, pa.types
+            numeric = [
+                kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_decimal(kind)
+                for kind in file.schema_arrow.types
+            ]
+            found, labels = find_columns(source.name, columns, Head(names, True, numeric, _sample(file, len(names))))
+            wanted = {key: names[at] for key, at in found.items() if at is not None}
+            first_row = 1
+            for batch in file.iter_batches(rows_at_once(columns), columns=list(dict.fromkeys(wanted.values()))):
+                if batch.num_rows:
+
+                    def where(row, first=first_row):
+                        return f"{source.name}: row {first + row}"
+
+                    read = {
+                        column.key: _of_arrow(batch.column(wanted[column.key]), column, labels, where, times)
+                        if column.key in wanted
+                        else None
+                        for column in columns
+                    }
+                    yield Batch(where, batch.num_rows, read, labels)
+                first_row += batch.num_rows
+    except W2vnegError:
+        raise
+    except (pa.ArrowException, OSError, ValueError, KeyError) as error:  # damaged pages; text that is not UTF-8
+        raise InputError(f"{source.name}: cannot be read as Parquet ({error})") from error
 
 
-def _numbers(cells, column, label, where, times):
-    return as_numbers(cells, column, label, where)
+def names_in(path):
+    """Return the names of the columns of a Parquet file (list of str); [] if it cannot be read, or without pyarrow."""
+    try:
+        import pyarrow.parquet
+
+        return pyarrow.parquet.read_schema(path).names
+    except (ImportError, OSError, ValueError):
+        return []
 
 
-def _times(cells, column, label, where, times):
-    import pandas as pd
+def _sample(file, n_columns):
+    """Return some cells of each column as text."""
+    batch = next(file.iter_batches(_SAMPLE), None)
+    if batch is None or batch.num_columns != n_columns:
+        return [[] for _ in range(n_columns)]
+    return [[str(cell) for cell in column.to_pylist() if cell is not None] for column in batch.columns]
 
-    if cells.dtype.kind == "O" and len(cells) and isinstance(cells[0], datetime.date):
-        cells = pd.to_datetime(pd.Series(cells), utc=True).dt.tz_localize(None).to_numpy()
-    return times.read(cells, column, label, where)
+
+def _joined(name, pieces):
+    """Return all of a file that cannot be read here and there, within a quarter of the memory."""
+    held, size, most = [], 0, memory_size() // 4
+    for piece in pieces:
+        held.append(piece)
+        size += len(piece)
+        if size > most:
+            raise InputError(f"{name}: more than {most / 1e9:.1f} GB of Parquet, packed or piped; unpack it to a file")
+    return b"".join(held)
 
 
-_READ = {"name": _names, "time": _times, "text": as_texts}
+def _is_parquet(path):
+    with open(path, "rb") as file:
+        head = file.read(4)
+        file.seek(-min(4, os.path.getsize(path)), os.SEEK_END)
+        return head == file.read(4) == b"PAR1"
+
+
+def _of_arrow(cells, column, labels, where, times):
+    """Return an Arrow array as a column is to be read."""
+    import pyarrow as pa
+
+    label = labels[column.key]
+    if column.kind == "name":
+        return _names_of_arrow(cells, column, label, where)
+    if column.kind == "text":
+        return as_texts(cells.to_pylist(), column, label, where)
+    if pa.types.is_decimal(cells.type):
+        cells = cells.cast(pa.float64())
+    read = times.read if column.kind == "time" else as_numbers
+    return read(cells.to_numpy(zero_copy_only=False), column, label, where)
+
+
+def _names_of_arrow(cells, column, label, where):
+    """Return a NameColumn of any Arrow array, each name as Arrow writes it."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_dictionary(cells.type):
+        cells = cells.dictionary_decode()
+    texts = cells.cast(pa.string())
+    if pa.types.is_floating(cells.type):  # ids beside a missing one; 1.0 is called 1, as in a data frame
+        texts = pc.replace_substring_regex(texts, r"\.0$", "")
+        texts = pc.if_else(pc.fill_null(pc.is_nan(cells), False), pa.scalar(None, pa.string()), texts)
+    cells = pc.fill_null(texts, "").dictionary_encode()
+    codes = cells.indices.to_numpy()
+    different = np.asarray(cells.dictionary.to_pylist(), object)
+    names = as_names(different, column, label, lambda code: where(int(np.argmax(codes == code))))
+    return NameColumn(names.codes[codes], names.names)

@@ -4,9 +4,12 @@ import csv
 import io
 import re
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 
 from ...ground.errors import ConfigError, InputError
+from .cells import is_number
 from .column_names import columns_meant, meant_by, sound_like_columns, twins, without_kind
 from .columns import Head, find_columns
 
@@ -27,13 +30,10 @@ class Column:
     asked : str or int, its name in the header or its number from 1 on; None for what the names say, else `default`
     default : int, a number from 1 on, or None for a column that need not be there
     means : tuple of str, what its name may mean (`column_names`), the likeliest first; of two columns of names, the
-        meanings at one place go together
-    words : str, what it holds, in words
+        meanings at one place go together; words : str, what it holds, in words
     if_number : bool, `default` holds only of a table without a header, where numbers stand there that may be weights
-    only_numbers : bool, a name counts only where numbers stand below
-    may_be_empty : bool, whether a name may be empty
-    above_zero : bool, whether a weight of 0 is a mistake
-    lenient : bool, whether a bad cell is marked, as code -1 or NaN, and not refused
+    only_numbers : bool, a name counts only where numbers stand below; may_be_empty : bool, a name may be empty
+    above_zero : bool, a weight of 0 is a mistake; lenient : bool, a bad cell is marked, as code -1 or NaN, not refused
     """
 
     key: str
@@ -52,10 +52,8 @@ class Column:
 
 @dataclass(frozen=True)
 class Layout:
-    """How one file is to be read.
-
-    delimiter : str, of one byte (a blank: any number of blanks and tabs); quoting : bool; header : bool
-    n_fields : int, in each row; places : dict, key -> place from 0 on or None; labels : dict, key -> words for messages
+    """How one file is to be read: with a delimiter of one byte (a blank: any number of blanks and tabs), so many fields
+    in each row, and the places and `Labels` of columns, by their keys.
     """
 
     delimiter: str
@@ -68,16 +66,12 @@ class Layout:
 
 def delimiter_of(text):
     r"""Return the delimiter that `text` means: itself, a word (tab, comma, blank, …), or ``\t``; None for None."""
-    if text is None:
-        return None
-    if text in ("\\t", "space"):
-        return "\t" if text == "\\t" else " "
+    if text in (None, "\\t", "space"):
+        return {"\\t": "\t", "space": " "}.get(text)
     chosen = DELIMITERS.get(text, text)
     if chosen != "::" and (len(chosen.encode()) != 1 or chosen in '\r\n"\0' or chosen.isalnum()):
-        known = ", ".join(DELIMITERS)
-        raise ConfigError(
-            f"the delimiter must be a single sign that stands in no name, or one of {known}; not {text!r}"
-        )
+        known = f"a single sign that stands in no name, or one of {', '.join(DELIMITERS)}"
+        raise ConfigError(f"the delimiter must be {known}; not {text!r}")
     return chosen
 
 
@@ -89,25 +83,24 @@ def named(delimiter):
 def find_layout(name, sample, columns, delimiter=None, header=None, quoting=True):
     """Settle how a file is read, by its first lines: a `Layout`.
 
-    name : str, of the file, for messages
-    sample : str, whole lines from the file's beginning, at least one not blank; only the first need be a complete
-        row
-    columns : list of Column; delimiter : str, as `delimiter_of` returns it, detected if None; header : bool,
-        detected if None; quoting : bool, quotes mean something
+    name : str, of the file, for messages; columns : list of Column; quoting : bool, quotes mean something
+    sample : str, whole lines from the file's beginning, at least one not blank; only the first need be a complete row
+    delimiter : str, as `delimiter_of` returns it; header : bool; both are detected if None
     InputError if there is only one column, a column asked for is missing or stands twice, or two are the same
     """
-    first_line = sum(not line.strip() for line in sample[: len(sample) - len(sample.lstrip())].split("\n")[:-1]) + 1
-    where = f"{name}:{first_line}"
-    names = [column.asked for column in columns if _is_name(column.asked)]
+    n_blank = sample[: len(sample) - len(sample.lstrip())].count("\n")
+    where = f"{name}:{n_blank + 1}"
+    names = [c.asked for c in columns if isinstance(c.asked, str) and not c.asked.isdecimal()]
     of_text = columns[0].kind == "text"
     chosen = delimiter or _found_delimiter(where, sample, names, of_text)
     rows = rows_of(sample, chosen, quoting)
-    if of_text and rows[0][0].strip() not in (names or [rows[0][0].strip()]) and len(rows[0]) == 1:
+    head = [cell.strip() for cell in rows[0]]
+    if of_text and len(head) == 1 and names and head[0] not in names:
         raise InputError(
             f"{where}: no table with a column called {names[0]!r}, but {_shown(sample)}; name the tables alone, as "
             "'DIR/*.parquet', or the column by its number; --text-col none is for plain text"
         )
-    if len(rows[0]) == 1 and not of_text:
+    if len(head) == 1 and not of_text:
         found = _candidates(sample)
         instead = f" (it looks like {named(found[0])})" if found and found[0] != chosen else ""
         raise InputError(
@@ -116,14 +109,12 @@ def find_layout(name, sample, columns, delimiter=None, header=None, quoting=True
         )
     has_header = header
     if header is None:
-        has_header = _has_header(rows, names) or (of_text and sound_like_columns(list(map(str.strip, rows[0]))))
+        has_header = _has_header(rows, names) or (of_text and sound_like_columns(head))
     if names and header is False:
         raise ConfigError(f"column {names[0]!r}: without a header, columns go by their numbers, from 1 on")
-    head = [cell.strip() for cell in rows[0]]
     if has_header and len(rows) > 1 and {len(row) for row in rows[1:]} == {len(head) + 1} and columns_meant(head):
         head = ["", *head]  # as R writes it: the names of rows have no column of their own
-    below = [row for row in rows[has_header:] if len(row) == len(head)]
-    cells = [[cell for row in below if (cell := row[i].strip())] for i in range(len(head))]
+    cells = _cells_below(rows[has_header:], len(head))
     numeric = [mostly_numbers(own) for own in cells]
     shown = head if has_header else [str(i + 1) for i in range(len(head))]
     places, labels = find_columns(where, columns, Head(shown, has_header, numeric, cells, sign=chosen))
@@ -131,6 +122,12 @@ def find_layout(name, sample, columns, delimiter=None, header=None, quoting=True
         labels.said = (f"parted by {named(chosen)}", *labels.said)
     single = STAND_IN if chosen == "::" else chosen
     return Layout(single, quoting and chosen != "::", has_header, len(head), places, labels)
+
+
+def _cells_below(rows, n_columns):
+    """Return the cells of each column that are not blank (list of list of str), of rows of so many."""
+    rows = [list(map(str.strip, row)) for row in rows if len(row) == n_columns]
+    return [[row[i] for row in rows if row[i]] for i in range(n_columns)]
 
 
 def without_foreword(sample, delimiter=None):
@@ -153,9 +150,11 @@ def without_foreword(sample, delimiter=None):
         rows = [(i, len(rows_of(line, sign)[0])) for i, line in enumerate(lines[: first + 20]) if line.strip()]
         most = next((at for at, (_, size) in enumerate(rows) if size > 1), 0)
         titles = [i for i, _ in rows[:most]]
-    elif _names_columns(lines[comments[-1]], rows_of(rest, sign), sign):
-        header = comments.pop()
-        lines[header] = lines[header].lstrip("#% ")
+    else:
+        header = lines[comments[-1]].lstrip("#% ")
+        names = rows_of(header, sign)[0]
+        if len(names) == len(rows_of(rest, sign)[0]) and len(columns_meant(names)) > 1:
+            lines[comments.pop()] = header
     for i in comments + titles:
         lines[i] = ""
     return "\n".join(lines), len(comments) + len(titles)
@@ -169,11 +168,6 @@ def _is_comment(line):
     return text.rstrip() in ("#", "%") or text[1] in " \t#%" or len(columns_meant(re.split(r"[,;|\t ]+", text))) > 1
 
 
-def _names_columns(comment, rows, sign):
-    head = rows_of(comment.lstrip("#% "), sign)[0]
-    return len(head) == len(rows[0]) and len(columns_meant(head)) > 1
-
-
 def rows_of(text, delimiter, quotes=True):
     """Return the first rows of `text` as lists of cells."""
     quoting = csv.QUOTE_MINIMAL if quotes and delimiter != "::" else csv.QUOTE_NONE
@@ -183,14 +177,8 @@ def rows_of(text, delimiter, quotes=True):
         text = re.sub(r"(?m)^ +| +$", "", re.sub(r"[ \t]+", " ", text))
     rows = []
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, quoting=quoting)
-    try:
-        for row in reader:
-            if len(row) > 1 or (row and row[0].strip()):
-                rows.append(row)
-            if len(rows) == _SAMPLE_ROWS:
-                break
-    except csv.Error:  # a cell of more than 131 072 signs, after an unclosed quote for one; what follows will tell
-        pass
+    with suppress(csv.Error):  # a cell of more than 131 072 signs, after an unclosed quote for one; what follows tells
+        rows.extend(islice((row for row in reader if len(row) > 1 or (row and row[0].strip())), _SAMPLE_ROWS))
     return rows or [[text]]
 
 
@@ -227,18 +215,6 @@ def _shown(sample):
     return repr(sample.strip().split("\n")[0][:60])
 
 
-def _is_name(asked):
-    return isinstance(asked, str) and not asked.isdecimal()
-
-
-def is_number(cell):
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
-
-
 def columns_by_name(head):
     """Return which columns are meant, by their names alone; head : list of str
 
@@ -249,9 +225,8 @@ def columns_by_name(head):
     rectangular = "user" in found and "item" in found
     if rectangular:
         found["item"], found["target"] = found.pop("user"), found["item"]
-    return {key: found[key] for key in ("item", "target", "weight", "rating") if key in found} | {
-        "rectangular": rectangular
-    }
+    named = {key: found[key] for key in ("item", "target", "weight", "rating") if key in found}
+    return named | {"rectangular": rectangular}
 
 
 def mostly_numbers(cells):
@@ -268,11 +243,10 @@ def _has_header(rows, names):
         return True
     if any(map(_is_figures, first)):
         return False
-    below = [row for row in rows[1:] if len(row) == len(first)]
-    again = any(cell and cell == row[i].strip() for row in below for i, cell in enumerate(first))
+    columns = _cells_below(rows[1:], len(first))
+    again = any(name in cells for name, cells in zip(first, columns, strict=True))
     if not again and _sound_like_names(first):
         return True
-    columns = [[cell for row in below if (cell := row[i].strip())] for i in range(len(first))]
     return any(sum(map(_is_figures, cells)) > len(cells) / 2 for cells in columns)
 
 
@@ -290,5 +264,4 @@ def _is_amount(cell):
 
 
 def _is_figures(cell):
-    """Return whether a cell is a number or a date written in digits."""
     return _is_amount(cell) or _DATE.fullmatch(cell) is not None

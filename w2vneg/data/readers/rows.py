@@ -1,22 +1,34 @@
-"""Delimited text in blocks of whole rows: every row has the same number of fields, and mistakes have their line.
+"""Text in blocks of whole rows, and mistakes with their line: delimited text, and rows that name their own cells.
 
-`kernels.text.rows` cuts the text into blocks; pandas' C parser takes the columns that are asked for out of each.
+Of delimited text `kernels.text.rows` cuts blocks, of which every row has the same number of fields; pandas' C parser
+takes the columns that are asked for out of each. Rows that name their cells are JSON lines, and edges as networkx
+writes them. Nothing that a file says is run.
 """
 
+import ast
 import csv
 import io
+import json
+import re
+from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from ...ground.errors import InputError
 from ...kernels.text.rows import scan_rows
-from .cells import as_names, as_numbers, as_texts
-from .layout import STAND_IN, named
+from .cells import Batch, as_names, as_numbers, as_texts
+from .columns import Head, find_columns
+from .frames import read_cells
+from .layout import STAND_IN, mostly_numbers, named
 
 _BLOCK = 1 << 23  # bytes of text parsed at a time
 _LONGEST_ROW = 1 << 26
 _ALL = np.iinfo(np.int64).max
+_SAMPLE = 100  # rows that name their cells, by which it is told which columns there are, and what they hold
+_NUMPY = re.compile(r"\bnp\.\w+\(([^()'\"]*)\)")  # a number as NumPy 2 shows it
+_NONE = ValueError, SyntaxError, TypeError, RecursionError, MemoryError  # what parsing raises
 
 
 def whole_lines(name, pieces):
@@ -47,7 +59,6 @@ def whole_rows(name, blocks, layout, bad=None):
     """Yield a `_Block` after the other; rows of another number of fields are refused, or left out and counted in `bad`,
     a Counter.
     """
-    delimiter = ord(layout.delimiter)
     lines_before = 0
     rest = b""  # of a row with line feeds between quotes
     skip_header = layout.header
@@ -55,19 +66,15 @@ def whole_rows(name, blocks, layout, bad=None):
         if layout.delimiter == STAND_IN:
             text = text.replace(b"::", STAND_IN.encode())
         text = rest + text
-        block = np.frombuffer(text, np.uint8)
         if skip_header:
-            end = scan_rows(block, delimiter, layout.quoting, 0, 1)[1]
+            end = _scanned(text, layout, 0, 1)[1]
             lines_before += text.count(b"\n", 0, end)
-            text, block = text[end:], block[end:]
-            skip_header = False
-        rows, end, lines, found = scan_rows(block, delimiter, layout.quoting, layout.n_fields, _ALL)
+            text, skip_header = text[end:], False
+        rows, end, lines, found = _scanned(text, layout, layout.n_fields)
         if found and bad is not None:
-            text, n_bad = _without_odd_rows(text, delimiter, layout)
+            text, n_bad = _without_odd_rows(text, layout)
             bad["another number of fields"] += n_bad
-            rows, end, lines, found = scan_rows(
-                np.frombuffer(text, np.uint8), delimiter, layout.quoting, layout.n_fields, _ALL
-            )
+            rows, end, lines, found = _scanned(text, layout, layout.n_fields)
         if found:
             raise InputError(
                 f"{name}:{lines_before + lines + 1}: {found} fields where the first row has {layout.n_fields} "
@@ -89,15 +96,19 @@ def whole_rows(name, blocks, layout, bad=None):
         )
 
 
-def _without_odd_rows(text, delimiter, layout):
+def _scanned(text, layout, n_fields, most=_ALL):
+    """Return what `scan_rows` finds in bytes; n_fields : int, 0 for any; most : int, rows"""
+    return scan_rows(np.frombuffer(text, np.uint8), ord(layout.delimiter), layout.quoting, n_fields, most)
+
+
+def _without_odd_rows(text, layout):
     """Return whole rows with blank lines in place of those of another number of fields, and how many they are."""
     parts, n_bad = [], 0
     while True:
-        block = np.frombuffer(text, np.uint8)
-        _, end, _, found = scan_rows(block, delimiter, layout.quoting, layout.n_fields, _ALL)
+        end, found = _scanned(text, layout, layout.n_fields)[1::2]
         if not found:
             return b"".join([*parts, text]), n_bad
-        size = scan_rows(block[end:], delimiter, layout.quoting, 0, 1)[1]
+        size = _scanned(memoryview(text)[end:], layout, 0, 1)[1]
         parts += [text[:end], b"\n" * text.count(b"\n", end, end + size)]
         text = text[end + size :]
         n_bad += 1
@@ -122,9 +133,7 @@ class _Block(NamedTuple):
 
     def where(self, row):
         """Return ``file:line`` of a row."""
-        block = np.frombuffer(self.text, np.uint8)
-        lines = scan_rows(block, ord(self.layout.delimiter), self.layout.quoting, 0, row)[2]
-        return f"{self.name}:{self.lines_before + lines + 1}"
+        return f"{self.name}:{self.lines_before + _scanned(self.text, self.layout, 0, row)[2] + 1}"
 
     def check_quotes(self, of_text):
         """Raise InputError if a quoted cell over several lines holds the delimiter, and one of its lines looks like a
@@ -161,8 +170,8 @@ class _Block(NamedTuple):
         )
 
     def read(self, columns, times):
-        """Return the columns: dict, key -> NameColumn, ndarray or None."""
-        places = self.layout.places
+        """Return the columns as a `Batch`."""
+        places, labels = self.layout.places, self.layout.labels
         present = [column for column in columns if places[column.key] is not None]
         numeric = [
             c for c in present if c.kind in ("number", "weight") or (c.kind == "time" and times.form == "number")
@@ -175,8 +184,8 @@ class _Block(NamedTuple):
         for column in present:
             cells = frame[places[column.key]].to_numpy()
             read = {"name": as_names, "time": times.read, "text": as_texts}.get(column.kind, as_numbers)
-            found[column.key] = read(cells, column, self.layout.labels[column.key], self.where)
-        return found
+            found[column.key] = read(cells, column, labels[column.key], self.where)
+        return Batch(self.where, self.n_rows, found, labels)
 
     def _parse(self, columns, numeric):
         """Return the columns as a DataFrame by their places; those that are not `numeric` as str objects.
@@ -185,19 +194,16 @@ class _Block(NamedTuple):
         """
         import pandas as pd
 
-        places = self.layout.places
+        kinds = {self.layout.places[column.key]: np.float64 if column in numeric else object for column in columns}
+        how = {"header": None, "na_filter": False, "index_col": False, "low_memory": False, "engine": "c"}
         frame = pd.read_csv(
             io.BytesIO(self.text),
             sep=r"\s+" if self.layout.delimiter == " " else self.layout.delimiter,
             quoting=csv.QUOTE_MINIMAL if self.layout.quoting else csv.QUOTE_NONE,
-            header=None,
             names=range(self.layout.n_fields),
-            usecols=[places[column.key] for column in columns],
-            dtype={places[column.key]: np.float64 if column in numeric else object for column in columns},
-            na_filter=False,
-            index_col=False,
-            low_memory=False,
-            engine="c",
+            usecols=list(kinds),
+            dtype=kinds,
+            **how,
         )
         if len(frame) != self.n_rows:
             raise InputError(
@@ -205,3 +211,137 @@ class _Block(NamedTuple):
                 "its quotes cannot be understood"
             )
         return frame
+
+
+class Form(NamedTuple):
+    """name : str, of a row; parse : callable, a line to dict of str -> cell, ValueError for another
+    ends : tuple of str, columns that are there whatever the others are called
+    """
+
+    name: str
+    parse: Callable
+    ends: tuple = ()
+
+
+def read_records(name, blocks, form, columns, times, bad=None):
+    """Yield blocks of whole lines as one `Batch` after the other.
+
+    name : str, of the file, for messages; blocks : iterable of bytes, UTF-8, in which blank lines do not count
+    form : Form; columns : list of layout.Column; times : cells.Times
+    bad : Counter, in which lines that are no such rows are counted; the first is refused if None
+    InputError, with its line, for a row that is none, or has nothing or something nested where a cell is needed
+    """
+    columns = [replace(c, asked=c.asked or c.key) if c.key in form.ends else c for c in columns]
+    found, n_lines = None, 0
+    for block in blocks:
+        rows, numbers = [], []
+        for number, line in enumerate(block.decode().split("\n"), n_lines + 1):
+            row = _parsed(line, form, f"{name}:{number}", bad) if line.strip() else None
+            if row is not None:
+                rows.append(row)
+                numbers.append(number)
+        n_lines += block.count(b"\n")
+        if not rows:
+            continue
+
+        def where(row, numbers=numbers):
+            return f"{name}:{numbers[row]}"
+
+        if found is None:
+            keys, found, labels = _columns_of(where(0), rows[:_SAMPLE], form, columns)
+        read = {}
+        for column in columns:
+            place = found[column.key]
+            cells = None if place is None else _cells(rows, keys[place], column, where)
+            read[column.key] = read_cells(cells, column, labels, where, times)
+        yield Batch(where, len(rows), read, labels)
+
+
+def _parsed(line, form, where, bad):
+    try:
+        return form.parse(line)
+    except _NONE:
+        if bad is not None:
+            bad[f"no {form.name}"] += 1
+            return None
+        raise InputError(
+            f"{where}: no {form.name}, in {line[:60]!r}; mend it, or leave such rows out with --bad-rows skip"
+        ) from None
+
+
+def _columns_of(where, rows, form, columns):
+    """Return (keys, places of columns among them, labels)."""
+    keys = list(dict.fromkeys(key for row in rows for key in row))
+    cells = [[text for row in rows if (text := _text(row.get(key))) and text.strip()] for key in keys]
+    head = Head(keys, True, [mostly_numbers(own) for own in cells], cells, ordered=False)
+    found, labels = find_columns(where, columns, head)
+    idle = [key for place, key in enumerate(keys) if place not in found.values()]
+    if form.ends and idle:
+        labels.said += (f"not used: {', '.join(map(repr, idle))[:200]}",)
+    return keys, found, labels
+
+
+def _cells(rows, key, column, where):
+    """Return the cells of a column as text, ndarray of str objects; "" where one is missing and may be."""
+    cells = np.empty(len(rows), object)
+    for number, row in enumerate(rows):
+        value = row.get(key)
+        if column.kind == "text" and isinstance(value, _NotFinite):
+            value = None
+        text = "" if value is None else _text(value)
+        if text is None and not column.lenient:
+            raise InputError(
+                f"{where(number)}: {key!r} ({column.option}) holds {str(value)[:40]}, which is nested; write what is "
+                "needed of it as a key of its own, with text or a number"
+            )
+        if value is None and not (column.lenient or column.may_be_empty):
+            instead = f", count each row as 1 with {column.option} none" if column.kind == "weight" else ""
+            raise InputError(
+                f"{where(number)}: there is no {key!r} ({column.option}); every row needs one{instead}, or leave such "
+                "rows out with --bad-rows skip"
+            )
+        cells[number] = text or ""
+    return cells
+
+
+def _text(value):
+    """Return a cell as text, None if it is nothing or nested."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value) if isinstance(value, str | int | float) else None
+
+
+class _NotFinite(str):
+    """NaN or Infinity, which JSON has not."""
+
+
+def _json_object(line):
+    found = json.loads(line, parse_int=str, parse_float=str, parse_constant=_NotFinite)  # numbers as they are written
+    if not isinstance(found, dict):
+        raise ValueError
+    return found
+
+
+def _networkx_edge(line):
+    ends, brace, rest = line.partition("{")
+    attributes = ast.literal_eval(_NUMPY.sub(r"\1", brace + rest.strip()))
+    ends = ends.strip()
+    nodes = ends[:-1].split(ends[-1]) if ends.endswith((",", ";", "|")) else ends.split()
+    source, target = map(str.strip, nodes)
+    edge = {"source": source, "target": target}
+    return edge | {str(key): value for key, value in dict(attributes).items() if key not in edge}
+
+
+JSON = Form("JSON object", _json_object)
+NETWORKX = Form("edge of networkx's", _networkx_edge, ("source", "target"))
+
+
+def fits(line, form):
+    """Return whether a line is a row of this form; one of 100,000 characters or more is none."""
+    if len(line) > 100_000:
+        return False
+    try:
+        form.parse(line)
+    except _NONE:
+        return False
+    return True

@@ -1,4 +1,8 @@
-"""Sources: which files a name stands for, and their bytes, unpacked, in pieces of bounded size."""
+"""Which files a name stands for, and their bytes, unpacked, in pieces of bounded size.
+
+What a URL names, such as s3://bucket/part-0.zst, is listed, measured and opened by fsspec, and read as a stream; most
+stores need a package of their own. Passwords are those that it finds for itself, never part of a name.
+"""
 
 import bz2
 import glob
@@ -10,12 +14,13 @@ import re
 import stat
 import sys
 import zlib
-from contextlib import nullcontext, suppress
+from contextlib import contextmanager, nullcontext, suppress
+from itertools import chain
+from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
-from ...ground.errors import InputError, did_you_mean, require
+from ...ground.errors import ConfigError, InputError, MissingExtraError, did_you_mean, require
 from ...ground.files.bounded import scheme_of
-from . import remote
 from .frames import InMemoryTable
 
 STDIN = "-"
@@ -31,6 +36,7 @@ _MAGIC = {  # codec -> what its files begin with
 }
 _HEAD = 16  # bytes that settle the codec
 _AHEAD: WeakKeyDictionary = WeakKeyDictionary()  # stream of standard input -> what was read of it to be looked at
+_WEB = {"http", "https"}
 
 
 def is_paths(source):
@@ -44,17 +50,17 @@ def find_files(source):
     """List the files that `source` stands for: list of str, or of InMemoryTable.
 
     source : path, InMemoryTable, or list of them: files, glob patterns (``**`` goes into folders), folders (all
-        files in them and below, hidden ones left out), or ``"-"`` for standard input; URLs of all of these. Globs
-        and folders are sorted by path; the order of a list is kept. A table in memory stays what it is.
-    InputError if a path does not exist, a file is empty, a folder holds no file or cannot be listed, or a pattern
-    matches nothing; MissingExtraError and ConfigError as of `remote.find`
+        files in them and below, hidden ones left out), ``"-"`` for standard input; URLs of all of these. Globs and
+        folders are sorted by path; the order of a list is kept
+    InputError if a path does not exist, a file is empty, a folder holds no file or cannot be listed, a pattern matches
+    nothing, or a store cannot be reached; MissingExtraError without its package; ConfigError for a password in a URL
     """
-    names = [source] if isinstance(source, (str, os.PathLike, InMemoryTable)) else list(source)
-    if not names:
+    names = [source] if isinstance(source, (str, os.PathLike, InMemoryTable)) else source
+    files = []
+    for name in names:
+        files += [name] if isinstance(name, InMemoryTable) else _expand(os.fsdecode(name))
+    if not files:
         raise InputError("no corpus was given: the list is empty; name at least one file")
-    files = [
-        path for name in names for path in ([name] if isinstance(name, InMemoryTable) else _expand(os.fsdecode(name)))
-    ]
     if files.count(STDIN) > 1:
         raise InputError('standard input can be read only once; name "-" once')
     return files
@@ -64,47 +70,36 @@ def _expand(name):
     if name == STDIN:
         return [name]
     if scheme_of(name):
-        return remote.find(name)
-    path = os.path.expanduser(name)
+        return _expand_url(name)
+    path, files = os.path.expanduser(name), []
     if os.path.isdir(path):
-        files = _files_below(path)
-        if not files:
-            raise InputError(
-                f"{name}: this folder holds no file (hidden ones do not count); name a folder with text files"
-            )
-        return files
-    if os.path.exists(path):
+        files, problem = _files_below(path), "this folder holds no file (hidden ones do not count); name a folder with "
+        problem += "text files"
+    elif os.path.exists(path):
         if os.path.isfile(path) and os.path.getsize(path) == 0:
             raise InputError(f"{name}: the file is empty; name a file with text")
         return [path]
-    if glob.has_magic(path):
-        files = []
+    elif glob.has_magic(path):
+        problem = f"no file matches this pattern; check it from the folder {os.getcwd()}"
         for match in sorted(glob.glob(path, recursive=True)):
             files += _files_below(match) if os.path.isdir(match) else [match]
-        if not files:
-            raise InputError(f"{name}: no file matches this pattern; check it from the folder {os.getcwd()}")
-        return list(dict.fromkeys(files))  # `**` lists a folder and what is in it
-    raise InputError(f"{name}: no such file or folder{_near(path)}")
-
-
-def _near(path):
-    folder, base = os.path.split(path)
-    try:
-        siblings = os.listdir(folder or ".")
-    except OSError:
-        return f"; the folder {folder} does not exist either"
-    hint = did_you_mean(base, siblings, shown=-1)
-    return f" (relative to {os.getcwd()}); check the path" if hint == "." else hint
-
-
-def _unlisted(error):
-    raise InputError(f"{error.filename}: this folder cannot be listed ({error.strerror})") from error
+    else:
+        folder, base = os.path.split(path)
+        hint = f"; the folder {folder} does not exist either"
+        with suppress(OSError):
+            hint = did_you_mean(base, os.listdir(folder or "."), shown=-1)
+        problem = "no such file or folder" + (f" (relative to {os.getcwd()}); check the path" if hint == "." else hint)
+    if not files:
+        raise InputError(f"{name}: {problem}")
+    return list(dict.fromkeys(files))  # `**` lists a folder and what is in it
 
 
 def _files_below(folder):
-    files = []
-    visited = set()
-    for place, folders, names in os.walk(folder, onerror=_unlisted, followlinks=True):
+    def refuse(error):
+        raise InputError(f"{error.filename}: this folder cannot be listed ({error.strerror})") from error
+
+    files, visited = [], set()
+    for place, folders, names in os.walk(folder, onerror=refuse, followlinks=True):
         here = os.stat(place)
         if (here.st_dev, here.st_ino) in visited:  # a link back up
             folders.clear()
@@ -114,6 +109,80 @@ def _files_below(folder):
         files += [os.path.join(place, name) for name in names if not name.startswith(".")]
     files = [path for path in files if os.path.isfile(path) or not os.path.exists(path)]  # no pipes, no devices
     return sorted(files, key=lambda path: path.split(os.sep))
+
+
+def _expand_url(url):
+    fs, path = _store(url)
+    web = scheme_of(url) in _WEB  # where a ? begins a question, and pages with links look like folders
+    with _told(url, "cannot be found"):
+        found, missing = [], ""
+        if any(sign in path for sign in ("*" if web else "*?[")):
+            missing = "no file matches this pattern"
+            for name in sorted(fs.glob(path)):
+                found += fs.find(name) if not web and fs.isdir(name) else [name]
+        elif not web and fs.isdir(path):
+            missing = "this folder holds no file"
+            found = sorted(file for file in fs.find(path) if "/." not in file[len(path.rstrip("/")) :])
+        elif fs.info(path)["size"] == 0:
+            raise InputError(f"{url}: the file is empty; name a file with text")
+        if missing and not found:
+            raise InputError(f"{url}: {missing}; check the name")
+        return [fs.unstrip_protocol(file) for file in found] or [url]
+
+
+def _store(url):
+    """Return (fsspec's file system, the path in it)."""
+    fsspec = require("fsspec.core", "remote", f"reading {url}")
+    if "@" in url.split("://")[1].split("/")[0] and urlsplit(url).password:
+        raise ConfigError(
+            f"{scheme_of(url)}://…: a password in a URL would be kept in the model folder; let fsspec know it by its "
+            "configuration, and leave it out"
+        )
+    with _told(url, "cannot be reached"):
+        return fsspec.url_to_fs(url)
+
+
+@contextmanager
+def _told(url, what):
+    """Tell what goes wrong in a store's package, each of which has errors of its own, as an InputError."""
+    try:
+        yield
+    except InputError:
+        raise
+    except FileNotFoundError as error:
+        raise InputError(f"{url}: no such file or folder; check the name") from error
+    except ImportError as error:
+        raise MissingExtraError(f"reading {url} needs a package that is not installed: {error}") from error
+    except Exception as error:
+        lines = str(error).strip().splitlines()
+        raise InputError(f"{url}: {what} ({lines[0] if lines else type(error).__name__})") from error
+
+
+def size_of(path):
+    """Return how many bytes a file has (int); path : str, or a URL."""
+    if not scheme_of(path):
+        return os.path.getsize(path)
+    fs, place = _store(path)
+    with _told(path, "cannot be found"):
+        size = fs.info(place)["size"]
+    if size is None:
+        raise InputError(f"{path}: its server does not tell its length, so it cannot be dealt out; give ranks files")
+    return size
+
+
+def can_be_cut(path):
+    """Tell whether a file is not packed, and can be read from any of its bytes on; a web server may not know how."""
+    if scheme_of(path) in _WEB:
+        fs, place = _store(path)
+        try:
+            with fs.open(place, "rb", block_size=1, cache_type="none") as file:
+                file.seek(1)
+                if len(file.read(1)) != 1:
+                    return False
+        except Exception:  # whatever it is, the file as a whole may still be read
+            return False
+    with ByteStream(path) as source:
+        return source.recognised()[0] is None
 
 
 def file_stamp(path):
@@ -141,20 +210,9 @@ def opened(path):
 class ByteStream:
     """One opened file or standard input; a context manager.
 
-    path : str, a path, a URL or ``"-"``
-    seeks : bool, whether it is to be read from somewhere else than its start
-
-    Attributes
-    ----------
-    path : str
-    name : str
-        For messages.
-    stamp : list of int or None
-        See `file_stamp`; None for standard input, pipes and URLs.
-    position : int
-        Stored bytes read so far.
-    unpacked : int
-        Bytes handed out by `pieces` so far.
+    path : str, a path, a URL or ``"-"``; seeks : bool, whether it is to be read from somewhere else than its start
+    name : str, for messages; stamp : list of int or None, see `file_stamp`
+    position : int, stored bytes read so far; unpacked : int, bytes handed out by `pieces` so far
     """
 
     def __init__(self, path, seeks=False):
@@ -171,7 +229,11 @@ class ByteStream:
             self._ahead = _AHEAD.pop(self._file, b"")
             return
         if scheme_of(path):
-            self._file, self._errors = remote.open_url(path, seeks), Exception  # each kind of store has its own
+            fs, place = _store(path)
+            streams = {"block_size": 0} if scheme_of(path) in _WEB and not seeks else {}
+            self._errors = Exception  # each kind of store has its own
+            with _told(path, "cannot be opened"):
+                self._file = fs.open(place, "rb", **streams)
             return
         try:
             self._file = open(path, "rb", buffering=0)  # noqa: SIM115 (closed by __exit__)
@@ -200,26 +262,22 @@ class ByteStream:
 
         InputError if the file cannot be read, changes meanwhile, or its packed data are truncated or corrupt
         """
-        codec, stored = self._recognised()
+        codec, stored = self.recognised()
         for piece in stored if codec is None else self._unpack(codec, stored):
             self.unpacked += len(piece)
             yield piece
         if self.stamp and file_stamp(self._file.fileno())[:2] != self.stamp[:2]:
             raise InputError(f"{self.name}: the file changed while it was read; try again when it is whole")
 
-    def codec(self):
-        """Return the codec that an unread file is packed with (str), or None; some of it is read then."""
-        return self._recognised()[0]
-
-    def _recognised(self):
-        """Return (codec or None, all stored pieces)."""
-        stored = self._stored()
-        head = b""
+    def recognised(self):
+        """Return (codec that an unread file is packed with, or None; all stored pieces)."""
+        stored, head = self._stored(), b""
         for piece in stored:
             head += piece
             if len(head) >= _HEAD:
                 break
-        return next((name for name, magic in _MAGIC.items() if magic.match(head)), None), _chain(head, stored)
+        codec = next((name for name, magic in _MAGIC.items() if magic.match(head)), None)
+        return codec, chain([head] if head else [], stored)
 
     def _stored(self):
         while True:
@@ -237,8 +295,7 @@ class ByteStream:
     def _unpack(self, codec, stored):
         open_member = _MEMBERS[codec]
         step = _ZSTD_PIECE if codec == "zstd" else _PACKED_PIECE
-        member = None
-        done = 0
+        member, done = None, 0
         for piece in stored:
             for start in range(0, len(piece), step):
                 data = piece[start : start + step]
@@ -292,38 +349,29 @@ def first_bytes(path, size):
     return data
 
 
-def _chain(head, rest):
-    if head:
-        yield head
-    yield from rest
+class _Member:
+    """A decompression object in the manner of bz2's and lzma's."""
+
+    needs_input, errors = True, ()
+    eof = property(lambda self: self._inner.eof)
+    unused_data = property(lambda self: self._inner.unused_data)
 
 
-class _GzipMember:
-    """zlib's decompression object in the manner of bz2's and lzma's."""
-
+class _GzipMember(_Member):
     def __init__(self, name):
         self._inner = zlib.decompressobj(wbits=31)
 
-    eof = property(lambda self: self._inner.eof)
-    unused_data = property(lambda self: self._inner.unused_data)
-    needs_input = property(lambda self: not self._more)
-
     def decompress(self, data, max_length):
         piece = self._inner.decompress(self._inner.unconsumed_tail + data, max_length)
-        self._more = bool(self._inner.unconsumed_tail) or len(piece) == max_length
+        self.needs_input = not self._inner.unconsumed_tail and len(piece) < max_length
         return piece
 
 
-class _ZstdMember:
-    needs_input = True
-
+class _ZstdMember(_Member):
     def __init__(self, name):
         zstandard = require("zstandard", "zstd", f"reading {name}, which is packed with zstd,")
         self.errors = (zstandard.ZstdError,)
         self._inner = zstandard.ZstdDecompressor(max_window_size=1 << 31).decompressobj()
-
-    eof = property(lambda self: self._inner.eof)
-    unused_data = property(lambda self: self._inner.unused_data)
 
     def decompress(self, data, max_length):
         return self._inner.decompress(data)

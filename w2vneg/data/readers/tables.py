@@ -1,24 +1,26 @@
-"""Delimited tables in pieces of bounded size: ids as text, weights and times as numbers, mistakes with their line.
+"""Tables in pieces of bounded size: ids as text, weights and times as numbers, mistakes with their line.
 
-Text is cut into whole rows by `readers.rows`. Parquet files are recognised and go to `readers.parquet`.
+Text is cut into whole rows by `readers.rows`; Parquet files are recognised and go to `readers.frames`.
 """
 
 import re
 from collections import Counter
 from dataclasses import replace
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 
 from ...ground.errors import InputError
-from .cells import NameColumn, Times
+from ..words import as_word
+from .cells import Batch, NameColumn, Times
 from .columns import Labels
 from .foreign import form_of_records, refuse
-from .frames import InMemoryTable
+from .frames import InMemoryTable, read_parquet
 from .layout import Column, find_layout, without_foreword
-from .rows import whole_lines, whole_rows
+from .rows import read_records, whole_lines, whole_rows
 from .sources import file_stamp, find_files, opened
-from .text import read_text
+from .text import read_text, utf8_or_latin_1
 
 _SAMPLE = 1 << 16  # bytes that settle the layout
 _WRONG = {"name": "an empty cell", "time": "no time"} | dict.fromkeys(
@@ -29,58 +31,26 @@ _ROW = re.compile(rb"^[ \t]*[^\s#%]", re.MULTILINE)
 _LIKE_ROW = re.compile(rb"^[#%][^\s#%][^\t ,;|\n]*[\t ,;|]", re.MULTILINE)
 
 
-class Batch(NamedTuple):
-    """Some rows of one file.
-
-    where : callable, the number of a row, from 0 on, to words like ``file:line``, for messages
-    n_rows : int
-    columns : dict, key -> cells.NameColumn, ndarray float64 (n_rows,), or None for a column that is not there
-    labels : dict, key -> what messages call the column
-    """
-
-    where: object
-    n_rows: int
-    columns: dict
-    labels: dict
-
-
 class Tables:
     """Files of rows; iterating yields one `Batch` after the other, and can be done once.
 
-    Parameters
-    ----------
-    source : path, frames.InMemoryTable, or list of them
-        As for `readers.sources.find_files`; each file may be packed, and has a delimiter and a header of its own.
-    columns : list of layout.Column
-    delimiter : str, optional
-        As `layout.delimiter_of` returns it; detected if None.
-    header : bool, optional
-        Whether the first line names the columns; detected if None.
-    encoding : str
-    progress : callable, optional
-        Called with (stored bytes read, stored bytes in all or None) after each batch.
-    comments : bool
-        Lines of text that begin with # or % are none of the table.
-    quoting : str, optional
-        "none": quotes are signs as others are; "csv": a quoted cell may hold anything. By default ("auto") one that
-        seems to have swallowed rows is refused.
-    bad_rows : str, optional
-        "skip": rows that cannot be read are left out and counted. By default ("error") the first is refused.
+    source : path, frames.InMemoryTable, or list of them, as for `readers.sources.find_files`; each file may be packed,
+        and has a delimiter and a header of its own
+    columns : list of layout.Column; encoding : str; comments : bool, lines that begin with # or % are none of the table
+    delimiter : str, optional, as `layout.delimiter_of` returns it; header : bool, optional, the first line names the
+        columns; both are detected if None
+    progress : callable, optional, called with (stored bytes read, stored bytes in all or None) after each batch
+    quoting : str, optional; "none": quotes are signs as others are; "csv": a quoted cell may hold anything; by default
+        ("auto") one that seems to have swallowed rows is refused
+    bad_rows : str, optional; "skip": rows that cannot be read are left out and counted; by default the first is refused
 
-    Attributes
-    ----------
-    n_files, bytes, n_rows, n_comments : int
-        What has been read so far; bytes are those of the text, unpacked. Bad rows are among the rows.
-    labels : columns.Labels
-        What the columns that are read are called in the first file.
-    left_out : dict of str -> int
-        What was not read, and how many lines or rows.
+    n_files, bytes, n_rows, n_comments : int, what has been read so far; bytes are those of the text, unpacked; bad rows
+        are among the rows
+    labels : columns.Labels, what the columns that are read are called in the first file
+    left_out : dict of str -> int, what was not read, and how many lines or rows
 
-    Raises
-    ------
-    InputError
-        While iterating: a file that is missing, empty or of another encoding, a column that is missing, a row with too
-        many or too few fields, an empty name, a number that is none, is not finite or, for a weight, below 0.
+    InputError while iterating: a file that is missing, empty or of another encoding, a column that is missing, a row
+    with too many or too few fields, an empty name, a number that is none, is not finite or, for a weight, below 0
     """
 
     def __init__(
@@ -151,44 +121,34 @@ class Tables:
     def batches_of(self, source):
         """Yield the rows of one opened file or table, as they stand there."""
         if isinstance(source, InMemoryTable):
-            for batch in source.batches(self._columns, self._times):
-                yield Batch(*batch)
+            yield from source.batches(self._columns, self._times)
             return
         pieces = source.pieces()
         begun = Begun(source.name, next(pieces, b""), pieces)
         if begun.first.startswith(b"PAR1"):
-            from .parquet import read_parquet
-
-            for batch in read_parquet(source, begun.pieces(), self._columns, self._times):
-                yield Batch(*batch)
+            yield from read_parquet(source, begun.pieces(), self._columns, self._times)
             return
         kind = {"source": "edges", "user": "ratings", "text": "column"}.get(self._columns[0].key, "pairs")
         form = form_of_records(begun.first, kind) if self._delimiter is None else None
-        blocks = whole_lines(source.name, read_text(begun, encoding=self._encoding))
-        if form is not None:
-            from .records import read_records
-
-            blocks = self._without_comments(source.name, blocks) if self._comments else blocks
-            bad = self._bad if self._skips else None
-            for batch in read_records(source.name, blocks, form, self._columns, self._times, bad):
-                yield Batch(*batch)
-            return
-        if self._delimiter is None:
+        if form is None and self._delimiter is None:
             refuse(source.name, begun.first, kind)
-        of_text = self._columns[0].kind == "text"
-        blocks = blocks if of_text else self._without_foreword(blocks)
-        if self._comments:
-            blocks = self._without_comments(source.name, blocks)
+        of_text, bad = self._columns[0].kind == "text", self._bad if self._skips else None
+        blocks = whole_lines(source.name, read_text(begun, encoding=self._encoding))
+        blocks = blocks if form or of_text else self._without_foreword(blocks)
+        blocks = self._without_comments(source.name, blocks) if self._comments else blocks
+        if form is not None:
+            yield from read_records(source.name, blocks, form, self._columns, self._times, bad)
+            return
         first = next(blocks, b"")
         if not first.strip():
             raise InputError(f"{source.name}: the file holds no row, only blank lines; name a file with rows")
-        sample = first[: first.find(b"\n", min(_SAMPLE, len(first)) - 1) + 1].decode()
+        sample = first[: _end_of_sample(first)].decode()
         quoting = self._quoting != "none"
         layout = find_layout(source.name, sample, self._columns, self._delimiter, self._header, quoting)
-        for block in whole_rows(source.name, _chain(first, blocks), layout, self._bad if self._skips else None):
+        for block in whole_rows(source.name, chain([first], blocks), layout, bad):
             if self._quoting == "auto":
                 block.check_quotes(of_text)
-            yield Batch(block.where, block.n_rows, block.read(self._columns, self._times), layout.labels)
+            yield block.read(self._columns, self._times)
 
     def _good(self, batch):
         """Return a batch without its bad rows, which are counted by what is wrong with the first of their cells."""
@@ -215,14 +175,12 @@ class Tables:
 
     def _without_foreword(self, blocks):
         first = next(blocks, b"")
-        if first.startswith(b"%%MatrixMarket"):
-            yield first
-            yield from blocks
-            return
-        cut = first.find(b"\n", min(_SAMPLE, len(first)) - 1) + 1
-        text, n_lines = without_foreword(first[:cut].decode(), self._delimiter)
-        self.n_comments += n_lines
-        yield text.encode() + first[cut:]
+        if not first.startswith(b"%%MatrixMarket"):
+            cut = _end_of_sample(first)
+            text, n_lines = without_foreword(first[:cut].decode(), self._delimiter)
+            self.n_comments += n_lines
+            first = text.encode() + first[cut:]
+        yield first
         yield from blocks
 
     def _without_comments(self, name, blocks):
@@ -246,19 +204,21 @@ class Tables:
         yield held
 
 
+def _end_of_sample(text):
+    """Return where the line ends with which a layout has been seen (int)."""
+    return text.find(b"\n", min(_SAMPLE, len(text)) - 1) + 1
+
+
 def _chosen(batch, kept):
     """Return the rows of a batch that are kept : bool (n_rows,)."""
     if kept.all():
         return batch
-    places = np.flatnonzero(kept)
-    columns = {
-        key: None
-        if values is None
-        else NameColumn(values.codes[kept], values.names)
-        if isinstance(values, NameColumn)
-        else values[kept]
-        for key, values in batch.columns.items()
-    }
+    places, columns = np.flatnonzero(kept), dict(batch.columns)
+    for key, values in batch.columns.items():
+        if isinstance(values, NameColumn):
+            columns[key] = NameColumn(values.codes[kept], values.names)
+        elif values is not None:
+            columns[key] = values[kept]
     return Batch(lambda row: batch.where(int(places[row])), len(places), columns, batch.labels)
 
 
@@ -276,9 +236,9 @@ class TextColumn(NamedTuple):
 
         Rows that are left out are counted in ``tally.bad_rows``.
         """
-        column, *layout = self
-        wanted = [Column("text", "--text-col", "text", column, may_be_empty=True)]
-        tables = Tables((), wanted, encoding=encoding, **dict(zip(self._fields[1:], layout, strict=True)))
+        layout = self._asdict()
+        wanted = [Column("text", "--text-col", "text", layout.pop("column"), may_be_empty=True)]
+        tables = Tables((), wanted, encoding=encoding, **layout)
         for batch in tables.batches_of(source):
             yield "\n".join([*batch.columns["text"], ""]).encode(errors="replace")
         tally.bad_rows += sum(tables.left_out.values())
@@ -293,9 +253,26 @@ class Begun(NamedTuple):
     stamp: object = None
 
     def pieces(self):
-        return _chain(self.first, self.rest)
+        return chain([self.first], self.rest)
 
 
-def _chain(first, rest):
-    yield first
-    yield from rest
+def read_titles(path, columns=(1, 2), lowercase=False):
+    """Read what items are called: dict, id as a vocabulary has it -> the first title that is not empty.
+
+    path : a table as `Tables` reads them; UTF-8, or else Latin-1
+    columns : (int or str, int or str), numbers from 1 on, or names, of the columns with ids and with titles
+    lowercase : bool, the vocabulary is of ids that were lower-cased
+    InputError if the file cannot be read, or a column is not there
+    """
+    wanted = [
+        Column(key, "--titles-cols", "name", column, may_be_empty=True)
+        for key, column in zip(("id", "title"), columns, strict=True)
+    ]
+    titles = {}
+    for batch in Tables(str(path), wanted, encoding=utf8_or_latin_1(path)):
+        ids, texts = batch.columns["id"], batch.columns["title"]
+        words, shown = [as_word(name, lowercase) for name in ids.names], [text.strip() for text in texts.names]
+        for word, title in sorted(set(zip(ids.codes.tolist(), texts.codes.tolist(), strict=True))):
+            if word >= 0 and title >= 0:
+                titles.setdefault(words[word], shown[title])
+    return titles

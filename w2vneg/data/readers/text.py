@@ -1,21 +1,25 @@
 """The readers of text: bytes are checked or transcoded, lower-cased and, if asked for, split into words; before that
-tags, entities, URLs, e-mail addresses and numbers may be taken out of raw text.
+tags, entities, URLs, e-mail addresses and numbers may be taken out of raw text. Sentences in memory become the same.
 
 Patterns are of bytes of UTF-8: a letter beyond ASCII is any byte from 0x80 on. Numbers, which are many, are found by
 compiled code (`kernels.text.words`).
 """
 
 import codecs
+import glob
 import html
+import numbers
 import os
 import re
 import string
+from itertools import chain
 
 import numpy as np
 
 from ...ground.errors import ConfigError, InputError, did_you_mean
+from ...ground.files.bounded import scheme_of
 from .counting import LONGEST_TOKEN
-from .sources import STDIN, ByteStream
+from .sources import PIECE, STDIN, ByteStream
 
 _BOM = b"\xef\xbb\xbf"
 
@@ -36,18 +40,15 @@ def codec_name(encoding):
 
 def utf8_or_latin_1(path):
     """Return the encoding of a file that people keep beside their data (str); pipes and tables are UTF-8."""
-    if (
-        not isinstance(path, str | os.PathLike)
-        or str(path) == STDIN
-        or (os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path))
-    ):
+    if not isinstance(path, str | os.PathLike) or str(path) == STDIN:
+        return "utf-8"
+    if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
         return "utf-8"
     decoder = codecs.getincrementaldecoder("utf-8")()
     with ByteStream(path) as source:
         try:
-            for piece in source.pieces():
-                decoder.decode(piece)
-            decoder.decode(b"", final=True)
+            for piece in chain(source.pieces(), [b""]):
+                decoder.decode(piece, final=not piece)
         except UnicodeDecodeError:
             return "iso-8859-1"
     return "utf-8"
@@ -60,24 +61,12 @@ def read_text(source, *, encoding="utf-8", lowercase=False):
     InputError, with file, line and place, at a byte that is not of this encoding, or a NUL byte (a binary file)
     """
     text = _Text(source.name, codec_name(encoding))
-    pieces = _long_first_piece(source.pieces())
+    pieces, head = iter(source.pieces()), b""
+    while len(head) < len(_BOM) and (piece := next(pieces, b"")):
+        head += piece
+    pieces = chain([head] if head else [], pieces)
     as_it_is = text.encoding == "utf-8" and not lowercase
     yield from text.checked(pieces) if as_it_is else text.transcoded(pieces, lowercase)
-
-
-def _long_first_piece(pieces):
-    """Join the first pieces until they can hold a byte-order mark."""
-    head = b""
-    for piece in pieces:
-        if head is None:
-            yield piece
-            continue
-        head += piece
-        if len(head) >= len(_BOM):
-            yield head
-            head = None
-    if head:
-        yield head
 
 
 class _Text:
@@ -109,7 +98,7 @@ class _Text:
         """Yield the text as UTF-8, in lower case if asked for."""
         held = ""
         fresh = True
-        for piece in _chain_end(pieces):
+        for piece in chain(pieces, [b""]):
             self._head = self._head or piece[:4]
             text = self._decode(piece, final=not piece)
             if fresh and text:
@@ -140,13 +129,16 @@ class _Text:
             return
         line = self.lines + data.count(b"\n", 0, at) + 1
         where = "" if place is None else f" (byte {place + at:,})"
-        if self._head[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        if self._is_utf_16():
             advice = "it looks like UTF-16: give --encoding utf-16"
         elif self._head == b"PK\x03\x04":
             advice = "it is a zip archive: unpack it, or pack its text with gzip or zstd"
         else:
             advice = "it is a binary file, or text in an encoding like UTF-16 (then give --encoding)"
         raise InputError(f"{self.name}:{line}: a NUL byte{where}, which text does not hold; {advice}")
+
+    def _is_utf_16(self):
+        return self._head[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
     def _decode(self, piece, final=False):
         before = self._decoder.getstate()
@@ -158,7 +150,7 @@ class _Text:
             good = self._decoder.decode(piece[: max(0, error.start - waiting)])
             line = self.lines + good.count("\n") + 1
             wrong = error.object[error.start : max(error.end, error.start + 1)]
-            if self._head[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) and self.encoding == "utf-8":
+            if self._is_utf_16() and self.encoding == "utf-8":
                 advice = "it looks like UTF-16: give --encoding utf-16"
             else:
                 advice = "name its true encoding with --encoding (latin-1, cp1252, utf-16 ...)"
@@ -171,11 +163,6 @@ class _Text:
                 f"{self.name}: near line {self.lines + 1}: not {self.encoding} ({error}); "
                 "name its true encoding with --encoding"
             ) from error
-
-
-def _chain_end(pieces):
-    yield from pieces
-    yield b""
 
 
 def _whole_words(text):
@@ -221,14 +208,12 @@ _BEFORE_HOST = (string.ascii_letters + string.digits + "_.+-").encode()
 _TO_ZERO = bytes.maketrans(b"123456789", b"000000000")
 
 
-def _plain(entity):
-    signs = html.unescape(entity.group().decode())
-    return " ".join(signs.split()).encode() or b" "
-
-
 def _without_markup(text):
+    def plain(entity):
+        return " ".join(html.unescape(entity.group().decode()).split()).encode() or b" "
+
     text = _TAG_OR_COMMENT.sub(_without_comment, text) if b"<!--" in text else _TAG.sub(b" ", text)
-    return _ENTITY.sub(_plain, text)
+    return _ENTITY.sub(plain, text)
 
 
 def _without_comment(found):
@@ -239,13 +224,9 @@ def _without_comment(found):
 
 
 def _without_urls(text):
+    """Take out addresses; of e-mail from the @ to both sides: from its beginning it would take the square of a word."""
     for address in _ADDRESSES:
         text = address.sub(b" ", text)
-    return _without_mail(text)
-
-
-def _without_mail(text):
-    """Take out e-mail addresses, from the @ to both sides: from their beginnings it would take the square of a word."""
     kept, end = [], 0
     for host in _HOST.finditer(text):
         place = host.start()
@@ -264,20 +245,20 @@ def _without_numbers(text):
     return block[MARGIN:-MARGIN].tobytes()
 
 
-def _with_zeros(text):
-    return text.translate(_TO_ZERO)
-
-
-CLEANERS = {"markup": _without_markup, "urls": _without_urls, "drop": _without_numbers, "digit": _with_zeros}
+CLEANERS = {
+    "markup": _without_markup,
+    "urls": _without_urls,
+    "drop": _without_numbers,
+    "digit": lambda text: text.translate(_TO_ZERO),
+}
 """Name -> function of whole lines (bytes to bytes), in the order in which they are used."""
 
 
 class Stripped:
-    """A source of UTF-8 from which the named things are taken; for a reader, as `sources.Source`."""
+    """A source of UTF-8 from which the named things are taken; for a reader, as `sources.ByteStream`."""
 
     def __init__(self, name, pieces, cleaners):
-        self.name = name
-        self._pieces = pieces
+        self.name, self._pieces = name, pieces
         self._cleaners = [clean for cleaner, clean in CLEANERS.items() if cleaner in cleaners]
 
     def pieces(self):
@@ -297,3 +278,86 @@ class Stripped:
         for clean in self._cleaners:
             text = clean(text)
         return bytes(text)
+
+
+_SOME = 100  # sentences that are looked at before they are read
+
+
+def read_sentences(sentences, *, lowercase=False):
+    """Yield lists of tokens as UTF-8, a sentence a line.
+
+    sentences : iterable of iterables of str, gone through once; a token is not empty, without white space and NUL
+    InputError, with the sentence's number from 1 on, if one is a string or holds something else than such tokens
+    """
+    try:
+        sentences = iter(sentences)
+    except TypeError:
+        raise InputError(
+            f"a corpus is a path, a list of paths or an iterable of token lists, not {sentences!r:.60}"
+        ) from None
+    lines, size = [], 0
+    for number, sentence in enumerate(sentences, 1):
+        line = _line(sentence, number)
+        lines.append(line.lower() if lowercase else line)
+        size += len(line) + 1
+        if size >= PIECE:
+            yield _joined(lines, number)
+            lines, size = [], 0
+    if lines:
+        yield _joined(lines, number)
+
+
+def check_sentences(corpus):
+    """Raise InputError for what is easily taken for sentences: strings that name no files, pairs."""
+    if not isinstance(corpus, (list, tuple)) or not corpus:
+        return
+    some = corpus[:_SOME]
+    if all(isinstance(one, str) for one in some) and not any(_names_a_file(one) for one in some):
+        raise InputError(
+            f"a list of strings names files, and {some[0][:60]!r} is none; sentences are lists of words: "
+            "[line.split() for line in lines]"
+        )
+    tuples = [one for one in some if isinstance(one, tuple)]
+    if some == [one for one in tuples if len(one) == 2 or (len(one) == 3 and isinstance(one[2], numbers.Real))]:
+        raise InputError(
+            f"{some[0]!r:.60} looks like a pair, not a sentence; give Input('pairs', PAIRS, rectangular=True) for "
+            "users and items, Input('pairs', PAIRS) for items seen together; sentences of two words are given as lists"
+        )
+
+
+def _names_a_file(name):
+    path = os.path.expanduser(name)
+    return name == STDIN or scheme_of(name) is not None or os.path.exists(path) or bool(glob.glob(path))
+
+
+def _line(sentence, number):
+    what = f"sentence {number} is a {type(sentence).__name__}"
+    if isinstance(sentence, (str, bytes)):
+        raise InputError(f"{what}; give a list of tokens (.split() makes one)")
+    if isinstance(sentence, (set, frozenset)):
+        raise InputError(
+            f"{what}, which has no order: another run of Python would train on another one; give a list of tokens "
+            "(sorted() makes one)"
+        )
+    try:
+        tokens = list(sentence)
+        line = " ".join(tokens)
+    except TypeError:
+        raise InputError(f"sentence {number} is not a list of strings: {str(sentence)[:60]}") from None
+    if line.split() != tokens or "\0" in line:
+        wrong = next(token for token in tokens if token.split() != [token] or "\0" in token)
+        raise InputError(
+            f"sentence {number}: the token {wrong!r} is empty or holds white space or NUL; "
+            "leave it out or join its parts"
+        )
+    return line
+
+
+def _joined(lines, number):
+    try:
+        return ("\n".join(lines) + "\n").encode()
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"sentence {number} or one shortly before: a token holds a lone surrogate "
+            f"({error.object[error.start]!r}), which is no character; decode the text properly"
+        ) from error

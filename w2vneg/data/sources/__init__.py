@@ -41,53 +41,24 @@ class Traversal:
     centre_weights: "np.ndarray"
     pairs_of: "tuple[np.ndarray, np.ndarray] | None" = None
 
-    data = ""
-    """The data that are gone through so, in the plural, with their flags: "text (--corpus)"."""
-
-    kind = "items"
-    """What ``--help-all`` is asked for: "text", "items" or "graph"."""
-
-    loss = "us"
-    """The objective where none is named."""
-
+    data = ""  # the data that are gone through so, in the plural, with their flags: "text (--corpus)"
+    kind = "items"  # what ``--help-all`` is asked for: "text", "items" or "graph"
+    loss = "us"  # the objective where none is named
+    # the same for two kinds of things, as users and items, where it is another
     bipartite_loss: ClassVar[str | None] = None
-    """The same for two kinds of things, as users and items, where it is another."""
-
-    alpha_scale = 1.0
-    """What a preset's alpha is multiplied by where none is named."""
-
-    min_count = 1
-    """How often a word or an item must be seen to be known, where nothing else is asked for."""
-
-    readout = "in"
-    """The read-out where none is named; chosen on development data (docs/readouts.md)."""
-
-    noun = "item"
-    """What the things are called that get vectors, where the source is not known."""
-
+    alpha_scale = 1.0  # what a preset's alpha is multiplied by where none is named
+    min_count = 1  # how often a word or an item must be seen to be known, where nothing else is asked for
+    readout = "in"  # the read-out where none is named; chosen on development data (docs/readouts.md)
+    noun = "item"  # what the things are called that get vectors, where the source is not known
+    # what training goes through, in the plural, for progress; None where pairs say it all
     unit: ClassVar[str | None] = "items"
-    """What training goes through, in the plural, for progress; None where pairs say it all."""
-
-    of_words = False
-    """The things are spelt words: their letters may be looked at, and word sets evaluate their vectors."""
-
-    windows = True
-    """Things stand in an order and have others around them, whose pairs go both ways."""
-
-    paired = False
-    """The data are pairs already, with weights."""
-
-    example: ClassVar[str | None] = None
-    """The source of such data, where they are `paired`."""
-
-    divisible = False
-    """Data may be cut anywhere, if need be within a sentence."""
-
-    recommends = True
-    """What a vector is good for next is `recommend`, and not `nearest`."""
-
-    Options: type | None = None
-    """Dataclass of `option` fields, which become options of the run."""
+    of_words = False  # the things are spelt words: their letters may be looked at, and word sets evaluate their vectors
+    windows = True  # things stand in an order and have others around them, whose pairs go both ways
+    paired = False  # the data are pairs already, with weights
+    example: ClassVar[str | None] = None  # the source of such data, where they are `paired`
+    divisible = False  # data may be cut anywhere, if need be within a sentence
+    recommends = True  # what a vector is good for next is `recommend`, and not `nearest`
+    Options: type | None = None  # dataclass of `option` fields, which become options of the run
 
     def __init_subclass__(cls):
         refuse_misspelt(cls, Traversal)
@@ -95,12 +66,8 @@ class Traversal:
 
     @classmethod
     def of(cls, data, config):
-        """Return the traversal of encoded data.
-
-        Raises
-        ------
-        InputError, ConfigError
-            If there is no pair to train on, or the options do not fit the data.
+        """Return the traversal of encoded data; InputError or ConfigError if there is no pair to train on, or the
+        options do not fit the data.
         """
         raise NotImplementedError
 
@@ -127,9 +94,7 @@ class Traversal:
 
     @classmethod
     def cooccurs(cls, data, config, centres):
-        """Return which targets occur with each of `centres`, to either side: bool (n_centres, n_out). A large text is
-        sampled.
-        """
+        """Return which targets occur with each of `centres`, about, to either side: bool (n_centres, n_out)."""
         from ...kernels.cooccurrence import occurring
 
         return occurring(*cls.written(data, config), centres, config.source.window, len(data.vocab))
@@ -169,45 +134,23 @@ def check_pairs(offsets, sentence, word):
 class Source:
     """What is read: files of one kind, named on the command line by the flag ``--NAME``."""
 
-    help: str = ""
-    """One line for the help."""
-
-    metavar: str = "PATH"
-    """How the help writes its value."""
-
-    repeatable: bool = True
-    """The flag may be given several times."""
-
-    catalog: str = "items"
-    """Which named data it may read: "corpus" or "items"."""
-
+    help: str = ""  # one line for the help
+    metavar: str = "PATH"  # how the help writes its value
+    repeatable: bool = True  # the flag may be given several times
+    catalog: str = "items"  # Which named data it may read: "corpus" or "items"
+    # what the things are called that get vectors: "word", "item", "node". Of users and items, rows are users.
     noun: str = "item"
-    """What the things are called that get vectors: "word", "item", "node". Of users and items, rows are users."""
-
-    rows: str = "lines"
-    """What its files consist of, in the plural, for reports."""
-
+    rows: str = "lines"  # what its files consist of, in the plural, for reports
+    # what is kept of them, for reports; {} stands for how many sentences there are: "items in {:,} baskets"
     kept: str = "pairs"
-    """What is kept of them, for reports; {} stands for how many sentences there are: "items in {:,} baskets"."""
-
-    unit: str = "lines"
-    """What a split deals out where it deals out no single pairs, in the plural: "users", "baskets"."""
-
-    paired: bool = False
-    """Its rows are pairs that do not tell whose they are, unless they are of users and items."""
-
-    timed: bool = False
-    """Its sentences are histories in the order of time, where a column has times."""
-
-    tables: bool = False
-    """The files are tables, so that a table in memory may stand for them."""
-
+    unit: str = "lines"  # what a split deals out where it deals out no single pairs, in the plural: "users", "baskets"
+    paired: bool = False  # its rows are pairs that do not tell whose they are, unless they are of users and items
+    timed: bool = False  # its sentences are histories in the order of time, where a column has times
+    tables: bool = False  # the files are tables, so that a table in memory may stand for them
+    # where a file is sentences, one a line, so that ranks may read a part each: a class method that, given an
+    # `Input`, returns how they are read, as keywords of `data.encoded.encode_corpus` (dict)
     reading = None
-    """Where a file is sentences, one a line, so that ranks may read a part each: a class method that, given an `Input`,
-    returns how they are read, as keywords of `data.encoded.encode_corpus` (dict)."""
-
-    Options: type | None = None
-    """Dataclass of `option` fields: how the files are to be read, and where in them to look."""
+    Options: type | None = None  # dataclass of `option` fields: how the files are to be read, and where in them to look
 
     def __init_subclass__(cls):
         refuse_misspelt(cls, Source)
@@ -217,21 +160,16 @@ class Source:
         if cls.Options is not None:
             cls.Options = as_options(cls.Options)
 
+    # how training goes through the data: a name of `TRAVERSALS`, as ``TrainConfig.source``; or, where options
+    # decide, a class method that returns it of an `Input`
     traversal: Any = "text"
-    """How training goes through the data: a name of `TRAVERSALS`, as ``TrainConfig.source``; or, where options decide,
-    a class method that returns it of an `Input`."""
 
     @classmethod
     def encode(cls, given, **shaping):
         """Read the files of an `Input`; returns an EncodedCorpus, EncodedPairs or EncodedGraph, as `traversal` has it.
 
-        Parameters
-        ----------
-        given : data.inputs.Input
-            ``given.files`` and, as attributes, the options.
-        **shaping
-            min_count, max_vocab, vocab, vocab_out, encoding, lowercase, progress and, if there are any, phrases: see
-            `data.inputs.encode_input`.
+        given : data.inputs.Input, with ``given.files`` and, as attributes, the options
+        **shaping : those of `data.inputs.encode_input`, with phrases only if there are any
         """
         raise NotImplementedError
 

@@ -18,18 +18,6 @@ def column(help, default_text, common=False):
     return option(None, help, default_text=default_text, metavar="COLUMN", coerce=_number_of_column, common=common)
 
 
-def delimiter():
-    """Return the option of the sign between cells."""
-    return option(
-        None, "Separator: tab, comma, semicolon, pipe, blank, :: or any other.", default_text="detected", metavar="SIGN"
-    )
-
-
-def plain():
-    """Return the option that takes a file as it is, whatever format it looks like."""
-    return option(False, "Read the file as it is, even if it looks like another format.", negative_flag="")
-
-
 def item_column():
     return column("Column of items, by name or number.", "by name, else 1, in --ratings 2", common=True)
 
@@ -39,17 +27,41 @@ def target_column():
 
 
 def weight_column():
-    return column(
-        "Column of weights or counts; none ignores them.",
-        "by name; without a header 3, if there is a number in it",
-    )
+    default = "by name; without a header 3, if there is a number in it"
+    return column("Column of weights or counts; none ignores them.", default)
 
 
 def rectangular():
-    """Return the option that makes rows and columns two kinds of things."""
-    return option(
-        None, "Rows and columns differ in kind: users and items.", default_text="by column names", common=True
-    )
+    help = "Rows and columns differ in kind: users and items."
+    return option(None, help, default_text="by column names", common=True)
+
+
+def delimiter():
+    help = "Separator: tab, comma, semicolon, pipe, blank, :: or any other."
+    return option(None, help, default_text="detected", metavar="SIGN")
+
+
+def plain():
+    return option(False, "Read the file as it is, even if it looks like another format.", negative_flag="")
+
+
+def subsample(default):
+    help = "Downsample words above this frequency; 0 keeps all."
+    return option(default, help, at_least=0, below=1, common=True)
+
+
+def ordered():
+    help = "Take positives from after the centre only: next words, later purchases."
+    return option(False, help, negative_flag="both-sides")
+
+
+def window(default):
+    return option(default, "Context size: tokens on each side.", at_least=1, at_most=1000, common=True)
+
+
+def dynamic_window():
+    help = "Draw each centre's window from 1 to --window, as word2vec does."
+    return option(True, help, negative_flag="fixed-window")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,37 +96,6 @@ class PairOptions(TableOptions):
     rectangular: bool | None = rectangular()
 
 
-def subsample(default):
-    return option(
-        default,
-        "Downsample words above this frequency; 0 keeps all.",
-        at_least=0,
-        below=1,
-        common=True,
-    )
-
-
-def ordered(default=False):
-    """Return the option by which only what comes after a centre is its positive."""
-    return option(
-        default,
-        "Take positives from after the centre only: next words, later purchases.",
-        negative_flag="both-sides",
-    )
-
-
-def window(default):
-    return option(default, "Context size: tokens on each side.", at_least=1, at_most=1000, common=True)
-
-
-def dynamic_window():
-    return option(
-        True,
-        "Draw each centre's window from 1 to --window, as word2vec does.",
-        negative_flag="fixed-window",
-    )
-
-
 def tables_of(given, columns, shaping, **more):
     """Return the `readers.tables.Tables` of an `Input`.
 
@@ -125,5 +106,5 @@ def tables_of(given, columns, shaping, **more):
 
     layout = {name: getattr(given, name) for name in ("header", "quoting", "bad_rows")}
     how = {"encoding": shaping.encoding, "progress": shaping.progress}
-    more.setdefault("files", list(given.files))
-    return Tables(more.pop("files"), columns, delimiter=delimiter_of(given.delimiter), **layout, **how, **more)
+    files = more.pop("files", list(given.files))
+    return Tables(files, columns, delimiter=delimiter_of(given.delimiter), **layout, **how, **more)

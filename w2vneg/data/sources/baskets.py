@@ -1,10 +1,21 @@
-"""Baskets of items, one a line."""
+"""Baskets of items, one a line. Some sign may set items apart, so that their names may hold blanks."""
 
+import functools
+import re
+from collections import Counter
 from dataclasses import replace
+from itertools import pairwise
 
+from ...ground.errors import ConfigError, DoubtError, InputError
 from ...ground.option import option
 from . import SOURCES, TRAVERSALS, Source, Traversal, check_pairs
 from ._options import delimiter, ordered, plain, subsample
+
+_FEW = 20  # lines, below which baskets of two are no sign of a log
+_WHITE = bytes([9, 11, 12, 13, 28, 29, 30, 31, 32])  # ASCII white space but the line feed
+_UNICODE_WHITE = re.compile(r"[^\S\x00-\x7f]")
+_OPENED = re.compile(rb'(?:^|[ \n])("(?:[^ \n]*[^ \n"])?)(?=[ \n]|$)')
+_BESIDE = re.compile(rb"(?<!\0)\0+(?=[ \n])|(?<=[ \n])\0+")  # NUL stands for a blank; text has none of its own
 
 
 @SOURCES.register("baskets")
@@ -27,8 +38,8 @@ class Baskets(Source):
         from ..encoded import encode_corpus
         from ..readers.layout import named
 
-        delimiter = cls._delimiter(given)
-        corpus = encode_corpus(list(given.files), **cls._reading(delimiter), **shaping)
+        delimiter = _delimiter_of(given)
+        corpus = encode_corpus(list(given.files), reader=basket_reader(delimiter or " "), **shaping)
         fixed = shaping.get("vocab") is not None
         report = cls.report(given, corpus.report, len(corpus.vocab), corpus.n_single, fixed)
         if not given.delimiter and delimiter not in (None, " "):
@@ -37,70 +48,187 @@ class Baskets(Source):
 
     @classmethod
     def reading(cls, given):
-        return cls._reading(cls._delimiter(given))
-
-    @staticmethod
-    def _reading(delimiter):
-        from ..readers.baskets import basket_reader
-
-        return {"reader": basket_reader(delimiter or " "), "strip": ()}
+        return {"reader": basket_reader(_delimiter_of(given) or " "), "strip": ()}
 
     @classmethod
     def report(cls, given, found, n_items, single, fixed):
-        from ...ground.errors import InputError
-        from ..readers.report import ItemsReport
+        from ..encoded.corpus import ItemsReport
 
         if single == found.sentences:
             guess = "; name the sign between items with --delimiter if it is not a blank"
             hint = guess if given.delimiter in (None, " ") else ""
             raise InputError(f"none of the {single:,} baskets has two items, so nothing was bought together{hint}")
         which = "unknown items" if fixed else "rare items"
-        return ItemsReport(
-            kind="baskets",
-            files=found.files,
-            bytes=found.bytes,
-            rows=found.lines,
-            items=n_items,
-            targets=n_items,
-            kept=found.kept_tokens,
-            groups=found.sentences,
-            seconds=found.seconds,
-            cached=found.cached,
-            damage=found.damage,
-            left_out={
-                which: found.discarded_types,
-                f"times that {which} were seen": found.discarded_tokens,
-                "empty baskets": found.lines - found.sentences,
-                "baskets of one item (kept, but nothing to learn from)": single,
-            },
-        )
+        left_out = {
+            which: found.discarded_types,
+            f"times that {which} were seen": found.discarded_tokens,
+            "empty baskets": found.lines - found.sentences,
+            "baskets of one item (kept, but nothing to learn from)": single,
+        }
+        sizes = {"items": n_items, "targets": n_items, "kept": found.kept_tokens, "groups": found.sentences}
+        same = {name: getattr(found, name) for name in ("seconds", "cached", "damage")}
+        return ItemsReport("baskets", found.files, found.bytes, found.lines, left_out=left_out, **sizes, **same)
 
-    @classmethod
-    def _delimiter(cls, given):
-        """Return what parts the items, as asked or as the first file looks; refuse what are no baskets."""
-        from ...ground.errors import DoubtError
-        from ..readers import baskets, foreign
-        from ..readers.layout import delimiter_of, named
 
-        chosen = delimiter_of(given.delimiter)
-        if given.plain:
-            return chosen
-        for name, data in foreign.beginnings(given.files):
-            foreign.refuse(name, data, "baskets")
-            chosen = chosen or baskets.guess_delimiter(name, data)
-            rows = [baskets.split_items(line, chosen) for line in foreign.Head.of(data).lines]
-            if quoted := baskets.quoted_item(rows):
-                raise DoubtError(
-                    f"{name}: items stand in quotes, as {quoted[:60]}, which would be part of their names; take them "
-                    f"off, tr -d '\"' < FILE > baskets.txt, or give --plain --delimiter {named(chosen)} to keep them"
-                )
-            why = baskets.looks_like_log(rows)
-            if why:
-                raise DoubtError(
-                    f"{name}: looks like a log, not like baskets: {why}; give a log to --ratings or --pairs, cut a "
-                    "first column of numbers off, or give --plain if these are items"
-                )
+def _delimiter_of(given):
+    """Return what parts the items of an `Input`, as asked or as the first file looks; refuse what are no baskets."""
+    from ..readers import foreign
+    from ..readers.layout import delimiter_of, named
+
+    chosen = delimiter_of(given.delimiter)
+    if given.plain:
         return chosen
+    for name, data in foreign.beginnings(given.files):
+        foreign.refuse(name, data, "baskets")
+        chosen = chosen or guess_delimiter(name, data)
+        rows = [row for line in foreign.Head.of(data).lines if (row := _items(line, chosen))]
+        quoted = next((item for row in rows for item in row if len(item) > 2 and item[0] == item[-1] == '"'), None)
+        if quoted:
+            raise DoubtError(
+                f"{name}: items stand in quotes, as {quoted[:60]}, which would be part of their names; take them "
+                f"off, tr -d '\"' < FILE > baskets.txt, or give --plain --delimiter {named(chosen)} to keep them"
+            )
+        why = looks_like_log(rows)
+        if why:
+            raise DoubtError(
+                f"{name}: looks like a log, not like baskets: {why}; give a log to --ratings or --pairs, cut a "
+                "first column of numbers off, or give --plain if these are items"
+            )
+    return chosen
+
+
+def _items(line, delimiter):
+    return line.split() if delimiter == " " else [item for part in line.split(delimiter) if (item := part.strip())]
+
+
+def looks_like_log(rows):
+    """Return why rows of items (list of list of str) look like a log of one event a line (str), or None."""
+    if len(rows) < _FEW:
+        return None
+    firsts = [row[0] for row in rows]
+    if all(len(row) == 2 for row in rows):
+        seen = Counter(item for row in rows for item in row)
+        if sum(n == 1 for n in seen.values()) >= 0.9 * len(seen):
+            return "every line has two things, and nine of ten occur once"
+        runs = 1 + sum(a != b for a, b in pairwise(firsts))
+        if runs == len(set(firsts)) <= len(rows) / 2 and not set(firsts) & {row[1] for row in rows}:
+            return "every line has two things, of which the first goes on for several lines, as in a log by basket"
+    numbers = [int(first) for first in firsts if re.fullmatch(r"\d{1,15}", first)]
+    if len(numbers) == len(firsts) and all(b - a == 1 for a, b in pairwise(numbers)):
+        return "the first things count the lines, as numbers of baskets do"
+    return None
+
+
+def guess_delimiter(name, data):
+    """Return what parts the items of baskets (str, one sign): what leaves the fewest distinct ones.
+
+    DoubtError, with the number of items of both, if two signs fit nearly as well
+    """
+    from ..readers.foreign import Head
+    from ..readers.layout import named
+
+    lines = Head.of(data).lines
+    signs = [sign for sign in ",;|\t" if sum(sign in line for line in lines) >= 0.3 * len(lines)]
+    if not signs:
+        return " "
+    n_items, sign = min((len({item for line in lines for item in _items(line, sign)}), sign) for sign in signs)
+    if not any(re.search(r"\s", item) for line in lines for item in _items(line, sign)):
+        return " " if sign == "\t" else sign
+    words = [word for line in lines for word in line.split()]
+    n_words, glued = len(set(words)), sum(sign in word.strip(sign) for word in words)
+    if (n_items < n_words and (sign == "\t" or glued * 5 >= len(words))) or n_items * 2 <= n_words:
+        return sign
+    if n_words * 2 <= n_items:
+        return " "
+    raise DoubtError(
+        f"{name}: items may be parted by {named(sign)} ({n_items:,} items in the first {len(lines):,} lines) or by "
+        f"blanks ({n_words:,} items); say which: --delimiter {named(sign)} or --delimiter blank"
+    )
+
+
+def basket_reader(delimiter):
+    """Return the name of the reader of baskets with this delimiter (str); it is registered if it was not.
+
+    delimiter : str, a single ASCII sign, else ConfigError; a blank is the reader of text
+    """
+    from ..readers import READERS
+
+    if delimiter == " ":
+        return "text"
+    if len(delimiter) != 1 or not delimiter.isascii() or delimiter in "_\n\r\0":
+        raise ConfigError(
+            f"items of baskets are set apart by one ASCII sign, not {delimiter!r}; replace it in the file"
+        )
+    name = f"baskets {delimiter!r}"
+    if name not in READERS:
+        READERS.register(name)(functools.partial(read_baskets, delimiter=delimiter))
+    return name
+
+
+def read_baskets(source, *, delimiter, encoding="utf-8", lowercase=False):
+    """Yield baskets as text: the delimiter becomes a blank, a blank inside a name ``_``, blanks beside names vanish.
+
+    Quotes are part of names: they do not keep a delimiter inside a name. InputError as the text reader's; or if two
+    names of the file become one that way, or one begins with a quote that it does not close.
+    """
+    from ..readers.counting import LONGEST_TOKEN
+    from ..readers.text import read_text
+
+    names = _Names(source.name, delimiter)
+    sign, rest = delimiter.encode(), b""
+    for piece in read_text(source, encoding=encoding, lowercase=lowercase):
+        cut = max(piece.rfind(sign), piece.rfind(b"\n")) + 1
+        if cut:
+            yield names.joined(rest + piece[:cut])
+            rest = b""
+        rest += piece[cut:]
+        if len(rest) > LONGEST_TOKEN:
+            raise InputError(f"{source.name}: no {delimiter!r} and no end of line for {len(rest):,} bytes: no baskets")
+    if rest:
+        yield names.joined(rest + sign)
+
+
+class _Names:
+    """Joins the parts of names, and remembers how those that hold ``_`` afterwards were written."""
+
+    def __init__(self, file, delimiter):
+        table = bytearray(bytes.maketrans(_WHITE, bytes(len(_WHITE))))
+        table[ord(delimiter)] = 32
+        self._file, self._table = file, bytes(table)
+        self._forms = {}  # word -> the name with NUL for blanks
+        self._lines = 0  # before the present text
+
+    def joined(self, text):
+        """Return whole names, each with its delimiter or line feed, with single blanks between them."""
+        if not text.isascii():
+            text = _UNICODE_WHITE.sub("\v", text.decode()).encode()
+        text = text.translate(self._table)
+        if b"\0" in text:
+            text = _BESIDE.sub(b"", b"\n" + text)[1:]
+        opened = _OPENED.search(text) if b'"' in text else None
+        if opened:
+            line = self._lines + text.count(b"\n", 0, opened.end()) + 1
+            name = opened[1].replace(b"\0", b" ").decode()
+            raise InputError(
+                f"{self._file}:{line}: the item {name[:60]!r} begins with a quote that it does not close; in baskets "
+                "quotes do not keep a delimiter inside a name: set items apart by another sign, or take the quote out"
+            )
+        self._lines += text.count(b"\n")
+        if b"\0" in text or b"_" in text:
+            for name in set(text.replace(b"\n", b" ").split(b" ")):
+                if b"\0" in name or b"_" in name:
+                    self._remember(name)
+        return text.replace(b"\0", b"_")
+
+    def _remember(self, name):
+        word = name.replace(b"\0", b"_")
+        first = self._forms.setdefault(word, name)
+        if first != name:
+            one, other = (form.replace(b"\0", b" ").decode() for form in sorted((first, name)))
+            raise InputError(
+                f"{self._file}: the names {one!r} and {other!r} would both become {word.decode()!r}, as white space "
+                "inside a name becomes '_'; rename one of them"
+            )
 
 
 @TRAVERSALS.register("baskets")

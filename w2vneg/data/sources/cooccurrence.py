@@ -1,5 +1,6 @@
 """Counts of items seen together: a sparse matrix, or a table of pairs."""
 
+import os
 import time
 
 from ...ground.errors import ConfigError, InputError
@@ -33,14 +34,10 @@ class Cooccurrence(Source):
         A matrix may be damaged or malformed, not fit into memory, not be square (unless rectangular), have entries that
         are negative or not finite, or another number of rows than there are names: InputError.
         """
-        import numpy as np
-
-        from ..encoded.matrices import is_matrix, load_matrix, matrix_of, numbered
+        from ..encoded.corpus import ItemsReport
+        from ..encoded.matrices import is_matrix, load_matrix, numbered
         from ..encoded.pairs import RawPairs
-        from ..readers.frames import InMemoryTable
-        from ..readers.names import read_names
-        from ..readers.report import ItemsReport
-        from ..readers.sources import ByteStream, find_files
+        from ..readers.sources import find_files
         from ..vocab import VocabOptions
         from .pairs import Pairs
 
@@ -50,30 +47,28 @@ class Cooccurrence(Source):
             if names:
                 raise InputError(f"{files[0]}: names go with one sparse matrix, in a .npz file, which this is not")
             return Pairs.encode(given, **shaping)
-        shaping = VocabOptions(**shaping).checked()
-        rectangular = bool(given.rectangular)
-        in_memory = isinstance(files[0], InMemoryTable)
-        matrix = matrix_of(files[0], rectangular) if in_memory else load_matrix(files[0], rectangular, bool(names))
-        rows, columns = matrix.row, matrix.col
+        shaping, rectangular, file = VocabOptions(**shaping).checked(), bool(given.rectangular), files[0]
+        matrix = load_matrix(file, rectangular, bool(names))
         if names:
-            words = [read_names(path, encoding=shaping.encoding, lowercase=shaping.lowercase) for path in names]
-            words = _words_of(matrix, files[0], names, words, rectangular)
+            rows, columns, words = matrix.row, matrix.col, _words_of(matrix, file, names, shaping, rectangular)
         else:
             rows, columns, words = numbered(matrix, rectangular)
-        pairs = RawPairs(rows, columns, matrix.data.astype(np.float64), *words)
-        with files[0] if in_memory else ByteStream(files[0]) as stored:
-            size = stored.bytes if in_memory else stored.stamp[0]
+        pairs = RawPairs(rows, columns, matrix.data.astype("float64"), *words)
+        size = os.path.getsize(file) if isinstance(file, str) else file.bytes
         if shaping.progress:
             shaping.progress(size, size)
-        report = ItemsReport("cooccurrence", 1, size, matrix.nnz, 0, 0, 0, 0, 0.0, rectangular=rectangular)
+        report = ItemsReport("cooccurrence", 1, size, matrix.nnz, rectangular=rectangular)
         try:
             return pairs.encoded(shaping, rectangular, report, started)
         except InputError as error:
-            raise InputError(f"{files[0]}: {error}") from error
+            raise InputError(f"{file}: {error}") from error
 
 
-def _words_of(matrix, path, files, words, rectangular):
-    """Return the names of rows and of columns, checked against the shape."""
+def _words_of(matrix, path, files, shaping, rectangular):
+    """Return the names of rows and of columns that files have, checked against the shape."""
+    from ..encoded.matrices import read_names
+
+    words = [read_names(file, encoding=shaping.encoding, lowercase=shaping.lowercase) for file in files]
     if len(files) != 1 + rectangular:
         wanted = "two files of names, of rows and of columns" if rectangular else "one file of names"
         raise ConfigError(f"this matrix takes {wanted}; {len(files)} were given")

@@ -1,7 +1,12 @@
 """Text: a sentence a line, gone through by windows."""
 
 import dataclasses
+import os
+from collections import Counter
+from contextlib import nullcontext, suppress
 
+from ...ground.errors import ConfigError, InputError, did_you_mean
+from ...ground.files.bounded import scheme_of
 from ...ground.option import option
 from . import SOURCES, TRAVERSALS, Source, Traversal, check_pairs
 from ._options import TableOptions, column, dynamic_window, ordered, plain, subsample, window
@@ -9,10 +14,10 @@ from ._options import TableOptions, column, dynamic_window, ordered, plain, subs
 AUTO = "auto"  # in place of a tokenizer, or of a file of phrases
 _READERS = {"whitespace": "text"}  # tokenizer -> reader, where they are called differently
 _OURS = (AUTO, "whitespace", "words")  # of plain text; a plug-in may read what it likes
+_STRIPPED = ("markup", "urls")
 
 
 def _check_tokenizer(name):
-    from ...ground.errors import ConfigError, did_you_mean
     from ..readers import READERS
 
     known = [AUTO, *_READERS, *(reader for reader in READERS if reader not in _READERS.values())]
@@ -21,25 +26,9 @@ def _check_tokenizer(name):
 
 
 def _check_strip(names):
-    from ...ground.errors import ConfigError
-
     unknown = [name for name in names.split(",") if name not in _STRIPPED]
     if unknown:
         raise ConfigError(f"strip takes {' and '.join(_STRIPPED)}, with a comma between, not {unknown[0]!r}")
-
-
-_STRIPPED = ("markup", "urls")
-_PUNCTUATION = tuple(',;:!?)"”»')
-_MANY = 0.05  # of plain corpora 0 %, of raw prose 13 % to 24 %
-_LONG = 8  # letters: most words of scripts without blanks have one to four
-_LOOKED_AT = 20_000  # the most frequent words
-_SCRIPTS = (
-    ("\u0e00", "\u0eff"),
-    ("\u1000", "\u109f"),
-    ("\u1780", "\u17ff"),
-    ("\u3041", "\u30ff"),
-    ("\u3400", "\u9fff"),
-)
 
 
 @SOURCES.register("corpus")
@@ -52,9 +41,7 @@ class Corpus(Source):
 
     class Options(TableOptions):
         text_col: str | None = column(
-            "Column of text, by name or number. The data are CSV, JSON lines or Parquet.",
-            "plain text",
-            common=True,
+            "Column of text, by name or number. The data are CSV, JSON lines or Parquet.", "plain text", common=True
         )
         tokenizer: str = option(
             AUTO,
@@ -87,17 +74,18 @@ class Corpus(Source):
 
     @classmethod
     def check(cls, given):
-        from ...ground.errors import ConfigError
         from ..readers.column_names import column_of_text
 
-        if given.text_col is None and given.in_memory and len(given.files[0].columns) > 1:
+        if given.text_col is not None:
+            return
+        if given.in_memory and len(given.files[0].columns) > 1:
             head = given.files[0].head
             names = ", ".join(map(repr, head))[:200]
             raise ConfigError(
                 f"text is one column of a table: give text_col={column_of_text(head)!r}; its columns are {names}"
             )
         of_tables = [item.name for item in dataclasses.fields(TableOptions) if item.name in given.options]
-        if of_tables and given.text_col is None:
+        if of_tables:
             raise ConfigError(
                 f"{of_tables[0]} is of tables; name their column of text, too, with text_col (--text-col)"
             )
@@ -107,7 +95,6 @@ class Corpus(Source):
         if given.tokenizer != AUTO:
             return given
         from ..catalog import info, names
-        from ..readers.sample import tokenizer_of
 
         if all(file in names() and info(file).made_here for file in given.files):  # by us, with blanks between words
             return given.replace(tokenizer="whitespace")
@@ -122,12 +109,11 @@ class Corpus(Source):
         phrases = list(phrases or cls._phrases(given, shaping))
         phrases = lowered(phrases) if shaping["lowercase"] else phrases
         encoded = encode_corpus(list(given.files), phrases=phrases, **cls.reading(given), **shaping)
-        report = dataclasses.replace(encoded.report, tokens_by=getattr(given.tokenizer, "why", ""))
+        report = cls.report(given, encoded.report)
         return dataclasses.replace(encoded, phrases=tuple(phrases), report=report)
 
     @classmethod
     def _phrases(cls, given, shaping):
-        from ...ground.errors import ConfigError
         from ..phrases import phrases_in, read_phrases
 
         if AUTO not in given.phrases:
@@ -159,12 +145,11 @@ class Corpus(Source):
 
         if given.text_col in (None, NONE) and not given.in_memory:
             return None
-        return TextColumn(
-            given.text_col or 1, delimiter_of(given.delimiter), given.header, given.quoting, given.bad_rows
-        )
+        delimiter = delimiter_of(given.delimiter)
+        return TextColumn(given.text_col or 1, delimiter, given.header, given.quoting, given.bad_rows)
 
     @classmethod
-    def report(cls, given, found, n_items, single, fixed):
+    def report(cls, given, found, *_):
         return dataclasses.replace(found, tokens_by=getattr(given.tokenizer, "why", ""))
 
     @classmethod
@@ -172,30 +157,113 @@ class Corpus(Source):
         return about_words(words) if given.tokenizer in _OURS else None
 
 
+# ---- what text becomes tokens by, by its beginning, and what speaks against it afterwards
+
+_LOOKED_AT = 1 << 20  # bytes
+_MOST_FILES = 8
+_ENDS = frozenset(',;:!?…"”»)]}，。！？；：、')
+_ALONE = _ENDS | frozenset(".(“«[{")
+_RAW = 0.01  # of the tokens; at most .0002 in plain and tokenised text, at least .067 in raw text
+_PUNCTUATION = tuple(',;:!?)"”»')
+_MANY = 0.05  # of the words; of plain corpora 0 %, of raw prose 13 % to 24 %
+_LONG = 8  # letters: most words of scripts without blanks have one to four
+_WORDS = 20_000  # the most frequent ones
+_SCRIPTS = "\u0e00\u0eff", "\u1000\u109f", "\u1780\u17ff", "\u3041\u30ff", "\u3400\u9fff"  # first and last letters
+
+
+class Chosen(str):
+    """A tokenizer; why : str, what spoke for it, in words"""
+
+    why = ""
+
+
+def tokenizer_of(files, table, encoding):
+    """Return the tokenizer that the beginning calls for: ``whitespace`` for words set apart, or ``words``.
+
+    Text is raw where words carry punctuation, one in a hundred or more, and more often than it stands alone: in
+    tokenised text it always stands alone, and in cleaned text there is none. A full stop counts at the end of a line,
+    for elsewhere it may be an abbreviation's.
+
+    files : as for `find_files`; of pipes and of what lies with ranks nothing is looked at
+    table : TextColumn or None; encoding : str
+    Returns a `Chosen`
+    """
+    text, where = _beginning(files, table, encoding)
+    tokens = Counter(text.split())
+    last = Counter(line.rsplit(None, 1)[-1] for line in text.splitlines() if line.strip())
+    at_words, example, alone = 0, "", 0
+    for token, count in tokens.items():
+        if any(map(str.isalnum, token)):
+            count = count if token[-1] in _ENDS else last[token] if token[-1] == "." else 0
+            at_words += count
+            example = example or (token[:20] if count else "")
+        elif token[0] in _ALONE:
+            alone += count
+    share = at_words / max(1, tokens.total())
+    raw = share >= _RAW and at_words > alone
+    chosen = Chosen("words" if raw else "whitespace")
+    few = "punctuation stands alone" if alone > at_words else "hardly a word ends in punctuation"
+    seen = f"{share:.0%} of the tokens end in punctuation, as {example!r}" if raw else where or few
+    other = "whitespace keeps it" if raw else "words is for raw text"
+    chosen.why = f"--tokenizer {chosen} chosen, for {seen}: {other}"
+    return chosen
+
+
+def _beginning(files, table, encoding):
+    """Return the beginning of a text (str), and why there is none, in words."""
+    from ..readers.sources import STDIN, find_files, first_bytes
+    from ..readers.text import codec_name
+
+    encoding, text = codec_name(encoding), ""
+    there = [file for file in files if "{rank}" not in str(file)]
+    found = find_files(there) if there else []
+    again = [one for one in found if not isinstance(one, str) or one == STDIN or scheme_of(one) or os.path.isfile(one)]
+    chosen = again[:: -(-len(again) // _MOST_FILES) or 1]
+    for file in chosen:
+        size = _LOOKED_AT // len(chosen)
+        with suppress(InputError):  # whoever reads all of it will tell
+            if table is None:
+                text += first_bytes(file, size).decode(encoding, errors="replace")[:size] + "\n"
+            else:
+                text += _cells(file, table, encoding, size) + "\n"
+    return text, "" if again else "what can be read only once is not looked at"
+
+
+def _cells(file, table, encoding, size):
+    from ..phrases import Tally
+    from ..readers.sources import STDIN, first_bytes, opened
+    from ..readers.tables import Begun
+
+    text = b""
+    with suppress(InputError):
+        begun = nullcontext(Begun("standard input", first_bytes(file, size), ())) if file == STDIN else opened(file)
+        with begun as source:
+            for piece in table.pieces(source, encoding, Tally()):
+                text += piece
+                if len(text) >= size:
+                    break
+    return text.decode()
+
+
 def about_words(words):
     """Return what to do about a vocabulary that looks like text that nobody has taken apart (str), or None.
 
     words : PackedStrings or list of str
     """
-    some = list(words[:_LOOKED_AT])
+    some = list(words[:_WORDS])
     ends = [word for word in some if word.endswith(_PUNCTUATION) and any(map(str.isalnum, word))]
     if len(ends) > _MANY * len(some):
         return (
             f"{len(ends) / len(some):.0%} of the words end in punctuation, as {ends[0]!r}; "
             "--tokenizer words takes it off"
         )
-    runs = [word for word in some if sum(map(_without_blanks, word)) >= _LONG]
+    runs = [word for word in some if sum(any(a <= letter <= z for a, z in _SCRIPTS) for letter in word) >= _LONG]
     if len(runs) > _MANY * len(some):
         return (
             f"{len(runs) / len(some):.0%} of the words are whole phrases of a script without blanks, as {runs[0]!r}; "
             "segment the text first, and train on one blank between words, or give lists of words to Word2Vec.fit"
         )
     return None
-
-
-def _without_blanks(letter):
-    """Tell whether a letter is Thai, Lao, Burmese, Khmer, Japanese or Chinese."""
-    return any(first <= letter <= last for first, last in _SCRIPTS)
 
 
 @TRAVERSALS.register("text")

@@ -5,17 +5,7 @@ from dataclasses import replace
 
 from ...ground.option import option
 from . import SOURCES, TRAVERSALS, Source, Traversal
-from ._options import (
-    TableOptions,
-    column,
-    dynamic_window,
-    ordered,
-    subsample,
-    tables_of,
-    target_column,
-    weight_column,
-    window,
-)
+from . import _options as options
 
 _WRITTEN = 1 << 24  # nodes of walks that are written out at most
 _STREAM = 12  # first word of the name of the random numbers that they are written with
@@ -30,12 +20,12 @@ class Edges(Source):
     rows, kept, unit = "rows", "edges", "edges"
     traversal = "graph"
 
-    class Options(TableOptions):
-        source_col: str | None = column(
+    class Options(options.TableOptions):
+        source_col: str | None = options.column(
             "Column of the node that an edge starts from, by name or number.", "by name, else 1"
         )
-        target_col: str | None = target_column()
-        weight_col: str | None = weight_column()
+        target_col: str | None = options.target_column()
+        weight_col: str | None = options.weight_column()
         directed: bool = option(False, "Edges lead one way, from the first node to the second.", negative_flag="")
 
     @classmethod
@@ -46,15 +36,15 @@ class Edges(Source):
         """
         import numpy as np
 
-        from ..encoded.graphs import RawEdges
+        from ..encoded.corpus import ItemsReport
+        from ..encoded.pairs import RawEdges
         from ..readers.cells import NameColumn
         from ..readers.columns import hint_of_weights
         from ..readers.frames import InMemoryTable
         from ..readers.layout import Column
-        from ..readers.names import NameIndex
-        from ..readers.report import ItemsReport
         from ..readers.sources import find_files
         from ..vocab import VocabOptions
+        from ..words import NameIndex
 
         started = time.perf_counter()
         shaping = VocabOptions(**shaping).checked()
@@ -68,7 +58,7 @@ class Edges(Source):
             ),
         ]
         files = [_as_table(file) for file in find_files(list(given.files))]
-        tables = tables_of(given, columns, shaping, files=files, comments=True)
+        tables = options.tables_of(given, columns, shaping, files=files, comments=True)
         names = NameIndex(shaping.lowercase)
         parts = []
         for batch in tables:
@@ -89,10 +79,13 @@ class Edges(Source):
             )
         edges = RawEdges(heads, tails, weights, names.words, given.directed, left_out)
         graph = edges.encoded(shaping)
-        report = ItemsReport(
-            *("edges", tables.n_files, tables.bytes, tables.n_rows, len(graph.vocab), len(graph.vocab)),
-            *(edges.count(graph.matrix), 0, time.perf_counter() - started, left_out),
-            columns=tables.labels.said,
+        report = replace(
+            ItemsReport.of("edges", tables),
+            items=len(graph.vocab),
+            targets=len(graph.vocab),
+            kept=edges.count(graph.matrix),
+            seconds=time.perf_counter() - started,
+            left_out=left_out,
             hints=hints,
             added={"rows that repeat an edge" + ", either way round" * (not given.directed): edges.repeats},
         )
@@ -101,10 +94,10 @@ class Edges(Source):
 
 def _as_table(file):
     """Return the sparse matrix that a file holds as an InMemoryTable; any other file as it is."""
-    from ..encoded.matrices import is_matrix_file, load_matrix
+    from ..encoded.matrices import is_matrix, load_matrix
     from ..readers.frames import InMemoryTable
 
-    if isinstance(file, InMemoryTable) or not is_matrix_file(file):
+    if isinstance(file, InMemoryTable) or not is_matrix(file):
         return file
     matrix = load_matrix(file, rectangular=False, named=False)
     cells = [matrix.row, matrix.col, matrix.data.astype("float64")]
@@ -130,10 +123,10 @@ class Graph(Traversal):
     recommends = False
 
     class Options:
-        window: int = window(10)
-        dynamic_window: bool = dynamic_window()
-        subsample: float = subsample(0.0)
-        ordered: bool = ordered()
+        window: int = options.window(10)
+        dynamic_window: bool = options.dynamic_window()
+        subsample: float = options.subsample(0.0)
+        ordered: bool = options.ordered()
         walks_per_node: int = option(10, "Random walks per node and epoch.", at_least=1)
         walk_length: int = option(80, "Nodes per random walk.", at_least=2, at_most=10_000)
         p: float = _bias("node2vec's return parameter: above 1 a walk seldom turns straight back, below 1 often.")

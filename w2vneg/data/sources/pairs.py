@@ -1,6 +1,7 @@
 """Tables of pairs: item, target and perhaps a weight; each row is visited with its columns."""
 
 import time
+from contextlib import closing
 from dataclasses import replace
 
 from ...ground.errors import ConfigError, DoubtError
@@ -26,22 +27,18 @@ class Pairs(Source):
 
     @classmethod
     def encode(cls, given, **shaping):
-        """Read tables of pairs; the weights of equal pairs are summed. The report is an `ItemsReport`.
+        """Read tables of pairs; the weights of equal pairs are summed.
 
         Without ``given.rectangular`` items and targets are of one kind, and pairs of an item with itself are left out;
         what is called as users and as items are is refused then, as it is not clear.
-
-        Ten million rows of user and item (164 MB of CSV, 100 000 users, 50 000 items) take 7 to 14 s and 0.96 GB at the
-        most, of which 0.13 GB are the program's own: 16 bytes a row while they are read, as much again while they are
-        sorted.
         """
         import numpy as np
 
+        from ..encoded.corpus import ItemsReport
         from ..encoded.pairs import RawPairs
         from ..readers.columns import hint_of_weights
-        from ..readers.names import NameIndex
-        from ..readers.report import ItemsReport
         from ..vocab import VocabOptions
+        from ..words import NameIndex
 
         started = time.perf_counter()
         shaping, rectangular = VocabOptions(**shaping).checked(), bool(given.rectangular)
@@ -77,14 +74,15 @@ def pair_columns(given=None):
     """
     from ..readers.layout import Column
 
-    chosen = [getattr(given, name, None) for name in ("item_col", "target_col", "weight_col")]
-    flags = (
-        ["the items", "the targets", "the weights"] if given is None else ["--item-col", "--target-col", "--weight-col"]
-    )
+    def column(key, *about, **more):
+        option = f"the {key}s" if given is None else f"--{key}-col"
+        kind = "weight" if key == "weight" else "name"
+        return Column(key, option, kind, getattr(given, f"{key}_col", None), *about, **more)
+
     return [
-        Column("item", flags[0], "name", chosen[0], 1, ("user", "item", "source"), "items"),
-        Column("target", flags[1], "name", chosen[1], 2, ("item", "target", "target"), "targets"),
-        Column("weight", flags[2], "weight", chosen[2], 3, ("weight",), "weight", if_number=True),
+        column("item", 1, ("user", "item", "source"), "items"),
+        column("target", 2, ("item", "target", "target"), "targets"),
+        column("weight", 3, ("weight",), "weight", if_number=True),
     ]
 
 
@@ -93,9 +91,8 @@ def are_of_two_kinds(given, encoding="utf-8"):
     from ..vocab import VocabOptions
 
     tables = tables_of(given, pair_columns(given), VocabOptions(encoding=encoding))
-    batches = iter(tables)
-    next(batches, None)
-    batches.close()
+    with closing(iter(tables)) as batches:
+        next(batches, None)
     return tables.labels.two_kinds
 
 
@@ -127,8 +124,11 @@ class WeightedPairs(Traversal):
 
     @classmethod
     def of(cls, pairs, config):
+        import numpy as np
+
         if pairs.row_weights is None:
-            return cls._over(pairs.matrix, config.source, config)._counted(*_sums(pairs.matrix))
+            sums = (np.asarray(pairs.matrix.sum(axis=axis, dtype=np.float64)).ravel() for axis in (1, 0))
+            return cls._over(pairs.matrix, config.source, config)._counted(*sums)
         own, drawn = config.source, config.source.pairs_per_epoch
         if drawn is not None:
             part = float(pairs.matrix.sum(dtype="float64")) / pairs.row_weights.sum()
@@ -156,27 +156,22 @@ class WeightedPairs(Traversal):
         how = own.pair_weights
         if how is None:
             how = "enumerate" if counts and total <= _LISTED and own.pairs_per_epoch is None else "sample"
+        problem = ""
+        if how == "enumerate" and not counts:
+            problem = "--pair-weights enumerate needs whole numbers as weights, and some of these have fractions; take "
+            problem += "--pair-weights sample"
+        elif how == "enumerate" and own.pairs_per_epoch is not None:
+            problem = "--pairs-per-epoch has no effect with --pair-weights enumerate; take sample or leave it out"
+        elif how == "enumerate" and total > _MOST:
+            problem = f"the weights add up to {total:.3g} pairs an epoch, too many to list; take --pair-weights sample "
+            problem += "(and --pairs-per-epoch)"
+        elif total > _MOST and own.pairs_per_epoch is None:
+            problem = f"the weights add up to {total:.3g} pairs, too many for an epoch; say with --pairs-per-epoch how "
+            problem += "many to draw"
+        if problem:
+            raise ConfigError(problem)
         if how == "enumerate":
-            if not counts:
-                raise ConfigError(
-                    "--pair-weights enumerate needs whole numbers as weights, and some of these have fractions; take "
-                    "--pair-weights sample"
-                )
-            if own.pairs_per_epoch is not None:
-                raise ConfigError(
-                    "--pairs-per-epoch has no effect with --pair-weights enumerate; take sample or leave it out"
-                )
-            if total > _MOST:
-                raise ConfigError(
-                    f"the weights add up to {total:.3g} pairs an epoch, too many to list; take --pair-weights sample "
-                    "(and --pairs-per-epoch)"
-                )
             return cls._listed(matrix, visit, config.seed)
-        if total > _MOST and own.pairs_per_epoch is None:
-            raise ConfigError(
-                f"the weights add up to {total:.3g} pairs, too many for an epoch; say with --pairs-per-epoch how "
-                "many to draw"
-            )
         return cls._drawn(matrix, own.pairs_per_epoch or max(matrix.nnz, total), visit, config.seed)
 
     @classmethod
@@ -211,9 +206,8 @@ class WeightedPairs(Traversal):
         expected = rows * (n_pairs / rows.sum())
         visits = np.ceil(expected / visit).astype(np.int64)
         means = (expected / np.maximum(visits, 1)).astype(np.float32)
-        centres = np.random.default_rng([_ORDER, seed]).permutation(
-            np.repeat(np.arange(len(rows), dtype=np.int32), visits)
-        )
+        centres = np.repeat(np.arange(len(rows), dtype=np.int32), visits)
+        centres = np.random.default_rng([_ORDER, seed]).permutation(centres)
         table = alias_rows(starts, matrix.data)
         source = DrawnPairs(centres, means, starts, matrix.indices.astype(np.int32), table)
         return cls(source, len(centres), visit, float(n_pairs / len(centres)), 1, 0, visits.astype(np.float64))
@@ -229,10 +223,3 @@ class WeightedPairs(Traversal):
     @classmethod
     def cooccurs(cls, pairs, config, centres):
         return pairs.matrix[centres].toarray() > 0
-
-
-def _sums(matrix):
-    """Return the sums of a matrix's rows and of its columns, float64."""
-    import numpy as np
-
-    return [np.asarray(matrix.sum(axis=axis, dtype=np.float64)).ravel() for axis in (1, 0)]

@@ -43,7 +43,7 @@ class Ratings(Source):
         An item that a user rated twice stands once, at the latest time; pairs weigh 1, or as their rows add up. Rows
         without a user, and returns, of a quantity below 0, are left out.
         """
-        from ..encoded.histories import Weighing, encode_events
+        from ..encoded.histories import encode_events
         from ..readers.column_names import meant_by
         from ..readers.layout import Column
         from ..vocab import VocabOptions
@@ -61,16 +61,14 @@ class Ratings(Source):
                 "an item stands once in a history, whatever its quantity; give --rectangular for pairs of user and "
                 "item with weights, or leave --rating-col and --repeats out"
             )
+        option, asked = ("--rating-col", given.rating_col) if weighed else ("the amount", None)
         columns = [
             Column("user", "--user-col", "name", given.user_col, 1, ("user",), "users", may_be_empty=True),
             Column("item", "--item-col", "name", given.item_col, 2, ("item",), "items"),
             Column("time", "--time-col", "time", given.time_col, words="time"),
+            Column("rating", "--rating-col", "number", given.rating_col, 3, ("rating",), "ratings"),
+            Column("amount", option, "amount", asked, means=("weight",), words="amounts", only_numbers=True),
         ]
-        if given.min_rating is not None:
-            columns.append(Column("rating", "--rating-col", "number", given.rating_col, 3, ("rating",), "ratings"))
-        option = "--rating-col" if weighed else "the amount"
-        asked = given.rating_col if weighed else None
-        columns.append(Column("amount", option, "amount", asked, means=("weight",), words="amounts", only_numbers=True))
-        tables = tables_of(given, columns, shaping)
-        weights = Weighing(weighed, counted)
-        return encode_events(tables, shaping, given.min_rating, given.max_history, bool(given.rectangular), weights)
+        if given.min_rating is None:
+            del columns[3]
+        return encode_events(tables_of(given, columns, shaping), shaping, given, weighed, counted)

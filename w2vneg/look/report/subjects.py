@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...data import catalog
-from ...data.readers.names import as_word
+from ...data.words import as_word
 from ...ground.errors import ConfigError, W2vnegError
 from ...ground.files.bounded import read_json
 from ...vectors import Vectors, top_rows

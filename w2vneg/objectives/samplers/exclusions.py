@@ -72,6 +72,6 @@ def make_exclusion(name, data, config):
     data : EncodedCorpus or EncodedPairs; config : RunSpec
     """
     if name == "known":
-        pairs = data.counts(config)
+        pairs = data.traversal.counts(data, config)
         return ExcludeKnown(pairs.indptr.astype(np.int64), pairs.indices.astype(np.int32))
     return {"none": ExcludeNone, "target": ExcludeTarget, "window": ExcludeWindow}[name]()

@@ -19,10 +19,8 @@ import numpy as np
 import scipy.sparse
 
 from ...config.options import l2_strengths
-from ...data.encoded.heldout import count_centres, read_pairs_file
-from ...data.encoded.pairs import ones_of
-from ...data.misspelt import near_hint
-from ...data.readers.names import as_word
+from ...data.encoded.pairs import count_centres, ones_of, read_pairs_file
+from ...data.words import as_word, near_hint
 from ...ground.errors import ConfigError, UnknownNameError
 from ...objectives.law import settled
 from ...objectives.losses import LOSSES

@@ -10,9 +10,7 @@ from numbers import Integral
 
 import numpy as np
 
-from ...data.misspelt import near_hint
-from ...data.readers.names import as_word
-from ...data.words import are_numbers
+from ...data.words import are_numbers, as_word, near_hint
 from ...ground.errors import ConfigError, InputError, UnknownNameError
 from ...ground.jit import launch
 from ...kernels.dense.blas import one_blas_thread

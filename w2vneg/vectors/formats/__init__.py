@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ...data.catalog.pretrained import located
+from ...data.catalog.places import located
 from ...data.readers.sources import ByteStream
 from ...data.words import PackedStrings
 from ...ground.errors import ConfigError, FileNote, InputError, OutputError, W2vnegError, did_you_mean
@@ -84,7 +84,7 @@ def load(path):
 def read(path, readout=None, spell=False):
     """Read vectors from a file or model folder, whatever their format: `Stored`, whose notes are warned of, too.
 
-    path : str or Path; vectors that gensim's catalog names are fetched (`data.catalog.pretrained`)
+    path : str or Path; vectors that gensim's catalog names are fetched (`data.catalog.places`)
     readout : str, optional, how vectors are made of a model folder's matrices (`objectives.readout`), if not as it says
     spell : bool, read what gives vectors to any spelling, too
 
