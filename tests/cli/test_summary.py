@@ -36,7 +36,7 @@ def pairs(tmp_path, monkeypatch):
 def test_how_good_vectors_are_is_told_where_a_set_knows_their_words(pairs):
     angles = np.radians([0, 5, 10, 20, 80])
     line = said(tell_how_good, Vectors("abcde", np.column_stack([np.cos(angles), np.sin(angles)])), None)[0]
-    assert line.startswith("How good: cosines follow people's scores at 1.00 of 1") and "4 of 5 pairs" in line
+    assert line.startswith("How good: Spearman 1.00 with people's scores of WordSim-353") and "4 of 5 pairs" in line
     assert said(tell_how_good, Vectors("xyz", np.eye(3)), None) == []
     assert said(tell_how_good, Vectors("abc", np.eye(3)), None) == []  # two of five
 

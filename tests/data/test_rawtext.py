@@ -105,7 +105,7 @@ def test_the_command_line_tells_of_raw_text_and_takes_it(run_cli, tmp_path, monk
     (tmp_path / "raw").write_text("The king, the queen; and all!\nWho is king? The queen.\n" * 20)
     small = ["--loss=ns", "--dim=4", "--epochs=1", "--min-count=1", "--workers=1", "--subsample=0"]
     result = run_cli("train", "--corpus", "raw", *small, "--force")
-    said = "--tokenizer words chosen, for 45% of the tokens end in punctuation, as 'king,': whitespace keeps it"
+    said = "--tokenizer words chosen: 45% of the tokens end in punctuation, as 'king,'. Keep it with --tokenizer white"
     assert said in result.err and "Note" not in result.err
     result = run_cli("train", "--corpus", "raw", *small, "--tokenizer", "whitespace", "--force")
     assert "chosen" not in result.err
@@ -158,7 +158,7 @@ def test_what_cannot_be_looked_at_stays_as_it_stands(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     for files in ([str(tmp_path / "pipe")], ["part-{rank}"]):
         chosen = tokenizer_of(files, None, "utf-8")
-        assert chosen == "whitespace" and "read only once is not looked at: words is for raw text" in chosen.why
+        assert chosen == "whitespace" and "read only once is not looked at. For raw text" in chosen.why
 
 
 def test_a_model_keeps_its_tokenizer(tmp_path, run_cli, monkeypatch):

@@ -335,6 +335,11 @@ def test_the_command_writes_tables_and_options_that_train_takes(folder, run_cli)
     assert document["metric"] == "nll" and document["complete"] is True
     assert document["rows"][0]["options"] == document["best"]
     assert re_best(Path("out/best.toml").read_text()) == {
+        "corpus": [os.path.abspath("corpus.txt")],
+        "tokenizer": "whitespace",
+        "valid": os.path.abspath("valid.tsv"),
+        "metric": "nll",
+        "eval_every": 1.0,
         "loss": "ns",
         "negatives": int(rows[0]["negatives"]),
         "alpha": 0.1,
@@ -343,9 +348,7 @@ def test_the_command_writes_tables_and_options_that_train_takes(folder, run_cli)
     }
     images = {path.name: path.read_bytes()[:4] for path in Path("out").glob("*.png")}
     assert images == {"tune-alpha.png": b"\x89PNG", "tune-negatives.png": b"\x89PNG"}
-    train = run_cli(
-        "train", "--corpus=corpus.txt", "--config=out/best.toml", "--valid=valid.tsv", "--metric=nll", "--json"
-    )
+    train = run_cli("train", "--config=out/best.toml", "--json")
     assert train.code == 0, train.err
     assert json.loads(train.out)["validation"]["figures"]["nll"] == document["rows"][0]["value"]
     lines = result.err.splitlines()

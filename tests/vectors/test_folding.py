@@ -135,8 +135,8 @@ def test_new_users_from_end_to_end(likes, run_cli):
     )
     assert found.code == 0, found.err
     test, lists = pd.read_csv("split/test-shown.tsv", sep="\t"), pd.read_csv("lists.csv")
-    assert set(lists["query"]) == set(test["item"])
-    had = set(zip(test["item"], test["target"], strict=True))
+    assert set(lists["query"]) == set(test["user"])
+    had = set(zip(test["user"], test["item"], strict=True))
     assert not had & set(zip(lists["query"], lists["item"], strict=True))
     side = {name: int(name[1:]) % 2 for name in lists["query"]}
     assert np.mean([side[q] == (int(i[1:]) >= 10) for q, i in zip(lists["query"], lists["item"], strict=True)]) > 0.9

@@ -98,4 +98,4 @@ def test_the_commands(tmp_path, run_cli, parts, vectors, monkeypatch):
     result = run_cli("eval", "links", "vectors.txt", "split/test.tsv", "--json")
     assert result.code == 0 and json.loads(result.out)["fitted_on"], result.err
     result = run_cli("eval", "classify", "vectors.txt", "labels.tsv", "--shares=0.5", "--seeds=2")
-    assert result.code == 0 and "50%" in result.out and "2 labels, 1.00 each" in result.out, result.err
+    assert result.code == 0 and "50%" in result.out and "2 labels, 1.00 for each" in result.out, result.err

@@ -238,6 +238,6 @@ def _write(runs, out, suffixes, note, as_json):
     click.echo(document if as_json else table(rows))
     if any(run.p is not None for run in runs):
         note(PAIRED)
-    note(f"Wrote {', '.join(content)}{f' and {len(plots)} plots' if plots else ''} in {out}.")
+    note(f"Wrote {', '.join(content)}{f' and {len(plots)} images' if plots else ''} in {out}.")
     if not any(run.values for run in runs):
         raise ConfigError(f"no run could be trained; the first reason: {runs[0].reason}")

@@ -1,5 +1,7 @@
 """`w2vneg eval`: vectors against human scores, edges and labels, matrices against held-out text and pairs."""
 
+import os
+
 import click
 
 from ..ground.errors import ConfigError, InputError, W2vnegError
@@ -7,6 +9,7 @@ from .flags import readout_option, reads_vectors
 from .options import json_option, mirror_option, option
 from .ranking import ranking
 from .tables import echo_json, table
+from .validation_options import warn_of_trained
 
 DEFAULT_SETS = ("ws353", "simlex999", "rw", "men", "mturk287")
 
@@ -163,6 +166,7 @@ def links(vectors, test, train, valid, seeds, readout, as_json):
     scikit-learn.
     """
     from ..data.splitfiles import parts_beside
+    from ..run.model import Model
     from ..vectors import Vectors
     from ..vectors.evaluation import evaluate_links
     from ..vectors.evaluation.graph_tasks import NULL
@@ -171,6 +175,8 @@ def links(vectors, test, train, valid, seeds, readout, as_json):
     train, valid = train or beside.get("train"), valid or beside.get("valid")
     if train is None:
         raise click.UsageError(f"{test} is no part of a split; name the edges that the vectors know with --train")
+    if os.path.isdir(vectors):
+        warn_of_trained(Model.load(vectors), test)
     result = evaluate_links(Vectors.load(vectors, readout=readout), test, train=train, valid=valid, seeds=seeds)
     if as_json:
         return echo_json({"vectors": vectors, **result.as_dict()})
@@ -215,7 +221,7 @@ def classify(vectors, labels, shares, seeds, readout, as_json):
     unknown = f", {result.unknown:,} more without a vector" if result.unknown else ""
     click.echo(
         f"{result.nodes:,} labelled {loaded.noun}s{unknown}; {result.labels:,} labels, {result.labels_a_node:.2f} "
-        f"each; {_draws(result.seeds)}\n"
+        f"for each; {_draws(result.seeds)}\n"
     )
     rows = [("trained on", "micro F1", "macro F1", "most frequent: micro", "macro")]
     for share, found in result.shares.items():

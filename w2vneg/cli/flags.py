@@ -8,7 +8,7 @@ from .options import option, together
 
 readout_option = option(
     "--readout NAME",
-    "Read-out of a model folder: in, out, sum, both or context, perhaps +letters.",
+    "Read-out of a model folder: in, out, sum, both or context; add +letters or +paradigms.",
     default_text="as trained",
 )
 reads_vectors = together(

@@ -141,7 +141,7 @@ def _short_rows(evaluation):
 
 
 def _verdict(evaluation):
-    from ..vectors.evaluation.baselines import POPULARITY
+    from ..vectors.evaluation.baselines import POPULARITY, SLIM
 
     results = evaluation.results
     if POPULARITY not in results:
@@ -150,7 +150,9 @@ def _verdict(evaluation):
     own, popular = (results[key].by_name()[name] for key in (next(iter(results)), POPULARITY))
     figures = f"{_words(name)} {own:.4f}, popularity {popular:.4f}"
     if own > popular:
-        return f"Better than popularity: {figures}. More figures, with intervals: --all."
+        slim = results[SLIM].by_name()[name] if SLIM in results else 0.0
+        behind = f", but 'w2vneg slim' is better: {slim:.4f}" if slim > own else ""
+        return f"Better than popularity: {figures}{behind}. More figures, with intervals: --all."
     return (
         f"Warning: not better than popularity: {figures}. Train with more --epochs, look at what was read, or take "
         "'w2vneg slim'."

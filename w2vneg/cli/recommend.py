@@ -2,7 +2,7 @@
 
 import click
 
-from ..ground.errors import UnknownNameError
+from ..ground.errors import InputError, UnknownNameError
 from .flags import fold_in_option, score_option, titles_of, titles_options
 from .inputs import refuse_overwriting
 from .options import json_option, mirror_option, option
@@ -79,20 +79,27 @@ def _write_many(model, queries, out, k, exclude_known, score, fold_in, unknown, 
     check_writable(out)
     read = [*(exclude_known or ()), *(path for path in (queries, fold_in, titles[0]) if path is not None)]
     refuse_overwriting("--out", out, read)
-    loaded, users, own = with_users(load_recommender(model), fold_in)
+    loaded, users, own, without = with_users(load_recommender(model), fold_in)
     names = titles_of(*titles, loaded.config.lowercase) if titles[0] else None
-    centres, strange = (users, []) if queries is None and users is not None else read_queries(loaded, queries)
+    folded = queries is None and users is not None
+    centres, strange = (users, without) if folded else read_queries(loaded, queries)
     known = read_known(exclude_known, loaded, own, note)
     if strange and unknown == "error":
+        if folded:
+            raise InputError(f"{fold_in}: {strange[0]!r:.60} has no item that the model knows; see --unknown")
         ids_of(loaded, strange)  # which says what is wrong with the first
     if strange:
         what = "the most popular targets" if unknown == "popular" else "no list"
-        note(f"{queries}: {len(strange):,} of {len(strange) + len(centres):,} names are unknown to the model: {what}.")
+        of = f"{len(strange):,} of {len(strange) + len(centres):,}"
+        told = (
+            f"{fold_in}: {of} users have no known item" if folded else f"{queries}: {of} names are unknown to the model"
+        )
+        note(f"{told}: {what}.")
     if unknown != "popular":
         strange = []
     with byte_progress("recommending", unit="lists") as progress:
 
-        def told():
+        def blocks():
             done = 0
             for block in recommend_blocks(loaded, centres, k, known, score):
                 yield block
@@ -103,7 +110,7 @@ def _write_many(model, queries, out, k, exclude_known, score, fold_in, unknown, 
                 yield places, *(np.tile(part, (len(strange), 1)) for part in popular(loaded, k))
 
         words = [*loaded.vocab.words, *strange] if strange else loaded.vocab.words
-        write_recommendations(out, told(), words, loaded.vocab_out.words, names)
+        write_recommendations(out, blocks(), words, loaded.vocab_out.words, names)
     note(f"Wrote {len(centres) + len(strange):,} lists to {out}.")
 
 
@@ -116,7 +123,7 @@ def _list_one(
     from ..vectors.evaluation.baselines import read_known
     from ..vectors.evaluation.folding import with_users
 
-    loaded, _, own = with_users(load_recommender(model), fold_in)
+    loaded, _, own, _ = with_users(load_recommender(model), fold_in)
     names = titles_of(titles, titles_cols, mirror, loaded.config.lowercase)
     of_items = new_user or loaded.vocab_out is loaded.vocab
     seeds_named = names if of_items else {}  # else seeds are users: titles are not theirs

@@ -125,7 +125,7 @@ def _read_out(word2vec, failures, note):
         if word2vec.config.readout == "in":
             raise
         vectors = word2vec.read_out("in")
-        what = f"read-out {word2vec.config.readout} has failed"
+        what = f"read-out {word2vec.model.config.readout} has failed"
         failures.append(f"{what}, so the vectors are the rows of --readout in: {_said(error)}")
         note(f"Warning: {failures[-1]}.")
         return vectors
@@ -219,8 +219,8 @@ def tell_how_good(vectors, mirror, note):
             return
         low, high = result.spearman_interval
         note(
-            f"How good: cosines follow people's scores at {result.spearman:.2f} of 1 (Spearman, WordSim-353, "
-            f"{result.scored} of {result.total} pairs; 95 % from {low:.2f} to {high:.2f})."
+            f"How good: Spearman {result.spearman:.2f} with people's scores of WordSim-353 ({result.scored} of "
+            f"{result.total} pairs; 95 % from {low:.2f} to {high:.2f})."
         )
 
 

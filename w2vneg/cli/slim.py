@@ -1,7 +1,10 @@
 """`w2vneg slim`: items by items in closed form, for lists without vectors."""
 
+import os
+
 import click
 
+from ..ground.errors import OutputError
 from .inputs import encode, input_of, refuse_overwriting
 from .options import GroupedCommand, mirror_option, option, quiet_option
 from .progress import noter
@@ -17,7 +20,7 @@ _CONFIG = ("min_count", "max_vocab", "encoding", "lowercase")
 )
 @option(
     "--neighbours K",
-    "How many items say something of an item.",
+    "Nearest neighbours that an item is regressed on.",
     type=click.IntRange(min=1),
     section="model",
     default_text="50; 200 for users of many items",
@@ -33,25 +36,29 @@ _CONFIG = ("min_count", "max_vocab", "encoding", "lowercase")
 @option("--workers", "Threads.", type=click.IntRange(min=1), section="model", default_text="all cores")
 @mirror_option
 @option("--save-model DIR", "Model folder, for 'recommend' and 'eval ranking'.", required=True, section="output")
+@option("--force", "Overwrite an existing model.", is_flag=True, section="output")
 @quiet_option
-def slim(save_model, neighbours, penalty, workers, mirror, quiet, **given):
+def slim(save_model, force, neighbours, penalty, workers, mirror, quiet, **given):
     """Learn lists of items from users and items, or from baskets, in closed form.
 
     Each item is regressed on its nearest neighbours among the items: SLIM, or EASE with few neighbours. There are no
-    vectors; new users need nothing but their items. Best for shops; see docs/choosing.md. Many items are more than 60 a
-    user, on average, as of films.
+    vectors; new users need nothing but their items. Best for shops; see docs/choosing.md. Users have many items
+    if their mean is above 60, as of films.
     """
     from ..config import TrainConfig
     from ..data.inputs import settled
     from ..data.readers.sources import find_files
     from ..run.folder import check_place
     from ..run.slim import Slim
+    from ..vectors.formats.folder import SLIM
 
     chosen = {name: given.pop(name) for name in _CONFIG}
     values = {name: value for name, value in chosen.items() if value is not None}
     source = settled(input_of(given), values.get("encoding", "utf-8"), mirror)
     config = TrainConfig.from_mapping(values | {"source": source.source}).resolved()
     check_place(save_model)
+    if not force and any(os.path.exists(os.path.join(save_model, name)) for name in ("config.json", SLIM)):
+        raise OutputError(f"{save_model} holds a model; replace it with --force, or name another folder")
     located = source.located(mirror)
     refuse_overwriting("--save-model", save_model, find_files([*located.files, *located.names]))
     data = encode(config, located, quiet)

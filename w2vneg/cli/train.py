@@ -227,7 +227,7 @@ def _checkpoints(folder, minutes, dry_run, note):
 def _tell_estimate(found, as_json, note):
     size = lambda n: f"{n / 2**20:,.1f} MB"  # noqa: E731
     if found.peak > found.room:
-        note(
+        loud(
             f"Warning: the run would take {size(found.peak)} of memory, and this process may use {size(found.room)}; "
             "use a smaller --dim or --max-vocab, or raise the limit."
         )

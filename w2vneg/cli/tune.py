@@ -100,7 +100,16 @@ def tune(out, grid, ranges, n_random, way, seeds, config_path, mirror, quiet, as
     warn_of_raw(validation, config, combinations, encoded, note)
     with nullcontext() if quiet else SearchProgress(source=config.source) as progress:
         listeners = [] if progress is None else [progress]
-        found = search(encoded, config, combinations, validation, seeds=seeds, folder=out, listeners=listeners)
+        found = search(
+            encoded,
+            config,
+            combinations,
+            validation,
+            seeds=seeds,
+            folder=out,
+            listeners=listeners,
+            read=read.located(mirror),
+        )
     from ..look.searches import charts_of_search
 
     write_images(charts_of_search(found.rows, validation.metric), out, "tune", note)
@@ -162,4 +171,4 @@ def _report(found, metric, out, note, as_json):
     options = ", ".join(f"{name} {value}" for name, value in found.best.options.items())
     note(f"Best of {len(found.rows)} combinations: {options}: {metric} {found.best.value:.4f}.")
     best = os.path.join(out, "best.toml")
-    note(f"Tables in {os.path.join(out, 'trials.md')} and trials.csv; train with --config {best}.")
+    note(f"Tables in {os.path.join(out, 'trials.md')} and trials.csv; the same run: w2vneg train --config {best}.")

@@ -211,8 +211,8 @@ def warn_of_known(held, known, flag):
 
     if not known and (train := known_beside(held)) is not None:
         note(
-            f"Warning: {held} is of a split that holds no pair of {train} out, yet all compete with those that are; "
-            f"leave them out with {flag} {train}."
+            f"Warning: pairs of {train} compete with those of {held}, and are never right; leave them out with {flag} "
+            f"{train}."
         )
 
 

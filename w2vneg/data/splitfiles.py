@@ -14,7 +14,6 @@ from ..ground.files.bounded import read_json
 from .inputs import Input
 
 PARTS = ("train", "valid", "test")
-HEADER = "item\ttarget\tweight\n"
 MANIFEST = "manifest.json"
 _MADE_BY = "w2vneg split"
 _FORMAT = 1
@@ -48,12 +47,13 @@ def write_split(folder, split, vocab, vocab_out, about):
     parts = part_facts(split, vocab_out is vocab)
     with atomic_folder(folder) as temporary:
         heads, tails = _fields(vocab), _fields(vocab_out)
+        head = ("item\ttarget" if vocab_out is vocab else "user\titem") + "\tweight\n"
         for name, matrix in split.matrices.items():
-            digest = _write_pairs(temporary / f"{name}.tsv", matrix, heads, tails)
+            digest = _write_pairs(temporary / f"{name}.tsv", matrix, head, heads, tails)
             parts[name] = {"file": f"{name}.tsv", **parts[name], "sha256": digest}
         for name, matrix in split.shown.items():
             file = _SHOWN.format(name)
-            digest = _write_pairs(temporary / file, matrix, heads, tails)
+            digest = _write_pairs(temporary / file, matrix, head, heads, tails)
             parts[name]["shown"] = {"file": file, "pairs": matrix.nnz, "sha256": digest}
         manifest = {"made_by": _MADE_BY, "format": _FORMAT, **about, "parts": parts}
         text = json.dumps(manifest, indent=2, ensure_ascii=False, allow_nan=False)
@@ -192,8 +192,8 @@ def _fields(vocab):
     return fields
 
 
-def _write_pairs(path, matrix, heads, tails):
-    """Write one pair a line, rows in order; return the SHA-256 of the file."""
+def _write_pairs(path, matrix, head, heads, tails):
+    """Write `head` and one pair a line, rows in order; return the SHA-256 of the file."""
     weights = matrix.data
     if weights.dtype.kind == "f" and (weights == np.floor(weights)).all():
         weights = weights.astype(np.int64)
@@ -205,11 +205,11 @@ def _write_pairs(path, matrix, heads, tails):
             digest.update(data)
             stream.write(data)
 
-        put(HEADER)
+        put(head)
         for row in np.flatnonzero(np.diff(matrix.indptr)).tolist():
             entries = slice(matrix.indptr[row], matrix.indptr[row + 1])
-            head, own = heads[row], weights[entries]
+            first, own = heads[row], weights[entries]
             own = (own.astype(str) if own.dtype.kind == "f" else own).tolist()  # the shortest text of a float32
             columns = matrix.indices[entries].tolist()
-            put("".join([f"{head}{tails[j]}{w}\n" for j, w in zip(columns, own, strict=True)]))
+            put("".join([f"{first}{tails[j]}{w}\n" for j, w in zip(columns, own, strict=True)]))
     return digest.hexdigest()

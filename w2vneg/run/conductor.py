@@ -176,7 +176,7 @@ class Run:
         assert alpha is not None
         return (
             f"Newer text is {self.alpha_share**2:.0%} of all: --alpha {alpha:.3g}, not the model's "
-            f"{alpha / self.alpha_share:.3g}, so that it moves what was learnt as far as it weighs."
+            f"{alpha / self.alpha_share:.3g}: lower by the root of that share, so that old words keep what they learnt."
         )
 
 
@@ -246,18 +246,20 @@ def doubts_of(trainer):
     that goes on or begins with vectors; with the first epoch's where that is higher, as after a bad start.
     """
     history = [record for record in trainer.model.history if record["event"] == "EpochDone"]
-    return [*_of_loss(history), *_of_popularity(trainer), *_of_counts(trainer)] if history else []
+    return [*_of_loss(trainer, history), *_of_popularity(trainer), *_of_counts(trainer)] if history else []
 
 
-def _of_loss(history):
-    loss, at_init = history[-1]["loss"], history[-1]["untrained"]
+def _of_loss(trainer, history):
+    loss, at_init, pairs, tokens = (history[-1][name] for name in ("loss", "untrained", "pairs", "tokens"))
     highest = max(at_init, history[0]["loss"])
     if sum(record["pairs"] for record in history) < _FEWEST_PAIRS or loss <= (1 - _FALL) * highest:
         return
+    remedy = "look at what was read, then give more --epochs or a higher --alpha"
+    if getattr(trainer.config.source, "subsample", 0) and pairs < tokens:
+        remedy = f"subsampling has left {pairs:,} pairs of {tokens:,} tokens; give --subsample 0"
     yield (
         f"the loss has hardly fallen ({at_init:.4f} at init, {loss:.4f} in the last epoch), so that the vectors are "
-        "little better than chance: the data may not be what they were read as, or too few; look at what was read, "
-        "then give more --epochs or a higher --alpha"
+        f"little better than chance: the data may not be what they were read as, or too few; {remedy}"
     )
 
 

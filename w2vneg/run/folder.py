@@ -19,14 +19,14 @@ from ..ground.files.bounded import parse_json, read_json, read_text
 from ..ground.files.npy import read_mask, read_matrix
 from ..objectives.law import settled
 from ..vectors.formats.folder import SLIM, refuse_slim
-from .state import KNOWN, Best, LastGoodState, Progress, Provenance, read_known_pairs, write_known
+from .state import KNOWN, KNOWN_WEIGHTS, Best, LastGoodState, Progress, Provenance, read_known_pairs, write_known
 
 PHRASES, RUN_FILE = "phrases.tsv", "run.toml"
 _MARKS = {"config.json", "vocab.tsv", "vectors_in.npy"}  # what makes a folder a model
 FILES = (  # what else a model may have, apart from matrices of plugs and of other states
     {f"{name}.npy" for name in ("neighbours", "weights", "vectors_out", "contexts", "log_noise")}
     | {f"{name}.json" for name in ("extra", "position", "corpus", "versions", "validation", "good", "law")}
-    | {*_MARKS, SLIM, PHRASES, KNOWN, RUN_FILE, "vocab_out.tsv", "history.jsonl"}
+    | {*_MARKS, SLIM, PHRASES, KNOWN, KNOWN_WEIGHTS, RUN_FILE, "vocab_out.tsv", "history.jsonl"}
 )
 _MISSING = "missing; the folder is not a complete model"
 _TRIES = 5
@@ -286,11 +286,24 @@ def run_as_toml(model, folder, told=lambda value: value):
     values = model.config.as_dict() | {"loss": model.config.preset or model.config.loss.name}
     follow = table().keys() - {item.name for item in options_of_users()}  # these come about again by themselves
     values = _data(model, folder) | {name: value for name, value in values.items() if name not in follow}
-    if (best := model.best) is not None:
-        files, how = best.settings["files"], best.settings
-        values |= {"valid": files.get("valid"), "valid-exclude-known": files.get("known")}
-        values |= {"metric": how["metric"], "patience": how["patience"], "eval-every": how["every"]}
+    if model.best is not None:
+        values |= as_flags_of_validation(model.best.settings)
     return "\n".join(lines) + "\n" + to_toml(told(values))
+
+
+def as_flags_of_data(given):
+    """Return what an `Input` read, as flags of 'train': dict, empty of standard input. given : `Input.as_dict()`"""
+    if not given or "-" in given["files"]:
+        return {}
+    named = dict(given)
+    return {named.pop("kind"): named.pop("files"), **named}
+
+
+def as_flags_of_validation(settings):
+    """Return how a run was evaluated, as flags of 'train': dict. settings : dict of `Validation.settings`"""
+    files, how = settings["files"], settings
+    values = {"valid": files.get("valid"), "valid-exclude-known": files.get("known")}
+    return values | {"metric": how["metric"], "patience": how["patience"], "eval-every": how["every"]}
 
 
 def _missing(model, told):
@@ -309,11 +322,7 @@ def _missing(model, told):
 
 def _data(model, folder):
     origin = model.origin
-    values = {}
-    if origin.input and "-" not in origin.input["files"]:
-        named = dict(origin.input)
-        values[named.pop("kind")] = named.pop("files")
-        values |= named
+    values = as_flags_of_data(origin.input)
     if not origin.own_vocab:
         values["vocab"] = os.path.abspath(os.path.join(folder, "vocab.tsv"))
         if model.vocab_out is not model.vocab:

@@ -85,7 +85,7 @@ class Recommender:
         from ..vectors.evaluation.folding import with_users
         from ..vectors.evaluation.recommend import recommend_many
 
-        model, users, own = with_users(self._trained(), fold_in)
+        model, users, own, _ = with_users(self._trained(), fold_in)
         if items is None and users is not None:
             items = [model.vocab.words[user] for user in users.tolist()]
         return recommend_many(model, items, k, read_known(exclude_known, model, own), score)

@@ -6,9 +6,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ..data.encoded.pairs import ones_of
 from ..ground.errors import InputError
-from ..ground.files.npy import read_numbers
+from ..ground.files.npy import read_matrix, read_numbers
 
 _KNOWN_BY = 1_000_000  # numbers at either end of an array by which data are known again
 
@@ -68,15 +67,15 @@ class LastGoodState:
     matrices: dict
 
 
-KNOWN = "known.npy"
+KNOWN, KNOWN_WEIGHTS = "known.npy", "known_weights.npy"
 _MOST = 12_500_000  # pairs that are kept, 100 MB
 
 
 def known_of(data):
-    """Return who has what in encoded pairs of users and items: csr_matrix of ones; None of other data, or too many."""
+    """Return who has what, and how often, in encoded users × items: csr_matrix; None of other data, or too many."""
     if data.vocab_out is data.vocab or not 0 < data.matrix.nnz <= _MOST:
         return None
-    return ones_of(data.matrix)
+    return data.matrix
 
 
 def with_known(data, earlier):
@@ -98,14 +97,16 @@ def with_known(data, earlier):
 
 
 def write_known(folder, known):
-    """Write known pairs into a folder; nothing if there are none."""
+    """Write known pairs into a folder, with their weights unless all are 1; nothing if there are none."""
     if known is not None:
         pairs = known.tocoo()
         np.save(folder / KNOWN, np.stack([pairs.row, pairs.col], axis=1).astype(np.int32), allow_pickle=False)
+        if (pairs.data != 1).any():
+            np.save(folder / KNOWN_WEIGHTS, pairs.data[:, None].astype(np.float32), allow_pickle=False)
 
 
 def read_known_pairs(folder, shape):
-    """Return what `write_known` wrote, csr_matrix of ones, None if it wrote nothing; InputError if it is damaged."""
+    """Return what `write_known` wrote, csr_matrix, None if it wrote nothing; InputError if it is damaged."""
     path = folder / KNOWN
     if not path.exists():
         return None
@@ -114,4 +115,9 @@ def read_known_pairs(folder, shape):
     pairs = read_numbers(path)
     if pairs.shape[1] != 2 or pairs.min() < 0 or (pairs.max(axis=0) >= shape).any():
         raise InputError(f"{path}: not pairs of the {shape[0]:,} users and {shape[1]:,} items here; it is damaged")
-    return ones_of(coo_matrix((np.ones(len(pairs), np.float32), pairs.T), shape))
+    weights = np.ones((len(pairs), 1), np.float32)
+    if (path := folder / KNOWN_WEIGHTS).exists():
+        weights = read_matrix(path)
+        if weights.shape != (len(pairs), 1) or not (np.isfinite(weights) & (weights > 0)).all():
+            raise InputError(f"{path}: not the weights of the {len(pairs):,} pairs of {KNOWN}; it is damaged")
+    return coo_matrix((weights[:, 0], pairs.T), shape).tocsr()

@@ -80,9 +80,10 @@ def find_columns(where, columns, head):
                 what = f"{head.label(place)} ({column.option}) holds numbers, no text"
                 raise InputError(f"{where}: {what}. The columns are: {head.shown()}")
     labels = Labels({key: head.label(place) for key, place in places.items() if place is not None})
-    labels.said = tuple(_said(columns, places, head))
-    meanings = [meant_by(head.names[places[c.key]]) for c in columns if c.kind == "name" and c.means]
-    labels.two_kinds = head.named and sorted(map(str, meanings)) == ["item", "user"]
+    meanings = {c.key: meant_by(head.names[places[c.key]]) for c in columns if c.kind == "name" and c.means}
+    labels.two_kinds = head.named and sorted(map(str, meanings.values())) == ["item", "user"]
+    words = {key: f"{meaning}s" for key, meaning in meanings.items()} if labels.two_kinds else {}
+    labels.said = tuple(_said(columns, places, head, words))
     weight = next((column for column in columns if column.kind == "weight"), None)
     if weight is not None and weight.asked is None and places[weight.key] is not None and not head.named:
         labels.guessed = True
@@ -309,12 +310,13 @@ def _like_ratings(numbers):
     return bool(numbers) and all(0 <= 2 * one <= 20 and 2 * one == int(2 * one) for one in numbers)
 
 
-def _said(columns, places, head):
-    """Yield what each column was taken for, in words."""
+def _said(columns, places, head, words):
+    """Yield what each column was taken for, in words; words : dict of key -> str, what names are called"""
     for column in columns:
         place = places[column.key]
         if place is not None:
-            yield f"{column.words or column.key} = {'column ' if head.named else ''}{head.label(place)}"
+            called = words.get(column.key) or column.words or column.key
+            yield f"{called} = {'column ' if head.named else ''}{head.label(place)}"
         elif column.kind == "weight":
             behind = range(1 + max(place for place in places.values() if place is not None), len(head.names))
             idle = [at for at in behind if head.named and head.numeric[at] and meant_by(head.names[at]) is None]

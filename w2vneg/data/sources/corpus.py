@@ -204,8 +204,8 @@ def tokenizer_of(files, table, encoding):
     chosen = Chosen("words" if raw else "whitespace")
     few = "punctuation stands alone" if alone > at_words else "hardly a word ends in punctuation"
     seen = f"{share:.0%} of the tokens end in punctuation, as {example!r}" if raw else where or few
-    other = "whitespace keeps it" if raw else "words is for raw text"
-    chosen.why = f"--tokenizer {chosen} chosen, for {seen}: {other}"
+    other = "Keep it with --tokenizer whitespace" if raw else "For raw text: --tokenizer words"
+    chosen.why = f"--tokenizer {chosen} chosen: {seen}. {other}"
     return chosen
 
 

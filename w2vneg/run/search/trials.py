@@ -99,13 +99,14 @@ class TrialFolder:
     """The folder of a search.
 
     path : path, a new or empty folder, or that of a former search, which then resumes; metric : Metric
+    flags : dict, optional, of data and validation, for best.toml
     common : dict that JSON can hold, what all trials have in common; config : TrainConfig, what is not searched
     OutputError if the folder holds something else, or cannot be written; ConfigError if it holds a search that has
         something else in common; InputError if a line of its trials cannot be read
     """
 
-    def __init__(self, path, common, config, metric):
-        self.path, self.config, self.metric = Path(path), config, metric
+    def __init__(self, path, common, config, metric, flags=None):
+        self.path, self.config, self.metric, self.flags = Path(path), config, metric, flags or {}
         self.trials = []
         check_folder(path)
         try:
@@ -176,7 +177,7 @@ class TrialFolder:
         about = f"# {self.metric.name} {best.value:.4f}{spread}, at epoch {best.epoch:.4g}\n"
         values, defaults = config.as_dict(), {item.name: item.default for item in options_of_users()}
         chosen = [name for name in defaults if values[name] != defaults[name] or name in best.options]
-        return about + to_toml({name: values[name] for name in chosen})
+        return about + to_toml(self.flags | {name: values[name] for name in chosen})
 
     def _write(self, name, text):
         with atomic_file(self.path / name) as stream:

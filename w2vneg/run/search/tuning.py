@@ -14,6 +14,7 @@ from ...ground.errors import ConfigError, W2vnegError
 from ...ground.events import TrialDone, TrialStarted
 from ...ground.files.locks import owned
 from ..conductor import Run, reading, resolve
+from ..folder import as_flags_of_data, as_flags_of_validation
 from ..model import Model
 from ..state import Provenance
 from .trials import GIVEN_UP, Trial, TrialFolder, best_of, by_combination, key_of, rows_of
@@ -29,7 +30,7 @@ class Search:
     trials: list  # of Trial, as they were run, with those that the folder had
 
 
-def tune(encoded, config, combinations, validation, *, seeds=1, folder=None, listeners=(), kept_at=None):
+def tune(encoded, config, combinations, validation, *, seeds=1, folder=None, listeners=(), kept_at=None, read=None):
     """Train every combination under every seed, and rank them by the validation's metric.
 
     encoded : EncodedCorpus or EncodedPairs, encoded once, shared by all trials
@@ -40,6 +41,7 @@ def tune(encoded, config, combinations, validation, *, seeds=1, folder=None, lis
     listeners : sequence of callables, called with `TrialStarted`, the trainer's events, and `TrialDone`
     kept_at : callable, optional, of options and seed: the folder that the model is saved to. One that is there is
         evaluated, and not trained.
+    read : Input, optional, what was encoded, for best.toml
     Returns Search: after Ctrl-C: of the trials until then; the one that was running is lost
     ConfigError if there is nothing to try, or the folder holds another search, or one of `kept_at` another run
     OutputError if another process searches in this folder, or it cannot be written
@@ -47,16 +49,19 @@ def tune(encoded, config, combinations, validation, *, seeds=1, folder=None, lis
     if not len(combinations) or seeds < 1:
         raise ConfigError("nothing to try: give at least one combination and one seed")
     with nullcontext() if folder is None else owned(folder):
-        return _search(encoded, config, combinations, validation, seeds, folder, listeners, kept_at)
+        return _search(encoded, config, combinations, validation, seeds, folder, listeners, kept_at, read)
 
 
-def _search(encoded, config, combinations, validation, seeds, folder, listeners, kept_at):
+def _search(encoded, config, combinations, validation, seeds, folder, listeners, kept_at, read):
     metric, config = validation.metric, reading(config, encoded)
     origin = Provenance.of(encoded)
     data = [origin.fingerprint, origin.n_tokens, encoded.vocab.digest(), encoded.vocab_out.digest()]
     settings = {name: value for name, value in validation.settings.items() if name != "files"}
     common = {"data": data, "validation": settings, "options": config.as_dict()}
-    kept = TrialFolder(folder, common, config, metric) if folder is not None else None
+    flags = {}
+    if read is not None and not read.in_memory:
+        flags = as_flags_of_data(read.absolute().as_dict()) | as_flags_of_validation(validation.settings)
+    kept = TrialFolder(folder, common, config, metric, flags) if folder is not None else None
     trials = kept.trials if kept is not None else []
     proposals = Planned(combinations) if isinstance(combinations, list) else combinations
     proposals.begin(trials, metric)
@@ -151,7 +156,7 @@ def _run(encoded, config, options, validation, listeners, should_prune, place):
     best = trainer.model.best
     if place is not None:
         trainer.model.save(place)
-    return Trial(options, config.seed, best.figures, best.epoch, took()), trainer.stopped
+    return Trial(options, config.seed, best.figures, best.epoch, _seconds(trainer.model)), trainer.stopped
 
 
 def _evaluated(place, encoded, config, options, validation):
@@ -162,8 +167,12 @@ def _evaluated(place, encoded, config, options, validation):
     if not same or model.config.as_dict() != run.config.as_dict():
         raise ConfigError(f"{place} holds a model of other data or options; keep models in another folder")
     epoch = run.config.epochs if model.best is None else model.best.epoch
-    seconds = [record["seconds"] for record in model.history if record.get("event") == "EpochDone"]
-    return Trial(options, config.seed, validation.figures(model), epoch, seconds[-1] if seconds else 0.0)
+    return Trial(options, config.seed, validation.figures(model), epoch, _seconds(model))
+
+
+def _seconds(model):
+    """Return how long a run trained, float: without compiling, evaluating and saving."""
+    return next((one["seconds"] for one in reversed(model.history) if one.get("event") == "EpochDone"), 0.0)
 
 
 def _tell(listeners, event):

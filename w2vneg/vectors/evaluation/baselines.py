@@ -114,7 +114,7 @@ def evaluate_with_baselines(
     rank_itself : bool, among items of one kind, the centre is a rival of its own targets, as in the papers
     """
     train = _as_paths(train)
-    model, _, shown = with_users(model, fold_in)
+    model, _, shown, _ = with_users(model, fold_in)
     held, tested = _read(_as_paths(test), model)
     own = exclude_known is None
     known, left_out = (model.known, None) if own else _matrix(_as_paths(exclude_known), model)

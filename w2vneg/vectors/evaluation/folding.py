@@ -36,11 +36,13 @@ _RIDGE = 1e-6  # of the prior's mean variance: S may have no inverse
 class Folded(NamedTuple):
     """model : Model, whose users have been joined by the new ones; those it knew already have new vectors
     users : ndarray, int64, (n,), ids of the users that were folded in; known : csr_matrix, (n_in, n_out), their items
+    strange : list of str, users without an item that the model knows
     """
 
     model: object
     users: np.ndarray
     known: scipy.sparse.csr_matrix
+    strange: list
 
 
 def fold_in(model, pairs):
@@ -60,7 +62,8 @@ def fold_in(model, pairs):
     shape = len(vocab), len(model.vocab_out)
     known = scipy.sparse.coo_matrix((read.weights, (read.centres, read.targets)), shape).tocsr()
     users = vocab.words.find_all(own.words).astype(np.int64)
-    users = users[np.diff(known.indptr)[users] > 0]
+    some = np.diff(known.indptr)[users] > 0
+    users, strange = users[some], [own.words[i] for i in np.flatnonzero(~some).tolist()]
     places = vocab.words.find_all(model.vocab.words)
     has = model.known
     if has is not None:
@@ -68,11 +71,11 @@ def fold_in(model, pairs):
         stays[users] = 0.0
         has = ones_of(scipy.sparse.diags(stays) @ _moved(has, places, shape) + known.sign())
     if hasattr(model, "joined_by"):  # it needs no vectors
-        return Folded(model.joined_by(vocab, has), users, known)
+        return Folded(model.joined_by(vocab, has), users, known, strange)
     vectors = np.zeros((len(vocab), config.dim), np.float32)
     vectors[places] = model.vectors_in
     vectors[users] = user_vectors(model, known[users])
-    return Folded(replace(model, vocab=vocab, vectors_in=vectors, known=has), users, known)
+    return Folded(replace(model, vocab=vocab, vectors_in=vectors, known=has), users, known, strange)
 
 
 def _check(model, vectors=True):
@@ -89,8 +92,8 @@ def _check(model, vectors=True):
 
 
 def with_users(model, pairs):
-    """Return `fold_in`'s answer; the model itself, None and None without pairs."""
-    return Folded(model, None, None) if pairs is None else fold_in(model, pairs)
+    """Return `fold_in`'s answer; the model itself without pairs."""
+    return Folded(model, None, None, []) if pairs is None else fold_in(model, pairs)
 
 
 def _moved(matrix, places, shape):

@@ -63,7 +63,9 @@ def evaluate_classes(vectors, labels, *, shares=SHARES, seeds=10, seed=1):
     read = encode_input(Input("pairs", labels, rectangular=True))
     rows = vectors.words.find_all(read.vocab.words)
     truth = read.matrix[rows >= 0].toarray() > 0
-    truth = truth[:, truth.any(axis=0)]  # what is left are labels, and no headings
+    used = truth.any(axis=0)  # what is left are labels, and no headings
+    headings = int((read.matrix[rows < 0][:, ~used].sum(axis=1) > 0).sum() == 1)
+    truth = truth[:, used]
     x = vectors.matrix[rows[rows >= 0]]
     if truth.shape[1] < 2 or not all(0 < round(share * len(x)) < len(x) for share in shares):
         raise InputError(
@@ -83,7 +85,7 @@ def evaluate_classes(vectors, labels, *, shares=SHARES, seeds=10, seed=1):
                     f1 = score(truth[test], chosen, average=way, zero_division=0)
                     runs.setdefault(f"{who}{way}", []).append(f1)
         found[share] = _spread(runs)
-    return ClassesResult(found, *truth.shape, float(truth.sum(1).mean()), int((rows < 0).sum()), seeds)
+    return ClassesResult(found, *truth.shape, float(truth.sum(1).mean()), int((rows < 0).sum()) - headings, seeds)
 
 
 def _sklearn(part):
