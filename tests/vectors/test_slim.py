@@ -1,6 +1,7 @@
 """Slim: the regression against its closed form and EASE, threads, folders, commands; and what users had is left out."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -166,6 +167,52 @@ def test_fused_scores_are_sums_and_know_new_users(likes, run_cli):
     run_cli("slim", "--pairs", "likes.csv", "--save-model", "shop")
     refused = run_cli("recommend", "shop", "u3", "--score", "slim+1")
     assert refused.code == 1 and "needs a model with vectors of users and items" in refused.err
+
+
+def test_slim_replaces_no_model_unless_forced(likes, run_cli):
+    learn = "slim", "--pairs", "likes.csv", "--save-model", "shop"
+    for first in (learn, ("train", "--pairs", "likes.csv", "--save-model", "shop", "--dim", "4", "--epochs", "1")):
+        assert run_cli(*first, "--force").code == 0
+        before = {path.name: path.read_bytes() for path in Path("shop").iterdir()}
+        refused = run_cli(*learn)
+        assert refused.code == 1 and "shop holds a model; replace it with --force" in refused.err
+        assert before == {path.name: path.read_bytes() for path in Path("shop").iterdir()}
+    assert run_cli(*learn, "--force").code == 0 and Slim.load("shop")
+
+
+def test_an_update_keeps_weights(tmp_path):
+    table = pd.DataFrame([("ann", "tea", 5), ("ann", "milk", 1), ("bob", "tea", 2)], columns=["user", "item", "weight"])
+    word2vec = Word2Vec(dim=4, epochs=1, workers=1)
+    word2vec.fit(Input("pairs", table, rectangular=True))
+    word2vec.save(tmp_path / "shop")
+    assert (tmp_path / "shop" / "known_weights.npy").exists()
+    newer = pd.DataFrame([("ann", "tea", 3), ("eve", "milk", 4)], columns=["user", "item", "weight"])
+    again = Word2Vec.load(tmp_path / "shop")
+    again.fit(Input("pairs", newer, rectangular=True), update=True)
+    known, model = again.model.known, again.model
+    weights = {
+        (model.vocab.words[i], model.vocab_out.words[j]): w
+        for i, j, w in zip(*known.nonzero(), known[known.nonzero()].A1, strict=True)
+    }
+    assert weights == {("ann", "tea"): 8, ("ann", "milk"): 1, ("bob", "tea"): 2, ("eve", "milk"): 4}
+    again.save(tmp_path / "shop")
+    np.save(tmp_path / "shop" / "known_weights.npy", np.zeros((4, 1), np.float32))
+    with pytest.raises(InputError, match="known_weights"):
+        Word2Vec.load(tmp_path / "shop")
+    Word2Vec(dim=4, epochs=1).fit(Input("pairs", table.iloc[:, :2], rectangular=True))
+
+
+def test_users_without_a_known_item_are_counted(likes, run_cli):
+    run_cli("slim", "--pairs", "likes.csv", "--save-model", "shop")
+    pd.DataFrame([("zoe", "i01"), ("new", "none")], columns=["user", "item"]).to_csv("new.csv", index=False)
+    ask = "recommend", "shop", "--all", "--fold-in", "new.csv", "--out", "lists.csv", "-k", "2"
+    told = run_cli(*ask)
+    assert told.code == 0 and "1 of 2 users have no known item: no list" in told.err
+    assert set(pd.read_csv("lists.csv")["query"]) == {"zoe"}
+    assert run_cli(*ask, "--unknown", "popular").code == 0
+    assert set(pd.read_csv("lists.csv")["query"]) == {"zoe", "new"}
+    refused = run_cli(*ask, "--unknown", "error")
+    assert refused.code == 1 and "'new' has no item that the model knows" in refused.err
 
 
 def test_baskets_answer_by_items(likes, run_cli):

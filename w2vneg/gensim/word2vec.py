@@ -112,6 +112,9 @@ class Word2Vec:
         shrink_windows=True,
         **options: Any,
     ):
+        for old, new in {"size": "vector_size", "iter": "epochs"}.items():
+            if old in options:
+                raise ConfigError(f"{old} was gensim's name before version 4; it is {new}")
         refused.unless(None, _COUNTED, max_vocab_size=max_vocab_size)
         refused.unless(None, _TRIM, trim_rule=trim_rule)
         refused.unless(hash, "vectors begin with random numbers of the seed alone; leave it out", hashfxn=hashfxn)
