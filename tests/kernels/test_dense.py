@@ -191,8 +191,10 @@ def _log_prob(sampler, worker, group, centre_id, centre, ids, logits, log_q):
 @pytest.mark.parametrize("absolute", [False, True])
 def test_exact_sampler_tells_the_positives_probability(absolute):
     vectors_in, vectors_out, log_d = small()
-    context = RunContext(np.ones(900), dim=vectors_out.shape[1], workers=2, max_draws=3, n_centres=len(vectors_in))
-    sampler = BoltzmannExact.of(log_d, 0.5, 4, context, absolute)
+    context = RunContext(
+        np.ones(len(log_d)), dim=vectors_out.shape[1], workers=2, max_draws=3, n_centres=len(vectors_in)
+    )
+    sampler = BoltzmannExact(log_d, 0.5, absolute, *BoltzmannExact.room(4, context))
     sampler.refresh(vectors_in, vectors_out, np.array([[1, 2, -1, -1], [3, 9, 8, -1]], np.int32), 3)
     ids = np.array([0, 699, 350], np.int32)
     scores = vectors_out.astype(float) @ vectors_in[9]

@@ -119,9 +119,17 @@ _step_rows = Socket(  # tests call it as plain Python
 step_rows = _step_rows.call  # ``total += c · row; row += c · x`` for the rows ``index[:n]``; total may be x
 
 
-_sum_rows = Socket("sum_rows", default=lambda width, matrix, index, n, total: sum_lanes(None, matrix, index, n, total))
+def _sum_any(width, matrix, index, n, total):
+    sum_lanes(None, matrix, index, n, total)
+
+
+def _add_any(width, matrix, index, n, step):
+    add_lanes(None, matrix, index, n, step)
+
+
+_sum_rows = Socket("sum_rows", default=_sum_any)
 sum_rows = _sum_rows.call  # ``total += row`` for the rows ``index[:n]``
-_add_to_rows = Socket("add_to_rows", default=lambda width, matrix, index, n, x: add_lanes(None, matrix, index, n, x))
+_add_to_rows = Socket("add_to_rows", default=_add_any)
 add_to_rows = _add_to_rows.call  # ``row += step`` for the same, one after the other
 
 
