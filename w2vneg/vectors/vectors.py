@@ -69,7 +69,7 @@ class Vectors(Keyed):
     ) -> None:
         self.words, self.spellings, self.noun = PackedStrings.of(words), spellings, noun
         self.lowercase, self.rules = lowercase, rules
-        self._coarse = None
+        self._coarse: Coarse | None = None
         try:
             self.matrix = np.ascontiguousarray(matrix, dtype=np.float32)
         except (TypeError, ValueError):
