@@ -4,8 +4,6 @@ Where many queries go to a large matrix, products with a copy of its rows in byt
 memory. How far each of them may be off is known, so that the answer is the same.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ..ground.jit import available_threads, launch
@@ -20,6 +18,15 @@ def normalised(matrix):
     rows = matrix.astype(np.float64)
     lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
     return rows / np.where(lengths > 0, lengths, 1.0)[:, None]
+
+
+def unit_rows(matrix):
+    """Return the rows at length one, float32 (n, dim), as `normalised` does, some at a time."""
+    unit = np.empty(matrix.shape, np.float32)
+    for start in range(0, len(matrix), ROWS):
+        some = slice(start, start + ROWS)
+        unit[some] = normalised(matrix[some])
+    return unit
 
 
 def lengths_of(matrix):
@@ -42,31 +49,24 @@ def cosines_with(matrix, query):
     return np.clip(cosines, -1.0, 1.0, out=cosines)
 
 
-class Coarse(NamedTuple):
+class Coarse:
     """Rows at length one in bytes: ``scales[i] * rows[i]`` is row i but for a remainder of length ``errors[i]``.
 
     rows : ndarray, int8, (n, dim); scales, errors : ndarray, float32, (n,), of a zero row NaN and 0
     """
 
-    rows: np.ndarray
-    scales: np.ndarray
-    errors: np.ndarray
-
-    @classmethod
-    def of(cls, matrix):
-        """Make a copy of a matrix, float32 (n, dim)."""
-        rows = np.empty(matrix.shape, np.int8)
-        scales, errors = np.empty((2, len(matrix)), np.float32)
+    def __init__(self, matrix):
+        self.rows = np.empty(matrix.shape, np.int8)
+        self.scales, self.errors = np.empty((2, len(matrix)), np.float32)
         for start in range(0, len(matrix), ROWS):
             some = slice(start, start + ROWS)
             unit = normalised(matrix[some])
             step = np.abs(unit).max(axis=1) / 127
             step[step == 0] = np.nan
             whole = np.rint(unit / step[:, None])
-            rows[some] = np.nan_to_num(whole)
-            scales[some] = step
-            errors[some] = np.nan_to_num(np.linalg.norm(unit - whole * step[:, None], axis=1))
-        return cls(rows, scales, errors)
+            self.rows[some] = np.nan_to_num(whole)
+            self.scales[some] = step
+            self.errors[some] = np.nan_to_num(np.linalg.norm(unit - whole * step[:, None], axis=1))
 
     def cosines(self, query, n):
         """Return the cosines of the first `n` rows with a query, float32 (dim,) of length one, as near as bytes are."""

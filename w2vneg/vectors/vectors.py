@@ -11,7 +11,7 @@ import numpy as np
 from ..data.words import PackedStrings, are_numbers, near_hint
 from ..ground.errors import ConfigError, UnknownNameError, require
 from .keyed import KEYS, Keyed
-from .search import ROWS, Coarse, compared, cosines_with, lengths_of, nearest, normalised
+from .search import Coarse, compared, cosines_with, lengths_of, nearest, normalised, unit_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -68,7 +68,7 @@ class Vectors(Keyed):
     ) -> None:
         self.words, self.spellings, self.noun = PackedStrings.of(words), spellings, noun
         self.lowercase, self.rules = lowercase, rules
-        self._coarse = None
+        self._coarse: Coarse | None = None
         try:
             self.matrix = np.ascontiguousarray(matrix, dtype=np.float32)
         except (TypeError, ValueError):
@@ -165,11 +165,7 @@ class Vectors(Keyed):
     @cached_property
     def unit(self) -> np.ndarray:
         """The vectors at length one, float32 (n, dim); a zero vector stays zero. Computed at first use."""
-        unit = np.empty_like(self.matrix)
-        for start in range(0, len(self), ROWS):
-            block = slice(start, start + ROWS)
-            unit[block] = normalised(self.matrix[block])
-        return unit
+        return unit_rows(self.matrix)
 
     @cached_property
     def _lengths(self):
@@ -286,7 +282,7 @@ class Vectors(Keyed):
 
         `most_similar` and `compared` answer the same, sooner.
         """
-        self._coarse = Coarse.of(self.matrix)
+        self._coarse = Coarse(self.matrix)
 
     def _first(self, k, restrict_vocab):
         """Return how many words may be answers (int); ConfigError if this or `k` is below 1."""

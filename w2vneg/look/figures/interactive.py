@@ -40,6 +40,7 @@ def figure_of(chart):
     figure, named, is_map = objects.Figure(), len(chart.series) > 1, chart.kind == "map"
     for number, series in enumerate(chart.series):
         figure.add_trace(_TRACES[chart.kind](objects, chart, series, number))
+    by_log = {False: "linear", True: "log"}
     labelled = {"showgrid": True, "gridcolor": "#e6e6e6", "zeroline": False, "linecolor": "#999"}
     place = {"x": 0.01, "xanchor": "left", "y": 1, "yanchor": "top", "pad": {"t": 12}}
     margin = _MARGINS.get(chart.kind, {"l": 60, "r": 16, "b": 50})
@@ -54,15 +55,16 @@ def figure_of(chart):
         dragmode="pan" if is_map else "zoom",
         showlegend=named,
         legend={"orientation": "h", "y": 1.01, "yanchor": "bottom", "x": 0, "xanchor": "left"},
-        xaxis={"title": {"text": escape(chart.x)}, "type": _axis(chart, "x"), **labelled},
-        yaxis={"title": {"text": escape(chart.y)}, "type": _axis(chart, "y"), "automargin": True, **labelled},
+        xaxis={"title": {"text": escape(chart.x)}, "type": by_log[chart.log_x], **labelled},
+        yaxis={"title": {"text": escape(chart.y)}, "type": by_log[chart.log_y], "automargin": True, **labelled},
     )
     if chart.kind == "points":
         figure.update_layout(legend={"itemsizing": "constant"})  # small points are hard to tell apart
     if chart.kind == "bars":
-        figure.update_xaxes(tickangle=-40)
+        figure.update_xaxes(tickangle=-40, type="category")
     if chart.kind == "dots":
-        figure.update_layout(xaxis_title=escape(chart.y), yaxis_title=escape(chart.x), yaxis_autorange="reversed")
+        figure.update_xaxes(title=escape(chart.y))
+        figure.update_yaxes(title=escape(chart.x), autorange="reversed", type="category")
         if chart.level is not None:
             figure.add_vline(chart.level, line={"color": "#888", "width": 1})
     if chart.whole_x:
@@ -75,12 +77,6 @@ def safe_json(text):
     for sign in "<>&\u2028\u2029":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
     return text
-
-
-def _axis(chart, name):
-    if (chart.kind, name) in (("bars", "x"), ("dots", "y")):
-        return "category"
-    return "log" if getattr(chart, f"log_{name}") else "linear"
 
 
 def _texts(series):

@@ -51,11 +51,7 @@ def _measured(evaluate, subject, one_set):
         result = evaluate(subject.vectors, one_set.path, **tags)
     except W2vnegError:
         return None
-    return result if _overall(result).scored >= FEWEST else None
-
-
-def _overall(result):
-    return getattr(result, "overall", result)
+    return result if getattr(result, "overall", result).scored >= FEWEST else None
 
 
 def verdict(subjects, found, ranked):
@@ -119,7 +115,7 @@ def _beside_baselines(name, evaluation):
 def _in_short(result):
     if result is None:
         return "–"
-    overall = _overall(result)
+    overall = getattr(result, "overall", result)
     if overall is result:
         found = "{:.2f} ({:.2f} … {:.2f})".format(result.spearman, *result.spearman_interval)
     else:

@@ -51,14 +51,6 @@ class Tracker:
 TRACKERS = Registry("tracker", Tracker)
 
 
-def tracker_of(text):
-    """Return the Tracker that ``NAME=PLACE`` means; ConfigError or UnknownNameError if it means none."""
-    name, sign, place = text.partition("=")
-    if not sign or not place:
-        raise ConfigError(f"--track {text}: expected NAME=PLACE, such as csv=run.csv; known: {', '.join(TRACKERS)}")
-    return TRACKERS[name](place)
-
-
 class Tracking:
     """A listener that hands what a run tells to trackers; a context from its begin to its end.
 
@@ -71,10 +63,17 @@ class Tracking:
     """
 
     def __init__(self, trackers, config, warn=warnings.warn):
-        self.trackers, self._warn = [tracker_of(one) if isinstance(one, str) else one for one in trackers], warn
+        self.trackers, self._warn = [], warn
         self.config, self._told = config.resolved(cores=available_threads()), None
-        for tracker in self.trackers:
-            tracker.check()
+        for one in trackers:
+            if isinstance(one, str):
+                name, _, place = one.partition("=")
+                if not place:
+                    known = ", ".join(TRACKERS)
+                    raise ConfigError(f"--track {one}: expected NAME=PLACE, such as csv=run.csv; known: {known}")
+                one = TRACKERS[name](place)
+            one.check()
+            self.trackers.append(one)
 
     def __enter__(self):
         options = {name: value for name, value in self.config.as_dict().items() if value is not None}

@@ -9,21 +9,17 @@ import numpy as np
 
 from ...ground.errors import require
 from ...ground.files.atomic import atomic_folder
-from .. import normalised
+from ..search import unit_rows
 from .common import check_text, enter
 
 _HOLDS = "`index.faiss`, `words.txt`: see [serving](ranking.md#serve-from-an-index)"
 _NEIGHBOURS = 32  # of a row, in the graph
 _BUILDING, _SEARCHING = 200, 128  # candidates looked at; recall@10 is above .95 in tests/vectors/test_index.py
-_ROWS = 1 << 16  # brought to length one at a time
 
 
 def write_cosine(path, stored):
     """Write an index of directions."""
-    matrix = np.empty(stored.matrix.shape, np.float32)
-    for start in range(0, len(matrix), _ROWS):
-        matrix[start : start + _ROWS] = normalised(stored.matrix[start : start + _ROWS])
-    _write(path, stored.words, matrix)
+    _write(path, stored.words, unit_rows(stored.matrix))
 
 
 def write_dot(path, stored):
