@@ -101,7 +101,7 @@ class Run:
         progress : callable that returns a context of a callable (bytes read, bytes in all or None), or of None
         """
         data = self.located if isinstance(self.data, Input) else self.data
-        vocabularies = dict(self._vocabularies)
+        vocabularies: dict[str, Any] = dict(self._vocabularies)
         for name, fixed in vocabularies.items():
             if fixed is not None and not isinstance(fixed, Vocabulary):
                 vocabularies[name] = Vocabulary.load(fixed)

@@ -157,7 +157,7 @@ def _find(numbers, wanted):
 
 
 MAY_CHANGE = {item.name for item in dataclasses.fields(RunOptions) if item.metadata["group"] not in ("objective", None)}
-MAY_CHANGE = frozenset(MAY_CHANGE - {"dim"} | {"plugin"})
+MAY_CHANGE = MAY_CHANGE - {"dim"} | {"plugin"}
 """Options that a model may go on with newly set: those of the run, but for what its rows are."""
 
 
