@@ -244,19 +244,17 @@ def doubts_of(trainer):
     that goes on or begins with vectors; with the first epoch's where that is higher, as after a bad start.
     """
     history = [record for record in trainer.model.history if record["event"] == "EpochDone"]
-    return [*_of_loss(history), *_of_popularity(trainer), *_of_counts(trainer)] if history else []
-
-
-def _of_loss(history):
-    loss, at_init = history[-1]["loss"], history[-1]["untrained"]
-    highest = max(at_init, history[0]["loss"])
-    if sum(record["pairs"] for record in history) < _FEWEST_PAIRS or loss <= (1 - _FALL) * highest:
-        return
-    yield (
-        f"the loss has hardly fallen ({at_init:.4f} at init, {loss:.4f} in the last epoch), so that the vectors are "
-        "little better than chance: the data may not be what they were read as, or too few; look at what was read, "
-        "then give more --epochs or a higher --alpha"
-    )
+    if not history:
+        return []
+    loss, at_init, doubts = history[-1]["loss"], history[-1]["untrained"], []
+    n_pairs, highest = sum(record["pairs"] for record in history), max(at_init, history[0]["loss"])
+    if n_pairs >= _FEWEST_PAIRS and loss > (1 - _FALL) * highest:
+        doubts.append(
+            f"the loss has hardly fallen ({at_init:.4f} at init, {loss:.4f} in the last epoch), so that the vectors "
+            "are little better than chance: the data may not be what they were read as, or too few; look at what was "
+            "read, then give more --epochs or a higher --alpha"
+        )
+    return [*doubts, *_of_popularity(trainer), *_of_counts(trainer)]
 
 
 def _of_popularity(trainer):

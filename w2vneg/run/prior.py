@@ -1,4 +1,8 @@
-"""What a run begins with: nothing, rows of another model (init), a model that grows (update), its past (resume)."""
+"""What a run begins with: nothing, rows of another model (init), a model that grows (update), its past (resume).
+
+Words are known by their spelling, n-grams by their bucket. `freeze` keeps the rows of the two matrices that begin so
+where they are: nothing that is trained moves them, and all else is trained against them.
+"""
 
 from __future__ import annotations
 

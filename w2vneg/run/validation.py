@@ -1,11 +1,9 @@
-"""Held-out pairs on which a run is evaluated while it trains: which state was best, and when to stop.
+"""What a run is evaluated on while it trains, held-out pairs or a set of words: which state was best, when to stop.
 
 Between rounds, each time another `every` epochs are done, all held-out targets are ranked (`evaluation.ranking`). The
 best state is kept; after `patience` evaluations in a row without a better one the run ends. At the end, however it
-comes, the best state is restored to the bit.
-
-The state of this is `Model.best` and part of the model folder, so that a resumed run ends where an uninterrupted one
-would have. Only states that were found healthy are evaluated, and training never goes back behind one that was.
+comes, the best state is restored to the bit. The state of this is `Model.best`, so that a resumed run ends where an
+uninterrupted one would have. Only healthy states are evaluated, and training never goes back behind one that was.
 """
 
 import dataclasses
