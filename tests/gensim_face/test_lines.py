@@ -198,7 +198,7 @@ REFUSED = {
     "Word2Vec(sentences, max_vocab_size=1000)": "max_final_vocab limits",
     "Word2Vec(sentences, trim_rule=lambda word, count, least: 0)": "build_vocab_from_freq",
     "Word2Vec(sentences, hashfxn=len)": "leave it out",
-    "Word2Vec(sentences, size=100, **small)": "give one of the two",
+    "Word2Vec(sentences, size=100, **small)": "it is vector_size",
     "Word2Vec(**small).train(sentences)": "call build_vocab",
     "Word2Vec(**small).build_vocab(sentences, update=True)": "leave update=True out",
     "Word2Vec(sentences, hs=1, negative=0, **small).predict_output_word(['king'])": "hs=0 and negative=5",

@@ -14,17 +14,7 @@ import click
 from ..ground.errors import ConfigError
 from .flags import check_fixed, fixed_of, vocabularies, vocabulary_options
 from .inputs import encode, input_of
-from .options import (
-    GroupedCommand,
-    anything,
-    file_of_run,
-    json_option,
-    mirror_option,
-    option,
-    options_in,
-    quiet_option,
-    read_config,
-)
+from .options import GroupedCommand, anything, file_of_run, json_option, mirror_option, option, options_in, quiet_option
 from .progress import SearchProgress, compiling_told, noter
 from .results import write_images
 from .tables import table
@@ -184,11 +174,13 @@ def _place(folder, combinations, names, options, seed):
 
 def _of_grid(grid, given):
     """Return names, options of each run, and the TrainConfig of what all have in common."""
+    from ..config import TrainConfig
     from ..run.search.space import combinations, parse_grid
 
     found = combinations(parse_grid(grid))
     names = [", ".join(f"{name} {value}" for name, value in options.items()) for options in found]
-    return names, found, read_config(None, given)
+    given = {name: value for name, value in given.items() if value is not None}
+    return names, found, TrainConfig.from_mapping(given)
 
 
 def _of_runs(runs, given):
@@ -217,7 +209,7 @@ def _of_runs(runs, given):
     if len({json.dumps(options, sort_keys=True) for options in combinations}) < len(combinations):
         raise ConfigError("two of the runs have the same options; seeds are those of --seeds")
     given = {**common[1], **{name: value for name, value in given.items() if value is not None}}
-    return names, combinations, read_config(None, given)
+    return names, combinations, TrainConfig.from_mapping(given)
 
 
 def _write(runs, out, suffixes, note, as_json):

@@ -209,7 +209,8 @@ class TrainConfig(RunOptions, Choices):
         chosen, preset = self._with_preset(cores)
         chosen = dataclasses.replace(chosen, **without_negatives(KINDS["loss"][chosen.loss]))
         named = {kind: KINDS[kind][name] for kind in KINDS if (name := getattr(chosen, kind)) is not None}
-        given, plugs = chosen.plugs, dict.fromkeys(KINDS)
+        given = chosen.plugs
+        plugs: dict[str, Any] = dict.fromkeys(KINDS)
         for kind, plug in named.items():
             plugs[kind] = plug.Options(**{name: given[name] for name in options_of(plug) if name in given})
         refuse_unread(plugs, self)

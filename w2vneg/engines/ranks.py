@@ -22,7 +22,7 @@ class Period(NamedTuple):
 
 
 class RanksEngine(Engine):
-    """Plans periods and keeps a replica; how ranks are reached is left to `virtual` and `ray`.
+    """Plans periods and keeps a replica; how ranks are reached is left to `VirtualEngine` and `ray`.
 
     replica : LocalEngine, its matrices are the model's; n_rounds : int, periods of an epoch
     n_positions : int, of all ranks' walks together; alpha_scale : float
@@ -104,9 +104,9 @@ class RanksEngine(Engine):
 
 
 class VirtualEngine(RanksEngine):
-    """Runs periods of several ranks.
+    """All ranks in one process, one after the other: what several machines would find, to the bit where a rank repeats.
 
-    ranks : list of Rank, the matrices of the first one's engine are the model's; others : as of `RanksEngine`
+    ranks : list of Rank; the first one's engine, whose matrices are the model's, serves as the replica
     """
 
     side_by_side = False

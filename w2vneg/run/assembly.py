@@ -85,7 +85,15 @@ def _assemble_sampled(data, config, model, start, walk, periods):
     told = dataclasses.replace(context, sampler=sampler, words=data.vocab.words)
     inputs = config.make("inputs", told) if config.inputs.plug.composes else None
     weigher, loss = config.make("weigher", told), config.make("loss", told)
-    _check_together(config, loss, weigher, sampler)
+    check_plugs(config, loss, weigher, sampler)
+    for kind, plug in (("loss", loss), ("weigher", weigher), ("sampler", sampler)):
+        require_bodies(kind, type(plug))
+    require_bodies("inputs", config.inputs.plug)
+    if loss.needs_positive_log_q and not answers_log_prob(type(sampler)):
+        raise ConfigError(
+            f"loss {config.loss.name!r} needs the probability of the positive under the noise, which sampler "
+            f"{config.sampler.name!r} does not tell; bind implement_log_prob to it, or choose --sampler popularity"
+        )
     told_of_noise = loss.needs_log_q or weigher.needs_log_q, config.bounded_steps, loss.needs_positive_log_q
     rest = config.absolute_softmax, slots != config.negatives, config.weigher.name != "none"
     shape = LoopSpec(walk.largest_group, slots, int(sharing), *told_of_noise, *rest)
@@ -153,18 +161,6 @@ def _assemble_dense(data, config, model, start, walk):
     started = _begin(model, [], start)
     engine = DenseEngine(model, walk, loss, block, config, _l2(config))
     return Assembly(engine, loss.loss_at_init(0), started, start_events=estimate)
-
-
-def _check_together(config, loss, weigher, sampler):
-    check_plugs(config, loss, weigher, sampler)
-    for kind, plug in (("loss", loss), ("weigher", weigher), ("sampler", sampler)):
-        require_bodies(kind, type(plug))
-    require_bodies("inputs", config.inputs.plug)
-    if loss.needs_positive_log_q and not answers_log_prob(type(sampler)):
-        raise ConfigError(
-            f"loss {config.loss.name!r} needs the probability of the positive under the noise, which sampler "
-            f"{config.sampler.name!r} does not tell; bind implement_log_prob to it, or choose --sampler popularity"
-        )
 
 
 def _centres(walk):

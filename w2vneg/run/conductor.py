@@ -103,7 +103,7 @@ class Run:
         progress : callable that returns a context of a callable (bytes read, bytes in all or None), or of None
         """
         data = self.located if isinstance(self.data, Input) else self.data
-        vocabularies = dict(self._vocabularies)
+        vocabularies: dict[str, Any] = dict(self._vocabularies)
         for name, fixed in vocabularies.items():
             if fixed is not None and not isinstance(fixed, Vocabulary):
                 vocabularies[name] = Vocabulary.load(fixed)
@@ -246,21 +246,19 @@ def doubts_of(trainer):
     that goes on or begins with vectors; with the first epoch's where that is higher, as after a bad start.
     """
     history = [record for record in trainer.model.history if record["event"] == "EpochDone"]
-    return [*_of_loss(trainer, history), *_of_popularity(trainer), *_of_counts(trainer)] if history else []
-
-
-def _of_loss(trainer, history):
-    loss, at_init, pairs, tokens = (history[-1][name] for name in ("loss", "untrained", "pairs", "tokens"))
-    highest = max(at_init, history[0]["loss"])
-    if sum(record["pairs"] for record in history) < _FEWEST_PAIRS or loss <= (1 - _FALL) * highest:
-        return
-    remedy = "look at what was read, then give more --epochs or a higher --alpha"
-    if getattr(trainer.config.source, "subsample", 0) and pairs < tokens:
-        remedy = f"subsampling has left {pairs:,} pairs of {tokens:,} tokens; give --subsample 0"
-    yield (
-        f"the loss has hardly fallen ({at_init:.4f} at init, {loss:.4f} in the last epoch), so that the vectors are "
-        f"little better than chance: the data may not be what they were read as, or too few; {remedy}"
-    )
+    if not history:
+        return []
+    loss, at_init, doubts = history[-1]["loss"], history[-1]["untrained"], []
+    n_pairs, highest = sum(record["pairs"] for record in history), max(at_init, history[0]["loss"])
+    if n_pairs >= _FEWEST_PAIRS and loss > (1 - _FALL) * highest:
+        remedy, first = "look at what was read, then give more --epochs or a higher --alpha", history[0]
+        if getattr(trainer.config.source, "subsample", 0) and first["pairs"] < first["tokens"]:
+            remedy = f"subsampling left {first['pairs']:,} pairs of {first['tokens']:,} tokens; give --subsample 0"
+        doubts.append(
+            f"the loss has hardly fallen ({at_init:.4f} at init, {loss:.4f} in the last epoch), so that the vectors "
+            f"are little better than chance: the data may not be what they were read as, or too few; {remedy}"
+        )
+    return [*doubts, *_of_popularity(trainer), *_of_counts(trainer)]
 
 
 def _of_popularity(trainer):

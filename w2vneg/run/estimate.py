@@ -84,15 +84,10 @@ def estimate(config, encoded, *, validation=None, done=0.0, seconds=3.0):
         begun = time.perf_counter()
         validation.figures(trainer.model)
         left += (time.perf_counter() - begun) * max(1.0, trainer.config.epochs * remaining / validation.every)
-    model = trainer.model
+    model, own = trainer.model, trainer.config
     return Estimate(
-        tokens=len(encoded),
-        n_vocab=len(model.vocab),
-        n_out=len(model.vocab_out),
-        dim=trainer.config.dim,
-        workers=trainer.config.workers,
-        alpha=trainer.config.alpha,
-        pairs=round(last.pairs * remaining / share),
+        **{"tokens": len(encoded), "n_vocab": len(model.vocab), "n_out": len(model.vocab_out)},
+        **{"dim": own.dim, "workers": own.workers, "alpha": own.alpha, "pairs": round(last.pairs * remaining / share)},
         memory=_memory(trainer, encoded, validation),
         room=memory_size(),
         mapped=sum(array.nbytes for array in _arrays(vars(encoded)).values() if _is_mapped(array)),

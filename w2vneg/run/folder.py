@@ -147,7 +147,13 @@ def _read_model(folder):
     if _read_json(folder / "good.json") is not None:  # else its latest state is the one to go back to
         at = _read_position(folder / "good.json")
         found["good"] = LastGoodState(at, _read_others(folder, "good", matrices | extra))
-    found["frozen"] = _read_frozen(folder, matrices | extra)
+    found["frozen"] = {}  # which rows never move: name -> bool (rows,)
+    for name, matrix in (matrices | extra).items():
+        path = folder / f"frozen_{name}.npy"
+        if path.exists():
+            found["frozen"][name] = mask = read_mask(path)
+            if len(mask) != len(matrix):
+                raise InputError(f"{path}: expected {len(matrix):,} numbers, found {len(mask):,}")
     if config.rectangular:
         found["known"] = read_known_pairs(folder, (len(vocab), len(vocab_out)))
     if (folder / PHRASES).is_file():
@@ -232,18 +238,6 @@ def _read_best(folder, matrices):
     if best.epoch is not None and not best.finished:
         best.matrices = _read_others(folder, "best", matrices)
     return best
-
-
-def _read_frozen(folder, matrices):
-    """Return which rows of `matrices` never move: dict of str -> bool (rows,)."""
-    masks = {}
-    for name, matrix in matrices.items():
-        path = folder / f"frozen_{name}.npy"
-        if path.exists():
-            masks[name] = read_mask(path)
-            if len(masks[name]) != len(matrix):
-                raise InputError(f"{path}: expected {len(matrix):,} numbers, found {len(masks[name]):,}")
-    return masks
 
 
 def _read_others(folder, kind, matrices):

@@ -1,4 +1,4 @@
-"""The state of a run: two matrices, how far it got, and what it was told."""
+"""The state of a run, two matrices, how far it got and what it was told; and from them to vectors: the read-out."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any

@@ -1,4 +1,8 @@
-"""What a run begins with: nothing, rows of another model (init), a model that grows (update), its past (resume)."""
+"""What a run begins with: nothing, rows of another model (init), a model that grows (update), its past (resume).
+
+Words are known by their spelling, n-grams by their bucket. `freeze` keeps the rows of the two matrices that begin so
+where they are: nothing that is trained moves them, and all else is trained against them.
+"""
 
 from __future__ import annotations
 
@@ -157,7 +161,7 @@ def _find(numbers, wanted):
 
 
 MAY_CHANGE = {item.name for item in dataclasses.fields(RunOptions) if item.metadata["group"] not in ("objective", None)}
-MAY_CHANGE = frozenset(MAY_CHANGE - {"dim"} | {"plugin"})
+MAY_CHANGE = MAY_CHANGE - {"dim"} | {"plugin"}
 """Options that a model may go on with newly set: those of the run, but for what its rows are."""
 
 

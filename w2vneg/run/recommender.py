@@ -48,13 +48,23 @@ class Recommender:
     ) -> list[tuple[str, float]]:
         """Return the targets expected next after one or several items, or by one or several users.
 
-        items : str or sequence of str; k : int
-        exclude_known : path, sequence of paths, table in memory or Input, optional, pairs that are no news: what stands
-            with any of the items there is left out. None: what users had in training; () leaves nothing out.
-        score : "raw", "corrected", "slim+W" or float, dot products, or corrected for popularity; a number is the share
-            of the correction; "slim+0.1" adds a tenth of the dot products to the scores of `Slim`, learnt in each call
-        new_user : bool, of a model of users and items: `items` are what somebody has whom training did not see
-        Returns list of (str, float): name and score, the best first; see `w2vneg.vectors.evaluation.recommend`
+        Parameters
+        ----------
+        items : str or sequence of str
+        k : int
+        exclude_known : path, sequence of paths, table in memory or Input, optional
+            Pairs that are no news: what stands with any of the items there is left out. None: what users had in
+            training; () leaves nothing out.
+        score : "raw", "corrected", "slim+W" or float
+            Dot products, or corrected for popularity; a number is the share of the correction. "slim+0.1" adds a tenth
+            of the dot products to the scores of `Slim`, which is learnt anew in each call.
+        new_user : bool
+            Of a model of users and items: `items` are what somebody has whom training did not see.
+
+        Returns
+        -------
+        list of (str, float)
+            Name and score, the best first; see `w2vneg.vectors.evaluation.recommend`.
         """
         from ..vectors.evaluation.baselines import read_known
         from ..vectors.evaluation.recommend import recommend, recommend_new
@@ -74,12 +84,19 @@ class Recommender:
     ) -> Recommendations:
         """Return what comes next after each of many items, or for each of many users; for all if none are named.
 
+        Parameters
+        ----------
         items : sequence of str, optional
-        k, exclude_known, score : as for `recommend`; known pairs are read once
-        fold_in : path or table in memory, optional, (user, item) of users, seen by training or not, whose vectors are
-            to be made of these items. Without `items` the lists are theirs; what they have is left out.
-        Returns Recommendations: ``ids`` and ``scores``, arrays of (n, k); going through it gives (name, list of
-            (target, score))
+        k, exclude_known, score
+            As for `recommend`; known pairs are read once.
+        fold_in : path or table in memory, optional
+            (user, item) of users, seen by training or not, whose vectors are to be made of these items. Without
+            `items` the lists are theirs; what they have is left out.
+
+        Returns
+        -------
+        Recommendations
+            ``ids`` and ``scores``, arrays of (n, k); going through it gives (name, list of (target, score)).
         """
         from ..vectors.evaluation.baselines import read_known
         from ..vectors.evaluation.folding import with_users
@@ -96,9 +113,19 @@ class Recommender:
         The output matrix and the model stay as they are. A purchase of a user that the model knows takes a step from
         that user's vector, in well under a millisecond for some thousand items.
 
-        items : sequence of str, all that the user has; user : str, optional, a user of the model near whom to begin
-        ConfigError, UnknownNameError if the model has no users, its scores are no dot products, or it does not know an
-            item or the user
+        Parameters
+        ----------
+        items : sequence of str, all that the user has
+        user : str, optional, a user of the model near whom to begin
+
+        Returns
+        -------
+        ndarray, float32, (dim,)
+
+        Raises
+        ------
+        ConfigError, UnknownNameError
+            If the model has no users, its scores are no dot products, or it does not know an item or the user.
         """
         from ..vectors.evaluation.folding import user_vector
 

@@ -1,4 +1,6 @@
-"""What a run keeps of itself beside its matrices: how far it got, what it trains on, states to go back to."""
+"""What a run keeps of itself beside its matrices: how far it got, what it trains on, states to go back to, what users
+had: what lists leave out.
+"""
 
 import functools
 import zlib

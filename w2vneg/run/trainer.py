@@ -1,4 +1,4 @@
-"""The trainer: rounds of an engine, and between them everything that must see a quiet model."""
+"""The trainer: rounds of an engine, and between them everything that must see a quiet model; the first Ctrl-C."""
 
 import dataclasses
 import math

@@ -1,11 +1,9 @@
-"""Held-out pairs on which a run is evaluated while it trains: which state was best, and when to stop.
+"""What a run is evaluated on while it trains, held-out pairs or a set of words: which state was best, when to stop.
 
 Between rounds, each time another `every` epochs are done, all held-out targets are ranked (`evaluation.ranking`). The
 best state is kept; after `patience` evaluations in a row without a better one the run ends. At the end, however it
-comes, the best state is restored to the bit.
-
-The state of this is `Model.best` and part of the model folder, so that a resumed run ends where an uninterrupted one
-would have. Only states that were found healthy are evaluated, and training never goes back behind one that was.
+comes, the best state is restored to the bit. The state of this is `Model.best`, so that a resumed run ends where an
+uninterrupted one would have. Only healthy states are evaluated, and training never goes back behind one that was.
 """
 
 import dataclasses
@@ -198,17 +196,25 @@ class Validation:
 class Validate:
     """What a run is evaluated on while it trains, and how: the argument `valid` of `Word2Vec.fit`.
 
-    pairs : path, table in memory or HeldOut, held-out pairs, ranked between rounds; the best state is what `fit` ends
-        with
-    metric : str, what is best: mpr, ndcg@15, nll or another figure that docs/ranking.md has a name of ``--metric`` for
-    patience : int, at least 1, optional, stop after so many evaluations in a row without a better one; None goes
-        through all epochs
-    every : float, above 0, epochs from one evaluation to the next
-    score : "raw", "corrected" or float, dot products, or corrected for popularity; a number is the share of the
-        correction
-    exclude_known : path, table in memory or HeldOut, optional, pairs to leave out of the ranking; what users have in
-        training, if None
-    ConfigError if metric, patience or every is out of range
+    Parameters
+    ----------
+    pairs : path, table in memory or HeldOut
+        Held-out pairs, ranked between rounds; the best state is what `fit` ends with.
+    metric : str
+        What is best: mpr, ndcg@15, nll or another figure that docs/ranking.md has a name of ``--metric`` for.
+    patience : int, at least 1, optional
+        Stop after so many evaluations in a row without a better one; None goes through all epochs.
+    every : float, above 0
+        Epochs from one evaluation to the next.
+    score : "raw", "corrected" or float
+        Dot products, or corrected for popularity; a number is the share of the correction.
+    exclude_known : path, table in memory or HeldOut, optional
+        Pairs to leave out of the ranking; what users have in training, if None.
+
+    Raises
+    ------
+    ConfigError
+        If metric, patience or every is out of range.
     """
 
     pairs: str | os.PathLike | HeldOut

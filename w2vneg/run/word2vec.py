@@ -77,12 +77,25 @@ class _Signature:
 class Word2Vec(Recommender):
     """Skip-gram embeddings with a choice of loss, sampler and weigher.
 
-    config : TrainConfig, optional, all options in one; or give them by name
-    **options : fields of `TrainConfig`: ``loss="relaxed"``, ``temp=1.0``, ``dim=100``, ``window=5``, ``epochs=5``, …
+    Parameters
+    ----------
+    config : TrainConfig, optional
+        All options in one; or give them by name.
+    **options
+        Fields of `TrainConfig`: ``loss="relaxed"``, ``temp=1.0``, ``dim=100``, ``window=5``, ``epochs=5``, …
         Those of gensim's names that mean the same are understood: ``vector_size=100``, ``sg=1``, ``negative=5``, …
-    model : Model, both matrices, vocabulary, resolved configuration and history; set by `fit`
-    vectors : Vectors, those of the trained words, by the read-out; set by `fit`
-    ConfigError for an option that is unknown or out of range
+
+    Attributes
+    ----------
+    model : Model
+        Both matrices, vocabulary, resolved configuration and history; set by `fit`.
+    vectors : Vectors
+        Those of the trained words, by the read-out; set by `fit`.
+
+    Raises
+    ------
+    ConfigError
+        For an option that is unknown or out of range.
     """
 
     __signature__ = _Signature()
@@ -118,36 +131,48 @@ class Word2Vec(Recommender):
     ) -> Vectors:
         """Train on a corpus.
 
-        corpus : str, Path, Input, iterable of token lists, DataFrame, EncodedCorpus or EncodedPairs, a file, folder,
-            glob or named corpus; an `Input` for baskets, ratings, pairs, counts or edges of a graph, in files or in
-            memory; or sentences as lists of str. A DataFrame with columns called user and item, or item and target, and
-            a sparse matrix that is not square, are pairs. What is encoded already is used as it is.
-        y : None, not looked at; scikit-learn's pipelines and searches pass it
-        vocab : Vocabulary or path, optional, use this one rather than the corpus's own; of rectangular data that of the
-            rows
-        vocab_out : Vocabulary or path, optional, of the columns of rectangular data; ConfigError with any other
-        listeners : sequence of callables, called with the trainer's events. The logger ``w2vneg`` gets them, too, and
-            its child ``reading`` what was read, in words.
-        progress : bool or callable, optional, True shows a bar, False none; left out there is one in a notebook. A
-            callable is called with (done, total) bytes while reading.
-        diagnose : bool, look at the draws after each epoch: a `w2vneg.ground.events.Diagnosis` for the listeners and
-            the history
-        valid : path, HeldOut or Validate, optional, held-out pairs to evaluate the model on between rounds; the best
-            state is what `fit` ends with. `Validate` says by which metric, how often, and with how much patience.
-        checkpoints : path or Checkpoints, optional, a model folder to save to while training goes on, after epochs and
-            every ten minutes, and at the end
-        init : path, Vectors or Model, optional, begin with its rows where words are known to both: a model folder or a
-            ``.bin`` of fastText's, whose two matrices are taken, or vectors
-        update : bool, begin with the model that was loaded or trained before, and keep all of its words: the vocabulary
-            grows by those of the corpus, counts add up. The corpus is read twice; it alone is trained on. Of a text
-            alpha is the model's times √(new / (old + new) words). A model of users and items goes on with the pairs
-            that it keeps, too, gently: a fifth of alpha, a twentieth of the epochs. Both hold unless they have been
-            changed.
-        freeze : bool, rows that begin with those of `init`, or of the former model, do not move; the others are
-            trained, against them as well
-        Returns Vectors: the trained input vectors; `model` has the rest. After Ctrl-C: what was trained until then (the
-            best of it, with `valid`), and a warning; another if the options give vectors of text whose cosines mean
-            nothing
+        Parameters
+        ----------
+        corpus : str, Path, Input, iterable of token lists, DataFrame, EncodedCorpus or EncodedPairs
+            A file, folder, glob or named corpus; an `Input` for baskets, ratings, pairs, counts or edges of a graph,
+            in files or in memory; or sentences as lists of str. A DataFrame with columns called user and item, or item
+            and target, and a sparse matrix that is not square, are pairs. What is encoded already is used as it is.
+        y : None
+            Not looked at; scikit-learn's pipelines and searches pass it.
+        vocab : Vocabulary or path, optional
+            Use this one rather than the corpus's own; of rectangular data that of the rows.
+        vocab_out : Vocabulary or path, optional
+            Of the columns of rectangular data; ConfigError with any other.
+        listeners : sequence of callables
+            Called with the trainer's events. The logger ``w2vneg`` gets them, too, and its child ``reading`` what was
+            read, in words.
+        progress : bool or callable, optional
+            True shows a bar, False none; left out there is one in a notebook. A callable is called with (done, total)
+            bytes while reading.
+        diagnose : bool
+            Look at the draws after each epoch: a `w2vneg.ground.events.Diagnosis` for the listeners and the history.
+        valid : path, HeldOut or Validate, optional
+            Held-out pairs to evaluate the model on between rounds; the best state is what `fit` ends with. `Validate`
+            says by which metric, how often, and with how much patience.
+        checkpoints : path or Checkpoints, optional
+            A model folder to save to while training goes on, after epochs and every ten minutes, and at the end.
+        init : path, Vectors or Model, optional
+            Begin with its rows where words are known to both: a model folder or a ``.bin`` of fastText's, whose two
+            matrices are taken, or vectors.
+        update : bool
+            Begin with the model that was loaded or trained before, and keep all of its words: the vocabulary grows by
+            those of the corpus, counts add up. The corpus is read twice; it alone is trained on. Of a text alpha is the
+            model's times √(new / (old + new) words). A model of users and items goes on with the pairs that it keeps,
+            too, gently: a fifth of alpha, a twentieth of the epochs. Both hold unless they have been changed.
+        freeze : bool
+            Rows that begin with those of `init`, or of the former model, do not move; the others are trained, against
+            them as well.
+
+        Returns
+        -------
+        Vectors
+            The trained input vectors; `model` has the rest. After Ctrl-C: what was trained until then (the best of it,
+            with `valid`), and a warning; another if the options give vectors of text whose cosines mean nothing.
         """
         if self._folder is not None and init is None and not update:
             warnings.warn(
@@ -307,11 +332,18 @@ class Word2Vec(Recommender):
     def read_out(self, readout: str | None = None, oov: str | None = None) -> Vectors:
         """Return the vectors of the trained words.
 
-        readout : str, optional, how they are made of the two matrices, if not as the options say: ``"in"``,
-            ``"both+letters"``, …
-        oov : {None, "letters"}, with ``"letters"`` the vectors have one for any spelling; needs a read-out with letters
-            or paradigms, or n-grams and the read-out ``"in"``
-        ConfigError if the read-out is unknown or does not fit what was read
+        Parameters
+        ----------
+        readout : str, optional
+            How they are made of the two matrices, if not as the options say: ``"in"``, ``"both+letters"``, …
+        oov : {None, "letters"}
+            With ``"letters"`` the vectors have one for any spelling; needs a read-out with letters or
+            paradigms, or n-grams and the read-out ``"in"``.
+
+        Raises
+        ------
+        ConfigError
+            If the read-out is unknown or does not fit what was read.
         """
         model = self._trained()
         matrix, spellings, rules = read_out(model, readout, spell=spells(oov))
@@ -340,9 +372,13 @@ class Word2Vec(Recommender):
     def load(cls, folder: str | Path, plugin: str | None = None, **changes: Any) -> Word2Vec:
         """Read a model folder back.
 
+        Parameters
+        ----------
         folder : path
-        plugin : str, optional, the plug-ins that it needs; must be named where somebody else wrote the folder
-        **changes : options of the run that are to be others in ``fit(…, update=True)``: ``alpha=0.01``, ``epochs=2``, …
+        plugin : str, optional
+            The plug-ins that it needs; must be named where somebody else wrote the folder.
+        **changes
+            Options of the run that are to be others in ``fit(…, update=True)``: ``alpha=0.01``, ``epochs=2``, …
         """
         model = Model.load(folder)
         word2vec = cls(config_to_grow(model, folder, {"plugin": plugin} | changes))

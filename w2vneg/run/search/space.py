@@ -1,4 +1,4 @@
-"""What a search tries: every combination of a grid, or combinations drawn at random from a grid and ranges."""
+"""What a search tries: every combination of a grid, or those drawn at random from a grid and ranges, or proposed."""
 
 import itertools
 import math
