@@ -308,7 +308,7 @@ class TestRefusals:
         assert datasets.where("toy", tmp_path / "mirror") == ("damaged", path)
         with pytest.raises(DataError, match=rf"toy\.txt is not toy as known: expected {len(CONTENT)} bytes"):
             datasets.resolve("toy", mirror=tmp_path / "mirror")
-        with pytest.raises(DataError, match="remove it or put the right file there"):
+        with pytest.raises(DataError, match="remove or replace it"):
             datasets.fetch("toy", mirror=tmp_path / "mirror")
         assert path.read_bytes() == OTHER
 

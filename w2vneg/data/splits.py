@@ -233,9 +233,7 @@ def split_data(data, by, shares, seed, *, kind, window=None, ordered=False, memo
     unit = "pairs" if by == "pair" else SOURCES[kind].unit
     for name, asked in wanted.items():
         if not matrices[name].nnz:
-            raise InputError(
-                f"no pair falls to {name}, which asks for {asked} the {unit}; give more data or cut them elsewhere"
-            )
+            raise InputError(f"no pair falls to {name}, which asks for {asked} the {unit}; give more or cut elsewhere")
     return Split(*({name: part[name] for name in wanted if name in part} for part in (matrices, users, shown)))
 
 

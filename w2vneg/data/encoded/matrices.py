@@ -56,9 +56,7 @@ def read_names(path, *, encoding="utf-8", lowercase=False):
             if number < 0:
                 raise InputError(f"{place}: {empty}")
             if number < i:
-                raise InputError(
-                    f"{place}: the name {line.strip()!r} stands in line {number + 1} too; make them distinct"
-                )
+                raise InputError(f"{place}: the name {line.strip()!r} is that of line {number + 1}; make them distinct")
     if not names:
         raise InputError(f"{source.name}:1: {empty}")
     return names.words

@@ -225,9 +225,7 @@ class RawEdges:
         self.left_out[which] = int(((ids < 0) & (visits > 0)).sum())
         self.left_out[f"edges of {which}"] = self.count(matrix) - int(known.sum()) // (1 if self.directed else 2)
         if not known.any():
-            raise InputError(
-                f"no edge is left: every one has one of {self.left_out[which]:,} {which}; keep more of them"
-            )
+            raise InputError(f"no edge is left: each has one of {self.left_out[which]:,} {which}; keep more of them")
         matrix = _csr(rows[known], columns[known], matrix.data[known], (len(vocab),) * 2)
         return EncodedGraph(matrix, vocab, directed=self.directed)
 
@@ -273,14 +271,10 @@ def _single_precision(matrix):
     with np.errstate(over="ignore"):
         single = matrix.astype(np.float32)
     if np.isinf(single.data).any():
-        raise InputError(
-            f"the weights of a pair sum to {matrix.data.max():g}, past what float32 holds; scale them down"
-        )
+        raise InputError(f"the weights of a pair sum to {matrix.data.max():g}, past what float32 holds; scale down")
     single.eliminate_zeros()
     if not single.nnz:
-        raise InputError(
-            f"the largest weight, {matrix.data.max():g}, is below what float32 holds (1.4e-45); scale weights up"
-        )
+        raise InputError(f"the largest weight, {matrix.data.max():g}, is below what float32 holds; scale weights up")
     return single
 
 

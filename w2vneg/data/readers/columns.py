@@ -71,9 +71,7 @@ def find_columns(where, columns, head):
     for column in columns:
         place = places[column.key]
         if place is not None and taken.setdefault(place, column.option) != column.option:
-            raise InputError(
-                f"{where}: {taken[place]} and {column.option} are both column {place + 1}; name two columns"
-            )
+            raise InputError(f"{where}: {taken[place]} and {column.option} are both column {place + 1}; name two")
         if column.kind == "text" and head.numeric[place]:
             figures = [any(map(str.isdigit, cell)) for cell in head.cells[place]]
             if 2 * sum(figures) >= len(figures):
