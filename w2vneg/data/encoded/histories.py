@@ -82,7 +82,9 @@ def _events(tables, users, items, min_rating, left_out, by_amount):
     left_out["rows of an amount of 0"] = nothing
     user, item, amount = (np.concatenate([part[i] for part in parts]) for i in (0, 1, 3))
     if not len(user) and low:
-        raise InputError(f"no rating reaches min_rating={min_rating:g} (highest is {highest:g}); lower --min-rating")
+        raise InputError(
+            f"no rating reaches min_rating={min_rating:g} (the highest is {highest:g}); lower --min-rating"
+        )
     if not len(user):
         raise InputError(f"none of the {tables.n_rows:,} rows names a user; give another --user-col")
     return user, item, None if parts[0][2] is None else np.concatenate([part[2] for part in parts]), amount

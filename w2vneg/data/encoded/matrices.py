@@ -63,7 +63,6 @@ def read_names(path, *, encoding="utf-8", lowercase=False):
 
 
 def _lines(name, pieces):
-    """Yield the lines of UTF-8 text in pieces, as str without their ends; the last one need not have one."""
     rest, n_lines = b"", 0
     for piece in pieces:
         *lines, rest = (rest + piece).split(b"\n")
@@ -208,7 +207,6 @@ def _read(archive, array):
 
 
 def _check_size(path, shape, arrays, named):
-    """Raise InputError if the matrix and what is made of it would take too much memory."""
     entries = math.prod(arrays["data"].shape)
     needed = sum(array.size for array in arrays.values()) + _PER_ENTRY * entries
     needed += 0 if named else sum(_PER_NAME * min(side, 2 * entries) for side in shape)

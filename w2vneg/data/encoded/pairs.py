@@ -230,7 +230,6 @@ class RawEdges:
         return EncodedGraph(matrix, vocab, directed=self.directed)
 
     def count(self, matrix):
-        """Return how many edges a matrix stands for (int)."""
         return matrix.nnz if self.directed else matrix.nnz // 2
 
 
@@ -361,7 +360,7 @@ def _tables(path):
         columns = pair_columns(path)
         if path.kind == "ratings":  # of which users are items there, and items targets
             named = SimpleNamespace(item_col=path.user_col, target_col=path.item_col, weight_col=NONE)
-            amount = Column("amount", "the amount", "amount", means=("weight",), only_numbers=True)  # below 0: a return
+            amount = Column("amount", "the amount", "amount", means=("weight",))  # below 0: a return
             columns = [*pair_columns(named), amount]
         return tables_of(path.located(), columns, VocabOptions(encoding=utf8_or_latin_1(path.files[0])))
     path = path if isinstance(path, str | os.PathLike) else InMemoryTable.of(path)
