@@ -137,7 +137,7 @@ def test_known_and_held_out_pairs_in_memory(tmp_path):
     ("make", "message"),
     [
         (lambda: Input("baskets", FRAME), "a table in memory is one of cooccurrence, corpus, edges, pairs, ratings"),
-        (lambda: Input("corpus", FRAME), "text is one column of a table: give text_col="),
+        (lambda: Input("corpus", FRAME), "text is a column of a table: give text_col="),
         (lambda: Input("pairs", FRAME, delimiter=","), "delimiter is of files"),
         (lambda: Input("pairs", FRAME[["user"]]), "two columns or more"),
         (lambda: Input("pairs", np.arange(3)), "two columns or more"),

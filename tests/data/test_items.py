@@ -189,7 +189,7 @@ class TestCooccurrence:
         [
             (["a", "b"], r"names: 2 names, but .*m.npz has 3 rows"),
             (["a", "", "c"], r"names:2: the line is empty"),
-            (["a", "b", "a"], r"names:3: the name 'a' stands in line 1 too"),
+            (["a", "b", "a"], r"names:3: the name 'a' is that of line 1"),
             (["a b", "x", "a_b"], r"names:3: the names 'a b' and 'a_b' would both become 'a_b'"),
         ],
     )

@@ -181,7 +181,7 @@ def test_a_run_finds_phrases_for_itself(run_cli, tmp_path, monkeypatch):
     result = run_cli("train", "--corpus", "text", "--phrases", "auto", *small, "--save-model=m")
     assert (
         result.code == 0
-        and "Phrases joined: 60 times; words of the vocabulary now: 1 of 1; the most frequent: new_york." in result.err
+        and "Phrases joined: 60 times; words of the vocabulary: 1 of 1; the most frequent: new_york." in result.err
     )
     assert run_cli("phrases", "text", "--out", "found.tsv").code == 0
     assert read_phrases("m/phrases.tsv") == read_phrases("found.tsv")
@@ -213,12 +213,12 @@ CASED = "\n".join(f"w{n % 7} New York w{n % 5}" if n % 2 else f"w{n % 3} w{n % 1
         (
             "New York",
             ["--lowercase"],
-            "joined: 60 times; words of the vocabulary now: 1 of 1; the most frequent: new_york.",
+            "joined: 60 times; words of the vocabulary: 1 of 1; the most frequent: new_york.",
             1,
         ),
-        ("New York\nnew York", ["--lowercase"], "joined: 60 times; words of the vocabulary now: 1 of 1;", 1),
-        ("New York", [], "joined: 30 times; words of the vocabulary now: 1 of 1; the most frequent: New_York.", 1),
-        ("New York\nw1 New", ["--min-count=9"], "joined: 33 times; words of the vocabulary now: 1 of 2", 1),
+        ("New York\nnew York", ["--lowercase"], "joined: 60 times; words of the vocabulary: 1 of 1;", 1),
+        ("New York", [], "joined: 30 times; words of the vocabulary: 1 of 1; the most frequent: New_York.", 1),
+        ("New York\nw1 New", ["--min-count=9"], "joined: 33 times; words of the vocabulary: 1 of 2", 1),
         (
             "new york",
             [],

@@ -418,7 +418,7 @@ def test_sentences():
         ([["a", "b\0"]], "NUL"),
         ([["a"], [1, 2]], "sentence 2 is not a list of strings"),
         ([["a"], 3], "sentence 2 is not a list of strings"),
-        (7, "a corpus is a path, a list of paths or an iterable of token lists, not 7"),
+        (7, "a corpus is a path, paths or an iterable of token lists, not 7"),
         ([["\ud800"]], "lone surrogate"),
     ],
 )

@@ -22,7 +22,7 @@ from w2vneg.kernels.text.rows import scan_rows
 PAIRS = [
     Column("a", "--item-col", "name", None, 1, ("user", "item", "source"), "items"),
     Column("b", "--target-col", "name", None, 2, ("item", "target", "target"), "targets"),
-    Column("w", "--weight-col", "weight", None, 3, ("weight",), "weight", if_number=True),
+    Column("w", "--weight-col", "weight", None, 3, ("weight",), "weight"),
 ]
 TIMED = [PAIRS[0], Column("t", "--time-col", "time", 2)]
 

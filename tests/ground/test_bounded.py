@@ -135,7 +135,7 @@ def test_packed_parquet_without_end_is_refused(monkeypatch):
         (b"", ":1: the line is empty"),
         (b"a\n\nb\n", ":2: the line is empty"),
         (b"a\nb\n\n", ":3: the line is empty"),
-        (b"a\nb\na", ":3: the name 'a' stands in line 1 too"),
+        (b"a\nb\na", ":3: the name 'a' is that of line 1"),
     ],
 )
 def test_names_that_are_none(tmp_path, content, message):

@@ -121,7 +121,6 @@ def _library():
 
 
 def _packages():
-    """Return the folder and the version of each package, a list of pairs of str; none is imported."""
     from importlib.metadata import version
     from importlib.util import find_spec
 

@@ -45,9 +45,7 @@ def _tables(kind, data):
     if frame is None:
         return None
     if kind == "corpus" and isinstance(data, list | tuple) and one is not frame:
-        raise ConfigError(
-            "lists of words are given to fit as they are; an input of corpus is files or a column of texts"
-        )
+        raise ConfigError("lists of words are given to fit as they are; an input of corpus is files or a text column")
     if kind != "corpus" and len(frame.columns) < 2:
         raise ConfigError(f"{frame.name}: a table of pairs has two columns or more, and this has {len(frame.columns)}")
     if not SOURCES[kind].tables:

@@ -178,9 +178,7 @@ def what_was_joined(phrases, joins, vocab):
     if joins:
         most = rows[np.argsort(-vocab.counts[rows], kind="stable")[:5]].tolist()
         shown = f"; the most frequent: {', '.join(vocab.words[row] for row in most)}" if most else ""
-        return (
-            f"Phrases joined: {joins:,} times; words of the vocabulary now: {len(rows):,} of {len(phrases):,}{shown}."
-        )
+        return f"Phrases joined: {joins:,} times; words of the vocabulary: {len(rows):,} of {len(phrases):,}{shown}."
     one = phrases[0]
     return (
         f"Warning: none of the {len(phrases):,} phrases, such as {f'{one.first} {one.second}'!r}, occurs in the text, "
@@ -195,9 +193,7 @@ def _why_none(phrases, vocab):
         return "the words do, but never side by side: find phrases in this text"
     folded = {word.lower() for word in vocab.words}
     if any(first.lower() in folded and second.lower() in folded for first, second in pairs.tolist()):
-        return (
-            "the words do, with capitals where the phrases have none or the other way round: find phrases in this text"
-        )
+        return "the words do, with capitals where the phrases have none or vice versa: find phrases in this text"
     return (
         "the words are not in the vocabulary: find phrases in this text, with the --tokenizer, --strip, --numbers and "
         "--lowercase of this run"

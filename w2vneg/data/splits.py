@@ -234,7 +234,7 @@ def split_data(data, by, shares, seed, *, kind, window=None, ordered=False, memo
     for name, asked in wanted.items():
         if not matrices[name].nnz:
             raise InputError(
-                f"no pair falls to {name}, which asks for {asked} the {unit}; give more data or cut them elsewhere"
+                f"no pair falls to {name}, which asks for {asked} the {unit}; give more data, or cut elsewhere"
             )
     return Split(*({name: part[name] for name in wanted if name in part} for part in (matrices, users, shown)))
 
@@ -368,7 +368,6 @@ def _rows(matrix):
 
 
 def _chosen(matrix, keep):
-    """Return the entries of a CSR matrix where `keep`, bool (nnz,), says so."""
     starts = _offsets(keep)[matrix.indptr]
     return scipy.sparse.csr_matrix((matrix.data[keep], matrix.indices[keep], starts), shape=matrix.shape)
 

@@ -130,7 +130,6 @@ class Vocabulary:
         return digest.hexdigest()
 
     def _text(self):
-        """Yield the lines of a file, many at a time, as UTF-8."""
         if self.words.data.startswith(_BOM):
             yield _BOM  # load drops one, as editors tend to add one
         for start in range(0, len(self), _BLOCK):

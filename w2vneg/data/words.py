@@ -38,7 +38,6 @@ class PackedStrings(Sequence):
 
     @classmethod
     def of(cls, words):
-        """Return `words` (iterable of str) themselves if they are `PackedStrings`, else as such."""
         return words if isinstance(words, cls) else cls(words)
 
     @classmethod
@@ -263,7 +262,6 @@ def near_hint(word, words, otherwise="."):
 
 
 def _codes(text):
-    """Return the code points of a str, uint32 (n,)."""
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
 
 

@@ -182,9 +182,7 @@ def _received(answer, url, progress):
         done += len(chunk)
         if (seconds := monotonic() - since) >= _OVER:
             if done - before < _SLOWEST * seconds:
-                raise Unreachable(
-                    f"{url} broke off: it came at less than {_SLOWEST:,} bytes a second; nothing was kept"
-                )
+                raise Unreachable(f"{url} broke off: less than {_SLOWEST:,} bytes a second came; nothing was kept")
             since, before = monotonic(), done
         if progress is not None:
             progress(done, total)

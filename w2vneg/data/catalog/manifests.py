@@ -58,12 +58,10 @@ class Dataset:
 
     @property
     def content(self):
-        """The unpacked file, as a `Form`."""
         return Form(self.file, self.size, self.sha256, self.md5)
 
     @property
     def mirrored(self):
-        """The file as a mirror stores it, as a `Form`."""
         if not self.mirror_sha256:
             return self.content
         return Form(self.mirror.rpartition("/")[2], self.mirror_size, self.mirror_sha256)

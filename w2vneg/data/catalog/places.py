@@ -50,9 +50,7 @@ def _had(dataset, mirror, progress, kept=()):
         return builtin_path(dataset.name, progress)
     for status, path, complaint in _here(dataset, mirror):
         if complaint:
-            raise DataError(
-                f"{path} is not {dataset.name} as known: {complaint}; remove it or put the right file there"
-            )
+            raise DataError(f"{path} is not {dataset.name} as known: {complaint}; remove or replace it")
         if not kept or status in kept:
             return path
         break

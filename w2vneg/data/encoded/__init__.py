@@ -4,12 +4,4 @@ from .corpus import Encoded, EncodedCorpus
 from .encode import encode_corpus
 from .pairs import EncodedGraph, EncodedPairs, HeldOut, read_pairs_file
 
-__all__ = [
-    "Encoded",
-    "EncodedCorpus",
-    "EncodedGraph",
-    "EncodedPairs",
-    "HeldOut",
-    "encode_corpus",
-    "read_pairs_file",
-]
+__all__ = ["Encoded", "EncodedCorpus", "EncodedGraph", "EncodedPairs", "HeldOut", "encode_corpus", "read_pairs_file"]

@@ -107,7 +107,6 @@ class ItemsReport:
 
 
 def _how(report):
-    """Return where the ids come from, in words."""
     if report.cached:
         return "from the cache"
     again = f"; the copy in the cache was damaged ({report.damage}) and was made again" if report.damage else ""
@@ -198,7 +197,6 @@ class EncodedCorpus(Encoded):
 
     @property
     def n_single(self):
-        """How many sentences have one word (int)."""
         return int((np.diff(self.offsets) == 1).sum())
 
     def _share(self, slot, borders):

@@ -53,7 +53,6 @@ class Settings:
         return cls(min_count, max_vocab, vocab, *how)
 
     def key(self):
-        """Return a short hexadecimal digest of all settings (str)."""
         words = {"vocab": self.vocab.digest()} if self.vocab else [as_index(self.min_count), self.max_vocab]
         parts = [1, self.reader, self.encoding, self.lowercase, words]
         parts += [sorted(self.strip)] if self.strip else []

@@ -124,7 +124,6 @@ class Cache:
         self._damage = ""  # what is wrong with the entry that is there
 
     def found(self, progress):
-        """Return the corpus from the cache, None if it is not there."""
         if not any(self.root.glob(self.prefix + "*")):
             return None
         digests = self._digests(progress)
@@ -143,7 +142,6 @@ class Cache:
         return ""
 
     def made(self, progress):
-        """Encode the corpus into the cache, and return it."""
         failure = None
         with TokenStream(self.root) as stream:
             counted = count.count_files(self.files, self.stamps, self.settings, stream, progress)
@@ -171,7 +169,6 @@ class Cache:
         return self._entry(digests).name
 
     def _write(self, folder, counted, stream, vocab, ids_by_type):
-        """Write an entry's files into an empty folder."""
         with open(folder / "ids.i32", "wb") as ids_file, open(folder / "offsets.i64", "wb") as offsets_file:
             ids, offsets = SummedWriter(ids_file), SummedWriter(offsets_file)
             count.write_ids(stream, ids_by_type, ids, offsets)

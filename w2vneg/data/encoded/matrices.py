@@ -56,16 +56,13 @@ def read_names(path, *, encoding="utf-8", lowercase=False):
             if number < 0:
                 raise InputError(f"{place}: {empty}")
             if number < i:
-                raise InputError(
-                    f"{place}: the name {line.strip()!r} stands in line {number + 1} too; make them distinct"
-                )
+                raise InputError(f"{place}: the name {line.strip()!r} is that of line {number + 1}; make them distinct")
     if not names:
         raise InputError(f"{source.name}:1: {empty}")
     return names.words
 
 
 def _lines(name, pieces):
-    """Yield the lines of UTF-8 text in pieces, as str without their ends; the last one need not have one."""
     rest, n_lines = b"", 0
     for piece in pieces:
         *lines, rest = (rest + piece).split(b"\n")
@@ -210,7 +207,6 @@ def _read(archive, array):
 
 
 def _check_size(path, shape, arrays, named):
-    """Raise InputError if the matrix and what is made of it would take too much memory."""
     entries = math.prod(arrays["data"].shape)
     needed = sum(array.size for array in arrays.values()) + _PER_ENTRY * entries
     needed += 0 if named else sum(_PER_NAME * min(side, 2 * entries) for side in shape)

@@ -225,14 +225,11 @@ class RawEdges:
         self.left_out[which] = int(((ids < 0) & (visits > 0)).sum())
         self.left_out[f"edges of {which}"] = self.count(matrix) - int(known.sum()) // (1 if self.directed else 2)
         if not known.any():
-            raise InputError(
-                f"no edge is left: every one has one of {self.left_out[which]:,} {which}; keep more of them"
-            )
+            raise InputError(f"no edge is left: each has one of {self.left_out[which]:,} {which}; keep more of them")
         matrix = _csr(rows[known], columns[known], matrix.data[known], (len(vocab),) * 2)
         return EncodedGraph(matrix, vocab, directed=self.directed)
 
     def count(self, matrix):
-        """Return how many edges a matrix stands for (int)."""
         return matrix.nnz if self.directed else matrix.nnz // 2
 
 
@@ -273,14 +270,10 @@ def _single_precision(matrix):
     with np.errstate(over="ignore"):
         single = matrix.astype(np.float32)
     if np.isinf(single.data).any():
-        raise InputError(
-            f"the weights of a pair sum to {matrix.data.max():g}, past what float32 holds; scale them down"
-        )
+        raise InputError(f"the weights of a pair sum to {matrix.data.max():g}, past what float32 holds; scale down")
     single.eliminate_zeros()
     if not single.nnz:
-        raise InputError(
-            f"the largest weight, {matrix.data.max():g}, is below what float32 holds (1.4e-45); scale weights up"
-        )
+        raise InputError(f"the largest weight, {matrix.data.max():g}, is below what float32 holds; scale weights up")
     return single
 
 
@@ -367,7 +360,7 @@ def _tables(path):
         columns = pair_columns(path)
         if path.kind == "ratings":  # of which users are items there, and items targets
             named = SimpleNamespace(item_col=path.user_col, target_col=path.item_col, weight_col=NONE)
-            amount = Column("amount", "the amount", "amount", means=("weight",), only_numbers=True)  # below 0: a return
+            amount = Column("amount", "the amount", "amount", means=("weight",))  # below 0: a return
             columns = [*pair_columns(named), amount]
         return tables_of(path.located(), columns, VocabOptions(encoding=utf8_or_latin_1(path.files[0])))
     path = path if isinstance(path, str | os.PathLike) else InMemoryTable.of(path)

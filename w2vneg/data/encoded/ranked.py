@@ -42,11 +42,9 @@ class FileSpan(NamedTuple):
     end: int | None = None
 
     def size(self):
-        """Return how many bytes it has (int)."""
         return (size_of(self.path) if self.end is None else self.end) - self.begin
 
     def open(self):
-        """Return it as a `ByteStream`."""
         return ByteStream(self.path) if self.begin == 0 and self.end is None else _SpanStream(*self)
 
 
@@ -157,11 +155,9 @@ class RankText:
             raise
 
     def close(self):
-        """Let go of what was read."""
         self._stream.__exit__()
 
     def counts(self):
-        """Return the types with their counts (readers.counting.Run)."""
         return self._counted.counter.run()
 
     def encoded(self, vocab):

@@ -75,7 +75,6 @@ def _handler():
 
 
 def _end(number):
-    """Handle SIGBUS, on whichever thread it came."""
     if all(map(_is_whole, _guarded)):
         _signal(number, None)  # it is about something else: the default action follows on return
         return

@@ -68,9 +68,7 @@ def as_names(cells, column, label, where):
                 "take it out, or close the quote that is open on this line"
             )
         if not (column.may_be_empty or column.lenient):
-            raise InputError(
-                f"{where(row)}: the cell in {label} ({column.option}) is empty; every row needs a name there"
-            )
+            raise InputError(f"{where(row)}: the cell in {label} ({column.option}) is empty; each row needs a name")
         codes[codes == code] = -1
     return NameColumn(codes, names)
 

@@ -71,9 +71,7 @@ def find_columns(where, columns, head):
     for column in columns:
         place = places[column.key]
         if place is not None and taken.setdefault(place, column.option) != column.option:
-            raise InputError(
-                f"{where}: {taken[place]} and {column.option} are both column {place + 1}; name two columns"
-            )
+            raise InputError(f"{where}: {taken[place]} and {column.option} are both column {place + 1}; name two")
         if column.kind == "text" and head.numeric[place]:
             figures = [any(map(str.isdigit, cell)) for cell in head.cells[place]]
             if 2 * sum(figures) >= len(figures):
@@ -129,7 +127,7 @@ class _Guess:
 
     def _asked(self, column):
         asked, head = column.asked, self.head.names
-        if asked == NONE and column.if_number and NONE not in head:
+        if asked == NONE and column.kind == "weight" and NONE not in head:
             return None
         if not isinstance(asked, str) or asked.isdecimal():
             return self._within(column, int(asked) - 1, asked)
@@ -205,17 +203,15 @@ class _Guess:
     def _other(self, column, taken):
         """Return the place of a weight, a rating, or a column that `default` alone says; None without."""
         named = [at for meaning in column.means for at in self.meant.get(meaning, []) if at not in taken]
-        if column.only_numbers:
-            named = [at for at in named if self.head.numeric[at]]
         if column.kind == "amount":
-            return named[0] if named else None
+            return next((at for at in named if self.head.numeric[at]), None)
         if len(named) > 1:
             self._ask("several columns fit: " + " and ".join(map(self.head.label, named)), [column])
         if named:
             return named[0]
         if column.default is None:
             return None
-        if column.if_number:
+        if column.kind == "weight":
             return self._weight(column, taken)
         if not self.head.ordered:
             self._ask(f"no key is called what {column.words} are", [column])

@@ -143,9 +143,7 @@ def _columns_of(rows):
         if not isinstance(row, list | tuple) or len(row) != len(rows[0]):
             raise ConfigError(f"row {number} (from 0 on), {row!r:.60}, has not the {len(rows[0])} cells of the first")
         if isinstance(row[-1], dict):
-            raise ConfigError(
-                f"row {number} (from 0 on), {row!r:.60}, ends with a dict; give a number, or networkx's graph"
-            )
+            raise ConfigError(f"row {number} (from 0 on), {row!r:.60}, ends with a dict; give a number, or the graph")
     columns = [np.empty(len(rows), object) for _ in rows[0]]
     for column, cells in zip(columns, zip(*rows, strict=True), strict=True):
         column[:] = cells

@@ -26,14 +26,14 @@ class Column:
     """A column that is asked for.
 
     key : str, by which a batch has it; option : str, the option that names it, for messages
-    kind : "name" (a word), "number", "weight" (0 or more), "amount" (0 or more, or nothing), "time" or "text"
+    kind : "name" (a word), "number", "weight" (0 or more; without a header where numbers stand that may be weights),
+        "amount" (0 or more, or nothing; where numbers stand), "time" or "text"
     asked : str or int, its name in the header or its number from 1 on; None for what the names say, else `default`
     default : int, a number from 1 on, or None for a column that need not be there
     means : tuple of str, what its name may mean (`column_names`), the likeliest first; of two columns of names, the
         meanings at one place go together; words : str, what it holds, in words
-    if_number : bool, `default` holds only of a table without a header, where numbers stand there that may be weights
-    only_numbers : bool, a name counts only where numbers stand below; may_be_empty : bool, a name may be empty
-    above_zero : bool, a weight of 0 is a mistake; lenient : bool, a bad cell is marked, as code -1 or NaN, not refused
+    may_be_empty : bool, a name may be empty; above_zero : bool, a weight of 0 is a mistake
+    lenient : bool, a bad cell is marked, as code -1 or NaN, and not refused
     """
 
     key: str
@@ -43,8 +43,6 @@ class Column:
     default: int | None = None
     means: tuple = ()
     words: str = ""
-    if_number: bool = False
-    only_numbers: bool = False
     may_be_empty: bool = False
     above_zero: bool = False
     lenient: bool = False
@@ -76,7 +74,6 @@ def delimiter_of(text):
 
 
 def named(delimiter):
-    """Return what messages call a delimiter."""
     return next((name for name, text in DELIMITERS.items() if text == delimiter), repr(delimiter))
 
 

@@ -115,7 +115,6 @@ def _without_odd_rows(text, layout):
 
 
 def _line(text, number):
-    """Return the beginning of the line of this number, from 0 on (str)."""
     start = 0
     for _ in range(number):
         start = text.index(b"\n", start) + 1
@@ -132,7 +131,6 @@ class _Block(NamedTuple):
     layout: object
 
     def where(self, row):
-        """Return ``file:line`` of a row."""
         return f"{self.name}:{self.lines_before + _scanned(self.text, self.layout, 0, row)[2] + 1}"
 
     def check_quotes(self, of_text):
@@ -170,7 +168,6 @@ class _Block(NamedTuple):
         )
 
     def read(self, columns, times):
-        """Return the columns as a `Batch`."""
         places, labels = self.layout.places, self.layout.labels
         present = [column for column in columns if places[column.key] is not None]
         numeric = [

@@ -203,7 +203,6 @@ def file_stamp(path):
 
 
 def opened(path):
-    """Return what reads a file: a `ByteStream`; a table in memory stays what it is."""
     return path if isinstance(path, InMemoryTable) else ByteStream(path)
 
 

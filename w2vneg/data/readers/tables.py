@@ -210,7 +210,6 @@ def _end_of_sample(text):
 
 
 def _chosen(batch, kept):
-    """Return the rows of a batch that are kept : bool (n_rows,)."""
     if kept.all():
         return batch
     places, columns = np.flatnonzero(kept), dict(batch.columns)

@@ -292,9 +292,7 @@ def read_sentences(sentences, *, lowercase=False):
     try:
         sentences = iter(sentences)
     except TypeError:
-        raise InputError(
-            f"a corpus is a path, a list of paths or an iterable of token lists, not {sentences!r:.60}"
-        ) from None
+        raise InputError(f"a corpus is a path, paths or an iterable of token lists, not {sentences!r:.60}") from None
     lines, size = [], 0
     for number, sentence in enumerate(sentences, 1):
         line = _line(sentence, number)

@@ -156,9 +156,7 @@ def basket_reader(delimiter):
     if delimiter == " ":
         return "text"
     if len(delimiter) != 1 or not delimiter.isascii() or delimiter in "_\n\r\0":
-        raise ConfigError(
-            f"items of baskets are set apart by one ASCII sign, not {delimiter!r}; replace it in the file"
-        )
+        raise ConfigError(f"items of baskets are parted by one ASCII sign, not {delimiter!r}; replace it in the file")
     name = f"baskets {delimiter!r}"
     if name not in READERS:
         READERS.register(name)(functools.partial(read_baskets, delimiter=delimiter))

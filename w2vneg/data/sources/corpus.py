@@ -81,14 +81,10 @@ class Corpus(Source):
         if given.in_memory and len(given.files[0].columns) > 1:
             head = given.files[0].head
             names = ", ".join(map(repr, head))[:200]
-            raise ConfigError(
-                f"text is one column of a table: give text_col={column_of_text(head)!r}; its columns are {names}"
-            )
+            raise ConfigError(f"text is a column of a table: give text_col={column_of_text(head)!r}; columns: {names}")
         of_tables = [item.name for item in dataclasses.fields(TableOptions) if item.name in given.options]
         if of_tables:
-            raise ConfigError(
-                f"{of_tables[0]} is of tables; name their column of text, too, with text_col (--text-col)"
-            )
+            raise ConfigError(f"{of_tables[0]} is of tables; name their column of text with text_col (--text-col)")
 
     @classmethod
     def settled(cls, given, encoding, mirror=None):

@@ -51,11 +51,7 @@ class Edges(Source):
         columns = [
             Column("source", "--source-col", "name", given.source_col, 1, ("source", "user", "item"), "sources"),
             Column("target", "--target-col", "name", given.target_col, 2, ("target", "item", "target"), "targets"),
-            Column(
-                *("weight", "--weight-col", "weight", given.weight_col, 3, ("weight",), "weight"),
-                if_number=True,
-                above_zero=True,
-            ),
+            Column("weight", "--weight-col", "weight", given.weight_col, 3, ("weight",), "weight", above_zero=True),
         ]
         files = [_as_table(file) for file in find_files(list(given.files))]
         tables = options.tables_of(given, columns, shaping, files=files, comments=True)

@@ -82,7 +82,7 @@ def pair_columns(given=None):
     return [
         column("item", 1, ("user", "item", "source"), "items"),
         column("target", 2, ("item", "target", "target"), "targets"),
-        column("weight", 3, ("weight",), "weight", if_number=True),
+        column("weight", 3, ("weight",), "weight"),
     ]
 
 

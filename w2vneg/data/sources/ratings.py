@@ -67,7 +67,7 @@ class Ratings(Source):
             Column("item", "--item-col", "name", given.item_col, 2, ("item",), "items"),
             Column("time", "--time-col", "time", given.time_col, words="time"),
             Column("rating", "--rating-col", "number", given.rating_col, 3, ("rating",), "ratings"),
-            Column("amount", option, "amount", asked, means=("weight",), words="amounts", only_numbers=True),
+            Column("amount", option, "amount", asked, means=("weight",), words="amounts"),
         ]
         if given.min_rating is None:
             del columns[3]
