@@ -111,8 +111,7 @@ from ..ground.jit import implementation_of, watch_plug
 class Socket:
     """A function whose compiled body is chosen by the class of its first argument.
 
-    arguments : str, optional, the names of what its bodies are given, with blanks between; a body with others is
-    refused
+    arguments : str, optional, the names of what its bodies are given; a body with others is refused
     returns : bool, they answer with a value; default : function, optional, for classes that bind none of their own
     allocates : bool, bodies may make arrays
     """

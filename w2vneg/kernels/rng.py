@@ -4,8 +4,7 @@ A stream is a uint64 array of one element, advanced in place. `mix` is its outpu
 decision must depend on a position alone (is this token kept?) and not on the order in which positions are visited.
 
 Draws take constant time by the alias method (Walker 1977; table after Vose 1991). A table is uint64, (n,): slot k
-yields k with chance (its low 32 bits) / 2^32, else the index in its high 32 bits, so that a draw touches one cache
-line.
+yields k with chance (its low 32 bits) / 2^32, else the index in its high 32 bits, so that a draw touches one line.
 """
 
 import numpy as np

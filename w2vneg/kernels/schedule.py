@@ -39,8 +39,7 @@ def even_block(n_tokens, pieces, most):
 
 
 def rounds_of(n_tokens, block, workers, key):
-    """Return the blocks of each round of an epoch, in an order drawn anew for each `key`, lest a corpus's end weigh
-    more.
+    """Return the blocks of each round of an epoch, in an order drawn anew for each `key` lest its end weigh more.
 
     Returns
     -------

@@ -9,8 +9,7 @@ from .functions import first_at_least
 def solve_items(products, neighbours, l2, parts):
     """Solve (G_KK + λ I) b = G_Kj for every item j but the last, K its neighbours; the same with any number of threads.
 
-    products : csr_matrix, float32, (n + 1, n + 1), G, symmetric; the last item is the column of ones, everybody's
-    neighbour
+    products : csr_matrix, float32, (n + 1, n + 1), G, symmetric; the last is the column of ones, everybody's neighbour
     neighbours : int, of an item, beside the column of ones; l2 : float, λ; parts : int, threads
 
     Returns

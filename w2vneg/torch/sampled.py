@@ -36,8 +36,7 @@ class SampledLoss(nn.Module):
     output : int, length of the hidden states, for an output embedding of its own (with a `bias` or not); or a
         module with a `weight` (n_vocab, dim) and perhaps a `bias` (n_vocab,), which may be the model's own
     loss : str, optional, loss or preset, as ``w2vneg objectives`` lists them; presets fill in the rest
-    neighbours : scipy.sparse matrix, (n_contexts, n_vocab), for the sampler bigram: how often each target follows each
-        context
+    neighbours : scipy.sparse matrix, (n_contexts, n_vocab), for the sampler bigram: how often each follows a context
     shared : bool, one set of negatives for a whole batch, by a sampler that looks at no context
     spare : int, draws beyond `negatives`, from which those that are the positive are made up for: the first n count
     reduction : str, mean, sum or none

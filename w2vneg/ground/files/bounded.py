@@ -29,9 +29,7 @@ def scheme_of(name):
 
 
 def read_bytes(path, missing="no such file"):
-    """Return all bytes of a file; InputError, with `missing` if it is not there, if it cannot be read or has more than
-    `LARGEST`.
-    """
+    """Return all bytes of a file; InputError, `missing` if it is not there, if it is unreadable or above `LARGEST`."""
     try:
         with open(path, "rb") as stream:
             data = stream.read(LARGEST + 1)

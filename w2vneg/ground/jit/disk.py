@@ -2,8 +2,7 @@
 
 Numba trusts its files: an empty index ends every command, and machine code with one wrong bit runs. Here each file ends
 with a digest of all that stands before it, and each function is stored beside the signature that it is for, because two
-processes that save at one time may choose the same name. What is not whole or is for another signature counts as
-missing.
+processes that save at one time may choose the same name. What is not whole or for another signature counts as missing.
 
 Numba's keys are the bytes of a whole file and the line of a function. Here they are the syntax of the file, so that a
 comment changes nothing, and the names of the classes that a signature holds, so that a process which cannot import some

@@ -38,8 +38,7 @@ TokenTable = namedtuple("TokenTable", "slots arena starts")
 
 slots : uint64, (capacity, 4), half a cache line each, capacity a power of two. `KEY`: the last eight bytes of
     the type, or all if they are fewer. `KEY_2`: the bytes before these if they are at most eight, else their hash.
-    `ENTRY`: 2 * (type number + 1), plus 1 for a type of more than sixteen bytes; 0 marks a free slot. `COUNT`: how
-    often
+    `ENTRY`: 2 * (type number + 1), plus 1 for one of more than sixteen bytes; 0 marks a free slot. `COUNT`: how often
 arena : uint8, the bytes of all types, one after the other
 starts : int64, (capacity // 2 + 1,); type t stands at ``arena[starts[t]:starts[t + 1]]``
 """

@@ -5,9 +5,8 @@ inner node of a tree with the targets as leaves.
 
     L = −log P(j | x) = Σ_v log(1 + e^{s_v}) − [left at v] s_v,    ∂L/∂s_v = σ(s_v) − [left at v]
 
-The tree is Huffman's, of the targets' counts, as in word2vec.c. The probabilities of all targets add up to one,
-whatever the vectors: it is a model of its own, not an estimate of the softmax. Rows of the output matrix are inner
-nodes.
+The tree is Huffman's, of the targets' counts, as in word2vec.c. The probabilities of all targets add up to one: it
+is a model of its own, not an estimate of the softmax. Rows of the output matrix are inner nodes.
 """
 
 import math

@@ -261,7 +261,7 @@ def _hand_out(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q,
 
 
 class BoltzmannExact(DrawnAhead):
-    """log_d : float32, (n_vocab,); inverse_temperature : float; absolute : bool, the logit is |x · y|; then as
+    """log_d : float32, (n_vocab,); inverse_temperature : float; absolute : bool, the logit is |x · y|; then
     `DrawnAhead`
     """
 
