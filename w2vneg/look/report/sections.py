@@ -381,20 +381,15 @@ def paired_difference(human, first, second, seed=1):
     Both have scored the same pairs of words, float64 (n,). These are drawn again with replacement, 500 times, for both
     alike: a percentile bootstrap (Efron 1979). So what makes a set hard for either does not widen the interval.
     """
-    drawn = np.random.default_rng(seed).integers(0, len(human), (_RESAMPLES, len(human)))
-    drawn[0] = np.arange(len(human))  # the pairs themselves
-    a, b, c = (_ranks(values[drawn]) for values in (human, first, second))
-    differences = _correlation(a, c) - _correlation(a, b)
-    return float(differences[0]), *map(float, np.nanpercentile(differences[1:], (2.5, 97.5)))
-
-
-def _ranks(values):
     from scipy.stats import rankdata
 
-    ranks = rankdata(values, axis=1)
-    return ranks - ranks.mean(axis=1, keepdims=True)
-
-
-def _correlation(a, b):
+    drawn = np.random.default_rng(seed).integers(0, len(human), (_RESAMPLES, len(human)))
+    drawn[0] = np.arange(len(human))  # the pairs themselves
+    ranks = [rankdata(values[drawn], axis=1) for values in (human, first, second)]
+    a, b, c = (one - one.mean(axis=1, keepdims=True) for one in ranks)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return (a * b).sum(axis=1) / np.sqrt((a * a).sum(axis=1) * (b * b).sum(axis=1))
+        of_first, of_second = (
+            (a * one).sum(axis=1) / np.sqrt((a * a).sum(axis=1) * (one * one).sum(axis=1)) for one in (b, c)
+        )
+    differences = of_second - of_first
+    return float(differences[0]), *map(float, np.nanpercentile(differences[1:], (2.5, 97.5)))
