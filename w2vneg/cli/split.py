@@ -2,6 +2,7 @@
 
 import json
 import os
+from dataclasses import asdict
 from functools import partial
 
 import click
@@ -142,7 +143,7 @@ def _tell_of_many(data, window, note):
 def _about(data, source, own, by, ends):
     from .. import __version__
 
-    options = {"by": by, **ends.as_dict()}
+    options = {"by": by, **asdict(ends)}
     options |= {name: own[name] for name in ("seed", *_CONFIG[:-1])}
     facts = {"items": len(data.vocab)}
     if source.traversal.paired:

@@ -235,7 +235,7 @@ def locate(name, mirror=None, kind="corpus"):
 
 
 def as_input(data):
-    """Return what `fit` is given as an `Input` where that is clear: a path, or a table that says what it is; else as it
+    """Return what `fit` is given as an `Input` where that is clear, else as it is: a path, or a table that says what it
     is.
 
     A column of texts is a corpus. Columns called as users and items are make pairs of two kinds of things; item and
@@ -281,8 +281,7 @@ def as_input(data):
 
 
 def settled(given, encoding="utf-8", mirror=None):
-    """Return an `Input` that says how its text becomes tokens, and whether its things are of one kind or of two, where
-    its columns' names do.
+    """Return an `Input` that says how its text becomes tokens, and of how many kinds its things are, where columns do.
 
     Of what can be read but once, standard input and URLs, nothing is looked at: reading it asks where it matters.
     """

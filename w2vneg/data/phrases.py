@@ -87,10 +87,8 @@ def find_phrases(
 
 
 def phrases_in(source, *, progress=None, **reading):
-    """Return what `find_phrases` finds by its defaults (list of Phrase), from the cache if it is there.
-
-    source : path, list of paths or of `InMemoryTable`; progress, reading : as for `find_phrases`
-    ConfigError if the text can be read only once; InputError and OutputError as of `find_phrases`
+    """Return what `find_phrases` finds by its defaults (list of Phrase), from the cache if it is there; ConfigError if
+    the text can be read only once.
     """
     from .encoded.count import Settings
     from .encoded.encode import Cache

@@ -233,13 +233,10 @@ class NameIndex:
 
 
 def near_spellings(word, words, shown=3):
-    """Return known words that differ from `word` in letter case or by one or two edits, the nearest first.
+    """Return known words that differ from `word` in letter case or by one or two edits, the nearest first: list of str.
 
     An edit removes, adds or replaces a letter, or swaps two neighbours. Of equally near words those in lower rows,
-    which are taken to be more frequent, come first.
-
-    word : str; words : PackedStrings, the known ones
-    Returns a list of str, at most `shown`
+    which are taken to be more frequent, come first. words : PackedStrings, the known ones
     """
     if not 0 < len(word) <= _LONGEST:
         return []
@@ -262,9 +259,8 @@ def _codes(text):
 def _likely(word, words, first, most):
     """Return those of a block of words, from row `first` on, that may be `most` edits or fewer away from `word`.
 
-    word : uint32 (m,); words : PackedStrings
-    Returns rows, int64 (n,); their letters, uint32 (m + most, n), and whatever stands behind their ends; and
-    lengths, int64 (n,).
+    word : uint32 (m,); words : PackedStrings. Returns rows, int64 (n,); their letters, uint32 (m + most, n), and
+        whatever stands behind their ends; and lengths, int64 (n,).
     """
     offsets = words.offsets[first : first + _NEAR_BLOCK + 1]
     data = words.data[offsets[0] : offsets[-1]]

@@ -65,8 +65,7 @@ def download_members(url, wanted, progress=None):
 
     url : str, a zip, tar.gz or tgz; progress : callable(done, total), optional
     wanted : list of (member, form, destination); the first must be there and right, the others come along if they are
-    Unreachable if the address gives no file; DataError if the archive is broken or too large, or the first member is
-    missing or not what it should be
+    Unreachable if the address gives no file; DataError if the archive, or its first member, is not what it should be
     """
     folder = wanted[0][2].parent
     with _writing_to(folder):
@@ -92,8 +91,7 @@ def download_members(url, wanted, progress=None):
 def store(chunks, form, destination, origin):
     """Write `chunks` (iterable of bytes from `origin`) to `destination` if they are what `form` says.
 
-    DataError with the expected and the found checksum, and nothing is kept; OutputError if the folder cannot be
-    written
+    DataError with the expected and the found checksum, and nothing is kept; OutputError without a folder
     """
     with _writing_to(destination.parent):
         destination.parent.mkdir(parents=True, exist_ok=True)

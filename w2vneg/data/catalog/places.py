@@ -38,8 +38,8 @@ def resolve(name_or_path, mirror=None, progress=None, *, kind=None):
 def fetch(name, mirror=None, progress=None):
     """Make sure that the named set is kept on this machine and return its Path; arguments and errors as of `resolve`.
 
-    What the data folder or the cache has is left as it is, and so is gensim's copy where no mirror is set; anything
-    else, a mirror folder's file too, arrives in the cache.
+    What the data folder or the cache has stays there, and so does gensim's copy where no mirror is set; anything else,
+    a mirror folder's file too, arrives in the cache.
     """
     return _had(info(name), mirror, progress, ("data folder", "cache") if _mirror(mirror) else ())
 
@@ -212,8 +212,8 @@ def located(path):
     """Return the Path of vectors: where a file or folder of that name is, there; else those of `VECTORS` are fetched.
 
     They are looked for where gensim keeps its own (``GENSIM_DATA_DIR``, ``~/gensim-data``), in the cache, in the folder
-    ``gensim-data`` of a mirror (``W2VNEG_MIRROR``, laid out as gensim's), and at the address of gensim's catalog.
-    DataError if they cannot be had, or are not what the catalog says
+    ``gensim-data`` of a mirror (``W2VNEG_MIRROR``, laid out as gensim's), and at the address of gensim's catalog;
+    DataError if they cannot be had, or are not what the catalog says.
     """
     name = os.fspath(path)
     if name not in VECTORS or os.path.exists(name):

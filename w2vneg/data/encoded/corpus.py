@@ -15,12 +15,10 @@ from .stored import CUT_SHORT, still_whole
 class CorpusReport:
     """What was found in a corpus and what became of it.
 
-    `lines` counts a last line without a line feed too, `empty_lines` those without any token; `sentences` keep at least
-    one token. `bytes` are those of the files, unpacked (of the tokens as UTF-8 if they came from an iterable).
-    `seconds` is what encoding took, whenever that was; `cached` tells whether it was in an earlier run. `damage` tells
-    what was wrong with a copy in the cache that this one replaces. `joins` tells how often the words of a phrase were
-    joined, `bad_rows` how many rows of a table were left out, `tokens_by` in words how text became tokens, where not
-    asked for.
+    `lines` counts a last line without a line feed too; `sentences` keep at least one token; `bytes` are unpacked.
+    `seconds` is what encoding took, whenever that was; `cached` tells whether it was in an earlier run; `damage` what
+    was wrong with a copy in the cache that this one replaces. `joins` tells how often words of a phrase were joined,
+    `bad_rows` how many rows of a table were left out, `tokens_by` in words how text became tokens.
     """
 
     files: int
@@ -61,8 +59,7 @@ class ItemsReport:
     `kind` is the source; `rows` are those of the files (entries of a matrix, lines of baskets). `items` are the
     vocabulary, `targets` that of the columns. `kept` counts distinct pairs or edges, or items in histories and baskets;
     `groups` are these, 0 for pairs. `left_out` tells why -> how many; `added` of how many rows the weights were added
-    up. `columns` say which columns were read as what, `hints` what may be wrong with that. The others are as in
-    `CorpusReport`.
+    up. `columns` say what was read as what, `hints` what may be wrong with that. Others are as in `CorpusReport`.
     """
 
     kind: str

@@ -84,9 +84,7 @@ class _Array(NamedTuple):
 
 
 def is_matrix(file):
-    """Tell whether a table in memory is a sparse matrix, or a file an archive, as all files of `save_npz` are;
-    InputError if it is one that was cut short.
-    """
+    """Tell whether a table in memory is a sparse matrix, or a file a whole archive, as all files of `save_npz` are."""
     if isinstance(file, InMemoryTable):
         return file.matrix is not None
     if not os.path.isfile(file):  # what is taken from a pipe is lost to whoever reads it next

@@ -232,10 +232,9 @@ def encode_ranked(reading, progress=None):
 
 
 def ranked_corpus(reading, found, types, vocab, **where):
-    """Return a RankedCorpus.
+    """Return a RankedCorpus of what all ranks have found, a list of (CorpusReport, int), how many lines have one word.
 
-    reading : Reading; types : int, in all; vocab : Vocabulary; where : its shares, or crew and chosen
-    found : list of (CorpusReport, int), of each rank, and how many of its lines have one word
+    reading : Reading; types : int, in all; vocab : Vocabulary; where : its shares, or crew
     """
     reports, singles = zip(*found, strict=True)
     sizes = np.array([report.kept_tokens for report in reports], np.int64)

@@ -52,9 +52,8 @@ def is_number(cell):
 
 
 def as_names(cells, column, label, where):
-    """Make a NameColumn of text cells (ndarray of str).
-
-    InputError if one is empty and must not be, or holds a line feed, as after a quote that was left open
+    """Make a NameColumn of text cells (ndarray of str); InputError if one is empty and must not be, or holds a line
+    feed.
     """
     import pandas as pd
 
@@ -74,8 +73,8 @@ def as_names(cells, column, label, where):
 
 
 def as_numbers(cells, column, label, where):
-    """Return cells, text or numbers, as finite float64, of a weight 0 or more, or above 0, of an amount 0 or more
-    and 1 where none stands, of a quantity any; InputError for the first other.
+    """Return cells, text or numbers, as finite float64: of a weight 0 or more, or above 0, of an amount 0 or more and 1
+    where none stands, of a quantity any; InputError for the first other.
     """
     import pandas as pd
 
@@ -130,10 +129,7 @@ def as_texts(cells, column, label, where):
 
 
 class Times:
-    """Times as numbers that sort as they do: numbers stay what they are, dates become seconds.
-
-    The first time of all decides whether they are numbers, or in what form dates are written.
-    """
+    """Times as numbers that sort as they do: numbers stay, dates become seconds; the first of all decides the form."""
 
     def __init__(self):
         self.form = None  # "number", or a format as of strptime

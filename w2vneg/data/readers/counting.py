@@ -214,7 +214,6 @@ class Run(NamedTuple):
 class Part(NamedTuple):
     """Types that begin alike, of all tables: what they are, and where they come from.
 
-    table : TypeTable
     members : list of (int, ndarray, ndarray), a table of the text, numbers in it, and the same types' numbers here
     """
 

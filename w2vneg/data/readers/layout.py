@@ -180,9 +180,8 @@ def rows_of(text, delimiter, quotes=True):
 
 
 def _candidates(sample):
-    """Return the delimiters that could be, the likeliest first: most rows agree on a number of fields, then the most.
-
-    A blank stands in names too, so that it comes last.
+    """Return the delimiters that could be, the likeliest first: most rows agree on a number of fields, then the most; a
+    blank, which stands in names too, comes last.
     """
     found = []
     for order, delimiter in enumerate(DELIMITERS.values()):

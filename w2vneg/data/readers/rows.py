@@ -56,9 +56,7 @@ def _line_feeds(text):
 
 
 def whole_rows(name, blocks, layout, bad=None):
-    """Yield a `_Block` after the other; rows of another number of fields are refused, or left out and counted in `bad`,
-    a Counter.
-    """
+    """Yield a `_Block` after the other; rows of another number of fields are refused, or counted in `bad` (Counter)."""
     lines_before = 0
     rest = b""  # of a row with line feeds between quotes
     skip_header = layout.header
@@ -135,8 +133,8 @@ class _Block(NamedTuple):
 
     def check_quotes(self, of_text):
         """Raise InputError if a quoted cell over several lines holds the delimiter, and one of its lines looks like a
-        row by itself: a quote was a sign, and has swallowed rows. Texts may have such lines; of these one that goes on
-        behind its closing quote is refused.
+        row: a quote was a sign, and has swallowed rows. Of texts one that goes on behind its closing quote is
+        refused.
         """
         if not self.layout.quoting or b'"' not in self.text:
             return
@@ -185,9 +183,8 @@ class _Block(NamedTuple):
         return Batch(self.where, self.n_rows, found, labels)
 
     def _parse(self, columns, numeric):
-        """Return the columns as a DataFrame by their places; those that are not `numeric` as str objects.
-
-        Never as categories, of which pandas makes numbers where it can: leading zeros would be lost.
+        """Return the columns as a DataFrame by their places; those that are not `numeric` as str objects, never as
+        categories, of which pandas makes numbers where it can.
         """
         import pandas as pd
 

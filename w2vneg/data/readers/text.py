@@ -176,10 +176,7 @@ def _whole_words(text):
 
 
 def read_words(source, *, encoding="utf-8", lowercase=False):
-    """Yield a text file as UTF-8 in which blanks stand for punctuation; `kernels.text.words` says what a word is.
-
-    Arguments and errors are those of `read_text`.
-    """
+    """Yield text as `read_text`, with blanks for punctuation; `kernels.text.words` says what a word is."""
     from ...kernels.text.words import SPACE, blank_others, kinds_of_characters
 
     kinds, before = kinds_of_characters(), SPACE

@@ -30,10 +30,7 @@ class Edges(Source):
 
     @classmethod
     def encode(cls, given, vocab_out=None, **shaping):
-        """Read edges, two nodes and perhaps a weight a row; the weights of equal edges are summed.
-
-        Files are tables or sparse matrices. Edges of a node with itself are left out.
-        """
+        """Read edges, two nodes and perhaps a weight a row, or sparse matrices; weights of equal edges are summed."""
         import numpy as np
 
         from ..encoded.corpus import ItemsReport
