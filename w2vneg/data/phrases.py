@@ -87,9 +87,7 @@ def find_phrases(
 
 
 def phrases_in(source, *, progress=None, **reading):
-    """Return what `find_phrases` finds by its defaults (list of Phrase), from the cache if it is there; ConfigError if
-    the text can be read only once.
-    """
+    """Return what `find_phrases` finds by its defaults, perhaps cached; ConfigError if the text can be read but once."""
     from .encoded.count import Settings
     from .encoded.encode import Cache
     from .readers.frames import InMemoryTable
@@ -167,10 +165,7 @@ class Tally:
 
 
 def what_was_joined(phrases, joins, vocab):
-    """Tell on a line how often phrases were joined, or why none was (str).
-
-    phrases : sequence of Phrase, not empty; joins : int, as of `Tally`; vocab : Vocabulary of the text with them joined
-    """
+    """Tell how often phrases were joined, `Tally.joins`, or why none was (str); vocab : Vocabulary with them joined"""
     rows = vocab.words.find_all(f"{phrase.first}_{phrase.second}" for phrase in phrases)
     rows = np.unique(rows[rows >= 0])
     if joins:

@@ -132,9 +132,8 @@ def shown_beside(path):
 
 
 def trained_on(held, files):
-    """Return which of the files that a model was trained on (sequence of str) has a file of pairs among its data.
-
-    It is that very file, or one that the manifest beside it names as what it was split from. None if there is none.
+    """Return which of the files that a model was trained on has a file of pairs among its data, None if none has: it is
+    that very file, or one that the manifest beside it names as what it was split from.
     """
     manifest = _manifest_beside(held) or {}
     facts = [*source_facts([held]), *manifest.get("sources", ())]

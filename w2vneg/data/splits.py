@@ -286,10 +286,7 @@ def _pairs_by_user(matrix, ends, rng):
 
 
 def users_of(corpus, shares, seed):
-    """Return the baskets or histories of each part, as `split_data` deals them out by user.
-
-    dict of part -> (ids, offsets), int32 (n_tokens,) and int64 (n_users + 1,)
-    """
+    """Return the baskets of each part, as `split_data` deals them out by user: dict of part -> (ids, offsets)."""
     return _dealt_users(corpus, Shares(*shares), np.random.default_rng(seed))
 
 

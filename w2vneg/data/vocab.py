@@ -58,10 +58,8 @@ class Vocabulary:
         return cls([word for word, _ in pairs], [count for _, count in pairs])
 
     def grown(self, more: Vocabulary, min_count: int = 1, max_vocab: int | None = None) -> Vocabulary:
-        """Return this vocabulary with the counts of `more` added.
-
-        All words stay. Others join if `more` has them `min_count` times, the most frequent first while there are fewer
-        than `max_vocab` words.
+        """Return this vocabulary with the counts of `more` added: all words stay; others join if `more` has them
+        `min_count` times, the most frequent first while there are fewer than `max_vocab` words.
         """
         counts = dict(zip(self.words, self.counts.tolist(), strict=True))
         for word, count in zip(more.words, more.counts.tolist(), strict=True):

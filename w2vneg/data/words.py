@@ -185,11 +185,7 @@ def as_word(name, lowercase=False):
 
 
 class NameIndex:
-    """Names numbered in order of first appearance.
-
-    lowercase : bool, names that differ only in case are one
-    words : list of str, the name with number i, as a vocabulary can hold it
-    """
+    """Names numbered in order of first appearance, and as words; lowercase : bool, those that differ in case are one"""
 
     def __init__(self, lowercase=False):
         self._lowercase = lowercase
@@ -201,10 +197,9 @@ class NameIndex:
         return len(self.words)
 
     def number(self, column, where):
-        """Return the numbers of a column's names, int32 (n_rows,), -1 for empty cells; new ones are entered.
+        """Return the numbers of a NameColumn, int32 (n_rows,), -1 for empty cells; new names are entered.
 
-        column : readers.cells.NameColumn; where : callable, the number of a row to words like ``file:line``
-        InputError, with both, if two names become one word
+        where : callable, the number of a row to words like ``file:line``; InputError, with both, if two become one word
         """
         numbers = []
         for code, name in enumerate(column.names):

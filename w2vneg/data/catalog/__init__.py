@@ -1,7 +1,4 @@
-"""Named data: corpora, evaluation sets and vectors, where they come from, and how their arrival is verified.
-
-The facts (checksums, addresses, licences, citations) are in the TOML manifests of ``data/`` and ``eval_sets/``.
-"""
+"""Named data: corpora, evaluation sets and vectors, where they come from, and how their arrival is verified."""
 
 from .manifests import Dataset, info, names
 from .places import cache_place, fetch, resolve, where

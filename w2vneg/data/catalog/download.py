@@ -23,10 +23,7 @@ class Unreachable(DataError):
 
 
 def mismatch(path, form):
-    """Return in words why the file at `path` is not `form`, or None if it is.
-
-    A file that was found right is not read again by this process while its size and time of change stay.
-    """
+    """Return in words why the file at `path` is not `form`, or None; one found right is read once."""
     try:
         status = os.stat(path)
         stamp = status.st_size, status.st_mtime_ns
@@ -89,10 +86,7 @@ def download_members(url, wanted, progress=None):
 
 
 def store(chunks, form, destination, origin):
-    """Write `chunks` (iterable of bytes from `origin`) to `destination` if they are what `form` says.
-
-    DataError with the expected and the found checksum, and nothing is kept; OutputError without a folder
-    """
+    """Write chunks of bytes from `origin` to `destination` if they are as `form` says; else DataError, nothing kept."""
     with _writing_to(destination.parent):
         destination.parent.mkdir(parents=True, exist_ok=True)
     digest, size = _digest(form), 0

@@ -38,8 +38,7 @@ def resolve(name_or_path, mirror=None, progress=None, *, kind=None):
 def fetch(name, mirror=None, progress=None):
     """Make sure that the named set is kept on this machine and return its Path; arguments and errors as of `resolve`.
 
-    What the data folder or the cache has stays there, and so does gensim's copy where no mirror is set; anything else,
-    a mirror folder's file too, arrives in the cache.
+    What is in the data folder or the cache stays, and gensim's copy where no mirror is set; else it comes to the cache.
     """
     return _had(info(name), mirror, progress, ("data folder", "cache") if _mirror(mirror) else ())
 

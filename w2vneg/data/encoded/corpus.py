@@ -149,10 +149,9 @@ class Encoded:
         """Raise InputError if another program has damaged the data since they were encoded."""
 
     def share(self, slot, borders):
-        """Return a rank's share; all together they are the whole, with the vocabulary and counts of the whole.
+        """Return a rank's share; all together they are the whole; ConfigError if data are too few for so many ranks.
 
         slot : int, which share; borders : list of float, (n_ranks + 1,), where shares begin and end, 0 … 1 of the whole
-        ConfigError if there are too few data for so many ranks
         """
         return self if len(borders) == 2 else self._share(slot, borders)
 

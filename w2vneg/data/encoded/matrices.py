@@ -44,10 +44,7 @@ _UNREADABLE = (  # of zipfile and numpy, who read whatever there is
 
 
 def read_names(path, *, encoding="utf-8", lowercase=False):
-    """Read a file of distinct names, one a line; return them as a vocabulary can hold them (list of str).
-
-    InputError if a line is empty, or two lines have the same name
-    """
+    """Read a file of distinct names, one a line, none empty, else InputError; return them as words (list of str)."""
     names, empty = NameIndex(lowercase), "the line is empty; give one name a line, as many as the matrix has rows"
     with ByteStream(path) as source:
         for i, line in enumerate(_lines(source.name, read_text(source, encoding=encoding))):
@@ -132,9 +129,8 @@ def load_matrix(path, rectangular, named):
 
 
 def numbered(matrix, rectangular):
-    """Return rows and columns of a coo_matrix, and lists of names for them: their numbers, from 0 on.
-
-    Of a matrix with more rows or columns than entries only those that occur have a name.
+    """Return rows and columns of a coo_matrix, and lists of their numbers as names: all, or of a matrix with more rows
+    or columns than entries those that occur.
     """
     if max(matrix.shape) <= matrix.nnz:
         return matrix.row, matrix.col, [list(map(str, range(side))) for side in matrix.shape]

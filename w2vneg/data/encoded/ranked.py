@@ -100,10 +100,9 @@ def split_among(files, borders, encoding="utf-8"):
 
 
 def files_of(names, slot, borders, settings):
-    """Return what a rank is to read, a list of FileSpan.
+    """Return what a rank is to read, a list of FileSpan; borders : list of float, as of `split_among`
 
     names : list of str, paths, folders and patterns; if one holds `RANK`, each rank has files of its own
-    borders : list of float, as of `split_among`; settings : count.Settings
     """
     if any(RANK in name for name in names):
         return [FileSpan(path) for path in find_files([name.replace(RANK, str(slot)) for name in names])]
@@ -139,10 +138,9 @@ class Reading:
 
 
 class RankText:
-    """A rank's part of a text, read but not yet encoded.
+    """A rank's part of a text, read but not yet encoded; spans : list of FileSpan; settings : count.Settings
 
-    spans : list of FileSpan; settings : count.Settings; source : str, as `TrainConfig.source`
-    progress : callable, called with (stored bytes read, stored bytes in all) now and then
+    source : str, as `TrainConfig.source`; progress : callable, called with (stored bytes read, stored bytes in all)
     """
 
     def __init__(self, spans, settings, source, progress):
@@ -211,10 +209,7 @@ class RankedCorpus(Encoded):
 
 
 def encode_ranked(reading, progress=None):
-    """Encode a `Reading` as its ranks would, one after the other; returns a RankedCorpus with its shares.
-
-    progress : callable, optional, called with (stored bytes read, None) now and then
-    """
+    """Encode a `Reading` as its ranks would, one after the other: a RankedCorpus; progress : callable, optional"""
     read = dict.fromkeys(range(len(reading.borders) - 1), 0)
 
     def tell(slot, done, _):
@@ -232,10 +227,7 @@ def encode_ranked(reading, progress=None):
 
 
 def ranked_corpus(reading, found, types, vocab, **where):
-    """Return a RankedCorpus of what all ranks have found, a list of (CorpusReport, int), how many lines have one word.
-
-    reading : Reading; types : int, in all; vocab : Vocabulary; where : its shares, or crew
-    """
+    """Return a RankedCorpus; found : list, of each rank, of (CorpusReport, how many of its lines have one word)"""
     reports, singles = zip(*found, strict=True)
     sizes = np.array([report.kept_tokens for report in reports], np.int64)
     apart = {"types": types, "kept_types": len(vocab), "discarded_types": types - len(vocab)}

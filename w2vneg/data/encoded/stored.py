@@ -110,8 +110,7 @@ class SummedWriter:
 def read_ids(path, known, n_vocab):
     """Read the ids of a corpus: int32 (n_tokens,), read-only, each at least 0 and below `n_vocab`.
 
-    path : Path; known : dict, what `SummedWriter.known_by` gave; n_vocab : int
-    Damaged if the file is another than was written, or an id is out of range; OSError
+    known : dict, what `SummedWriter.known_by` gave; Damaged if the file is another, or an id is out of range; OSError
     """
 
     def check(piece):
@@ -122,11 +121,7 @@ def read_ids(path, known, n_vocab):
 
 
 def read_offsets(path, known, n_ids):
-    """Read where sentences begin: int64 (n_sentences + 1,), read-only, rising from 0 to `n_ids`.
-
-    path : Path; known : dict, what `SummedWriter.known_by` gave; n_ids : int
-    Damaged if the file is another than was written, or the offsets do not rise so; OSError
-    """
+    """Read where sentences begin: int64 (n_sentences + 1,), read-only, rising from 0 to `n_ids`; else as `read_ids`."""
     last = -1
 
     def check(piece):

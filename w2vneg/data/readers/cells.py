@@ -52,9 +52,7 @@ def is_number(cell):
 
 
 def as_names(cells, column, label, where):
-    """Make a NameColumn of text cells (ndarray of str); InputError if one is empty and must not be, or holds a line
-    feed.
-    """
+    """Make a NameColumn of text cells (ndarray of str); InputError if one must not be empty, or holds a line feed."""
     import pandas as pd
 
     codes, names = pd.factorize(cells)
@@ -135,10 +133,7 @@ class Times:
         self.form = None  # "number", or a format as of strptime
 
     def read(self, cells, column, label, where):
-        """Return times as float64 (n_rows,); cells : ndarray of str, of numbers, or datetime64
-
-        InputError at the first that is written in another form than the first of all
-        """
+        """Return times (str, numbers, datetime64) as float64 (n_rows,); InputError at one not written as the first."""
         import pandas as pd
 
         if cells.dtype.kind == "M":

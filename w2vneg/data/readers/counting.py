@@ -33,10 +33,7 @@ class TokenCounter:
         self.bytes = self.n_tokens = self.n_lines = self.n_empty_lines = self.n_types = 0
 
     def count(self, pieces, name):
-        """Take in one source, an iterable of UTF-8 pieces; yields after each. Its end ends a sentence.
-
-        InputError if a token is longer than `LONGEST_TOKEN` bytes
-        """
+        """Take in one source, in pieces, whose end ends a sentence; yields after each; InputError at a huge token."""
         lines_before, held, line_open = self.n_lines, b"", False
         with ThreadPoolExecutor(1) as beside:
             for piece in pieces:

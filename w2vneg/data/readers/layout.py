@@ -128,10 +128,10 @@ def _cells_below(rows, n_columns):
 
 
 def without_foreword(sample, delimiter=None):
-    """Take away what stands before the rows: lines of comments, totals, titles.
+    """Return a text with blank lines for what stands before the rows (comments, totals, titles), and how many they
+    were.
 
-    Returns the text with blank lines in their place (str), and how many they were; a comment that names the columns
-    of the rows below becomes their header.
+    A comment that names the columns of the rows below becomes their header.
     """
     lines = sample.split("\n")
     first = next((i for i, line in enumerate(lines) if line.strip() and not _is_comment(line)), None)
@@ -212,10 +212,8 @@ def _shown(sample):
 
 
 def columns_by_name(head):
-    """Return which columns are meant, by their names alone; head : list of str
-
-    Returns a dict: "item" and "target", str, centres and targets, which are users and items where "rectangular" is
-    True; "weight" and "rating", str. What is missing, or could be two columns, is left out.
+    """Return which columns are meant, by their names alone: dict of "item", "target", "weight" and "rating" -> str, of
+    those that are clear, and "rectangular", whether item and target are users and items; head : list of str
     """
     found = {meaning: head[places[0]] for meaning, places in columns_meant(head).items() if len(places) == 1}
     rectangular = "user" in found and "item" in found

@@ -133,8 +133,7 @@ class _Block(NamedTuple):
 
     def check_quotes(self, of_text):
         """Raise InputError if a quoted cell over several lines holds the delimiter, and one of its lines looks like a
-        row: a quote was a sign, and has swallowed rows. Of texts one that goes on behind its closing quote is
-        refused.
+        row: a quote was a sign. Of texts one that goes on behind its closing quote is refused.
         """
         if not self.layout.quoting or b'"' not in self.text:
             return

@@ -188,8 +188,7 @@ def can_be_cut(path):
 def file_stamp(path):
     """Return what tells that a file has not changed (list of int), or None for a pipe, a URL or a table in memory.
 
-    path : str, InMemoryTable or int, as of `find_files`, or an open file's descriptor
-    The stamp is size in bytes, times of change of content and of state in nanoseconds, inode and device.
+    path : as of `find_files`, or a descriptor. It is size, times of content and of state in nanoseconds, inode, device.
     """
     if path == STDIN or isinstance(path, InMemoryTable) or scheme_of(path):
         return None
@@ -257,9 +256,8 @@ class ByteStream:
             yield
 
     def pieces(self):
-        """Yield the content, unpacked if it is packed, as bytes of up to about `PIECE` at a time.
-
-        InputError if the file cannot be read, changes meanwhile, or its packed data are truncated or corrupt
+        """Yield the content, unpacked, in bytes of about `PIECE`; InputError if it is unreadable, changes, or is
+        corrupt.
         """
         codec, stored = self.recognised()
         for piece in stored if codec is None else self._unpack(codec, stored):

@@ -228,9 +228,7 @@ class TextColumn(NamedTuple):
     bad_rows: str | None = None
 
     def pieces(self, source, encoding, tally):
-        """Yield the texts of an opened file or table as UTF-8, a line each; tally.bad_rows counts rows that are left
-        out.
-        """
+        """Yield the texts of an opened file or table as UTF-8, a line each; `tally` counts rows that are left out."""
         layout = self._asdict()
         wanted = [Column("text", "--text-col", "text", layout.pop("column"), may_be_empty=True)]
         tables = Tables((), wanted, encoding=encoding, **layout)

@@ -66,9 +66,7 @@ class Traversal:
 
     @classmethod
     def of(cls, data, config):
-        """Return the traversal of encoded data; InputError or ConfigError if there is no pair to train on, or the
-        options do not fit the data.
-        """
+        """Return the traversal of encoded data; InputError or ConfigError without a pair, or if options do not fit."""
         raise NotImplementedError
 
     @classmethod
@@ -83,10 +81,7 @@ class Traversal:
 
     @classmethod
     def counts(cls, data, config, window=None):
-        """Return how often each pair is gone through in an epoch, about: csr_matrix (n_in, n_out).
-
-        window : int, optional, another one than the configuration's
-        """
+        """Return how often each pair is gone through in an epoch, about: csr_matrix; window : int, another one"""
         from ...kernels.cooccurrence import pair_counts
 
         window = window or config.source.window
@@ -101,10 +96,7 @@ class Traversal:
 
     @classmethod
     def made_up(cls, path, names, rng):
-        """Write data to a file and encode them, so that what they need may be compiled before there are any.
-
-        path : Path; names : list of str; rng : random.Random
-        """
+        """Write data of these names (list of str) to a Path and encode them, to be compiled for; rng : random.Random"""
         from ..encoded import encode_corpus
         from ..inputs import Input, encode_input
 
@@ -184,17 +176,14 @@ class Source:
 
     @classmethod
     def advice(cls, given, words):
-        """Return what to do about words that look as if they were read wrongly (str), or None.
-
-        given : data.inputs.Input; words : PackedStrings, the vocabulary
-        """
+        """Return what to do about words (PackedStrings) that look as if an Input was read wrongly (str), or None."""
 
     @classmethod
     def report(cls, given, found, n_items, single, fixed):
         """Return the report of sentences that ranks have read, of which none has all (`reading`).
 
-        found : CorpusReport; n_items : int, those that are known; single : int, sentences of one word
-        fixed : bool, whether the vocabulary was given
+        found : CorpusReport; n_items : int, known ones; single : int, sentences of one word; fixed : bool, of the
+            vocabulary
         """
         return found
 

@@ -97,10 +97,7 @@ class PairOptions(TableOptions):
 
 
 def tables_of(given, columns, shaping, **more):
-    """Return the `readers.tables.Tables` of an `Input`.
-
-    columns : list of readers.layout.Column; shaping : vocab.VocabOptions; more : of Tables
-    """
+    """Return the `readers.tables.Tables` of an `Input`; shaping : vocab.VocabOptions; more : of Tables"""
     from ..readers.layout import delimiter_of
     from ..readers.tables import Tables
 

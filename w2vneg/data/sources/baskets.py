@@ -31,9 +31,8 @@ class Baskets(Source):
 
     @classmethod
     def encode(cls, given, vocab_out=None, **shaping):
-        """Read baskets as text is, into the cache: they may be larger than memory. The report is an `ItemsReport`.
-
-        Blanks part the items, or another sign; then blanks inside names become _, and those beside the sign vanish.
+        """Read baskets as text is, into the cache; blanks part the items, or another sign. The report is an
+        `ItemsReport`.
         """
         from ..encoded import encode_corpus
         from ..readers.layout import named

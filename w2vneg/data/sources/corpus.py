@@ -240,9 +240,7 @@ def _cells(file, table, encoding, size):
 
 
 def about_words(words):
-    """Return what to do about a vocabulary (sequence of str) that looks like text nobody has taken apart (str), or
-    None.
-    """
+    """Return what to do about words (sequence of str) that look like text nobody has taken apart (str), or None."""
     some = list(words[:_WORDS])
     ends = [word for word in some if word.endswith(_PUNCTUATION) and any(map(str.isalnum, word))]
     if len(ends) > _MANY * len(some):
