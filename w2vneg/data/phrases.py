@@ -87,7 +87,7 @@ def find_phrases(
 
 
 def phrases_in(source, *, progress=None, **reading):
-    """Return what `find_phrases` finds by its defaults, perhaps cached; ConfigError if the text can be read but once."""
+    """Return what `find_phrases` finds by default, perhaps cached; ConfigError if a text can be read but once."""
     from .encoded.count import Settings
     from .encoded.encode import Cache
     from .readers.frames import InMemoryTable
