@@ -42,11 +42,10 @@ class Module(NamedTuple):
 
 
 def builtin_sentences(progress=None):
-    """Yield the paragraphs of the documentation as lists of words, none empty.
+    """Yield the paragraphs of the documentation as lists of words, none empty: runs of the letters a to z, lower-cased.
 
-    Words are runs of the letters a to z after lower-casing; the input lines of interactive examples are left out, and
-    so is a text that was met before. The order is fixed: topics by name, modules by path, compiled-in modules by name.
-    progress : callable(done, total), optional, called with the bytes of source read so far and in all
+    Input of interactive examples is left out, and so is a text that was met before. The order is fixed: topics by name,
+    modules by path, compiled-in modules by name. progress : callable(done, total), optional, of bytes of source
     """
     seen = set()
     documented = (text for module in _modules(progress) for text in _docstrings_of(module.tree))

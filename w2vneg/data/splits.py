@@ -58,7 +58,6 @@ class Shares:
             raise ConfigError("--train 1 holds nothing out; give --valid or --test a share above 0")
 
     def asks(self):
-        """Return what each part asks for, in words: dict of str -> str, without the parts of share 0."""
         return {name: f"{getattr(self, name):g} of" for name in PARTS if getattr(self, name) > 0}
 
     def cut(self, sizes, times, rng):
@@ -154,8 +153,7 @@ class Split:
 def check_way(by, kind, rectangular=False, timed=True, ends=_HALVES):
     """Raise ConfigError if data of a kind cannot be split by pair, user or time.
 
-    by : str, one of `WAYS`; kind : str, a source; rectangular : bool, rows are users, columns items
-    timed : bool, ratings come with a column of times; ends : Shares, Last or Until, what of each history is held out
+    rectangular : bool, rows are users; timed : bool, ratings have times; ends : Shares, Last or Until, what is held out
     """
     for what, given, known in (("way to split", by, WAYS), ("kind of data", kind, SOURCES)):
         if given not in known:
@@ -180,14 +178,12 @@ def check_way(by, kind, rectangular=False, timed=True, ends=_HALVES):
 def split_data(data, by, shares, seed, *, kind, window=None, ordered=False, memory=None):
     """Split encoded data; returns a `Split`.
 
-    data : EncodedCorpus, EncodedPairs or EncodedGraph; by : str, one of `WAYS`; seed : int
-    shares : tuple of float, (train, valid, test), or `Last` or `Until`
+    shares : tuple of float, (train, valid, test), or `Last` or `Until`; by : str, one of `WAYS`
     kind : str, a source, what the data were read from; histories ("ratings") are in the order of time
-    window : int, at least 1, for text: pairs stand at most so far apart
+    window : int, at least 1, for text: pairs stand at most so far apart; memory : int, optional, bytes to count in
     ordered : bool, only (i, j) with j after i is a pair; else (j, i) is one too; not for data that are pairs already
-    memory : int, optional, bytes that counting may use; half of the machine's if left out
-    ConfigError if the shares are wrong, the data cannot be split that way, or the pairs do not fit into memory;
-    InputError if a part would be empty
+    ConfigError if the shares are wrong, the data cannot be split that way, or pairs do not fit into memory; InputError
+    if a part would be empty
     """
     ends = Shares(*shares) if isinstance(shares, tuple) else shares
     ends.check()

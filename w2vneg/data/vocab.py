@@ -31,17 +31,9 @@ class Vocabulary:
 
     The place of a word in this order is its id. `from_counts` sorts; the constructor insists on the order.
 
-    Parameters
-    ----------
-    words : sequence of str
-        Distinct, not empty, without white space; kept as `PackedStrings`.
-    counts : array-like, int64, (n_words,)
-        Not negative.
-
-    Raises
-    ------
-    ConfigError
-        If words and counts do not fit together, a word is unfit or repeated, or the order is another.
+    words : sequence of str, distinct, not empty, without white space; kept as `PackedStrings`
+    counts : array-like, int64, (n_words,), not negative
+    ConfigError if they do not fit together, a word is unfit or repeated, or the order is another
     """
 
     def __init__(self, words: Iterable[str], counts: ArrayLike) -> None:
@@ -71,7 +63,6 @@ class Vocabulary:
 
     @classmethod
     def _of(cls, words, counts):
-        """Make a vocabulary of `PackedStrings` and an int64 array that are known to be in order."""
         vocab = cls.__new__(cls)
         vocab.words, vocab.counts = words, counts
         return vocab
@@ -191,7 +182,6 @@ def _read(path, stream):
 
 
 def _is_count(text):
-    """Tell whether bytes are a whole number without a sign that int64 has room for."""
     return text.isdigit() and len(text) < 19
 
 
@@ -299,8 +289,7 @@ class VocabOptions(NamedTuple):
 def choose_items(words, seen, shaping, vocab, what="item"):
     """Choose the items that training is to know: return the Vocabulary, and the ids of `words`, int32 (n,), -1 without.
 
-    words : list of str; seen : float64 (n,), how often each was seen, parts count as whole; shaping : VocabOptions
-    vocab : Vocabulary or None, the one to keep to; what : str, an item's name in messages
+    seen : float64 (n,), how often each was seen; vocab : Vocabulary to keep to, or None; what : str, an item's name
     InputError if fewer than two are left, or none of them is in the fixed vocabulary
     """
     if vocab is not None:

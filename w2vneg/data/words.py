@@ -22,11 +22,9 @@ _SWAPS = (2, 2, 1), (2, 3, 2), (3, 2, 2)  # letters of the word, of the other, e
 
 
 class PackedStrings(Sequence):
-    """A sequence of str, equal to others of the same words; it cannot be changed.
+    """A sequence of str, equal to others of the same words, in their bytes and 9 more each; it cannot be changed.
 
-    A word takes its bytes and 9 more, in a list of str about 65. Looking words up takes a table of 12 bytes a word
-    (their hashes, sorted), made when it is first needed.
-
+    Looking words up takes a table of 12 bytes a word (their hashes, sorted), made when it is first needed.
     words : iterable of str, ConfigError if one is none; distinct : bool, they are known to be all different
     data : bytes, the words in UTF-8, each with `END` behind it; lone surrogates are let through
     offsets : ndarray, int64, (n + 1,); word i is ``data[offsets[i]:offsets[i + 1] - 1]``
@@ -230,8 +228,8 @@ class NameIndex:
 def near_spellings(word, words, shown=3):
     """Return known words that differ from `word` in letter case or by one or two edits, the nearest first: list of str.
 
-    An edit removes, adds or replaces a letter, or swaps two neighbours. Of equally near words those in lower rows,
-    which are taken to be more frequent, come first. words : PackedStrings, the known ones
+    An edit removes, adds or replaces a letter, or swaps two neighbours. Of equally near words those in lower rows come
+    first. words : PackedStrings, the known ones
     """
     if not 0 < len(word) <= _LONGEST:
         return []
@@ -272,7 +270,6 @@ def _likely(word, words, first, most):
 
 
 def _bits(letters):
-    """Return one of 64 bits for each letter, uint64: few letters share one."""
     return np.uint64(1) << (letters & 63).astype(np.uint64)
 
 

@@ -60,7 +60,6 @@ def download(url, form, destination, progress=None):
 def download_members(url, wanted, progress=None):
     """Fetch an archive and unpack members of it, each by its name only, to places of our choosing.
 
-    url : str, a zip, tar.gz or tgz; progress : callable(done, total), optional
     wanted : list of (member, form, destination); the first must be there and right, the others come along if they are
     Unreachable if the address gives no file; DataError if the archive, or its first member, is not what it should be
     """

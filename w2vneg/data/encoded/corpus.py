@@ -54,12 +54,12 @@ class CorpusReport:
 
 @dataclass(frozen=True)
 class ItemsReport:
-    """What was found in files of items and what became of it.
+    """What was found in files of items and what became of it; what is not told here is as in `CorpusReport`.
 
     `kind` is the source; `rows` are those of the files (entries of a matrix, lines of baskets). `items` are the
     vocabulary, `targets` that of the columns. `kept` counts distinct pairs or edges, or items in histories and baskets;
     `groups` are these, 0 for pairs. `left_out` tells why -> how many; `added` of how many rows the weights were added
-    up. `columns` say what was read as what, `hints` what may be wrong with that. Others are as in `CorpusReport`.
+    up. `columns` say what was read as what, `hints` what may be wrong with that.
     """
 
     kind: str

@@ -3,10 +3,9 @@
 While the text is read, tokens get provisional numbers (`data.readers.counting`), which go to a temporary file; then the
 vocabulary is chosen and the numbers become ids. Neither tokens nor more than about 400,000 types are held in memory.
 
-A cache entry is found by settings and content. Content is known by SHA-256; a memo of sizes and times spares reading an
-unchanged file again. An entry is read once when it is opened, against its checksums (a third to half a second of one
-core for a GB); a damaged one is made again, and the report says so. What cannot be read again is encoded into temporary
-files that vanish with the process.
+A cache entry is found by settings and content, which is known by SHA-256; a memo of sizes and times spares reading an
+unchanged file again. An entry is read against its checksums when it is opened (a third to half a second for a GB); a
+damaged one is made again, and the report says so.
 """
 
 import hashlib

@@ -17,9 +17,7 @@ _REPEATS = "rows that repeat a user and an item"
 def encode_events(tables, shaping, given, by_amount, adds):
     """Encode who rated (bought, saw) what, one event a row: an EncodedCorpus or EncodedPairs.
 
-    A sentence is a history, users in order of first appearance; or, if rectangular, rows are users and columns items.
-    Users with fewer than two items left have no history (if rectangular: with none).
-
+    A sentence is a history of two items or more; or, if rectangular, rows are users and columns items.
     tables : readers.tables.Tables, with the columns user, item, time, amount and, if there is a least one, rating
     shaping : VocabOptions; given : Input, with min_rating, max_history and rectangular, see `sources.ratings`
     by_amount, adds : bool, each row weighs by its amount, else 1; rows of the same pair add up

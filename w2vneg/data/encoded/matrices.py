@@ -101,8 +101,8 @@ def is_matrix(file):
 def load_matrix(path, rectangular, named):
     """Read a file of `scipy.sparse.save_npz`: a coo_matrix, indices within its shape, entries finite and not negative.
 
-    path : str, or an InMemoryTable that was made of a matrix; rectangular : bool, it need not be square
-    named : bool, rows and columns have names, none is made up
+    path : str, or an InMemoryTable of a matrix; rectangular : bool, it need not be square; named : bool, no names are
+        made
     InputError if it is no such file, is damaged or malformed, does not fit into memory, or is no matrix of counts
     """
     if isinstance(path, InMemoryTable):
@@ -129,9 +129,7 @@ def load_matrix(path, rectangular, named):
 
 
 def numbered(matrix, rectangular):
-    """Return rows and columns of a coo_matrix, and lists of their numbers as names: all, or of a matrix with more rows
-    or columns than entries those that occur.
-    """
+    """Return rows and columns of a coo_matrix, and lists of numbers as their names; of few entries those that occur."""
     if max(matrix.shape) <= matrix.nnz:
         return matrix.row, matrix.col, [list(map(str, range(side))) for side in matrix.shape]
     if rectangular:
@@ -187,7 +185,6 @@ def _described(archive, members, name):
 
 
 def _small(archive, members, name, shape, kinds):
-    """Return the `_Array` of something small; ValueError if it is of another shape or kind."""
     array = _described(archive, members, name)
     if array.shape != shape or array.dtype.kind not in kinds or array.size > 100:
         raise ValueError(f"{name} is an array of {array.dtype} and of shape {array.shape}")
@@ -213,7 +210,6 @@ def _check_size(path, shape, arrays, named):
 
 
 def _matrix(form, shape, arrays):
-    """Make a coo_matrix of arrays that may hold any numbers; ValueError if they are out of range."""
     from scipy import sparse
 
     data = arrays["data"]

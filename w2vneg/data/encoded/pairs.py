@@ -1,8 +1,7 @@
 """Items seen together, and how often: pairs with weights, graphs to walk on at random, and pairs that are held out.
 
 The count of a node is how often walks visit it: ten walks of 80 nodes from each node that has an edge to follow, each
-step by the weights alone. It is worked out, not drawn, and does not change with the options of the run. So noise by
-popularity follows visits, as it does where walks are written out and counted as a text.
+step by the weights alone. It is worked out, not drawn, so noise by popularity follows visits.
 """
 
 import os
@@ -112,7 +111,7 @@ class RawPairs:
     """Pairs as they were read, with their names numbered.
 
     rows, columns : ndarray, int32, (n,); weights : ndarray, float64, (n,), 0 or more
-    words, words_out : list of str, their names; the very same list where they are one kind of thing
+    words, words_out : list of str, the very same one where they are one kind of thing
     times : ndarray, float64, (n,), or None; then no pair stands twice, and those of a row are in their order
     """
 
@@ -124,10 +123,8 @@ class RawPairs:
     times: np.ndarray | None = None
 
     def encoded(self, shaping, rectangular, report, started):
-        """Choose the items and sum the weights of equal pairs.
+        """Choose the items and sum the weights of equal pairs; report : ItemsReport, which is completed.
 
-        shaping : vocab.VocabOptions; rectangular : bool; report : ItemsReport, completed for the result
-        started : float, time.perf_counter at the beginning
         InputError if too few items or no pair are left, or a sum of weights is past float32
         """
         left_out = dict(report.left_out)
@@ -260,7 +257,6 @@ def _csr(rows, columns, data, shape):
 
 
 def _single_precision(matrix):
-    """Return a matrix of float32 of which no entry has become 0 or infinite."""
     with np.errstate(over="ignore"):
         single = matrix.astype(np.float32)
     if np.isinf(single.data).any():
@@ -285,9 +281,8 @@ class HeldOut:
     """Weighted pairs (centre, target) in ids, in the order of the file.
 
     centres, targets : ndarray, int64, (n,); weights : ndarray, float64, (n,), above 0; 1 where the file has none
-    n_unknown : int, rows with an item that is in no vocabulary, which are not among the pairs; n_read : int, all rows
-    weight_read : float, sum of the weights of all rows; None if they come from no file
-    columns : tuple of str, which columns of the file were read as what, in words
+    n_unknown : int, rows with an item in no vocabulary, which are not among the pairs; n_read : int, all rows
+    weight_read : float, sum of all weights, or None without a file; columns : tuple of str, what was read as what
     """
 
     centres: np.ndarray

@@ -3,9 +3,8 @@
 Tokens get provisional numbers at each rank, and are counted; counts are united up a tree; at its top the vocabulary is
 chosen, and goes to all. Words, counts, and their order are those of one machine that reads the same files.
 
-Ranks get whole files, and stretches of those whose lines can be told apart without unpacking them. A line belongs to
-the stretch that its first byte lies in. So whoever reads a stretch begins behind the first line end at or before it,
-and reads on to the end of the last line that begins there.
+A line belongs to the stretch of a file that its first byte lies in. So whoever reads a stretch begins behind the first
+line end at or before it, and reads on to the end of the last line that begins there.
 """
 
 import dataclasses
@@ -119,7 +118,6 @@ class Reading:
 
     @classmethod
     def of(cls, given, borders, vocab=None, phrases=None, **shaping):
-        """Make one of an `Input`; phrases, shaping : as of `data.inputs.encode_input`."""
         if phrases is None and AUTO in given.phrases:
             raise ConfigError(
                 "--phrases auto looks at the whole text, which lies with the ranks; name a file of 'w2vneg phrases'"
@@ -131,7 +129,6 @@ class Reading:
         return cls(given, borders, settings)
 
     def text(self, slot, progress):
-        """Read a rank's part; returns a RankText. progress : as of `RankText`"""
         SOURCES[self.given.kind].reading(self.given)  # its reader may not be known in this process yet
         spans = files_of(self.given.files, slot, self.borders, self.settings)
         return RankText(spans, self.settings, self.given.source, progress)

@@ -1,7 +1,6 @@
 """The cells of a column as names, numbers, times or texts; what cannot be one is reported with its line.
 
-Everywhere `where` is a function from the place of a row in its piece to words like ``file:line``, `column` a
-`layout.Column`, and `label` what messages call it.
+Everywhere `where` is a function from the place of a row in its piece to words like ``file:line``.
 """
 
 import warnings
@@ -71,9 +70,7 @@ def as_names(cells, column, label, where):
 
 
 def as_numbers(cells, column, label, where):
-    """Return cells, text or numbers, as finite float64: of a weight 0 or more, or above 0, of an amount 0 or more and 1
-    where none stands, of a quantity any; InputError for the first other.
-    """
+    """Return cells as finite float64, of a weight, an amount (1 where none stands) or a quantity; else InputError."""
     import pandas as pd
 
     numbers = np.asarray(pd.to_numeric(pd.Series(cells), errors="coerce"), np.float64)

@@ -194,10 +194,9 @@ class TypeTable:
 
 
 class Run(NamedTuple):
-    """The types of a table, sorted by the first byte of their hash.
+    """The types of a table, sorted by the first byte of their hash: those of byte b stand at edges[b] : edges[b + 1].
 
-    edges : int64, (257,); those with first byte b stand at edges[b] : edges[b + 1]
-    ends : int64, (n + 1,); counts : int64, (n,); numbers : int32, (n,), those of the table
+    edges : int64, (257,); ends : int64, (n + 1,); counts : int64, (n,); numbers : int32, (n,), those of the table
     words : uint8; type i is words[ends[i] : ends[i + 1]]
     """
 

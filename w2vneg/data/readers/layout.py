@@ -50,9 +50,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Layout:
-    """How one file is to be read: with a delimiter of one byte (a blank: any number of blanks and tabs), so many fields
-    in each row, and the places and `Labels` of columns, by their keys.
-    """
+    """How one file is to be read; a blank as delimiter stands for any number of blanks and tabs."""
 
     delimiter: str
     quoting: bool
@@ -81,8 +79,7 @@ def find_layout(name, sample, columns, delimiter=None, header=None, quoting=True
     """Settle how a file is read, by its first lines: a `Layout`.
 
     name : str, of the file, for messages; columns : list of Column; quoting : bool, quotes mean something
-    sample : str, whole lines from the file's beginning, at least one not blank; only the first need be a complete row
-    delimiter : str, as `delimiter_of` returns it; header : bool; both are detected if None
+    sample : str, whole lines from the file's beginning, not all blank; delimiter, header : detected if None
     InputError if there is only one column, a column asked for is missing or stands twice, or two are the same
     """
     n_blank = sample[: len(sample) - len(sample.lstrip())].count("\n")
@@ -180,9 +177,7 @@ def rows_of(text, delimiter, quotes=True):
 
 
 def _candidates(sample):
-    """Return the delimiters that could be, the likeliest first: most rows agree on a number of fields, then the most; a
-    blank, which stands in names too, comes last.
-    """
+    """Return the delimiters that could be, the likeliest first: those with which rows agree; a blank comes last."""
     found = []
     for order, delimiter in enumerate(DELIMITERS.values()):
         sizes = Counter(len(row) for row in rows_of(sample, delimiter))
@@ -229,9 +224,7 @@ def mostly_numbers(cells):
 
 
 def _has_header(rows, names):
-    """Return whether the first row is a header: it has the names asked for, or two that are usual for columns and no
-    number, or no number where below most are.
-    """
+    """Return whether the first row has the names asked for, or usual ones, or no number where below most are."""
     first = [cell.strip() for cell in rows[0]]
     if names and set(names) <= {*first, *map(without_kind, first)}:
         return True

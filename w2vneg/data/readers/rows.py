@@ -1,8 +1,7 @@
 """Text in blocks of whole rows, and mistakes with their line: delimited text, and rows that name their own cells.
 
-Of delimited text `kernels.text.rows` cuts blocks, of which every row has the same number of fields; pandas' C parser
-takes the columns that are asked for out of each. Rows that name their cells are JSON lines, and edges as networkx
-writes them. Nothing that a file says is run.
+`kernels.text.rows` cuts blocks of delimited text, of which pandas' C parser takes the columns that are asked for. Rows
+that name their cells are JSON lines, and edges as networkx writes them. Nothing that a file says is run.
 """
 
 import ast
@@ -182,9 +181,7 @@ class _Block(NamedTuple):
         return Batch(self.where, self.n_rows, found, labels)
 
     def _parse(self, columns, numeric):
-        """Return the columns as a DataFrame by their places; those that are not `numeric` as str objects, never as
-        categories, of which pandas makes numbers where it can.
-        """
+        """Return the columns as a DataFrame by their places; those not `numeric` as str objects, not as categories."""
         import pandas as pd
 
         kinds = {self.layout.places[column.key]: np.float64 if column in numeric else object for column in columns}
@@ -217,10 +214,8 @@ class Form(NamedTuple):
 
 
 def read_records(name, blocks, form, columns, times, bad=None):
-    """Yield blocks of whole lines as one `Batch` after the other.
+    """Yield blocks of whole lines, in which blank ones do not count, as one `Batch` after the other.
 
-    name : str, of the file, for messages; blocks : iterable of bytes, UTF-8, in which blank lines do not count
-    form : Form; columns : list of layout.Column; times : cells.Times
     bad : Counter, in which lines that are no such rows are counted; the first is refused if None
     InputError, with its line, for a row that is none, or has nothing or something nested where a cell is needed
     """
@@ -263,7 +258,6 @@ def _parsed(line, form, where, bad):
 
 
 def _columns_of(where, rows, form, columns):
-    """Return (keys, places of columns among them, labels)."""
     keys = list(dict.fromkeys(key for row in rows for key in row))
     cells = [[text for row in rows if (text := _text(row.get(key))) and text.strip()] for key in keys]
     head = Head(keys, True, [mostly_numbers(own) for own in cells], cells, ordered=False)
@@ -298,7 +292,6 @@ def _cells(rows, key, column, where):
 
 
 def _text(value):
-    """Return a cell as text, None if it is nothing or nested."""
     if isinstance(value, bool):
         return str(value).lower()
     return str(value) if isinstance(value, str | int | float) else None

@@ -36,16 +36,11 @@ class Tables:
 
     source : as for `readers.sources.find_files`; each file may be packed, and has a delimiter and a header of its own
     columns : list of layout.Column; encoding : str; comments : bool, lines that begin with # or % are none of the table
-    delimiter : str, as `layout.delimiter_of` returns it; header : bool, the first line names the columns; detected if
-        None
+    delimiter : str, as `layout.delimiter_of` returns it; header : bool, the first line names the columns; else detected
     progress : callable, optional, called with (stored bytes read, stored bytes in all or None) after each batch
-    quoting : str, optional; "none": quotes are signs as others are; "csv": a quoted cell may hold anything; by default
-        ("auto") one that seems to have swallowed rows is refused
-    bad_rows : str, optional; "skip": rows that cannot be read are left out and counted; by default the first is refused
-
+    quoting, bad_rows : str, optional, as of `sources._options.TableOptions`
     n_files, bytes, n_rows, n_comments : int, what has been read so far, unpacked, bad rows too
     labels : columns.Labels, of the first file; left_out : dict of str -> int, what was not read, and how many
-
     InputError while iterating: a file that is missing, empty or of another encoding, a column that is missing, a row of
     too many or too few fields, an empty name, a number that is none, is not finite or, for a weight, below 0
     """
@@ -162,7 +157,6 @@ class Tables:
         return _chosen(batch, kept)
 
     def _without_returns(self, batch):
-        """Return a batch without rows of a quantity below 0, which are counted."""
         kept = np.ones(batch.n_rows, bool)
         for column in self._columns:
             if column.kind in ("weight", "amount") and batch.columns[column.key] is not None:

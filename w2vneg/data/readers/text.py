@@ -81,7 +81,6 @@ class _Text:
         self._head = b""
 
     def checked(self, pieces):
-        """Yield UTF-8 as it comes, once it is known to be UTF-8."""
         unfinished = False
         for piece in pieces:
             self._head = self._head or piece[:4]
@@ -95,7 +94,6 @@ class _Text:
         self._decode(b"", final=True)
 
     def transcoded(self, pieces, lowercase):
-        """Yield the text as UTF-8, in lower case if asked for."""
         held = ""
         fresh = True
         for piece in chain(pieces, [b""]):

@@ -22,7 +22,6 @@ class Traversal:
     """How training goes through data: the class says what others must know of it, an object goes through some data.
 
     The name of a subclass is `TrainConfig.source`, and its `Options` are options of the run.
-
     source : NamedTuple that answers `fill` and `group` (see `kernels.contracts`)
     n_positions : int, what an epoch's blocks divide: tokens of a text, of baskets or of random walks, visits of rows
     largest_group : int, positives; mean_group : float, of a centre, about
@@ -194,14 +193,12 @@ import_all(__path__, __name__)
 
 
 def options_of(kind):
-    """Return the fields of a source's options: dict of name -> dataclasses.Field."""
     return option.options_of(SOURCES[kind])
 
 
 def noun_of(kind, source, rectangular=False, targets=False):
-    """Return what a model's things are called (str).
+    """Return what a model's things are called (str), by its source, and by its traversal where that is not known.
 
-    kind : str or None, the source, if it is known; source : str, as ``TrainConfig.source``
     rectangular : bool, rows and columns are two kinds of things; targets : bool, it is those of the columns
     """
     if rectangular:
@@ -215,5 +212,4 @@ def traversal_of(source):
 
 
 def readers_of(name):
-    """Return the names of the sources that have an option of this name (list of str)."""
     return [kind for kind in SOURCES if name in options_of(kind)]

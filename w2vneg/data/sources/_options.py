@@ -66,8 +66,6 @@ def dynamic_window():
 
 @dataclass(frozen=True, kw_only=True)
 class TableOptions:
-    """Of all tables."""
-
     delimiter: str | None = delimiter()
     header: bool | None = option(None, "The first line names the columns.", default_text="detected")
     quoting: str | None = option(
@@ -88,8 +86,6 @@ class TableOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class PairOptions(TableOptions):
-    """Of tables of pairs."""
-
     item_col: str | None = item_column()
     target_col: str | None = target_column()
     weight_col: str | None = weight_column()

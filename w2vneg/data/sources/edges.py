@@ -86,7 +86,6 @@ class Edges(Source):
 
 
 def _as_table(file):
-    """Return the sparse matrix that a file holds as an InMemoryTable; any other file as it is."""
     from ..encoded.matrices import is_matrix, load_matrix
     from ..readers.frames import InMemoryTable
 
