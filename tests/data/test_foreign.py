@@ -6,6 +6,7 @@ import io
 import pytest
 
 from w2vneg import Input, Word2Vec
+from w2vneg.data.inputs import encode_input
 from w2vneg.data.readers.foreign import recognise
 from w2vneg.data.sources.baskets import guess_delimiter, looks_like_log
 from w2vneg.ground.errors import DoubtError, InputError
@@ -100,6 +101,12 @@ def test_ordinary_text(text):
 )
 def test_delimiter_of_baskets(text, sign):
     assert guess_delimiter("f", text.encode()) == sign
+
+
+def test_a_line_of_delimiters_alone_is_an_empty_basket(tmp_path):
+    (tmp_path / "b").write_text("tea,jam\njam,tea,milk\n" * 12 + ",,\n")
+    report = encode_input(Input("baskets", str(tmp_path / "b"))).report
+    assert (report.groups, report.left_out["empty baskets"]) == (24, 1)
 
 
 def test_delimiter_in_doubt_is_asked():

@@ -87,7 +87,7 @@ class TestPairs:
         assert encode_pairs(rows, max_vocab=2).vocab.words == ["a", "b"]
         with pytest.raises(InputError, match=r"no item reaches min_count=9 \(largest count is 7\); lower --min-count"):
             encode_pairs(rows, min_count=9)
-        with pytest.raises(InputError, match=r"only one item .'a'. is left with min_count=7"):
+        with pytest.raises(InputError, match=r"only one item .'a'. reaches min_count=7"):
             encode_pairs(rows, min_count=7)
         with pytest.raises(InputError, match="no pair is left: every one has one of"):
             encode_pairs(file("a,c,1", "b,d,1", "a,e,1", "b,f,1"), min_count=2)
@@ -319,7 +319,7 @@ class TestRatings:
             (["u,a", "v,b"], {}, r"no history of two different items is left \(2 users have one\)"),
             (["u,a", "u,a", "v,a"], {}, "no history of two different items is left"),
             (["u,a", "u,b"], {"min_count": 2}, r"no item reaches min_count=2 \(largest count is 1\)"),
-            (["u,a", "u,b", "v,a", "v,c"], {"min_count": 2}, "only one item .'a'. is left"),
+            (["u,a", "u,b", "v,a", "v,c"], {"min_count": 2}, "only one item .'a'. reaches"),
             (["u,a", "u,x", "v,b", "v,y", "w,a", "w,z", "t,b", "t,s"], {"min_count": 2}, "without the rare items"),
         ],
     )

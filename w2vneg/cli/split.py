@@ -1,6 +1,7 @@
 """``w2vneg split``: from data to training, validation and test pairs."""
 
 import os
+from dataclasses import asdict
 
 import click
 
@@ -83,7 +84,7 @@ def split(out, by, mirror, quiet, as_json, **given):
         tell(f"{n_pairs / 1e9:,.0f} billion pairs to go through, some minutes' work; --max-history would bound it.")
     ordered = bool(own["ordered"])
     parts = split_data(data, by, ends, config.seed, kind=source.kind, window=own["window"], ordered=ordered)
-    options = {"by": by, **ends.as_dict(), **{name: own[name] for name in ("seed", *_CONFIG[:-1])}}
+    options = {"by": by, **asdict(ends), **{name: own[name] for name in ("seed", *_CONFIG[:-1])}}
     facts = {"items": len(data.vocab)}
     if not source.traversal.paired:
         facts |= {"users": data.n_sentences, "occurrences": len(data)}

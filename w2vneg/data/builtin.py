@@ -2,8 +2,7 @@
 
 The text is documentation: the language's topics, the docstrings of all modules, and those of the types and functions
 compiled into the interpreter; about 1.7 million words. The items are modules: a basket is what one module imports, and
-an edge leads from a module to one that it imports. All are made on this machine; nothing is downloaded. Sources are
-parsed, not imported: importing ``this`` prints, ``antigravity`` opens a browser, others belong to another platform.
+an edge leads from a module to one that it imports. Sources are parsed, not imported.
 """
 
 import ast
@@ -43,13 +42,10 @@ class Module(NamedTuple):
 
 
 def builtin_sentences(progress=None):
-    """Yield the paragraphs of the documentation as lists of words, none empty.
+    """Yield the paragraphs of the documentation as lists of words, none empty: runs of the letters a to z, lower-cased.
 
-    Words are runs of the letters a to z after lower-casing; the input lines of interactive examples are left out, and
-    so is a text that was met before (inherited docstrings). The order is fixed: topics by name, modules by path,
-    packages after the library, compiled-in modules by name.
-
-    progress : callable(done, total), optional, called with the bytes of source read so far and in all
+    Input of interactive examples is left out, and so is a text that was met before. The order is fixed: topics by name,
+    modules by path, compiled-in modules by name. progress : callable(done, total), optional, of bytes of source
     """
     seen = set()
     documented = (text for module in _modules(progress) for text in _docstrings_of(module.tree))
@@ -79,8 +75,7 @@ _MADE = {"builtin": builtin_sentences, "builtin-baskets": builtin_baskets, "buil
 
 
 def builtin_path(name="builtin", progress=None):
-    """Return a text file in the cache with one of the built-in data (Path), made on first use, with a thing of it a
-    line.
+    """Return a text file in the cache with one of the built-in data (Path), made on first use.
 
     name : str, a key of `_MADE`; progress : as of `builtin_sentences`
     DataError if this Python has neither sources nor, for the text, topics or docstrings; OutputError without a cache

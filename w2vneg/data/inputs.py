@@ -225,17 +225,14 @@ def _checked(item, value):
 
 
 def locate(name, mirror=None, kind="corpus"):
-    """Turn a name of `w2vneg data list` into a path; what is a path, a pattern or a URL, or has ``{rank}``, stays so.
-
-    kind : str, "corpus" or "items", what a name must be of
-    """
+    """Turn a name of `w2vneg data list` into a path; a path, a pattern, a URL, or what has ``{rank}``, stays so."""
     text = str(name)
     is_place = text == "-" or scheme_of(text) or any(sign in text for sign in ("{rank}", "*", "?", "["))
     return name if is_place or os.path.exists(text) else resolve(text, mirror=mirror, kind=kind)
 
 
 def as_input(data):
-    """Return what `fit` is given as an `Input` where that is clear: a path, or a table that says what it is; else as it
+    """Return what `fit` is given as an `Input` where that is clear, else as it is: a path, or a table that says what it
     is.
 
     A column of texts is a corpus. Columns called as users and items are make pairs of two kinds of things; item and
@@ -281,8 +278,7 @@ def as_input(data):
 
 
 def settled(given, encoding="utf-8", mirror=None):
-    """Return an `Input` that says how its text becomes tokens, and whether its things are of one kind or of two, where
-    its columns' names do.
+    """Return an `Input` that says how its text becomes tokens, and of how many kinds its things are, where columns do.
 
     Of what can be read but once, standard input and URLs, nothing is looked at: reading it asks where it matters.
     """

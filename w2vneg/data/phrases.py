@@ -51,12 +51,11 @@ THRESHOLDS = {"word2vec": 10.0, "npmi": 0.5}
 def find_phrases(
     source, *, min_count: int = 5, threshold: float | None = None, scoring: str = "word2vec", passes: int = 1, **reading
 ) -> list[Phrase]:
-    """Find phrases in a text: a list of Phrase, pass after pass, the highest score first.
+    """Find phrases in a text: a list of Phrase, pass after pass, the highest score first; errors as of `encode_corpus`.
 
     source, **reading : as for `data.encoded.encode_corpus`; min_count : int, at least 1, how often a pair must occur
     threshold : float, optional, pairs with a higher score are phrases; 10 for word2vec's score and .5 for npmi
     scoring : {"word2vec", "npmi"}; passes : int, at least 1; a second one finds phrases of up to four words, and so on
-    ConfigError, InputError, OutputError for options out of range, and as `encode_corpus`
     """
     from ..kernels.cooccurrence import pair_counts
     from .encoded import encode_corpus
@@ -87,11 +86,7 @@ def find_phrases(
 
 
 def phrases_in(source, *, progress=None, **reading):
-    """Return what `find_phrases` finds by its defaults (list of Phrase), from the cache if it is there.
-
-    source : path, list of paths or of `InMemoryTable`; progress, reading : as for `find_phrases`
-    ConfigError if the text can be read only once; InputError and OutputError as of `find_phrases`
-    """
+    """Return what `find_phrases` finds by default, perhaps cached; ConfigError if a text can be read but once."""
     from .encoded.count import Settings
     from .encoded.encode import Cache
     from .readers.frames import InMemoryTable
@@ -169,10 +164,7 @@ class Tally:
 
 
 def what_was_joined(phrases, joins, vocab):
-    """Tell on a line how often phrases were joined, or why none was (str).
-
-    phrases : sequence of Phrase, not empty; joins : int, as of `Tally`; vocab : Vocabulary of the text with them joined
-    """
+    """Tell how often phrases were joined, `Tally.joins`, or why none was (str); vocab : Vocabulary with them joined"""
     rows = vocab.words.find_all(f"{phrase.first}_{phrase.second}" for phrase in phrases)
     rows = np.unique(rows[rows >= 0])
     if joins:
@@ -229,5 +221,4 @@ def _joined(pieces, pairs, tally):
 
 
 def digest(phrases) -> list[str]:
-    """Return what a cache is to know of phrases: pairs and passes (list of str)."""
     return sorted(f"{phrase.level} {phrase.first} {phrase.second}" for phrase in phrases)

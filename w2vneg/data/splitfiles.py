@@ -37,11 +37,10 @@ def check_place(folder):
 
 
 def write_split(folder, split, vocab, vocab_out, about):
-    """Write the parts and the manifest, which is returned (dict); the folder appears atomically.
+    """Write the parts and the manifest, which is returned (dict); the folder appears atomically, else OutputError.
 
-    folder : str or Path; split : Split; about : dict, what the manifest says before it comes to the parts, for JSON
+    about : dict, what the manifest says before it comes to the parts, for JSON
     vocab, vocab_out : Vocabulary, of rows and columns; the very same object where they are one kind of thing
-    OutputError if the folder cannot be written, or is no split's
     """
     check_place(folder)
     parts = part_facts(split, vocab_out is vocab)
@@ -132,10 +131,7 @@ def shown_beside(path):
 
 
 def trained_on(held, files):
-    """Return which of the files that a model was trained on (sequence of str) has a file of pairs among its data.
-
-    It is that very file, or one that the manifest beside it names as what it was split from. None if there is none.
-    """
+    """Return which of the files that a model was trained on is a file of pairs, or what it was split from; or None."""
     manifest = _manifest_beside(held) or {}
     facts = [*source_facts([held]), *manifest.get("sources", ())]
     known = {(one["bytes"], one["sha256"]) for one in facts if one["sha256"]}

@@ -58,11 +58,7 @@ class Shares:
             raise ConfigError("--train 1 holds nothing out; give --valid or --test a share above 0")
 
     def asks(self):
-        """Return what each part asks for, in words: dict of str -> str, without the parts of share 0."""
         return {name: f"{getattr(self, name):g} of" for name in PARTS if getattr(self, name) > 0}
-
-    def as_dict(self):
-        return {name: getattr(self, name) for name in PARTS}
 
     def cut(self, sizes, times, rng):
         """Return where in each group of members each part begins, and the end: ndarray, int64, (n_groups, 4).
@@ -78,25 +74,22 @@ class Shares:
 
 @dataclass(frozen=True)
 class Last:
-    """The last k of each history are for testing, the k before them for validation; short ones are trained on whole."""
+    """The last so many of each history are for testing, as many before for validation; short ones are trained on."""
 
-    k: int
+    last: int
     valid: bool = True
 
     def check(self):
-        if self.k < 1:
-            raise ConfigError(f"--last holds out one event a user or more, not {self.k}")
+        if self.last < 1:
+            raise ConfigError(f"--last holds out one event a user or more, not {self.last}")
 
     def asks(self):
-        return {name: f"the last {self.k} of" for name in PARTS if name != "valid" or self.valid}
-
-    def as_dict(self):
-        return {"last": self.k, "valid": self.valid}
+        return {name: f"the last {self.last} of" for name in PARTS if name != "valid" or self.valid}
 
     def cut(self, sizes, times, rng):
-        held = self.k * (1 + self.valid)
+        held = self.last * (1 + self.valid)
         long = sizes > held
-        cuts = [np.zeros_like(sizes), sizes - held * long, sizes - self.k * long, sizes]
+        cuts = [np.zeros_like(sizes), sizes - held * long, sizes - self.last * long, sizes]
         return np.stack(cuts, axis=1, dtype=np.int64)
 
 
@@ -104,34 +97,29 @@ class Last:
 class Until:
     """What is not later than the first moment is trained on; with a second one, what lies between is for validation.
 
-    moments : tuple of float, one or two, rising; in the unit of the times, seconds since 1970 where these are dates
+    until : tuple of float, one or two, rising; in the unit of the times, seconds since 1970 where these are dates
     """
 
-    moments: tuple
+    until: tuple
 
     def check(self):
-        if len(self.moments) not in (1, 2) or not all(map(np.isfinite, self.moments)):
+        if len(self.until) not in (1, 2) or not all(map(np.isfinite, self.until)):
             raise ConfigError("--until takes one moment, or two: the end of training, and of validation")
-        if len(self.moments) == 2 and not self.moments[0] < self.moments[1]:
+        if len(self.until) == 2 and not self.until[0] < self.until[1]:
             raise ConfigError("--until: the first moment ends training, so the second one must be later")
 
     def asks(self):
-        parts = PARTS if len(self.moments) == 2 else ("train", "test")
-        return {name: f"what lies on its side of --until {self.moments[-1]:.17g} of" for name in parts}
-
-    def as_dict(self):
-        return {"until": list(self.moments)}
+        parts = PARTS if len(self.until) == 2 else ("train", "test")
+        return {name: f"what lies on its side of --until {self.until[-1]:.17g} of" for name in parts}
 
     def cut(self, sizes, times, rng):
         ends = np.concatenate([[0], np.cumsum(sizes)])
-        before = [np.diff(np.concatenate([[0], np.cumsum(times <= moment)])[ends]) for moment in self.moments]
+        before = [np.diff(np.concatenate([[0], np.cumsum(times <= moment)])[ends]) for moment in self.until]
         return np.stack([np.zeros_like(sizes), before[0], before[-1], sizes], axis=1).astype(np.int64)
 
 
 def moment(text):
-    """Return a moment as a number: a number as it is, a date or a time of day on it as seconds since 1970; ConfigError
-    if it is neither.
-    """
+    """Return a number as it is, a date or a time of day on it as seconds since 1970; ConfigError for another text."""
     if is_number(text):
         return float(text)
     import pandas as pd
@@ -151,12 +139,10 @@ class Split:
     """Parts of some data.
 
     matrices : dict of str -> scipy.sparse.csr_matrix, (n_in, n_out), weights of the pairs of each part of share above
-    0,
-        by its name; columns sorted, none twice, no zeros
-    users : dict of str -> int, users (baskets, lines, rows) with an item in the part; empty where single pairs were
-    dealt
-    shown : dict of str -> scipy.sparse.csr_matrix, for each part held out by user from users and items, what else its
-        users have
+        0, by its name; columns sorted, none twice, no zeros
+    users : dict of str -> int, users (baskets, lines, rows) with an item in the part; empty where pairs were dealt out
+    shown : dict of str -> scipy.sparse.csr_matrix, of each part held out by user from users and items, what else these
+        have
     """
 
     matrices: dict
@@ -167,8 +153,7 @@ class Split:
 def check_way(by, kind, rectangular=False, timed=True, ends=_HALVES):
     """Raise ConfigError if data of a kind cannot be split by pair, user or time.
 
-    by : str, one of `WAYS`; kind : str, a source; rectangular : bool, rows are users, columns items
-    timed : bool, ratings come with a column of times; ends : Shares, Last or Until, what of each history is held out
+    rectangular : bool, rows are users; timed : bool, ratings have times; ends : Shares, Last or Until, what is held out
     """
     for what, given, known in (("way to split", by, WAYS), ("kind of data", kind, SOURCES)):
         if given not in known:
@@ -193,14 +178,12 @@ def check_way(by, kind, rectangular=False, timed=True, ends=_HALVES):
 def split_data(data, by, shares, seed, *, kind, window=None, ordered=False, memory=None):
     """Split encoded data; returns a `Split`.
 
-    data : EncodedCorpus, EncodedPairs or EncodedGraph; by : str, one of `WAYS`; seed : int
-    shares : tuple of float, (train, valid, test), or `Last` or `Until`
+    shares : tuple of float, (train, valid, test), or `Last` or `Until`; by : str, one of `WAYS`
     kind : str, a source, what the data were read from; histories ("ratings") are in the order of time
-    window : int, at least 1, for text: pairs stand at most so far apart
+    window : int, at least 1, for text: pairs stand at most so far apart; memory : int, optional, bytes to count in
     ordered : bool, only (i, j) with j after i is a pair; else (j, i) is one too; not for data that are pairs already
-    memory : int, optional, bytes that counting may use; half of the machine's if left out
-    ConfigError if the shares are wrong, the data cannot be split that way, or the pairs do not fit into memory;
-    InputError if a part would be empty
+    ConfigError if the shares are wrong, the data cannot be split that way, or pairs do not fit into memory; InputError
+    if a part would be empty
     """
     ends = Shares(*shares) if isinstance(shares, tuple) else shares
     ends.check()
@@ -299,10 +282,7 @@ def _pairs_by_user(matrix, ends, rng):
 
 
 def users_of(corpus, shares, seed):
-    """Return the baskets or histories of each part, as `split_data` deals them out by user.
-
-    dict of part -> (ids, offsets), int32 (n_tokens,) and int64 (n_users + 1,)
-    """
+    """Return the baskets of each part, as `split_data` deals them out by user: dict of part -> (ids, offsets)."""
     return _dealt_users(corpus, Shares(*shares), np.random.default_rng(seed))
 
 

@@ -31,17 +31,9 @@ class Vocabulary:
 
     The place of a word in this order is its id. `from_counts` sorts; the constructor insists on the order.
 
-    Parameters
-    ----------
-    words : sequence of str
-        Distinct, not empty, without white space; kept as `PackedStrings`.
-    counts : array-like, int64, (n_words,)
-        Not negative.
-
-    Raises
-    ------
-    ConfigError
-        If words and counts do not fit together, a word is unfit or repeated, or the order is another.
+    words : sequence of str, distinct, not empty, without white space; kept as `PackedStrings`
+    counts : array-like, int64, (n_words,), not negative
+    ConfigError if they do not fit together, a word is unfit or repeated, or the order is another
     """
 
     def __init__(self, words: Iterable[str], counts: ArrayLike) -> None:
@@ -58,10 +50,8 @@ class Vocabulary:
         return cls([word for word, _ in pairs], [count for _, count in pairs])
 
     def grown(self, more: Vocabulary, min_count: int = 1, max_vocab: int | None = None) -> Vocabulary:
-        """Return this vocabulary with the counts of `more` added.
-
-        All words stay. Others join if `more` has them `min_count` times, the most frequent first while there are fewer
-        than `max_vocab` words.
+        """Return this vocabulary with the counts of `more` added: all words stay; others join if `more` has them
+        `min_count` times, the most frequent first while there are fewer than `max_vocab` words.
         """
         counts = dict(zip(self.words, self.counts.tolist(), strict=True))
         for word, count in zip(more.words, more.counts.tolist(), strict=True):
@@ -73,7 +63,6 @@ class Vocabulary:
 
     @classmethod
     def _of(cls, words, counts):
-        """Make a vocabulary of `PackedStrings` and an int64 array that are known to be in order."""
         vocab = cls.__new__(cls)
         vocab.words, vocab.counts = words, counts
         return vocab
@@ -193,17 +182,15 @@ def _read(path, stream):
 
 
 def _is_count(text):
-    """Tell whether bytes are a whole number without a sign that int64 has room for."""
     return text.isdigit() and len(text) < 19
 
 
 def choose_vocabulary(counter, min_count, max_vocab=None):
-    """Choose the words that training is to know.
+    """Choose the words that training is to know; InputError if fewer than two are left.
 
     counter : readers.counting.TokenCounter; min_count : int, words seen less often are left out
     max_vocab : int, optional, only so many of the most frequent; of equally frequent ones those that sort first
-    Returns the Vocabulary and a list, for each table of the counter, of the ids of its types, int32, -1 for those left
-    out; InputError if fewer than two words are left
+    Returns the Vocabulary and, for each table of the counter, the ids of its types, int32, -1 for those left out (list)
     """
     ids_by_type = counter.blank_ids()
     words, counts, places = [], np.empty(0, np.int64), np.empty(0, np.int64)  # of the candidates
@@ -224,13 +211,7 @@ def choose_vocabulary(counter, min_count, max_vocab=None):
             floor = int(np.partition(counts, -max_vocab)[-max_vocab])
             left = np.flatnonzero(counts >= floor)
             words, counts, places = [words[i] for i in left.tolist()], counts[left], places[left]
-    if not words:
-        raise InputError(f"no token reaches min_count={min_count} (largest count is {largest}); lower --min-count.")
-    if len(words) == 1:
-        remedy = "lower --min-count or give more text" if min_count > 1 else "give more data"
-        raise InputError(
-            f"only one word ({words[0][:60]!r}) reaches min_count={min_count}; training needs at least two: {remedy}."
-        )
+    _refuse_few(words, "word", min_count, largest)
     by_bytes = np.array(sorted(range(len(words)), key=words.__getitem__))  # code points sort as UTF-8 does
     order = by_bytes[np.argsort(-counts[by_bytes], kind="stable")][:max_vocab]
     ids = np.full(n_candidates + 1, -1, dtype=np.int32)  # the last one is that of what is no candidate
@@ -241,10 +222,20 @@ def choose_vocabulary(counter, min_count, max_vocab=None):
     return Vocabulary._of(chosen, counts[order]), ids_by_type
 
 
+def _refuse_few(words, what, min_count, largest):
+    """Raise InputError unless there are two words or more."""
+    if not words:
+        none = "token" if what == "word" else what
+        raise InputError(f"no {none} reaches min_count={min_count} (largest count is {largest}); lower --min-count.")
+    if len(words) == 1:
+        remedy = "lower --min-count or give more data" if min_count > 1 else "give more data"
+        raise InputError(
+            f"only one {what} ({words[0][:60]!r}) reaches min_count={min_count}; training needs at least two: {remedy}."
+        )
+
+
 def ids_in(vocab, counter):
-    """Return the ids in `vocab` of a counter's types as `choose_vocabulary` does, -1 for unknown ones; InputError if
-    all are.
-    """
+    """Return ids as `choose_vocabulary` does, those of a given vocabulary; InputError if it has none of the types."""
     ids_by_type = counter.blank_ids()
     known = False
     for part in counter.parts():
@@ -275,10 +266,9 @@ def _is_int(value):
 
 
 class VocabOptions(NamedTuple):
-    """What every table of items takes by keywords: how names become a vocabulary and ids; see `inputs.encode_input`.
+    """What every table of items takes by keywords: how names become a vocabulary; see `inputs.encode_input`.
 
-    An item's count is the sum of its weights, in both columns if of one kind, and in histories how many of them hold
-    it.
+    An item's count is the sum of its weights, in both columns if of one kind; in histories how many hold it.
     """
 
     min_count: int = 1
@@ -299,8 +289,7 @@ class VocabOptions(NamedTuple):
 def choose_items(words, seen, shaping, vocab, what="item"):
     """Choose the items that training is to know: return the Vocabulary, and the ids of `words`, int32 (n,), -1 without.
 
-    words : list of str; seen : float64 (n,), how often each was seen, parts count as whole; shaping : VocabOptions
-    vocab : Vocabulary or None, the one to keep to; what : str, an item's name in messages
+    seen : float64 (n,), how often each was seen; vocab : Vocabulary to keep to, or None; what : str, an item's name
     InputError if fewer than two are left, or none of them is in the fixed vocabulary
     """
     if vocab is not None:
@@ -312,16 +301,7 @@ def choose_items(words, seen, shaping, vocab, what="item"):
         raise InputError(f"the weights sum to {seen.sum():g}, which is more than can be counted; scale them down")
     counts = np.ceil(seen).astype(np.int64)
     kept = np.flatnonzero((counts >= shaping.min_count) & (counts > 0))
-    if kept.size == 0:
-        raise InputError(
-            f"no {what} reaches min_count={shaping.min_count} "
-            f"(largest count is {counts.max(initial=0)}); lower --min-count."
-        )
-    if kept.size == 1:
-        raise InputError(
-            f"only one {what} ({words[kept[0]][:60]!r}) is left with min_count={shaping.min_count}; "
-            "training needs at least two: lower --min-count or give more data."
-        )
+    _refuse_few([words[i] for i in kept[:2].tolist()], what, shaping.min_count, counts.max(initial=0))
     order = sorted(kept.tolist(), key=lambda i: (-counts[i], words[i]))[: shaping.max_vocab]
     ids = np.full(len(words), -1, np.int32)
     ids[order] = np.arange(len(order))

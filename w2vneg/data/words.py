@@ -22,11 +22,9 @@ _SWAPS = (2, 2, 1), (2, 3, 2), (3, 2, 2)  # letters of the word, of the other, e
 
 
 class PackedStrings(Sequence):
-    """A sequence of str, equal to others of the same words; it cannot be changed.
+    """A sequence of str, equal to others of the same words, in their bytes and 9 more each; it cannot be changed.
 
-    A word takes its bytes and 9 more, in a list of str about 65. Looking words up takes a table of 12 bytes a word
-    (their hashes, sorted), made when it is first needed.
-
+    Looking words up takes a table of 12 bytes a word (their hashes, sorted), made when it is first needed.
     words : iterable of str, ConfigError if one is none; distinct : bool, they are known to be all different
     data : bytes, the words in UTF-8, each with `END` behind it; lone surrogates are let through
     offsets : ndarray, int64, (n + 1,); word i is ``data[offsets[i]:offsets[i + 1] - 1]``
@@ -185,11 +183,7 @@ def as_word(name, lowercase=False):
 
 
 class NameIndex:
-    """Names numbered in order of first appearance.
-
-    lowercase : bool, names that differ only in case are one
-    words : list of str, the name with number i, as a vocabulary can hold it
-    """
+    """Names numbered in order of first appearance, and as words; lowercase : bool, those that differ in case are one"""
 
     def __init__(self, lowercase=False):
         self._lowercase = lowercase
@@ -201,10 +195,9 @@ class NameIndex:
         return len(self.words)
 
     def number(self, column, where):
-        """Return the numbers of a column's names, int32 (n_rows,), -1 for empty cells; new ones are entered.
+        """Return the numbers of a NameColumn, int32 (n_rows,), -1 for empty cells; new names are entered.
 
-        column : readers.cells.NameColumn; where : callable, the number of a row to words like ``file:line``
-        InputError, with both, if two names become one word
+        where : callable, the number of a row to words like ``file:line``; InputError, with both, if two become one word
         """
         numbers = []
         for code, name in enumerate(column.names):
@@ -233,13 +226,10 @@ class NameIndex:
 
 
 def near_spellings(word, words, shown=3):
-    """Return known words that differ from `word` in letter case or by one or two edits, the nearest first.
+    """Return known words that differ from `word` in letter case or by one or two edits, the nearest first: list of str.
 
-    An edit removes, adds or replaces a letter, or swaps two neighbours. Of equally near words those in lower rows,
-    which are taken to be more frequent, come first.
-
-    word : str; words : PackedStrings, the known ones
-    Returns a list of str, at most `shown`
+    An edit removes, adds or replaces a letter, or swaps two neighbours. Of equally near words those in lower rows come
+    first. words : PackedStrings, the known ones
     """
     if not 0 < len(word) <= _LONGEST:
         return []
@@ -268,9 +258,8 @@ def _codes(text):
 def _likely(word, words, first, most):
     """Return those of a block of words, from row `first` on, that may be `most` edits or fewer away from `word`.
 
-    word : uint32 (m,); words : PackedStrings
-    Returns rows, int64 (n,); their letters, uint32 (m + most, n), and whatever stands behind their ends; and
-    lengths, int64 (n,).
+    word : uint32 (m,); words : PackedStrings. Returns rows, int64 (n,); their letters, uint32 (m + most, n), and
+        whatever stands behind their ends; and lengths, int64 (n,).
     """
     offsets = words.offsets[first : first + _NEAR_BLOCK + 1]
     data = words.data[offsets[0] : offsets[-1]]
@@ -287,7 +276,6 @@ def _likely(word, words, first, most):
 
 
 def _bits(letters):
-    """Return one of 64 bits for each letter, uint64: few letters share one."""
     return np.uint64(1) << (letters & 63).astype(np.uint64)
 
 

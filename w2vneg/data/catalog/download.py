@@ -23,10 +23,7 @@ class Unreachable(DataError):
 
 
 def mismatch(path, form):
-    """Return in words why the file at `path` is not `form`, or None if it is.
-
-    A file that was found right is not read again by this process while its size and time of change stay.
-    """
+    """Return in words why the file at `path` is not `form`, or None; one found right is read once."""
     try:
         status = os.stat(path)
         stamp = status.st_size, status.st_mtime_ns
@@ -63,10 +60,8 @@ def download(url, form, destination, progress=None):
 def download_members(url, wanted, progress=None):
     """Fetch an archive and unpack members of it, each by its name only, to places of our choosing.
 
-    url : str, a zip, tar.gz or tgz; progress : callable(done, total), optional
     wanted : list of (member, form, destination); the first must be there and right, the others come along if they are
-    Unreachable if the address gives no file; DataError if the archive is broken or too large, or the first member is
-    missing or not what it should be
+    Unreachable if the address gives no file; DataError if the archive, or its first member, is not what it should be
     """
     folder = wanted[0][2].parent
     with _writing_to(folder):
@@ -90,11 +85,7 @@ def download_members(url, wanted, progress=None):
 
 
 def store(chunks, form, destination, origin):
-    """Write `chunks` (iterable of bytes from `origin`) to `destination` if they are what `form` says.
-
-    DataError with the expected and the found checksum, and nothing is kept; OutputError if the folder cannot be
-    written
-    """
+    """Write chunks of bytes from `origin` to `destination` if they are as `form` says; else DataError, nothing kept."""
     with _writing_to(destination.parent):
         destination.parent.mkdir(parents=True, exist_ok=True)
     digest, size = _digest(form), 0

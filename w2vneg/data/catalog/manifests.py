@@ -29,8 +29,7 @@ class Dataset:
     kind : str, one of `KINDS`; file, size, sha256, md5 : of the unpacked file, one of the two checksums at least
     url, member, homepage : str, the official address; the path inside when it is a zip or tar.gz; a page to read
     mirror, mirror_size, mirror_sha256 : path inside a mirror, and bytes and checksum there where it is stored packed
-    gensim_copy, gensim_rows : str, file among gensim's test data, and the sha256 of its rows without comments and
-    blanks
+    gensim_copy, gensim_rows : str, file among gensim's test data, and what `rows_sha256` gives of it
     tags : bool, words carry a part-of-speech tag (``sun-n``) that readers take off
     made_here : bool, made from what is on this machine; nothing is stored or downloaded
     """
@@ -142,9 +141,8 @@ def _all():
 
 
 def _home():
-    """Return the folder that holds the two folders of manifests: a checkout's root, or ``share/w2vneg``, which
-    installers place at the root of the environment (or of ``--target``, ``--prefix``, ``--user``), somewhere above this
-    package.
+    """Return the folder with the two folders of manifests: a checkout's root, or ``share/w2vneg``, which installers
+    place at the root of the environment (or ``--target``, ``--prefix``, ``--user``), somewhere above this package.
     """
     root = checkout()
     if root is not None:

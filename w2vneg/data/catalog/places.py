@@ -1,7 +1,6 @@
 """Where a named set is, in the order of resolution, and the steps that bring it here; and vectors by name.
 
-Vectors are those of gensim's catalog: glove-wiki-gigaword-100 and the like. gensim's own downloader runs code that
-comes with the file. Here the file is checked against the catalog and read.
+gensim's own downloader runs code that comes with vectors. Here the file is checked against its catalog and read.
 """
 
 import json
@@ -20,14 +19,13 @@ def resolve(name_or_path, mirror=None, progress=None, *, kind=None):
     """Return the file, which may be packed, that a name or a path stands for (Path), fetching it if need be.
 
     The order: a path that exists; the data folder (``W2VNEG_DATA``, and ``data/`` and ``eval_sets/`` of a checkout);
-    the cache; the copy an installed gensim carries; the mirror; the official address. Named files are verified before
-    they are used. A file in a mirror folder is used in place.
+    the cache; gensim's copy; the mirror; the official address. Named files are verified before they are used.
 
     mirror : str or path, optional, a folder or an http(s) address laid out as the manifests say; else ``W2VNEG_MIRROR``
     progress : callable(done, total), optional, called with the bytes received and expected, None if unknown
     kind : str, optional, ``corpus``, ``items``, ``similarity`` or ``analogy``: a name of another kind is refused
     UnknownNameError or InputError if there is no such name and file; DataError if the data cannot be had, with what to
-    download and where to put it, or are not what they should be; OutputError if the cache cannot be written
+    download and where to put it, or are not what they should be; OutputError without a cache
     """
     text = os.fspath(name_or_path)
     if text and os.path.exists(text):
@@ -38,8 +36,7 @@ def resolve(name_or_path, mirror=None, progress=None, *, kind=None):
 def fetch(name, mirror=None, progress=None):
     """Make sure that the named set is kept on this machine and return its Path; arguments and errors as of `resolve`.
 
-    What the data folder or the cache has is left as it is, and so is gensim's copy where no mirror is set; anything
-    else, a mirror folder's file too, arrives in the cache.
+    What is in the data folder or the cache stays, and gensim's copy where no mirror is set; else it comes to the cache.
     """
     return _had(info(name), mirror, progress, ("data folder", "cache") if _mirror(mirror) else ())
 
@@ -140,7 +137,6 @@ def _gensim_copy(dataset):
 
 
 def _bring(dataset, mirror, progress):
-    """Copy or download into the cache, from the mirror, else from the official address."""
     tried = []  # of str, what was in the way
     for bring in (_from_mirror, _from_its_address) if mirror else (_from_its_address,):
         try:
@@ -211,9 +207,8 @@ _LARGEST_CATALOG = 1 << 22  # bytes
 def located(path):
     """Return the Path of vectors: where a file or folder of that name is, there; else those of `VECTORS` are fetched.
 
-    They are looked for where gensim keeps its own (``GENSIM_DATA_DIR``, ``~/gensim-data``), in the cache, in the folder
-    ``gensim-data`` of a mirror (``W2VNEG_MIRROR``, laid out as gensim's), and at the address of gensim's catalog.
-    DataError if they cannot be had, or are not what the catalog says
+    They are looked for where gensim keeps its own, in the cache, in ``gensim-data`` of a mirror (``W2VNEG_MIRROR``),
+    and at the address of gensim's catalog; DataError if they cannot be had, or are not what the catalog says.
     """
     name = os.fspath(path)
     if name not in VECTORS or os.path.exists(name):

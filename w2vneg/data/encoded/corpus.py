@@ -15,12 +15,10 @@ from .stored import CUT_SHORT, still_whole
 class CorpusReport:
     """What was found in a corpus and what became of it.
 
-    `lines` counts a last line without a line feed too, `empty_lines` those without any token; `sentences` keep at least
-    one token. `bytes` are those of the files, unpacked (of the tokens as UTF-8 if they came from an iterable).
-    `seconds` is what encoding took, whenever that was; `cached` tells whether it was in an earlier run. `damage` tells
-    what was wrong with a copy in the cache that this one replaces. `joins` tells how often the words of a phrase were
-    joined, `bad_rows` how many rows of a table were left out, `tokens_by` in words how text became tokens, where not
-    asked for.
+    `lines` counts a last line without a line feed too; `sentences` keep at least one token; `bytes` are unpacked.
+    `seconds` is what encoding took, whenever that was; `cached` tells whether it was in an earlier run; `damage` what
+    was wrong with a copy in the cache that this one replaces. `joins` tells how often words of a phrase were joined,
+    `bad_rows` how many rows of a table were left out, `tokens_by` in words how text became tokens.
     """
 
     files: int
@@ -56,13 +54,12 @@ class CorpusReport:
 
 @dataclass(frozen=True)
 class ItemsReport:
-    """What was found in files of items and what became of it.
+    """What was found in files of items and what became of it; what is not told here is as in `CorpusReport`.
 
     `kind` is the source; `rows` are those of the files (entries of a matrix, lines of baskets). `items` are the
     vocabulary, `targets` that of the columns. `kept` counts distinct pairs or edges, or items in histories and baskets;
     `groups` are these, 0 for pairs. `left_out` tells why -> how many; `added` of how many rows the weights were added
-    up. `columns` say which columns were read as what, `hints` what may be wrong with that. The others are as in
-    `CorpusReport`.
+    up. `columns` say what was read as what, `hints` what may be wrong with that.
     """
 
     kind: str
@@ -152,10 +149,9 @@ class Encoded:
         """Raise InputError if another program has damaged the data since they were encoded."""
 
     def share(self, slot, borders):
-        """Return a rank's share; all together they are the whole, with the vocabulary and counts of the whole.
+        """Return a rank's share; all together they are the whole; ConfigError if data are too few for so many ranks.
 
         slot : int, which share; borders : list of float, (n_ranks + 1,), where shares begin and end, 0 … 1 of the whole
-        ConfigError if there are too few data for so many ranks
         """
         return self if len(borders) == 2 else self._share(slot, borders)
 

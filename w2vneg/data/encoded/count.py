@@ -72,7 +72,6 @@ class Settings:
         return joined(READERS[self.reader](source, encoding=encoding, lowercase=self.lowercase), self.phrases, tally)
 
     def choose(self, counter):
-        """Return (vocabulary, ids by type of each table); see `kernels.text.tokens.renumber` for the latter."""
         if self.vocab is None:
             return choose_vocabulary(counter, self.min_count, self.max_vocab)
         return self.vocab, ids_in(self.vocab, counter)
@@ -102,20 +101,11 @@ class Counted:
             kept[ids[ids >= 0]] = True
         kept_types = int(kept.sum())
         return CorpusReport(
-            files=self.files,
-            bytes=self.bytes,
-            lines=counter.n_lines,
-            empty_lines=counter.n_empty_lines,
-            tokens=counter.n_tokens,
-            types=counter.n_types,
-            kept_tokens=kept_tokens,
-            kept_types=kept_types,
-            discarded_tokens=counter.n_tokens - kept_tokens,
-            discarded_types=counter.n_types - kept_types,
-            sentences=sentences,
+            *(self.files, self.bytes, counter.n_lines, counter.n_empty_lines, counter.n_tokens, counter.n_types),
+            *(kept_tokens, kept_types, counter.n_tokens - kept_tokens, counter.n_types - kept_types, sentences),
+            seconds=time.perf_counter() - self.started,
             joins=self.tally.joins,
             bad_rows=self.tally.bad_rows,
-            seconds=time.perf_counter() - self.started,
         )
 
 
@@ -218,7 +208,6 @@ class TokenStream:
         return {name: whole[part].view(dtype) for name, (part, dtype) in kept.items()}
 
     def blank(self, n):
-        """Return n times -1 (ndarray, int32), on disk if there are many."""
         if n <= _IDS_IN_MEMORY:
             return np.full(n, -1, np.int32)
         piece = np.full(_IDS_IN_MEMORY, -1, np.int32)

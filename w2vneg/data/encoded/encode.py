@@ -1,13 +1,11 @@
 """Encode a text in one pass, or open what an earlier pass has left in the cache.
 
 While the text is read, tokens get provisional numbers (`data.readers.counting`), which go to a temporary file; then the
-vocabulary is chosen and the numbers become ids. Neither tokens nor more than about 400,000 types are held in memory, so
-that a corpus may be larger than it and may come from standard input.
+vocabulary is chosen and the numbers become ids. Neither tokens nor more than about 400,000 types are held in memory.
 
-A cache entry is found by settings and content. Content is known by SHA-256; a memo of sizes and times spares reading an
-unchanged file again. An entry is read once when it is opened, against its checksums (a third to half a second of one
-core for a GB); a damaged one is made again, and the report says so. Standard input, pipes and sentences from an
-iterable are encoded into temporary files that vanish with the process.
+A cache entry is found by settings and content, which is known by SHA-256; a memo of sizes and times spares reading an
+unchanged file again. An entry is read against its checksums when it is opened (a third to half a second for a GB); a
+damaged one is made again, and the report says so.
 """
 
 import hashlib
@@ -59,8 +57,7 @@ def encode_corpus(
     source : path, list of paths or of `InMemoryTable`, as for `data.readers.sources.find_files`; or iterable of
         iterables of str, sentences as lists of tokens, gone through once
     min_count : int, at least 1, words seen less often are discarded; max_vocab : int, at least 2, optional, only so
-    many
-        of the most frequent are kept; vocab : Vocabulary, optional, with its ids, instead of choosing
+        many of the most frequent are kept; vocab : Vocabulary, optional, with its ids, instead of choosing
     encoding : str, any text codec of Python's; lowercase : bool, by Unicode's rules
     use_cache : bool, False neither looks into the cache nor writes to it
     progress : callable, optional, called with (stored bytes read, stored bytes in all or None) now and then
@@ -109,8 +106,8 @@ class Cache:
     """The cache entries of one list of files under one set of settings.
 
     An entry is the folder ``corpora/<settings>-<stored bytes>-<content>``. Only if there is one of these settings and
-    this size is it worth knowing the content before the files are encoded. An entry's own files are read-only: a
-    program that writes into one by mistake is refused, as nobody is who deletes the folder.
+    this size is it worth knowing the content before the files are encoded. Its files are read-only: nobody writes into
+    one.
     """
 
     def __init__(self, files, stamps, settings):

@@ -1,7 +1,4 @@
-"""Encode the histories of users who rated items.
-
-Ten million rows of user and item (164 MB of CSV, 100 000 users, 50 000 items) take 17 to 24 s and 0.96 GB at the most.
-"""
+"""Encode the histories of users who rated items."""
 
 import time
 from dataclasses import replace
@@ -20,13 +17,10 @@ _REPEATS = "rows that repeat a user and an item"
 def encode_events(tables, shaping, given, by_amount, adds):
     """Encode who rated (bought, saw) what, one event a row: an EncodedCorpus or EncodedPairs.
 
+    A sentence is a history of two items or more; or, if rectangular, rows are users and columns items.
     tables : readers.tables.Tables, with the columns user, item, time, amount and, if there is a least one, rating
-    shaping : VocabOptions; `vocab` is that of the users if rectangular, and `vocab_out` of the items
-    given : Input, with min_rating, max_history and rectangular, see `sources.ratings.Ratings.Options`
+    shaping : VocabOptions; given : Input, with min_rating, max_history and rectangular, see `sources.ratings`
     by_amount, adds : bool, each row weighs by its amount, else 1; rows of the same pair add up
-
-    A sentence is a history, users in order of first appearance; or, if rectangular, rows are users and columns items.
-    Users with fewer than two items left have no history (if rectangular: with none).
     InputError as `Tables`; or if nothing reaches the least rating, or too few items are left
     """
     started = time.perf_counter()

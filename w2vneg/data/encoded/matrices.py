@@ -44,10 +44,7 @@ _UNREADABLE = (  # of zipfile and numpy, who read whatever there is
 
 
 def read_names(path, *, encoding="utf-8", lowercase=False):
-    """Read a file of distinct names, one a line; return them as a vocabulary can hold them (list of str).
-
-    InputError if a line is empty, or two lines have the same name
-    """
+    """Read a file of distinct names, one a line, none empty, else InputError; return them as words (list of str)."""
     names, empty = NameIndex(lowercase), "the line is empty; give one name a line, as many as the matrix has rows"
     with ByteStream(path) as source:
         for i, line in enumerate(_lines(source.name, read_text(source, encoding=encoding))):
@@ -84,9 +81,7 @@ class _Array(NamedTuple):
 
 
 def is_matrix(file):
-    """Tell whether a table in memory is a sparse matrix, or a file an archive, as all files of `save_npz` are;
-    InputError if it is one that was cut short.
-    """
+    """Tell whether a table in memory is a sparse matrix, or a file a whole archive, as all files of `save_npz` are."""
     if isinstance(file, InMemoryTable):
         return file.matrix is not None
     if not os.path.isfile(file):  # what is taken from a pipe is lost to whoever reads it next
@@ -106,8 +101,8 @@ def is_matrix(file):
 def load_matrix(path, rectangular, named):
     """Read a file of `scipy.sparse.save_npz`: a coo_matrix, indices within its shape, entries finite and not negative.
 
-    path : str, or an InMemoryTable that was made of a matrix; rectangular : bool, it need not be square
-    named : bool, rows and columns have names, none is made up
+    path : str, or an InMemoryTable of a matrix; rectangular : bool, it need not be square; named : bool, no names are
+        made
     InputError if it is no such file, is damaged or malformed, does not fit into memory, or is no matrix of counts
     """
     if isinstance(path, InMemoryTable):
@@ -134,10 +129,7 @@ def load_matrix(path, rectangular, named):
 
 
 def numbered(matrix, rectangular):
-    """Return rows and columns of a coo_matrix, and lists of names for them: their numbers, from 0 on.
-
-    Of a matrix with more rows or columns than entries only those that occur have a name.
-    """
+    """Return rows and columns of a coo_matrix, and lists of numbers as their names; of few entries those that occur."""
     if max(matrix.shape) <= matrix.nnz:
         return matrix.row, matrix.col, [list(map(str, range(side))) for side in matrix.shape]
     if rectangular:
@@ -193,7 +185,6 @@ def _described(archive, members, name):
 
 
 def _small(archive, members, name, shape, kinds):
-    """Return the `_Array` of something small; ValueError if it is of another shape or kind."""
     array = _described(archive, members, name)
     if array.shape != shape or array.dtype.kind not in kinds or array.size > 100:
         raise ValueError(f"{name} is an array of {array.dtype} and of shape {array.shape}")
@@ -219,7 +210,6 @@ def _check_size(path, shape, arrays, named):
 
 
 def _matrix(form, shape, arrays):
-    """Make a coo_matrix of arrays that may hold any numbers; ValueError if they are out of range."""
     from scipy import sparse
 
     data = arrays["data"]

@@ -1,8 +1,7 @@
 """Items seen together, and how often: pairs with weights, graphs to walk on at random, and pairs that are held out.
 
 The count of a node is how often walks visit it: ten walks of 80 nodes from each node that has an edge to follow, each
-step by the weights alone. It is worked out, not drawn, and does not change with the options of the run. So noise by
-popularity follows visits, as it does where walks are written out and counted as a text.
+step by the weights alone. It is worked out, not drawn, so noise by popularity follows visits.
 """
 
 import os
@@ -46,14 +45,12 @@ class EncodedPairs(_Matrix):
     """Weighted pairs (i, j): j was seen with i. Rows are centres, columns targets.
 
     matrix : scipy.sparse.csr_matrix, float32, (n_in, n_out), weights above 0; columns sorted, none twice
-    vocab : Vocabulary, names of the rows. Its counts are sums of weights, rounded up: of a row and the column of the
-    same
-        name together where rows and columns are one kind of thing, else of rows
+    vocab : Vocabulary, names of the rows, with sums of weights, rounded up, as counts: of a row and the column of the
+        same name together where they are one kind of thing, else of rows
     vocab_out : Vocabulary, names of the columns; the very object `vocab` where they are one kind of thing
     row_weights : float64, (n_in,), or None; of a rank's share, the rows of the whole, each summed
-    order, times : ndarray, int64 and float64, (nnz,), or None; of each entry of the matrix, its place among the row's
-    in
-        the order of time, and its time; where a table has times
+    order, times : ndarray, int64 and float64, (nnz,), or None; of each entry its place among the row's in the order of
+        time, and its time; where a table has times
     """
 
     matrix: object
@@ -90,8 +87,7 @@ class EncodedGraph(_Matrix):
     matrix : scipy.sparse.csr_matrix, float32, (n_nodes, n_nodes); row i has the weights of the edges that lead on from
         node i, above 0; columns sorted, none twice, none on the diagonal; symmetric unless the graph is directed
     vocab : Vocabulary, names of the nodes, with visits as counts
-    origins : ndarray, int32, (n_origins,), or None; where walks begin, None: at every node with an edge to follow. Of a
-        rank's share a part of them
+    origins : ndarray, int32, (n_origins,), where walks begin; None: at every node with an edge to follow
     """
 
     matrix: object
@@ -115,7 +111,7 @@ class RawPairs:
     """Pairs as they were read, with their names numbered.
 
     rows, columns : ndarray, int32, (n,); weights : ndarray, float64, (n,), 0 or more
-    words, words_out : list of str, their names; the very same list where they are one kind of thing
+    words, words_out : list of str, the very same one where they are one kind of thing
     times : ndarray, float64, (n,), or None; then no pair stands twice, and those of a row are in their order
     """
 
@@ -127,10 +123,8 @@ class RawPairs:
     times: np.ndarray | None = None
 
     def encoded(self, shaping, rectangular, report, started):
-        """Choose the items and sum the weights of equal pairs.
+        """Choose the items and sum the weights of equal pairs; report : ItemsReport, which is completed.
 
-        shaping : vocab.VocabOptions; rectangular : bool; report : ItemsReport, completed for the result
-        started : float, time.perf_counter at the beginning
         InputError if too few items or no pair are left, or a sum of weights is past float32
         """
         left_out = dict(report.left_out)
@@ -186,8 +180,7 @@ class RawPairs:
 class RawEdges:
     """Edges as they were read, with their names numbered.
 
-    heads, tails : ndarray, int32, (n,); weights : ndarray, float32 or float64, (n,), above 0
-    words : list of str; directed : bool
+    heads, tails : ndarray, int32, (n,); weights : ndarray, float32 or float64, (n,), above 0; words : list of str
     left_out : dict of str -> int, added to: what was not kept, and how many
     repeats : int, rows whose weight was added to that of the same edge; known once it is `encoded`
     """
@@ -234,12 +227,10 @@ class RawEdges:
 
 
 def expected_visits(matrix):
-    """Return how often each node is visited, float64, (n_nodes,).
+    """Return how often each node is visited, float64, (n_nodes,); matrix : csr_matrix, float32, of weights of edges
 
-    matrix : csr_matrix, float32, (n_nodes, n_nodes), weights of edges
-
-    Walks are those that the counts of a graph's vocabulary are of. With P the chances of a step, they are at their k-th
-    node i with chance (start P^k)_i, so visits are the sum of that over the steps of all walks.
+    With P the chances of a step, walks are at their k-th node i with chance (start P^k)_i, so visits are the sum of
+    that over the steps of all walks.
     """
     weights = np.asarray(matrix.sum(axis=1, dtype=np.float64)).ravel()
     here = (weights > 0).astype(np.float32)
@@ -266,7 +257,6 @@ def _csr(rows, columns, data, shape):
 
 
 def _single_precision(matrix):
-    """Return a matrix of float32 of which no entry has become 0 or infinite."""
     with np.errstate(over="ignore"):
         single = matrix.astype(np.float32)
     if np.isinf(single.data).any():
@@ -291,9 +281,8 @@ class HeldOut:
     """Weighted pairs (centre, target) in ids, in the order of the file.
 
     centres, targets : ndarray, int64, (n,); weights : ndarray, float64, (n,), above 0; 1 where the file has none
-    n_unknown : int, rows with an item that is in no vocabulary, which are not among the pairs; n_read : int, all rows
-    weight_read : float, sum of the weights of all rows; None if they come from no file
-    columns : tuple of str, which columns of the file were read as what, in words
+    n_unknown : int, rows with an item in no vocabulary, which are not among the pairs; n_read : int, all rows
+    weight_read : float, sum of all weights, or None without a file; columns : tuple of str, what was read as what
     """
 
     centres: np.ndarray
@@ -314,8 +303,7 @@ def read_pairs_file(path, vocab, vocab_out, *, lowercase=False):
     path : path, table in memory or Input of pairs, as `--pairs` is read without being told more: the columns that are
         called so, else 1 and 2; a column of ratings or times is no weight; UTF-8, or else Latin-1
     vocab, vocab_out : Vocabulary, names of centres and of targets; lowercase : bool, these were lower-cased
-    InputError if the file is missing, empty or no such table, with file and line; or if no pair is left, or weights are
-    past counting
+    InputError, with file and line, if the file is no such table; or if no pair is left, or weights are past counting
     """
     tables = _tables(path)
     parts, n_unknown, weight_read = [], 0, 0.0

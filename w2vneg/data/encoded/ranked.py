@@ -3,9 +3,8 @@
 Tokens get provisional numbers at each rank, and are counted; counts are united up a tree; at its top the vocabulary is
 chosen, and goes to all. Words, counts, and their order are those of one machine that reads the same files.
 
-Ranks get whole files, and stretches of those whose lines can be told apart without unpacking them. A line belongs to
-the stretch that its first byte lies in. So whoever reads a stretch begins behind the first line end at or before it,
-and reads on to the end of the last line that begins there.
+A line belongs to the stretch of a file that its first byte lies in. So whoever reads a stretch begins behind the first
+line end at or before it, and reads on to the end of the last line that begins there.
 """
 
 import dataclasses
@@ -100,10 +99,9 @@ def split_among(files, borders, encoding="utf-8"):
 
 
 def files_of(names, slot, borders, settings):
-    """Return what a rank is to read, a list of FileSpan.
+    """Return what a rank is to read, a list of FileSpan; borders : list of float, as of `split_among`
 
     names : list of str, paths, folders and patterns; if one holds `RANK`, each rank has files of its own
-    borders : list of float, as of `split_among`; settings : count.Settings
     """
     if any(RANK in name for name in names):
         return [FileSpan(path) for path in find_files([name.replace(RANK, str(slot)) for name in names])]
@@ -120,7 +118,6 @@ class Reading:
 
     @classmethod
     def of(cls, given, borders, vocab=None, phrases=None, **shaping):
-        """Make one of an `Input`; phrases, shaping : as of `data.inputs.encode_input`."""
         if phrases is None and AUTO in given.phrases:
             raise ConfigError(
                 "--phrases auto looks at the whole text, which lies with the ranks; name a file of 'w2vneg phrases'"
@@ -132,17 +129,15 @@ class Reading:
         return cls(given, borders, settings)
 
     def text(self, slot, progress):
-        """Read a rank's part; returns a RankText. progress : as of `RankText`"""
         SOURCES[self.given.kind].reading(self.given)  # its reader may not be known in this process yet
         spans = files_of(self.given.files, slot, self.borders, self.settings)
         return RankText(spans, self.settings, self.given.source, progress)
 
 
 class RankText:
-    """A rank's part of a text, read but not yet encoded.
+    """A rank's part of a text, read but not yet encoded; spans : list of FileSpan; settings : count.Settings
 
-    spans : list of FileSpan; settings : count.Settings; source : str, as `TrainConfig.source`
-    progress : callable, called with (stored bytes read, stored bytes in all) now and then
+    source : str, as `TrainConfig.source`; progress : callable, called with (stored bytes read, stored bytes in all)
     """
 
     def __init__(self, spans, settings, source, progress):
@@ -211,10 +206,7 @@ class RankedCorpus(Encoded):
 
 
 def encode_ranked(reading, progress=None):
-    """Encode a `Reading` as its ranks would, one after the other; returns a RankedCorpus with its shares.
-
-    progress : callable, optional, called with (stored bytes read, None) now and then
-    """
+    """Encode a `Reading` as its ranks would, one after the other: a RankedCorpus; progress : callable, optional"""
     read = dict.fromkeys(range(len(reading.borders) - 1), 0)
 
     def tell(slot, done, _):
@@ -232,11 +224,7 @@ def encode_ranked(reading, progress=None):
 
 
 def ranked_corpus(reading, found, types, vocab, **where):
-    """Return a RankedCorpus.
-
-    reading : Reading; types : int, in all; vocab : Vocabulary; where : its shares, or crew and chosen
-    found : list of (CorpusReport, int), of each rank, and how many of its lines have one word
-    """
+    """Return a RankedCorpus; found : list, of each rank, of (CorpusReport, how many of its lines have one word)"""
     reports, singles = zip(*found, strict=True)
     sizes = np.array([report.kept_tokens for report in reports], np.int64)
     apart = {"types": types, "kept_types": len(vocab), "discarded_types": types - len(vocab)}

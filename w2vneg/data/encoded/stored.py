@@ -1,13 +1,11 @@
 """Stored ids and offsets, mapped into memory, and read with care: no number is out of range, and no page is gone.
 
-Compiled code trusts both arrays: an id past the vocabulary, or an offset past the text, would be a read of foreign
-memory. A checksum finds what happened to a file; it is no guard against somebody who means harm. What is small stays in
-memory, where nobody can take it away any more; what is larger is mapped.
+Compiled code trusts both arrays: an id past the vocabulary would be a read of foreign memory. A checksum finds what
+happened to a file. What is small stays in memory; what is larger is mapped.
 
 The system has no error for a page that is no longer there: it ends the process with the signal SIGBUS. `still_whole`
-tells in time between two looks at a file. For the moments in between there is a handler of that signal, which says what
-has happened and ends the process with exit code 1; nothing can go on from there. On Windows a mapped file cannot be cut
-short.
+tells in time between two looks at a file. For the moments in between a handler of that signal says what has happened
+and ends the process with exit code 1. On Windows a mapped file cannot be cut short.
 """
 
 import ctypes
@@ -103,15 +101,13 @@ class SummedWriter:
         self.crc32 = zlib.crc32(data, self.crc32)
 
     def known_by(self):
-        """Return size and checksum as JSON can hold them (dict)."""
         return {"size": self.size, "crc32": self.crc32}
 
 
 def read_ids(path, known, n_vocab):
     """Read the ids of a corpus: int32 (n_tokens,), read-only, each at least 0 and below `n_vocab`.
 
-    path : Path; known : dict, what `SummedWriter.known_by` gave; n_vocab : int
-    Damaged if the file is another than was written, or an id is out of range; OSError
+    known : dict, what `SummedWriter.known_by` gave; Damaged if the file is another, or an id is out of range; OSError
     """
 
     def check(piece):
@@ -122,11 +118,7 @@ def read_ids(path, known, n_vocab):
 
 
 def read_offsets(path, known, n_ids):
-    """Read where sentences begin: int64 (n_sentences + 1,), read-only, rising from 0 to `n_ids`.
-
-    path : Path; known : dict, what `SummedWriter.known_by` gave; n_ids : int
-    Damaged if the file is another than was written, or the offsets do not rise so; OSError
-    """
+    """Read where sentences begin: int64 (n_sentences + 1,), read-only, rising from 0 to `n_ids`; else as `read_ids`."""
     last = -1
 
     def check(piece):
@@ -142,7 +134,6 @@ def read_offsets(path, known, n_ids):
 
 
 def known_by(path):
-    """Return size and checksum of a file, as `SummedWriter.known_by` (dict); OSError."""
     size = crc = 0
     with open(path, "rb") as file:
         while piece := file.read(_PIECE):

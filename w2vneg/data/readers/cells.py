@@ -1,7 +1,6 @@
 """The cells of a column as names, numbers, times or texts; what cannot be one is reported with its line.
 
-Everywhere `where` is a function from the place of a row in its piece to words like ``file:line``, `column` a
-`layout.Column`, and `label` what messages call it.
+Everywhere `where` is a function from the place of a row in its piece to words like ``file:line``.
 """
 
 import warnings
@@ -52,10 +51,7 @@ def is_number(cell):
 
 
 def as_names(cells, column, label, where):
-    """Make a NameColumn of text cells (ndarray of str).
-
-    InputError if one is empty and must not be, or holds a line feed, as after a quote that was left open
-    """
+    """Make a NameColumn of text cells (ndarray of str); InputError if one must not be empty, or holds a line feed."""
     import pandas as pd
 
     codes, names = pd.factorize(cells)
@@ -74,9 +70,7 @@ def as_names(cells, column, label, where):
 
 
 def as_numbers(cells, column, label, where):
-    """Return cells, text or numbers, as finite float64, of a weight 0 or more, or above 0, of an amount 0 or more
-    and 1 where none stands, of a quantity any; InputError for the first other.
-    """
+    """Return cells as finite float64, of a weight, an amount (1 where none stands) or a quantity; else InputError."""
     import pandas as pd
 
     numbers = np.asarray(pd.to_numeric(pd.Series(cells), errors="coerce"), np.float64)
@@ -130,19 +124,13 @@ def as_texts(cells, column, label, where):
 
 
 class Times:
-    """Times as numbers that sort as they do: numbers stay what they are, dates become seconds.
-
-    The first time of all decides whether they are numbers, or in what form dates are written.
-    """
+    """Times as numbers that sort as they do: numbers stay, dates become seconds; the first of all decides the form."""
 
     def __init__(self):
         self.form = None  # "number", or a format as of strptime
 
     def read(self, cells, column, label, where):
-        """Return times as float64 (n_rows,); cells : ndarray of str, of numbers, or datetime64
-
-        InputError at the first that is written in another form than the first of all
-        """
+        """Return times (str, numbers, datetime64) as float64 (n_rows,); InputError at one not written as the first."""
         import pandas as pd
 
         if cells.dtype.kind == "M":

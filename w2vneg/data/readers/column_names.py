@@ -97,8 +97,7 @@ def _found(name):
 
 
 def meant_by(name):
-    """Return "user", "item", "source", "target", "weight", "rating" or "time", what a column of this name holds, or
-    None.
+    """Return what a column of this name holds: "user", "item", "source", "target", "weight", "rating", "time" or None.
 
     Any case, CamelCase and separators, with or without an id at the end, with RecBole's ``:token`` or ``:float``.
     """
@@ -111,9 +110,8 @@ def is_quantity(name):
 
 
 def columns_meant(head):
-    """Return the places of columns by what their names say: dict of meaning -> list of int, of the clearest names.
-
-    Of `customer_id` and `order_id` the first is the user, of `artist_id` and `artist_name` the first the item.
+    """Return the places of columns by what their names say: dict of meaning -> list of int, of the clearest names: of
+    `customer_id` and `order_id` the first is the user, of `artist_id` and `artist_name` the first the item.
     """
     best = {}
     for place, name in enumerate(head):

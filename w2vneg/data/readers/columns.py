@@ -63,7 +63,6 @@ class Labels(dict):
 def find_columns(where, columns, head):
     """Return the places of columns (dict, key -> int from 0 on, or None for one that need not be there), and `Labels`.
 
-    where : str, for messages; columns : list of layout.Column; head : Head
     InputError if one is missing, two are the same, or texts are numbers; DoubtError if it is not clear which are meant
     """
     places = _Guess(where, columns, head).places()

@@ -33,10 +33,7 @@ class TokenCounter:
         self.bytes = self.n_tokens = self.n_lines = self.n_empty_lines = self.n_types = 0
 
     def count(self, pieces, name):
-        """Take in one source, an iterable of UTF-8 pieces; yields after each. Its end ends a sentence.
-
-        InputError if a token is longer than `LONGEST_TOKEN` bytes
-        """
+        """Take in one source, in pieces, whose end ends a sentence; yields after each; InputError at a huge token."""
         lines_before, held, line_open = self.n_lines, b"", False
         with ThreadPoolExecutor(1) as beside:
             for piece in pieces:
@@ -197,10 +194,9 @@ class TypeTable:
 
 
 class Run(NamedTuple):
-    """The types of a table, sorted by the first byte of their hash.
+    """The types of a table, sorted by the first byte of their hash: those of byte b stand at edges[b] : edges[b + 1].
 
-    edges : int64, (257,); those with first byte b stand at edges[b] : edges[b + 1]
-    ends : int64, (n + 1,); counts : int64, (n,); numbers : int32, (n,), those of the table
+    edges : int64, (257,); ends : int64, (n + 1,); counts : int64, (n,); numbers : int32, (n,), those of the table
     words : uint8; type i is words[ends[i] : ends[i + 1]]
     """
 
@@ -214,7 +210,6 @@ class Run(NamedTuple):
 class Part(NamedTuple):
     """Types that begin alike, of all tables: what they are, and where they come from.
 
-    table : TypeTable
     members : list of (int, ndarray, ndarray), a table of the text, numbers in it, and the same types' numbers here
     """
 

@@ -368,8 +368,7 @@ KINDS = [  # in the order in which they are asked
 def recognise(data, where):
     """Return the `Kind` that the beginning of a file is of, or None.
 
-    data : bytes, unpacked; where : str, what it is given as: "text", "baskets", "edges", "pairs", "ratings", or
-        "column", of text in a table
+    data : bytes, unpacked; where : str, what it is given as, as of `Kind`; "column" is of text in a table
     """
     head = Head.of(data)
     return next((kind for kind in KINDS if head.lines and where in kind.where and kind.test(head)), None)
@@ -394,10 +393,7 @@ def refuse(name, data, where):
 
 
 def form_of_records(data, where):
-    """Return the `rows.Form` of a table whose rows name their own cells, by its beginning; None for another.
-
-    data : bytes, unpacked; where : str, as of `recognise`
-    """
+    """Return the `rows.Form` of a table whose rows name their own cells, by its beginning; None for another."""
     head = Head.of(data)
     if not head.lines:
         return None

@@ -1,7 +1,6 @@
 """Tables that are columns already: in memory, as data frames, arrays, matrices, graphs, lists of rows; and Parquet.
 
-All is read as the same in a text file would be. A name is what that would hold: text as it is, a number as its
-decimals, a whole one without them. So vocabulary and ids are the file's. Parquet needs pyarrow.
+A name is what a text file would hold: text as it is, a number as its decimals, a whole one without them.
 """
 
 import datetime
@@ -196,11 +195,9 @@ def _names(cells, column, label, where):
 
 
 def read_parquet(source, pieces, columns, times):
-    """Yield a `Batch` after the other of a Parquet file.
+    """Yield a `Batch` after the other of a Parquet file; InputError as for text; MissingExtraError without pyarrow.
 
-    source : sources.ByteStream; columns : list of layout.Column; times : cells.Times
     pieces : iterable of bytes, its content; read only where it is a packed file, or no file (a pipe)
-    MissingExtraError without pyarrow; InputError as for text, a row by its number from 1 on
     """
     require("pyarrow", "parquet", f"reading {source.name}, which is a Parquet file,")
     import pyarrow as pa
@@ -249,7 +246,6 @@ def names_in(path):
 
 
 def _sample(file, n_columns):
-    """Return some cells of each column as text."""
     batch = next(file.iter_batches(_SAMPLE), None)
     if batch is None or batch.num_columns != n_columns:
         return [[] for _ in range(n_columns)]
@@ -275,7 +271,6 @@ def _is_parquet(path):
 
 
 def _of_arrow(cells, column, labels, where, times):
-    """Return an Arrow array as a column is to be read."""
     import pyarrow as pa
 
     label = labels[column.key]

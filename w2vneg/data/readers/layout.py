@@ -50,9 +50,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Layout:
-    """How one file is to be read: with a delimiter of one byte (a blank: any number of blanks and tabs), so many fields
-    in each row, and the places and `Labels` of columns, by their keys.
-    """
+    """How one file is to be read; a blank as delimiter stands for any number of blanks and tabs."""
 
     delimiter: str
     quoting: bool
@@ -81,8 +79,7 @@ def find_layout(name, sample, columns, delimiter=None, header=None, quoting=True
     """Settle how a file is read, by its first lines: a `Layout`.
 
     name : str, of the file, for messages; columns : list of Column; quoting : bool, quotes mean something
-    sample : str, whole lines from the file's beginning, at least one not blank; only the first need be a complete row
-    delimiter : str, as `delimiter_of` returns it; header : bool; both are detected if None
+    sample : str, whole lines from the file's beginning, not all blank; delimiter, header : detected if None
     InputError if there is only one column, a column asked for is missing or stands twice, or two are the same
     """
     n_blank = sample[: len(sample) - len(sample.lstrip())].count("\n")
@@ -128,10 +125,10 @@ def _cells_below(rows, n_columns):
 
 
 def without_foreword(sample, delimiter=None):
-    """Take away what stands before the rows: lines of comments, totals, titles.
+    """Return a text with blank lines for what stands before the rows (comments, totals, titles), and how many they
+    were.
 
-    Returns the text with blank lines in their place (str), and how many they were; a comment that names the columns
-    of the rows below becomes their header.
+    A comment that names the columns of the rows below becomes their header.
     """
     lines = sample.split("\n")
     first = next((i for i, line in enumerate(lines) if line.strip() and not _is_comment(line)), None)
@@ -180,10 +177,7 @@ def rows_of(text, delimiter, quotes=True):
 
 
 def _candidates(sample):
-    """Return the delimiters that could be, the likeliest first: most rows agree on a number of fields, then the most.
-
-    A blank stands in names too, so that it comes last.
-    """
+    """Return the delimiters that could be, the likeliest first: those with which rows agree; a blank comes last."""
     found = []
     for order, delimiter in enumerate(DELIMITERS.values()):
         sizes = Counter(len(row) for row in rows_of(sample, delimiter))
@@ -213,10 +207,8 @@ def _shown(sample):
 
 
 def columns_by_name(head):
-    """Return which columns are meant, by their names alone; head : list of str
-
-    Returns a dict: "item" and "target", str, centres and targets, which are users and items where "rectangular" is
-    True; "weight" and "rating", str. What is missing, or could be two columns, is left out.
+    """Return which columns are meant, by their names alone: dict of "item", "target", "weight" and "rating" -> str, of
+    those that are clear, and "rectangular", whether item and target are users and items; head : list of str
     """
     found = {meaning: head[places[0]] for meaning, places in columns_meant(head).items() if len(places) == 1}
     rectangular = "user" in found and "item" in found
@@ -232,9 +224,7 @@ def mostly_numbers(cells):
 
 
 def _has_header(rows, names):
-    """Return whether the first row is a header: it has the names asked for, or two that are usual for columns and no
-    number, or no number where below most are.
-    """
+    """Return whether the first row has the names asked for, or usual ones, or no number where below most are."""
     first = [cell.strip() for cell in rows[0]]
     if names and set(names) <= {*first, *map(without_kind, first)}:
         return True

@@ -1,8 +1,7 @@
 """Text in blocks of whole rows, and mistakes with their line: delimited text, and rows that name their own cells.
 
-Of delimited text `kernels.text.rows` cuts blocks, of which every row has the same number of fields; pandas' C parser
-takes the columns that are asked for out of each. Rows that name their cells are JSON lines, and edges as networkx
-writes them. Nothing that a file says is run.
+`kernels.text.rows` cuts blocks of delimited text, of which pandas' C parser takes the columns that are asked for. Rows
+that name their cells are JSON lines, and edges as networkx writes them. Nothing that a file says is run.
 """
 
 import ast
@@ -56,9 +55,7 @@ def _line_feeds(text):
 
 
 def whole_rows(name, blocks, layout, bad=None):
-    """Yield a `_Block` after the other; rows of another number of fields are refused, or left out and counted in `bad`,
-    a Counter.
-    """
+    """Yield a `_Block` after the other; rows of another number of fields are refused, or counted in `bad` (Counter)."""
     lines_before = 0
     rest = b""  # of a row with line feeds between quotes
     skip_header = layout.header
@@ -135,8 +132,7 @@ class _Block(NamedTuple):
 
     def check_quotes(self, of_text):
         """Raise InputError if a quoted cell over several lines holds the delimiter, and one of its lines looks like a
-        row by itself: a quote was a sign, and has swallowed rows. Texts may have such lines; of these one that goes on
-        behind its closing quote is refused.
+        row: a quote was a sign. Of texts one that goes on behind its closing quote is refused.
         """
         if not self.layout.quoting or b'"' not in self.text:
             return
@@ -185,10 +181,7 @@ class _Block(NamedTuple):
         return Batch(self.where, self.n_rows, found, labels)
 
     def _parse(self, columns, numeric):
-        """Return the columns as a DataFrame by their places; those that are not `numeric` as str objects.
-
-        Never as categories, of which pandas makes numbers where it can: leading zeros would be lost.
-        """
+        """Return the columns as a DataFrame by their places; those not `numeric` as str objects, not as categories."""
         import pandas as pd
 
         kinds = {self.layout.places[column.key]: np.float64 if column in numeric else object for column in columns}
@@ -221,10 +214,8 @@ class Form(NamedTuple):
 
 
 def read_records(name, blocks, form, columns, times, bad=None):
-    """Yield blocks of whole lines as one `Batch` after the other.
+    """Yield blocks of whole lines, in which blank ones do not count, as one `Batch` after the other.
 
-    name : str, of the file, for messages; blocks : iterable of bytes, UTF-8, in which blank lines do not count
-    form : Form; columns : list of layout.Column; times : cells.Times
     bad : Counter, in which lines that are no such rows are counted; the first is refused if None
     InputError, with its line, for a row that is none, or has nothing or something nested where a cell is needed
     """
@@ -267,7 +258,6 @@ def _parsed(line, form, where, bad):
 
 
 def _columns_of(where, rows, form, columns):
-    """Return (keys, places of columns among them, labels)."""
     keys = list(dict.fromkeys(key for row in rows for key in row))
     cells = [[text for row in rows if (text := _text(row.get(key))) and text.strip()] for key in keys]
     head = Head(keys, True, [mostly_numbers(own) for own in cells], cells, ordered=False)
@@ -302,7 +292,6 @@ def _cells(rows, key, column, where):
 
 
 def _text(value):
-    """Return a cell as text, None if it is nothing or nested."""
     if isinstance(value, bool):
         return str(value).lower()
     return str(value) if isinstance(value, str | int | float) else None

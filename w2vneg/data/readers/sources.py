@@ -1,7 +1,6 @@
 """Which files a name stands for, and their bytes, unpacked, in pieces of bounded size.
 
-What a URL names, such as s3://bucket/part-0.zst, is listed, measured and opened by fsspec, and read as a stream; most
-stores need a package of their own. Passwords are those that it finds for itself, never part of a name.
+What a URL names is listed, measured and opened by fsspec, and read as a stream; passwords are never part of it.
 """
 
 import bz2
@@ -49,11 +48,9 @@ def is_paths(source):
 def find_files(source):
     """List the files that `source` stands for: list of str, or of InMemoryTable.
 
-    source : path, InMemoryTable, or list of them: files, glob patterns (``**`` goes into folders), folders (all
-        files in them and below, hidden ones left out), ``"-"`` for standard input; URLs of all of these. Globs and
-        folders are sorted by path; the order of a list is kept
-    InputError if a path does not exist, a file is empty, a folder holds no file or cannot be listed, a pattern matches
-    nothing, or a store cannot be reached; MissingExtraError without its package; ConfigError for a password in a URL
+    source : path, InMemoryTable, or list of them: files, glob patterns (``**`` goes into folders), folders (all files
+        in them and below, hidden ones left out), ``"-"`` for standard input, URLs. Globs and folders are sorted by path
+    InputError for what is not there, is empty, cannot be listed or reached; MissingExtraError, ConfigError for a URL
     """
     names = [source] if isinstance(source, (str, os.PathLike, InMemoryTable)) else source
     files = []
@@ -188,8 +185,7 @@ def can_be_cut(path):
 def file_stamp(path):
     """Return what tells that a file has not changed (list of int), or None for a pipe, a URL or a table in memory.
 
-    path : str, InMemoryTable or int, as of `find_files`, or an open file's descriptor
-    The stamp is size in bytes, times of change of content and of state in nanoseconds, inode and device.
+    path : as of `find_files`, or a descriptor. It is size, times of content and of state in nanoseconds, inode, device.
     """
     if path == STDIN or isinstance(path, InMemoryTable) or scheme_of(path):
         return None
@@ -248,7 +244,6 @@ class ByteStream:
             self._file.close()
 
     def digest(self):
-        """Return the SHA-256 of the stored bytes read so far (hexadecimal str)."""
         return self._hash.hexdigest()
 
     def skim(self):
@@ -257,9 +252,8 @@ class ByteStream:
             yield
 
     def pieces(self):
-        """Yield the content, unpacked if it is packed, as bytes of up to about `PIECE` at a time.
-
-        InputError if the file cannot be read, changes meanwhile, or its packed data are truncated or corrupt
+        """Yield the content, unpacked, in bytes of about `PIECE`; InputError if it is unreadable, changes, or is
+        corrupt.
         """
         codec, stored = self.recognised()
         for piece in stored if codec is None else self._unpack(codec, stored):

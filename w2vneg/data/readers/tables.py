@@ -34,23 +34,15 @@ _LIKE_ROW = re.compile(rb"^[#%][^\s#%][^\t ,;|\n]*[\t ,;|]", re.MULTILINE)
 class Tables:
     """Files of rows; iterating yields one `Batch` after the other, and can be done once.
 
-    source : path, frames.InMemoryTable, or list of them, as for `readers.sources.find_files`; each file may be packed,
-        and has a delimiter and a header of its own
+    source : as for `readers.sources.find_files`; each file may be packed, and has a delimiter and a header of its own
     columns : list of layout.Column; encoding : str; comments : bool, lines that begin with # or % are none of the table
-    delimiter : str, optional, as `layout.delimiter_of` returns it; header : bool, optional, the first line names the
-        columns; both are detected if None
+    delimiter : str, as `layout.delimiter_of` returns it; header : bool, the first line names the columns; else detected
     progress : callable, optional, called with (stored bytes read, stored bytes in all or None) after each batch
-    quoting : str, optional; "none": quotes are signs as others are; "csv": a quoted cell may hold anything; by default
-        ("auto") one that seems to have swallowed rows is refused
-    bad_rows : str, optional; "skip": rows that cannot be read are left out and counted; by default the first is refused
-
-    n_files, bytes, n_rows, n_comments : int, what has been read so far; bytes are those of the text, unpacked; bad rows
-        are among the rows
-    labels : columns.Labels, what the columns that are read are called in the first file
-    left_out : dict of str -> int, what was not read, and how many lines or rows
-
-    InputError while iterating: a file that is missing, empty or of another encoding, a column that is missing, a row
-    with too many or too few fields, an empty name, a number that is none, is not finite or, for a weight, below 0
+    quoting, bad_rows : str, optional, as of `sources._options.TableOptions`
+    n_files, bytes, n_rows, n_comments : int, what has been read so far, unpacked, bad rows too
+    labels : columns.Labels, of the first file; left_out : dict of str -> int, what was not read, and how many
+    InputError while iterating: a file that is missing, empty or of another encoding, a column that is missing, a row of
+    too many or too few fields, an empty name, a number that is none, is not finite or, for a weight, below 0
     """
 
     def __init__(
@@ -165,7 +157,6 @@ class Tables:
         return _chosen(batch, kept)
 
     def _without_returns(self, batch):
-        """Return a batch without rows of a quantity below 0, which are counted."""
         kept = np.ones(batch.n_rows, bool)
         for column in self._columns:
             if column.kind in ("weight", "amount") and batch.columns[column.key] is not None:
@@ -231,10 +222,7 @@ class TextColumn(NamedTuple):
     bad_rows: str | None = None
 
     def pieces(self, source, encoding, tally):
-        """Yield the texts of an opened file or table as UTF-8, each with a line feed behind it.
-
-        Rows that are left out are counted in ``tally.bad_rows``.
-        """
+        """Yield the texts of an opened file or table as UTF-8, a line each; `tally` counts rows that are left out."""
         layout = self._asdict()
         wanted = [Column("text", "--text-col", "text", layout.pop("column"), may_be_empty=True)]
         tables = Tables((), wanted, encoding=encoding, **layout)
@@ -258,8 +246,8 @@ class Begun(NamedTuple):
 def read_titles(path, columns=(1, 2), lowercase=False):
     """Read what items are called: dict, id as a vocabulary has it -> the first title that is not empty.
 
-    path : a table as `Tables` reads them; UTF-8, or else Latin-1
-    columns : (int or str, int or str), numbers from 1 on, or names, of the columns with ids and with titles
+    path : a table as `Tables` reads them; UTF-8, or else Latin-1; columns : numbers from 1 on, or names, of ids and
+        titles
     lowercase : bool, the vocabulary is of ids that were lower-cased
     InputError if the file cannot be read, or a column is not there
     """

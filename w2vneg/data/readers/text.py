@@ -81,7 +81,6 @@ class _Text:
         self._head = b""
 
     def checked(self, pieces):
-        """Yield UTF-8 as it comes, once it is known to be UTF-8."""
         unfinished = False
         for piece in pieces:
             self._head = self._head or piece[:4]
@@ -95,7 +94,6 @@ class _Text:
         self._decode(b"", final=True)
 
     def transcoded(self, pieces, lowercase):
-        """Yield the text as UTF-8, in lower case if asked for."""
         held = ""
         fresh = True
         for piece in chain(pieces, [b""]):
@@ -176,10 +174,7 @@ def _whole_words(text):
 
 
 def read_words(source, *, encoding="utf-8", lowercase=False):
-    """Yield a text file as UTF-8 in which blanks stand for punctuation; `kernels.text.words` says what a word is.
-
-    Arguments and errors are those of `read_text`.
-    """
+    """Yield text as `read_text`, with blanks for punctuation; `kernels.text.words` says what a word is."""
     from ...kernels.text.words import SPACE, blank_others, kinds_of_characters
 
     kinds, before = kinds_of_characters(), SPACE

@@ -22,7 +22,6 @@ class Traversal:
     """How training goes through data: the class says what others must know of it, an object goes through some data.
 
     The name of a subclass is `TrainConfig.source`, and its `Options` are options of the run.
-
     source : NamedTuple that answers `fill` and `group` (see `kernels.contracts`)
     n_positions : int, what an epoch's blocks divide: tokens of a text, of baskets or of random walks, visits of rows
     largest_group : int, positives; mean_group : float, of a centre, about
@@ -66,9 +65,7 @@ class Traversal:
 
     @classmethod
     def of(cls, data, config):
-        """Return the traversal of encoded data; InputError or ConfigError if there is no pair to train on, or the
-        options do not fit the data.
-        """
+        """Return the traversal of encoded data; InputError or ConfigError without a pair, or if options do not fit."""
         raise NotImplementedError
 
     @classmethod
@@ -83,10 +80,7 @@ class Traversal:
 
     @classmethod
     def counts(cls, data, config, window=None):
-        """Return how often each pair is gone through in an epoch, about: csr_matrix (n_in, n_out).
-
-        window : int, optional, another one than the configuration's
-        """
+        """Return how often each pair is gone through in an epoch, about: csr_matrix; window : int, another one"""
         from ...kernels.cooccurrence import pair_counts
 
         window = window or config.source.window
@@ -101,10 +95,7 @@ class Traversal:
 
     @classmethod
     def made_up(cls, path, names, rng):
-        """Write data to a file and encode them, so that what they need may be compiled before there are any.
-
-        path : Path; names : list of str; rng : random.Random
-        """
+        """Write data of these names (list of str) to a Path and encode them, to be compiled for; rng : random.Random"""
         from ..encoded import encode_corpus
         from ..inputs import Input, encode_input
 
@@ -184,17 +175,14 @@ class Source:
 
     @classmethod
     def advice(cls, given, words):
-        """Return what to do about words that look as if they were read wrongly (str), or None.
-
-        given : data.inputs.Input; words : PackedStrings, the vocabulary
-        """
+        """Return what to do about words (PackedStrings) that look as if an Input was read wrongly (str), or None."""
 
     @classmethod
     def report(cls, given, found, n_items, single, fixed):
         """Return the report of sentences that ranks have read, of which none has all (`reading`).
 
-        found : CorpusReport; n_items : int, those that are known; single : int, sentences of one word
-        fixed : bool, whether the vocabulary was given
+        found : CorpusReport; n_items : int, known ones; single : int, sentences of one word; fixed : bool, of the
+            vocabulary
         """
         return found
 
@@ -205,14 +193,12 @@ import_all(__path__, __name__)
 
 
 def options_of(kind):
-    """Return the fields of a source's options: dict of name -> dataclasses.Field."""
     return option.options_of(SOURCES[kind])
 
 
 def noun_of(kind, source, rectangular=False, targets=False):
-    """Return what a model's things are called (str).
+    """Return what a model's things are called (str), by its source, and by its traversal where that is not known.
 
-    kind : str or None, the source, if it is known; source : str, as ``TrainConfig.source``
     rectangular : bool, rows and columns are two kinds of things; targets : bool, it is those of the columns
     """
     if rectangular:
@@ -226,5 +212,4 @@ def traversal_of(source):
 
 
 def readers_of(name):
-    """Return the names of the sources that have an option of this name (list of str)."""
     return [kind for kind in SOURCES if name in options_of(kind)]

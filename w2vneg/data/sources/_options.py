@@ -66,8 +66,6 @@ def dynamic_window():
 
 @dataclass(frozen=True, kw_only=True)
 class TableOptions:
-    """Of all tables."""
-
     delimiter: str | None = delimiter()
     header: bool | None = option(None, "The first line names the columns.", default_text="detected")
     quoting: str | None = option(
@@ -88,8 +86,6 @@ class TableOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class PairOptions(TableOptions):
-    """Of tables of pairs."""
-
     item_col: str | None = item_column()
     target_col: str | None = target_column()
     weight_col: str | None = weight_column()
@@ -97,10 +93,7 @@ class PairOptions(TableOptions):
 
 
 def tables_of(given, columns, shaping, **more):
-    """Return the `readers.tables.Tables` of an `Input`.
-
-    columns : list of readers.layout.Column; shaping : vocab.VocabOptions; more : of Tables
-    """
+    """Return the `readers.tables.Tables` of an `Input`; shaping : vocab.VocabOptions; more : of Tables"""
     from ..readers.layout import delimiter_of
     from ..readers.tables import Tables
 

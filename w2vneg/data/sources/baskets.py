@@ -31,9 +31,8 @@ class Baskets(Source):
 
     @classmethod
     def encode(cls, given, vocab_out=None, **shaping):
-        """Read baskets as text is, into the cache: they may be larger than memory. The report is an `ItemsReport`.
-
-        Blanks part the items, or another sign; then blanks inside names become _, and those beside the sign vanish.
+        """Read baskets as text is, into the cache; blanks part the items, or another sign. The report is an
+        `ItemsReport`.
         """
         from ..encoded import encode_corpus
         from ..readers.layout import named
@@ -120,10 +119,7 @@ def looks_like_log(rows):
 
 
 def guess_delimiter(name, data):
-    """Return what parts the items of baskets (str, one sign): what leaves the fewest distinct ones.
-
-    DoubtError, with the number of items of both, if two signs fit nearly as well
-    """
+    """Return what parts the items of baskets (str, one sign): what leaves the fewest; DoubtError if two signs do."""
     from ..readers.foreign import Head
     from ..readers.layout import named
 
@@ -147,10 +143,7 @@ def guess_delimiter(name, data):
 
 
 def basket_reader(delimiter):
-    """Return the name of the reader of baskets with this delimiter (str); it is registered if it was not.
-
-    delimiter : str, a single ASCII sign, else ConfigError; a blank is the reader of text
-    """
+    """Return the name of the reader of baskets with this delimiter, a single ASCII sign, else ConfigError (str)."""
     from ..readers import READERS
 
     if delimiter == " ":
@@ -166,8 +159,8 @@ def basket_reader(delimiter):
 def read_baskets(source, *, delimiter, encoding="utf-8", lowercase=False):
     """Yield baskets as text: the delimiter becomes a blank, a blank inside a name ``_``, blanks beside names vanish.
 
-    Quotes are part of names: they do not keep a delimiter inside a name. InputError as the text reader's; or if two
-    names of the file become one that way, or one begins with a quote that it does not close.
+    InputError as the text reader's; or if two names of the file become one, or one begins with a quote that it does not
+    close, for quotes are part of names.
     """
     from ..readers.counting import LONGEST_TOKEN
     from ..readers.text import read_text

@@ -29,11 +29,7 @@ class Cooccurrence(Source):
 
     @classmethod
     def encode(cls, given, **shaping):
-        """Read a sparse matrix, whose row i, column j holds how often j was seen with i; any table as `Pairs` does.
-
-        A matrix may be damaged or malformed, not fit into memory, not be square (unless rectangular), have entries that
-        are negative or not finite, or another number of rows than there are names: InputError.
-        """
+        """Read a sparse matrix, whose row i, column j holds how often j was seen with i; any table as `Pairs` does."""
         from ..encoded.corpus import ItemsReport
         from ..encoded.matrices import is_matrix, load_matrix, numbered
         from ..encoded.pairs import RawPairs

@@ -174,15 +174,12 @@ class Chosen(str):
 
 
 def tokenizer_of(files, table, encoding):
-    """Return the tokenizer that the beginning calls for: ``whitespace`` for words set apart, or ``words``.
+    """Return the tokenizer that the beginning calls for (`Chosen`): ``whitespace`` for words set apart, or ``words``.
 
     Text is raw where words carry punctuation, one in a hundred or more, and more often than it stands alone: in
-    tokenised text it always stands alone, and in cleaned text there is none. A full stop counts at the end of a line,
-    for elsewhere it may be an abbreviation's.
-
-    files : as for `find_files`; of pipes and of what lies with ranks nothing is looked at
-    table : TextColumn or None; encoding : str
-    Returns a `Chosen`
+    tokenised text it always does, in cleaned text there is none. A full stop, which abbreviations have, counts at the
+    end of a line.
+    files : as for `find_files`, of which pipes and what lies with ranks are left out; table : TextColumn or None
     """
     text, where = _beginning(files, table, encoding)
     tokens = Counter(text.split())
@@ -242,10 +239,7 @@ def _cells(file, table, encoding, size):
 
 
 def about_words(words):
-    """Return what to do about a vocabulary that looks like text that nobody has taken apart (str), or None.
-
-    words : PackedStrings or list of str
-    """
+    """Return what to do about words (sequence of str) that look like text nobody has taken apart (str), or None."""
     some = list(words[:_WORDS])
     ends = [word for word in some if word.endswith(_PUNCTUATION) and any(map(str.isalnum, word))]
     if len(ends) > _MANY * len(some):

@@ -30,10 +30,7 @@ class Edges(Source):
 
     @classmethod
     def encode(cls, given, vocab_out=None, **shaping):
-        """Read edges, two nodes and perhaps a weight a row; the weights of equal edges are summed.
-
-        Files are tables or sparse matrices. Edges of a node with itself are left out.
-        """
+        """Read edges, two nodes and perhaps a weight a row, or sparse matrices; weights of equal edges are summed."""
         import numpy as np
 
         from ..encoded.corpus import ItemsReport
@@ -89,7 +86,6 @@ class Edges(Source):
 
 
 def _as_table(file):
-    """Return the sparse matrix that a file holds as an InMemoryTable; any other file as it is."""
     from ..encoded.matrices import is_matrix, load_matrix
     from ..readers.frames import InMemoryTable
 

@@ -68,10 +68,7 @@ class Pairs(Source):
 
 
 def pair_columns(given=None):
-    """Return the columns of a table of pairs, as `readers.tables.Tables` wants them; given : Input, which may name them
-
-    Without an Input no option names them.
-    """
+    """Return the columns of a table of pairs for `readers.tables.Tables`; given : Input that names them, or None"""
     from ..readers.layout import Column
 
     def column(key, *about, **more):
@@ -138,10 +135,7 @@ class WeightedPairs(Traversal):
         return whole._counted(pairs.row_weights, columns, drawn or pairs.row_weights.sum())
 
     def _counted(self, rows, columns, n_pairs=None):
-        """Return it with the pairs of each row and each column in an epoch, which are as their weights.
-
-        n_pairs : float, of an epoch; those of this traversal, if None
-        """
+        """Return it with the pairs of each row and column in an epoch, as their weights; n_pairs : float, all"""
         n_pairs = self.n_positions * self.mean_group if n_pairs is None else n_pairs
         return replace(self, pairs_of=(rows * (n_pairs / rows.sum()), columns * (n_pairs / rows.sum())))
 
