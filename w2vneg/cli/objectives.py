@@ -82,10 +82,7 @@ def objectives(name, plugin, check, bibtex, as_json, **given):
 
 
 def _check(name, entries, given, as_json):
-    """Print what was checked of the plugs called `name`, or of those that the preset `name` stands for.
-
-    given : dict, options to check them with; each plug takes those that it reads
-    """
+    """Print what was checked of the plugs called `name`, or of a preset's, each with what it reads of `given`."""
     from ..config import TrainConfig
     from ..config.table import options_read
     from ..run.checks import check_plug

@@ -84,10 +84,7 @@ def _columns(stream):
 
 
 class TrainingProgress:
-    """A listener of the trainer; a context manager that closes its line.
-
-    stream : file, standard error by default; source : str, what is trained on, as `TrainConfig.source`
-    """
+    """A listener of the trainer, and a context that closes its line; source : str, as `TrainConfig.source`."""
 
     def __init__(self, stream=None, source="text"):
         self.unit = TRAVERSALS[source].unit

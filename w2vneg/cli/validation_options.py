@@ -121,10 +121,7 @@ def files_of(flags, model):
 
 
 def validation_of(flags, encoded, config, model, note, mirror=None, chooses=True):
-    """Return the `Validation` of a run, or None if it has none; a resumed run knows its own.
-
-    chooses : bool, it decides on something, which a test set should not
-    """
+    """Return the `Validation` of a run, None without one; chooses : it decides something, as a test set should not."""
     best = None if model is None else model.best
     if model is not None and best is None and (flags.valid or flags.known):
         raise click.UsageError("the run to resume was not evaluated on held-out pairs; leave --valid out")
@@ -203,10 +200,7 @@ def warn_of_raw(validation, config, combinations, encoded, note):
 
 
 def warn_of_known(held, known, flag):
-    """Warn where pairs trained on compete with those of a split by pair, or of users and items, which are never them.
-
-    held : str, file of held-out pairs; known : what the user has asked to leave out; flag : str, that asks for it
-    """
+    """Warn where pairs trained on compete with those of a split; known : what the user leaves out by `flag`."""
     from ..data.splitfiles import known_beside
 
     if not known and (train := known_beside(held)) is not None:

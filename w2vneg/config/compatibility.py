@@ -32,10 +32,7 @@ def without_negatives(loss):
 
 
 def refuse_unread(plugs, given):
-    """Raise ConfigError if an option was given that nobody reads.
-
-    plugs : dict of kind -> options or None, those that are chosen; given : TrainConfig
-    """
+    """Raise ConfigError if `given` has an option that nobody reads; plugs : dict of kind -> options, or None."""
     loss, sampled = plugs["loss"], plugs["sampler"] is not None
     read = {name for chosen in plugs.values() if chosen is not None for name in options_of(chosen.plug)}
     for name, item in table().items():
@@ -231,10 +228,7 @@ def about_cosines(config):
 
 
 def settle_ranks(config, given):
-    """Return what becomes of the options of ranks that are left open (dict); config : RunSpec; given : TrainConfig.
-
-    ConfigError if one was given that nobody reads, or these ranks cannot train this
-    """
+    """Return what becomes of the options of ranks that are left open (dict); ConfigError if they are read by nobody."""
     if config.engine == "local":
         for name in OF_RANKS:
             if getattr(given, name) is not None and (name, getattr(given, name)) != ("ranks", 1):

@@ -76,10 +76,7 @@ class RunSpec(RunOptions):
         return dict.fromkeys(table()) | as_json(self.flat())
 
     def write(self, path: Path, told: Callable[[Any], Any] = lambda values: values) -> None:
-        """Write the config.json of a model folder: a dict for each plug, null without one, and for the run itself.
-
-        told : function of what is to be written, which returns what is written
-        """
+        """Write the config.json of a model folder: a dict for each plug, and for the run, as `told` returns it."""
         found = {"format": FORMAT} | {name: values and as_json(values) for name, values in self._parts().items()}
         path.write_text(json.dumps(told(found), indent=2, allow_nan=False) + "\n", encoding="utf-8")
 
@@ -140,10 +137,7 @@ def as_json(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def to_toml(values: dict[str, Any]) -> str:
-    """Return names and values, at the top level, as TOML text; what is None is left out.
-
-    values : dict of str -> bool, int, float, str, or a list of one of them
-    """
+    """Return names and values, of JSON's kinds or lists of them, at the top level as TOML text; None is left out."""
     return "".join(f"{k} = {json.dumps(v, ensure_ascii=False)}\n" for k, v in values.items() if v is not None)
 
 

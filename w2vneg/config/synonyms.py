@@ -109,10 +109,7 @@ def from_gensim(options):
 
 
 def hint_for(name, known):
-    """Return what to say of an unknown option: its name here, near spellings, or nothing. Begins with ``;`` or blank.
-
-    name : str, with _ for -; known : sequence of str, options
-    """
+    """Return what to say of an unknown option: its name here, near spellings, or nothing; begins with ``;`` if any."""
     if name in UNLIKE:
         return f"; {UNLIKE[name]}"
     if readers := readers_of(name):

@@ -82,10 +82,7 @@ def _environment(starts_one):
 
 
 def check_answers(address):
-    """Raise ConfigError if nobody listens at an address: Ray itself would wait for minutes.
-
-    address : str, HOST:PORT, ray://HOST:PORT, or auto: what Ray's environment variable or its file says
-    """
+    """Raise ConfigError if nobody listens at HOST:PORT, ray://HOST:PORT or auto: Ray would wait for minutes."""
     where, start = "", "start one with 'ray start --head', or leave --ray-address out"
     if address == "auto":
         path = Path(tempfile.gettempdir()) / "ray" / "ray_current_cluster"

@@ -18,11 +18,7 @@ from .engine import InMemoryEngine
 
 
 class DenseEngine(InMemoryEngine):
-    """Runs rounds of one model under a dense loss.
-
-    model : Model, its matrices become the engine's; walk : Walk; loss : Softmax; block : int, the largest number of
-        positions in a worker's block; config : RunSpec; l2 : L2, optional
-    """
+    """Runs rounds of one model under a dense loss; parameters as of `InMemoryEngine`, and l2 : L2, optional."""
 
     def __init__(self, model, walk, loss, block, config, l2=None):
         super().__init__(model, walk, block, config.workers, 0, config.seed)

@@ -12,10 +12,7 @@ _KEPT, _DRAWN, _ORDER = 1, 2, 3  # first word of a random stream's name: subsamp
 
 
 class Round(NamedTuple):
-    """A round of an epoch: every worker's block of the data.
-
-    number : int, its place in the epoch, from 0; blocks : int64, (workers, 2), [from, to) in positions of the walk
-    """
+    """A round of an epoch; blocks : int64, (workers, 2), every worker's, [from, to) in positions of the walk."""
 
     epoch: int
     number: int

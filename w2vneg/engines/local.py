@@ -64,10 +64,7 @@ class LocalEngine(InMemoryEngine):
         return weights / max(float(weights.sum()), 1e-300)
 
     def _decay_of(self, l2):
-        """Return how a pair shrinks the rows of each matrix that centres or targets are made of (dict of str -> array).
-
-        Rows that a plug trains for itself beside them are no part of the model.
-        """
+        """Return how a pair shrinks the rows of centres and targets, not those of plugs: dict of str -> array."""
         of_centres = {"vectors_in"} if self.inputs is None else {*self.inputs.rows}
         rates = {name: l2.rates(False, self._pairs_of(name)) for name in of_centres}
         return rates | {"vectors_out": l2.rates(True, self._pairs_of("vectors_out"))}
@@ -81,10 +78,7 @@ class LocalEngine(InMemoryEngine):
         return float(walk.centre_weights.sum()) * each * self._shares_of(name)
 
     def pulls(self, name, work, which):
-        """Return how far work takes some rows of a matrix to where they would settle, float64, at least 0.
-
-        work : float, pairs of one trainer, times the model's learning rate; which : slice, of the rows
-        """
+        """Return how far `work`, pairs of a trainer times alpha, takes rows to where they settle: float64, ≥ 0."""
         return _PULL * work * self._shares[name][which]
 
     @property
@@ -149,10 +143,7 @@ class LocalEngine(InMemoryEngine):
             sampler.refresh(self.vectors_in, self.vectors_out, centres, self._stream(*keys))
 
     def merge(self, work):
-        """Sum the changes of all workers' private rows into the shared rows (see `kernels.merge.merge_round`).
-
-        work : float, of one worker since the last merge, as `pulls` takes it
-        """
+        """Sum changes of all workers' private rows into the shared rows; work : of one worker, as `pulls` takes it."""
         if self.n_private:
             pulls = [self.pulls(name, work, slice(self.n_private)) for name in self.trained]
             matrices = [self.replicated[name] for name in self.trained]

@@ -23,10 +23,7 @@ def goes_to_disk(n_bytes):
 
 
 class Snapshot:
-    """Copies of matrices, taken again and again.
-
-    n_bytes : int, their sizes together, which stay the same
-    """
+    """Copies of matrices of `n_bytes` together, taken again and again."""
 
     def __init__(self, n_bytes):
         self._copies, self._file = [], None
@@ -57,10 +54,7 @@ class Snapshot:
             np.copyto(copy, matrix)
 
     def copies(self, matrices):
-        """Return what was taken last (list of float32 arrays, shaped as `matrices`), read-only.
-
-        Nothing is copied: they last beyond the snapshot, but only until it is taken again.
-        """
+        """Return what was taken last, shaped as `matrices`, read-only and not copied: good until it is taken again."""
         if self._file is None:
             return [np.broadcast_to(copy, copy.shape) for copy in self._copies]
         places = itertools.accumulate((matrix.nbytes for matrix in matrices), initial=0)

@@ -43,10 +43,7 @@ class Packed(NamedTuple):
 
 
 class Packer:
-    """Packs rows block by block, into room that the next ones take again.
-
-    n_rows, dim : int; dtype : str, of `config.options.DTYPES`
-    """
+    """Packs `n_rows` rows block by block, into room that the next ones take again."""
 
     def __init__(self, n_rows, dim, dtype):
         self._values, self._moved = np.empty((n_rows, dim), dtype), np.empty(n_rows, np.bool_)

@@ -164,10 +164,7 @@ class RayEngine(RanksEngine):
 
 
 class Crew:
-    """The actors of a run.
-
-    n_ranks, workers : int; address : str or None, as of `cluster.Connection`
-    """
+    """The actors of a run; parameters as of `cluster.Connection`."""
 
     def __init__(self, n_ranks, workers, address):
         self._connection = Connection(address, n_ranks, workers)
@@ -309,10 +306,7 @@ class Crew:
         return works, [rank.apply.remote(*merged) for rank in self.ranks]
 
     def measure(self, n_periods):
-        """Return the seconds of an exchange of all rows, and of an epoch's training in so many periods: (float, float).
-
-        The ranks' rows are to be loaded anew after it.
-        """
+        """Return seconds of an exchange of all rows and of an epoch's training; rows are to be loaded anew then."""
         returns = self.n_ranks + 1
         for number in range(2):  # the first time, compiled code is loaded
             task = Task(number, 0, number, n_periods, (1e-6, 1e-6))

@@ -169,10 +169,7 @@ def _centres(walk):
 
 
 def _estimate(walk, n_vocab, config, model, method, batch, products, remedy, share=1.0):
-    """Let `dense_cost` refuse what is out of reach; return what is to be told when training starts, a tuple.
-
-    share : float, part of the centres that has a product of its own
-    """
+    """Let `dense_cost` refuse what is out of reach; return what to tell; share : of centres with their own product."""
     centres = max(0, config.epochs - model.position.epoch) * _centres(walk) * share
     cost = dense_cost(method, n_vocab, config.dim, batch, products, centres, config.workers, remedy)
     return () if cost is None else (CostEstimated(method, n_vocab, cost.bytes, cost.seconds, cost.rate),)

@@ -53,8 +53,8 @@ class Run:
     data : as for `Word2Vec.fit`; None for the data of the model that is resumed
     vocab, vocab_out : Vocabulary or path, optional, fixed ones, in place of those that are chosen from the data
     mirror : str, optional, where named data are kept
-    given : TrainConfig, with what the data say of themselves; spec as `config`, with nothing left open; alpha_share :
-        float, how much smaller an update's alpha is for what was read
+    given : TrainConfig, with what the data say of themselves; `config` is a RunSpec of it, with nothing left open
+    alpha_share : float, how much smaller an update's alpha is for what was read
     W2vnegError if options, data and prior do not go together, or name what is not there
     """
 

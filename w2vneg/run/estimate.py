@@ -98,10 +98,7 @@ def estimate(config, encoded, *, validation=None, done=0.0, seconds=3.0):
 
 
 def estimate_of_types(config, n_types):
-    """Return an `Estimate` of memory and disk for so many words or items, by their number alone; seconds are 0.
-
-    config : TrainConfig; n_types : int, of each of the two matrices
-    """
+    """Return an `Estimate` of memory and disk by the number of words or items alone, of each of the two matrices."""
     config = without_ranks(config).resolved(cores=available_threads())
     row = 4 * config.dim
     matrices, letters = 2 * n_types * row, n_types * _LETTERS

@@ -87,10 +87,7 @@ def without_places(value):
 
 
 def read_model(folder):
-    """Return what `write_model` wrote, by the names of the fields of `Model` (dict).
-
-    InputError naming the file that is missing or does not fit
-    """
+    """Return what `write_model` wrote, by the fields of `Model` (dict); InputError names the file that does not fit."""
     folder = Path(folder)
     recover(folder)
     if not folder.is_dir():

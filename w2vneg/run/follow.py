@@ -12,10 +12,7 @@ _LAYOUT = "{desc} {percentage:3.0f}%|{bar}| {elapsed}<{remaining}{postfix}"
 
 
 def log(event):
-    """Hand an event to the logger ``w2vneg``: rounds as DEBUG, setbacks as WARNING, all others as INFO.
-
-    The record has it as ``record.event``; the message has its figures in words.
-    """
+    """Hand an event to the logger ``w2vneg``, its figures in words, with ``record.event``; rounds are DEBUG."""
     if LOG.isEnabledFor(event.level):
         figures = {name: value for name, value in event.as_dict().items() if value is not None}
         name = figures.pop("event")

@@ -54,12 +54,7 @@ class WarmStart:
 
     @classmethod
     def of(cls, source, freeze=False):
-        """Read a model folder or a ``.bin`` of fastText's, whose two matrices are taken, or a file of vectors.
-
-        source : path, `Vectors` or `Model`
-
-        InputError if there is no such file, or it is damaged
-        """
+        """Read a model or a ``.bin`` of fastText's, whose two matrices are taken, or vectors; InputError if damaged."""
         name = str(source) if isinstance(source, str | Path) else "the model"
         if isinstance(source, str | Path):
             kind = detect(source)
@@ -116,10 +111,7 @@ class WarmStart:
             )
 
     def begin(self, model):
-        """Write the rows that both know into a fresh model, which has all of its matrices.
-
-        Returns int: how many of its centres begin here; ConfigError if that is none, or everything is frozen
-        """
+        """Write what both know into a fresh model; return of how many centres; ConfigError for none, or all frozen."""
         found = int((self.words.find_all(model.vocab.words) >= 0).sum())
         if not found:
             raise ConfigError(

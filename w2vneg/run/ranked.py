@@ -173,10 +173,7 @@ def _ray(data, config, model, start):
 
 
 def reads_by_rank(given, config):
-    """Tell whether each rank is to read its own part of an `Input`: the path says so, or a cluster is named.
-
-    ConfigError if the path says so and the source has no parts.
-    """
+    """Tell whether ranks read parts of an `Input`: a path says so (ConfigError without parts), or a cluster."""
     if config.engine == "local" or given.in_memory or "-" in given.files:
         return False
     of_ranks = any(RANK in file for file in given.files)

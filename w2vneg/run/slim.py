@@ -137,10 +137,7 @@ class Slim(Recommender):
         self.model: SlimModel | None = None
 
     def fit(self, data: Input | Encoded) -> Slim:
-        """Learn from users and items or baskets: an `Input` of "pairs", "ratings" or "baskets", or encoded data.
-
-        ConfigError, InputError if data are no such, cannot be read, or nobody has two items
-        """
+        """Learn from an `Input` of "pairs", "ratings" or "baskets", or encoded data; ConfigError or InputError else."""
         from ..vectors.evaluation.scores import default_of, fit_weights
 
         given = data

@@ -208,11 +208,7 @@ class Trainer:
             raise
 
     def _checkpoint(self, clock, good, healthy):
-        """Save the model within an epoch if that is due.
-
-        good : Progress, of the state to go back to; healthy : bool, the latest state is known to be; one that is not is
-            left to the next check
-        """
+        """Save the model within an epoch if that is due; good : to go back to; healthy : the latest state is."""
         if self.checkpoints is None or not self.checkpoints.due() or not (healthy or self.engine.healthy()):
             return
         with clock.stopped():

@@ -43,10 +43,7 @@ class Metric:
 
     @classmethod
     def parse(cls, text):
-        """Read ``mpr``, ``ndcg@15`` or another figure that has a name for this in `METRICS`, or one of `set_names`.
-
-        ConfigError for anything else.
-        """
+        """Read ``mpr``, ``ndcg@15`` or another name in `METRICS`, or of `set_names`; ConfigError for anything else."""
         text = str(text).strip().lower()
         if text in set_names():
             return cls(text)
@@ -139,10 +136,7 @@ class Validation:
         return through or self._out_of_patience(best) or passed(epoch) > passed(best.last_epoch)
 
     def evaluate(self, model, epoch, through):
-        """Evaluate the model, and end the run if that is due.
-
-        Yields `Validated` unless this very state was evaluated before, then `BestRestored` if the run is over
-        """
+        """Evaluate the model unless this very state was; end the run if that is due. Yields Validated, BestRestored."""
         best = model.best
         if best.last_epoch is None or abs(best.last_epoch - epoch) > _SAME_POINT:
             yield self._evaluated(model, epoch)

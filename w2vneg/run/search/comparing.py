@@ -132,10 +132,7 @@ def read_compared(folder):
 
 
 def interval(values):
-    """Return the mean of numbers and the ends of its 95 % interval by Student's t: (float, float, float).
-
-    The ends are None for fewer than two, and so is the mean of none.
-    """
+    """Return a mean and the ends of its 95 % interval by Student's t; None for what too few numbers do not say."""
     if not values:
         return None, None, None
     mean = float(np.mean(values))

@@ -129,10 +129,7 @@ def check_combinations(config, combinations):
 
 
 def _run(encoded, config, options, validation, listeners, should_prune, place):
-    """Train one trial; return (Trial, or None if it was interrupted before its end; whether Ctrl-C was pressed).
-
-    should_prune : callable, tells of an event whether the run is to end; place : Path or None, where its model is kept
-    """
+    """Train one trial; return (Trial, None if it was interrupted; whether Ctrl-C was pressed); place : of its model."""
     if place is not None and place.exists():
         return _evaluated(place, encoded, config, options, validation), False
     begun, hopeless = time.perf_counter(), []
