@@ -294,25 +294,25 @@ def test_the_command_line_grows_a_model(first, tmp_path, monkeypatch, run_cli):
 
 
 def test_newer_text_moves_what_was_learnt_as_far_as_it_weighs(first, tmp_path, monkeypatch, run_cli):
-    """Alpha times the root of the newer text's share, unless it is given; an update of an update begins anew."""
+    """Alpha times the newer text's share, unless it is given; an update of an update begins anew."""
     monkeypatch.chdir(tmp_path)
     first.save("m")
     (tmp_path / "newer").write_text("a b c d\n" * 10)
     flags = "--corpus", "newer", "--min-count", 1, "--quiet"
     result = run_cli("train", "--update", "m", "--corpus", "newer", "--save-model", "n")
-    assert "Newer text is 25% of all: --alpha 0.025, not the model's 0.05" in result.err, result.err
-    assert Model.load("n").config.alpha == 0.025 and Model.load("n").config.min_alpha == 2.5e-6
+    assert "Newer text is 25% of all: --alpha 0.0125, not the model's 0.05" in result.err, result.err
+    assert Model.load("n").config.alpha == 0.0125 and Model.load("n").config.min_alpha == 1.25e-6
     assert run_cli("train", "--update", "n", *flags, "--save-model", "o").code == 0
-    assert Model.load("o").config.alpha == pytest.approx(0.05 * (40 / 200) ** 0.5)
+    assert Model.load("o").config.alpha == pytest.approx(0.05 * (40 / 200))
     assert run_cli("train", "--update", "m", *flags, "--alpha", 0.05, "--save-model", "p").code == 0
     assert Model.load("p").config.alpha == 0.05
-    for changes, alpha in (({}, 0.025), ({"alpha": 0.05}, 0.05)):
+    for changes, alpha in (({}, 0.0125), ({"alpha": 0.05}, 0.05)):
         word2vec = Word2Vec.load("m", **changes)
         word2vec.fit("newer", update=True)
         assert word2vec.model.config.alpha == alpha and word2vec.config.alpha == 0.05
     word2vec = copy.copy(first)
     word2vec.fit([["a", "b", "c", "d"]] * 10, update=True, freeze=False)
-    assert word2vec.model.config.alpha == 0.025
+    assert word2vec.model.config.alpha == 0.0125
 
 
 @pytest.mark.parametrize(

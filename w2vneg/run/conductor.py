@@ -175,8 +175,8 @@ class Run:
         alpha = self.config.alpha
         assert alpha is not None
         return (
-            f"Newer text is {self.alpha_share**2:.0%} of all: --alpha {alpha:.3g}, not the model's "
-            f"{alpha / self.alpha_share:.3g}: lower by the root of that share, so that old words keep what they learnt."
+            f"Newer text is {self.alpha_share:.0%} of all: --alpha {alpha:.3g}, not the model's "
+            f"{alpha / self.alpha_share:.3g}, so that old words keep what they learnt."
         )
 
 

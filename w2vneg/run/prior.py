@@ -220,14 +220,14 @@ class Prior:
         return (self.model.phrases or None) if self.model is not None and given in ((), (AUTO,)) else None
 
     def alpha_share(self, n_new: int) -> float:
-        """Return what alpha is multiplied by where a text goes on with `n_new` words: √(new / (old + new)), else 1.
+        """Return what alpha is multiplied by where a text goes on with `n_new` words: new / (old + new), else 1.
 
         So newer text moves what was learnt as far as it weighs, and new words still learn. Chosen on development data
-        (docs/text.md).
+        (docs/journal/2026-11-26-text.md).
         """
         if self.own_alpha or self.freeze or self.model is None or not self.model.config.traversal.of_words:
             return 1.0
-        return (n_new / max(1, n_new + int(self.model.vocab.counts.sum()))) ** 0.5
+        return n_new / max(1, n_new + int(self.model.vocab.counts.sum()))
 
     def as_dict(self) -> dict[str, Any]:
         """Return what a model folder keeps of how its run began; a resumed run has it already."""

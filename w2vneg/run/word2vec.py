@@ -162,7 +162,7 @@ class Word2Vec(Recommender):
         update : bool
             Begin with the model that was loaded or trained before, and keep all of its words: the vocabulary grows by
             those of the corpus, counts add up. The corpus is read twice; it alone is trained on. Of a text alpha is the
-            model's times √(new / (old + new) words). A model of users and items goes on with the pairs that it keeps,
+            model's times new / (old + new) words. A model of users and items goes on with the pairs that it keeps,
             too, gently: a fifth of alpha, a twentieth of the epochs. Both hold unless they have been changed.
         freeze : bool
             Rows that begin with those of `init`, or of the former model, do not move; the others are trained, against
