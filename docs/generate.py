@@ -136,6 +136,9 @@ def _cell(text):
     return str(text).replace("|", "\\|")
 
 
+_OWN = {"evaluate_similarity", "evaluate_analogy", "encode"}  # of what stands among gensim's names
+
+
 def api_page():
     """Return docs/api.md (str): public classes with their methods, from docstrings."""
     import w2vneg
@@ -159,16 +162,25 @@ def api_page():
 
 
 def _class(name, cls):
+    from w2vneg.vectors import keyed
+
     signature = "" if issubclass(cls, BaseException) else _signature(cls.__init__)
     yield f"### {name}"
     yield ""
     yield f"```\n{name}{signature}\n\n{inspect.getdoc(cls)}\n```"
+    gensims = vars(keyed.Keyed).keys() - _OWN if issubclass(cls, keyed.Keyed) else ()
     for method, value in _members(cls):
+        if method in gensims:
+            continue
         function = value.__func__ if isinstance(value, classmethod | staticmethod) else value
         if method.startswith("_") or not inspect.isfunction(function) or not function.__doc__:
             continue
         yield ""
         yield f"```\n{name}.{method}{_signature(function)}\n\n{inspect.getdoc(function)}\n```"
+    if gensims:
+        listed = ", ".join(f"`{one}`" for one in sorted(gensims) if not one.startswith("_"))
+        yield ""
+        yield f"As gensim's KeyedVectors have them, see `help({name})`: {listed}."
 
 
 def _members(cls):
