@@ -327,13 +327,14 @@ def test_the_command_writes_tables_and_options_that_train_takes(folder, run_cli)
     values = [float(row["nll"]) for row in rows]
     assert values == sorted(values)
     assert {row["alpha"] for row in rows[:2]} == {"0.1"}
-    assert all(float(row["seconds"]) > 0 and row["reason"] == "" for row in rows)
+    assert all(row["reason"] == "" for row in rows)
     lines = Path("out/trials.md").read_text().splitlines()
     assert len(lines) == 6
     assert [cell.strip() for cell in lines[2].strip("|").split("|")] == list(rows[0].values())
     document = json.loads(result.out)
     assert document["metric"] == "nll" and document["complete"] is True
     assert document["rows"][0]["options"] == document["best"]
+    assert all(row["seconds"] > 0 for row in document["rows"])
     assert re_best(Path("out/best.toml").read_text()) == {
         "corpus": [os.path.abspath("corpus.txt")],
         "tokenizer": "whitespace",

@@ -248,7 +248,7 @@ def _table(rows, metric):
         figure = lambda value, digits=6: "" if value is None else f"{value:.{digits}g}"  # noqa: E731
         line += [*map(figure, (row.value, row.low, row.high)), str(row.seeds), figure(row.epoch, 4)]
         line += [figure(row.figures.get(name)) for name in others]
-        table.append([*line, f"{row.seconds:.2f}" if row.seconds >= 0.1 else f"{row.seconds:.2g}", row.reason or ""])
+        table.append([*line, f"{row.seconds:.2f}", row.reason or ""])
     return table
 
 
