@@ -29,7 +29,7 @@ from .tables import echo_json
     "--unknown",
     "What a name gets that the model does not know: no list, or the most popular targets.",
     type=click.Choice(["error", "skip", "popular"]),
-    default_text="error, with --queries skip",
+    default_text="error; skip with --queries or --fold-in",
 )
 @fold_in_option
 @option("--new-user", "Treat ITEMs as the history of a new user, of a model of users.", is_flag=True)
