@@ -2,6 +2,7 @@
 
 import json
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -99,3 +100,17 @@ def test_the_commands(tmp_path, run_cli, parts, vectors, monkeypatch):
     assert result.code == 0 and json.loads(result.out)["fitted_on"], result.err
     result = run_cli("eval", "classify", "vectors.txt", "labels.tsv", "--shares=0.5", "--seeds=2")
     assert result.code == 0 and "50%" in result.out and "2 labels, 1.00 for each" in result.out, result.err
+
+
+def test_what_was_trained_on_the_held_out_edges_is_warned_of(tmp_path, monkeypatch, run_cli):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"a{i},a{(i * 7 + k) % 40}\n" for i in range(40) for k in (1, 2, 3)]
+    Path("all.csv").write_text("source,target\n" + "".join(rows))
+    assert run_cli("split", "--edges", "all.csv", "--out", "parts").code == 0
+    small = "--dim=4", "--epochs=1", "--workers=1", "--walks-per-node=1", "--walk-length=5"
+    for data, leak in (("all.csv", True), ("parts/train.tsv", False)):
+        trained = run_cli("train", "--edges", data, "--save-model", "nodes", "--force", *small)
+        assert trained.code == 0, trained.err
+        told = run_cli("eval", "links", "nodes", "parts/test.tsv", "--seeds=1")
+        assert told.code == 0, told.err
+        assert ("the model was trained on" in told.err) == leak, told.err

@@ -1,6 +1,7 @@
 """`w2vneg eval`: vectors against human scores, edges and labels, matrices against held-out text and pairs."""
 
 import os
+from contextlib import suppress
 
 import click
 
@@ -176,7 +177,8 @@ def links(vectors, test, train, valid, seeds, readout, as_json):
     if train is None:
         raise click.UsageError(f"{test} is no part of a split; name the edges that the vectors know with --train")
     if os.path.isdir(vectors):
-        warn_of_trained(Model.load(vectors), test)
+        with suppress(W2vnegError):  # of another program
+            warn_of_trained(Model.load(vectors), test)
     result = evaluate_links(Vectors.load(vectors, readout=readout), test, train=train, valid=valid, seeds=seeds)
     if as_json:
         return echo_json({"vectors": vectors, **result.as_dict()})
