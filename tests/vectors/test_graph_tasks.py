@@ -100,6 +100,11 @@ def test_the_commands(tmp_path, run_cli, parts, vectors, monkeypatch):
     assert result.code == 0 and json.loads(result.out)["fitted_on"], result.err
     result = run_cli("eval", "classify", "vectors.txt", "labels.tsv", "--shares=0.5", "--seeds=2")
     assert result.code == 0 and "50%" in result.out and "2 labels, 1.00 for each" in result.out, result.err
+    for more, unknown in (("", 0), ("other\t1\n", 1)):
+        labels = "node\tlabel\n" + "".join(f"{node}\t{block}\n" for node, block in BLOCK.items()) + more
+        (tmp_path / "labels.tsv").write_text(labels.replace("\t1\n", f"\t{next(iter(BLOCK.values()))}\n"))
+        told = json.loads(run_cli("eval", "classify", "vectors.txt", "labels.tsv", "--shares=0.5", "--json").out)
+        assert (told["unknown"], told["labels"]) == (unknown, 2)  # the heading is no node
 
 
 def test_what_was_trained_on_the_held_out_edges_is_warned_of(tmp_path, monkeypatch, run_cli):
