@@ -183,9 +183,9 @@ def _count(which):
 def _fields(vocab):
     """Return the names as fields of a tab-separated file, each with its tab: a quote in a name is quoted."""
     fields = []
-    writer = csv.writer(SimpleNamespace(write=fields.append), delimiter="\t", lineterminator="\t")
+    writer = csv.writer(SimpleNamespace(write=fields.append), delimiter="\t", lineterminator="\n")
     writer.writerows((word,) for word in vocab.words)
-    return fields
+    return [field[:-1] + "\t" for field in fields]
 
 
 def _write_pairs(path, matrix, head, heads, tails):
