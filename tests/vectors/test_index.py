@@ -75,7 +75,8 @@ def test_one_index_serves_any_share_of_popularity(tmp_path, options):
         apart = queries @ found.matrix.T - factor * scores
         assert np.ptp(apart, axis=1).max() < 1e-4  # the same but for a constant
         assert recall(neighbours(tmp_path / "index", queries), found.matrix, queries, found.words) >= 0.95
-    full = Word2Vec(dim=8, epochs=1, min_count=1, loss="fs", rectangular=True)
-    full.fit(Input("pairs", rows))
-    with pytest.raises(ConfigError, match="popularity is in the dot products"):
-        full.read_out("corrected")
+    for loss in ("fs", "us"):
+        other = Word2Vec(dim=8, epochs=1, min_count=1, loss=loss, rectangular=True)
+        other.fit(Input("pairs", rows))
+        with pytest.raises(ConfigError, match="popularity is in the dot products"):
+            other.read_out("corrected")

@@ -1,7 +1,6 @@
 """`w2vneg eval`: vectors against human scores, edges and labels, matrices against held-out text and pairs."""
 
-import os
-from contextlib import suppress
+from pathlib import Path
 
 import click
 
@@ -167,18 +166,16 @@ def links(vectors, test, train, valid, seeds, readout, as_json):
     scikit-learn.
     """
     from ..data.splitfiles import parts_beside
-    from ..run.model import Model
     from ..vectors import Vectors
     from ..vectors.evaluation import evaluate_links
     from ..vectors.evaluation.graph_tasks import NULL
+    from ..vectors.formats.folder import input_of
 
     beside = parts_beside(test)
     train, valid = train or beside.get("train"), valid or beside.get("valid")
     if train is None:
         raise click.UsageError(f"{test} is no part of a split; name the edges that the vectors know with --train")
-    if os.path.isdir(vectors):
-        with suppress(W2vnegError):  # of another program
-            warn_of_trained(Model.load(vectors), test)
+    warn_of_trained(input_of(Path(vectors)).get("files", ()), test)
     result = evaluate_links(Vectors.load(vectors, readout=readout), test, train=train, valid=valid, seeds=seeds)
     if as_json:
         return echo_json({"vectors": vectors, **result.as_dict()})

@@ -79,7 +79,7 @@ def ranking(model, test, exclude_known, include_known, train, samples, no_baseli
         refuse_new_users(test, "give --fold-in {}")
         warn_of_known(test, exclude_known or loaded.known is not None or include_known, "--exclude-known")
     if os.path.isfile(test):
-        warn_of_trained(loaded, test)
+        warn_of_trained(() if loaded.known is not None else loaded.origin.input.get("files", ()), test)
     evaluation = evaluate_with_baselines(
         loaded,
         test,
@@ -151,7 +151,7 @@ def _verdict(evaluation):
     figures = f"{_words(name)} {own:.4f}, popularity {popular:.4f}"
     if own > popular:
         slim = results[SLIM].by_name()[name] if SLIM in results else 0.0
-        behind = f", but 'w2vneg slim' is better: {slim:.4f}" if slim > own else ""
+        behind = f"; not than 'w2vneg slim', {slim:.4f}" if slim > own else ""
         return f"Better than popularity: {figures}{behind}. More figures, with intervals: --all."
     return (
         f"Warning: not better than popularity: {figures}. Train with more --epochs, look at what was read, or take "

@@ -90,11 +90,9 @@ def _write_many(model, queries, out, k, exclude_known, score, fold_in, unknown, 
         ids_of(loaded, strange)  # which says what is wrong with the first
     if strange:
         what = "the most popular targets" if unknown == "popular" else "no list"
-        of = f"{len(strange):,} of {len(strange) + len(centres):,}"
-        told = (
-            f"{fold_in}: {of} users have no known item" if folded else f"{queries}: {of} names are unknown to the model"
-        )
-        note(f"{told}: {what}.")
+        which = "users have no known item" if folded else "names are unknown to the model"
+        file, n = fold_in if folded else queries, len(strange)
+        note(f"{file}: {n:,} of {n + len(centres):,} {which}: {what}.")
     if unknown != "popular":
         strange = []
     with byte_progress("recommending", unit="lists") as progress:
@@ -111,7 +109,8 @@ def _write_many(model, queries, out, k, exclude_known, score, fold_in, unknown, 
 
         words = [*loaded.vocab.words, *strange] if strange else loaded.vocab.words
         write_recommendations(out, blocks(), words, loaded.vocab_out.words, names)
-    note(f"Wrote {len(centres) + len(strange):,} lists to {out}.")
+    n = len(centres) + len(strange)
+    note(f"Wrote {n:,} list{'s' * (n != 1)} to {out}.")
 
 
 def _list_one(

@@ -210,11 +210,11 @@ def warn_of_known(held, known, flag):
         )
 
 
-def warn_of_trained(model, held):
-    """Warn where a model of items was trained on a file of held-out pairs, or on what it was split from."""
+def warn_of_trained(files, held):
+    """Warn where the files of a model's data hold a file of held-out pairs, or are what it was split from."""
     from ..data.splitfiles import trained_on
 
-    file = None if model.known is not None else trained_on(held, model.origin.input.get("files", ()))
+    file = trained_on(held, files)
     if file is not None:
         note(f"Warning: the model was trained on {file}, which has these pairs, too; that says nothing of new ones.")
 

@@ -66,7 +66,7 @@ class CorrectedOutputs(Readout):
 
     def read(self, trained, vectors):
         factor, log_noise = (1.0, None) if trained.law is None else trained.law()
-        if log_noise is None:
+        if log_noise is None or not np.ptp(log_noise):
             raise ConfigError(
                 "read-out corrected has nothing to add: popularity is in the dot products of this objective already; "
                 "take --readout out"

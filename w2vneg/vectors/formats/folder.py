@@ -67,16 +67,16 @@ def read(path, readout=None, spell=False):
             raise InputError(
                 f"{path / 'grams_in.npy'}: its {len(rows):,} rows are not the n-grams of vocab.tsv{_REMEDY}"
             )
-    noun = noun_of(_kind(path), spec.source.name, rectangular, of_columns)
+    noun = noun_of(input_of(path).get("kind"), spec.source.name, rectangular, of_columns)
     return Stored(vocab.words, vectors, counts, spellings, noun, spec.lowercase, chain.rules)
 
 
-def _kind(path):
-    """Return which source the run has read (str), None if that is not known."""
+def input_of(path):
+    """Return what the run of a model folder has read, as `Input.as_dict` has it; {} if that is not known."""
     try:
-        return read_json(path / "corpus.json")["input"]["kind"]
-    except (InputError, KeyError, TypeError):
-        return None
+        return dict(read_json(path / "corpus.json")["input"])
+    except (InputError, KeyError, TypeError, ValueError):
+        return {}
 
 
 def _matrix(path, n_words=None):
