@@ -555,7 +555,7 @@ def test_what_is_told_at_the_end_needs_memory_and_loses_nothing(folder, train, m
     monkeypatch.setattr(results, "tell_what_next", fail)
     result = train()
     assert result.code == 0
-    assert result.err.endswith("How good the vectors are is not told: not enough memory.\n")
+    assert result.err.endswith("The vectors are not scored: not enough memory.\n")
 
 
 @pytest.mark.skipif(os.name != "posix" or sys.platform == "darwin", reason="names are UTF-8 on this system")

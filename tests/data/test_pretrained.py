@@ -93,8 +93,8 @@ def test_a_file_of_that_name_comes_first(tmp_path, monkeypatch):
     [
         (b"other", {}, "did not give glove-wiki-gigaword-50.gz as known: expected md5 "),
         (PACKED, {"parts": 2}, "in 2 parts; download and join them"),
-        (PACKED, {"checksum": None}, "does not tell the file and the checksum"),
-        (PACKED, {"file_name": "../x.gz"}, "does not tell the file and the checksum"),
+        (PACKED, {"checksum": None}, "has no file and checksum"),
+        (PACKED, {"file_name": "../x.gz"}, "has no file and checksum"),
     ],
 )
 def test_what_is_not_as_the_catalog_says_is_refused(served, monkeypatch, content, facts, said):

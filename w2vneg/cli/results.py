@@ -193,7 +193,7 @@ def tell_of_results(word2vec, complete, output, folder, mirror, note):
             tell_how_good(vectors, mirror, note)
         tell_what_next(vectors, output, folder, config.traversal.recommends, note)
     except MemoryError:  # what was trained is kept
-        note("How good the vectors are is not told: not enough memory.")
+        note("The vectors are not scored: not enough memory.")
 
 
 def tell_of_loss(history, note):

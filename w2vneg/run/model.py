@@ -40,7 +40,7 @@ class Model:
     contexts: np.ndarray | None = None  # float32, (n_vocab, dim), what stands around, for some read-outs
     frozen: dict = field(default_factory=dict)  # matrix -> bool (rows,), which never move; without one that has none
     phrases: tuple = ()  # of Phrase, those that were joined in its text
-    known: Any = None  # csr_matrix of ones, what each user had in training, where it is kept
+    known: Any = None  # csr_matrix of weights, what each user had in training, where it is kept
 
     def __post_init__(self):
         self.vocab_out = self.vocab_out or self.vocab

@@ -247,7 +247,7 @@ def _fetch_vectors(name, catalog, folder, kept):
     except (ValueError, KeyError, TypeError):
         usable = False
     if not usable or "/" in facts["file_name"]:
-        raise DataError(f"{catalog} does not tell the file and the checksum of {name}; download the file by hand")
+        raise DataError(f"{catalog} has no file and checksum of {name}; download the file by hand")
     if facts.get("parts", 1) != 1:
         raise DataError(f"{catalog} has {name} in {facts['parts']} parts; download and join them, and name that file")
     with tqdm(desc=f"fetching {name}", unit="B", unit_scale=True, disable=None) as bar:

@@ -82,7 +82,7 @@ def find_columns(where, columns, head):
     words = {key: f"{meaning}s" for key, meaning in meanings.items()} if labels.two_kinds else {}
     labels.said = tuple(_said(columns, places, head, words))
     weight = next((column for column in columns if column.kind == "weight"), None)
-    if weight is not None and weight.asked is None and places[weight.key] is not None and not head.named:
+    if weight is not None and weight.requested is None and places[weight.key] is not None and not head.named:
         labels.guessed = True
         numbers = _numbers(head.cells[places[weight.key]])
         if len(numbers) >= 10 and _like_ratings(numbers) and max(numbers) in (5, 10) and median(numbers) >= 3:
@@ -116,38 +116,40 @@ class _Guess:
                 self.order = self.order[1:]
 
     def places(self):
-        asked = {c.key: self._asked(c) for c in self.columns if c.asked is not None}
-        open_names = [c for c in self.columns if c.asked is None and c.means and c.kind == "name"]
-        found = asked | self._names(open_names, set(asked.values()))
+        requested = {c.key: self._requested(c) for c in self.columns if c.requested is not None}
+        open_names = [c for c in self.columns if c.requested is None and c.means and c.kind == "name"]
+        found = requested | self._names(open_names, set(requested.values()))
         for column in self.columns:
             if column.key not in found:
                 found[column.key] = self._other(column, set(found.values()))
         return {column.key: found[column.key] for column in self.columns}
 
-    def _asked(self, column):
-        asked, head = column.asked, self.head.names
-        if asked == NONE and column.kind == "weight" and NONE not in head:
+    def _requested(self, column):
+        requested, head = column.requested, self.head.names
+        if requested == NONE and column.kind == "weight" and NONE not in head:
             return None
-        if not isinstance(asked, str) or asked.isdecimal():
-            return self._within(column, int(asked) - 1, asked)
-        if asked not in head:
+        if not isinstance(requested, str) or requested.isdecimal():
+            return self._within(column, int(requested) - 1, requested)
+        if requested not in head:
             head = list(map(without_kind, head))
-        if asked not in head:
-            hint, shown = did_you_mean(asked, self.head.names, shown=-1), ", ".join(self.head.names)[:500]
+        if requested not in head:
+            hint, shown = did_you_mean(requested, self.head.names, shown=-1), ", ".join(self.head.names)[:500]
             raise InputError(
-                f"{self.where}: no column is called {asked!r} ({column.option}){hint} The columns are: {shown}"
+                f"{self.where}: no column is called {requested!r} ({column.option}){hint} The columns are: {shown}"
             )
-        if head.count(asked) > 1:
-            both = " and ".join(str(i + 1) for i, cell in enumerate(head) if cell == asked)
-            raise InputError(f"{self.where}: {asked!r} stands over the columns {both}; give {column.option} the number")
-        return head.index(asked)
+        if head.count(requested) > 1:
+            both = " and ".join(str(i + 1) for i, cell in enumerate(head) if cell == requested)
+            raise InputError(
+                f"{self.where}: {requested!r} stands over the columns {both}; give {column.option} the number"
+            )
+        return head.index(requested)
 
-    def _within(self, column, place, asked):
+    def _within(self, column, place, requested):
         if 0 <= place < len(self.head.names):
             return place
         shown = ", ".join(self.head.names)[:500]
         raise InputError(
-            f"{self.where}: there is no column {asked} ({column.option}), only {len(self.head.names)}: {shown}; "
+            f"{self.where}: there is no column {requested} ({column.option}), only {len(self.head.names)}: {shown}; "
             "give its name or number, or another --delimiter"
         )
 
@@ -315,7 +317,7 @@ def _said(columns, places, head, words):
         elif column.kind == "weight":
             behind = range(1 + max(place for place in places.values() if place is not None), len(head.names))
             idle = [at for at in behind if head.named and head.numeric[at] and meant_by(head.names[at]) is None]
-            ours = len(idle) == 1 and column.option.startswith("--") and column.asked is None
+            ours = len(idle) == 1 and column.option.startswith("--") and column.requested is None
             more = f", {column.option} {head.names[idle[0]]} would take the numbers of that column" if ours else ""
             yield f"weight none{more}"
         elif column.kind == "time":

@@ -115,7 +115,7 @@ class InMemoryTable:
             for column, some in zip(self.columns, cells, strict=True)
         ]
         if self.matrix is not None:  # its columns are known, and its third is the weight
-            columns = [replace(c, asked=c.asked or c.default) if c.default in (1, 2, 3) else c for c in columns]
+            columns = [replace(c, requested=c.requested or c.default) if c.default in (1, 2, 3) else c for c in columns]
         found, labels = find_columns(self.name, columns, Head(self.head, self.named, numeric, cells))
         n_rows = rows_at_once(columns)
         for start in range(0, len(self), n_rows):

@@ -28,7 +28,7 @@ class Column:
     key : str, by which a batch has it; option : str, the option that names it, for messages
     kind : "name" (a word), "number", "weight" (0 or more; without a header where numbers stand that may be weights),
         "amount" (0 or more, or nothing; where numbers stand), "time" or "text"
-    asked : str or int, its name in the header or its number from 1 on; None for what the names say, else `default`
+    requested : str or int, its name in the header or its number from 1 on; None for what the names say, else `default`
     default : int, a number from 1 on, or None for a column that need not be there
     means : tuple of str, what its name may mean (`column_names`), the likeliest first; of two columns of names, the
         meanings at one place go together; words : str, what it holds, in words
@@ -39,7 +39,7 @@ class Column:
     key: str
     option: str
     kind: str
-    asked: str | int | None = None
+    requested: str | int | None = None
     default: int | None = None
     means: tuple = ()
     words: str = ""
@@ -84,7 +84,7 @@ def find_layout(name, sample, columns, delimiter=None, header=None, quoting=True
     """
     n_blank = sample[: len(sample) - len(sample.lstrip())].count("\n")
     where = f"{name}:{n_blank + 1}"
-    names = [c.asked for c in columns if isinstance(c.asked, str) and not c.asked.isdecimal()]
+    names = [c.requested for c in columns if isinstance(c.requested, str) and not c.requested.isdecimal()]
     of_text = columns[0].kind == "text"
     chosen = delimiter or _found_delimiter(where, sample, names, of_text)
     rows = rows_of(sample, chosen, quoting)

@@ -219,7 +219,7 @@ def read_records(name, blocks, form, columns, times, bad=None):
     bad : Counter, in which lines that are no such rows are counted; the first is refused if None
     InputError, with its line, for a row that is none, or has nothing or something nested where a cell is needed
     """
-    columns = [replace(c, asked=c.asked or c.key) if c.key in form.ends else c for c in columns]
+    columns = [replace(c, requested=c.requested or c.key) if c.key in form.ends else c for c in columns]
     found, n_lines = None, 0
     for block in blocks:
         rows, numbers = [], []

@@ -163,7 +163,7 @@ def size_of(path):
     with _told(path, "cannot be found"):
         size = fs.info(place)["size"]
     if size is None:
-        raise InputError(f"{path}: its server does not tell its length, so it cannot be dealt out; give ranks files")
+        raise InputError(f"{path}: its server sends no length, so it cannot be dealt out; give ranks files")
     return size
 
 
