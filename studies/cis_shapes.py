@@ -169,7 +169,7 @@ softmax itself, in rows that end in "rolling" among 64 candidates. PopS is log-u
 log Q added. Alpha falls from .1, and each method has the number of epochs ({epochs}) that was best for it on a draw of
 its own; then {seeds} new draws of shape and pairs. No pairs are held out: the truth is known.
 
-Accuracy is the share of cells that are right, in %. "sizes known": each column's best-scored cells, as many as there truly
+Accuracy is the share of right cells, in %. "sizes known": each column's best-scored cells, as many as there truly
 are (evaluates the order within columns only). "one cut of s": all cells whose score exceeds one number, the best there
 is. "one cut of g": the same for g(j | i) = softmax of the scores. Claims are judged by the first.
 
