@@ -8,6 +8,7 @@ from .explore import explore
 from .graphs import graphs
 from .io import io
 from .items import items, items_speed
+from .long_text import long_text
 from .maps import map_
 from .quality import quality
 from .ranks import ranks
@@ -39,6 +40,7 @@ _COMMANDS = (
     regress,
     dense,
     io,
+    long_text,
     items,
     items_speed,
     recommenders,
