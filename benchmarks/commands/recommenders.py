@@ -32,6 +32,7 @@ def recommenders(data, users, items, protocol, names, seeds, choose, out):
     Options are those that --choose has found on validation data; it goes on with what is there. --data synthetic is for
     time and memory: its options are first guesses.
     """
+    from w2vneg.ground.errors import ConfigError
     from w2vneg.ground.files.atomic import check_writable
     from w2vneg.ground.files.bounded import read_json
 
@@ -44,7 +45,7 @@ def recommenders(data, users, items, protocol, names, seeds, choose, out):
     synthetic = data == (SYNTHETIC,)
     if SYNTHETIC in data and (choose or not synthetic):
         raise click.UsageError("--data synthetic is measured by itself, and has nothing to choose")
-    names = names or (LARGE if synthetic else list(METHODS))
+    asked, names = bool(names), names or (LARGE if synthetic else list(METHODS))
     unknown = [name for name in names if name not in METHODS]
     if unknown:
         raise click.UsageError(f"no method {unknown[0]!r}; known: {', '.join(METHODS)}")
@@ -59,6 +60,12 @@ def recommenders(data, users, items, protocol, names, seeds, choose, out):
     runs, rivals = [], {}
     for task in tasks:
         chosen = {name: _setting(found, task, name, METHODS) for name in fitting(task, names)}
+        missing = [name for name, setting in chosen.items() if setting is None]
+        if missing and asked:
+            raise ConfigError(f"nothing is chosen for {missing[0]} on {task.name}; run this with --choose before")
+        if missing:
+            say(f"{task.name}: left out, as --choose has not been run for them: {', '.join(missing)}")
+            chosen = {name: setting for name, setting in chosen.items() if setting is not None}
         rivals[task.name] = b.best_rival(task, chosen, found["trials"])
         runs += b.measure(task, chosen, seeds, say)
     rows = b.rows_of(runs, rivals)
@@ -68,12 +75,7 @@ def recommenders(data, users, items, protocol, names, seeds, choose, out):
 
 
 def _setting(found, task, name, methods):
-    """Return the setting that was chosen, or the guess of a method that has nothing to choose."""
-    from w2vneg.ground.errors import ConfigError
-
+    """Return the setting that was chosen, the guess of a method that has nothing to choose; None if not chosen yet."""
     if not methods[name].ratios or task.name.startswith(SYNTHETIC):
         return methods[name].guess
-    try:
-        return found["chosen"][task.name][name]
-    except KeyError:
-        raise ConfigError(f"nothing is chosen for {name} on {task.name}; run this with --choose before") from None
+    return found["chosen"].get(task.name, {}).get(name)
