@@ -21,6 +21,8 @@ from w2vneg.ground.errors import W2vnegError
 from .speed import machine
 
 _BLOCK, _LINE = 2_000_000, 20  # tokens written at once, and of a line
+_SYLLABLES = [f"{a}{b}{c}".encode() for a in "bcdfghjklmnpqrstvwxz" for b in "aeiou" for c in ("", "n", "r", "s")]
+_STRIDE = 24_681_357  # odd and no multiple of 5, so that all 64 million words differ
 READOUTS = "in", "both", "context", "context+letters:share=.1+paradigms"
 
 
@@ -46,7 +48,7 @@ def write_text(path, n_types, n_tokens, workers):
 
 
 def _part(part):
-    """Return lines of words, bytes; a word's letters are its rank in base 26, so that frequent ones are short."""
+    """Return lines of words, bytes."""
     seed, n_types, n_tokens = part
     uniform = np.random.default_rng(seed).random(n_tokens)
     ids = np.minimum(np.exp(uniform * np.log(n_types + 1.0)).astype(np.int32) - 1, n_types - 1)
@@ -60,12 +62,9 @@ def _words(n_types):
 
 
 def _spelling(k):
-    letters = []
-    while k >= 0:
-        k, letter = divmod(k, 26)
-        letters.append(97 + letter)
-        k -= 1
-    return bytes(reversed(letters))
+    """Return the k-th word, bytes: three syllables, far from those of the ranks beside it."""
+    k = k * _STRIDE % len(_SYLLABLES) ** 3
+    return b"".join(_SYLLABLES[k // len(_SYLLABLES) ** place % len(_SYLLABLES)] for place in (2, 1, 0))
 
 
 def run_step(name, arguments, note=lambda output: ""):
@@ -97,7 +96,7 @@ def measure(n_tokens, n_types, dim, workers, loss, options, epochs, folder=None)
         npz, plain = (str(Path(kept) / name) for name in ("vectors.npz", "vectors.txt"))
         for readout in READOUTS:
             yield run_step(f"read out: {readout}", ["export", model, npz, "--readout", readout])
-        yield run_step("nearest", ["nearest", "z", "--vectors", npz])
+        yield run_step("nearest", ["nearest", _spelling(20).decode(), "--vectors", npz])
         os.unlink(npz)
         yield run_step("exported as text", ["export", model, plain, "--readout", "in"], lambda _: _size(plain))
 
