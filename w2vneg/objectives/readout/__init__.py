@@ -50,32 +50,15 @@ class Readout:
     options : instance of `Options`, or None
     """
 
-    about: About | None = None
-    """What ``w2vneg objectives`` tells of it."""
-
-    Options: type | None = None
-    """Dataclass of `option` fields."""
-
-    refines: bool = False
-    """It stands behind a plus: `read` is given the vectors made so far."""
-
-    one_kind: bool = False
-    """It needs rows and columns of one kind of thing, as a text and baskets have."""
-
-    of_text: bool = False
-    """It is for words only."""
-
-    needs_contexts: bool = False
-    """It reads ``Trained.contexts``."""
-
-    matrices: tuple = ("vectors_in", "vectors_out")
-    """Which matrices it reads; the other may be None. One that refines reads none."""
-
-    spellings: Any = None
-    """What gives vectors to any spelling, set by `read`."""
-
-    rules: Any = None
-    """What joins words by their spelling (`paradigms.Rules`), set by `read`."""
+    about: About | None = None  # what ``w2vneg objectives`` tells of it
+    Options: type | None = None  # dataclass of `option` fields
+    refines: bool = False  # it stands behind a plus: `read` is given the vectors made so far
+    one_kind: bool = False  # it needs rows and columns of one kind of thing, as a text and baskets have
+    of_text: bool = False  # it is for words only
+    needs_contexts: bool = False  # it reads ``Trained.contexts``
+    matrices: tuple = ("vectors_in", "vectors_out")  # which matrices it reads, if it does not refine; the other may be None
+    spellings: Any = None  # what gives vectors to any spelling, set by `read`
+    rules: Any = None  # what joins words by their spelling (`paradigms.Rules`), set by `read`
 
     def __init__(self, options: Any = None) -> None:
         self.options = options
