@@ -76,7 +76,7 @@ class Plug(metaclass=PlugType, base=True):
     Options: type | None = None  # frozen dataclass of `option` fields; None: no option of its own
     needs_log_q: bool = False  # it reads log q of the negatives; samplers do not
     needs_centre: bool = False  # it looks at the centre's id or row; words around that predict have none
-    parameters: tuple = ()  # names of fields that are rows it trains itself, saved with the model; see `kernels.contracts`
+    parameters: tuple = ()  # names of fields that are rows it trains, saved with the model; see `kernels.contracts`
 
     @classmethod
     def from_options(cls, options, context):
@@ -111,8 +111,8 @@ class Loss(Plug, base=True):
     takes_absolute_logits: bool = True  # False: it says no by a negative logit, so ``--absolute-softmax`` is refused
     takes_positive_weight: bool = True  # False: no sum has it beside negatives, so ``--weigh-positive`` is refused
     dense: bool = False  # it scores the whole vocabulary: no sampler, no weigher, an engine of its own, no ``step``
-    paths: bool = False  # it decides along paths of a tree: no sampler, no weigher, no ``step``; its fields `starts` and
-    # `turns` say which paths, and rows of the output matrix are inner nodes (`kernels.paths`)
+    paths: bool = False  # it decides along paths of a tree: no sampler, no weigher, no ``step``; its fields `starts`
+    # and `turns` say which paths, and rows of the output matrix are inner nodes (`kernels.paths`)
     rank_alpha: float = 1.0  # times alpha for many ranks that exchange seldom, as measurements have it
     unstable: str = "lower --alpha"  # what to do when a run diverges, and why it may
 

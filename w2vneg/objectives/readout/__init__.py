@@ -56,7 +56,7 @@ class Readout:
     one_kind: bool = False  # it needs rows and columns of one kind of thing, as a text and baskets have
     of_text: bool = False  # it is for words only
     needs_contexts: bool = False  # it reads ``Trained.contexts``
-    matrices: tuple = ("vectors_in", "vectors_out")  # which matrices it reads, if it does not refine; the other may be None
+    matrices: tuple = ("vectors_in", "vectors_out")  # those that it reads, if it does not refine; the other may be None
     spellings: Any = None  # what gives vectors to any spelling, set by `read`
     rules: Any = None  # what joins words by their spelling (`paradigms.Rules`), set by `read`
 
