@@ -165,7 +165,7 @@ class Block:
         self.size = scores.shape[1] - found.gone
         self.log_p = found.own - found.log_z[self.row]
         self.relevant = self.total(None)
-        self.ties = TieGroups(self.row, self.above, self.equal, self.n_centres)
+        self.ties = TieGroups(self)
 
     def total(self, values):
         """Return sums over each centre's pairs, float64 (b,), of values (n,); None counts them."""
