@@ -10,10 +10,9 @@ from ...ground.files.bounded import read_text
 
 
 class Result:
-    """What an evaluator found; its subclasses are dataclasses."""
+    """What an evaluator found; its subclasses are dataclasses, and `as_dict` what `json` can write."""
 
     def as_dict(self):
-        """Return the result as a dict that `json` can write."""
         return asdict(self)
 
 
