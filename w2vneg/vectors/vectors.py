@@ -47,6 +47,8 @@ class Vectors(Keyed):
         The words are of lower-cased text, so that `King` is looked up as `king`.
     rules : readout.paradigms.Rules, optional
         What joined words by their spelling.
+    notes : sequence of str
+        What was read otherwise than a file has it.
 
     Raises
     ------
@@ -65,9 +67,10 @@ class Vectors(Keyed):
         noun: str = "word",
         lowercase: bool = False,
         rules: Any = None,
+        notes: Sequence[str] = (),
     ) -> None:
         self.words, self.spellings, self.noun = PackedStrings.of(words), spellings, noun
-        self.lowercase, self.rules = lowercase, rules
+        self.lowercase, self.rules, self.notes = lowercase, rules, notes
         self._coarse: Coarse | None = None
         try:
             self.matrix = np.ascontiguousarray(matrix, dtype=np.float32)
@@ -359,7 +362,7 @@ class Vectors(Keyed):
         """Write the vectors; see `w2vneg.vectors.formats.save` for formats (by suffix unless named) and precision."""
         from .formats import save
 
-        save(path, self.words, self.matrix, self.counts, format, precision, self.spellings, self.rules)
+        save(path, self, format, precision)
 
     @classmethod
     def load(cls, path: str | Path, readout: str | None = None, oov: str | None = None) -> Vectors:
@@ -373,9 +376,9 @@ class Vectors(Keyed):
         """
         from .formats import read
 
-        stored = read(path, readout=readout, spell=spells(oov))
-        with_spellings(oov, stored.spellings)
-        return cls(*stored[:-1])
+        vectors = read(path, readout=readout, spell=spells(oov))
+        with_spellings(oov, vectors.spellings)
+        return vectors
 
     def to_gensim(self) -> Any:
         """Return the same vectors as gensim's KeyedVectors (a copy), with the counts if known."""

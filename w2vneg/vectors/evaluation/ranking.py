@@ -28,7 +28,7 @@ class RankingResult:
 
     figures : dict of name -> float, or dict of k -> float; None where it is not known (likelihoods of scores that are
         no logits, mpr_sampled without samples), empty for novelty where nothing was counted
-    intervals : dict of name -> (low, high), 95 %, of every mean ("precision@5"); none without bootstrap or of one centre
+    intervals : dict of name -> (low, high), 95 %, of every mean ("precision@5"); none without bootstrap, of one
     pairs : float, their weights' sum; distinct_pairs, centres : int; targets : int, in the catalogue
     known_left_out : bool; known_held_out : int, pairs both known and held out, which stay in the catalogue
     tenths : list of dict, from the most popular tenth of all targets on: "pairs", the share of held-out pairs whose

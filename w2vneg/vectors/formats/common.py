@@ -3,21 +3,19 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...data.words import END, PackedStrings
-from ...ground.errors import InputError, OutputError
+from ...ground.errors import ConfigError, InputError, OutputError
 from ...ground.registry import Registry
 from ...kernels.text.decimals import LIMIT, SMALLEST, write_rows
+from ..vectors import Vectors
 
-ARRAYS = ("matrix", "word_bytes", "word_offsets")
-"""Names of the arrays that hold vectors: float32, (n, dim); the words' UTF-8 bytes, uint8; int64, (n + 1,)."""
+ARRAYS = ("matrix", "word_bytes", "word_offsets")  # float32, (n, dim); the words' UTF-8, uint8; int64, (n + 1,)
 
+# What is meant as a number, if not written as one that can be read: 1,5 or 1_000 or nan.
 NUMBER = re.compile(rb"[-+]?(?:[\d.,_]*\d[\d.,_]*(?:e[-+]?\d+)?|nan|inf(?:inity)?)", re.IGNORECASE)
-"""What is meant as a number, if not written as one that can be read: 1,5 or 1_000 or nan."""
-
 _BLANK = re.compile(rb"[ \t\n\r\v\f]")
 _NUMBERS = 1 << 18  # looked at together
 _CUT_AT = 98  # bytes of a word that word2vec.c keeps, and the last one
@@ -31,8 +29,8 @@ class Format:
     """A format of vectors; the file that writes or reads it calls `enter`.
 
     holds : str, what stands in it, for the docs; extra : str, which of w2vneg's installs what it needs
-    write : callable, (path, Stored); of a whole model (path, Model) if `of_model`; None if it is only read
-    read : callable, (path, spell) -> Stored; None if it is only written
+    write : callable, (path, Vectors); of a whole model (path, Model) if `of_model`; None if it is only read
+    read : callable, (path, spell) -> Vectors; None if it is only written
     suffixes : tuple of str, names of files that stand for it; folder : bool, it is a folder, not a file
     recognises : callable, of the beginning of a file (bytes), or of a folder (Path), or the bytes that it begins with
     """
@@ -56,23 +54,6 @@ class Format:
 def enter(name, holds="", **traits):
     """Enter a `Format` into `FORMATS`."""
     FORMATS.register(name)(Format(holds, **traits))
-
-
-class Stored(NamedTuple):
-    """What was read. words : PackedStrings; matrix : float32, (n, dim); counts : int64, (n,), or None
-    spellings : readout.letters.Spellings, or None; noun : str, what a word is called; lowercase : bool, as of `Vectors`
-    rules : readout.paradigms.Rules, or None
-    notes : tuple of str, what was read otherwise than the file has it
-    """
-
-    words: PackedStrings
-    matrix: np.ndarray
-    counts: np.ndarray | None
-    spellings: Any = None
-    noun: str = "word"
-    lowercase: bool = False
-    rules: Any = None
-    notes: tuple = ()
 
 
 def promised(path, header, size, width, remedy):
@@ -203,15 +184,15 @@ def check_finite(path, matrix, words):
         )
 
 
-def arrays_of(stored):
+def arrays_of(vectors):
     """Return what is stored as arrays by name: `ARRAYS`, and ``counts``, int64, if known."""
-    words = stored.words
+    words = vectors.words
     arrays = {
-        "matrix": np.ascontiguousarray(stored.matrix, dtype=np.float32),
+        "matrix": vectors.matrix,
         "word_bytes": np.frombuffer(words.data.replace(END, b""), dtype=np.uint8),
         "word_offsets": words.offsets - np.arange(len(words) + 1),
     }
-    return arrays if stored.counts is None else arrays | {"counts": np.asarray(stored.counts, dtype=np.int64)}
+    return arrays if vectors.counts is None else arrays | {"counts": vectors.counts}
 
 
 def words_of(path, data, offsets, remedy):
@@ -236,22 +217,18 @@ def words_of(path, data, offsets, remedy):
     return PackedStrings.of_data(marked)
 
 
-def check_parts(path, words, matrix, counts, remedy):
-    """Raise InputError unless matrix and counts (or None) go with the words, which are all different."""
-    if matrix.dtype != np.float32 or matrix.ndim != 2 or len(matrix) != len(words) or not matrix.size:
-        raise InputError(
-            f"{path}: expected a float32 matrix of {len(words)} rows, "
-            f"found {matrix.dtype} of shape {matrix.shape}{remedy}"
-        )
-    if counts is not None and (counts.dtype != np.int64 or counts.shape != (len(words),) or counts.min() < 0):
-        raise InputError(
-            f"{path}: expected {len(words)} int64 counts, none below 0, found {counts.dtype} {counts.shape}{remedy}"
-        )
-    repeated = words.repeated()
-    if repeated:
-        word, (first, row) = words[repeated[0]], repeated
-        raise InputError(f"{path}: the word {word!r} occurs twice (rows {first} and {row}); keep one of them")
-    check_finite(path, matrix, words)
+def vectors_of(path, remedy, words, matrix, counts=None, **more):
+    """Return the `Vectors` that a file holds; InputError if its parts do not go together, or are of other types."""
+    types = matrix.dtype, np.dtype(np.int64) if counts is None else counts.dtype
+    if types != (np.float32, np.int64) or (counts is not None and counts.min(initial=0) < 0):
+        found = f"{types[0]} and {types[1]}"
+        raise InputError(f"{path}: expected float32 vectors and int64 counts, none below 0, found {found}{remedy}")
+    try:
+        vectors = Vectors(words, matrix, counts, **more)
+    except ConfigError as error:
+        raise InputError(f"{path}: {error}{remedy}") from None
+    check_finite(path, vectors.matrix, vectors.words)
+    return vectors
 
 
 def format_rows(matrix):

@@ -24,7 +24,7 @@ from ...ground.files.atomic import atomic_file
 from ...kernels.bags import mean_rows
 from ...kernels.text.words import buckets_of
 from ...objectives.inputs.subwords import rows_of_grams
-from .common import Stored, check_finite, check_text, enter
+from .common import check_text, enter, vectors_of
 
 MAGIC = struct.pack("<i", 793712314)
 _VERSION = 12
@@ -42,7 +42,7 @@ class Contents(NamedTuple):
     """What a file holds, but for its bytes. words : PackedStrings; counts : int64, (n,); n_buckets, minn, maxn : int
     rows : float32, (n + n_buckets, dim), mapped
     targets : float32, (n, dim), mapped, the output matrix; None: its rows are no words'
-    notes : tuple of str, as of `common.Stored`
+    notes : tuple of str, as of `Vectors`
     """
 
     words: PackedStrings
@@ -58,15 +58,13 @@ class Contents(NamedTuple):
 def read(path, spell=False):
     """Read the vectors of a model: of each word the mean of its row and its n-grams'; see `formats.read`."""
     found = contents(Path(path))
-    matrix = means(found)
-    check_finite(path, matrix, found.words)
     spellings = None
     if spell:
         if not found.n_buckets:
             raise ConfigError(f"{path} has no n-grams, so words that it does not know have no vector; leave oov out")
         buckets = found.rows[len(found.words) :]
         spellings = GramSpellings(buckets, found.minn, found.maxn, found.n_buckets)
-    return Stored(found.words, matrix, found.counts, spellings, notes=found.notes)
+    return vectors_of(path, _REMEDY, found.words, means(found), found.counts, spellings=spellings, notes=found.notes)
 
 
 def means(found):

@@ -7,7 +7,8 @@ from ...ground.files.bounded import read_json
 from ...ground.files.npy import read_matrix
 from ...objectives.law import law_of
 from ...objectives.readout import DEFAULT, Trained, parse
-from .common import Stored, check_finite, row_not_finite
+from ..vectors import Vectors
+from .common import check_finite, row_not_finite
 from .fasttext import spellings_of
 
 _REMEDY = "; the folder is damaged or no model of w2vneg's: train again with --save-model"
@@ -68,7 +69,7 @@ def read(path, readout=None, spell=False):
                 f"{path / 'grams_in.npy'}: its {len(rows):,} rows are not the n-grams of vocab.tsv{_REMEDY}"
             )
     noun = noun_of(input_of(path).get("kind"), spec.source.name, rectangular, of_columns)
-    return Stored(vocab.words, vectors, counts, spellings, noun, spec.lowercase, chain.rules)
+    return Vectors(vocab.words, vectors, counts, spellings, noun, spec.lowercase, chain.rules)
 
 
 def input_of(path):

@@ -21,7 +21,7 @@ from ...ground.files.atomic import atomic_file
 from ...ground.files.npy import npy_header
 from ...objectives.readout.letters import Spellings
 from ...objectives.readout.paradigms import Derived, Pairs, Rules
-from .common import ARRAYS, Stored, arrays_of, check_parts, check_text, enter, words_of
+from .common import ARRAYS, arrays_of, check_text, enter, vectors_of, words_of
 
 _REMEDY = "; it was not written by w2vneg, or is damaged: write it again (w2vneg export … --format npz)"
 
@@ -32,9 +32,9 @@ _MOST_PACKED = 100  # how many times smaller deflating makes words or vectors, a
 _LITTLE = 1 << 26  # bytes that are unpacked in any case
 
 
-def write(path, stored):
-    check_text(path, stored.words)
-    arrays, spellings = arrays_of(stored), stored.spellings
+def write(path, vectors):
+    check_text(path, vectors.words)
+    arrays, spellings = arrays_of(vectors), vectors.spellings
     if isinstance(spellings, Derived):
         spellings = spellings.letters
     if spellings is not None and not isinstance(spellings, Spellings):
@@ -44,8 +44,8 @@ def write(path, stored):
     if spellings is not None:
         arrays["grams"], arrays["gram_vectors"] = spellings.grams, spellings.coefficients
         arrays["gram_lengths"] = np.array([spellings.shortest, spellings.longest], np.int64)
-    if stored.rules is not None:
-        arrays |= {f"kin_{name}": array for name, array in vars(stored.rules.pairs).items()}
+    if vectors.rules is not None:
+        arrays |= {f"kin_{name}": array for name, array in vars(vectors.rules.pairs).items()}
     with atomic_file(path) as stream:
         np.savez(stream, **arrays)
 
@@ -78,14 +78,12 @@ def read(path, spell=False):
         raise
     except Exception as error:  # a damaged archive fails in every way that zip, zlib and NumPy have
         raise InputError(f"{path}: cannot be read as npz ({error}){_REMEDY}") from None
-    words = words_of(path, *arrays, _REMEDY)
-    check_parts(path, words, matrix, counts, _REMEDY)
-    matrix = np.ascontiguousarray(matrix)
-    spellings = _spellings(path, kept, matrix.shape[1]) if kept else None
-    rules = Rules(words, _pairs(path, pairs, matrix.shape)) if pairs else None
-    if spell and rules:
-        spellings = Derived(rules, matrix, spellings)
-    return Stored(words, matrix, counts, spellings, rules=rules)
+    vectors = vectors_of(path, _REMEDY, words_of(path, *arrays, _REMEDY), matrix, counts)
+    vectors.spellings = _spellings(path, kept, vectors.dim) if kept else None
+    vectors.rules = Rules(vectors.words, _pairs(path, pairs, vectors.matrix.shape)) if pairs else None
+    if spell and vectors.rules:
+        vectors.spellings = Derived(vectors.rules, vectors.matrix, vectors.spellings)
+    return vectors
 
 
 def _spellings(path, arrays, dim):

@@ -10,11 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
-from ...data.words import PackedStrings
 from ...ground.errors import ConfigError, InputError
 from ...ground.files.atomic import atomic_file
 from ...ground.files.bounded import lines_of
-from .common import NUMBER, Stored, TakenWords, check_words, enter, format_rows, promised
+from .common import NUMBER, TakenWords, check_words, enter, format_rows, promised, vectors_of
 
 HEADER = re.compile(rb"(\d+)[ \t]+(\d+)[ \t]*\r?\n?\Z")
 _HEADER_OF_DL4J = re.compile(rb"(\d{1,18})[ \t]+(\d{1,18})[ \t]+\d+[ \t]*\r?\n?\Z")
@@ -30,8 +29,8 @@ _LOOKED_AT = 1000  # rows that tell how many numbers there are
 _CODED = b"B64:"  # before words of DL4J's
 
 
-def write(path, stored, precision=None):
-    words, matrix = stored.words, stored.matrix
+def write(path, vectors, precision=None):
+    words, matrix = vectors.words, vectors.matrix
     if precision is not None and not 1 <= precision <= 9:
         raise ConfigError(f"precision must be between 1 and 9 significant digits, not {precision}")
     check_words(path, words)
@@ -161,7 +160,7 @@ class _Rows:
         self._with_blanks, self._example = 0, b""
 
     def read(self, lines, capacity, notes):
-        """Read lines, an iterator of bytes, into one matrix of at most `capacity` rows; returns a Stored.
+        """Read lines, an iterator of bytes, into one matrix of at most `capacity` rows; returns `Vectors`.
 
         notes : list of str, what is to be told of the file beside what is found here
         """
@@ -185,7 +184,7 @@ class _Rows:
         self._check_count(line - self._first)
         names, n = self._without_marks(words.places), len(words.places)
         notes = (*notes, *self._notes(words.places, names), *words.notes())
-        return Stored(PackedStrings(names), matrix[:n], None, notes=notes)
+        return vectors_of(path, _REMEDY, names, matrix[:n], notes=notes)
 
     def _check_count(self, n, left=None):
         """Raise InputError if there are more rows than promised, or fewer and none are left (iterator of bytes)."""
