@@ -1,8 +1,7 @@
 """What is asked of vectors beyond look-up: their evaluation, vectors of texts, and all by gensim's names.
 
-The names of gensim's KeyedVectors have gensim's meanings; sums and cosines are taken in double precision. Unknown words
-are left out where gensim leaves them out: `get_mean_vector`, `n_similarity`, `rank_by_centrality` and `doesnt_match`.
-What would change vectors in place is not here: docs/migrating.md has the whole list.
+These have gensim's meanings, in double precision; unknown words are left out where gensim leaves them out. What would
+change vectors in place is not here: docs/migrating.md has the whole list.
 """
 
 # What `Keyed` stands on is in `Vectors`, which mypy cannot know.
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from typing_extensions import Self
 
-    from ..data.words import PackedStrings
     from .evaluation import AnalogyResult, SimilarityResult
     from .vectors import Item, Items, Near
 
@@ -40,10 +38,7 @@ _AWAY_FROM_ZERO = 1e-6  # what Levy and Goldberg add to the denominator of 3CosM
 
 
 class KeyToIndex(Mapping):
-    """Word -> row, read-only; looks at the words themselves, so it takes no memory of its own.
-
-    words : PackedStrings; row_of : callable, the row of a word, -1 if there is none; a whole number may be a row itself
-    """
+    """Word -> row, read-only, without memory of its own. row_of : callable, the row of a word, -1 if there is none"""
 
     def __init__(self, words, row_of):
         self._words, self._row_of = words, row_of
@@ -59,9 +54,6 @@ class KeyToIndex(Mapping):
 
     def __len__(self):
         return len(self._words)
-
-    def __repr__(self):
-        return f"KeyToIndex({self._words!r})"
 
 
 class Keyed:
@@ -100,10 +92,9 @@ class Keyed:
     ) -> np.ndarray:
         """Return the vectors of texts, float32 (n, dim): means of their words', each weighted by a / (a + p(word)).
 
-        Arora, Liang and Ma (2017), "A Simple but Tough-to-Beat Baseline for Sentence Embeddings"; no component is taken
-        out. Texts are split as the export for sentence-transformers splits them, lists of words are taken as they are.
-        Words without a row count as zeros. With `a=None` the mean is plain, as the exported folder gives it.
-        `normalize` brings rows to length one; a text without a known word stays zero. ConfigError without counts.
+        Arora, Liang and Ma (2017), no component taken out. Texts are split as the export for sentence-transformers
+        splits them, lists of words are taken as they are; words without a row count as zeros. With `a=None` the mean is
+        plain, as that folder gives it. `normalize` brings rows to length one. ConfigError without counts.
         """
         if isinstance(texts, str):
             raise ConfigError("encode takes a list of texts; put the one text into a list")
@@ -126,25 +117,10 @@ class Keyed:
                 found[at] = weighed.sum(axis=0, dtype=np.float64) / len(words)
         return normalised(found) if normalize else found
 
-    @property
-    def vectors(self) -> np.ndarray:
-        """The matrix, float32 (n, dim)."""
-        return self.matrix
-
-    @property
-    def vector_size(self) -> int:
-        """Numbers per vector."""
-        return self.dim
-
-    @property
-    def index_to_key(self) -> PackedStrings:
-        """The words in the order of the rows."""
-        return self.words
-
-    @property
-    def key_to_index(self) -> KeyToIndex:
-        """The row of each word, a read-only mapping."""
-        return KeyToIndex(self.words, self._row)
+    vectors = property(lambda self: self.matrix)
+    vector_size = property(lambda self: self.dim)
+    index_to_key = property(lambda self: self.words)
+    key_to_index = property(lambda self: KeyToIndex(self.words, self._row))
 
     def get_index(self, key: Key, default: int | None = None) -> int:
         """Return the row of a word; `default`, or UnknownNameError without one, if it has none."""
@@ -186,9 +162,7 @@ class Keyed:
         keys : sequence of str, int or ndarray of (dim,), vectors are taken as they are given
         weights : array_like, float, optional; the sum is divided by the sum of their absolute values
         pre_normalize, post_normalize : bool, take the words' vectors, and return the mean, at length one
-        ignore_missing : bool, leave out words without a vector; UnknownNameError otherwise
-
-        Returns ndarray, float32, (dim,), zero if no word has a vector.
+        ignore_missing : bool, leave out words without a vector, zeros if none has one; else UnknownNameError
         """
         keys = list(keys)
         weights = np.ones(len(keys)) if weights is None else np.asarray(weights, np.float64)
@@ -236,10 +210,7 @@ class Keyed:
         return float(first @ second)
 
     def rank_by_centrality(self, words: Sequence[Key], use_norm: bool = True) -> list[tuple[float, Key]]:
-        """Return cosines with the centre of a list of words, and the words: the most central first.
-
-        use_norm : bool, the centre is the mean of vectors at length one; otherwise dot products with it are returned
-        """
+        """Return cosines with the centre of words (dot products without `use_norm`), and the words, most central first."""
         known = [word for word in words if self._has_vector(word)]
         if not known:
             raise ConfigError(f"none of {words!r:.200} has a vector; give words that are known")
