@@ -210,7 +210,7 @@ class Keyed:
         return float(first @ second)
 
     def rank_by_centrality(self, words: Sequence[Key], use_norm: bool = True) -> list[tuple[float, Key]]:
-        """Return cosines with the centre of words (dot products without `use_norm`), and the words, the highest first."""
+        """Return cosines with the centre of words (dot products without `use_norm`), and the words, highest first."""
         known = [word for word in words if self._has_vector(word)]
         if not known:
             raise ConfigError(f"none of {words!r:.200} has a vector; give words that are known")

@@ -218,7 +218,7 @@ class Vectors(Keyed):
         return self._named(*nearest(self.matrix[:n], self._lengths[:n], query, named, k, self._coarse))
 
     def compared(self, a: str | int, b: str | int, k: int = 10) -> tuple[float, tuple[int, int], Near]:
-        """Return the cosine of two words, the place of each among the other's nearest, from 1, and the `k` near to both:
+        """Return the cosine of two words, the place of each among the other's nearest, from 1, and the `k` near both:
         those with the highest lower one of their two cosines, the highest first.
         """
         first, second = self._direction(a), self._direction(b)

@@ -61,8 +61,7 @@ def read(path, spell=False):
         with open(path, "rb") as stream:
             lines = lines_of(path, stream)
             first = next(lines, b"")
-            marked = first.startswith(BOM_UTF8)
-            notes = ["the byte-order mark at its beginning is left out"] if marked else []
+            notes = ["the byte-order mark at its beginning is left out"] if first.startswith(BOM_UTF8) else []
             first = first.removeprefix(BOM_UTF8)
             _check_first(path, first)
             header, of_dl4j = HEADER.match(first), _HEADER_OF_DL4J.match(first)
@@ -79,8 +78,7 @@ def read(path, spell=False):
                 if coded and header is not of_dl4j:
                     notes.append("its words are read as DL4J's, which are written in base64")
                 expected, dim = capacity, _ = _promised(path, header, size, lines)
-                rows = _Rows(path, 2, dim, expected, marks=marked, coded=coded)
-                return rows.read(lines, capacity, notes)
+                return _Rows(path, 2, dim, expected, coded).read(lines, capacity, notes)
             dim = _dim_of(list(islice(lines, _LOOKED_AT)))
             if dim < 1:
                 raise InputError(f"{path}:1: expected a header 'n dim' or a word and its numbers" + _REMEDY)
@@ -149,14 +147,11 @@ def _n_numbers(parts):
 class _Rows:
     """The rows of a file, from the line `first` on.
 
-    expected : int, optional, how many rows a header promises
-    marks : bool, byte-order marks before words are no letters of theirs, as in files put together
-    coded : bool, words are in base64, as DL4J writes them
+    expected : int, optional, how many rows a header promises; coded : bool, words are in base64, as DL4J writes them
     """
 
-    def __init__(self, path, first, dim, expected=None, marks=True, coded=False):
-        self._path, self._first, self._dim = path, first, dim
-        self._expected, self._marks, self._coded = expected, marks, coded
+    def __init__(self, path, first, dim, expected=None, coded=False):
+        self._path, self._first, self._dim, self._expected, self._coded = path, first, dim, expected, coded
         self._with_blanks, self._example = 0, b""
 
     def read(self, lines, capacity, notes):
@@ -182,9 +177,10 @@ class _Rows:
             if kept:
                 matrix[row : row + len(kept)] = _parse(path, kept, self._dim)
         self._check_count(line - self._first)
-        names, n = self._without_marks(words.places), len(words.places)
-        notes = (*notes, *self._notes(words.places, names), *words.notes())
-        return vectors_of(path, _REMEDY, names, matrix[:n], notes=notes)
+        if self._with_blanks:
+            example = self._example[:40].decode(errors="replace")
+            notes.append(f"words with blanks: {self._with_blanks:,}, such as {example!r}")
+        return vectors_of(path, _REMEDY, words.places, matrix[: len(words.places)], notes=(*notes, *words.notes()))
 
     def _check_count(self, n, left=None):
         """Raise InputError if there are more rows than promised, or fewer and none are left (iterator of bytes)."""
@@ -259,26 +255,6 @@ class _Rows:
             return b64decode(word[4:], validate=True) if word.startswith(_CODED) else word
         except ValueError:
             raise InputError(f"{self._path}:{line}: the word {word[:40]!r} is no base64{_REMEDY}") from None
-
-    def _without_marks(self, names):
-        """Return names (dict of str) without byte-order marks before them, where that leaves another name (list)."""
-        if not self._marks:
-            return list(names)
-        bare = (name.removeprefix("\ufeff") for name in names)
-        return [short if short and short not in names else name for name, short in zip(names, bare, strict=True)]
-
-    def _notes(self, former, names):
-        """Return what is to be told of words, which were `former` and are `names` (list of str)."""
-        notes = []
-        if self._with_blanks:
-            example = self._example[:40].decode(errors="replace")
-            notes.append(f"words with blanks: {self._with_blanks:,}, such as {example!r}")
-        marked = [name for name, now in zip(former, names, strict=True) if name != now]
-        if marked:
-            notes.append(
-                f"byte-order marks before words, left out: {len(marked):,}, such as before {marked[0][1:41]!r}"
-            )
-        return notes
 
 
 def _parse(path, rows, dim):
