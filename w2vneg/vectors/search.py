@@ -37,15 +37,15 @@ def lengths_of(matrix):
     return np.sqrt(squares, out=squares)
 
 
-def cosines_with(matrix, query):
-    """Return the cosines of all rows, float32 (n, dim), with a query, float64 (dim,) of length one: float64 (n,).
+def cosines_with(matrix, query, rows=None):
+    """Return the cosines of rows (of all, if None) with a query, float64 (dim,) of length one: float64 (n,).
 
-    In double precision; 0 for a zero row.
+    In double precision; 0 for a zero row. matrix : float32, (n, dim)
     """
-    cosines = np.empty(len(matrix))
-    for start in range(0, len(matrix), ROWS):
+    cosines = np.empty(len(matrix if rows is None else rows))
+    for start in range(0, len(cosines), ROWS):
         some = slice(start, start + ROWS)
-        cosines[some] = np.einsum("ij,j->i", normalised(matrix[some]), query)
+        cosines[some] = np.einsum("ij,j->i", normalised(matrix[some if rows is None else rows[some]]), query)
     return np.clip(cosines, -1.0, 1.0, out=cosines)
 
 
@@ -89,7 +89,7 @@ def nearest(matrix, lengths, query, left_out, k, coarse=None):
 
     Equal ones are in the order of the rows.
 
-    matrix, lengths : float32, (n, dim) and (n,), as `lengths_of` gives them; query : float64, (dim,), of length one
+    matrix, lengths : float32, (n, dim) and (n,), of `lengths_of`; query : float64, (dim,), of length one
     left_out : list of int, rows that are no answers; coarse : Coarse, optional, of the matrix, perhaps with more rows
     """
     n, margin = len(matrix), _margin(matrix.shape[1])
@@ -98,20 +98,22 @@ def nearest(matrix, lengths, query, left_out, k, coarse=None):
             rough, errors = (matrix @ query.astype(np.float32)) / lengths, margin
     else:
         rough, errors = coarse.cosines(query.astype(np.float32), n), coarse.errors[:n] + margin
-    left_out = [row for row in left_out if row < n]
-    close = np.isnan(rough)  # nothing is known of these
-    rough[left_out] = -np.inf
-    surely = rough - errors
-    surely[close] = -np.inf
-    close |= rough + errors >= (np.partition(surely, n - k)[n - k] if k < n else -np.inf)
-    close[left_out] = False
-    rows = np.flatnonzero(close)
-    cosines = np.empty(len(rows))
-    for start in range(0, len(rows), ROWS):
-        some = slice(start, start + ROWS)
-        cosines[some] = cosines_with(matrix[rows[some]], query)
+    rows = np.flatnonzero(_may_be_best(rough, errors, k, [row for row in left_out if row < n]))
+    cosines = cosines_with(matrix, query, rows)
     best = top_rows(cosines, min(k, len(rows)))
     return rows[best], cosines[best]
+
+
+def _may_be_best(rough, errors, k, left_out):
+    """Tell which rows may be among the `k` best, bool (n,); `rough` gets −∞ where nothing is known or wanted.
+
+    rough : float32, (n,), NaN where nothing is known; errors : float32, (n,) or one for all, how far they may be off
+    """
+    unknown = np.isnan(rough)
+    rough[unknown] = rough[left_out] = -np.inf
+    close = unknown | (rough + errors >= (np.partition(rough - errors, -k)[-k] if k < len(rough) else -np.inf))
+    close[left_out] = False
+    return close
 
 
 def _margin(dim):
@@ -122,11 +124,9 @@ def _margin(dim):
 def compared(matrix, lengths, first, second, left_out, k, coarse=None):
     """Return how many rows are nearer to each of two queries than they are to each other, and who is near to both.
 
-    first, second : float64, (dim,), of length one; left_out : list of int, rows that do not count; others as for
-        `nearest`
+    first, second : float64, (dim,), of length one; left_out : list of int, rows that do not count; others as `nearest`
 
-    Returns nearer, two int; rows and cosines, intp and float64 (at most k,), those with the highest lower one of their
-    two cosines, and the lower ones.
+    Returns nearer, two int; rows and cosines, intp and float64 (at most k,), the highest lower ones of two cosines.
     """
     from ..kernels.evaluation.best import dots_of_some
 
@@ -145,7 +145,7 @@ def compared(matrix, lengths, first, second, left_out, k, coarse=None):
         rough /= lengths
     above, some = _undecided(rough, margin, cosine, k, left_out)
     rows = rows[some]
-    exact = np.stack([cosines_with(matrix[rows], query) for query in queries])
+    exact = np.stack([cosines_with(matrix, query, rows) for query in queries])
     nearer = nearer + above + (exact > cosine + 1e-12).sum(axis=1)
     lower = exact.min(axis=0)
     best = top_rows(lower, min(k, len(rows)))
@@ -153,15 +153,10 @@ def compared(matrix, lengths, first, second, left_out, k, coarse=None):
 
 
 def _undecided(rough, errors, cosine, k, left_out):
-    """Return how many rows are surely nearer than `cosine`, int64 (2,), and which may be, or be near to both.
-
-    rough : float32 (2, n), NaN where nothing is known; errors : float32 (n,) or one for all, how far they may be off
-    """
+    """Return how many rows are surely nearer than `cosine`, int64 (2,), and which may be, or be near to both."""
     unknown = np.isnan(rough).any(axis=0)
+    close = _may_be_best(rough.min(axis=0), errors, k, left_out)  # NaN where one of the two is
     rough[:, unknown] = rough[:, left_out] = -np.inf
-    lower = rough.min(axis=0)
-    worst = np.partition(lower - errors, -k)[-k] if k < len(lower) else -np.inf
-    close = unknown | (lower + errors >= worst)
     for one in rough:
         close |= np.abs(one - cosine) <= errors
     close[left_out] = False

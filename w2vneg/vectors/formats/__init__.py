@@ -41,8 +41,7 @@ _FOREIGN = {
 def detect(path):
     """Name the format of `path` by its content: one of `FORMATS`, ``"folder"`` of a model, or ``"packed"`` (str).
 
-    InputError if there is nothing at `path`, or nothing in it, or it is unreadable, no regular file, or of a kind that
-    is not read.
+    InputError if `path` is not there, empty, unreadable, no regular file, or of a kind that is not read.
     """
     path = Path(path)
     if path.is_dir():
@@ -81,8 +80,8 @@ def read(path, readout=None, spell=False):
     readout : str, optional, how vectors are made of a model folder's matrices (`objectives.readout`), if not as it says
     spell : bool, read what gives vectors to any spelling, too
 
-    InputError, with file and line, if the file is missing or damaged. ConfigError if the read-out is unknown, or asks
-    for what only a model folder has; or spellings for what has none.
+    InputError, with file and line, if the file is missing or damaged; ConfigError if it has no such read-out or
+    spellings.
     """
     vectors = _read(located(path), readout, spell)
     tell(path, vectors.notes)
@@ -140,7 +139,7 @@ def _unpacked(path):
 
 
 def saved():
-    """Return the names of the formats that `save` writes (list of str)."""
+    """Return the names of the formats that `save` writes."""
     return [name for name in FORMATS if FORMATS[name].write and not FORMATS[name].of_model]
 
 

@@ -57,12 +57,10 @@ def enter(name, holds="", **traits):
 
 
 def promised(path, header, size, width, remedy):
-    """Return what the header of a word2vec file promises: n and dim, int.
+    """Return what the header of a word2vec file promises, n and dim; InputError if that is nothing, or cannot be.
 
     header : re.Match, its two groups are digits, any number of them
     size : int, bytes of the file; width : int, bytes that a number takes at least
-
-    InputError if there would be no vector, or more than the file can hold; before anything is allocated.
     """
     digits = [number.lstrip(b"0").decode() or "0" for number in header.groups()]
     n, dim = (int(number[: _DIGITS + 1]) for number in digits)
@@ -82,9 +80,8 @@ class TakenWords:
     words that are alike then the first is kept. Words that are no UTF-8 elsewhere are mended, too, if they are fewer
     than one in a hundred; else the file has another encoding, or is damaged.
 
-    n : int, how many are expected, about; where : callable, int -> str, says where a word stands, for messages
-    not_utf8, twice : str, what to do about words that are no UTF-8, and about repeated ones
-    places : dict, word (str) -> where it stands (int)
+    n : int, how many are expected; where : callable, int -> str, says where a word stands; not_utf8, twice : str, what
+        to do about words that are no UTF-8, and about repeated ones; places : dict, word (str) -> where it stands (int)
     """
 
     def __init__(self, path, n, where, not_utf8, twice):
@@ -98,22 +95,18 @@ class TakenWords:
         try:
             name = word.decode()
         except UnicodeDecodeError as error:
-            name = self._mend(word, place, error.start)
+            self._others += not _is_cut(word, error.start)
+            if self._others > self._most:
+                raise InputError(f"{self._where(place)}: the word {word[:40]!r} is not UTF-8{self._not_utf8}") from None
+            name = word.decode(errors="replace")
+            self._mended += 1
+            self._example = self._example or name
         first = self.places.setdefault(name, place)
         if first != place:
             if not self._mended or "\ufffd" not in name:
                 raise InputError(f"{self._where(place)}: the word {name[:80]!r} {self._twice.format(first=first)}")
             self._repeated += 1
         return first == place
-
-    def _mend(self, word, place, start):
-        self._others += not _is_cut(word, start)
-        if self._others > self._most:
-            raise InputError(f"{self._where(place)}: the word {word[:40]!r} is not UTF-8{self._not_utf8}")
-        name = word.decode(errors="replace")
-        self._mended += 1
-        self._example = self._example or name
-        return name
 
     def notes(self):
         """Return what is to be told of words that were mended (tuple of str)."""
@@ -129,10 +122,8 @@ class TakenWords:
 def _is_cut(word, start):
     """Tell whether a word that is UTF-8 up to `start` has part of a letter there, and perhaps its own last byte."""
     rest = word[start:]
-    if len(rest) > 4:
-        return False
-    if len(word) >= _CUT_AT:
-        return True
+    if len(rest) > 4 or len(word) >= _CUT_AT:
+        return len(rest) <= 4
     for part in (rest, rest[:-1]):
         try:
             part.decode()
@@ -197,17 +188,8 @@ def arrays_of(vectors):
 
 def words_of(path, data, offsets, remedy):
     """Return the `PackedStrings` of bytes and offsets, as `arrays_of` makes them; InputError if these do not fit."""
-    whole = (
-        data.dtype == np.uint8
-        and data.ndim == 1
-        and offsets.dtype.kind == "i"
-        and offsets.ndim == 1
-        and len(offsets) > 1
-        and offsets[0] == 0
-        and offsets[-1] == len(data)
-        and not (np.diff(offsets) < 0).any()
-    )
-    if not whole:
+    fits = data.dtype == np.uint8 and offsets.dtype.kind == "i" and data.ndim == offsets.ndim == 1
+    if not fits or len(offsets) < 2 or offsets[0] != 0 or offsets[-1] != len(data) or (np.diff(offsets) < 0).any():
         raise InputError(f"{path}: the words' bytes and offsets do not fit together{remedy}")
     marked = np.insert(data, offsets[1:], END[0]).tobytes()
     try:
@@ -232,10 +214,7 @@ def vectors_of(path, remedy, words, matrix, counts=None, **more):
 
 
 def format_rows(matrix):
-    """Return the text of each row of a finite float32 (n, dim): list of n memoryviews.
-
-    Numbers are separated by blanks and ended by a line feed, so that they read back exactly.
-    """
+    """Return the text of each row of a finite float32 (n, dim), as it reads back exactly: list of n memoryviews."""
     matrix = np.ascontiguousarray(matrix, dtype=np.float32)
     size = np.abs(matrix)
     odd = size < SMALLEST

@@ -39,10 +39,9 @@ _LEAST_ENTRY = 10  # bytes of a word's entry beside the word
 
 
 class Contents(NamedTuple):
-    """What a file holds, but for its bytes. words : PackedStrings; counts : int64, (n,); n_buckets, minn, maxn : int
+    """What a file holds, but for its bytes. words : PackedStrings; counts : int64, (n,); notes : as of `Vectors`
     rows : float32, (n + n_buckets, dim), mapped
     targets : float32, (n, dim), mapped, the output matrix; None: its rows are no words'
-    notes : tuple of str, as of `Vectors`
     """
 
     words: PackedStrings
@@ -58,12 +57,10 @@ class Contents(NamedTuple):
 def read(path, spell=False):
     """Read the vectors of a model: of each word the mean of its row and its n-grams'; see `formats.read`."""
     found = contents(Path(path))
-    spellings = None
-    if spell:
-        if not found.n_buckets:
-            raise ConfigError(f"{path} has no n-grams, so words that it does not know have no vector; leave oov out")
-        buckets = found.rows[len(found.words) :]
-        spellings = GramSpellings(buckets, found.minn, found.maxn, found.n_buckets)
+    if spell and not found.n_buckets:
+        raise ConfigError(f"{path} has no n-grams, so words that it does not know have no vector; leave oov out")
+    buckets = found.rows[len(found.words) :]
+    spellings = GramSpellings(buckets, found.minn, found.maxn, found.n_buckets) if spell else None
     return vectors_of(path, _REMEDY, found.words, means(found), found.counts, spellings=spellings, notes=found.notes)
 
 
@@ -125,11 +122,9 @@ def contents(path):
     repeated = words.repeated()
     if repeated:
         raise InputError(f"{path}: the word {words[repeated[0]]!r} occurs twice{_REMEDY}")
-    label = labels[0][:40].decode(errors="replace") if labels else ""
-    notes = (
-        (f"labels of fastText's, which have no vector and are left out: {n_labels:,}, as {label!r}",) if labels else ()
-    )
-    return Contents(words, counts, rows - n, minn, maxn, matrix, targets, notes)
+    first = [label[:40].decode(errors="replace") for label in labels[:1]]
+    notes = [f"labels of fastText's, which have no vector and are left out: {n_labels:,}, as {one!r}" for one in first]
+    return Contents(words, counts, rows - n, minn, maxn, matrix, targets, tuple(notes))
 
 
 def _entries(path, stream, n_entries, n):
@@ -156,8 +151,7 @@ def _entries(path, stream, n_entries, n):
 def write(path, model):
     """Write a `run.model.Model` of text as fastText reads it, atomically; OutputError if a word cannot stand there.
 
-    The input matrix has the words' rows and, of a model with n-grams, a row for each bucket, 0 where no word uses it:
-    two million buckets of 100 numbers take 800 MB.
+    The input matrix has the words' rows and, of a model with n-grams, a row for each bucket, 0 where no word uses it.
     """
     config, inputs, words = model.config, model.config.inputs, model.vocab.words
     check_text(path, words)
@@ -189,12 +183,8 @@ def write(path, model):
                 rows[part >= 0] = model.extra["grams_in"][part[part >= 0]]
                 _write_rows(stream, rows)
         stream.write(struct.pack("<?2q", False, *model.vectors_out.shape))
-        _write_rows(stream, _fasttexts_nodes(model.vectors_out) if of_paths else model.vectors_out)
-
-
-def _fasttexts_nodes(nodes):
-    """Return rows of inner nodes as fastText has them: the rarest first, and the right side is the one with σ(s)."""
-    return np.concatenate([-nodes[-2::-1], nodes[-1:]])
+        nodes = model.vectors_out  # fastText has the rarest first, and σ(s) for the right side
+        _write_rows(stream, np.concatenate([-nodes[-2::-1], nodes[-1:]]) if of_paths else nodes)
 
 
 def _write_rows(stream, matrix):
@@ -216,10 +206,9 @@ class GramSpellings:
 
     def vector(self, word):
         """Return the vector of a spelling, float32 (dim,); None if it has no n-gram, or none that has a row."""
-        _, found = buckets_of(PackedStrings([word]), self.minn, self.maxn, self.buckets)
-        places = found.tolist()
+        places = found = buckets_of(PackedStrings([word]), self.minn, self.maxn, self.buckets)[1].tolist()
         if self._place is not None:
-            places = [self._place[bucket] for bucket in places if bucket in self._place]
+            places = [self._place[bucket] for bucket in found if bucket in self._place]
         if not places:
             return None
         return np.asarray(self.rows[places]).sum(axis=0, dtype=np.float32) / np.float32(len(found))

@@ -25,10 +25,9 @@ def refuse_slim(folder):
 
 
 def read(path, readout=None, spell=False):
-    """Make vectors of a model folder; see `w2vneg.vectors.formats.read`.
+    """Make vectors of a model folder, a single matrix mapped; see `formats.read`.
 
-    A single matrix is memory-mapped, read-only. Where targets are another kind of thing than centres, the words of
-    ``out`` are theirs, and read-outs of both matrices are refused: ConfigError.
+    Where targets are another kind of thing than centres, the words of ``out`` are theirs.
     """
     refuse_slim(path)
     if not (path / "vocab.tsv").is_file():
@@ -50,9 +49,8 @@ def read(path, readout=None, spell=False):
     )
     if first is not None and second is not None and first.shape != second.shape:
         raise InputError(f"{path}: vectors_in.npy is {first.shape}, vectors_out.npy {second.shape}{_REMEDY}")
-    for matrix in (first, second):
-        if matrix is not None:
-            check_finite(path, matrix, vocab.words)
+    for matrix in (one for one in (first, second) if one is not None):
+        check_finite(path, matrix, vocab.words)
     contexts = path / "contexts.npy"
     contexts = _matrix(contexts, len(vocab)) if chain.needs_contexts and contexts.is_file() else None
     counts = np.asarray(vocab.counts, dtype=np.int64)

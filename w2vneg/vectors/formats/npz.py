@@ -88,40 +88,26 @@ def read(path, spell=False):
 
 def _spellings(path, arrays, dim):
     grams, vectors, lengths = arrays
-    fits = (
-        _are(np.uint64, grams, (grams.size,))
-        and _are(np.float32, vectors, (len(grams), dim))
-        and _are(np.int64, lengths, (2,))
-        and 1 <= lengths[0] <= lengths[1] <= 20
-        and np.isfinite(vectors).all()
-        and (grams[1:] > grams[:-1]).all()
-    )
-    if not fits:
+    fits = _are(arrays, (np.uint64, (grams.size,)), (np.float32, (len(grams), dim)), (np.int64, (2,)))
+    if not fits or not 1 <= lengths[0] <= lengths[1] <= 20 or not (grams[1:] > grams[:-1]).all():
         raise InputError(f"{path}: its n-grams and their vectors do not fit together{_REMEDY}")
     return Spellings(grams, vectors, int(lengths[0]), int(lengths[1]))
 
 
-def _are(dtype, array, shape):
-    return array.dtype == dtype and array.shape == shape
+def _are(arrays, *kinds):
+    """Tell whether arrays are of these types and shapes, and finite."""
+    found = [(array.dtype, array.shape) for array in arrays]
+    return found == list(kinds) and all(np.isfinite(array).all() for array in arrays)
 
 
 def _pairs(path, arrays, shape):
     pairs = Pairs(*arrays)
-    n_pairs, n_rules = pairs.i.size, pairs.front.size
-    fits = (
-        all(
-            _are(np.int32, array, (n_pairs,)) and ((array >= 0) & (array < top)).all()
-            for array, top in ((pairs.i, shape[0]), (pairs.j, shape[0]), (pairs.rule, n_rules))
-        )
-        and len(np.unique(pairs.rule)) == n_rules
-        and _are(np.float32, pairs.kin, (n_pairs,))
-        and _are(np.bool_, pairs.front, (n_rules,))
-        and _are(np.float64, pairs.strength, (n_rules,))
-        and _are(np.float32, pairs.offsets, (n_rules, shape[1]))
-        and all(np.isfinite(array).all() for array in (pairs.kin, pairs.strength, pairs.offsets))
-        and (pairs.strength > 0).all()
-    )
-    if not fits:
+    n_pairs, n_rules = (pairs.i.size,), pairs.front.size
+    kinds = [(np.int32, n_pairs)] * 3 + [(np.float32, n_pairs), (np.bool_, (n_rules,)), (np.float64, (n_rules,))]
+    tops = (pairs.i, shape[0]), (pairs.j, shape[0]), (pairs.rule, n_rules)
+    fits = _are(arrays, *kinds, (np.float32, (n_rules, shape[1]))) and (pairs.strength > 0).all()
+    fits = fits and all(((rows >= 0) & (rows < top)).all() for rows, top in tops)
+    if not fits or len(np.unique(pairs.rule)) != n_rules:
         raise InputError(f"{path}: its kin and rules do not fit together{_REMEDY}")
     return pairs
 

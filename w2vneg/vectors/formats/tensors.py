@@ -25,7 +25,7 @@ _DAMAGED = "; it is damaged or no folder of model2vec or sentence-transformers"
 
 
 def is_safetensors(head):
-    """Tell safetensors by its beginning (bytes): the length of its header, and JSON."""
+    """The length of its header, and JSON."""
     return head[8:10] == b'{"' and int.from_bytes(head[:8], "little") < 1 << 30
 
 
@@ -126,24 +126,18 @@ def read_folder(folder, spell=False):
         raise InputError(f"{folder / _MATRIX}: expected a matrix {' or '.join(_TENSORS)}{_DAMAGED}")
     vocab = tokenizer.get_vocab()
     words = sorted(vocab, key=vocab.get)
-    matrix = _rows(folder, matrix, found.get("mapping"), found.get("weights"), len(words))
+    try:  # several tokens may have the same row, each with its weight
+        matrix = matrix[found["mapping"]] if "mapping" in found else matrix
+        matrix = matrix.astype(np.float32)
+        matrix = matrix * found["weights"][:, None].astype(np.float32) if "weights" in found else matrix
+    except (IndexError, ValueError) as error:
+        raise InputError(f"{folder / _MATRIX}: mapping and weights do not fit the matrix ({error}){_DAMAGED}") from None
+    if len(matrix) != len(words):
+        raise InputError(f"{folder}: {len(words):,} tokens do not go with {len(matrix):,} rows{_DAMAGED}")
     unknown = getattr(tokenizer.model, "unk_token", None)
     if unknown == words[-1] and not matrix[-1].any() and len(words) > 1:  # of our own writing
         words, matrix = words[:-1], matrix[:-1]
     return vectors_of(folder, _DAMAGED, words, matrix)
-
-
-def _rows(folder, matrix, mapping, weights, n):
-    """Return a row a token, float32 (n, dim): of several tokens it may be the same one, each with its weight."""
-    try:
-        matrix = matrix if mapping is None else matrix[mapping]
-        matrix = matrix.astype(np.float32)
-        matrix = matrix if weights is None else matrix * weights[:, None].astype(np.float32)
-    except (IndexError, ValueError) as error:
-        raise InputError(f"{folder / _MATRIX}: mapping and weights do not fit the matrix ({error}){_DAMAGED}") from None
-    if len(matrix) != n:
-        raise InputError(f"{folder}: {n:,} tokens do not go with {len(matrix):,} rows{_DAMAGED}")
-    return matrix
 
 
 _FILE = {"extra": "safetensors", "suffixes": (".safetensors",), "recognises": is_safetensors}
