@@ -4,8 +4,7 @@ The answer is the word w with the highest ``cos(w, b − a + c)``, where a, b, c
 out, whatever k. P@k is the share of the scored questions whose d is among the k best. Questions with an unknown word
 are left out and counted.
 
-Words are looked up as they are written, then lower-cased. With a lower-case vocabulary this gives the figures of
-gensim's ``evaluate_word_analogies``, which folds case, keeps the most frequent variant, and skips unknown words.
+With a lower-case vocabulary the figures are those of gensim's ``evaluate_word_analogies``.
 """
 
 from dataclasses import dataclass
@@ -24,11 +23,8 @@ NEVER = np.iinfo(np.int64).max  # the rank of an answer that is a word of its ow
 
 @dataclass(frozen=True)
 class SectionScore:
-    """Precision over one section, or over several.
-
-    name : str; kind : {"semantic", "syntactic", "all"}
-    precision : dict, int -> float in [0, 1], P@k by k; None if no question could be scored
-    scored, total : int, questions with four known words, and all
+    """Precision over sections. kind : {"semantic", "syntactic", "all"}; precision : dict of k -> P@k, None if none was
+    scored; scored, total : int, questions with four known words, and all
     """
 
     name: str
@@ -40,12 +36,10 @@ class SectionScore:
 
 @dataclass(frozen=True)
 class AnalogyResult(Result):
-    """How many analogy questions are answered rightly.
+    """How many analogy questions are answered rightly; `sections` named ``gram…`` are syntactic.
 
     name, path : str, the set, and the file it was read from; half, restrict_vocab : as they were asked for
-    overall : SectionScore; semantic, syntactic : SectionScore over the sections of that kind, or None
-    sections : list of SectionScore; those named ``gram…`` are syntactic
-    unknown, lowered : int, different words without a vector, and those that were found in lower case only
+    semantic, syntactic : SectionScore over the sections of that kind, or None; unknown, lowered : as of `Lookup`
     """
 
     name: str
@@ -66,9 +60,8 @@ def evaluate_analogy(vectors, path, name=None, restrict_vocab=None, half=None, c
     path : str or Path, lines ``: section``, and four words a line; see `read_questions`
     name : str, optional, what to call the set; its file name if not given
     restrict_vocab : int, at least 1, optional, only the first so many words are known, and may be answers
-    half : {None, "dev", "test"}, all questions, or of each section the 1st, 3rd, 5th … ("dev") or the 2nd, 4th, 6th …
-        ("test"): so choices can be made on one half and evaluated on the other
-    case : {"lower", "exact"}, a word is looked up as it is, then lower-cased; as it is only
+    half : {None, "dev", "test"}, all questions, or of each section the 1st, 3rd, 5th … ("dev") or the others ("test")
+    case : as of `Lookup`
 
     InputError if the file is missing or has a bad line, or no question can be scored.
     """

@@ -33,9 +33,8 @@ NULL = (DEGREES, NEIGHBOURS)
 class ClassesResult(Result):
     """How well labels are predicted.
 
-    shares : dict of float -> dict of str -> (float, float), by share of training: micro and macro F1 of the vectors,
-        null_micro and null_macro of the null model, each with mean and standard deviation over draws
-    nodes, labels : int, that took part; labels_a_node : float
+    shares : dict of share of training -> dict of figure -> (mean, standard deviation) over draws: micro and macro F1 of
+        the vectors, null_micro and null_macro of the null model
     unknown : int, labelled nodes without a vector; seeds : int, draws
     """
 
@@ -51,8 +50,7 @@ def evaluate_classes(vectors, labels, *, shares=SHARES, seeds=10, seed=1):
     """Predict the labels of nodes from their vectors; returns a `ClassesResult`.
 
     labels : str, Path or table in memory, a node and a label a row; a node with several labels has as many rows
-    shares : sequence of float, in (0, 1), of the labelled nodes, for training
-    seeds : int, at least 1, draws of the training nodes for each share
+    shares : sequence of float, in (0, 1), of the labelled nodes, for training; seeds : int, draws of these
 
     InputError if the file cannot be read, has one label, or too few of its nodes have a vector; ConfigError if a share
     is out of range.
@@ -115,9 +113,9 @@ def _chosen(chances, truth):
 class LinksResult(Result):
     """How well edges are separated from pairs without one.
 
-    auc, ap : dict of str -> (float, float), by score: mean and standard deviation over draws of pairs without an edge
-    edges : int, held-out edges that were ranked; fitted_on : int, edges of the development part
-    unknown : int, rows of the held-out file with a node that has no vector; seeds : int, draws
+    auc, ap : dict of score -> (mean, standard deviation) over draws of pairs without an edge
+    edges, fitted_on : int, edges that were ranked, and of the development part; unknown : int, rows of the held-out
+        file with a node that has no vector; seeds : int, draws
     """
 
     auc: dict
@@ -132,9 +130,8 @@ def evaluate_links(vectors, test, *, train, valid=None, seeds=5, seed=1):
     """Separate held-out edges from pairs of nodes without an edge; returns a `LinksResult`.
 
     test, train, valid : str, Path or table in memory, edges, as `data.encoded.read_pairs_file` reads pairs: those that
-        are ranked, those that vectors were trained on, and those that the regressions are fitted on; without `valid`
-        none are
-    seeds : int, at least 1, draws of pairs without an edge
+        are ranked, that vectors were trained on, and that the regressions are fitted on; without `valid` none are
+    seeds : int, draws of pairs without an edge
 
     InputError if a file cannot be read, or the graph has too few pairs without an edge.
     """

@@ -48,9 +48,8 @@ def window_pairs(ids, offsets, window):
 
 
 def evaluate_likelihood(score, corpus, window):
-    """Normalise a model's scores and evaluate them on held-out text; returns a `LikelihoodResult`.
+    """Normalise a model's scores (see `scores`) and evaluate them on held-out text; returns a `LikelihoodResult`.
 
-    score : function, of int (b,) to float (b, n_vocab), scores of all targets for some centres; see `scores.scores_of`
     corpus : EncodedCorpus, by the model's vocabulary, not part of what was trained on; InputError if it has no pair
     """
     centres, contexts, counts = window_pairs(corpus.ids, corpus.offsets, window)

@@ -28,12 +28,9 @@ _ROUNDING = 1e-7  # cosines of float32 vectors that are closer than this are the
 class SimilarityResult(Result):
     """How well cosines agree with one set of human scores.
 
-    name, path : str, the set, and the file it was read from
-    spearman, pearson : float, in [-1, 1]
-    spearman_interval, pearson_interval : tuple of two floats, 95 % by Fisher's z; (-1, 1) of three pairs only
-    scored, total : int, pairs with two known words, and all pairs
-    unknown, lowered : int, different words without a vector, and those that were found in lower case only
-    tags_stripped : bool, lemma tags (``sun-n``) were taken off
+    name, path : str, the set, and the file it was read from; tags_stripped : lemma tags (``sun-n``) were taken off
+    spearman, pearson : float, in [-1, 1]; their intervals : (low, high), 95 %
+    scored, total : int, pairs with two known words, and all; unknown, lowered : words, as of `Lookup`
     """
 
     name: str
@@ -54,9 +51,8 @@ def evaluate_similarity(vectors, path, name=None, tags=None, case="lower"):
 
     path : str or Path, file of word, word, score; see `read_pairs`
     name : str, optional, what to call the set; its file name if not given
-    tags : bool, optional, take lemma tags (``-n``, ``-v``, ``-j``) off the words; None: if every word of the file has
-        one
-    case : {"lower", "exact"}, a word is looked up as it is, then lower-cased; as it is only
+    tags : bool, optional, take lemma tags (``-n``, ``-v``, ``-j``) off the words; None: if every word has one
+    case : as of `Lookup`
 
     InputError if the file is missing or has a bad row, fewer than three pairs can be scored, or all scores or all
     cosines are equal.
@@ -86,9 +82,7 @@ def evaluate_similarity(vectors, path, name=None, tags=None, case="lower"):
 
 
 class ScoredPairs(NamedTuple):
-    """words : list of (str, str), the pairs with two vectors; human, cosines : float64, of each; total : int, all pairs
-    lookup : Lookup, what was found how; tags : bool, lemma tags were taken off
-    """
+    """Words of the pairs with two vectors, float64 of each; how many pairs there are; were lemma tags taken off?"""
 
     words: list
     human: np.ndarray
@@ -101,14 +95,15 @@ class ScoredPairs(NamedTuple):
 def scored_pairs(vectors, path, tags=None, case="lower"):
     """Return the `ScoredPairs` of a file: what people said of each pair, and its cosine; as `evaluate_similarity`."""
     pairs = read_pairs(path)
+    words = [word for pair in pairs for word in pair[:2]]
     if tags is None:
-        tags = all(_TAG.search(word) for pair in pairs for word in pair[:2])
+        tags = all(map(_TAG.search, words))
+    words = [_TAG.sub("", word) for word in words] if tags else words
     lookup = Lookup(vectors, case)
     if vectors.spellings is not None:
-        bare = [_TAG.sub("", word) if tags else word for pair in pairs for word in pair[:2]]
-        vectors = vectors.with_words(word for word in bare if lookup(word) < 0)
+        vectors = vectors.with_words(word for word in words if lookup(word) < 0)
         lookup = Lookup(vectors, case)
-    rows = np.array([[lookup(_TAG.sub("", word) if tags else word) for word in pair[:2]] for pair in pairs])
+    rows = np.array([lookup(word) for word in words]).reshape(-1, 2)
     known = (rows >= 0).all(axis=1)
     found = [pair for pair, is_known in zip(pairs, known.tolist(), strict=True) if is_known]
     if len(found) < _FEWEST:
@@ -144,16 +139,16 @@ def read_pairs(path):
     """Read a file of word, word, score: list of (str, str, float); InputError, with file and line, for a bad row.
 
     Columns are separated by tabs, semicolons, commas or blanks, as the first line has them. The score is the first
-    column after the two words that holds numbers, so columns may stand between (SimLex-999 has a part of speech) and
-    behind (the single ratings of RW). A first line that does not fit the second is a header. Lines that start with
-    ``#`` are comments.
+    column after the two words that holds numbers. A first line that does not fit the second is a header, a line that
+    starts with ``#`` a comment.
     """
     lines = [(number, line) for number, line in read_lines(path) if not line.startswith("#")]
     if not lines:
         raise InputError(f"{path} has comments only; expected rows of word, word, score")
     separator = next((s for s in ("\t", ";", ",") if lines[0][1].count(s) >= 2), None)
     rows = [(number, _fields(line, separator, f"{path}:{number}")) for number, line in lines]
-    columns = [_score_column(fields) for _, fields in rows[:2]]
+    is_number = lambda field: _NUMBER.fullmatch(field) is not None  # noqa: E731
+    columns = [next((i for i in range(2, len(row)) if is_number(row[i])), None) for _, row in rows[:2]]
     header = columns[0] is None or (len(columns) > 1 and columns[1] is not None and columns[0] != columns[1])
     if header and len(rows) == 1:
         raise InputError(f"{path}:{rows[0][0]}: expected word, word, score, found {lines[0][1].strip()!r}")
@@ -170,11 +165,6 @@ def _fields(line, separator, where):
         return [field.strip() for field in next(csv.reader([line], delimiter=separator, skipinitialspace=True))]
     except csv.Error as error:
         raise InputError(f"{where}: no row of word, word, score ({error}); correct or remove it") from None
-
-
-def _score_column(fields):
-    """Return the first column after the two words that is a number, or None."""
-    return next((i for i in range(2, len(fields)) if _NUMBER.fullmatch(fields[i])), None)
 
 
 def _pair(path, number, fields, column, separator):
