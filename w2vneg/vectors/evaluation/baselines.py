@@ -37,9 +37,8 @@ MODEL, POPULARITY, COOCCURRENCE, SLIM = "model", "popularity", "item-item co-occ
 
 @dataclass(frozen=True)
 class Coverage:
-    """What a file of pairs had for a model: files : list of str; read : int, rows; unknown : int, rows with an item
-    that the model does not know; evaluated : float, share of the rows without them; weight : float, share of the weight
-    columns : tuple of str, which columns of the first file were read as what, in words
+    """What files of pairs had for a model: read, unknown : int, rows, and those with an item that it does not know;
+    evaluated, weight : float, share of the rows without them, and of the weight; columns : how the first file was read
     """
 
     files: list
@@ -53,8 +52,7 @@ class Coverage:
 @dataclass(frozen=True)
 class RankingEvaluation:
     """results : dict of str -> RankingResult, of the model and of each baseline, by the names above
-    test : Coverage; known : Coverage of what was left out of the catalogue, or None
-    train : Coverage of what the baselines counted, or None if popularity is by the counts of the model's vocabulary
+    test, known, train : Coverage of what was ranked, left out of the catalogue, and counted by the baselines; or None
     options : dict of what was asked for; missing : dict of baseline -> why it is not there
     own_known : bool, what the users of the model had in training was left out of the catalogue
     """
@@ -107,10 +105,8 @@ def evaluate_with_baselines(
     test : table, pairs (item, target[, weight]) that were not trained on
     exclude_known : table, optional, pairs to leave out of each centre's catalogue, as a rule the training part. None:
         what the users of the model had in training; () leaves nothing out.
-    train : table, what the baselines count; what `exclude_known` says if left out. Without either there is only
-        popularity, by the counts of the model's vocabulary.
-    fold_in : table, optional, (user, item) of users whom training did not see: their vectors are made of these items
-        (`folding.fold_in`), which are left out of their catalogue
+    train : table, what the baselines count, if not `exclude_known`; without either popularity is the model's counts
+    fold_in : table, optional, (user, item), from which `folding.fold_in` makes users' vectors; left out of their lists
     rank_itself : bool, among items of one kind, the centre is a rival of its own targets, as in the papers
     """
     train = _as_paths(train)
@@ -153,8 +149,7 @@ def read_known(files, model, more=None, tell=None):
     """Return known pairs as CSR, float64 (n_in, n_out), weights of the same pair summed; None if there are none.
 
     files : path, sequence of them, table in memory or Input; None: what the users of the model had in training
-    more : csr_matrix of the same shape, optional, to be added
-    tell : callable, optional, called with a line that says which columns were read as what
+    more : csr_matrix, optional, to be added; tell : callable, optional, called with a line on how columns were read
     """
     if files is None:
         if tell is not None and model.known is None and more is None and model.vocab_out is not model.vocab:
