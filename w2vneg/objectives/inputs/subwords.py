@@ -72,8 +72,6 @@ class Grams(Inputs, base=True, fields=True):
 
 @INPUTS.register("subwords")
 class Subwords(Grams):
-    """A word's row and its n-grams'; fields as of `Grams`."""
-
     Options = _Options
     about = About(
         summary="the mean of the word's row and of its character n-grams': fastText",
@@ -86,8 +84,6 @@ class Subwords(Grams):
 
 @INPUTS.register("window+subwords")
 class WindowSubwords(Grams):
-    """The rows and n-grams of all words around; fields as of `Grams`."""
-
     Options = _Options
     around = True
     alpha_scale = 2.0

@@ -13,8 +13,6 @@ from . import INPUTS
 
 @INPUTS.register("window")
 class Window(Inputs):
-    """Nothing to hold: the rows are those of the group's words."""
-
     about = About(
         summary="the mean of the words around predicts the one in the middle: CBOW",
         equation="x = (1/m) Σ_k v_k over the context",

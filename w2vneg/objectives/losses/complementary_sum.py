@@ -31,8 +31,6 @@ _LEAST_REST = 1e-6
 
 @LOSSES.register("css")
 class ComplementarySum(OverVocabulary):
-    """For draws with replacement; fields as of `OverVocabulary`."""
-
     needs_log_q = True
     needs_exclusion = True
     needs_positive_log_q = True
@@ -52,8 +50,6 @@ class ComplementarySum(OverVocabulary):
 
 
 class ComplementaryBernoulli(OverVocabulary):
-    """For independent draws; fields as of `OverVocabulary`."""
-
     needs_log_q = True
     needs_exclusion = True
     about = ComplementarySum.about

@@ -39,7 +39,6 @@ class LearnedNormaliser(Loss):
     parameters = ("log_z",)
 
     def loss_at_init(self, n_negatives):
-        """Value for uniform draws."""
         return _uniform_value(n_negatives, 0.0)
 
 
@@ -78,7 +77,6 @@ class NoiseContrastive(Loss):
         return cls(_number(options.log_z), n_vocab)
 
     def loss_at_init(self, n_negatives):
-        """Value for uniform draws."""
         return _uniform_value(n_negatives, self.log_z - math.log(self.n_vocab))
 
 

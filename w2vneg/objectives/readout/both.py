@@ -85,8 +85,6 @@ def whitening(default):
 
 @READOUTS.register("both")
 class BothMatrices(Readout):
-    """Directions of both matrices, on their principal axes."""
-
     class Options:
         whitening: float = whitening(0.5)
 

@@ -20,8 +20,6 @@ WINDOW = 60
 
 @READOUTS.register("context")
 class WithContexts(Readout):
-    """As `both`, with the means of contexts beside."""
-
     class Options:
         whitening: float = whitening(0.75)
         weight: float = option(1.0, "Weight of context means beside either matrix.", at_least=0)

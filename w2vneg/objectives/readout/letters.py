@@ -46,8 +46,6 @@ class Spellings:
 
 @READOUTS.register("letters")
 class Letters(Readout):
-    """Refines vectors of words by their spelling."""
-
     class Options:
         share: float = option(0.3, "Share of spelling in the vector of a frequent word.", at_least=0, at_most=1)
         prior: float = option(20.0, "Occurrences that spelling is worth.", above=0)

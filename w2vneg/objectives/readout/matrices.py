@@ -25,8 +25,6 @@ class AsItIs(Readout):
 
 @READOUTS.register("in")
 class InputMatrix(AsItIs):
-    """The input matrix."""
-
     matrices = ("vectors_in",)
     about = About(
         summary="the input matrix, as word2vec, gensim and fastText write it",
@@ -39,8 +37,6 @@ class InputMatrix(AsItIs):
 
 @READOUTS.register("out")
 class OutputMatrix(AsItIs):
-    """The output matrix."""
-
     matrices = ("vectors_out",)
     about = About(
         summary="the output matrix: vectors of words as contexts, of items as what comes next",
@@ -53,8 +49,6 @@ class OutputMatrix(AsItIs):
 
 @READOUTS.register("corrected")
 class CorrectedOutputs(Readout):
-    """The output matrix, and the log of the noise as one more coordinate."""
-
     matrices = ("vectors_out",)
     about = About(
         summary="the output matrix and log D: queries [x, λ] rank by scores corrected by the share λ",
@@ -78,8 +72,6 @@ class CorrectedOutputs(Readout):
 
 @READOUTS.register("sum")
 class SumOfMatrices(Readout):
-    """The sum of both matrices."""
-
     one_kind = True
     about = About(
         summary="the sum of both matrices",

@@ -166,8 +166,6 @@ def _change(off, on, front):
 
 @READOUTS.register("paradigms")
 class Paradigms(Readout):
-    """Refines vectors of words by the rules that their spellings show."""
-
     class Options:
         damping: float = option(3.0, "h: what a word itself weighs beside its kin.", above=0)
         support: int = option(8, "Fewest pairs of a rule; more beyond 80,000 words.", at_least=4)

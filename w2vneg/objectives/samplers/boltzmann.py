@@ -230,8 +230,6 @@ class BoltzmannFamily(Sampler):
 
 @SAMPLERS.register("selfplay")
 class Selfplay(Sampler):
-    """Boltzmann sampling with D uniform and T = 1, by the same methods."""
-
     gives_log_q = True
     Options = MethodOptions
     about = About(

@@ -20,8 +20,6 @@ _LOWEST = np.float32(-np.inf)
 
 @WEIGHERS.register("importance")
 class SelfNormalisedImportance(Weigher):
-    """Nothing to hold."""
-
     needs_log_q = True
     about = About(
         summary="self-normalised importance weights: draws count as if they had come from the uniform distribution",

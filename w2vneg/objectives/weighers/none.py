@@ -8,8 +8,6 @@ from . import WEIGHERS
 
 @WEIGHERS.register("none")
 class Unweighted(Weigher):
-    """Nothing to hold."""
-
     about = About(
         summary="every negative counts once",
         equation="ω_k = 1",
