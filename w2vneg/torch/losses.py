@@ -128,7 +128,7 @@ def importance_sampling(loss, scores):
 @implement(VALUES, NegativeSampling)
 def negative_sampling(loss, scores):
     noise = (scores.weights * softplus(scores.negative)).sum(dim=1)
-    return softplus(-scores.positive) + (noise / scores.counted if loss.mean else noise)
+    return softplus(-scores.positive) + (noise / scores.counted if loss.mean_negatives else noise)
 
 
 @implement(VALUES, NoiseContrastive, LearnedNormaliser)

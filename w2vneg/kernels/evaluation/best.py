@@ -28,7 +28,7 @@ class LeftOut(NamedTuple):
 
     @classmethod
     def of(cls, own, known=None):
-        """Leave out the columns `own`, and those of each row of a scipy.sparse.csr_matrix."""
+        """known : scipy.sparse.csr_matrix, the columns to leave out of each row"""
         if known is None:
             return cls(own, np.empty(0, np.int32), *np.zeros((2, len(own)), np.int64))
         known.sort_indices()
@@ -36,7 +36,6 @@ class LeftOut(NamedTuple):
         return cls(own, known.indices.astype(np.int32), offsets[:-1].copy(), offsets[1:])
 
     def rows(self, some):
-        """Return that of a slice of rows."""
         return LeftOut(self.own[some], self.known, self.starts[some], self.ends[some])
 
 
@@ -58,7 +57,6 @@ class Lists(NamedTuple):
         return cls(ids, scores, np.zeros(n_rows, np.int64), np.ones(n_rows, np.bool_))
 
     def rows(self, some):
-        """Return views of a slice of rows."""
         return Lists(*(part[some] for part in self))
 
 
@@ -79,7 +77,6 @@ def _enter(score, j, length, ids, scores):
 
 @njit(borrows=True)
 def _look(score, j, r, lists):
-    """Let a score enter the list of row r, if it is one."""
     if np.isnan(score):
         lists.sound[r] = False
     elif score > -np.inf:

@@ -25,8 +25,7 @@ class Trained:
 
     vectors_in, vectors_out : float32, (n_vocab, dim), the two matrices, X and Y
     words : sequence of str, n_vocab of them; counts : int64, (n_vocab,)
-    contexts : float32, (n_vocab, dim), optional, for each word the mean of Y over the words around it in the data
-        (`kernels.bags`), if it is known
+    contexts : float32, (n_vocab, dim), optional, of each word the mean of Y over the words around it (`kernels.bags`)
     spell : bool, keep what gives vectors to any spelling, where the read-out has it (`Chain.spellings`)
     progress : callable, optional, called with (steps done, steps in all)
     spellings : object, optional, what gives vectors to any spelling so far, for a read-out that refines
@@ -45,10 +44,7 @@ class Trained:
 
 
 class Readout:
-    """Makes vectors of a trained model, or refines those that another read-out made.
-
-    options : instance of `Options`, or None
-    """
+    """Makes vectors of a trained model, or refines those that another read-out made."""
 
     about: About | None = None  # what ``w2vneg objectives`` tells of it
     Options: type | None = None  # dataclass of `option` fields
@@ -73,17 +69,12 @@ class Readout:
         return 4 * n_vocab * dim
 
     def read(self, trained: Trained, vectors: np.ndarray | None) -> np.ndarray:
-        """Return vectors, float32 (n_vocab, dim).
-
-        vectors : what the read-outs before this one made, for one that refines; may be overwritten
-        """
+        """Return vectors, float32 (n_vocab, dim); of one that refines, from former ones, which it may overwrite."""
         raise NotImplementedError
 
 
 READOUTS = Registry("read-out")
-
-DEFAULT = "in"
-"""What a `Traversal` has that names no other, and what stands before a refinement that is named alone."""
+DEFAULT = "in"  # of a `Traversal` that names no other, and before a refinement that is named alone
 
 
 @dataclass(frozen=True)
@@ -95,11 +86,9 @@ class Chain:
 
     @property
     def needs_contexts(self) -> bool:
-        """Whether one of them reads `Trained.contexts`."""
         return any(part.needs_contexts for part in self.parts)
 
     def reads(self, matrix: str) -> bool:
-        """Tell whether one of them reads ``"vectors_in"`` or ``"vectors_out"``."""
         return any(matrix in part.matrices for part in self.parts)
 
     @property
@@ -114,18 +103,14 @@ class Chain:
 
     @property
     def rows_as_trained(self) -> bool:
-        """Whether vectors are the rows of the input matrix, and nothing is done to them."""
         return [part.name for part in self.parts] == ["in"]
 
     def memory(self, n_vocab: int, dim: int) -> int:
-        """Return the bytes that all of them take, about."""
         return sum(part.memory(n_vocab, dim) for part in self.parts)
 
     def check(self, traversal: Any, rectangular: bool, of_paths: bool = False) -> None:
-        """Raise ConfigError if one of them does not fit what was read.
-
-        traversal : class, a `data.sources.Traversal`; rectangular : bool, rows and columns are two kinds of things
-        of_paths : bool, rows of the output matrix are inner nodes of a tree
+        """Raise ConfigError if one of them does not fit what was read: rows and columns of two kinds of things, or a
+        tree (of_paths) whose inner nodes are the rows of the output matrix.
         """
         for part in self.parts:
             if of_paths and (part.needs_contexts or (not part.refines and "vectors_out" in part.matrices)):

@@ -14,8 +14,7 @@ from ...ground.registry import About
 from . import READOUTS, Readout
 from .both import Directions, blocks, principal, whitening
 
-WINDOW = 60
-"""Words to either side that S looks at."""
+WINDOW = 60  # words to either side that S looks at
 
 
 @READOUTS.register("context")

@@ -14,8 +14,6 @@ from . import READOUTS, Readout
 
 
 class AsItIs(Readout):
-    """One matrix."""
-
     def memory(self, n_vocab, dim):
         return 0
 

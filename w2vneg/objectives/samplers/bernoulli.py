@@ -112,11 +112,8 @@ log_sizes : float32, (sets,); n_sets : int64, (1,)
 
 @implement_open_sampler(Bernoulli)
 def open_entered(sampler, n_draws):
-    n_sets = n_draws // sampler.places + 1
-    n_vocab = sampler.log_b.shape[0]
-    return Entered(
-        np.zeros(n_vocab, np.int32), np.zeros(1, np.int32), np.zeros(n_sets, np.float32), np.zeros(1, np.int64)
-    )
+    marks, log_sizes = np.zeros(sampler.log_b.shape[0], np.int32), np.zeros(n_draws // sampler.places + 1, np.float32)
+    return Entered(marks, np.zeros(1, np.int32), log_sizes, np.zeros(1, np.int64))
 
 
 @njit(borrows=True)

@@ -44,7 +44,6 @@ DEGENERACIES = ("uniform", "popularity")
 
 
 def _weights(values):
-    """Return the weights of a given degeneracy as a tuple of float, so that configurations compare."""
     try:
         return tuple(float(value) for value in values)
     except (TypeError, ValueError) as error:
@@ -54,14 +53,11 @@ def _weights(values):
 
 
 def candidates(default):
-    """Return the option that says among how many a negative is chosen."""
     return option(default, "Candidates M that rolling, sir and dns choose from.", at_least=1, at_most=65536)
 
 
 @dataclass(frozen=True, kw_only=True)
 class MethodOptions:
-    """How Boltzmann negatives are drawn, whatever T and D."""
-
     method: str = option(
         "rolling",
         "How to draw Boltzmann negatives: rolling or sir, among candidates; exact, among all words; pool, among all, "
@@ -77,8 +73,6 @@ class MethodOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class BoltzmannOptions(NoiseOptions, MethodOptions):
-    """T and D."""
-
     temp: float = option(
         1.0,
         "Temperature of Boltzmann negatives. inf leaves the degeneracy distribution alone.",
@@ -128,7 +122,7 @@ def read_degeneracy(path, vocab):
 
 def weights_by_word(path):
     """Read ``word<TAB>weight`` lines: dict of str -> float; InputError with the line of the first mistake."""
-    by_word = {}  # str -> float
+    by_word = {}
     check_regular(path)  # it is looked at before the corpus, and read after it
     text = read_text(path, f"no such file of weights, and no degeneracy{did_you_mean(path, DEGENERACIES)}")
     lines = text.replace("\r\n", "\n").removesuffix("\n").split("\n") if text else []
@@ -197,11 +191,10 @@ class BoltzmannFamily(Sampler):
 
     @classmethod
     def cost(cls, options, context):
-        if options.method == "exact":
-            return 0.02 * context.dim * len(context.counts) * context.workers
-        if options.method == "pool":
-            return 0.02 * context.dim * len(context.counts) * context.workers / max(1.0, options.visits)
-        return 0.06 * context.dim * options.candidates
+        if not cls.draws_ahead(options):
+            return 0.06 * context.dim * options.candidates
+        visits = max(1.0, options.visits) if options.method == "pool" else 1.0
+        return 0.02 * context.dim * len(context.counts) * context.workers / visits
 
     @classmethod
     def from_options(cls, options, context):
@@ -217,15 +210,9 @@ class BoltzmannFamily(Sampler):
                 batch = max(batch, min(most, int(options.visits * context.n_centres / context.workers)))
             room = BoltzmannExact.room(batch, context)
             return BoltzmannExact(log_d.astype(np.float32), beta, context.run.absolute_softmax, *room)
-        replaced = options.candidates if options.method == "sir" else min(options.replaced, options.candidates)
-        return Boltzmann(
-            alias_table(np.exp(log_d)),
-            log_d.astype(np.float32),
-            beta,
-            options.candidates,
-            max(1, replaced),
-            context.run.absolute_softmax,
-        )
+        m, table, log_d = options.candidates, alias_table(np.exp(log_d)), log_d.astype(np.float32)
+        replaced = m if options.method == "sir" else max(1, min(options.replaced, m))
+        return Boltzmann(table, log_d, beta, m, replaced, context.run.absolute_softmax)
 
 
 @SAMPLERS.register("selfplay")

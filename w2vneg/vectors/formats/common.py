@@ -9,7 +9,7 @@ import numpy as np
 from ...data.words import END, PackedStrings
 from ...ground.errors import ConfigError, InputError, OutputError
 from ...ground.registry import Registry
-from ...kernels.text.decimals import LIMIT, SMALLEST, write_rows
+from ...kernels.text.decimals import LIMIT, SMALLEST, WIDEST, write_rows
 from ..vectors import Vectors
 
 ARRAYS = ("matrix", "word_bytes", "word_offsets")  # float32, (n, dim); the words' UTF-8, uint8; int64, (n + 1,)
@@ -222,8 +222,10 @@ def format_rows(matrix):
     odd &= size != 0
     per_row = odd.sum(axis=1)
     others = np.array([_odd_decimal(value) for value in matrix[odd]], dtype="S16").view(np.uint8).reshape(-1, 16)
-    text, lengths = write_rows(matrix, others, np.cumsum(per_row) - per_row)
-    flat, width = memoryview(text.reshape(-1)), text.shape[1]
+    width = WIDEST * matrix.shape[1]
+    text, lengths = np.empty((len(matrix), width), np.uint8), np.empty(len(matrix), np.int64)
+    write_rows(matrix, others, np.cumsum(per_row) - per_row, text, lengths)
+    flat = memoryview(text.reshape(-1))
     return [flat[row * width : row * width + length] for row, length in enumerate(lengths.tolist())]
 
 
