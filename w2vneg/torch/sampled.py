@@ -13,9 +13,10 @@ from ..ground.registry import RunContext
 from ..objectives.law import law_of
 from ..objectives.losses import LOSSES
 from ..objectives.losses.softmax import Softmax
+from ..objectives.weighers.discriminator import Discriminator
 from ..vectors.evaluation.scores import share_of
-from .losses import VALUES, WEIGHTS, Scores, evidence_of, penalised
-from .samplers import MODULES, View
+from .losses import VALUES, WEIGHTS, Evidence, Scores, penalised
+from .samplers import MODULES, View, logits_of
 
 _OWN = ("sampler", "weigher", "absolute_softmax", "negatives", "exclude")
 _EXCLUSIONS = ("none", "target")
@@ -94,8 +95,9 @@ class SampledLoss(nn.Module):
                 f"sampler {name!r} draws for one context, so a batch cannot share it; leave shared out, or "
                 "take sampler='popularity'"
             )
-        self.evidence = evidence_of(self._weigher, n_vocab, context.dim)
-        if self.evidence is None and type(self._weigher) not in WEIGHTS:
+        if isinstance(self._weigher, Discriminator):
+            self.evidence = Evidence(n_vocab, context.dim, self._weigher.weigh_positive)
+        elif type(self._weigher) not in WEIGHTS:
             raise ConfigError(f"weigher {config.weigher.name!r} has no form in w2vneg.torch; leave it out")
 
     def extra_repr(self):
@@ -125,9 +127,7 @@ class SampledLoss(nn.Module):
     def log_prob(self, hidden, score="raw"):
         """Return log-probabilities of all targets by the softmax of their scores: (..., n_vocab).
 
-        score : "raw", "corrected" or a number λ
-            Scores of losses that do not correct for their noise settle away from log P. "corrected" takes off what is
-            known of that, as `evaluation.scores` has it.
+        score : "raw", "corrected" for where the loss's noise lets scores settle (`evaluation.scores`), or a number λ
         """
         scores, share = self.scores(hidden), share_of(score)
         if share != 0:
@@ -185,11 +185,8 @@ class SampledLoss(nn.Module):
         return VALUES[type(self._plug)](plug, scores) + beside
 
     def _scored(self, hidden, ids):
-        """Return the logits of ids (B, k), or of ids (k,) for all: (B, k)."""
         rows = embedding(ids, self.output.weight, sparse=getattr(self.output, "sparse", False))
-        scores = hidden @ rows.T if ids.dim() == 1 else torch.bmm(rows, hidden[:, :, None]).squeeze(2)
-        scores = scores if self._bias is None else scores + self._bias[ids]
-        return scores.abs() if self.config.absolute_softmax else scores
+        return logits_of(hidden, rows, ids, self._bias, self.config.absolute_softmax)
 
 
 def _checked_counts(counts):
