@@ -12,10 +12,10 @@ from typing import ClassVar
 import numpy as np
 
 from ..ground.errors import ConfigError, did_you_mean
-from ..ground.option import options_of, own_options
+from ..ground.option import option, options_of, own_options
 from ..ground.registry import About
 
-__all__ = ["Inputs", "Loss", "Plug", "Sampler", "Weigher"]
+__all__ = ["About", "Inputs", "Loss", "Plug", "Sampler", "Weigher", "option"]  # what a plug is written with
 
 
 _made: Counter[str] = Counter()  # name of a class -> how many of it there were

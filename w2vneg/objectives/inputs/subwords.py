@@ -9,12 +9,10 @@ of buckets, as fastText has it. Only buckets that the vocabulary uses have rows,
 import numpy as np
 
 from ...ground.errors import ConfigError
-from ...ground.option import option
-from ...ground.registry import About
 from ...kernels.bags import mean_rows
 from ...kernels.contracts import implement_gather
 from ...kernels.text.words import buckets_of
-from ..plugs import Inputs
+from ..plugs import About, Inputs, option
 from . import INPUTS
 
 _WORDS, _GRAMS = 1, 2  # first word of a random stream's name

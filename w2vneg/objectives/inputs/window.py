@@ -5,9 +5,8 @@
 Each of the m rows takes the whole step, as in word2vec.c, gensim and fastText, so that their mean takes it, too.
 """
 
-from ...ground.registry import About
 from ...kernels.contracts import implement_gather
-from ..plugs import Inputs
+from ..plugs import About, Inputs
 from . import INPUTS
 
 

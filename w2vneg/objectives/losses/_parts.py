@@ -19,10 +19,9 @@ import numpy as np
 
 from ...ground.errors import ConfigError
 from ...ground.jit import LEAF, ONE, ZERO, njit
-from ...ground.option import option
 from ...kernels.functions import FULL, fast_exp, fast_log, highest
 from ...kernels.rng import next_unit
-from ..plugs import Loss
+from ..plugs import Loss, option
 
 _LIMIT = np.float32(80.0)  # logits beyond count as this, as they do in `exp_logits`
 _RAREST = np.float32(-1e4)  # log q below counts as this: no draw is so rare, and s − log q stays finite

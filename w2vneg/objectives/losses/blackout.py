@@ -17,10 +17,9 @@ import math
 import numpy as np
 
 from ...ground.jit import ONE, ZERO, njit
-from ...ground.registry import About
 from ...kernels.contracts import implement_step
 from ...kernels.functions import fast_exp, fast_log
-from ..plugs import Loss
+from ..plugs import About, Loss
 from . import LOSSES
 from ._parts import clear, corrected
 

@@ -13,11 +13,9 @@ import math
 import numpy as np
 
 from ...ground.jit import ONE, ZERO, njit
-from ...ground.option import option
-from ...ground.registry import About
 from ...kernels.contracts import implement_step, implement_step_group
 from ...kernels.functions import FULL, fast_log
-from ..plugs import Loss
+from ..plugs import About, Loss, option
 from . import LOSSES
 from ._parts import count
 

@@ -15,11 +15,9 @@ import numpy as np
 
 from ...ground.errors import ConfigError
 from ...ground.jit import ONE, ZERO, njit
-from ...ground.option import option
-from ...ground.registry import About
 from ...kernels.contracts import implement_step
 from ...kernels.functions import fast_log
-from ..plugs import Loss
+from ..plugs import About, Loss, option
 from . import LOSSES
 from ._parts import clear, corrected, count, logistic_many, logistic_one, softplus
 

@@ -13,10 +13,8 @@ import math
 import numpy as np
 
 from ...ground.jit import ZERO
-from ...ground.option import option
-from ...ground.registry import About
 from ...kernels.contracts import implement_step
-from ..plugs import Loss
+from ..plugs import About, Loss, option
 from . import LOSSES
 from ._parts import clipped, logistic_many, softplus
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...ground.errors import ConfigError, did_you_mean, refuse_misspelt
 from ...ground.option import as_options, checked, kind_of, options_of
+from ...ground.option import option as option  # read-outs take it from here
 from ...ground.registry import About, Registry, import_all
 
 if TYPE_CHECKING:

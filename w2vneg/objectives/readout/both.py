@@ -10,9 +10,7 @@ all words differ, count less.
 
 import numpy as np
 
-from ...ground.option import option
-from ...ground.registry import About
-from . import READOUTS, Readout
+from . import READOUTS, About, Readout, option
 
 BLOCK = 2048  # rows
 

@@ -9,9 +9,7 @@ looks at a few words around each centre; S looks further, once, when training is
 
 import numpy as np
 
-from ...ground.option import option
-from ...ground.registry import About
-from . import READOUTS, Readout
+from . import READOUTS, About, Readout, option
 from .both import Directions, blocks, principal, whitening
 
 WINDOW = 60  # words to either side that S looks at

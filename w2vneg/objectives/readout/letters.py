@@ -13,9 +13,7 @@ It knows nothing of meaning by itself; a larger φ costs semantic analogies.
 import numpy as np
 
 from ...ground.jit import launch
-from ...ground.option import option
-from ...ground.registry import About
-from . import READOUTS, Readout
+from . import READOUTS, About, Readout, option
 
 _STEPS = 8  # of conjugate gradients: more fit the vectors' noise, and score the same or lower
 _COLUMNS = 16  # columns solved for at a time: what a product reads stays in the cache

@@ -9,8 +9,7 @@ product; c, the mean of log D, changes no order, and a graph of neighbours finds
 import numpy as np
 
 from ...ground.errors import ConfigError
-from ...ground.registry import About
-from . import READOUTS, Readout
+from . import READOUTS, About, Readout
 
 
 class AsItIs(Readout):

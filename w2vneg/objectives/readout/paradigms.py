@@ -21,9 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...data.words import PackedStrings
-from ...ground.option import option
-from ...ground.registry import About
-from . import READOUTS, Readout
+from . import READOUTS, About, Readout, option
 from .letters import MULTIPLIER, characters, mixed
 
 _STEM = 3  # characters that words share, at least

@@ -24,11 +24,10 @@ import numpy as np
 
 from ...ground.errors import ConfigError
 from ...ground.jit import njit
-from ...ground.registry import About
 from ...kernels.contracts import implement_draw, implement_log_prob, implement_open_sampler
 from ...kernels.functions import fast_log
 from ...kernels.rng import alias_draw, alias_table, next_double
-from ..plugs import Sampler
+from ..plugs import About, Sampler
 from . import SAMPLERS
 from .popularity import NoiseOptions, log_popularity
 

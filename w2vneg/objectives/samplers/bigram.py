@@ -14,12 +14,10 @@ import numpy as np
 
 from ...ground.errors import ConfigError
 from ...ground.jit import njit
-from ...ground.option import option
-from ...ground.registry import About
 from ...kernels.contracts import implement_draw, implement_log_prob
 from ...kernels.functions import fast_log, first_at_least
 from ...kernels.rng import alias_draw, alias_place, alias_rows, alias_table, next_unit
-from ..plugs import Sampler
+from ..plugs import About, Sampler, option
 from . import SAMPLERS
 from .popularity import NoiseOptions, log_popularity
 

@@ -32,9 +32,8 @@ import numpy as np
 from ...ground.errors import ConfigError, InputError, did_you_mean
 from ...ground.files.bounded import check_regular, read_text
 from ...ground.option import option, refuse_idle
-from ...ground.registry import About
 from ...kernels.rng import alias_table
-from ..plugs import Sampler
+from ..plugs import About, Sampler
 from . import SAMPLERS
 from ._boltzmann import Boltzmann, BoltzmannExact
 from .popularity import NoiseOptions, log_popularity

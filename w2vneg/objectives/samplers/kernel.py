@@ -28,7 +28,6 @@ import numpy as np
 
 from ...ground.jit import LEAF, ONE, ZERO, njit
 from ...ground.option import option, refuse_idle
-from ...ground.registry import About
 from ...kernels.contracts import implement_draw, implement_log_prob, implement_open_sampler
 from ...kernels.dense.draws import KernelLaw
 from ...kernels.functions import fast_log
@@ -43,7 +42,7 @@ from ...kernels.tree import (
     rebuild,
     two_sums,
 )
-from ..plugs import Sampler
+from ..plugs import About, Sampler
 from . import SAMPLERS
 from ._boltzmann import DrawnAhead, implement_ahead, score_then
 

@@ -25,12 +25,10 @@ import numpy as np
 
 from ...ground.errors import ConfigError
 from ...ground.jit import ONE, ZERO
-from ...ground.option import option
-from ...ground.registry import About
 from ...kernels.contracts import implement_open_weigher, implement_prepare_group, implement_weigh, implement_weigh_group
 from ...kernels.functions import exp_into, padded
 from ...kernels.linalg import bound_steps, dot, dots, fetch_row, step_rows
-from ..plugs import Weigher
+from ..plugs import About, Weigher, option
 from . import WEIGHERS
 
 _TURNS = {"both": (0, 0), "alternate": (1, 1)}

@@ -1,8 +1,7 @@
 """No weighing: every negative counts once, ω = 1."""
 
-from ...ground.registry import About
 from ...kernels.contracts import implement_weigh
-from ..plugs import Weigher
+from ..plugs import About, Weigher
 from . import WEIGHERS
 
 
