@@ -80,16 +80,12 @@ def absolute_plugins(plugin):
     return ",".join(os.path.abspath(os.path.expanduser(name)) if _is_path(name) else name for name in _names(plugin))
 
 
-_ELSEWHERE = {
-    "hs": "hierarchical",
-    "hierarchical-softmax": "hierarchical",
-    "sgns": "ns",
-    "negative-sampling": "ns",
-    "full-softmax": "softmax",
-    "cross-entropy": "softmax",
+_ELSEWHERE = {  # what others call a loss -> ours
+    **dict.fromkeys(("hs", "hierarchical-softmax"), "hierarchical"),
+    **dict.fromkeys(("sgns", "negative-sampling"), "ns"),
+    **dict.fromkeys(("full-softmax", "cross-entropy"), "softmax"),
     "relaxed-softmax": "relaxed",
 }
-"""What others call a loss -> ours."""
 
 
 def find_objective(name):
@@ -185,10 +181,7 @@ def _failure(name, error):
 
 
 def failure_of_plugin(error):
-    """Return the sentence for an error that comes from the code of a plug-in in use, or None if it does not.
-
-    error : Exception, raised while a plug-in's function was run, or was compiled
-    """
+    """Return the sentence for an error of a plug-in's code, raised while it ran or was compiled; None for any other."""
     files = {getattr(sys.modules.get(module), "__file__", None) for module in _loaded}
     if type(error).__module__.startswith("numba."):
         return _failure_to_compile(str(error), files)

@@ -22,10 +22,12 @@ _made: Counter[str] = Counter()  # name of a class -> how many of it there were
 
 
 class PlugType(type):
-    """Makes a named tuple of a plug's fields and refuses names that the base class does not know."""
+    """Makes a named tuple of a plug's fields and refuses names that the base class does not know.
+
+    base : bool, it is no plug but a base of some; fields : bool, these have its fields, behind their own
+    """
 
     def __new__(cls, name, bases, body, base=False, fields=False):
-        """base : bool, it is no plug but a base of some; fields : bool, these have its fields, behind their own"""
         body = body | {"__slots__": ()}
         plain = super().__new__(cls, name, bases, body)
         annotations = inspect.get_annotations(plain)

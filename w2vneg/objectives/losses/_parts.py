@@ -29,7 +29,9 @@ _NOWHERE = np.float32(-1e30)  # log of a term that does not count
 
 
 def parse_penalty(text):
-    """Return (penalty, fraction) of the text "λ" or "λ,fraction"; ConfigError if it is neither."""
+    """Return (penalty, fraction) of the text "λ" or "λ,fraction", (0, 1) of None; ConfigError if it is neither."""
+    if text is None:
+        return 0.0, 1.0
     try:
         strength, *rest = (float(part) for part in text.split(","))
         fraction = rest[0] if rest else 1.0
@@ -46,8 +48,6 @@ def parse_penalty(text):
 
 @dataclass(frozen=True, kw_only=True)
 class PenaltyOptions:
-    """Options of all softmaxes."""
-
     self_normalise: str | None = option(
         None,
         "Add LAMBDA (log Z)^2 to the loss, to keep Z near 1. With SHARE, add LAMBDA / SHARE on that share of the "
@@ -56,12 +56,6 @@ class PenaltyOptions:
         check=parse_penalty,
         metavar="LAMBDA[,SHARE]",
     )
-
-
-def read_penalty(options):
-    """Return (penalty, fraction) from ``options.self_normalise``, "λ" or "λ,fraction"; (0, 1) where it is None."""
-    text = options.self_normalise
-    return (0.0, 1.0) if text is None else parse_penalty(text)
 
 
 def penalty_at(loss, log_z):
@@ -80,7 +74,7 @@ class OverVocabulary(Loss, base=True, fields=True):
 
     @classmethod
     def from_options(cls, options, context):
-        return cls(len(context.counts), *read_penalty(options))
+        return cls(len(context.counts), *parse_penalty(options.self_normalise))
 
     def loss_at_init(self, n_negatives):
         """Value for uniform draws; for others the logarithm of its expected normaliser, the full softmax's."""
@@ -130,7 +124,6 @@ def exponentiate(terms, weights, top):
 
 @njit(borrows=True)
 def clear(gradients):
-    """Set all gradients to 0."""
     for k in range(gradients.shape[0]):
         gradients[k] = ZERO
 
