@@ -60,7 +60,9 @@ class SampledLoss(nn.Module):
         **options,
     ):
         super().__init__()
-        counts = _checked_counts(counts)
+        counts = np.asarray(counts.cpu() if isinstance(counts, torch.Tensor) else counts)
+        if counts.ndim != 1 or len(counts) < 2 or not np.all(counts >= 0) or counts.sum() <= 0:
+            raise ConfigError("counts must say how often each of two targets or more occurs: none below 0, not all 0")
         if reduction not in _REDUCTIONS:
             raise ConfigError(f"unknown reduction {reduction!r}{did_you_mean(reduction, _REDUCTIONS)}")
         self.config = _resolved(loss, options)
@@ -114,7 +116,9 @@ class SampledLoss(nn.Module):
         """
         hidden, targets, context = self._flat(hidden, targets, context)
         if isinstance(self._plug, Softmax):
-            values = self._full(hidden, targets, generator)
+            scores = self.scores(hidden)
+            log_z = scores.logsumexp(dim=1)
+            values = log_z - scores.gather(1, targets[:, None]).squeeze(1) + penalised(self._plug, log_z, generator)
         else:
             values = self._sampled(hidden, targets, context, generator)
         return _REDUCTIONS[self.reduction](values)
@@ -155,11 +159,6 @@ class SampledLoss(nn.Module):
             return hidden, targets, context
         return hidden[there], targets[there], None if context is None else context[there]
 
-    def _full(self, hidden, targets, generator):
-        scores = self.scores(hidden)
-        log_z = scores.logsumexp(dim=1)
-        return log_z - scores.gather(1, targets[:, None]).squeeze(1) + penalised(self._plug, log_z, generator)
-
     def _sampled(self, hidden, targets, context, generator):
         weight, bias, n = self.output.weight, self._bias, self.config.negatives
         view = View(hidden.detach(), targets, context, weight.detach(), None if bias is None else bias.detach())
@@ -187,13 +186,6 @@ class SampledLoss(nn.Module):
     def _scored(self, hidden, ids):
         rows = embedding(ids, self.output.weight, sparse=getattr(self.output, "sparse", False))
         return logits_of(hidden, rows, ids, self._bias, self.config.absolute_softmax)
-
-
-def _checked_counts(counts):
-    counts = np.asarray(counts.cpu() if isinstance(counts, torch.Tensor) else counts)
-    if counts.ndim != 1 or len(counts) < 2 or not np.all(counts >= 0) or counts.sum() <= 0:
-        raise ConfigError("counts must say how often each of two targets or more occurs: none below 0, not all 0")
-    return counts
 
 
 def _resolved(loss, options):

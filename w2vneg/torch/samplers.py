@@ -125,7 +125,11 @@ class Independent(Law):
     def forward(self, view, n, shared, generator):
         sets, n_vocab = 1 if shared else len(view.targets), len(self.log_b)
         block = max(1, _CELLS // n_vocab)
-        found = [self._entered(min(block, sets - a), generator) for a in range(0, sets, block)]
+        found = []  # which set, which target, of all that entered, set by set
+        for first in range(0, sets, block):
+            shape = min(block, sets - first), n_vocab
+            unit = torch.rand(shape, generator=generator, device=self.log_b.device)
+            found.append((unit < self.log_b.exp()).nonzero(as_tuple=True))
         row = torch.cat([rows + k * block for k, (rows, _) in enumerate(found)])
         number = torch.bincount(row, minlength=sets)
         place = torch.arange(len(row), device=row.device) - (number.cumsum(0) - number)[row]
@@ -135,11 +139,6 @@ class Independent(Law):
         log_q = torch.where(ids >= 0, self.log_b[ids.clamp(min=0)] - log_number[:, None], torch.inf)
         log_q_positive = self.log_b[view.targets] - log_number
         return (ids[0], log_q[0], log_q_positive) if shared else (ids, log_q, log_q_positive)
-
-    def _entered(self, sets, generator):
-        """Draw some sets; return (which set, which target) of all that entered, set by set."""
-        unit = torch.rand((sets, len(self.log_b)), generator=generator, device=self.log_b.device)
-        return (unit < self.log_b.exp()).nonzero(as_tuple=True)
 
 
 @implement(MODULES, Bigram)

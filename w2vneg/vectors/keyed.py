@@ -12,11 +12,12 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..ground.errors import ConfigError, UnknownNameError
+from ..ground.errors import ConfigError, UnknownNameError, W2vnegError
 from .search import cosines_with, normalised, top_rows
 
 if TYPE_CHECKING:
@@ -328,14 +329,12 @@ class Keyed:
 def _find(set_or_path, mirror, kind):
     """Return path, name, and whether lemma tags are to be stripped (None: if all words have one)."""
     from ..data import catalog
-    from ..ground.errors import W2vnegError
 
     path = catalog.resolve(set_or_path, mirror=mirror, kind=kind)
-    try:
+    with suppress(W2vnegError):
         record = catalog.info(str(set_or_path))
-    except W2vnegError:
-        return path, path.name, None
-    return path, record.name, record.tags
+        return path, record.name, record.tags
+    return path, path.name, None
 
 
 def _moving_cost(first, second, matrix):

@@ -265,7 +265,9 @@ class Vectors(Keyed):
         found = []
         for weight, items in ((1.0, _as_list(positive)), (-1.0, _as_list(negative))):
             for item in items:
-                key, own = item if _is_weighted(item) else (item, weight)
+                pair = isinstance(item, tuple) and len(item) == 2 and isinstance(item[1], Real)
+                weighted = pair and isinstance(item[0], (*KEYS, np.ndarray, list))  # and no vector of two numbers
+                key, own = item if weighted else (item, weight)
                 vector, row = self._resolve(key)
                 found.append((normalised(vector[None])[0] if isinstance(key, KEYS) else vector, float(own), row))
         return found
@@ -362,11 +364,6 @@ def with_spellings(oov, spellings):
 
 def _is_row(key):
     return isinstance(key, KEYS[1:]) and not isinstance(key, bool)
-
-
-def _is_weighted(item):
-    pair = isinstance(item, tuple) and len(item) == 2  # and no raw vector of two numbers
-    return pair and isinstance(item[0], (*KEYS, np.ndarray, list)) and isinstance(item[1], Real)
 
 
 def _as_list(items):

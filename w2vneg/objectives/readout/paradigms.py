@@ -84,7 +84,9 @@ class Rules:
         sizes, found = np.bincount(self.pairs.rule), {}
         for row, rule, sign in self.joined(word):
             off, on = self.ends[rule][::-sign]
-            one = Kin(self.words[row], _change(off, on, self.pairs.front[rule]), int(sizes[rule]))
+            parts = (off + "-", on + "+") if self.pairs.front[rule] else ("-" + off, "+" + on)
+            change = " ".join(part for part in parts if len(part) > 1)
+            one = Kin(self.words[row], change, int(sizes[rule]))
             found.setdefault(one.word, one)
         return list(found.values())
 
@@ -145,11 +147,6 @@ def _ends(one, other, front):
     shorter = min(len(one), len(other))
     stem = next((k for k in range(shorter) if one[k] != other[k]), shorter)
     return one[stem:], other[stem:]
-
-
-def _change(off, on, front):
-    parts = (off + "-", on + "+") if front else ("-" + off, "+" + on)
-    return " ".join(part for part in parts if len(part) > 1)
 
 
 @READOUTS.register("paradigms")

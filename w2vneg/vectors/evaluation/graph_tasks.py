@@ -55,7 +55,8 @@ def evaluate_classes(vectors, labels, *, shares=SHARES, seeds=10, seed=1):
     InputError if the file cannot be read, has one label, or too few of its nodes have a vector; ConfigError if a share
     is out of range.
     """
-    score = _sklearn("metrics").f1_score
+    score, linear = _sklearn("metrics").f1_score, _sklearn("linear_model").LogisticRegression
+    several = _sklearn("multiclass").OneVsRestClassifier
     if not all(0 < share < 1 for share in shares):
         raise ConfigError(f"shares of training must be above 0 and below 1, not {', '.join(map(str, shares))}")
     read = encode_input(Input("pairs", labels, rectangular=True))
@@ -77,7 +78,11 @@ def evaluate_classes(vectors, labels, *, shares=SHARES, seeds=10, seed=1):
             order = np.random.default_rng([seed, number]).permutation(len(x))
             train, test = np.split(order, [round(share * len(x))])
             null = np.tile(truth[train].mean(0), (len(test), 1))
-            for who, chances in (("", _chances(x[train], truth[train], x[test])), ("null_", null)):
+            model = several(linear(max_iter=1000))  # a logistic regression a label
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "Label .* present in all training|Label not .* is present")
+                fitted = model.fit(x[train], truth[train]).predict_proba(x[test])
+            for who, chances in (("", fitted), ("null_", null)):
                 chosen = _chosen(chances, truth[test])
                 for way in ("micro", "macro"):
                     f1 = score(truth[test], chosen, average=way, zero_division=0)
@@ -93,14 +98,6 @@ def _sklearn(part):
 def _spread(found):
     """Return the mean and the standard deviation of each list."""
     return {name: (float(np.mean(one)), float(np.std(one))) for name, one in found.items()}
-
-
-def _chances(x, truth, x_test):
-    """Return the chance of each label, (n_test, n_labels), by a logistic regression a label."""
-    linear, several = _sklearn("linear_model").LogisticRegression, _sklearn("multiclass").OneVsRestClassifier
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Label .* present in all training|Label not .* is present")
-        return several(linear(max_iter=1000)).fit(x, truth).predict_proba(x_test)
 
 
 def _chosen(chances, truth):

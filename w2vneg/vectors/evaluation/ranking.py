@@ -119,8 +119,13 @@ def evaluate_ranking(
         for name, sums in found.items():
             total = table.setdefault(name, np.zeros(groups.max() + 1))
             total += np.bincount(groups[part], sums, len(total))
+    means = {name: float(value[0]) for name, value in _means(table, np.ones((1, groups.max() + 1))).items()}
+    figures = {
+        name: {k: means[f"{name}@{k}"] for k in ks if f"{name}@{k}" in means} if METRICS[name].at_k else means.get(name)
+        for name in METRICS
+    }
     return RankingResult(
-        figures=_figures(table, ks) | {"coverage": catalogue.coverage()},
+        figures=figures | {"coverage": catalogue.coverage()},
         pairs=float(held.data.sum()),
         distinct_pairs=held.nnz,
         centres=len(centres),
@@ -246,7 +251,7 @@ def _as_known(known, n_centres, n_targets):
 
 
 def _means(table, weights):
-    """Return every figure for some weights of the groups, float64 (r, groups): dict of name -> float64 (r,)."""
+    """Return every figure for weights of the groups, float64 (r, groups): dict of name -> float64 (r,)."""
     by_pair, by_centre = weights @ table["pairs"], weights @ table["centres"]
     means = {}
     for name, sums in table.items():
@@ -270,11 +275,3 @@ def _intervals(table, bootstrap, rng):
         low, high = np.quantile(np.concatenate([part[name] for part in parts]), (0.025, 0.975))
         intervals[name] = (float(low), float(high))
     return intervals
-
-
-def _figures(table, ks):
-    means = {name: float(value[0]) for name, value in _means(table, np.ones((1, len(table["centres"])))).items()}
-    return {
-        name: {k: means[f"{name}@{k}"] for k in ks if f"{name}@{k}" in means} if METRICS[name].at_k else means.get(name)
-        for name in METRICS
-    }

@@ -110,17 +110,17 @@ class _Corrected(Scores):
     def __init__(self, score, factor, addend):
         self._score, self._factor, self._addend, self.rows = score, factor, addend, score.rows
 
-    def _apply(self, scores, addend):
-        scores *= self._factor
-        scores += addend
-        return scores
-
     def __call__(self, centres):
-        return self._apply(self._score(centres), self._addend)
+        scores = self._score(centres)
+        scores *= self._factor
+        scores += self._addend
+        return scores
 
     def tiles(self, centres):
         for first, scores in self._score.tiles(centres):
-            yield first, self._apply(scores, self._addend[first : first + scores.shape[1]])
+            scores *= self._factor
+            scores += self._addend[first : first + scores.shape[1]]
+            yield first, scores
 
 
 class PathScores(Scores):
