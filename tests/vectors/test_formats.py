@@ -639,7 +639,7 @@ def test_one_odd_word_of_hundreds_is_mended_and_many_are_refused(tmp_path):
         ("2 2\na 1 2\nb 1 2\n".encode("utf-16"), r"UTF-16; convert it"),
         (b"2 2\na b 2.5 1 2\nb 1 2\n", r":2: expected 2 numbers, found 4; .* if 'a b 2.5' is a word with blanks"),
         (b"a 1 0.5 b 1 2.5\nb 1 2.5\nc 1 2.5\n", r":1: expected 2 numbers, found 5"),
-        (b"2 2\n1\ta\t1\t2\n2\tb\t1\t2\n", r":2: expected a word and 2 numbers, found a tab in the word"),
+        (b"2 2\n1\ta\t1\t2\n2\tb\t1\t2\n", r":2: expected 2 numbers, found a tab in the word"),
         (b"u1 i1 5 9\nu2 i2 4 9\nu3 i3 4 9\n", r":1: expected a number, found 'i1'"),
         (b"1 2 9\nB64:Y 0.5 1\n", r":2: the word .* is no base64"),
     ],

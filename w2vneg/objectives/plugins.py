@@ -94,9 +94,8 @@ def find_objective(name):
         name = PRESETS[name].loss
     if name not in LOSSES:
         known, other = sorted({*PRESETS, *LOSSES}), str(name).lower().replace("_", "-")
-        meant = (
-            f"; here it is called {_ELSEWHERE[other]}." if other in _ELSEWHERE else did_you_mean(name, known, shown=0)
-        )
+        ours = _ELSEWHERE.get(other)
+        meant = f"; here it is called {ours}." if ours else did_you_mean(name, known, shown=0)
         raise UnknownNameError(f"unknown loss {name!r}{meant} 'w2vneg objectives' lists losses and presets.")
 
 

@@ -93,10 +93,7 @@ class SampledLoss(nn.Module):
         if self.spare and sampler.independent:
             raise ConfigError(f"sampler {name!r} lets each target enter by itself; leave spare out")
         if self.shared and not self.sampler.shareable:
-            raise ConfigError(
-                f"sampler {name!r} draws for one context, so a batch cannot share it; leave shared out, or "
-                "take sampler='popularity'"
-            )
+            raise ConfigError(f"sampler {name!r} draws for one context; leave shared out, or take sampler='popularity'")
         if isinstance(self._weigher, Discriminator):
             self.evidence = Evidence(n_vocab, context.dim, self._weigher.weigh_positive)
         elif type(self._weigher) not in WEIGHTS:
@@ -148,10 +145,8 @@ class SampledLoss(nn.Module):
         """Return the examples that count: hidden (B, dim), targets (B,), context (B,) or None."""
         dim = self.output.weight.shape[1]
         if hidden.shape != (*targets.shape, dim):
-            raise ConfigError(
-                f"hidden states must have the shape of the targets and {dim} numbers each, {(*targets.shape, dim)}, "
-                f"not {tuple(hidden.shape)}"
-            )
+            wanted, found = (*targets.shape, dim), tuple(hidden.shape)
+            raise ConfigError(f"hidden states must have the shape of the targets and {dim}, {wanted}, not {found}")
         hidden, targets = hidden.reshape(-1, dim), targets.reshape(-1)
         context = None if context is None else context.reshape(-1)
         there = targets >= 0

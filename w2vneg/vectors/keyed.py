@@ -168,9 +168,7 @@ class Keyed:
         keys = list(keys)
         weights = np.ones(len(keys)) if weights is None else np.asarray(weights, np.float64)
         if not keys or weights.shape != (len(keys),):
-            raise ConfigError(
-                f"{len(keys)} words do not go with weights of shape {weights.shape}; give at least one word"
-            )
+            raise ConfigError(f"{len(keys)} words do not go with weights of shape {weights.shape}; give at least one")
         total, size = np.zeros(self.dim), 0.0
         for key, weight in zip(keys, weights.tolist(), strict=True):
             if ignore_missing and not self._has_vector(key):

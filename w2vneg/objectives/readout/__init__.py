@@ -115,30 +115,19 @@ class Chain:
         """
         for part in self.parts:
             if of_paths and (part.needs_contexts or (not part.refines and "vectors_out" in part.matrices)):
-                raise ConfigError(
-                    f"read-out {part.name} reads the output matrix, whose rows are inner nodes of a tree here, not "
-                    "words; take --readout in"
-                )
+                raise ConfigError(f"read-out {part.name} takes inner nodes of a tree for words here; take --readout in")
             if part.of_text and not traversal.of_words:
                 raise ConfigError(f"read-out {part.name} is for words of a text, not for items; leave it out")
             if part.one_kind and rectangular:
-                raise ConfigError(
-                    f"read-out {part.name} mixes both matrices, whose rows are two kinds of things here; take "
-                    "--readout in or --readout out"
-                )
+                raise ConfigError(f"read-out {part.name} mixes two kinds of things here; take --readout in or out")
             if part.needs_contexts and not traversal.windows:
-                raise ConfigError(
-                    f"read-out {part.name} goes through a text or baskets, and pairs have no order; take --readout both"
-                )
+                raise ConfigError(f"read-out {part.name} needs a text or baskets, not pairs; take --readout both")
 
     def read(self, trained: Trained) -> np.ndarray:
         """Return the vectors, float32 (n_vocab, dim)."""
         if self.needs_contexts and trained.contexts is None:
             name = next(part.name for part in self.parts if part.needs_contexts)
-            raise ConfigError(
-                f"read-out {name} needs sums over the data, which are made when a run with --readout {name} ends; "
-                "train with it, or take --readout both"
-            )
+            raise ConfigError(f"read-out {name} needs sums over the data: train with it, or take --readout both")
         vectors: Any = None
         rows = {len(matrix) for matrix in (trained.vectors_in, trained.vectors_out) if matrix is not None}
         for part in self.parts:
@@ -165,10 +154,7 @@ def parse(text: str) -> Chain:
         if plug.refines and not parts:
             parts.append(_made(DEFAULT, READOUTS[DEFAULT], []))
         if parts and not plug.refines:
-            raise ConfigError(
-                f"read-out {text!r}: {name} makes vectors of its own, so it cannot stand behind a plus; choose one of "
-                "the two"
-            )
+            raise ConfigError(f"read-out {text!r}: {name} makes vectors of its own; leave out what stands before it")
         parts.append(_made(name, plug, given))
     return Chain(str(text), tuple(parts))
 

@@ -255,11 +255,10 @@ def _affixes(words, support, longest):
             waiting = []
     for rule in waiting:
         np.add.at(met, rule, 1)
-    found = [
-        (owners[i][kept], owners[j][kept], rule[kept])
-        for i, j, rule in each()
-        for kept in [met[rule % buckets] >= support]
-    ]
+    found = []
+    for i, j, rule in each():
+        kept = met[rule % buckets] >= support
+        found.append((owners[i][kept], owners[j][kept], rule[kept]))
     if not found:
         return (np.empty(0, np.int32),) * 3
     i, j, rule = map(np.concatenate, zip(*found, strict=True))

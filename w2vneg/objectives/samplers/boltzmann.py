@@ -95,10 +95,8 @@ def log_degeneracy(options, counts):
         return log_popularity(counts, options.noise_exponent if given == "popularity" else 0.0)
     given = np.asarray(given, np.float64)
     if given.shape != (len(counts),) or not np.all(np.isfinite(given)) or given.min() < 0 or given.sum() <= 0:
-        raise ConfigError(
-            f"a given degeneracy must hold {len(counts)} finite weights, none negative, not all zero; "
-            f"got an array of shape {given.shape}"
-        )
+        what = f"{len(counts)} finite weights, none negative, not all zero"
+        raise ConfigError(f"a given degeneracy must hold {what}; got an array of shape {given.shape}")
     with np.errstate(divide="ignore"):
         return np.log(given / given.sum())
 
@@ -173,9 +171,8 @@ class BoltzmannFamily(Sampler):
     def normalise_options(cls, options, given):
         """Empty what method and degeneracy make idle; at T = ∞ draw from the degeneracy itself."""
         if math.isinf(options.temp) and options.degeneracy in DEGENERACIES:
-            refuse_idle(
-                ("method", "candidates", "replaced", "visits"), "--temp inf, which draws from the degeneracy", given
-            )
+            idle = "method", "candidates", "replaced", "visits"
+            refuse_idle(idle, "--temp inf, which draws from the degeneracy", given)
             if options.degeneracy == "popularity":
                 return SAMPLERS["popularity"].Options(noise_exponent=options.noise_exponent)
             refuse_idle(("noise_exponent",), "a degeneracy that is not popularity", given)

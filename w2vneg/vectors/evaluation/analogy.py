@@ -18,6 +18,7 @@ from .lookup import Lookup, Result, gensims_lookup, read_lines
 
 KS = (1, 5, 15)
 HALVES = {"dev": 0, "test": 1}  # half -> parity of a question's position in its section
+_MORE = "train on more text or with a larger vocabulary"
 NEVER = np.iinfo(np.int64).max  # the rank of an answer that is a word of its own question
 
 
@@ -77,10 +78,7 @@ def evaluate_analogy(vectors, path, name=None, restrict_vocab=None, half=None, c
     found = [rows[(rows >= 0).all(axis=1)] for rows in found]
     questions, total = np.concatenate(found), sum(len(questions) for _, questions in sections)
     if not len(questions):
-        raise InputError(
-            f"{path}: none of the {total} questions has vectors for all four words; "
-            "train on more text or with a larger vocabulary"
-        )
+        raise InputError(f"{path}: none of the {total} questions has vectors for all four words; {_MORE}")
     ranks = answer_ranks(vectors.unit[:restrict_vocab], questions)
     parts = np.split(ranks, np.cumsum([len(rows) for rows in found])[:-1])
     scores = []
@@ -121,9 +119,7 @@ def evaluate_word_analogies(vectors, path, restrict_vocab, case_insensitive, dum
     total = {key: [question for section in sections for question in section[key]] for key in ("correct", "incorrect")}
     answered = len(total["correct"]) + len(total["incorrect"])
     if not answered:
-        raise InputError(
-            f"{path}: no question has vectors for all four words; train on more text or with a larger vocabulary"
-        )
+        raise InputError(f"{path}: no question has vectors for all four words; {_MORE}")
     return len(total["correct"]) / answered, [*sections, {"section": "Total accuracy", **total}]
 
 

@@ -21,6 +21,7 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _TAG = re.compile(r"(?<=.)-[nvj]\Z")
 _SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas", None: "blanks"}  # separator -> its name
 _FEWEST = 3
+_MORE = "train on more text or with a larger vocabulary"
 _ROUNDING = 1e-7  # cosines of float32 vectors that are closer than this are the same
 
 
@@ -107,10 +108,8 @@ def scored_pairs(vectors, path, tags=None, case="lower"):
     known = (rows >= 0).all(axis=1)
     found = [pair for pair, is_known in zip(pairs, known.tolist(), strict=True) if is_known]
     if len(found) < _FEWEST:
-        raise InputError(
-            f"{path}: only {len(found)} of {len(pairs)} pairs have vectors for both words, at least "
-            f"{_FEWEST} are needed for a correlation; train on more text or with a larger vocabulary"
-        )
+        few = f"only {len(found)} of {len(pairs)} pairs have vectors for both words, at least {_FEWEST} are needed"
+        raise InputError(f"{path}: {few} for a correlation; {_MORE}")
     words, human = [pair[:2] for pair in found], np.array([score for _, _, score in found])
     return ScoredPairs(words, human, vectors.cosines(*rows[known].T), len(pairs), lookup, tags)
 
@@ -127,10 +126,8 @@ def evaluate_word_pairs(vectors, path, restrict_vocab, case_insensitive, dummy4u
     cosines[known] = vectors.cosines(*rows[known].T)
     kept = np.ones(len(pairs), bool) if dummy4unknown else known
     if kept.sum() < 2:
-        raise InputError(
-            f"{path}: only {kept.sum()} of {len(pairs)} pairs have vectors for both words, too few for a correlation; "
-            "train on more text or with a larger vocabulary"
-        )
+        few = f"only {kept.sum()} of {len(pairs)} pairs have vectors for both words"
+        raise InputError(f"{path}: {few}, too few for a correlation; {_MORE}")
     figures = [correlate(human[kept], cosines[kept]) for correlate in (stats.pearsonr, stats.spearmanr)]
     return *figures, 100.0 * float(np.mean(~known))
 
@@ -177,8 +174,6 @@ def _pair(path, number, fields, column, separator):
     if not fields[0] or not fields[1]:
         raise InputError(f"{path}:{number}: a word is missing; correct or remove the row")
     if not _NUMBER.fullmatch(fields[column]) or not math.isfinite(float(fields[column])):
-        raise InputError(
-            f"{path}:{number}: expected a number in column {column + 1}, found {fields[column]!r}; "
-            "correct or remove the row"
-        )
+        found = f"expected a number in column {column + 1}, found {fields[column]!r}"
+        raise InputError(f"{path}:{number}: {found}; correct or remove the row")
     return fields[0], fields[1], float(fields[column])

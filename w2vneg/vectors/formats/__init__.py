@@ -51,10 +51,8 @@ def detect(path):
         with open(path, "rb") as stream:
             head = stream.read(1 << 16)
     except FileNotFoundError:
-        raise InputError(
-            f"{path}: no such file; train vectors first (w2vneg train writes vectors.txt), "
-            "or name a file of vectors or a model folder"
-        ) from None
+        remedy = "train vectors first (w2vneg train writes vectors.txt), or name a file of vectors or a model folder"
+        raise InputError(f"{path}: no such file; {remedy}") from None
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from error
     if not head:
@@ -108,10 +106,8 @@ def _read(path, readout, spell):
             vectors.matrix = np.array(vectors.matrix)  # a mapped file is gone behind the block
             return vectors
     if readout is not None:
-        raise ConfigError(
-            f"{path} holds vectors that are made already; read-out {readout!r} needs a model folder "
-            "(w2vneg train --save-model DIR)"
-        )
+        remedy = f"read-out {readout!r} needs a model folder (w2vneg train --save-model DIR)"
+        raise ConfigError(f"{path} holds vectors that are made already; {remedy}")
     return FORMATS[found].read(path, spell)
 
 
@@ -128,10 +124,8 @@ def _unpacked(path):
                     if stream.tell() > most:
                         raise InputError(f"{path}: unpacks to more than {_MOST} times its size, as no vectors do")
         except OSError as error:
-            raise InputError(
-                f"{path}: cannot be unpacked into {tempfile.gettempdir()} ({error.strerror or error}); make room "
-                "there, or unpack it elsewhere"
-            ) from error
+            where = f"cannot be unpacked into {tempfile.gettempdir()} ({error.strerror or error})"
+            raise InputError(f"{path}: {where}; make room there, or unpack it elsewhere") from error
         try:
             yield plain
         except W2vnegError as error:
@@ -152,10 +146,8 @@ def format_of(path):
     """Return the format that the suffix of `path` stands for; ConfigError if it stands for none."""
     suffix, known = Path(path).suffix.lower(), suffixes()
     if suffix not in known:
-        raise ConfigError(
-            f"cannot tell a format from the name {str(path)!r}; name the format ({', '.join(saved())}), "
-            f"or end the name in {', '.join(known)}"
-        )
+        remedy = f"name the format ({', '.join(saved())}), or end the name in {', '.join(known)}"
+        raise ConfigError(f"cannot tell a format from the name {str(path)!r}; {remedy}")
     return known[suffix]
 
 

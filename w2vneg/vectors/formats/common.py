@@ -139,9 +139,7 @@ def check_words(path, words):
     if _BLANK.search(words.data) or words.data.startswith(END) or END + END in words.data:
         row, word = next((row, word) for row, word in enumerate(words) if not word or _BLANK.search(word.encode()))
         what = "contains a blank or line end" if word else "is empty"
-        raise OutputError(
-            f"cannot write {path}: word {row} ({word!r}) {what}, which this format cannot hold; use the format npz"
-        )
+        raise OutputError(f"cannot write {path}: word {row} ({word!r}) {what}; use the format npz, which can hold it")
 
 
 def check_text(path, words):
@@ -150,9 +148,8 @@ def check_text(path, words):
         words.data.replace(END, b"\n").decode()
     except UnicodeDecodeError as error:
         row = int(np.searchsorted(words.offsets, error.start, side="right")) - 1
-        raise OutputError(
-            f"cannot write {path}: word {row} ({words[row]!r}) is no valid Unicode text; rename it"
-        ) from None
+        where = f"cannot write {path}: word {row} ({words[row]!r})"
+        raise OutputError(f"{where} is no valid Unicode text; rename it") from None
 
 
 def row_not_finite(matrix):

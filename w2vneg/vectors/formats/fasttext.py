@@ -94,7 +94,7 @@ def contents(path):
             if model == _MODELS["classifier"]:
                 raise InputError(f"{path}: a classifier of fastText's, not word vectors; train with skipgram or cbow")
             if pruned >= 0:
-                raise InputError(f"{path}: a pruned model of fastText's, which is not read; take the .bin it came from")
+                raise InputError(f"{path}: a pruned model of fastText's, not read; take the .bin it came from")
             if maxn <= 0 or minn > maxn:
                 minn, maxn, n_buckets = 0, 0, 0 if maxn <= 0 else n_buckets
             if n_entries != n + n_labels or min(n, dim) < 1 or min(n_labels, n_buckets) < 0:
@@ -104,9 +104,7 @@ def contents(path):
             words, counts, labels = _entries(path, stream, n_entries, n)
             quantised, rows, columns = struct.unpack("<?2q", stream.read(17))
             if quantised:
-                raise InputError(
-                    f"{path}: a quantised model of fastText's, which is not read; take the .bin it came from"
-                )
+                raise InputError(f"{path}: a quantised model of fastText's, not read; take the .bin it came from")
             if rows not in (n, n + n_buckets) or columns != dim or stream.tell() + rows * dim * 4 > size:
                 raise InputError(f"{path}: expected {n + n_buckets} rows of {dim} numbers{_REMEDY}")
             matrix = np.memmap(path, "<f4", "r", stream.tell(), (rows, dim))

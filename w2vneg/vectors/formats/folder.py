@@ -43,10 +43,8 @@ def read(path, readout=None, spell=False):
     chain.check(spec.traversal, rectangular, spec.loss.plug.paths)
     of_columns = rectangular and not chain.reads("vectors_in")
     vocab = Vocabulary.load(path / ("vocab_out.tsv" if of_columns else "vocab.tsv"))
-    first, second = (
-        _matrix(path / f"{name}.npy", len(vocab)) if chain.reads(name) else None
-        for name in ("vectors_in", "vectors_out")
-    )
+    read = lambda name: _matrix(path / f"{name}.npy", len(vocab)) if chain.reads(name) else None  # noqa: E731
+    first, second = read("vectors_in"), read("vectors_out")
     if first is not None and second is not None and first.shape != second.shape:
         raise InputError(f"{path}: vectors_in.npy is {first.shape}, vectors_out.npy {second.shape}{_REMEDY}")
     for matrix in (one for one in (first, second) if one is not None):
@@ -63,9 +61,7 @@ def read(path, readout=None, spell=False):
             raise InputError(f"{path / 'grams_in.npy'}: holds numbers that are not finite{_REMEDY}")
         spellings = spellings_of(vocab, rows, own.minn, own.maxn, own.buckets)
         if spellings is None:
-            raise InputError(
-                f"{path / 'grams_in.npy'}: its {len(rows):,} rows are not the n-grams of vocab.tsv{_REMEDY}"
-            )
+            raise InputError(f"{path / 'grams_in.npy'}: {len(rows):,} rows are not the n-grams of vocab.tsv{_REMEDY}")
     noun = noun_of(input_of(path).get("kind"), spec.source.name, rectangular, of_columns)
     return Vectors(vocab.words, vectors, counts, spellings, noun, spec.lowercase, chain.rules)
 

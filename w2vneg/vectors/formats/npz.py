@@ -38,9 +38,7 @@ def write(path, vectors):
     if isinstance(spellings, Derived):
         spellings = spellings.letters
     if spellings is not None and not isinstance(spellings, Spellings):
-        raise ConfigError(
-            f"{path}: npz keeps spellings of the read-out letters, not a model's n-grams; take --format fasttext"
-        )
+        raise ConfigError(f"{path}: npz keeps spellings of letters, not a model's n-grams; take --format fasttext")
     if spellings is not None:
         arrays["grams"], arrays["gram_vectors"] = spellings.grams, spellings.coefficients
         arrays["gram_lengths"] = np.array([spellings.shortest, spellings.longest], np.int64)
@@ -66,9 +64,9 @@ def read(path, spell=False):
             counts = _array(stream, archive, "counts.npy") if "counts" in found else None
             matrix = _array(stream, archive, "matrix.npy", path)
             if spell and not {"grams", "kin_rule"} & set(found):
+                again = f"w2vneg export MODEL {path} --readout both+letters"
                 raise ConfigError(
-                    f"{path} has vectors of known words only; write it again from a model folder: w2vneg export MODEL "
-                    f"{path} --readout both+letters"
+                    f"{path} has vectors of known words only; write it again from a model folder: {again}"
                 )
             kept, pairs = (
                 [_array(stream, archive, f"{name}.npy") for name in names] if asked and names[0] in found else None

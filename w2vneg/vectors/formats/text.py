@@ -77,8 +77,8 @@ def read(path, spell=False):
                 lines = chain([second] if second else [], lines)
                 if coded and header is not of_dl4j:
                     notes.append("its words are read as DL4J's, which are written in base64")
-                expected, dim = capacity, _ = _promised(path, header, size, lines)
-                return _Rows(path, 2, dim, expected, coded).read(lines, capacity, notes)
+                expected, dim = _promised(path, header, size, lines)
+                return _Rows(path, 2, dim, expected, coded).read(lines, expected, notes)
             dim = _dim_of(list(islice(lines, _LOOKED_AT)))
             if dim < 1:
                 raise InputError(f"{path}:1: expected a header 'n dim' or a word and its numbers" + _REMEDY)
@@ -86,10 +86,8 @@ def read(path, spell=False):
             if _n_numbers(parts) < dim:
                 _parse_row(path, 1, b" ".join(parts[1:]), dim)
             if dim == 1:
-                raise InputError(
-                    f"{path}:1: a word and one number a row, as in a list of counts; vectors of one number need a "
-                    "header 'n 1'"
-                )
+                counts = "a word and one number a row, as in a list of counts"
+                raise InputError(f"{path}:1: {counts}; vectors of one number need a header 'n 1'")
             stream.seek(0)
             lines = 1 + sum(block.count(b"\n") for block in iter(lambda: stream.read(1 << 22), b""))
             capacity = min(lines, size // (2 * dim) + 1)  # a number takes two bytes at least
@@ -221,15 +219,11 @@ class _Rows:
         word, numbers = parts[0], parts[1:]
         if len(numbers) < dim:
             if dim > 1 and HEADER.match(text.removeprefix(BOM_UTF8)):
-                raise InputError(
-                    f"{where}: another header; of files put together keep one, with the number of all rows"
-                )
+                raise InputError(f"{where}: another header; of files put together keep one, with the sum of rows")
             remedy = _REMEDY if whole else "; the file ends in the middle of this row: fetch or write it again"
             raise InputError(f"{where}: expected {dim} numbers, found {len(numbers)}{remedy}")
         if b"\t" in word:
-            raise InputError(
-                f"{where}: expected a word and {dim} numbers, found a tab in the word {word[:40]!r}{_REMEDY}"
-            )
+            raise InputError(f"{where}: expected {dim} numbers, found a tab in the word {word[:40]!r}{_REMEDY}")
         if b" " in word:
             self._check_blanks(where, word, numbers, tab=text[len(word) :].startswith(b"\t"))
         return word, b" ".join(numbers)
@@ -262,9 +256,8 @@ def _parse(path, rows, dim):
     try:
         with np.errstate(over="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of rows without any number, which are told of below
-            values = np.loadtxt(
-                [rest.decode("latin-1") for _, rest in rows], dtype=np.float32, delimiter=" ", comments=None, ndmin=2
-            )
+            text = [rest.decode("latin-1") for _, rest in rows]
+            values = np.loadtxt(text, dtype=np.float32, delimiter=" ", comments=None, ndmin=2)
         if values.shape == (len(rows), dim) and np.isfinite(values).all():
             return values
     except ValueError:
@@ -291,10 +284,8 @@ def _parse_row(path, line, rest, dim):
             raise InputError(f"{path}:{line}: expected a number, found {shown!r}{remedy}") from None
         if not np.isfinite(values[i]):
             shown = token.decode("utf-8", errors="replace")
-            raise InputError(
-                f"{path}:{line}: expected a finite number, found {shown!r}; the training that made it "
-                "diverged, or the file is damaged"
-            )
+            cause = "the training that made it diverged, or the file is damaged"
+            raise InputError(f"{path}:{line}: expected a finite number, found {shown!r}; {cause}")
     return values
 
 
