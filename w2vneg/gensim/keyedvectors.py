@@ -155,7 +155,9 @@ class KeyedVectors(Vectors):
     ):
         """Compare cosines with human scores, as `Vectors`; the delimiter is seen from the first line."""
         refused.unless("utf8", "files are UTF-8; convert it", encoding=_plain(encoding))
-        return super().evaluate_word_pairs(pairs, restrict_vocab, case_insensitive, dummy4unknown)
+        return super().evaluate_word_pairs(
+            pairs, restrict_vocab=restrict_vocab, case_insensitive=case_insensitive, dummy4unknown=dummy4unknown
+        )
 
     def evaluate_word_analogies(  # type: ignore[override]
         self,
@@ -167,7 +169,9 @@ class KeyedVectors(Vectors):
     ):
         """Answer analogy questions by 3CosAdd, as `Vectors`."""
         refused.unless("most_similar", "questions are answered by 3CosAdd", similarity_function=similarity_function)
-        return super().evaluate_word_analogies(analogies, restrict_vocab, case_insensitive, dummy4unknown)
+        return super().evaluate_word_analogies(
+            analogies, restrict_vocab=restrict_vocab, case_insensitive=case_insensitive, dummy4unknown=dummy4unknown
+        )
 
     def save(self, fname, **kwargs):  # type: ignore[override]
         """Write words, vectors and counts as npz, whatever the name; arguments for pickles are ignored."""

@@ -13,7 +13,7 @@ import logging
 import re
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -72,21 +72,17 @@ class Keyed:
         return evaluate_similarity(self, path, name=name, tags=tags)
 
     def evaluate_analogy(
-        self,
-        set_or_path: str | Path = "google",
-        mirror: str | None = None,
-        restrict_vocab: int | None = None,
-        half: str | None = None,
+        self, set_or_path: str | Path = "google", mirror: str | None = None, **options: Any
     ) -> AnalogyResult:
         """Answer the analogy questions of a named set or a file; returns a w2vneg.vectors.evaluation.AnalogyResult.
 
-        restrict_vocab : int, optional, use the first so many words only
-        half : {None, "dev", "test"}, all questions, or a fixed half of them
+        options : restrict_vocab, int, use the first so many words only; half, {None, "dev", "test"}, all questions, or
+            a fixed half of them
         """
         from .evaluation import evaluate_analogy
 
         path, name, _ = _find(set_or_path, mirror, "analogy")
-        return evaluate_analogy(self, path, name=name, restrict_vocab=restrict_vocab, half=half)
+        return evaluate_analogy(self, path, name=name, **options)
 
     def encode(
         self, texts: Sequence[str | Sequence[str]], a: float | None = 1e-3, normalize: bool = False
@@ -290,38 +286,28 @@ class Keyed:
         counts = None if source.counts is None else source.counts[rows]
         return type(self)([source.words[row] for row in rows.tolist()], source.matrix[rows], counts, self.spellings)
 
-    def evaluate_word_pairs(
-        self,
-        pairs: str | Path,
-        restrict_vocab: int | None = 300000,
-        case_insensitive: bool = True,
-        dummy4unknown: bool = False,
-    ) -> tuple:
+    def evaluate_word_pairs(self, pairs: str | Path, **options: Any) -> tuple:
         """Compare cosines with human scores; `evaluate_similarity` says more.
 
+        options : restrict_vocab=300000, words in later rows are unknown; case_insensitive=True; dummy4unknown=False,
+            pairs with an unknown word count as cosine 0, rather than being left out
+
         Returns SciPy's Pearson and Spearman, with ``statistic`` and ``pvalue``, and the per cent of pairs with an
-        unknown word, which are left out, or count as cosine 0 with `dummy4unknown`. Words in rows behind
-        `restrict_vocab` are unknown. InputError if fewer than two pairs are left.
+        unknown word. InputError if fewer than two pairs are left.
         """
         from .evaluation.similarity import evaluate_word_pairs
 
-        return evaluate_word_pairs(self, pairs, restrict_vocab, case_insensitive, dummy4unknown)
+        return evaluate_word_pairs(self, pairs, **options)
 
-    def evaluate_word_analogies(
-        self,
-        analogies: str | Path,
-        restrict_vocab: int | None = 300000,
-        case_insensitive: bool = True,
-        dummy4unknown: bool = False,
-    ) -> tuple[float, list[dict]]:
-        """Answer analogy questions by 3CosAdd; `evaluate_analogy` says more.
+    def evaluate_word_analogies(self, analogies: str | Path, **options: Any) -> tuple[float, list[dict]]:
+        """Answer analogy questions by 3CosAdd, with the options of `evaluate_word_pairs`.
 
         Returns the share of right answers and a list of dict: ``section``, its name, and the questions, tuples of four
         words, that were ``correct`` and ``incorrect``; the last one is of all.
         """
         from .evaluation.analogy import evaluate_word_analogies
 
-        return evaluate_word_analogies(self, analogies, restrict_vocab, case_insensitive, dummy4unknown)
+        return evaluate_word_analogies(self, analogies, **options)
 
 
 def _find(set_or_path, mirror, kind):

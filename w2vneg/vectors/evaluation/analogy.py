@@ -99,7 +99,7 @@ def evaluate_analogy(vectors, path, name=None, restrict_vocab=None, half=None, c
     )
 
 
-def evaluate_word_analogies(vectors, path, restrict_vocab, case_insensitive, dummy4unknown):
+def evaluate_word_analogies(vectors, path, restrict_vocab=300_000, case_insensitive=True, dummy4unknown=False):
     """Answer questions as gensim does; see `Vectors.evaluate_word_analogies`."""
     find, rows = gensims_lookup(vectors, restrict_vocab, case_insensitive)
     places = np.zeros(len(vectors), np.int64)

@@ -23,14 +23,7 @@ from ...ground.errors import InputError, W2vnegError
 from .folding import with_users
 from .metrics import METRICS
 from .ranking import KS, evaluate_ranking
-from .scores import (
-    SlimScores,
-    are_items_of_one_kind,
-    cooccurrence_scores,
-    fused_weight,
-    popularity_scores,
-    scores_of,
-)
+from .scores import SlimScores, are_items_of_one_kind, cooccurrence_scores, fused_weight, popularity_scores, scores_of
 
 MODEL, POPULARITY, COOCCURRENCE, SLIM = "model", "popularity", "item-item co-occurrence", "slim"
 
@@ -83,24 +76,11 @@ class RankingEvaluation:
 
 
 def evaluate_with_baselines(
-    model,
-    test,
-    *,
-    exclude_known=None,
-    train=(),
-    ks=KS,
-    samples=100,
-    bootstrap=1000,
-    seed=1,
-    baselines=True,
-    score="raw",
-    fold_in=None,
-    rank_itself=False,
+    model, test, *, exclude_known=None, train=(), baselines=True, score="raw", fold_in=None, rank_itself=False, **asked
 ):
     """Rank held-out pairs with a model and with baselines; returns a `RankingEvaluation`.
 
-    Tables are str, Path, a sequence of them, a table in memory or Input; see `evaluate_ranking`, `scores_of` for the
-    rest.
+    Tables are str, Path, a sequence of them, a table in memory or Input.
 
     test : table, pairs (item, target[, weight]) that were not trained on
     exclude_known : table, optional, pairs to leave out of each centre's catalogue, as a rule the training part. None:
@@ -108,7 +88,9 @@ def evaluate_with_baselines(
     train : table, what the baselines count, if not `exclude_known`; without either popularity is the model's counts
     fold_in : table, optional, (user, item), from which `folding.fold_in` makes users' vectors; left out of their lists
     rank_itself : bool, among items of one kind, the centre is a rival of its own targets, as in the papers
+    asked : ks, samples, bootstrap, seed of `evaluate_ranking`; for score see `scores_of`
     """
+    asked = {"ks": KS, "samples": 100, "bootstrap": 1000, "seed": 1} | asked
     train = _as_paths(train)
     model, _, shown, _ = with_users(model, fold_in)
     held, tested = _read(_as_paths(test), model)
@@ -117,19 +99,9 @@ def evaluate_with_baselines(
     counted, learnt = (known, left_out) if not train else _matrix(train, model)
     known, counted = _together(known, shown), counted if counted is None else _together(counted, shown)
     seen = model.vocab_out.counts if counted is None else np.asarray(counted.sum(axis=0)).ravel()
-    options = {"ks": list(ks), "samples": samples, "bootstrap": bootstrap, "seed": seed, "score": score}
-    rank = partial(
-        evaluate_ranking,
-        pairs=held,
-        n_targets=len(model.vocab_out),
-        ks=ks,
-        known=known,
-        one_kind=are_items_of_one_kind(model) and not rank_itself,
-        samples=samples,
-        bootstrap=bootstrap,
-        seed=seed,
-        counts=seen,
-    )
+    one_kind = are_items_of_one_kind(model) and not rank_itself
+    options = {"pairs": held, "n_targets": len(model.vocab_out), "known": known, "counts": seen, "one_kind": one_kind}
+    rank = partial(evaluate_ranking, **options, **asked)
     logits = fused_weight(score) is None and not hasattr(model, "scoring")
     results, missing = {MODEL: rank(scores_of(model, score), logits=logits)}, {}
     if baselines:
@@ -142,7 +114,8 @@ def evaluate_with_baselines(
             results[name] = rank(scores, logits=False)
         except InputError as error:  # nobody has two items, too many have, or none is known
             missing[name] = str(error)
-    return RankingEvaluation(results, tested, left_out, learnt, options, missing, own and model.known is not None)
+    asked |= {"ks": list(asked["ks"]), "score": score}
+    return RankingEvaluation(results, tested, left_out, learnt, asked, missing, own and model.known is not None)
 
 
 def read_known(files, model, more=None, tell=None):

@@ -114,7 +114,7 @@ def scored_pairs(vectors, path, tags=None, case="lower"):
     return ScoredPairs(words, human, vectors.cosines(*rows[known].T), len(pairs), lookup, tags)
 
 
-def evaluate_word_pairs(vectors, path, restrict_vocab, case_insensitive, dummy4unknown):
+def evaluate_word_pairs(vectors, path, restrict_vocab=300_000, case_insensitive=True, dummy4unknown=False):
     """Compare cosines with human scores as gensim does; see `Vectors.evaluate_word_pairs`."""
     from scipy import stats
 
