@@ -53,10 +53,9 @@ def load_plugins(plugin):
         _loaded.add(module)
         if _registered() == before:
             sys.modules.pop(module, None)
-            raise ConfigError(
-                f"plug-in {name} registers no loss, sampler, weigher, inputs, source, read-out, reader or preset; "
-                "decorate one with @LOSSES.register(NAME) or the like (docs/extending.md has complete examples)"
-            )
+            kinds = "loss, sampler, weigher, inputs, source, read-out, reader or preset"
+            remedy = "decorate one with @LOSSES.register(NAME) or the like (docs/extending.md has complete examples)"
+            raise ConfigError(f"plug-in {name} registers no {kinds}; {remedy}")
 
 
 def are_loaded(plugin):

@@ -89,10 +89,8 @@ class Plug(metaclass=PlugType, base=True):
         own = options_of(cls)
         for name in cls._fields:
             if name not in own and name not in cls._field_defaults:
-                raise ConfigError(
-                    f"{cls.__name__} has the field {name!r}, which is none of its Options"
-                    f"{did_you_mean(name, own)} Write from_options to fill fields of another kind."
-                )
+                hint = f"{did_you_mean(name, own)} Write from_options to fill fields of another kind."
+                raise ConfigError(f"{cls.__name__} has the field {name!r}, which is none of its Options{hint}")
         return cls(**{name: getattr(options, name) for name in cls._fields if name in own})
 
     @classmethod

@@ -68,10 +68,8 @@ class Vectors(Keyed):
             raise ConfigError("vectors must be rows of real numbers, all of one length") from None
         self.counts = None if counts is None else np.ascontiguousarray(counts, dtype=np.int64)
         if self.matrix.ndim != 2 or len(self.matrix) != len(self.words) or not self.matrix.size:
-            raise ConfigError(
-                f"{len(self.words)} words do not go with a matrix of shape {self.matrix.shape}; "
-                "there must be one row of numbers for each word, and at least one word"
-            )
+            remedy = "there must be one row of numbers for each word, and at least one word"
+            raise ConfigError(f"{len(self.words)} words do not go with a matrix of shape {self.matrix.shape}; {remedy}")
         if self.counts is not None and self.counts.shape != (len(self.words),):
             raise ConfigError(f"{len(self.words)} words do not go with counts of shape {self.counts.shape}")
         repeated = self.words.repeated()
@@ -234,10 +232,8 @@ class Vectors(Keyed):
         by that read-out, or read from a file that does not keep rules; npz does.
         """
         if self.rules is None:
-            raise ConfigError(
-                "these vectors have no kin: it is found by the read-out paradigms; name a model folder and, if it was "
-                "trained with another, --readout both+paradigms"
-            )
+            remedy = "name a model folder and, if it was trained with another, --readout both+paradigms"
+            raise ConfigError(f"these vectors have no kin: it is found by the read-out paradigms; {remedy}")
         row = self._row(word)
         if row < 0 and self._by_spelling(word) is None:
             raise self._unknown(word)
@@ -355,10 +351,8 @@ def spells(oov):
 def with_spellings(oov, spellings):
     """Return `spellings`; ConfigError if they are asked for and the read-out has none."""
     if oov is not None and spellings is None:
-        raise ConfigError(
-            "vectors of any spelling need a read-out with letters or paradigms, as readout='both+letters', or the "
-            "n-grams of a model trained with subwords and readout='in'"
-        )
+        ways = "letters or paradigms, as readout='both+letters', or a model trained with subwords and readout='in'"
+        raise ConfigError(f"vectors of any spelling need a read-out with {ways}")
     return spellings
 
 

@@ -39,10 +39,8 @@ def parse_penalty(text):
     except ValueError:
         fits = False
     if not fits:
-        raise ConfigError(
-            f"self_normalise must be LAMBDA or LAMBDA,FRACTION with LAMBDA finite, at least 0, and FRACTION above 0, "
-            f"at most 1, got {text!r}; write 0.1 or 0.1,0.5"
-        )
+        what = "LAMBDA or LAMBDA,FRACTION with LAMBDA finite, at least 0, and FRACTION above 0, at most 1"
+        raise ConfigError(f"self_normalise must be {what}, got {text!r}; write 0.1 or 0.1,0.5")
     return strength / fraction, fraction
 
 

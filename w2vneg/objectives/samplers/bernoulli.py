@@ -90,10 +90,8 @@ class Bernoulli(Sampler):
     def from_options(cls, options, context):
         n_vocab, expected = len(context.counts), context.run.negatives
         if expected > _HIGHEST * n_vocab:
-            raise ConfigError(
-                f"negatives must be at most {int(_HIGHEST * n_vocab)} with sampler bernoulli and {n_vocab} words, as "
-                f"none enters twice; got {expected}: lower --negatives"
-            )
+            most = f"at most {int(_HIGHEST * n_vocab)} with sampler bernoulli and {n_vocab} words, as none enters twice"
+            raise ConfigError(f"negatives must be {most}; got {expected}: lower --negatives")
         b = inclusion(log_popularity(context.counts, options.noise_exponent), expected)
         rates = -np.log1p(-b)
         with np.errstate(divide="ignore"):

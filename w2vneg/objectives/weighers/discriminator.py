@@ -43,10 +43,8 @@ def turns_of(text):
     except ValueError:
         fits = False
     if not fits:
-        raise ConfigError(
-            f"discriminator_steps must be both, alternate, or two whole numbers from 1 to 10000 such as 5:1, steps of "
-            f"the vectors and then of the discriminator; got {text!r}"
-        )
+        what = "both, alternate, or two whole numbers from 1 to 10000 such as 5:1, of the vectors and the discriminator"
+        raise ConfigError(f"discriminator_steps must be {what}; got {text!r}")
     return turns
 
 

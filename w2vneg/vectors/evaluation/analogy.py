@@ -172,10 +172,9 @@ def read_questions(path):
             continue
         words = line.split()
         if len(words) != 4:
-            raise InputError(
-                f"{path}:{number}: expected four words or ': section', found {len(words)} "
-                f"word{'s' * (len(words) != 1)} ({line.strip()[:40]!r}); correct or remove the line"
-            )
+            found = f"{len(words)} word{'s' * (len(words) != 1)} ({line.strip()[:40]!r})"
+            expected = f"{path}:{number}: expected four words or ': section'"
+            raise InputError(f"{expected}, found {found}; correct or remove the line")
         if not sections:
             sections.append(("questions", []))
         sections[-1][1].append(tuple(words))

@@ -67,10 +67,8 @@ def evaluate_classes(vectors, labels, *, shares=SHARES, seeds=10, seed=1):
     truth = truth[:, used]
     x = vectors.matrix[rows[rows >= 0]]
     if truth.shape[1] < 2 or not all(0 < round(share * len(x)) < len(x) for share in shares):
-        raise InputError(
-            f"{labels}: {len(x):,} of {len(rows):,} labelled {vectors.noun}s have a vector, with "
-            f"{truth.shape[1]} labels; that is too little to train and to test on"
-        )
+        found = f"{len(x):,} of {len(rows):,} labelled {vectors.noun}s have a vector, with {truth.shape[1]} labels"
+        raise InputError(f"{labels}: {found}; that is too little to train and to test on")
     found = {}
     for share in shares:
         runs = {}

@@ -240,10 +240,8 @@ def fit_weights(has, neighbours, l2, workers=None):
         raise InputError("nobody has two items, so that none says anything of another; look at what was read")
     size = 2 * 8 * min((lengths**2).sum(), float(n) ** 2)  # at most, of the product, and once more while it is made
     if size > memory_size() // 4:
-        raise InputError(
-            f"the counts of items together could take {size / 1e9:.0f} GB, more than a quarter of "
-            "the memory; leave rare items out with --min-count, or users with very many"
-        )
+        much = f"the counts of items together could take {size / 1e9:.0f} GB, more than a quarter of the memory"
+        raise InputError(f"{much}; leave rare items out with --min-count, or users with very many")
     ones = scipy.sparse.csr_matrix(np.ones((has.shape[0], 1), np.float32))
     wide = scipy.sparse.hstack([has, ones], format="csr", dtype=np.float32)
     products = (wide.T @ wide).tocsr()

@@ -167,10 +167,9 @@ def _fields(line, separator, where):
 def _pair(path, number, fields, column, separator):
     name = _SEPARATORS[separator]
     if column is None or len(fields) <= column:
-        raise InputError(
-            f"{path}:{number}: expected word, word, score separated by {name}, found {len(fields)} "
-            f"column{'s' * (len(fields) != 1)} ({' | '.join(fields[:4])}); correct or remove the row"
-        )
+        found = f"{len(fields)} column{'s' * (len(fields) != 1)} ({' | '.join(fields[:4])})"
+        expected = f"{path}:{number}: expected word, word, score separated by {name}"
+        raise InputError(f"{expected}, found {found}; correct or remove the row")
     if not fields[0] or not fields[1]:
         raise InputError(f"{path}:{number}: a word is missing; correct or remove the row")
     if not _NUMBER.fullmatch(fields[column]) or not math.isfinite(float(fields[column])):

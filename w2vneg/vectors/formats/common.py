@@ -166,10 +166,8 @@ def check_finite(path, matrix, words):
     """Raise InputError naming the first of the words (PackedStrings) whose vector has a number that is not finite."""
     row = row_not_finite(matrix)
     if row is not None:
-        raise InputError(
-            f"{path}: the vector of {words[row]!r} (row {row}) has a number that is NaN or infinite; "
-            "the training that made it diverged, or the file is damaged"
-        )
+        cause = "a number that is NaN or infinite; the training that made it diverged, or the file is damaged"
+        raise InputError(f"{path}: the vector of {words[row]!r} (row {row}) has {cause}")
 
 
 def arrays_of(vectors):

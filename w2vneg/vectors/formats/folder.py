@@ -18,10 +18,8 @@ SLIM = "slim.json"  # what makes a folder a model without vectors
 def refuse_slim(folder):
     """Raise InputError where a folder is of a model that has no vectors."""
     if (folder / SLIM).exists():
-        raise InputError(
-            f"{folder}: a slim model, which has no vectors; ask 'w2vneg recommend' and 'w2vneg eval ranking', or train "
-            "vectors with 'w2vneg train --loss top-n'"
-        )
+        remedy = "ask 'w2vneg recommend' and 'w2vneg eval ranking', or train vectors with 'w2vneg train --loss top-n'"
+        raise InputError(f"{folder}: a slim model, which has no vectors; {remedy}")
 
 
 def read(path, readout=None, spell=False):

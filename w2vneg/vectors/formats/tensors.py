@@ -41,10 +41,8 @@ def read(path, spell=False):
     if "word_bytes" not in found:
         if (Path(path).parent / "tokenizer.json").is_file():
             return read_folder(Path(path).parent)
-        raise InputError(
-            f"{path}: the tensors {', '.join(sorted(found))[:200]} have no words with them; put tokenizer.json into "
-            "the same folder, or write the vectors as word2vec text"
-        )
+        remedy = "put tokenizer.json into the same folder, or write the vectors as word2vec text"
+        raise InputError(f"{path}: the tensors {', '.join(sorted(found))[:200]} have no words with them; {remedy}")
     missing = [name for name in ARRAYS if name not in found]
     if missing:
         raise InputError(f"{path}: expected a tensor {missing[0]!r}, found {', '.join(sorted(found))}{_REMEDY}")

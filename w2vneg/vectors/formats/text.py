@@ -184,16 +184,12 @@ class _Rows:
         """Raise InputError if there are more rows than promised, or fewer and none are left (iterator of bytes)."""
         if self._expected is None or n == self._expected or (n < self._expected and left is not None):
             return
+        promise, where = f"the header promises {self._expected} rows, but there are", self._path
+        found, remedy = f"{n}: the file is cut short or the header wrong", "fetch or write it again"
         if n > self._expected:
             n, where = n + _count(left), f"{self._path}:{self._first + self._expected}"
-            raise InputError(
-                f"{where}: the header promises {self._expected} rows, but there are more: {n}; correct the first line "
-                f"('{n} {self._dim}'), or take out what does not belong to it"
-            )
-        raise InputError(
-            f"{self._path}: the header promises {self._expected} rows, but there are {n}: the file is cut short or "
-            f"the header wrong; fetch or write it again, or correct the first line ('{n} {self._dim}')"
-        )
+            found, remedy = f"more: {n}", "take out what does not belong to it"
+        raise InputError(f"{where}: {promise} {found}; {remedy}, or correct the first line ('{n} {self._dim}')")
 
     def _parts(self, line, text):
         """Return word and numbers of one row (bytes, bytes with a blank between them)."""
@@ -236,10 +232,9 @@ class _Rows:
         pointed = any(b"." in number for number in numbers)
         doubtful = [part for part in word.split()[1:] if NUMBER.fullmatch(part) and not (pointed and part.isdigit())]
         if doubtful and not tab:
-            raise InputError(
-                f"{where}: expected {self._dim} numbers, found {len(word.split()) - 1 + self._dim}; the file is "
-                f"damaged, or if {word[:40].decode(errors='replace')!r} is a word with blanks, put a tab behind it"
-            )
+            cause = f"if {word[:40].decode(errors='replace')!r} is a word with blanks, put a tab behind it"
+            found = f"expected {self._dim} numbers, found {len(word.split()) - 1 + self._dim}"
+            raise InputError(f"{where}: {found}; the file is damaged, or {cause}")
         self._with_blanks += 1
         self._example = self._example or word
 
