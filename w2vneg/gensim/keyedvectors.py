@@ -40,7 +40,7 @@ class KeyedVectors(Vectors):
             super().__init__(words, matrix, None if counts is None else np.array(counts), spellings)
         else:  # Vectors have at least one word
             self.words, self.matrix, self.counts = PackedStrings.of([]), matrix, None
-            self.spellings, self.noun, self.rules, self._coarse = spellings, "word", None, None
+            self.spellings, self.noun, self.rules = spellings, "word", None
 
     def __getattr__(self, name):
         raise refused.attribute(self, name, refused.KEYED)
@@ -132,7 +132,7 @@ class KeyedVectors(Vectors):
     ):
         """Return the words nearest to the sum of the positive minus the negative ones, as `Vectors.most_similar`."""
         refused.unless(0, "ask vectors_for_all(index_to_key[start:end])", clip_start=clip_start)
-        refused.unless(None, "build_coarse_index() makes many questions fast", indexer=indexer)
+        refused.unless(None, "all words are looked at, fast; leave it out", indexer=indexer)
         if isinstance(topn, int) and topn < 1:
             return []
         last = restrict_vocab or clip_end

@@ -11,7 +11,7 @@ import numpy as np
 from ..data.words import PackedStrings, are_numbers, near_hint
 from ..ground.errors import ConfigError, UnknownNameError, require
 from .keyed import KEYS, Keyed
-from .search import Coarse, compared, cosines_with, lengths_of, nearest, normalised, unit_rows
+from .search import compared, cosines_with, lengths_of, nearest, normalised, unit_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -61,7 +61,6 @@ class Vectors(Keyed):
     ) -> None:
         self.words, self.spellings, self.noun = PackedStrings.of(words), spellings, noun
         self.lowercase, self.rules, self.notes = lowercase, rules, notes
-        self._coarse: Coarse | None = None
         try:
             self.matrix = np.ascontiguousarray(matrix, dtype=np.float32)
         except (TypeError, ValueError):
@@ -213,7 +212,7 @@ class Vectors(Keyed):
         if k is None:
             return cosines_with(self.matrix[:n], query)
         named = [row for _, _, row in items if row is not None]
-        return self._named(*nearest(self.matrix[:n], self._lengths[:n], query, named, k, self._coarse))
+        return self._named(*nearest(self.matrix[:n], self._lengths[:n], query, named, k))
 
     def compared(self, a: str | int, b: str | int, k: int = 10) -> tuple[float, tuple[int, int], Near]:
         """Return the cosine of two words, the place of each among the other's nearest, from 1, and the `k` near both:
@@ -221,7 +220,7 @@ class Vectors(Keyed):
         """
         first, second = self._direction(a), self._direction(b)
         named = [row for row in map(self._row, (a, b)) if row >= 0]
-        nearer, rows, cosines = compared(self.matrix, self._lengths, first, second, named, k, self._coarse)
+        nearer, rows, cosines = compared(self.matrix, self._lengths, first, second, named, k)
         return self.similarity(a, b), (1 + nearer[0], 1 + nearer[1]), self._named(rows, cosines)
 
     def kin(self, word: str | int) -> list[Kin]:
@@ -238,13 +237,6 @@ class Vectors(Keyed):
         if row < 0 and self._by_spelling(word) is None:
             raise self._unknown(word)
         return self.rules.kin(word if row < 0 else self.words[row])
-
-    def build_coarse_index(self) -> None:
-        """Keep a copy of the vectors in bytes, a quarter of their size, for many questions to a large vocabulary.
-
-        `most_similar` and `compared` answer the same, sooner.
-        """
-        self._coarse = Coarse(self.matrix)
 
     def _first(self, k, restrict_vocab):
         """Return how many words may be answers (int); ConfigError if this or `k` is below 1."""
