@@ -119,16 +119,15 @@ class Loss(Plug, base=True):
     def loss_at_init(self, n_negatives):
         """Return the loss with all logits 0 (float), the reference printed beside it.
 
-        n_negatives : int; of a loss along paths the mean number of nodes on a path, float
-
-        A run whose loss climbs beyond 5 times a positive one is rolled back.
+        n_negatives : int; of a loss along paths the mean number of nodes on a path, float. A run whose loss climbs
+            beyond 5 times a positive one is rolled back.
         """
         raise NotImplementedError
 
     def touched(self, weights):
         """Return how often a positive moves each row of the output matrix, on average: float64, (n_vocab,).
 
-        weights : int or float, (n_vocab,), how often each target is the positive
+        weights : (n_vocab,), how often each target is the positive
         """
         return np.asarray(weights, np.float64) / max(float(np.sum(weights)), 1e-300)
 

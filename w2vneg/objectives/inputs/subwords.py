@@ -117,14 +117,9 @@ def gather_around(inputs, tokens, position, m, positives, words, grams):
 
 
 def rows_of_grams(words, counts, shortest, longest, buckets):
-    """Return the n-grams of words as rows.
+    """Return the n-grams of words (PackedStrings) as rows.
 
-    words : PackedStrings; counts : int64, (n_words,)
-
-    Returns
-    -------
-    starts : int64, (n_words + 1,)
-    grams : int32, (n,), rows; those of word w are ``grams[starts[w]:starts[w + 1]]``, in fastText's order
+    starts, grams : int64, (n_words + 1,), int32, (n,); the rows of word w are ``grams[starts[w]:starts[w + 1]]``
     used : int64, (n_rows,), the bucket of each row; rows that occur most often first
     """
     starts, hashed = buckets_of(words, shortest, longest, buckets)

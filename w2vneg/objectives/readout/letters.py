@@ -21,10 +21,9 @@ MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Spellings:
-    """Vectors of any spelling.
+    """Vectors of any spelling, of n-grams of `shortest` to `longest` characters.
 
-    grams : uint64, (n_grams,), sorted hashes of the n-grams; coefficients : float32, (n_grams, dim), B
-    shortest, longest : int, how many characters an n-gram has
+    grams : uint64, (n_grams,), their sorted hashes; coefficients : float32, (n_grams, dim), B
     """
 
     def __init__(self, grams, coefficients, shortest, longest):
@@ -106,8 +105,7 @@ def mixed(codes):
 def hashed_grams(words, shortest, longest):
     """Return the character n-grams of each ``<word>``: their hashes, uint64 (n,), and the words' numbers, int32 (n,).
 
-    Shortest first. A hash is a polynomial in the characters' numbers modulo 2^64: that two of some millions share one
-    has a chance of about one in a million.
+    Shortest first. That two of some millions share a hash has a chance of about one in a million.
     """
     marked = [f"<{word}>" for word in words]
     codes = mixed(characters("".join(marked)))

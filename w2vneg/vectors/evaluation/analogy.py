@@ -124,10 +124,8 @@ def evaluate_word_analogies(vectors, path, restrict_vocab=300_000, case_insensit
 
 
 def answer_ranks(unit, questions):
-    """Return how many words are better answers than the right one, the question's three words left out, int64 (n,).
-
-    Scores are compared in double precision; of equally good words the one in the lower row comes first. An answer that
-    is one of its question's own words has the rank `NEVER`.
+    """Return how many words are better answers than the right one, the question's three words left out, int64 (n,);
+    `NEVER` for an answer that is one of them. Of equally good words the one in the lower row comes first.
 
     unit : float32, (n_words, dim), vectors at length one; questions : int, (n, 4), rows of a, b, c and d
     """
@@ -157,8 +155,7 @@ def _total(kind, scores, parts):
 def read_questions(path):
     """Read analogy questions: list of (section, list of four-tuples of str), from lines ``: section`` and four words.
 
-    Lines that start with ``//`` are comments. Questions before the first section line form a section ``questions``.
-    InputError, with file and line, if the file is missing, a line has not four words, or there is no question.
+    Lines that start with ``//`` are comments; questions before the first section form one, ``questions``.
     """
     sections = []
     for number, line in read_lines(path):

@@ -30,10 +30,8 @@ class LikelihoodResult(Result):
 
 
 def window_pairs(ids, offsets, window):
-    """Return the distinct pairs of words at most `window` apart in one sentence, and how often each occurs.
-
-    ids : int32, (n_tokens,); offsets : int64, (n_sentences + 1,)
-    Returns centres, contexts and counts, int64, (n_pairs,), sorted by centre.
+    """Return the distinct pairs of words at most `window` apart in one sentence, and how often each occurs: centres,
+    contexts and counts, int64, (n_pairs,), sorted by centre.
     """
     ids = np.asarray(ids, np.int64)
     sentence = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))

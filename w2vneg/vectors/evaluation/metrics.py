@@ -24,11 +24,10 @@ class RankingMetric:
 
     sums : callable, (`ranking.Block`), or (Block, k) if `at_k` -> float64 (n_centres,), sums over each centre's pairs,
         of which the figure is a mean; None where that is not known
-    title : str, what people call it, with {k} for a k
+    title : str, what people call it, with {k} for a k; form : str, how it is printed
     at_k : bool, there is one for each length of list; by_pair : bool, a mean over pairs by weight, not over centres
     sign : int, 1 where more is better, −1 where less is, 0 where no model is compared by it
-    chosen_as : str, what ``--metric`` calls it; empty if runs are not chosen by it
-    of_mean : callable, makes the figure of the mean; form : str, how it is printed
+    chosen_as : str, what ``--metric`` calls it, if runs are chosen by it; of_mean : callable, the figure of the mean
     """
 
     sums: Callable
@@ -41,7 +40,6 @@ class RankingMetric:
     form: str = ".4f"
 
     def full(self, name, k):
-        """Return its full name, such as ``"precision@5"``, where its own is `name`."""
         return f"{name}@{k}" if self.at_k else name
 
 

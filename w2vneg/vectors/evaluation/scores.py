@@ -277,10 +277,7 @@ def popularity_scores(counts):
 def cooccurrence_scores(known, counts):
     """Return the scoring function of item-item counts: how often j was seen with i, equal ones by popularity; float64.
 
-    Scores are the places of these numbers among all that occur: what counts is their order.
-
-    known : scipy.sparse matrix, (V_in, V), how often each pair was seen in training
-    counts : (V,), how often each target was seen
+    known : scipy.sparse matrix, (V_in, V), how often each pair was seen in training; counts : (V,), each target
     """
     known = scipy.sparse.csr_matrix(known, dtype=np.float64, copy=True)
     share = np.asarray(counts, np.float64) / (np.sum(counts) + 1.0)

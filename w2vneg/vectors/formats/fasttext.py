@@ -193,9 +193,7 @@ def _write_rows(stream, matrix):
 class GramSpellings:
     """Vectors of any spelling, as fastText makes them: the mean of its n-grams' rows, 0 for a bucket without one.
 
-    rows : float32, (n_rows, dim)
-    minn, maxn, buckets : int, characters of an n-gram, and how many numbers it is hashed to
-    used : int64, (n_rows,), the bucket of each row; None: they are all buckets in order
+    rows : float32, (n_rows, dim); used : int64, (n_rows,), the bucket of each row; None: they are all buckets in order
     """
 
     def __init__(self, rows, minn, maxn, buckets, used=None):
@@ -213,10 +211,7 @@ class GramSpellings:
 
 
 def spellings_of(vocab, rows, minn, maxn, buckets):
-    """Return the `GramSpellings` of a model with n-grams; None if the vocabulary has another number of n-grams.
-
-    vocab : Vocabulary; rows : float32, (n_grams, dim), ``grams_in``; minn, maxn, buckets : int, as it was trained
-    """
+    """Return the `GramSpellings` of a model's rows ``grams_in``; None if the vocabulary has another number of them."""
     *_, used = rows_of_grams(vocab.words, vocab.counts, minn, maxn, buckets)
     return GramSpellings(rows, minn, maxn, buckets, used) if len(rows) == max(1, len(used)) else None
 

@@ -30,8 +30,7 @@ def form_of(path):
 def write_recommendations(path, blocks, words, words_out, titles=None):
     """Write lists of recommendations as .csv, .jsonl or .parquet; the file appears complete or not at all.
 
-    blocks : iterable of (centres, ids, scores), as of `evaluation.recommend.recommend_blocks`
-    words, words_out : sequence of str, names of centres and of targets
+    blocks : as of `evaluation.recommend.recommend_blocks`; words, words_out : sequence of str, of centres and targets
     titles : dict of str -> str, optional, what targets are called
     """
     titled = None if titles is None else [titles.get(word, "") for word in words_out]
