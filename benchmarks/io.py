@@ -26,7 +26,6 @@ from w2vneg.ground.files.bounded import read_text
 from w2vneg.ground.jit import available_threads
 from w2vneg.vectors import Vectors
 from w2vneg.vectors.evaluation import evaluate_analogy, evaluate_similarity
-from w2vneg.vectors.formats import load, save
 
 from .contenders import spread
 from .speed import machine
@@ -153,15 +152,15 @@ def exchange(folder, sizes):
     vectors = vectors_like_trained(sizes.exported, sizes.dim)
     keyed = vectors.to_gensim()
     ours, theirs, npz = (str(Path(folder) / name) for name in ("ours.txt", "gensim.txt", "ours.npz"))
-    save(npz, vectors.words, vectors.matrix)
+    vectors.save(npz)
     millions = vectors.matrix.size / 1e6
     unit = "million numbers"
     return {
-        "text written": (lambda: save(ours, vectors.words, vectors.matrix), millions, unit, "text written by gensim"),
+        "text written": (lambda: vectors.save(ours), millions, unit, "text written by gensim"),
         "text written by gensim": (lambda: keyed.save_word2vec_format(theirs), millions, unit, None),
-        "text read": (lambda: load(ours), millions, unit, "text read by gensim"),
+        "text read": (lambda: Vectors.load(ours), millions, unit, "text read by gensim"),
         "text read by gensim": (lambda: KeyedVectors.load_word2vec_format(ours), millions, unit, None),
-        "npz mapped": (lambda: load(npz), millions, unit, "text read"),
+        "npz mapped": (lambda: Vectors.load(npz), millions, unit, "text read"),
     }
 
 

@@ -205,10 +205,9 @@ def _traits(cls):
     yield ""
     yield "| trait | default | what it says |"
     yield "|---|---|---|"
-    for name, default, text in re.findall(
-        r"^    (\w+): [^\n]* = ([^\n]*)\n    \"\"\"(.*?)\"\"\"", source, re.MULTILINE | re.DOTALL
-    ):
-        yield f"| `{name}` | `{default}` | {_cell(' '.join(text.split())).replace('``', '`')} |"
+    for name, default, text in re.findall(r"^    (\w+): .* = (.*)  # (.*(?:\n    # .*)*)", source, re.MULTILINE):
+        text = text.replace("\n    #", "").replace("``", "`")
+        yield f"| `{name}` | `{default}` | {_cell(text[0].upper() + text[1:])}. |"
     for name, value in vars(cls).items():
         function = value.__func__ if isinstance(value, classmethod) else value
         if inspect.isfunction(function) and not name.startswith("_") and name != "adopt":

@@ -209,7 +209,7 @@ REFUSED = {
     "wv.index2word": "index_to_key",
     "wv.intersect_word2vec_format": "init=path",
     'wv["nobody"]': "no vector for the word 'nobody'",
-    'wv.most_similar("king", indexer=object())': "build_coarse_index",
+    'wv.most_similar("king", indexer=object())': "all words are looked at",
     'wv.most_similar("king", clip_start=2)': "vectors_for_all",
     'wv.save_word2vec_format("x", append=True)': "write one file",
     'KeyedVectors.load_word2vec_format(room + "/w.txt", encoding="latin1")': "convert it",

@@ -74,7 +74,7 @@ TRIALS += [Trial({"alpha": 3.0}, 1, {}, None, 0.5, "diverged")]
 def vectors_bytes(format):
     """Return the bytes of VECTORS in a format."""
     with tempfile.TemporaryDirectory() as folder:
-        formats.save(Path(folder, "v"), WORDS, MATRIX, COUNTS, format=format)
+        formats.save(Path(folder, "v"), Vectors(WORDS, MATRIX, COUNTS), format=format)
         return Path(folder, "v").read_bytes()
 
 

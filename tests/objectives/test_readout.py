@@ -166,7 +166,7 @@ def test_contexts_are_those_of_a_loop(window):
     [
         ("bth", "unknown read-out 'bth'; did you mean 'both'"),
         ("both+lettres", "unknown read-out 'lettres'; did you mean 'letters'"),
-        ("both+in", "in makes vectors of its own, so it cannot stand behind a plus"),
+        ("both+in", "in makes vectors of its own; leave out what stands before it"),
         ("both:whitning=1", "read-out both: no option 'whitning=1'; did you mean 'whitening'"),
         ("both:whitening", "read-out both: no option 'whitening'"),
         ("both:whitening=3", "read-out both: whitening must be at most 2, got 3"),
@@ -187,8 +187,8 @@ def test_mistakes_are_told(text, message):
     [
         ("in+letters", "baskets", False, "letters is for words of a text"),
         ("both+paradigms", "baskets", False, "paradigms is for words of a text, not for items; leave it out"),
-        ("both", "pairs", True, "both mixes both matrices, whose rows are two kinds of things"),
-        ("context", "pairs", False, "pairs have no order; take --readout both"),
+        ("both", "pairs", True, "both mixes two kinds of things"),
+        ("context", "pairs", False, "needs a text or baskets, not pairs; take --readout both"),
     ],
 )
 def test_what_does_not_fit_is_refused(name, source, rectangular, message):
@@ -237,7 +237,7 @@ def test_contexts_are_asked_for_before_training(tmp_path):
     word2vec = Word2Vec(**SMALL)
     word2vec.fit(TEXT)
     word2vec.save(tmp_path / "model")
-    with pytest.raises(ConfigError, match=r"read-out context needs sums over the data, .* take --readout both"):
+    with pytest.raises(ConfigError, match=r"read-out context needs sums over the data: .* take --readout both"):
         Vectors.load(tmp_path / "model", readout="context")
 
 

@@ -95,8 +95,7 @@ def test_most_similar_against_brute_force():
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e-22, 1e-38, 1e17, 1e38])
-@pytest.mark.parametrize("by_bytes", [False, True])
-def test_the_nearest_are_those_of_double_precision(scale, by_bytes):
+def test_the_nearest_are_those_of_double_precision(scale):
     rng = np.random.default_rng(2)
     matrix = rng.normal(size=(1, 50)) + rng.normal(size=(3_000, 50)) * 1e-5  # cosines that float32 cannot tell apart
     matrix[5] = 0
@@ -111,8 +110,6 @@ def test_the_nearest_are_those_of_double_precision(scale, by_bytes):
     scores[8] = -2
     for k, n in ((1, None), (10, None), (10, 100), (2_999, None)):
         best = -np.sort(-scores[:n])[: min(k, (n or 3_000) - 1)]
-        if by_bytes:
-            vectors.build_coarse_index()
         found = vectors.most_similar("w8", k=k, restrict_vocab=n)
         values = np.array([value for _, value in found])
         np.testing.assert_allclose(values, best, rtol=0, atol=1e-14)
@@ -122,16 +119,13 @@ def test_the_nearest_are_those_of_double_precision(scale, by_bytes):
 
 
 @pytest.mark.parametrize("spread", [1.0, 1e-5])
-@pytest.mark.parametrize("by_bytes", [False, True])
-def test_two_words_are_compared_in_double_precision(spread, by_bytes):
+def test_two_words_are_compared_in_double_precision(spread):
     rng = np.random.default_rng(4)
     matrix = (rng.normal(size=50) + rng.normal(size=(1_000, 50)) * spread).astype(np.float32)
     matrix[9], matrix[10] = 0, matrix[11] * 3
     vectors = Vectors([f"w{row}" for row in range(1_000)], matrix)
     unit = matrix / np.maximum(np.linalg.norm(matrix.astype(np.float64), axis=1), 1e-30)[:, None]
     cosines = unit[[3, 700]].astype(np.float64) @ unit.T.astype(np.float64)
-    if by_bytes:
-        vectors.build_coarse_index()
     cosine, places, near = vectors.compared("w3", "w700", k=20)
     others = np.delete(np.arange(1_000), [3, 700])
     assert places == tuple(1 + int((row[others] > cosine + 1e-12).sum()) for row in cosines)

@@ -51,7 +51,7 @@ def test_safetensors_are_read_by_their_library(vectors, tmp_path):
                 "word_bytes": np.frombuffer(b"ab", np.uint8),
                 "word_offsets": np.arange(3),
             },
-            "expected a float32 matrix of 2 rows",
+            "2 words do not go with a matrix",
         ),
     ],
 )

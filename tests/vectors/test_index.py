@@ -34,13 +34,13 @@ def vectors():
 
 
 def test_neighbours_by_cosine(tmp_path, vectors):
-    save(tmp_path / "index", vectors.words, vectors.matrix, format="faiss")
+    save(tmp_path / "index", vectors, format="faiss")
     rows = vectors.matrix / np.linalg.norm(vectors.matrix, axis=1, keepdims=True)
     assert recall(neighbours(tmp_path / "index", rows[:300]), rows, rows[:300], vectors.words) >= 0.95
 
 
 def test_targets_by_dot_product(tmp_path, vectors):
-    save(tmp_path / "index", vectors.words, vectors.matrix, format="faiss-dot")
+    save(tmp_path / "index", vectors, format="faiss-dot")
     queries = np.random.default_rng(1).normal(size=(300, 16)).astype(np.float32)
     assert recall(neighbours(tmp_path / "index", queries), vectors.matrix, queries, vectors.words) >= 0.95
 
@@ -66,7 +66,7 @@ def test_one_index_serves_any_share_of_popularity(tmp_path, options):
     found = Vectors.load(tmp_path / "model", readout="corrected")
     np.testing.assert_array_equal(found.matrix, word.read_out("corrected").matrix)
     assert list(found.words) == list(word.model.vocab_out.words) and found.dim == 9
-    save(tmp_path / "index", found.words, found.matrix, format="faiss-dot")
+    save(tmp_path / "index", found, format="faiss-dot")
     centres = np.arange(100)
     for share in (0, 0.5, 1, -1):
         queries = np.column_stack([word.model.vectors_in[centres], np.full(100, share, np.float32)])

@@ -141,7 +141,7 @@ def test_unknown_words_are_left_out_with_a_warning(vectors, caplog):
         (lambda v: v[True], UnknownNameError, "the word True"),
         (lambda v: v.get_vecattr("w1", "sample_int"), UnknownNameError, "only 'count'"),
         (lambda v: Vectors(["a"], [[1.0]]).get_vecattr("a", "count"), UnknownNameError, "counts are not known"),
-        (lambda v: v.get_mean_vector([]), ConfigError, "at least one word"),
+        (lambda v: v.get_mean_vector([]), ConfigError, "at least one"),
         (lambda v: v.get_mean_vector(["w1"], [1.0, 2.0]), ConfigError, "weights of shape"),
         (lambda v: v.get_mean_vector(["nowhere"], ignore_missing=False), UnknownNameError, "'nowhere'"),
         (lambda v: v.doesnt_match(["nowhere"]), ConfigError, "none of"),

@@ -40,7 +40,7 @@ class KeyedVectors(Vectors):
             super().__init__(words, matrix, None if counts is None else np.array(counts), spellings)
         else:  # Vectors have at least one word
             self.words, self.matrix, self.counts = PackedStrings.of([]), matrix, None
-            self.spellings, self.noun, self.rules, self._coarse = spellings, "word", None, None
+            self.spellings, self.noun, self.rules = spellings, "word", None
 
     def __getattr__(self, name):
         raise refused.attribute(self, name, refused.KEYED)
@@ -132,7 +132,7 @@ class KeyedVectors(Vectors):
     ):
         """Return the words nearest to the sum of the positive minus the negative ones, as `Vectors.most_similar`."""
         refused.unless(0, "ask vectors_for_all(index_to_key[start:end])", clip_start=clip_start)
-        refused.unless(None, "build_coarse_index() makes many questions fast", indexer=indexer)
+        refused.unless(None, "all words are looked at, fast; leave it out", indexer=indexer)
         if isinstance(topn, int) and topn < 1:
             return []
         last = restrict_vocab or clip_end
@@ -155,7 +155,9 @@ class KeyedVectors(Vectors):
     ):
         """Compare cosines with human scores, as `Vectors`; the delimiter is seen from the first line."""
         refused.unless("utf8", "files are UTF-8; convert it", encoding=_plain(encoding))
-        return super().evaluate_word_pairs(pairs, restrict_vocab, case_insensitive, dummy4unknown)
+        return super().evaluate_word_pairs(
+            pairs, restrict_vocab=restrict_vocab, case_insensitive=case_insensitive, dummy4unknown=dummy4unknown
+        )
 
     def evaluate_word_analogies(  # type: ignore[override]
         self,
@@ -167,7 +169,9 @@ class KeyedVectors(Vectors):
     ):
         """Answer analogy questions by 3CosAdd, as `Vectors`."""
         refused.unless("most_similar", "questions are answered by 3CosAdd", similarity_function=similarity_function)
-        return super().evaluate_word_analogies(analogies, restrict_vocab, case_insensitive, dummy4unknown)
+        return super().evaluate_word_analogies(
+            analogies, restrict_vocab=restrict_vocab, case_insensitive=case_insensitive, dummy4unknown=dummy4unknown
+        )
 
     def save(self, fname, **kwargs):  # type: ignore[override]
         """Write words, vectors and counts as npz, whatever the name; arguments for pickles are ignored."""

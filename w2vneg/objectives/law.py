@@ -24,11 +24,7 @@ def settled(model):
 def law_of(config, counts):
     """Return where scores settle with the loss and sampler of a RunSpec, or ConfigError if that is not known.
 
-    counts : int64, (n_targets,)
-
-    Returns
-    -------
-    (factor, log_noise) : float, (1 + T) / T; float64, (n_targets,), log D, or None where raw scores are log P
+    Returns (float, (1 + T) / T; float64, (n_targets,), log D, or None where raw scores are log P).
     """
     loss, sampler = LOSSES[config.loss.name], config.sampler
     if config.absolute_softmax:

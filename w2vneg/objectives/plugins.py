@@ -53,10 +53,9 @@ def load_plugins(plugin):
         _loaded.add(module)
         if _registered() == before:
             sys.modules.pop(module, None)
-            raise ConfigError(
-                f"plug-in {name} registers no loss, sampler, weigher, inputs, source, read-out, reader or preset; "
-                "decorate one with @LOSSES.register(NAME) or the like (docs/extending.md has complete examples)"
-            )
+            kinds = "loss, sampler, weigher, inputs, source, read-out, reader or preset"
+            remedy = "decorate one with @LOSSES.register(NAME) or the like (docs/extending.md has complete examples)"
+            raise ConfigError(f"plug-in {name} registers no {kinds}; {remedy}")
 
 
 def are_loaded(plugin):
@@ -80,16 +79,12 @@ def absolute_plugins(plugin):
     return ",".join(os.path.abspath(os.path.expanduser(name)) if _is_path(name) else name for name in _names(plugin))
 
 
-_ELSEWHERE = {
-    "hs": "hierarchical",
-    "hierarchical-softmax": "hierarchical",
-    "sgns": "ns",
-    "negative-sampling": "ns",
-    "full-softmax": "softmax",
-    "cross-entropy": "softmax",
+_ELSEWHERE = {  # what others call a loss -> ours
+    **dict.fromkeys(("hs", "hierarchical-softmax"), "hierarchical"),
+    **dict.fromkeys(("sgns", "negative-sampling"), "ns"),
+    **dict.fromkeys(("full-softmax", "cross-entropy"), "softmax"),
     "relaxed-softmax": "relaxed",
 }
-"""What others call a loss -> ours."""
 
 
 def find_objective(name):
@@ -98,9 +93,8 @@ def find_objective(name):
         name = PRESETS[name].loss
     if name not in LOSSES:
         known, other = sorted({*PRESETS, *LOSSES}), str(name).lower().replace("_", "-")
-        meant = (
-            f"; here it is called {_ELSEWHERE[other]}." if other in _ELSEWHERE else did_you_mean(name, known, shown=0)
-        )
+        ours = _ELSEWHERE.get(other)
+        meant = f"; here it is called {ours}." if ours else did_you_mean(name, known, shown=0)
         raise UnknownNameError(f"unknown loss {name!r}{meant} 'w2vneg objectives' lists losses and presets.")
 
 
@@ -185,10 +179,7 @@ def _failure(name, error):
 
 
 def failure_of_plugin(error):
-    """Return the sentence for an error that comes from the code of a plug-in in use, or None if it does not.
-
-    error : Exception, raised while a plug-in's function was run, or was compiled
-    """
+    """Return the sentence for an error of a plug-in's code, raised while it ran or was compiled; None for any other."""
     files = {getattr(sys.modules.get(module), "__file__", None) for module in _loaded}
     if type(error).__module__.startswith("numba."):
         return _failure_to_compile(str(error), files)

@@ -12,20 +12,22 @@ from typing import ClassVar
 import numpy as np
 
 from ..ground.errors import ConfigError, did_you_mean
-from ..ground.option import options_of, own_options
+from ..ground.option import option, options_of, own_options
 from ..ground.registry import About
 
-__all__ = ["Inputs", "Loss", "Plug", "Sampler", "Weigher"]
+__all__ = ["About", "Inputs", "Loss", "Plug", "Sampler", "Weigher", "option"]  # what a plug is written with
 
 
 _made: Counter[str] = Counter()  # name of a class -> how many of it there were
 
 
 class PlugType(type):
-    """Makes a named tuple of a plug's fields and refuses names that the base class does not know."""
+    """Makes a named tuple of a plug's fields and refuses names that the base class does not know.
+
+    base : bool, it is no plug but a base of some; fields : bool, these have its fields, behind their own
+    """
 
     def __new__(cls, name, bases, body, base=False, fields=False):
-        """base : bool, it is no plug but a base of some; fields : bool, these have its fields, behind their own"""
         body = body | {"__slots__": ()}
         plain = super().__new__(cls, name, bases, body)
         annotations = inspect.get_annotations(plain)
@@ -72,20 +74,11 @@ class Plug(metaclass=PlugType, base=True):
 
     _inherited: ClassVar[tuple[dict, dict]] = {}, {}
 
-    about: About | None = None
-    """What ``w2vneg objectives`` tells of it; the first line of the docstring if there is none."""
-
-    Options: type | None = None
-    """Frozen dataclass of `option` fields; None: no option of its own."""
-
-    needs_log_q: bool = False
-    """It reads log q of the negatives; samplers do not."""
-
-    needs_centre: bool = False
-    """It looks at the centre's id or row, so there must be one: words around that predict are none."""
-
-    parameters: tuple = ()
-    """Names of the fields that are rows it trains itself, saved with the model; see `kernels.contracts`."""
+    about: About | None = None  # what ``w2vneg objectives`` tells of it; without one, the docstring's first line
+    Options: type | None = None  # frozen dataclass of `option` fields; None: no option of its own
+    needs_log_q: bool = False  # it reads log q of the negatives; samplers do not
+    needs_centre: bool = False  # it looks at the centre's id or row; words around that predict have none
+    parameters: tuple = ()  # names of fields that are rows it trains, saved with the model; see `kernels.contracts`
 
     @classmethod
     def from_options(cls, options, context):
@@ -96,10 +89,8 @@ class Plug(metaclass=PlugType, base=True):
         own = options_of(cls)
         for name in cls._fields:
             if name not in own and name not in cls._field_defaults:
-                raise ConfigError(
-                    f"{cls.__name__} has the field {name!r}, which is none of its Options"
-                    f"{did_you_mean(name, own)} Write from_options to fill fields of another kind."
-                )
+                hint = f"{did_you_mean(name, own)} Write from_options to fill fields of another kind."
+                raise ConfigError(f"{cls.__name__} has the field {name!r}, which is none of its Options{hint}")
         return cls(**{name: getattr(options, name) for name in cls._fields if name in own})
 
     @classmethod
@@ -115,45 +106,28 @@ class Plug(metaclass=PlugType, base=True):
 class Loss(Plug, base=True):
     """What gradient the logits of a positive and its negatives give; bind ``implement_step``."""
 
-    needs_positive_log_q: bool = False
-    """It reads log q of the positive."""
-
-    needs_exclusion: bool = False
-    """A negative must not be the positive: ``--exclude none`` is refused."""
-
-    takes_absolute_logits: bool = True
-    """False: it says no by a negative logit, so ``--absolute-softmax`` is refused."""
-
-    takes_positive_weight: bool = True
-    """False: the positive stands in no sum with the negatives, so ``--weigh-positive`` is refused."""
-
-    dense: bool = False
-    """It scores the whole vocabulary: no sampler, no weigher, an engine of its own, no ``step``."""
-
-    paths: bool = False
-    """It decides along paths of a tree: no sampler, no weigher, no ``step``. Its fields `starts` and `turns` say which
-    paths, and rows of the output matrix are inner nodes (`kernels.paths`).
-    """
-
-    rank_alpha: float = 1.0
-    """Times alpha for many ranks that exchange seldom, as measurements have it; see `run.exchanges`."""
-
-    unstable: str = "lower --alpha"
-    """What to do when a run diverges, and why it may."""
+    needs_positive_log_q: bool = False  # it reads log q of the positive
+    needs_exclusion: bool = False  # a negative must not be the positive: ``--exclude none`` is refused
+    takes_absolute_logits: bool = True  # False: it says no by a negative logit, so ``--absolute-softmax`` is refused
+    takes_positive_weight: bool = True  # False: no sum has it beside negatives, so ``--weigh-positive`` is refused
+    dense: bool = False  # it scores the whole vocabulary: no sampler, no weigher, an engine of its own, no ``step``
+    paths: bool = False  # it decides along paths of a tree: no sampler, no weigher, no ``step``; its fields `starts`
+    # and `turns` say which paths, and rows of the output matrix are inner nodes (`kernels.paths`)
+    rank_alpha: float = 1.0  # times alpha for many ranks that exchange seldom, as measurements have it
+    unstable: str = "lower --alpha"  # what to do when a run diverges, and why it may
 
     def loss_at_init(self, n_negatives):
         """Return the loss with all logits 0 (float), the reference printed beside it.
 
-        n_negatives : int; of a loss along paths the mean number of nodes on a path, float
-
-        A run whose loss climbs beyond 5 times a positive one is rolled back.
+        n_negatives : int; of a loss along paths the mean number of nodes on a path, float. A run whose loss climbs
+            beyond 5 times a positive one is rolled back.
         """
         raise NotImplementedError
 
     def touched(self, weights):
         """Return how often a positive moves each row of the output matrix, on average: float64, (n_vocab,).
 
-        weights : int or float, (n_vocab,), how often each target is the positive
+        weights : (n_vocab,), how often each target is the positive
         """
         return np.asarray(weights, np.float64) / max(float(np.sum(weights)), 1e-300)
 
@@ -161,26 +135,13 @@ class Loss(Plug, base=True):
 class Sampler(Plug, base=True):
     """Which negatives; bind ``implement_draw``, or ``kernels.ahead.implement_pick`` if no draw depends on anything."""
 
-    gives_log_q: bool = False
-    """It writes log q of its draws, and binds ``implement_log_prob``."""
-
-    context_free: bool = False
-    """No draw depends on the centre, so that a window may share it."""
-
-    independent: bool = False
-    """Targets enter independently and never twice, rather than n draws with replacement."""
-
-    needs_neighbours: bool = False
-    """It counts neighbours in the whole data (``RunContext.neighbours``), of which a rank has a share."""
-
-    n_candidates: int = 0
-    """How many candidates it chooses among; 0: all targets."""
-
-    batch_groups: int = 0
-    """Groups drawn ahead between launches by `refresh`; 0: it draws in the loop. Else there are no private rows."""
-
-    scores_all: tuple | None = None
-    """(name, what to take instead) of a method that scores the whole vocabulary for each centre, for the estimate."""
+    gives_log_q: bool = False  # it writes log q of its draws, and binds ``implement_log_prob``
+    context_free: bool = False  # no draw depends on the centre, so that a window may share it
+    independent: bool = False  # targets enter independently and never twice, rather than n draws with replacement
+    needs_neighbours: bool = False  # it counts neighbours in the whole data (``RunContext.neighbours``)
+    n_candidates: int = 0  # how many candidates it chooses among; 0: all targets
+    batch_groups: int = 0  # groups drawn ahead by `refresh`, without private rows; 0: it draws in the loop
+    scores_all: tuple | None = None  # (name, what to take instead) of a method that scores all targets for a centre
 
     @classmethod
     def draws_ahead(cls, options):
@@ -219,23 +180,12 @@ class Weigher(Plug, base=True):
 class Inputs(Plug, base=True):
     """Whose rows make the vector that is compared with the targets; bind ``implement_gather``."""
 
-    composes: bool = True
-    """False: the vector is the centre's own row, and there is nothing to gather."""
-
-    around: bool = False
-    """The words around make the vector, and the word in the middle is the one positive."""
-
-    alpha_scale: float = 1.0
-    """By what the learning rate of a preset is multiplied where none is given."""
-
-    of_text: bool = False
-    """It looks at how words are spelt, so items are refused."""
-
-    rows: tuple = ("vectors_in", "vectors_in")
-    """Names of the matrices that words and n-grams are rows of."""
-
-    derived: tuple = ()
-    """Matrices that are not trained but made of others, by `compose`."""
+    composes: bool = True  # False: the vector is the centre's own row, and there is nothing to gather
+    around: bool = False  # the words around make the vector, and the word in the middle is the one positive
+    alpha_scale: float = 1.0  # by what the learning rate of a preset is multiplied where none is given
+    of_text: bool = False  # it looks at how words are spelt, so items are refused
+    rows: tuple = ("vectors_in", "vectors_in")  # names of the matrices that words and n-grams are rows of
+    derived: tuple = ()  # matrices that are not trained but made of others, by `compose`
 
     def room(self, most):
         """Return how many words and n-grams a vector is made of at most, (int, int); most : int, of a group."""

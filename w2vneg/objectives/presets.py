@@ -12,10 +12,9 @@ from ..ground.errors import ConfigError
 
 @dataclass(frozen=True)
 class Preset:
-    """loss : str; values : dict of option -> value, what the name fills in; summary, paper : str
+    """values : dict of option -> value, what the name fills in; of_text : the same, for text only
     note : str, where this differs from the paper's letter and how to have that
     text_alpha : float, the learning rate for text, where development data chose another than the common one
-    of_text : dict of option -> value, what the name fills in for text only
     by_pairs : bool, fewer pairs are gone through more often, see `epochs_over`
     """
 
@@ -29,16 +28,8 @@ class Preset:
     by_pairs: bool = False
 
 
-_COMMON = {
-    "weigher": "none",
-    "negatives": 5,
-    "share_negatives": "no",
-    "alpha": 0.05,
-    "exclude": "none",
-    "absolute_softmax": False,
-    "l2": "0",
-    "bounded_steps": True,
-}
+_COMMON = {"weigher": "none", "negatives": 5, "share_negatives": "no", "alpha": 0.05, "exclude": "none"}
+_COMMON |= {"absolute_softmax": False, "l2": "0", "bounded_steps": True}
 
 _COUNTS = {"sampler": "popularity", "noise_exponent": 1.0}  # the papers' plain popularity, or unigram
 _NOT_ITSELF = {"exclude": "target"}
@@ -47,9 +38,7 @@ _CSS = {"sampler": "popularity", "negatives": 20, **_NOT_ITSELF}
 _KERNEL = {"sampler": "kernel", "negatives": 20, "absolute_softmax": True, **_NOT_ITSELF}
 
 _AMONG = "Draws are made among 64 rolling candidates; --method exact scores every word, as the paper does."
-_NO_SIGN = (
-    "A vector turned round has the same |s|, so cosines between words mean nothing: for ranking, not for similarity."
-)
+_NO_SIGN = "A vector turned round has the same |s|, so cosines of words mean nothing: for ranking, not for similarity."
 _DRAWN_ONCE = "TensorFlow's function, which the paper names, draws without replacement; here draws may repeat."
 
 _FULL_ALPHA = 0.0125
@@ -63,7 +52,7 @@ _MLE = Preset(
     text_alpha=_FULL_ALPHA,
 )
 _UNIFORM = {"sampler": "uniform"}
-_UNIFORM_ALPHA = 0.1
+_UNIFORMS = Preset("relaxed", _UNIFORM, "relaxed softmax with uniform negatives", "RS §3.2 (US)", text_alpha=0.1)
 _CSS_IS = Preset(
     "css",
     _CSS | _COUNTS,
@@ -113,9 +102,7 @@ PRESETS = {
         _DRAWN_ONCE,
         text_alpha=0.1,
     ),
-    "us": Preset(
-        "relaxed", _UNIFORM, "relaxed softmax with uniform negatives", "RS §3.2 (US)", text_alpha=_UNIFORM_ALPHA
-    ),
+    "us": _UNIFORMS,
     "ps": Preset("relaxed", _COUNTS, "relaxed softmax with popularity negatives", "RS §3.2 (PS)"),
     "ubs": Preset(
         "relaxed",
@@ -132,9 +119,7 @@ PRESETS = {
         f"T is the paper's best on text; it tries 0.5, 1, 3, 6, 12 and 36. {_AMONG}",
     ),
     "fs": Preset("softmax", {}, "full softmax: every other word is a negative", "CIS §4 (FS)", text_alpha=_FULL_ALPHA),
-    "unis": Preset(
-        "relaxed", _UNIFORM, "relaxed softmax with uniform negatives", "CIS §4 (UniS)", text_alpha=_UNIFORM_ALPHA
-    ),
+    "unis": replace(_UNIFORMS, paper="CIS §4 (UniS)"),
     "pops": Preset(
         "relaxed", {"sampler": "log-uniform"}, "relaxed softmax with negatives log-uniform by rank", "CIS §4 (PopS)"
     ),
@@ -253,8 +238,7 @@ PRESETS = {
 }
 
 
-EPOCHS = 5
-"""Passes over the data where neither the user nor the preset says otherwise."""
+EPOCHS = 5  # passes over the data where neither the user nor the preset says otherwise
 
 
 def epochs_over(n_pairs):

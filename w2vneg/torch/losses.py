@@ -19,7 +19,6 @@ from ..objectives.losses.noise_contrastive import LearnedNormaliser, NoiseContra
 from ..objectives.losses.ranking import Hinge, Ranking
 from ..objectives.losses.relaxed_softmax import RelaxedSoftmax
 from ..objectives.losses.sampled_softmax import LargeVocabulary, SampledSoftmax
-from ..objectives.weighers.discriminator import Discriminator
 from ..objectives.weighers.importance import SelfNormalisedImportance
 from ..objectives.weighers.none import Unweighted
 from ..objectives.weighers.self_adversarial import SelfAdversarial
@@ -32,9 +31,8 @@ WEIGHTS: dict = {}  # class of a weigher -> function (weigher, logits, log_q, co
 
 
 class Scores(NamedTuple):
-    """Logits of B examples, the positive's and those of n negatives, and what is known of them.
+    """Logits of B examples, the positive's, (B,), and those of n negatives, (B, n), and what is known of them.
 
-    positive : (B,); negative : (B, n)
     weights : (B, n), ω, 0 for what does not count; positive_weight : (B,), ω₀
     log_q_positive, log_q : (B,) and (B, n), or None where nobody needs them
     generator : torch.Generator or None, of what is chosen at random
@@ -128,7 +126,7 @@ def importance_sampling(loss, scores):
 @implement(VALUES, NegativeSampling)
 def negative_sampling(loss, scores):
     noise = (scores.weights * softplus(scores.negative)).sum(dim=1)
-    return softplus(-scores.positive) + (noise / scores.counted if loss.mean else noise)
+    return softplus(-scores.positive) + (noise / scores.counted if loss.mean_negatives else noise)
 
 
 @implement(VALUES, NoiseContrastive, LearnedNormaliser)
@@ -213,8 +211,3 @@ class Evidence(nn.Module):
         value = softplus(-positive) + (drawn * softplus(negative)).sum(dim=1)
         first = torch.sigmoid(-positive.detach()) if self.weigh_positive else torch.ones_like(positive)
         return first, torch.sigmoid(-negative.detach()), value
-
-
-def evidence_of(weigher, n_vocab, dim):
-    """Return the module that a weigher trains, or None."""
-    return Evidence(n_vocab, dim, weigher.weigh_positive) if isinstance(weigher, Discriminator) else None

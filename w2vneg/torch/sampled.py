@@ -13,9 +13,10 @@ from ..ground.registry import RunContext
 from ..objectives.law import law_of
 from ..objectives.losses import LOSSES
 from ..objectives.losses.softmax import Softmax
+from ..objectives.weighers.discriminator import Discriminator
 from ..vectors.evaluation.scores import share_of
-from .losses import VALUES, WEIGHTS, Scores, evidence_of, penalised
-from .samplers import MODULES, View
+from .losses import VALUES, WEIGHTS, Evidence, Scores, penalised
+from .samplers import MODULES, View, logits_of
 
 _OWN = ("sampler", "weigher", "absolute_softmax", "negatives", "exclude")
 _EXCLUSIONS = ("none", "target")
@@ -59,7 +60,9 @@ class SampledLoss(nn.Module):
         **options,
     ):
         super().__init__()
-        counts = _checked_counts(counts)
+        counts = np.asarray(counts.cpu() if isinstance(counts, torch.Tensor) else counts)
+        if counts.ndim != 1 or len(counts) < 2 or not np.all(counts >= 0) or counts.sum() <= 0:
+            raise ConfigError("counts must say how often each of two targets or more occurs: none below 0, not all 0")
         if reduction not in _REDUCTIONS:
             raise ConfigError(f"unknown reduction {reduction!r}{did_you_mean(reduction, _REDUCTIONS)}")
         self.config = _resolved(loss, options)
@@ -90,12 +93,10 @@ class SampledLoss(nn.Module):
         if self.spare and sampler.independent:
             raise ConfigError(f"sampler {name!r} lets each target enter by itself; leave spare out")
         if self.shared and not self.sampler.shareable:
-            raise ConfigError(
-                f"sampler {name!r} draws for one context, so a batch cannot share it; leave shared out, or "
-                "take sampler='popularity'"
-            )
-        self.evidence = evidence_of(self._weigher, n_vocab, context.dim)
-        if self.evidence is None and type(self._weigher) not in WEIGHTS:
+            raise ConfigError(f"sampler {name!r} draws for one context; leave shared out, or take sampler='popularity'")
+        if isinstance(self._weigher, Discriminator):
+            self.evidence = Evidence(n_vocab, context.dim, self._weigher.weigh_positive)
+        elif type(self._weigher) not in WEIGHTS:
             raise ConfigError(f"weigher {config.weigher.name!r} has no form in w2vneg.torch; leave it out")
 
     def extra_repr(self):
@@ -112,7 +113,9 @@ class SampledLoss(nn.Module):
         """
         hidden, targets, context = self._flat(hidden, targets, context)
         if isinstance(self._plug, Softmax):
-            values = self._full(hidden, targets, generator)
+            scores = self.scores(hidden)
+            log_z = scores.logsumexp(dim=1)
+            values = log_z - scores.gather(1, targets[:, None]).squeeze(1) + penalised(self._plug, log_z, generator)
         else:
             values = self._sampled(hidden, targets, context, generator)
         return _REDUCTIONS[self.reduction](values)
@@ -125,9 +128,7 @@ class SampledLoss(nn.Module):
     def log_prob(self, hidden, score="raw"):
         """Return log-probabilities of all targets by the softmax of their scores: (..., n_vocab).
 
-        score : "raw", "corrected" or a number λ
-            Scores of losses that do not correct for their noise settle away from log P. "corrected" takes off what is
-            known of that, as `evaluation.scores` has it.
+        score : "raw", "corrected" for where the loss's noise lets scores settle (`evaluation.scores`), or a number λ
         """
         scores, share = self.scores(hidden), share_of(score)
         if share != 0:
@@ -144,21 +145,14 @@ class SampledLoss(nn.Module):
         """Return the examples that count: hidden (B, dim), targets (B,), context (B,) or None."""
         dim = self.output.weight.shape[1]
         if hidden.shape != (*targets.shape, dim):
-            raise ConfigError(
-                f"hidden states must have the shape of the targets and {dim} numbers each, {(*targets.shape, dim)}, "
-                f"not {tuple(hidden.shape)}"
-            )
+            wanted, found = (*targets.shape, dim), tuple(hidden.shape)
+            raise ConfigError(f"hidden states must have the shape of the targets and {dim}, {wanted}, not {found}")
         hidden, targets = hidden.reshape(-1, dim), targets.reshape(-1)
         context = None if context is None else context.reshape(-1)
         there = targets >= 0
         if bool(there.all()):
             return hidden, targets, context
         return hidden[there], targets[there], None if context is None else context[there]
-
-    def _full(self, hidden, targets, generator):
-        scores = self.scores(hidden)
-        log_z = scores.logsumexp(dim=1)
-        return log_z - scores.gather(1, targets[:, None]).squeeze(1) + penalised(self._plug, log_z, generator)
 
     def _sampled(self, hidden, targets, context, generator):
         weight, bias, n = self.output.weight, self._bias, self.config.negatives
@@ -185,18 +179,8 @@ class SampledLoss(nn.Module):
         return VALUES[type(self._plug)](plug, scores) + beside
 
     def _scored(self, hidden, ids):
-        """Return the logits of ids (B, k), or of ids (k,) for all: (B, k)."""
         rows = embedding(ids, self.output.weight, sparse=getattr(self.output, "sparse", False))
-        scores = hidden @ rows.T if ids.dim() == 1 else torch.bmm(rows, hidden[:, :, None]).squeeze(2)
-        scores = scores if self._bias is None else scores + self._bias[ids]
-        return scores.abs() if self.config.absolute_softmax else scores
-
-
-def _checked_counts(counts):
-    counts = np.asarray(counts.cpu() if isinstance(counts, torch.Tensor) else counts)
-    if counts.ndim != 1 or len(counts) < 2 or not np.all(counts >= 0) or counts.sum() <= 0:
-        raise ConfigError("counts must say how often each of two targets or more occurs: none below 0, not all 0")
-    return counts
+        return logits_of(hidden, rows, ids, self._bias, self.config.absolute_softmax)
 
 
 def _resolved(loss, options):

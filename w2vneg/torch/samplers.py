@@ -56,25 +56,33 @@ class View(NamedTuple):
 
     def scores_of(self, ids, absolute=False):
         """Logits of ids: (B, k) for ids (k,), which all rows share, or (B, k)."""
-        rows = self.weight[ids]
-        scores = self.hidden @ rows.T if ids.dim() == 1 else torch.bmm(rows, self.hidden[:, :, None]).squeeze(2)
-        scores = scores if self.bias is None else scores + self.bias[ids]
-        return scores.abs() if absolute else scores
+        return logits_of(self.hidden, self.weight[ids], ids, self.bias, absolute)
 
 
-class Table(nn.Module):
-    """Draws from alias tables: whole numbers alone, so that every device draws exactly.
+def logits_of(hidden, rows, ids, bias, absolute):
+    """Return the logits of ids (B, k), or of ids (k,) for all, whose rows are given: (B, k)."""
+    scores = hidden @ rows.T if ids.dim() == 1 else torch.bmm(rows, hidden[:, :, None]).squeeze(2)
+    scores = scores if bias is None else scores + bias[ids]
+    return scores.abs() if absolute else scores
 
-    table : uint64, (n,), of `kernels.rng`
-    """
+
+class Law(nn.Module):
+    """What draws. shareable : bool, it looks at no context; arrays : ndarrays by name, buffers that are not saved"""
+
+    shareable = False
+
+    def __init__(self, **arrays):
+        super().__init__()
+        for name, values in arrays.items():
+            self.register_buffer(name, torch.from_numpy(np.array(values)), persistent=False)
+
+
+class Table(Law):
+    """Draws from alias tables, uint64, of `kernels.rng`: whole numbers alone, so that every device draws exactly."""
 
     def __init__(self, table):
-        super().__init__()
-        self._keep("threshold", (table & np.uint64(0xFFFFFFFF)).astype(np.int64))
-        self._keep("alias", (table >> np.uint64(32)).astype(np.int64))
-
-    def _keep(self, name, values):
-        self.register_buffer(name, torch.from_numpy(np.ascontiguousarray(values)), persistent=False)
+        low, high = table & np.uint64(0xFFFFFFFF), table >> np.uint64(32)
+        super().__init__(threshold=low.astype(np.int64), alias=high.astype(np.int64))
 
     def forward(self, shape, generator, first=0, size=None):
         """Draw int64 of this shape from the stretch of `size` slots from `first` on: numbers, or tensors that fit."""
@@ -90,16 +98,15 @@ class Table(nn.Module):
 
 
 @implement(MODULES, Uniform, Popularity, LogUniform)
-class Fixed(nn.Module):
+class Fixed(Law):
     """One distribution for all contexts."""
 
     shareable = True
 
     def __init__(self, sampler, n_vocab):
-        super().__init__()
-        log_p = np.broadcast_to(np.asarray(sampler.log_p, np.float32), (n_vocab,)).copy()
+        log_p = np.broadcast_to(np.asarray(sampler.log_p, np.float32), (n_vocab,))
+        super().__init__(log_p=log_p)
         self.table = Table(sampler.table if isinstance(sampler, Popularity) else alias_table(np.exp(log_p)))
-        self.register_buffer("log_p", torch.from_numpy(log_p), persistent=False)
 
     def forward(self, view, n, shared, generator):
         ids = self.table((n,) if shared else (len(view.targets), n), generator)
@@ -107,19 +114,22 @@ class Fixed(nn.Module):
 
 
 @implement(MODULES, Bernoulli)
-class Independent(nn.Module):
+class Independent(Law):
     """Every target enters by itself; each set has as many places as the largest of the batch needs."""
 
     shareable = True
 
     def __init__(self, sampler, n_vocab):
-        super().__init__()
-        self.register_buffer("log_b", torch.from_numpy(np.array(sampler.log_b, np.float32)), persistent=False)
+        super().__init__(log_b=sampler.log_b)
 
     def forward(self, view, n, shared, generator):
         sets, n_vocab = 1 if shared else len(view.targets), len(self.log_b)
         block = max(1, _CELLS // n_vocab)
-        found = [self._entered(min(block, sets - a), generator) for a in range(0, sets, block)]
+        found = []  # which set, which target, of all that entered, set by set
+        for first in range(0, sets, block):
+            shape = min(block, sets - first), n_vocab
+            unit = torch.rand(shape, generator=generator, device=self.log_b.device)
+            found.append((unit < self.log_b.exp()).nonzero(as_tuple=True))
         row = torch.cat([rows + k * block for k, (rows, _) in enumerate(found)])
         number = torch.bincount(row, minlength=sets)
         place = torch.arange(len(row), device=row.device) - (number.cumsum(0) - number)[row]
@@ -130,32 +140,18 @@ class Independent(nn.Module):
         log_q_positive = self.log_b[view.targets] - log_number
         return (ids[0], log_q[0], log_q_positive) if shared else (ids, log_q, log_q_positive)
 
-    def _entered(self, sets, generator):
-        """Draw some sets; return (which set, which target) of all that entered, set by set."""
-        unit = torch.rand((sets, len(self.log_b)), generator=generator, device=self.log_b.device)
-        return (unit < self.log_b.exp()).nonzero(as_tuple=True)
-
 
 @implement(MODULES, Bigram)
-class Neighbours(nn.Module):
+class Neighbours(Law):
     """What stands beside the id in `context`, backed off to popularity."""
 
-    shareable = False
-
     def __init__(self, sampler, n_vocab):
-        super().__init__()
+        rows = np.repeat(np.arange(len(sampler.starts) - 1), np.diff(sampler.starts))
+        keys, targets = rows * n_vocab + sampler.targets, sampler.targets.astype(np.int64)  # keys rise, as both do
+        p, shares = sampler.p.astype(np.float32), sampler.shares
+        super().__init__(starts=sampler.starts, targets=targets, keys=keys, shares=shares, p=p)
         self.table, self.row_table = Table(sampler.table), Table(sampler.row_table)
         self.n_vocab, self.back_off = n_vocab, float(sampler.back_off)
-        rows = np.repeat(np.arange(len(sampler.starts) - 1), np.diff(sampler.starts))
-        buffers = {
-            "starts": sampler.starts,
-            "targets": sampler.targets.astype(np.int64),
-            "keys": rows * n_vocab + sampler.targets,  # rising, as rows and the ids of each row are
-            "shares": sampler.shares,
-            "p": sampler.p.astype(np.float32),
-        }
-        for name, values in buffers.items():
-            self.register_buffer(name, torch.from_numpy(np.ascontiguousarray(values)), persistent=False)
 
     def forward(self, view, n, shared, generator):
         if view.context is None:
@@ -185,14 +181,8 @@ class Neighbours(nn.Module):
         return torch.where(alone, q, self.back_off * q + share).log()
 
 
-class Exact(nn.Module):
-    """Draws in proportion to a weight of every logit, block by block of rows, by matrix products."""
-
-    shareable = False
-
-    def log_weights(self, view, rows):
-        """Return log weights of all targets for some rows: (rows, n_vocab)."""
-        raise NotImplementedError
+class Exact(Law):
+    """Draws in proportion to a weight of every logit, `log_weights`, block by block of rows, by matrix products."""
 
     def forward(self, view, n, shared, generator):
         block = max(1, _CELLS // view.weight.shape[0])
@@ -210,9 +200,8 @@ class ExactBoltzmann(Exact):
     """D e^{s/T}."""
 
     def __init__(self, sampler, n_vocab):
-        super().__init__()
+        super().__init__(log_d=sampler.log_d)
         self.inverse_temperature, self.absolute = float(sampler.inverse_temperature), sampler.absolute
-        self.register_buffer("log_d", torch.from_numpy(np.array(sampler.log_d, np.float32)), persistent=False)
 
     def log_weights(self, view, rows):
         return self.log_d + view.scores(rows, self.absolute) * self.inverse_temperature
@@ -231,20 +220,17 @@ class Kernel(Exact):
 
 
 @implement(MODULES, Boltzmann)
-class AmongCandidates(nn.Module):
+class AmongCandidates(Law):
     """D e^{s/T} among M candidates drawn from D: of each example (sir), or of the whole batch, kept (rolling).
 
     candidates : int64, (M,), the oldest first, −1 before the first batch; each example replaces a few of them
     """
 
-    shareable = False
-
     def __init__(self, sampler, n_vocab):
-        super().__init__()
+        super().__init__(log_d=sampler.log_d)
         self.table = Table(sampler.table)
         self.inverse_temperature, self.absolute = float(sampler.inverse_temperature), sampler.absolute
         self.replaced, self.own = sampler.replaced, sampler.replaced == sampler.n_candidates
-        self.register_buffer("log_d", torch.from_numpy(np.array(sampler.log_d, np.float32)), persistent=False)
         self.register_buffer("candidates", torch.full((sampler.n_candidates,), -1), persistent=not self.own)
 
     def _proposed(self, batch, generator):
@@ -267,10 +253,8 @@ class AmongCandidates(nn.Module):
 
 
 @implement(MODULES, HardestOfM)
-class Hardest(nn.Module):
+class Hardest(Law):
     """The highest score among M draws from the popularity distribution."""
-
-    shareable = False
 
     def __init__(self, sampler, n_vocab):
         super().__init__()

@@ -1,8 +1,7 @@
 """What is asked of vectors beyond look-up: their evaluation, vectors of texts, and all by gensim's names.
 
-The names of gensim's KeyedVectors have gensim's meanings; sums and cosines are taken in double precision. Unknown words
-are left out where gensim leaves them out: `get_mean_vector`, `n_similarity`, `rank_by_centrality` and `doesnt_match`.
-What would change vectors in place is not here: docs/migrating.md has the whole list.
+These have gensim's meanings, in double precision; unknown words are left out where gensim leaves them out. What would
+change vectors in place is not here: docs/migrating.md has the whole list.
 """
 
 # What `Keyed` stands on is in `Vectors`, which mypy cannot know.
@@ -13,11 +12,12 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..ground.errors import ConfigError, UnknownNameError
+from ..ground.errors import ConfigError, UnknownNameError, W2vnegError
 from .search import cosines_with, normalised, top_rows
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from typing_extensions import Self
 
-    from ..data.words import PackedStrings
     from .evaluation import AnalogyResult, SimilarityResult
     from .vectors import Item, Items, Near
 
@@ -40,10 +39,7 @@ _AWAY_FROM_ZERO = 1e-6  # what Levy and Goldberg add to the denominator of 3CosM
 
 
 class KeyToIndex(Mapping):
-    """Word -> row, read-only; looks at the words themselves, so it takes no memory of its own.
-
-    words : PackedStrings; row_of : callable, the row of a word, -1 if there is none; a whole number may be a row itself
-    """
+    """Word -> row, read-only, without memory of its own. row_of : callable, the row of a word, -1 if there is none"""
 
     def __init__(self, words, row_of):
         self._words, self._row_of = words, row_of
@@ -59,9 +55,6 @@ class KeyToIndex(Mapping):
 
     def __len__(self):
         return len(self._words)
-
-    def __repr__(self):
-        return f"KeyToIndex({self._words!r})"
 
 
 class Keyed:
@@ -79,31 +72,26 @@ class Keyed:
         return evaluate_similarity(self, path, name=name, tags=tags)
 
     def evaluate_analogy(
-        self,
-        set_or_path: str | Path = "google",
-        mirror: str | None = None,
-        restrict_vocab: int | None = None,
-        half: str | None = None,
+        self, set_or_path: str | Path = "google", mirror: str | None = None, **options: Any
     ) -> AnalogyResult:
         """Answer the analogy questions of a named set or a file; returns a w2vneg.vectors.evaluation.AnalogyResult.
 
-        restrict_vocab : int, optional, use the first so many words only
-        half : {None, "dev", "test"}, all questions, or a fixed half of them
+        options : restrict_vocab, int, use the first so many words only; half, {None, "dev", "test"}, all questions, or
+            a fixed half of them
         """
         from .evaluation import evaluate_analogy
 
         path, name, _ = _find(set_or_path, mirror, "analogy")
-        return evaluate_analogy(self, path, name=name, restrict_vocab=restrict_vocab, half=half)
+        return evaluate_analogy(self, path, name=name, **options)
 
     def encode(
         self, texts: Sequence[str | Sequence[str]], a: float | None = 1e-3, normalize: bool = False
     ) -> np.ndarray:
         """Return the vectors of texts, float32 (n, dim): means of their words', each weighted by a / (a + p(word)).
 
-        Arora, Liang and Ma (2017), "A Simple but Tough-to-Beat Baseline for Sentence Embeddings"; no component is taken
-        out. Texts are split as the export for sentence-transformers splits them, lists of words are taken as they are.
-        Words without a row count as zeros. With `a=None` the mean is plain, as the exported folder gives it.
-        `normalize` brings rows to length one; a text without a known word stays zero. ConfigError without counts.
+        Arora, Liang and Ma (2017), no component taken out. Texts are split as the export for sentence-transformers
+        splits them, lists of words are taken as they are; words without a row count as zeros. With `a=None` the mean is
+        plain, as that folder gives it. `normalize` brings rows to length one. ConfigError without counts.
         """
         if isinstance(texts, str):
             raise ConfigError("encode takes a list of texts; put the one text into a list")
@@ -126,25 +114,10 @@ class Keyed:
                 found[at] = weighed.sum(axis=0, dtype=np.float64) / len(words)
         return normalised(found) if normalize else found
 
-    @property
-    def vectors(self) -> np.ndarray:
-        """The matrix, float32 (n, dim)."""
-        return self.matrix
-
-    @property
-    def vector_size(self) -> int:
-        """Numbers per vector."""
-        return self.dim
-
-    @property
-    def index_to_key(self) -> PackedStrings:
-        """The words in the order of the rows."""
-        return self.words
-
-    @property
-    def key_to_index(self) -> KeyToIndex:
-        """The row of each word, a read-only mapping."""
-        return KeyToIndex(self.words, self._row)
+    vectors = property(lambda self: self.matrix)
+    vector_size = property(lambda self: self.dim)
+    index_to_key = property(lambda self: self.words)
+    key_to_index = property(lambda self: KeyToIndex(self.words, self._row))
 
     def get_index(self, key: Key, default: int | None = None) -> int:
         """Return the row of a word; `default`, or UnknownNameError without one, if it has none."""
@@ -186,16 +159,12 @@ class Keyed:
         keys : sequence of str, int or ndarray of (dim,), vectors are taken as they are given
         weights : array_like, float, optional; the sum is divided by the sum of their absolute values
         pre_normalize, post_normalize : bool, take the words' vectors, and return the mean, at length one
-        ignore_missing : bool, leave out words without a vector; UnknownNameError otherwise
-
-        Returns ndarray, float32, (dim,), zero if no word has a vector.
+        ignore_missing : bool, leave out words without a vector, zeros if none has one; else UnknownNameError
         """
         keys = list(keys)
         weights = np.ones(len(keys)) if weights is None else np.asarray(weights, np.float64)
         if not keys or weights.shape != (len(keys),):
-            raise ConfigError(
-                f"{len(keys)} words do not go with weights of shape {weights.shape}; give at least one word"
-            )
+            raise ConfigError(f"{len(keys)} words do not go with weights of shape {weights.shape}; give at least one")
         total, size = np.zeros(self.dim), 0.0
         for key, weight in zip(keys, weights.tolist(), strict=True):
             if ignore_missing and not self._has_vector(key):
@@ -236,10 +205,7 @@ class Keyed:
         return float(first @ second)
 
     def rank_by_centrality(self, words: Sequence[Key], use_norm: bool = True) -> list[tuple[float, Key]]:
-        """Return cosines with the centre of a list of words, and the words: the most central first.
-
-        use_norm : bool, the centre is the mean of vectors at length one; otherwise dot products with it are returned
-        """
+        """Return cosines with the centre of words (dot products without `use_norm`), and the words, highest first."""
         known = [word for word in words if self._has_vector(word)]
         if not known:
             raise ConfigError(f"none of {words!r:.200} has a vector; give words that are known")
@@ -320,51 +286,39 @@ class Keyed:
         counts = None if source.counts is None else source.counts[rows]
         return type(self)([source.words[row] for row in rows.tolist()], source.matrix[rows], counts, self.spellings)
 
-    def evaluate_word_pairs(
-        self,
-        pairs: str | Path,
-        restrict_vocab: int | None = 300000,
-        case_insensitive: bool = True,
-        dummy4unknown: bool = False,
-    ) -> tuple:
+    def evaluate_word_pairs(self, pairs: str | Path, **options: Any) -> tuple:
         """Compare cosines with human scores; `evaluate_similarity` says more.
 
+        options : restrict_vocab=300000, words in later rows are unknown; case_insensitive=True; dummy4unknown=False,
+            pairs with an unknown word count as cosine 0, rather than being left out
+
         Returns SciPy's Pearson and Spearman, with ``statistic`` and ``pvalue``, and the per cent of pairs with an
-        unknown word, which are left out, or count as cosine 0 with `dummy4unknown`. Words in rows behind
-        `restrict_vocab` are unknown. InputError if fewer than two pairs are left.
+        unknown word. InputError if fewer than two pairs are left.
         """
         from .evaluation.similarity import evaluate_word_pairs
 
-        return evaluate_word_pairs(self, pairs, restrict_vocab, case_insensitive, dummy4unknown)
+        return evaluate_word_pairs(self, pairs, **options)
 
-    def evaluate_word_analogies(
-        self,
-        analogies: str | Path,
-        restrict_vocab: int | None = 300000,
-        case_insensitive: bool = True,
-        dummy4unknown: bool = False,
-    ) -> tuple[float, list[dict]]:
-        """Answer analogy questions by 3CosAdd; `evaluate_analogy` says more.
+    def evaluate_word_analogies(self, analogies: str | Path, **options: Any) -> tuple[float, list[dict]]:
+        """Answer analogy questions by 3CosAdd, with the options of `evaluate_word_pairs`.
 
         Returns the share of right answers and a list of dict: ``section``, its name, and the questions, tuples of four
         words, that were ``correct`` and ``incorrect``; the last one is of all.
         """
         from .evaluation.analogy import evaluate_word_analogies
 
-        return evaluate_word_analogies(self, analogies, restrict_vocab, case_insensitive, dummy4unknown)
+        return evaluate_word_analogies(self, analogies, **options)
 
 
 def _find(set_or_path, mirror, kind):
     """Return path, name, and whether lemma tags are to be stripped (None: if all words have one)."""
     from ..data import catalog
-    from ..ground.errors import W2vnegError
 
     path = catalog.resolve(set_or_path, mirror=mirror, kind=kind)
-    try:
+    with suppress(W2vnegError):
         record = catalog.info(str(set_or_path))
-    except W2vnegError:
-        return path, path.name, None
-    return path, record.name, record.tags
+        return path, record.name, record.tags
+    return path, path.name, None
 
 
 def _moving_cost(first, second, matrix):

@@ -1,15 +1,11 @@
 """The rows of a matrix that are nearest to a query, by cosine: float32 products propose, double precision decides.
 
-Where many queries go to a large matrix, products with a copy of its rows in bytes propose: they read a quarter of the
-memory. How far each of them may be off is known, so that the answer is the same.
+How far each of them may be off is known, so that the answer is the same.
 """
 
 import numpy as np
 
-from ..ground.jit import available_threads, launch
-
 ROWS = 1024  # looked at together in float64; their copies stay in the cache of a core
-_SHARE = 1 << 15  # rows that a thread is worth handing over for
 _SAFE = np.float32(1e-30), np.float32(1e30)  # squared lengths that float32 products are right for
 
 
@@ -37,135 +33,71 @@ def lengths_of(matrix):
     return np.sqrt(squares, out=squares)
 
 
-def cosines_with(matrix, query):
-    """Return the cosines of all rows, float32 (n, dim), with a query, float64 (dim,) of length one: float64 (n,).
+def cosines_with(matrix, query, rows=None):
+    """Return the cosines of rows (of all, if None) with a query, float64 (dim,) of length one: float64 (n,).
 
-    In double precision; 0 for a zero row.
+    In double precision; 0 for a zero row. matrix : float32, (n, dim)
     """
-    cosines = np.empty(len(matrix))
-    for start in range(0, len(matrix), ROWS):
+    cosines = np.empty(len(matrix if rows is None else rows))
+    for start in range(0, len(cosines), ROWS):
         some = slice(start, start + ROWS)
-        cosines[some] = np.einsum("ij,j->i", normalised(matrix[some]), query)
+        cosines[some] = np.einsum("ij,j->i", normalised(matrix[some if rows is None else rows[some]]), query)
     return np.clip(cosines, -1.0, 1.0, out=cosines)
 
 
-class Coarse:
-    """Rows at length one in bytes: ``scales[i] * rows[i]`` is row i but for a remainder of length ``errors[i]``.
-
-    rows : ndarray, int8, (n, dim); scales, errors : ndarray, float32, (n,), of a zero row NaN and 0
-    """
-
-    def __init__(self, matrix):
-        self.rows = np.empty(matrix.shape, np.int8)
-        self.scales, self.errors = np.empty((2, len(matrix)), np.float32)
-        for start in range(0, len(matrix), ROWS):
-            some = slice(start, start + ROWS)
-            unit = normalised(matrix[some])
-            step = np.abs(unit).max(axis=1) / 127
-            step[step == 0] = np.nan
-            whole = np.rint(unit / step[:, None])
-            self.rows[some] = np.nan_to_num(whole)
-            self.scales[some] = step
-            self.errors[some] = np.nan_to_num(np.linalg.norm(unit - whole * step[:, None], axis=1))
-
-    def cosines(self, query, n):
-        """Return the cosines of the first `n` rows with a query, float32 (dim,) of length one, as near as bytes are."""
-        from ..kernels.evaluation.best import dots_of_bytes
-
-        found = np.empty(n, np.float32)
-        _shared_out(n, lambda some: dots_of_bytes(self.rows[some], self.scales[some], query, found[some]))
-        return found
-
-
-def _shared_out(n, work):
-    """Call `work` with slices that share out n rows, on as many threads as have enough to do."""
-    count = min(available_threads(), 1 + n // _SHARE)
-    edges = np.linspace(0, n, count + 1).astype(int).tolist()
-    launch(lambda part: work(slice(edges[part], edges[part + 1])), count)
-
-
-def nearest(matrix, lengths, query, left_out, k, coarse=None):
+def nearest(matrix, lengths, query, left_out, k):
     """Return the rows with the highest cosines, intp (at most k,), and these, float64: the highest first.
 
     Equal ones are in the order of the rows.
 
-    matrix, lengths : float32, (n, dim) and (n,), as `lengths_of` gives them; query : float64, (dim,), of length one
-    left_out : list of int, rows that are no answers; coarse : Coarse, optional, of the matrix, perhaps with more rows
+    matrix, lengths : float32, (n, dim) and (n,), of `lengths_of`; query : float64, (dim,), of length one
+    left_out : list of int, rows that are no answers
     """
-    n, margin = len(matrix), _margin(matrix.shape[1])
-    if coarse is None:
-        with np.errstate(over="ignore", invalid="ignore"):
-            rough, errors = (matrix @ query.astype(np.float32)) / lengths, margin
-    else:
-        rough, errors = coarse.cosines(query.astype(np.float32), n), coarse.errors[:n] + margin
-    left_out = [row for row in left_out if row < n]
-    close = np.isnan(rough)  # nothing is known of these
-    rough[left_out] = -np.inf
-    surely = rough - errors
-    surely[close] = -np.inf
-    close |= rough + errors >= (np.partition(surely, n - k)[n - k] if k < n else -np.inf)
-    close[left_out] = False
-    rows = np.flatnonzero(close)
-    cosines = np.empty(len(rows))
-    for start in range(0, len(rows), ROWS):
-        some = slice(start, start + ROWS)
-        cosines[some] = cosines_with(matrix[rows[some]], query)
+    rough, error = _rough(matrix, lengths, query)
+    rows = np.flatnonzero(_may_be_best(rough, error, k, [row for row in left_out if row < len(matrix)]))
+    cosines = cosines_with(matrix, query, rows)
     best = top_rows(cosines, min(k, len(rows)))
     return rows[best], cosines[best]
 
 
-def _margin(dim):
-    """Product and squared length are off by at most `dim` roundings of 2^-24, query, root and quotient by a few."""
-    return np.float32((3 * dim + 16) * 2.0**-24)
+def _rough(matrix, lengths, query):
+    """Return cosines, float32 (n,), NaN where nothing is known, and how far they may be off.
+
+    Product and squared length are off by at most `dim` roundings of 2^-24, query, root and quotient by a few.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        return (matrix @ query.astype(np.float32)) / lengths, np.float32((3 * len(query) + 16) * 2.0**-24)
 
 
-def compared(matrix, lengths, first, second, left_out, k, coarse=None):
+def _may_be_best(rough, error, k, left_out):
+    """Tell which rows may be among the `k` best, bool (n,); `rough` gets −∞ where nothing is known or wanted."""
+    unknown = np.isnan(rough)
+    rough[unknown] = rough[left_out] = -np.inf
+    close = unknown | (rough + error >= (np.partition(rough - error, -k)[-k] if k < len(rough) else -np.inf))
+    close[left_out] = False
+    return close
+
+
+def compared(matrix, lengths, first, second, left_out, k):
     """Return how many rows are nearer to each of two queries than they are to each other, and who is near to both.
 
-    first, second : float64, (dim,), of length one; left_out : list of int, rows that do not count; others as for
-        `nearest`
+    first, second : float64, (dim,), of length one; left_out : list of int, rows that do not count; others as `nearest`
 
-    Returns nearer, two int; rows and cosines, intp and float64 (at most k,), those with the highest lower one of their
-    two cosines, and the lower ones.
+    Returns nearer, two int; rows and cosines, intp and float64 (at most k,), the highest lower ones of two cosines.
     """
-    from ..kernels.evaluation.best import dots_of_some
-
-    queries, cosine, margin = np.stack([first, second]), first @ second, _margin(matrix.shape[1])
-    singles, nearer, rows = queries.astype(np.float32), 0, np.arange(len(matrix))
-    if coarse is not None:
-        rough = np.stack([coarse.cosines(query, len(matrix)) for query in singles])
-        nearer, rows = _undecided(rough, coarse.errors + margin, cosine, k, left_out)
-        left_out, lengths = [], lengths[rows]
-    with np.errstate(over="ignore", invalid="ignore"):
-        if coarse is None:
-            rough = np.stack([matrix @ query for query in singles])  # faster than one product
-        else:
-            rough = np.empty((2, len(rows)), np.float32)
-            _shared_out(len(rows), lambda some: dots_of_some(matrix, rows[some], singles, rough[:, some]))
-        rough /= lengths
-    above, some = _undecided(rough, margin, cosine, k, left_out)
-    rows = rows[some]
-    exact = np.stack([cosines_with(matrix[rows], query) for query in queries])
-    nearer = nearer + above + (exact > cosine + 1e-12).sum(axis=1)
+    queries, cosine = np.stack([first, second]), first @ second
+    rough, (error, _) = zip(*(_rough(matrix, lengths, query) for query in queries), strict=True)
+    close = _may_be_best(np.minimum(*rough), error, k, left_out)  # NaN where one of the two is
+    for one in rough:
+        close |= np.abs(one - cosine) <= error
+    far = ~close
+    far[left_out] = close[left_out] = False
+    surely, rows = [int((one > cosine)[far].sum()) for one in rough], np.flatnonzero(close)
+    exact = np.stack([cosines_with(matrix, query, rows) for query in queries])
+    nearer = surely + (exact > cosine + 1e-12).sum(axis=1)
     lower = exact.min(axis=0)
     best = top_rows(lower, min(k, len(rows)))
     return tuple(nearer.tolist()), rows[best], lower[best]
-
-
-def _undecided(rough, errors, cosine, k, left_out):
-    """Return how many rows are surely nearer than `cosine`, int64 (2,), and which may be, or be near to both.
-
-    rough : float32 (2, n), NaN where nothing is known; errors : float32 (n,) or one for all, how far they may be off
-    """
-    unknown = np.isnan(rough).any(axis=0)
-    rough[:, unknown] = rough[:, left_out] = -np.inf
-    lower = rough.min(axis=0)
-    worst = np.partition(lower - errors, -k)[-k] if k < len(lower) else -np.inf
-    close = unknown | (lower + errors >= worst)
-    for one in rough:
-        close |= np.abs(one - cosine) <= errors
-    close[left_out] = False
-    return ((rough > cosine) & ~close).sum(axis=1), np.flatnonzero(close)
 
 
 def top_rows(scores, k):

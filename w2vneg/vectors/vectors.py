@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from functools import cached_property
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..data.words import PackedStrings, are_numbers, near_hint
 from ..ground.errors import ConfigError, UnknownNameError, require
 from .keyed import KEYS, Keyed
-from .search import Coarse, compared, cosines_with, lengths_of, nearest, normalised, unit_rows
+from .search import compared, cosines_with, lengths_of, nearest, normalised, unit_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -33,25 +33,17 @@ class Vectors(Keyed):
 
     Parameters
     ----------
-    words : iterable of str, n of them
-        All different, the most frequent first if the order is known; kept as PackedStrings.
+    words : iterable of str, n of them, all different; the most frequent first if the order is known
     matrix : array_like, float32, (n, dim)
         One row per word; kept as it is if it is float32 and C-contiguous (a memory map stays one), else converted.
-    counts : array_like, int64, (n,), optional
-        How often each word occurred.
-    spellings : readout.letters.Spellings, optional
-        What gives a vector to a word that is not among them.
-    noun : str
-        What a word is called in messages: word, item, user, node.
-    lowercase : bool
-        The words are of lower-cased text, so that `King` is looked up as `king`.
-    rules : readout.paradigms.Rules, optional
-        What joined words by their spelling.
+    counts : array_like, int64, (n,), optional, how often each word occurred
+    spellings : readout.letters.Spellings, optional, what gives a vector to a word that is not among them
+    noun : str, what a word is called in messages: word, item, user, node
+    lowercase : bool, the words are of lower-cased text, so that `King` is looked up as `king`
+    rules : readout.paradigms.Rules, optional, what joined words by their spelling
+    notes : sequence of str, what was read otherwise than a file has it
 
-    Raises
-    ------
-    ConfigError
-        If the parts do not fit together, there is no word or no dimension, or a word occurs twice.
+    ConfigError if the parts do not fit together, there is no word or no dimension, or a word occurs twice.
     """
 
     lowercase = False
@@ -65,20 +57,18 @@ class Vectors(Keyed):
         noun: str = "word",
         lowercase: bool = False,
         rules: Any = None,
+        notes: Sequence[str] = (),
     ) -> None:
         self.words, self.spellings, self.noun = PackedStrings.of(words), spellings, noun
-        self.lowercase, self.rules = lowercase, rules
-        self._coarse: Coarse | None = None
+        self.lowercase, self.rules, self.notes = lowercase, rules, notes
         try:
             self.matrix = np.ascontiguousarray(matrix, dtype=np.float32)
         except (TypeError, ValueError):
             raise ConfigError("vectors must be rows of real numbers, all of one length") from None
         self.counts = None if counts is None else np.ascontiguousarray(counts, dtype=np.int64)
         if self.matrix.ndim != 2 or len(self.matrix) != len(self.words) or not self.matrix.size:
-            raise ConfigError(
-                f"{len(self.words)} words do not go with a matrix of shape {self.matrix.shape}; "
-                "there must be one row of numbers for each word, and at least one word"
-            )
+            remedy = "there must be one row of numbers for each word, and at least one word"
+            raise ConfigError(f"{len(self.words)} words do not go with a matrix of shape {self.matrix.shape}; {remedy}")
         if self.counts is not None and self.counts.shape != (len(self.words),):
             raise ConfigError(f"{len(self.words)} words do not go with counts of shape {self.counts.shape}")
         repeated = self.words.repeated()
@@ -90,7 +80,6 @@ class Vectors(Keyed):
         return len(self.words)
 
     def __iter__(self) -> Iterator[str]:
-        """Go through the words."""
         return iter(self.words)
 
     def __contains__(self, word: str) -> bool:
@@ -132,9 +121,8 @@ class Vectors(Keyed):
         return row
 
     def _row(self, key):
-        """Return the row of a word, -1 if there is none (int).
-
-        A whole number is a name if there is one, else a row; among names that are whole numbers it is no row.
+        """Return the row of a word (int), or -1. A whole number is a name if there is one, else a row, unless names are
+        whole numbers.
         """
         if not _is_row(key):
             row = self.words.find(key)
@@ -147,13 +135,11 @@ class Vectors(Keyed):
         return are_numbers(self.words)
 
     def _by_spelling(self, word):
-        """Return the vector of a word's spelling, float32 (dim,), or None."""
         if self.spellings is None or not isinstance(word, str):
             return None
         return self.spellings.vector(word.lower() if self.lowercase else word)
 
     def _unknown(self, word):
-        """Return the UnknownNameError of a word or row."""
         if _is_row(word):
             if not self._numbered:
                 text = f"no row {word} among {len(self):,}; rows are counted from 0 to {len(self) - 1}"
@@ -181,20 +167,6 @@ class Vectors(Keyed):
         b = normalised(self.matrix[np.asarray(second, dtype=np.intp)])
         return np.clip(np.einsum("ij,ij->i", a, b), -1.0, 1.0)
 
-    @overload
-    def most_similar(
-        self,
-        positive: Items = (),
-        negative: Items = (),
-        k: int = 10,
-        restrict_vocab: int | None = None,
-        *,
-        topn: int = ...,
-    ) -> Near: ...
-
-    @overload
-    def most_similar(self, *items: Any, **options: Any) -> Near | np.ndarray: ...
-
     def most_similar(
         self,
         positive: Items = (),
@@ -203,7 +175,7 @@ class Vectors(Keyed):
         restrict_vocab: int | None = None,
         *,
         topn: int | EllipsisType | None = ...,
-    ) -> Near | np.ndarray:
+    ) -> Any:
         """Return the `k` words with the highest cosine to the sum of the positive minus the negative ones.
 
         Each word enters at length one, a vector as it is; the words themselves are left out of the answer.
@@ -213,10 +185,8 @@ class Vectors(Keyed):
         positive, negative : str, int, ndarray of (dim,), or a list of such
             Words, their rows, or vectors. In a list also pairs of one of these and a weight; it stands instead of 1
             for the positive and of -1 for the negative ones.
-        k, topn : int, at least 1, or None
-            None for the cosines of all words. `topn` is gensim's name.
-        restrict_vocab : int, at least 1, optional
-            Answer from the first so many words only.
+        k, topn : int, at least 1, or None, for the cosines of all words; `topn` is gensim's name
+        restrict_vocab : int, at least 1, optional; answer from the first so many words only
 
         Returns
         -------
@@ -225,12 +195,8 @@ class Vectors(Keyed):
         ndarray, float64, (n,)
             With ``k=None``: the cosines of all words, the named ones among them.
 
-        Raises
-        ------
-        UnknownNameError
-            If a word has no vector; the message has near spellings.
-        ConfigError
-            If `k` or `restrict_vocab` is below 1, a vector has another dimension, or the sum of the vectors is zero.
+        UnknownNameError, with near spellings, if a word has no vector; ConfigError if `k` or `restrict_vocab` is below
+        1, a vector has another dimension, or the sum of the vectors is zero.
         """
         k = k if topn is ... else topn
         n = self._first(k, restrict_vocab)
@@ -246,18 +212,15 @@ class Vectors(Keyed):
         if k is None:
             return cosines_with(self.matrix[:n], query)
         named = [row for _, _, row in items if row is not None]
-        return self._named(*nearest(self.matrix[:n], self._lengths[:n], query, named, k, self._coarse))
+        return self._named(*nearest(self.matrix[:n], self._lengths[:n], query, named, k))
 
     def compared(self, a: str | int, b: str | int, k: int = 10) -> tuple[float, tuple[int, int], Near]:
-        """Return the cosine of two words, the place of each among the other's nearest, and the `k` near to both.
-
-        The places are two int from 1: which of the nearest of `a` the word `b` is, and the other way round. Near to
-        both are the words with the highest lower one of their cosines to `a` and `b`, the highest first: list of (str,
-        float).
+        """Return the cosine of two words, the place of each among the other's nearest, from 1, and the `k` near both:
+        those with the highest lower one of their two cosines, the highest first.
         """
         first, second = self._direction(a), self._direction(b)
         named = [row for row in map(self._row, (a, b)) if row >= 0]
-        nearer, rows, cosines = compared(self.matrix, self._lengths, first, second, named, k, self._coarse)
+        nearer, rows, cosines = compared(self.matrix, self._lengths, first, second, named, k)
         return self.similarity(a, b), (1 + nearer[0], 1 + nearer[1]), self._named(rows, cosines)
 
     def kin(self, word: str | int) -> list[Kin]:
@@ -268,21 +231,12 @@ class Vectors(Keyed):
         by that read-out, or read from a file that does not keep rules; npz does.
         """
         if self.rules is None:
-            raise ConfigError(
-                "these vectors have no kin: it is found by the read-out paradigms; name a model folder and, if it was "
-                "trained with another, --readout both+paradigms"
-            )
+            remedy = "name a model folder and, if it was trained with another, --readout both+paradigms"
+            raise ConfigError(f"these vectors have no kin: it is found by the read-out paradigms; {remedy}")
         row = self._row(word)
         if row < 0 and self._by_spelling(word) is None:
             raise self._unknown(word)
         return self.rules.kin(word if row < 0 else self.words[row])
-
-    def build_coarse_index(self) -> None:
-        """Keep a copy of the vectors in bytes, a quarter of their size, for many questions to a large vocabulary.
-
-        `most_similar` and `compared` answer the same, sooner.
-        """
-        self._coarse = Coarse(self.matrix)
 
     def _first(self, k, restrict_vocab):
         """Return how many words may be answers (int); ConfigError if this or `k` is below 1."""
@@ -292,18 +246,16 @@ class Vectors(Keyed):
         return len(self.matrix[:restrict_vocab])
 
     def _named(self, rows, scores):
-        """Return words and scores, a list of (str, float), of rows and scores, ndarrays."""
         return [(self.words[row], score) for row, score in zip(rows.tolist(), scores.tolist(), strict=True)]
 
     def _items(self, positive, negative):
-        """Return what is asked for: list of (vector, float64 (dim,); weight, float; row, int, or None).
-
-        A word's vector is at length one, any other as it was given.
-        """
+        """Return a list of (vector, (dim,), of a word at length one; weight, float; row, int, or None)."""
         found = []
         for weight, items in ((1.0, _as_list(positive)), (-1.0, _as_list(negative))):
             for item in items:
-                key, own = item if _is_weighted(item) else (item, weight)
+                pair = isinstance(item, tuple) and len(item) == 2 and isinstance(item[1], Real)
+                weighted = pair and isinstance(item[0], (*KEYS, np.ndarray, list))  # and no vector of two numbers
+                key, own = item if weighted else (item, weight)
                 vector, row = self._resolve(key)
                 found.append((normalised(vector[None])[0] if isinstance(key, KEYS) else vector, float(own), row))
         return found
@@ -336,14 +288,10 @@ class Vectors(Keyed):
         return self.most_similar([b, c], [a], topn=k)
 
     def map(self, way: str = "pca", titles: Mapping[str, str] | None = None) -> Any:
-        """Return a map of all words as a Plotly figure, which a notebook shows: drag, scroll, hover.
+        """Return a map of all words as a Plotly figure: clusters in colours, frequent words large. Extra ``report``.
 
-        way : {"pca", "umap"}, the two principal axes; or UMAP of the cosines, which shows groups better and takes
-            longer
+        way : {"pca", "umap"}, the two principal axes; or UMAP of the cosines, which takes longer; extra ``umap``
         titles : mapping of str to str, optional, what words or items are shown as
-
-        Colours are clusters, called by words near their centres; frequent words are large. Needs the extra ``report``,
-        and ``umap`` for that.
         """
         from ..look.report import map_figure
 
@@ -359,23 +307,21 @@ class Vectors(Keyed):
         """Write the vectors; see `w2vneg.vectors.formats.save` for formats (by suffix unless named) and precision."""
         from .formats import save
 
-        save(path, self.words, self.matrix, self.counts, format, precision, self.spellings, self.rules)
+        save(path, self, format, precision)
 
     @classmethod
     def load(cls, path: str | Path, readout: str | None = None, oov: str | None = None) -> Vectors:
         """Read vectors from a file of any format or a model folder, told apart by content.
 
-        readout : str, optional, how vectors are made of a model folder's matrices, if not as the model says: ``"in"``,
-            ``"both+letters"``, …
-        oov : {None, "letters"}, with ``"letters"`` any spelling has a vector: for a model folder whose read-out has
-            letters or paradigms, or an npz file written from one; for a model folder of n-grams with ``readout="in"``;
-            for a ``.bin`` of fastText's
+        readout : str, optional, how vectors are made of a model folder's matrices, if not as the model says
+        oov : {None, "letters"}, with ``"letters"`` any spelling has a vector: of a read-out with letters or paradigms,
+            or npz written from one; of n-grams with ``readout="in"``; of a ``.bin`` of fastText's
         """
         from .formats import read
 
-        stored = read(path, readout=readout, spell=spells(oov))
-        with_spellings(oov, stored.spellings)
-        return cls(*stored[:-1])
+        vectors = read(path, readout=readout, spell=spells(oov))
+        with_spellings(oov, vectors.spellings)
+        return vectors
 
     def to_gensim(self) -> Any:
         """Return the same vectors as gensim's KeyedVectors (a copy), with the counts if known."""
@@ -397,21 +343,13 @@ def spells(oov):
 def with_spellings(oov, spellings):
     """Return `spellings`; ConfigError if they are asked for and the read-out has none."""
     if oov is not None and spellings is None:
-        raise ConfigError(
-            "vectors of any spelling need a read-out with letters or paradigms, as readout='both+letters', or the "
-            "n-grams of a model trained with subwords and readout='in'"
-        )
+        ways = "letters or paradigms, as readout='both+letters', or a model trained with subwords and readout='in'"
+        raise ConfigError(f"vectors of any spelling need a read-out with {ways}")
     return spellings
 
 
 def _is_row(key):
     return isinstance(key, KEYS[1:]) and not isinstance(key, bool)
-
-
-def _is_weighted(item):
-    """Tell a pair of an item and its weight from a raw vector of two numbers."""
-    pair = isinstance(item, tuple) and len(item) == 2
-    return pair and isinstance(item[0], (*KEYS, np.ndarray, list)) and isinstance(item[1], Real)
 
 
 def _as_list(items):

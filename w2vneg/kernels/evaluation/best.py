@@ -1,13 +1,13 @@
 """The k highest scores of each row, from one tile of targets after the other while it is in the cache.
 
-What cannot enter the list costs a comparison, 64 of them at a time. And scores from rows that are kept as bytes.
+What cannot enter the list costs a comparison, 64 of them at a time.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from ...ground.jit import LEAF, available_threads, launch, njit
+from ...ground.jit import available_threads, launch, njit
 from ..simd.lanes import above_lanes
 from ..simd.octets import trailing_zeros
 
@@ -28,7 +28,7 @@ class LeftOut(NamedTuple):
 
     @classmethod
     def of(cls, own, known=None):
-        """Leave out the columns `own`, and those of each row of a scipy.sparse.csr_matrix."""
+        """known : scipy.sparse.csr_matrix, the columns to leave out of each row"""
         if known is None:
             return cls(own, np.empty(0, np.int32), *np.zeros((2, len(own)), np.int64))
         known.sort_indices()
@@ -36,7 +36,6 @@ class LeftOut(NamedTuple):
         return cls(own, known.indices.astype(np.int32), offsets[:-1].copy(), offsets[1:])
 
     def rows(self, some):
-        """Return that of a slice of rows."""
         return LeftOut(self.own[some], self.known, self.starts[some], self.ends[some])
 
 
@@ -58,7 +57,6 @@ class Lists(NamedTuple):
         return cls(ids, scores, np.zeros(n_rows, np.int64), np.ones(n_rows, np.bool_))
 
     def rows(self, some):
-        """Return views of a slice of rows."""
         return Lists(*(part[some] for part in self))
 
 
@@ -79,7 +77,6 @@ def _enter(score, j, length, ids, scores):
 
 @njit(borrows=True)
 def _look(score, j, r, lists):
-    """Let a score enter the list of row r, if it is one."""
     if np.isnan(score):
         lists.sound[r] = False
     elif score > -np.inf:
@@ -124,30 +121,3 @@ def best_of_rows(scores, k):
 
     launch(work, count)
     return lists
-
-
-@njit(fastmath=LEAF, loop=True)
-def dots_of_bytes(rows, scales, query, out):
-    """Write ``scales[i] * (rows[i] · query)`` to `out`.
-
-    rows : int8 (n, dim); scales : float32 (n,); query : float32 (dim,); out : float32 (n,), updated in place
-    """
-    for i in range(rows.shape[0]):
-        total = np.float32(0)
-        for j in range(rows.shape[1]):
-            total += np.float32(rows[i, j]) * query[j]
-        out[i] = total * scales[i]
-
-
-@njit(fastmath=LEAF, loop=True)
-def dots_of_some(matrix, rows, queries, out):
-    """Write ``matrix[rows[i]] · queries[k]`` to ``out[k, i]``.
-
-    matrix : float32 (n, dim); rows : int64 (m,); queries : float32 (q, dim); out : float32 (q, m), updated in place
-    """
-    for i in range(rows.shape[0]):
-        for k in range(queries.shape[0]):
-            total = np.float32(0)
-            for j in range(matrix.shape[1]):
-                total += matrix[rows[i], j] * queries[k, j]
-            out[k, i] = total

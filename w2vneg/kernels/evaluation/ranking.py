@@ -148,7 +148,6 @@ def _exact(unit, question, row):
 
 @njit(borrows=True)
 def _count_close(first, second, third, low, high):
-    """Count the scores from `low` on, and those above `high`."""
     near = above = np.int32(0)
     for j in range(first.shape[0]):
         score = np.float32(first[j] - second[j]) + third[j]
@@ -159,17 +158,13 @@ def _count_close(first, second, third, low, high):
 
 @njit
 def _better(unit, question, products, places, start, right, margin):
-    """Return how many words of one tile answer one question better."""
     a, b, c, d = question
     low, high = np.float32(right - margin), np.float32(right + margin)
     better = np.int64(0)
     for begin in range(0, products.shape[1], _STRETCH):
         end = min(begin + _STRETCH, products.shape[1])
-        first, second, third = (
-            products[places[1], begin:end],
-            products[places[0], begin:end],
-            products[places[2], begin:end],
-        )
+        first, second = products[places[1], begin:end], products[places[0], begin:end]
+        third = products[places[2], begin:end]
         near, above = _count_close(first, second, third, low, high)
         better += above
         for asked, repeated in ((a, False), (b, b == a), (c, c in (a, b))):
@@ -199,7 +194,7 @@ def _add_tile(unit, questions, places, products, start, right, margin, better):
 
 
 def count_better(unit, questions, products_at_once=1 << 22):
-    """Count the words that are better answers than the right one, or as good and in a lower row.
+    """Count the words that are better answers than the right one, or as good and in a lower row: int64, (n_questions,).
 
     The score of w for "a is to b as c is to ?" is q · w with q = b − a + c. As that is close to b·w − a·w + c·w, the
     products of the few distinct words of all questions with a tile of the vocabulary serve every question. Whatever
@@ -207,11 +202,6 @@ def count_better(unit, questions, products_at_once=1 << 22):
 
     unit : float32, (n, dim), contiguous, vectors of length one or zero
     questions : int64, (n_questions, 4), rows of a, b, c and d; a, b and c are no answers
-    products_at_once : int, how many are held
-
-    Returns
-    -------
-    int64, (n_questions,)
     """
     asked, places = np.unique(questions[:, :3], return_inverse=True)
     places = places.reshape(-1, 3)

@@ -101,23 +101,13 @@ def _write_row(values, others, other, out):
 
 
 @njit
-def _write_rows(matrix, others, first_other, out, lengths):
-    for r in range(len(matrix)):
-        lengths[r] = _write_row(matrix[r], others, first_other[r], out[r])
-
-
-def write_rows(matrix, others, first_other):
+def write_rows(matrix, others, first_other, text, lengths):
     """Write each row's numbers, separated by blanks and ended by a line feed.
 
     matrix : float32, (n, dim), finite, contiguous
     others : uint8, (n_others, 16), characters of the numbers out of [1e-4, 100) and not 0, row after row; 0 ends one
     first_other : int64, (n,), which of `others` is the first of each row
-
-    Returns
-    -------
-    (text, lengths) : uint8, (n, width), and int64, (n,), how much of each row is written
+    text, lengths : uint8, (n, WIDEST · dim), and int64, (n,), how much of each row is written; updated in place
     """
-    n, dim = matrix.shape
-    text, lengths = np.empty((n, WIDEST * dim), np.uint8), np.empty(n, np.int64)
-    _write_rows(matrix, others, first_other, text, lengths)
-    return text, lengths
+    for r in range(len(matrix)):
+        lengths[r] = _write_row(matrix[r], others, first_other[r], text[r])

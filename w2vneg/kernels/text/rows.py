@@ -19,11 +19,9 @@ def scan_rows(block, delimiter, quoting, n_fields, limit):
     delimiter : int, a byte; `BLANK` means any number of blanks and tabs, also before and after the fields
     quoting : bool, quotes mean something; n_fields : int, how many each row should have, 0 for any
 
-    Returns
-    -------
-    rows, end : int, whole rows of the right number of fields, and where the last of them ends
-    lines : int, line feeds before the row that it stopped at, or before `end` at the end of the block
-    found : int, fields of the row that it stopped at if their number is wrong, else 0
+    Returns rows, end : int, whole rows of the right number of fields, and where the last of them ends
+        lines : int, line feeds before the row that it stopped at, or before `end` at the end of the block
+        found : int, fields of the row that it stopped at if their number is wrong, else 0
     """
     runs = delimiter == BLANK
     state = _START

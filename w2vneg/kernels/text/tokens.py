@@ -11,13 +11,10 @@ import numpy as np
 from ...ground.jit import njit
 from ..simd.octets import STRETCH, breaks, octet, trailing_zeros
 
+# Places in a `tally`: how far the block is used up, numbers written, types in the table, lines, empty ones.
 POSITION, WRITTEN, TYPES, LINES, EMPTY_LINES = range(5)
-"""Places in a `tally`: how far the block is used up, numbers written, types in the table, lines, empty ones."""
-
 SENTENCE_END = np.int32(-1)
-
-MARGIN = STRETCH
-"""Blanks before and behind a text, which `scan` may look at."""
+MARGIN = STRETCH  # blanks before and behind a text, which `scan` may look at
 
 _TOKEN, _SPACE, _NEWLINE, _LEAD = range(4)
 
@@ -104,7 +101,6 @@ def _packed(block, begin, end):
 
 @njit(borrows=True)
 def _hash(block, begin, end):
-    """Return a 64-bit hash of ``block[begin:end]``."""
     key = end - begin
     while begin + _EIGHT < end:
         key = _mix(key ^ _packed(block, begin, begin + _EIGHT)) + _ONE
@@ -177,7 +173,6 @@ def _enter(place, key, key_2, block, begin, end, slots, arena, starts, tally):
 
 @njit(borrows=True)
 def _second_key(block, begin, end):
-    """Return the `KEY_2` of a type of more than eight bytes."""
     if end - begin <= _SIXTEEN:
         return _packed(block, begin, end - _EIGHT)
     return _hash(block, begin, end - _EIGHT)
@@ -305,9 +300,7 @@ def renumber(stream, ids_by_type, ids, ends, carried):
     ids : int32, (n,), receives the ids; ends : int64, (n,), the place in `ids` at which each sentence ends
     carried : int, ids that the sentence unfinished before this piece holds already
 
-    Returns
-    -------
-    n_ids, n_ends, carried : int
+    Returns n_ids, n_ends, carried, int.
     """
     n_ids = n_ends = 0
     last = -carried

@@ -135,15 +135,10 @@ def blank_numbers(block, size):
 
 def buckets_of(words, shortest, longest, buckets):
     """Return the buckets of the n-grams of each ``<word>``, of `shortest` to `longest` characters, as fastText has
-    them: FNV-1a over their UTF-8 bytes, those from 128 on with their sign, modulo the number of buckets.
+    them: FNV-1a over their UTF-8 bytes, those from 128 on with their sign, modulo the number of buckets. From left to
+    right, at each place the shortest first; a bracket alone is none.
 
-    From left to right, at each place the shortest first; a bracket alone is none.
-
-    words : PackedStrings
-
-    Returns
-    -------
-    (starts, buckets) : int64, (n_words + 1,) and (n,); of word w ``buckets[starts[w]:starts[w + 1]]``
+    Returns starts and buckets, int64, (n_words + 1,) and (n,); of word w ``buckets[starts[w]:starts[w + 1]]``.
     """
     data = np.frombuffer(words.data, np.uint8)
     starts = np.zeros(len(words) + 1, np.int64)

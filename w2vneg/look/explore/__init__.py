@@ -17,7 +17,6 @@ from ..report.maps import map_of
 LONGEST = 500  # characters of a question
 MOST = 100  # answers to one
 _COMPLETIONS = 12
-_MANY = 10_000  # vectors that a copy in bytes pays for
 _SIGNS = {"+": 1.0, "-": -1.0, "−": -1.0}
 _KINDS = ("about", "complete", "near", "compare", "next", "user", "word", "map")
 
@@ -31,9 +30,6 @@ class Answers:
 
     def __init__(self, subjects, way="none"):
         self.subjects, self.way = subjects, way
-        for one in subjects:
-            if len(one.vectors) >= _MANY:
-                one.vectors.build_coarse_index()
         self.titles = subjects[0].own_titles
         self._words = Completions(subjects[0].vectors.words)
         named = ((word, title) for word, title in self.titles.items() if word in subjects[0].vectors.words)

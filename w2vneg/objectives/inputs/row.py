@@ -1,8 +1,7 @@
 """A row: every word has a vector of its own, as in skip-gram."""
 
-from ...ground.registry import About
 from ...kernels.contracts import implement_gather
-from ..plugs import Inputs
+from ..plugs import About, Inputs
 from . import INPUTS
 
 

@@ -9,12 +9,10 @@ of buckets, as fastText has it. Only buckets that the vocabulary uses have rows,
 import numpy as np
 
 from ...ground.errors import ConfigError
-from ...ground.option import option
-from ...ground.registry import About
 from ...kernels.bags import mean_rows
 from ...kernels.contracts import implement_gather
 from ...kernels.text.words import buckets_of
-from ..plugs import Inputs
+from ..plugs import About, Inputs, option
 from . import INPUTS
 
 _WORDS, _GRAMS = 1, 2  # first word of a random stream's name
@@ -72,8 +70,6 @@ class Grams(Inputs, base=True, fields=True):
 
 @INPUTS.register("subwords")
 class Subwords(Grams):
-    """A word's row and its n-grams'; fields as of `Grams`."""
-
     Options = _Options
     about = About(
         summary="the mean of the word's row and of its character n-grams': fastText",
@@ -86,8 +82,6 @@ class Subwords(Grams):
 
 @INPUTS.register("window+subwords")
 class WindowSubwords(Grams):
-    """The rows and n-grams of all words around; fields as of `Grams`."""
-
     Options = _Options
     around = True
     alpha_scale = 2.0
@@ -123,14 +117,9 @@ def gather_around(inputs, tokens, position, m, positives, words, grams):
 
 
 def rows_of_grams(words, counts, shortest, longest, buckets):
-    """Return the n-grams of words as rows.
+    """Return the n-grams of words (PackedStrings) as rows.
 
-    words : PackedStrings; counts : int64, (n_words,)
-
-    Returns
-    -------
-    starts : int64, (n_words + 1,)
-    grams : int32, (n,), rows; those of word w are ``grams[starts[w]:starts[w + 1]]``, in fastText's order
+    starts, grams : int64, (n_words + 1,), int32, (n,); the rows of word w are ``grams[starts[w]:starts[w + 1]]``
     used : int64, (n_rows,), the bucket of each row; rows that occur most often first
     """
     starts, hashed = buckets_of(words, shortest, longest, buckets)

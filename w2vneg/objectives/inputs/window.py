@@ -5,16 +5,13 @@
 Each of the m rows takes the whole step, as in word2vec.c, gensim and fastText, so that their mean takes it, too.
 """
 
-from ...ground.registry import About
 from ...kernels.contracts import implement_gather
-from ..plugs import Inputs
+from ..plugs import About, Inputs
 from . import INPUTS
 
 
 @INPUTS.register("window")
 class Window(Inputs):
-    """Nothing to hold: the rows are those of the group's words."""
-
     about = About(
         summary="the mean of the words around predicts the one in the middle: CBOW",
         equation="x = (1/m) Σ_k v_k over the context",

@@ -19,10 +19,9 @@ import numpy as np
 
 from ...ground.errors import ConfigError
 from ...ground.jit import LEAF, ONE, ZERO, njit
-from ...ground.option import option
 from ...kernels.functions import FULL, fast_exp, fast_log, highest
 from ...kernels.rng import next_unit
-from ..plugs import Loss
+from ..plugs import Loss, option
 
 _LIMIT = np.float32(80.0)  # logits beyond count as this, as they do in `exp_logits`
 _RAREST = np.float32(-1e4)  # log q below counts as this: no draw is so rare, and s − log q stays finite
@@ -30,7 +29,9 @@ _NOWHERE = np.float32(-1e30)  # log of a term that does not count
 
 
 def parse_penalty(text):
-    """Return (penalty, fraction) of the text "λ" or "λ,fraction"; ConfigError if it is neither."""
+    """Return (penalty, fraction) of the text "λ" or "λ,fraction", (0, 1) of None; ConfigError if it is neither."""
+    if text is None:
+        return 0.0, 1.0
     try:
         strength, *rest = (float(part) for part in text.split(","))
         fraction = rest[0] if rest else 1.0
@@ -38,17 +39,13 @@ def parse_penalty(text):
     except ValueError:
         fits = False
     if not fits:
-        raise ConfigError(
-            f"self_normalise must be LAMBDA or LAMBDA,FRACTION with LAMBDA finite, at least 0, and FRACTION above 0, "
-            f"at most 1, got {text!r}; write 0.1 or 0.1,0.5"
-        )
+        what = "LAMBDA or LAMBDA,FRACTION with LAMBDA finite, at least 0, and FRACTION above 0, at most 1"
+        raise ConfigError(f"self_normalise must be {what}, got {text!r}; write 0.1 or 0.1,0.5")
     return strength / fraction, fraction
 
 
 @dataclass(frozen=True, kw_only=True)
 class PenaltyOptions:
-    """Options of all softmaxes."""
-
     self_normalise: str | None = option(
         None,
         "Add LAMBDA (log Z)^2 to the loss, to keep Z near 1. With SHARE, add LAMBDA / SHARE on that share of the "
@@ -57,12 +54,6 @@ class PenaltyOptions:
         check=parse_penalty,
         metavar="LAMBDA[,SHARE]",
     )
-
-
-def read_penalty(options):
-    """Return (penalty, fraction) from ``options.self_normalise``, "λ" or "λ,fraction"; (0, 1) where it is None."""
-    text = options.self_normalise
-    return (0.0, 1.0) if text is None else parse_penalty(text)
 
 
 def penalty_at(loss, log_z):
@@ -81,7 +72,7 @@ class OverVocabulary(Loss, base=True, fields=True):
 
     @classmethod
     def from_options(cls, options, context):
-        return cls(len(context.counts), *read_penalty(options))
+        return cls(len(context.counts), *parse_penalty(options.self_normalise))
 
     def loss_at_init(self, n_negatives):
         """Value for uniform draws; for others the logarithm of its expected normaliser, the full softmax's."""
@@ -131,7 +122,6 @@ def exponentiate(terms, weights, top):
 
 @njit(borrows=True)
 def clear(gradients):
-    """Set all gradients to 0."""
     for k in range(gradients.shape[0]):
         gradients[k] = ZERO
 

@@ -17,10 +17,9 @@ import math
 import numpy as np
 
 from ...ground.jit import ONE, ZERO, njit
-from ...ground.registry import About
 from ...kernels.contracts import implement_step
 from ...kernels.functions import fast_exp, fast_log
-from ..plugs import Loss
+from ..plugs import About, Loss
 from . import LOSSES
 from ._parts import clear, corrected
 
@@ -31,8 +30,6 @@ _SMALL = 1e-200  # a product of factors of at least 1/2 that must not shrink muc
 
 @LOSSES.register("blackout")
 class BlackOut(Loss):
-    """BlackOut; it has no hyper-parameters of its own."""
-
     needs_log_q = True
     needs_exclusion = True
     needs_positive_log_q = True
@@ -45,7 +42,6 @@ class BlackOut(Loss):
     )
 
     def loss_at_init(self, n_negatives):
-        """Value for uniform draws."""
         return math.log(1 + n_negatives) + n_negatives * math.log(1 + 1 / n_negatives)
 
 

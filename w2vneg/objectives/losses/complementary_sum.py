@@ -23,7 +23,7 @@ from ...ground.registry import About
 from ...kernels.contracts import implement_step
 from ...kernels.functions import fast_log
 from . import LOSSES
-from ._parts import OverVocabulary, clipped, count, read_penalty, softmax_step
+from ._parts import OverVocabulary, clipped, count, parse_penalty, softmax_step
 
 _EMPTY = np.float32(np.inf)  # log q of a place without a draw
 _LEAST_REST = 1e-6
@@ -31,8 +31,6 @@ _LEAST_REST = 1e-6
 
 @LOSSES.register("css")
 class ComplementarySum(OverVocabulary):
-    """For draws with replacement; fields as of `OverVocabulary`."""
-
     needs_log_q = True
     needs_exclusion = True
     needs_positive_log_q = True
@@ -48,12 +46,10 @@ class ComplementarySum(OverVocabulary):
     def from_options(cls, options, context):
         independent = context.sampler is not None and context.sampler.independent
         made = ComplementaryBernoulli if independent else cls
-        return made(len(context.counts), *read_penalty(options))
+        return made(len(context.counts), *parse_penalty(options.self_normalise))
 
 
 class ComplementaryBernoulli(OverVocabulary):
-    """For independent draws; fields as of `OverVocabulary`."""
-
     needs_log_q = True
     needs_exclusion = True
     about = ComplementarySum.about

@@ -13,9 +13,8 @@ import math
 
 import numpy as np
 
-from ...ground.registry import About
 from ...kernels.paths import huffman_paths
-from ..plugs import Loss
+from ..plugs import About, Loss
 from . import LOSSES
 
 

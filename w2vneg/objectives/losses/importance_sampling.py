@@ -18,8 +18,6 @@ from ._parts import OverVocabulary, clipped, count, softmax_step
 
 @LOSSES.register("importance")
 class ImportanceSampling(OverVocabulary):
-    """Plain importance sampling; fields as of `OverVocabulary`."""
-
     needs_log_q = True
     takes_positive_weight = False
     unstable = "plain importance sampling diverges by nature: take --loss css or sampled-softmax"

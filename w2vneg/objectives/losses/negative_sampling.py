@@ -13,20 +13,18 @@ import math
 import numpy as np
 
 from ...ground.jit import ONE, ZERO, njit
-from ...ground.option import option
-from ...ground.registry import About
 from ...kernels.contracts import implement_step, implement_step_group
 from ...kernels.functions import FULL, fast_log
-from ..plugs import Loss
+from ..plugs import About, Loss, option
 from . import LOSSES
 from ._parts import count
 
 
 @LOSSES.register("ns")
 class NegativeSampling(Loss):
-    """mean : bool, the negatives' part is their mean and not their sum"""
+    """mean_negatives : bool, the negatives' part is their mean and not their sum"""
 
-    mean: bool = False
+    mean_negatives: bool = False
 
     class Options:
         mean_negatives: bool = option(
@@ -46,12 +44,8 @@ class NegativeSampling(Loss):
         "fast and robust; its optimum is not that of the likelihood",
     )
 
-    @classmethod
-    def from_options(cls, options, context):
-        return cls(bool(options.mean_negatives))
-
     def loss_at_init(self, n_negatives):
-        return (1 + (1 if self.mean else n_negatives)) * math.log(2.0)
+        return (1 + (1 if self.mean_negatives else n_negatives)) * math.log(2.0)
 
 
 @implement_step(NegativeSampling)
@@ -70,7 +64,7 @@ def step(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradi
         else:
             product *= np.float64(total)
     value += fast_log(product)
-    if loss.mean:
+    if loss.mean_negatives:
         share = ONE / np.float32(max(count(weights), 1))
         for k in range(1, exp_logits.shape[0]):
             gradients[k] *= share
@@ -81,7 +75,7 @@ def step(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradi
 
 @implement_step_group(NegativeSampling)
 def step_group(loss, shared, weighed, m, n, e_positive, e_negative, w_positive, w_negative, positives, negatives):
-    if loss.mean or weighed:
+    if loss.mean_negatives or weighed:
         return False, 0.0
     draws, times = (n, np.float32(m)) if shared else (m * n, ONE)
     for k in range(m):

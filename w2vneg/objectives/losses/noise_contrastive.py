@@ -15,11 +15,9 @@ import numpy as np
 
 from ...ground.errors import ConfigError
 from ...ground.jit import ONE, ZERO, njit
-from ...ground.option import option
-from ...ground.registry import About
 from ...kernels.contracts import implement_step
 from ...kernels.functions import fast_log
-from ..plugs import Loss
+from ..plugs import About, Loss, option
 from . import LOSSES
 from ._parts import clear, corrected, count, logistic_many, logistic_one, softplus
 
@@ -39,7 +37,6 @@ class LearnedNormaliser(Loss):
     parameters = ("log_z",)
 
     def loss_at_init(self, n_negatives):
-        """Value for uniform draws."""
         return _uniform_value(n_negatives, 0.0)
 
 
@@ -78,7 +75,6 @@ class NoiseContrastive(Loss):
         return cls(_number(options.log_z), n_vocab)
 
     def loss_at_init(self, n_negatives):
-        """Value for uniform draws."""
         return _uniform_value(n_negatives, self.log_z - math.log(self.n_vocab))
 
 

@@ -13,10 +13,8 @@ import math
 import numpy as np
 
 from ...ground.jit import ZERO
-from ...ground.option import option
-from ...ground.registry import About
 from ...kernels.contracts import implement_step
-from ..plugs import Loss
+from ..plugs import About, Loss, option
 from . import LOSSES
 from ._parts import clipped, logistic_many, softplus
 
@@ -36,8 +34,6 @@ class OfLead(Loss, base=True, fields=True):
 
 @LOSSES.register("ranking")
 class Ranking(OfLead):
-    """Fields as of `OfLead`."""
-
     about = About(
         "logistic loss on the lead of the positive over each negative; margin 0 is BPR",
         "L = −Σ log σ(s₀ − s_k − Δ),  Δ = log(V − 1)",
@@ -57,8 +53,6 @@ class Ranking(OfLead):
 
 @LOSSES.register("hinge")
 class Hinge(OfLead):
-    """Fields as of `OfLead`."""
-
     about = About(
         "hinge loss on the lead of the positive over each negative",
         "L = Σ max(0, Δ − s₀ + s_k),  Δ = 1",

@@ -14,13 +14,11 @@ import math
 import numpy as np
 
 from ...ground.jit import LEAF, ONE, ZERO, njit
-from ...ground.option import option
-from ...ground.registry import About
 from ...kernels.contracts import implement_step, implement_step_group
 from ...kernels.functions import FULL, fast_log
-from ..plugs import Loss
+from ..plugs import About, Loss, option
 from . import LOSSES
-from ._parts import PenaltyOptions, clear, penalty_at, penalty_now, read_penalty
+from ._parts import PenaltyOptions, clear, parse_penalty, penalty_at, penalty_now
 
 
 @LOSSES.register("relaxed")
@@ -46,7 +44,7 @@ class RelaxedSoftmax(Loss):
 
     @classmethod
     def from_options(cls, options, context):
-        return cls(options.positive_in_normaliser is not False, *read_penalty(options))
+        return cls(options.positive_in_normaliser is not False, *parse_penalty(options.self_normalise))
 
     def loss_at_init(self, n_negatives):
         log_z = math.log(n_negatives + self.positive_in)

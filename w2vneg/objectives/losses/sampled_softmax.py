@@ -31,8 +31,6 @@ from .complementary_sum import ComplementarySum
 
 @LOSSES.register("sampled-softmax")
 class SampledSoftmax(OverVocabulary):
-    """Sampled softmax; fields as of `OverVocabulary`."""
-
     class Options(PenaltyOptions):
         correct_positive: bool = option(False, "Correct the positive's logit by its log q, too.")
 
@@ -61,8 +59,6 @@ class SampledSoftmax(OverVocabulary):
 
 @LOSSES.register("large-vocab")
 class LargeVocabulary(OverVocabulary):
-    """Softmax over a sampled vocabulary; fields as of `OverVocabulary`."""
-
     needs_log_q = True
     needs_positive_log_q = True
     about = About(
@@ -74,7 +70,6 @@ class LargeVocabulary(OverVocabulary):
     )
 
     def loss_at_init(self, n_negatives):
-        """Value for uniform draws."""
         log_z = math.log((1 + n_negatives) * self.n_vocab / n_negatives)
         return math.log(1 + n_negatives) + penalty_at(self, log_z)
 

@@ -18,8 +18,6 @@ from ._parts import OverVocabulary, PenaltyOptions
 
 @LOSSES.register("softmax")
 class Softmax(OverVocabulary):
-    """The full softmax; fields as of `OverVocabulary`."""
-
     class Options(PenaltyOptions):
         batch: int = option(256, "Centres per matrix product.", at_least=1, at_most=65536)
 

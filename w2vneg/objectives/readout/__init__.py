@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...ground.errors import ConfigError, did_you_mean, refuse_misspelt
 from ...ground.option import as_options, checked, kind_of, options_of
+from ...ground.option import option as option  # read-outs take it from here
 from ...ground.registry import About, Registry, import_all
 
 if TYPE_CHECKING:
@@ -25,8 +26,7 @@ class Trained:
 
     vectors_in, vectors_out : float32, (n_vocab, dim), the two matrices, X and Y
     words : sequence of str, n_vocab of them; counts : int64, (n_vocab,)
-    contexts : float32, (n_vocab, dim), optional, for each word the mean of Y over the words around it in the data
-        (`kernels.bags`), if it is known
+    contexts : float32, (n_vocab, dim), optional, of each word the mean of Y over the words around it (`kernels.bags`)
     spell : bool, keep what gives vectors to any spelling, where the read-out has it (`Chain.spellings`)
     progress : callable, optional, called with (steps done, steps in all)
     spellings : object, optional, what gives vectors to any spelling so far, for a read-out that refines
@@ -45,37 +45,17 @@ class Trained:
 
 
 class Readout:
-    """Makes vectors of a trained model, or refines those that another read-out made.
+    """Makes vectors of a trained model, or refines those that another read-out made."""
 
-    options : instance of `Options`, or None
-    """
-
-    about: About | None = None
-    """What ``w2vneg objectives`` tells of it."""
-
-    Options: type | None = None
-    """Dataclass of `option` fields."""
-
-    refines: bool = False
-    """It stands behind a plus: `read` is given the vectors made so far."""
-
-    one_kind: bool = False
-    """It needs rows and columns of one kind of thing, as a text and baskets have."""
-
-    of_text: bool = False
-    """It is for words only."""
-
-    needs_contexts: bool = False
-    """It reads ``Trained.contexts``."""
-
-    matrices: tuple = ("vectors_in", "vectors_out")
-    """Which matrices it reads; the other may be None. One that refines reads none."""
-
-    spellings: Any = None
-    """What gives vectors to any spelling, set by `read`."""
-
-    rules: Any = None
-    """What joins words by their spelling (`paradigms.Rules`), set by `read`."""
+    about: About | None = None  # what ``w2vneg objectives`` tells of it
+    Options: type | None = None  # dataclass of `option` fields
+    refines: bool = False  # it stands behind a plus: `read` is given the vectors made so far
+    one_kind: bool = False  # it needs rows and columns of one kind of thing, as a text and baskets have
+    of_text: bool = False  # it is for words only
+    needs_contexts: bool = False  # it reads ``Trained.contexts``
+    matrices: tuple = ("vectors_in", "vectors_out")  # those that it reads, if it does not refine; the other may be None
+    spellings: Any = None  # what gives vectors to any spelling, set by `read`
+    rules: Any = None  # what joins words by their spelling (`paradigms.Rules`), set by `read`
 
     def __init__(self, options: Any = None) -> None:
         self.options = options
@@ -90,17 +70,12 @@ class Readout:
         return 4 * n_vocab * dim
 
     def read(self, trained: Trained, vectors: np.ndarray | None) -> np.ndarray:
-        """Return vectors, float32 (n_vocab, dim).
-
-        vectors : what the read-outs before this one made, for one that refines; may be overwritten
-        """
+        """Return vectors, float32 (n_vocab, dim); of one that refines, from former ones, which it may overwrite."""
         raise NotImplementedError
 
 
 READOUTS = Registry("read-out")
-
-DEFAULT = "in"
-"""What a `Traversal` has that names no other, and what stands before a refinement that is named alone."""
+DEFAULT = "in"  # of a `Traversal` that names no other, and before a refinement that is named alone
 
 
 @dataclass(frozen=True)
@@ -112,11 +87,9 @@ class Chain:
 
     @property
     def needs_contexts(self) -> bool:
-        """Whether one of them reads `Trained.contexts`."""
         return any(part.needs_contexts for part in self.parts)
 
     def reads(self, matrix: str) -> bool:
-        """Tell whether one of them reads ``"vectors_in"`` or ``"vectors_out"``."""
         return any(matrix in part.matrices for part in self.parts)
 
     @property
@@ -131,45 +104,30 @@ class Chain:
 
     @property
     def rows_as_trained(self) -> bool:
-        """Whether vectors are the rows of the input matrix, and nothing is done to them."""
         return [part.name for part in self.parts] == ["in"]
 
     def memory(self, n_vocab: int, dim: int) -> int:
-        """Return the bytes that all of them take, about."""
         return sum(part.memory(n_vocab, dim) for part in self.parts)
 
     def check(self, traversal: Any, rectangular: bool, of_paths: bool = False) -> None:
-        """Raise ConfigError if one of them does not fit what was read.
-
-        traversal : class, a `data.sources.Traversal`; rectangular : bool, rows and columns are two kinds of things
-        of_paths : bool, rows of the output matrix are inner nodes of a tree
+        """Raise ConfigError if one of them does not fit what was read: rows and columns of two kinds of things, or a
+        tree (of_paths) whose inner nodes are the rows of the output matrix.
         """
         for part in self.parts:
             if of_paths and (part.needs_contexts or (not part.refines and "vectors_out" in part.matrices)):
-                raise ConfigError(
-                    f"read-out {part.name} reads the output matrix, whose rows are inner nodes of a tree here, not "
-                    "words; take --readout in"
-                )
+                raise ConfigError(f"read-out {part.name} takes inner nodes of a tree for words here; take --readout in")
             if part.of_text and not traversal.of_words:
                 raise ConfigError(f"read-out {part.name} is for words of a text, not for items; leave it out")
             if part.one_kind and rectangular:
-                raise ConfigError(
-                    f"read-out {part.name} mixes both matrices, whose rows are two kinds of things here; take "
-                    "--readout in or --readout out"
-                )
+                raise ConfigError(f"read-out {part.name} mixes two kinds of things here; take --readout in or out")
             if part.needs_contexts and not traversal.windows:
-                raise ConfigError(
-                    f"read-out {part.name} goes through a text or baskets, and pairs have no order; take --readout both"
-                )
+                raise ConfigError(f"read-out {part.name} needs a text or baskets, not pairs; take --readout both")
 
     def read(self, trained: Trained) -> np.ndarray:
         """Return the vectors, float32 (n_vocab, dim)."""
         if self.needs_contexts and trained.contexts is None:
             name = next(part.name for part in self.parts if part.needs_contexts)
-            raise ConfigError(
-                f"read-out {name} needs sums over the data, which are made when a run with --readout {name} ends; "
-                "train with it, or take --readout both"
-            )
+            raise ConfigError(f"read-out {name} needs sums over the data: train with it, or take --readout both")
         vectors: Any = None
         rows = {len(matrix) for matrix in (trained.vectors_in, trained.vectors_out) if matrix is not None}
         for part in self.parts:
@@ -196,10 +154,7 @@ def parse(text: str) -> Chain:
         if plug.refines and not parts:
             parts.append(_made(DEFAULT, READOUTS[DEFAULT], []))
         if parts and not plug.refines:
-            raise ConfigError(
-                f"read-out {text!r}: {name} makes vectors of its own, so it cannot stand behind a plus; choose one of "
-                "the two"
-            )
+            raise ConfigError(f"read-out {text!r}: {name} makes vectors of its own; leave out what stands before it")
         parts.append(_made(name, plug, given))
     return Chain(str(text), tuple(parts))
 

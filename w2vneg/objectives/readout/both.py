@@ -10,15 +10,12 @@ all words differ, count less.
 
 import numpy as np
 
-from ...ground.option import option
-from ...ground.registry import About
-from . import READOUTS, Readout
+from . import READOUTS, About, Readout, option
 
 BLOCK = 2048  # rows
 
 
 def blocks(n):
-    """Yield slices of `BLOCK` rows that make up n."""
     for start in range(0, n, BLOCK):
         yield slice(start, min(start + BLOCK, n))
 
@@ -52,8 +49,7 @@ def principal(parts, dim, whitening, progress=None):
 
     by blocks of rows, so that nothing but the result, float32 (n, d), is as large as a matrix.
 
-    parts : list of Directions, H_1, H_2, …, each (n, dim_k); dim : int, d
-    whitening : float, q in [0, 2]; 0 keeps lengths along the axes as they are, 2 makes them all equal
+    parts : list of Directions, H_1, H_2, …, each (n, dim_k); dim : int, d; whitening : float, q in [0, 2]
     progress : callable, optional, called with (blocks done, blocks in all)
     """
     n = len(parts[0].matrix)
@@ -79,14 +75,11 @@ def principal(parts, dim, whitening, progress=None):
 
 
 def whitening(default):
-    """Return the option q."""
     return option(default, "Whitening of the principal axes: 0 none, 2 full.", at_least=0, at_most=2)
 
 
 @READOUTS.register("both")
 class BothMatrices(Readout):
-    """Directions of both matrices, on their principal axes."""
-
     class Options:
         whitening: float = whitening(0.5)
 

@@ -9,19 +9,14 @@ looks at a few words around each centre; S looks further, once, when training is
 
 import numpy as np
 
-from ...ground.option import option
-from ...ground.registry import About
-from . import READOUTS, Readout
+from . import READOUTS, About, Readout, option
 from .both import Directions, blocks, principal, whitening
 
-WINDOW = 60
-"""Words to either side that S looks at."""
+WINDOW = 60  # words to either side that S looks at
 
 
 @READOUTS.register("context")
 class WithContexts(Readout):
-    """As `both`, with the means of contexts beside."""
-
     class Options:
         whitening: float = whitening(0.75)
         weight: float = option(1.0, "Weight of context means beside either matrix.", at_least=0)

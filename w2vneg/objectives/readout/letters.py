@@ -13,20 +13,17 @@ It knows nothing of meaning by itself; a larger φ costs semantic analogies.
 import numpy as np
 
 from ...ground.jit import launch
-from ...ground.option import option
-from ...ground.registry import About
-from . import READOUTS, Readout
+from . import READOUTS, About, Readout, option
 
 _STEPS = 8  # of conjugate gradients: more fit the vectors' noise, and score the same or lower
 _COLUMNS = 16  # columns solved for at a time: what a product reads stays in the cache
-_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Spellings:
-    """Vectors of any spelling.
+    """Vectors of any spelling, of n-grams of `shortest` to `longest` characters.
 
-    grams : uint64, (n_grams,), sorted hashes of the n-grams; coefficients : float32, (n_grams, dim), B
-    shortest, longest : int, how many characters an n-gram has
+    grams : uint64, (n_grams,), their sorted hashes; coefficients : float32, (n_grams, dim), B
     """
 
     def __init__(self, grams, coefficients, shortest, longest):
@@ -35,8 +32,7 @@ class Spellings:
 
     def vector(self, word):
         """Return the vector of a spelling, float32 (dim,); None if none of its n-grams is known."""
-        hashes, _ = hashed_grams([word], self.shortest, self.longest)
-        hashes = np.unique(hashes)
+        hashes = np.unique(hashed_grams([word], self.shortest, self.longest)[0])
         places = np.minimum(np.searchsorted(self.grams, hashes), len(self.grams) - 1)
         known = places[self.grams[places] == hashes] if len(self.grams) else places[:0]
         if not len(known):
@@ -46,8 +42,6 @@ class Spellings:
 
 @READOUTS.register("letters")
 class Letters(Readout):
-    """Refines vectors of words by their spelling."""
-
     class Options:
         share: float = option(0.3, "Share of spelling in the vector of a frequent word.", at_least=0, at_most=1)
         prior: float = option(20.0, "Occurrences that spelling is worth.", above=0)
@@ -97,23 +91,31 @@ class Letters(Readout):
         return centred
 
 
+def characters(text):
+    """Return the code points of a text, uint64 (n,)."""
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32).astype(np.uint64)
+
+
+def mixed(codes):
+    """Return numbers of characters, neighbouring ones far apart: uint64 (n,)."""
+    codes = (codes + np.uint64(1)) * MULTIPLIER
+    return codes ^ codes >> np.uint64(29)
+
+
 def hashed_grams(words, shortest, longest):
     """Return the character n-grams of each ``<word>``: their hashes, uint64 (n,), and the words' numbers, int32 (n,).
 
-    Shortest first. A hash is a polynomial in the characters' numbers modulo 2^64: that two of some millions share one
-    has a chance of about one in a million.
+    Shortest first. That two of some millions share a hash has a chance of about one in a million.
     """
     marked = [f"<{word}>" for word in words]
-    codes = np.frombuffer("".join(marked).encode("utf-32-le", "surrogatepass"), np.uint32).astype(np.uint64)
-    codes = (codes + np.uint64(1)) * _MULTIPLIER
-    codes ^= codes >> np.uint64(29)  # neighbouring characters far apart
+    codes = mixed(characters("".join(marked)))
     owner = np.repeat(np.arange(len(marked), dtype=np.int32), [len(word) for word in marked])
     hashes, owners, last = [], [], np.zeros(len(codes), np.uint64)
     for n in range(1, longest + 1):
         end = len(codes) - n + 1
         if end <= 0:
             break
-        last = last[:end] * _MULTIPLIER + codes[n - 1 :]
+        last = last[:end] * MULTIPLIER + codes[n - 1 :]
         if n >= shortest:
             inside = owner[:end] == owner[n - 1 :]
             hashes.append(last[inside])
@@ -124,10 +126,8 @@ def hashed_grams(words, shortest, longest):
 
 
 def gram_matrix(words, shortest, longest):
-    """Return the n-grams that occur in two words or more, and F.
-
-    grams : uint64, (n_grams,), sorted hashes; f : csr_matrix, float32, (n_words, n_grams), rows of length one; zero
-        for a word without any
+    """Return the n-grams that occur in two words or more, uint64, (n_grams,), sorted hashes; and F, a csr_matrix,
+    float32, (n_words, n_grams), zero for a word without any.
     """
     from scipy import sparse  # a quarter of a second, and most runs need it not
 

@@ -9,13 +9,10 @@ product; c, the mean of log D, changes no order, and a graph of neighbours finds
 import numpy as np
 
 from ...ground.errors import ConfigError
-from ...ground.registry import About
-from . import READOUTS, Readout
+from . import READOUTS, About, Readout
 
 
 class AsItIs(Readout):
-    """One matrix."""
-
     def memory(self, n_vocab, dim):
         return 0
 
@@ -25,8 +22,6 @@ class AsItIs(Readout):
 
 @READOUTS.register("in")
 class InputMatrix(AsItIs):
-    """The input matrix."""
-
     matrices = ("vectors_in",)
     about = About(
         summary="the input matrix, as word2vec, gensim and fastText write it",
@@ -39,8 +34,6 @@ class InputMatrix(AsItIs):
 
 @READOUTS.register("out")
 class OutputMatrix(AsItIs):
-    """The output matrix."""
-
     matrices = ("vectors_out",)
     about = About(
         summary="the output matrix: vectors of words as contexts, of items as what comes next",
@@ -53,8 +46,6 @@ class OutputMatrix(AsItIs):
 
 @READOUTS.register("corrected")
 class CorrectedOutputs(Readout):
-    """The output matrix, and the log of the noise as one more coordinate."""
-
     matrices = ("vectors_out",)
     about = About(
         summary="the output matrix and log D: queries [x, λ] rank by scores corrected by the share λ",
@@ -67,19 +58,13 @@ class CorrectedOutputs(Readout):
     def read(self, trained, vectors):
         factor, log_noise = (1.0, None) if trained.law is None else trained.law()
         if log_noise is None or not np.ptp(log_noise):
-            raise ConfigError(
-                "read-out corrected has nothing to add: popularity is in the dot products of this objective already; "
-                "take --readout out"
-            )
-        return np.column_stack([np.float32(factor) * trained.vectors_out, log_noise - log_noise.mean()]).astype(
-            np.float32
-        )
+            raise ConfigError("read-out corrected has nothing to add to this objective; take --readout out")
+        columns = np.float32(factor) * trained.vectors_out, log_noise - log_noise.mean()
+        return np.column_stack(columns).astype(np.float32)
 
 
 @READOUTS.register("sum")
 class SumOfMatrices(Readout):
-    """The sum of both matrices."""
-
     one_kind = True
     about = About(
         summary="the sum of both matrices",

@@ -21,9 +21,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ...data.words import PackedStrings
-from ...ground.option import option
-from ...ground.registry import About
-from . import READOUTS, Readout
+from . import READOUTS, About, Readout, option
+from .letters import MULTIPLIER, characters, mixed
 
 _STEM = 3  # characters that words share, at least
 _WHOLE = 5  # characters of words that differ by beginnings, at least
@@ -32,7 +31,6 @@ _FEW = 20  # pairs at which a rule counts half
 _RARE = 100  # occurrences at which a word's cosines count half
 _KIN = 0.5  # least chance that a pair is kin
 _CROWD = 500  # words that share a beginning and are no paradigm any more, such as numbered names
-_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _CHUNK = 1 << 10  # pairs whose offsets stand in memory at a time
 _COLUMNS = 16  # moved at a time
 
@@ -61,10 +59,7 @@ class Pairs:
 
 
 class Kin(NamedTuple):
-    """A word of the same paradigm.
-
-    word : str; rule : str, what it has instead, as ``-y +ies`` or ``un+``; pairs : int, how many follow the rule
-    """
+    """A word of the same paradigm; its rule, as ``-y +ies`` or ``un+``, and how many pairs follow that."""
 
     word: str
     rule: str
@@ -72,10 +67,7 @@ class Kin(NamedTuple):
 
 
 class Rules:
-    """What was found in spellings: rules, and the words that they join.
-
-    words : sequence of str; pairs : Pairs, with all it has
-    """
+    """What was found in spellings: rules, and the words that they join."""
 
     def __init__(self, words, pairs):
         self.words, self.pairs = PackedStrings.of(words), pairs
@@ -92,7 +84,9 @@ class Rules:
         sizes, found = np.bincount(self.pairs.rule), {}
         for row, rule, sign in self.joined(word):
             off, on = self.ends[rule][::-sign]
-            one = Kin(self.words[row], _change(off, on, self.pairs.front[rule]), int(sizes[rule]))
+            parts = (off + "-", on + "+") if self.pairs.front[rule] else ("-" + off, "+" + on)
+            change = " ".join(part for part in parts if len(part) > 1)
+            one = Kin(self.words[row], change, int(sizes[rule]))
             found.setdefault(one.word, one)
         return list(found.values())
 
@@ -130,11 +124,7 @@ class Rules:
 
 
 class Derived:
-    """Vectors of any spelling: where its kin among the words would have it, else what its letters give.
-
-    rules : Rules; vectors : float32, (n_vocab, dim), as they are read out
-    letters : what gives vectors to spellings (`letters.Spellings`), or None
-    """
+    """Vectors of any spelling: where its kin among the words would have it, else what its letters (or None) give."""
 
     def __init__(self, rules, vectors, letters):
         self.rules, self.vectors, self.letters = rules, vectors, letters
@@ -159,15 +149,8 @@ def _ends(one, other, front):
     return one[stem:], other[stem:]
 
 
-def _change(off, on, front):
-    parts = (off + "-", on + "+") if front else ("-" + off, "+" + on)
-    return " ".join(part for part in parts if len(part) > 1)
-
-
 @READOUTS.register("paradigms")
 class Paradigms(Readout):
-    """Refines vectors of words by the rules that their spellings show."""
-
     class Options:
         damping: float = option(3.0, "h: what a word itself weighs beside its kin.", above=0)
         support: int = option(8, "Fewest pairs of a rule; more beyond 80,000 words.", at_least=4)
@@ -227,19 +210,18 @@ def candidates(words, support, longest):
 def _affixes(words, support, longest):
     lengths = np.fromiter(map(len, words), np.int64, len(words))
     first = np.cumsum(lengths) - lengths
-    codes = np.frombuffer("".join(words).encode("utf-32-le", "surrogatepass"), np.uint32).astype(np.uint64)
-    mixed = (codes + np.uint64(1)) * _MULTIPLIER
-    mixed ^= mixed >> np.uint64(29)
-    powers = np.cumprod(np.full(lengths.max(initial=0) + 1, _MULTIPLIER))
+    codes = characters("".join(words))
+    numbers = mixed(codes)
+    powers = np.cumprod(np.full(lengths.max(initial=0) + 1, MULTIPLIER))
     sums = np.zeros(len(codes) + 1, np.uint64)
-    np.cumsum(mixed * powers[np.arange(len(codes)) - np.repeat(first, lengths)], out=sums[1:])
+    np.cumsum(numbers * powers[np.arange(len(codes)) - np.repeat(first, lengths)], out=sums[1:])
     stems, ends, borders, owners = [], [], [], []
     for n in range(longest + 1):
         owner = np.flatnonzero(lengths >= _STEM + n)
         border = first[owner] + lengths[owner] - n
         end = np.zeros(len(owner), np.uint64)
         for k in range(n):
-            end = end * _MULTIPLIER + mixed[border + k]
+            end = end * MULTIPLIER + numbers[border + k]
         stems.append(sums[border] - sums[first[owner]])
         ends.append(end)
         borders.append((codes[border] + np.uint64(1) if n else np.zeros(len(owner))).astype(np.uint32))
@@ -273,11 +255,10 @@ def _affixes(words, support, longest):
             waiting = []
     for rule in waiting:
         np.add.at(met, rule, 1)
-    found = [
-        (owners[i][kept], owners[j][kept], rule[kept])
-        for i, j, rule in each()
-        for kept in [met[rule % buckets] >= support]
-    ]
+    found = []
+    for i, j, rule in each():
+        kept = met[rule % buckets] >= support
+        found.append((owners[i][kept], owners[j][kept], rule[kept]))
     if not found:
         return (np.empty(0, np.int32),) * 3
     i, j, rule = map(np.concatenate, zip(*found, strict=True))
@@ -292,10 +273,7 @@ def _cosines(z, i, j):
 
 
 def likely(z, pairs, counts):
-    """Return the pairs that are kin, of rules that hold, with all that `Pairs` has.
-
-    counts : float64, (n_vocab,)
-    """
+    """Return the pairs that are kin, of rules that hold, with all that `Pairs` has."""
     i, j = np.random.default_rng(0).integers(len(z), size=(2, 100_000))
     chance = _cosines(z, i[i != j], j[i != j])
     m0, s0 = float(chance.mean()), max(float(chance.std()), 1e-6)
@@ -347,10 +325,7 @@ def _of_quality(z, pairs, share):
 
 
 def move(z, pairs, sure, damping):
-    """Take words that have kin to the mean of themselves and where their kin would have them, in place.
-
-    sure : float64, (n_vocab,), n / (n + 20)
-    """
+    """Take words that have kin to the mean of themselves and where their kin would have them, in place."""
     from scipy import sparse
 
     w = pairs.kin * pairs.strength[pairs.rule]

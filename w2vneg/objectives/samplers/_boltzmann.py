@@ -25,12 +25,8 @@ from ..plugs import Sampler
 
 
 class Boltzmann(Sampler):
-    """Draws among M candidates.
-
-    table : uint64, (n_vocab,), of `kernels.rng`, for D; log_d : float32, (n_vocab,)
-    inverse_temperature : float, 1 / T
-    n_candidates : int, M; replaced : int, candidates replaced for each centre (M: `sir`)
-    absolute : bool, the logit is |x · y|
+    """table : uint64, (n_vocab,), of `kernels.rng`, for D; log_d : float32, (n_vocab,); inverse_temperature : 1 / T
+    n_candidates : int, M; replaced : int, those replaced for each centre (M: `sir`); absolute : bool, |x · y| counts
     """
 
     table: np.ndarray
@@ -64,19 +60,11 @@ log_z : float32, (1,), log of the mean of e^{s/T} over the candidates of the lat
 @implement_open_sampler(Boltzmann)
 def open_candidates(sampler, n_draws):
     m, room = sampler.n_candidates, padded(n_draws)
-    return Candidates(
-        np.empty(m, np.int32),
-        np.empty(m, np.int64),
-        np.empty(m, np.float32),
-        np.empty(m, np.float32),
-        np.full(2, -1, np.int64),
-        np.empty(1, np.float32),
-        np.empty(m, np.float32),
-        np.zeros(room, np.float32),
-        np.empty(room, np.int32),
-        np.array([-1, 0], np.int64),
-        np.empty(1, np.float32),
-    )
+    ids, rows, scored = np.empty(m, np.int32), np.empty(m, np.int64), np.full(2, -1, np.int64)
+    scores, next_scores, running = np.empty(m, np.float32), np.empty(m, np.float32), np.empty(m, np.float32)
+    targets, ranks, place = np.zeros(room, np.float32), np.empty(room, np.int32), np.array([-1, 0], np.int64)
+    overlap, log_z = np.empty(1, np.float32), np.empty(1, np.float32)
+    return Candidates(ids, rows, scores, next_scores, scored, overlap, running, targets, ranks, place, log_z)
 
 
 @njit(borrows=True)
@@ -183,11 +171,6 @@ class Origin(NamedTuple):
     centres: np.ndarray
     targets: np.ndarray
 
-    @classmethod
-    def room(cls, n_in, n_vocab, dim):
-        """Return arrays of zeros."""
-        return cls(np.zeros((n_in, dim), np.float32), np.zeros((n_vocab, dim), np.float32))
-
     def keep(self, vectors_in, vectors_out, centre_ids):
         """Copy the rows; centre_ids : int32, (workers, batch), −1 where nobody is."""
         there = np.unique(centre_ids[centre_ids >= 0])
@@ -220,11 +203,9 @@ class DrawnAhead(Sampler, base=True, fields=True):
     def room(cls, batch, context):
         """Return these with room for `batch` centres of each worker."""
         n_vocab = len(context.counts)
-        return (
-            *Drawn.room(context.workers, batch, context.max_draws),
-            Origin.room(context.n_centres, n_vocab, context.dim),
-            np.empty(scratch_size(context.workers * batch, n_vocab), np.float32),
-        )
+        origin = Origin(*(np.zeros((n, context.dim), np.float32) for n in (context.n_centres, n_vocab)))
+        scratch = np.empty(scratch_size(context.workers * batch, n_vocab), np.float32)
+        return *Drawn.room(context.workers, batch, context.max_draws), origin, scratch
 
     def law(self):
         """Return the law of the draws, as `kernels.dense.draws` has it."""
@@ -235,7 +216,6 @@ class DrawnAhead(Sampler, base=True, fields=True):
         return self.ids.shape[1]
 
     def refresh(self, vectors_in, vectors_out, centre_ids, key):
-        """Draw for the centres of the next launch."""
         self.origin.keep(vectors_in, vectors_out, centre_ids)
         drawn = Drawn(self.ids, self.log_q, self.log_z).flat()
         exact_draws(self.law(), vectors_in, vectors_out, centre_ids.ravel(), key, drawn, self.scratch)

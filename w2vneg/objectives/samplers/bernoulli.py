@@ -24,11 +24,10 @@ import numpy as np
 
 from ...ground.errors import ConfigError
 from ...ground.jit import njit
-from ...ground.registry import About
 from ...kernels.contracts import implement_draw, implement_log_prob, implement_open_sampler
 from ...kernels.functions import fast_log
 from ...kernels.rng import alias_draw, alias_table, next_double
-from ..plugs import Sampler
+from ..plugs import About, Sampler
 from . import SAMPLERS
 from .popularity import NoiseOptions, log_popularity
 
@@ -91,10 +90,8 @@ class Bernoulli(Sampler):
     def from_options(cls, options, context):
         n_vocab, expected = len(context.counts), context.run.negatives
         if expected > _HIGHEST * n_vocab:
-            raise ConfigError(
-                f"negatives must be at most {int(_HIGHEST * n_vocab)} with sampler bernoulli and {n_vocab} words, as "
-                f"none enters twice; got {expected}: lower --negatives"
-            )
+            most = f"at most {int(_HIGHEST * n_vocab)} with sampler bernoulli and {n_vocab} words, as none enters twice"
+            raise ConfigError(f"negatives must be {most}; got {expected}: lower --negatives")
         b = inclusion(log_popularity(context.counts, options.noise_exponent), expected)
         rates = -np.log1p(-b)
         with np.errstate(divide="ignore"):
@@ -112,11 +109,8 @@ log_sizes : float32, (sets,); n_sets : int64, (1,)
 
 @implement_open_sampler(Bernoulli)
 def open_entered(sampler, n_draws):
-    n_sets = n_draws // sampler.places + 1
-    n_vocab = sampler.log_b.shape[0]
-    return Entered(
-        np.zeros(n_vocab, np.int32), np.zeros(1, np.int32), np.zeros(n_sets, np.float32), np.zeros(1, np.int64)
-    )
+    marks, log_sizes = np.zeros(sampler.log_b.shape[0], np.int32), np.zeros(n_draws // sampler.places + 1, np.float32)
+    return Entered(marks, np.zeros(1, np.int32), log_sizes, np.zeros(1, np.int64))
 
 
 @njit(borrows=True)

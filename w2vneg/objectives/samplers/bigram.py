@@ -14,12 +14,10 @@ import numpy as np
 
 from ...ground.errors import ConfigError
 from ...ground.jit import njit
-from ...ground.option import option
-from ...ground.registry import About
 from ...kernels.contracts import implement_draw, implement_log_prob
 from ...kernels.functions import fast_log, first_at_least
 from ...kernels.rng import alias_draw, alias_place, alias_rows, alias_table, next_unit
-from ..plugs import Sampler
+from ..plugs import About, Sampler, option
 from . import SAMPLERS
 from .popularity import NoiseOptions, log_popularity
 
@@ -63,16 +61,9 @@ class Bigram(Sampler):
         starts = pairs.indptr.astype(np.int64)
         sums = np.asarray(pairs.sum(axis=1)).ravel()
         shares = pairs.data * np.repeat((1.0 - options.back_off) / np.maximum(sums, 1), np.diff(starts))
+        targets, rows = pairs.indices.astype(np.int32), alias_rows(starts, pairs.data)
         p = np.exp(log_popularity(context.counts, options.noise_exponent))
-        return cls(
-            starts,
-            pairs.indices.astype(np.int32),
-            shares.astype(np.float32),
-            alias_rows(starts, pairs.data),
-            alias_table(p),
-            p,
-            options.back_off,
-        )
+        return cls(starts, targets, shares.astype(np.float32), rows, alias_table(p), p, options.back_off)
 
 
 @njit(borrows=True)

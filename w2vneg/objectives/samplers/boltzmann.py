@@ -32,9 +32,8 @@ import numpy as np
 from ...ground.errors import ConfigError, InputError, did_you_mean
 from ...ground.files.bounded import check_regular, read_text
 from ...ground.option import option, refuse_idle
-from ...ground.registry import About
 from ...kernels.rng import alias_table
-from ..plugs import Sampler
+from ..plugs import About, Sampler
 from . import SAMPLERS
 from ._boltzmann import Boltzmann, BoltzmannExact
 from .popularity import NoiseOptions, log_popularity
@@ -44,7 +43,6 @@ DEGENERACIES = ("uniform", "popularity")
 
 
 def _weights(values):
-    """Return the weights of a given degeneracy as a tuple of float, so that configurations compare."""
     try:
         return tuple(float(value) for value in values)
     except (TypeError, ValueError) as error:
@@ -54,14 +52,11 @@ def _weights(values):
 
 
 def candidates(default):
-    """Return the option that says among how many a negative is chosen."""
     return option(default, "Candidates M that rolling, sir and dns choose from.", at_least=1, at_most=65536)
 
 
 @dataclass(frozen=True, kw_only=True)
 class MethodOptions:
-    """How Boltzmann negatives are drawn, whatever T and D."""
-
     method: str = option(
         "rolling",
         "How to draw Boltzmann negatives: rolling or sir, among candidates; exact, among all words; pool, among all, "
@@ -77,8 +72,6 @@ class MethodOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class BoltzmannOptions(NoiseOptions, MethodOptions):
-    """T and D."""
-
     temp: float = option(
         1.0,
         "Temperature of Boltzmann negatives. inf leaves the degeneracy distribution alone.",
@@ -102,10 +95,8 @@ def log_degeneracy(options, counts):
         return log_popularity(counts, options.noise_exponent if given == "popularity" else 0.0)
     given = np.asarray(given, np.float64)
     if given.shape != (len(counts),) or not np.all(np.isfinite(given)) or given.min() < 0 or given.sum() <= 0:
-        raise ConfigError(
-            f"a given degeneracy must hold {len(counts)} finite weights, none negative, not all zero; "
-            f"got an array of shape {given.shape}"
-        )
+        what = f"{len(counts)} finite weights, none negative, not all zero"
+        raise ConfigError(f"a given degeneracy must hold {what}; got an array of shape {given.shape}")
     with np.errstate(divide="ignore"):
         return np.log(given / given.sum())
 
@@ -128,7 +119,7 @@ def read_degeneracy(path, vocab):
 
 def weights_by_word(path):
     """Read ``word<TAB>weight`` lines: dict of str -> float; InputError with the line of the first mistake."""
-    by_word = {}  # str -> float
+    by_word = {}
     check_regular(path)  # it is looked at before the corpus, and read after it
     text = read_text(path, f"no such file of weights, and no degeneracy{did_you_mean(path, DEGENERACIES)}")
     lines = text.replace("\r\n", "\n").removesuffix("\n").split("\n") if text else []
@@ -180,9 +171,8 @@ class BoltzmannFamily(Sampler):
     def normalise_options(cls, options, given):
         """Empty what method and degeneracy make idle; at T = ∞ draw from the degeneracy itself."""
         if math.isinf(options.temp) and options.degeneracy in DEGENERACIES:
-            refuse_idle(
-                ("method", "candidates", "replaced", "visits"), "--temp inf, which draws from the degeneracy", given
-            )
+            idle = "method", "candidates", "replaced", "visits"
+            refuse_idle(idle, "--temp inf, which draws from the degeneracy", given)
             if options.degeneracy == "popularity":
                 return SAMPLERS["popularity"].Options(noise_exponent=options.noise_exponent)
             refuse_idle(("noise_exponent",), "a degeneracy that is not popularity", given)
@@ -197,11 +187,10 @@ class BoltzmannFamily(Sampler):
 
     @classmethod
     def cost(cls, options, context):
-        if options.method == "exact":
-            return 0.02 * context.dim * len(context.counts) * context.workers
-        if options.method == "pool":
-            return 0.02 * context.dim * len(context.counts) * context.workers / max(1.0, options.visits)
-        return 0.06 * context.dim * options.candidates
+        if not cls.draws_ahead(options):
+            return 0.06 * context.dim * options.candidates
+        visits = max(1.0, options.visits) if options.method == "pool" else 1.0
+        return 0.02 * context.dim * len(context.counts) * context.workers / visits
 
     @classmethod
     def from_options(cls, options, context):
@@ -217,21 +206,13 @@ class BoltzmannFamily(Sampler):
                 batch = max(batch, min(most, int(options.visits * context.n_centres / context.workers)))
             room = BoltzmannExact.room(batch, context)
             return BoltzmannExact(log_d.astype(np.float32), beta, context.run.absolute_softmax, *room)
-        replaced = options.candidates if options.method == "sir" else min(options.replaced, options.candidates)
-        return Boltzmann(
-            alias_table(np.exp(log_d)),
-            log_d.astype(np.float32),
-            beta,
-            options.candidates,
-            max(1, replaced),
-            context.run.absolute_softmax,
-        )
+        m, table, log_d = options.candidates, alias_table(np.exp(log_d)), log_d.astype(np.float32)
+        replaced = m if options.method == "sir" else max(1, min(options.replaced, m))
+        return Boltzmann(table, log_d, beta, m, replaced, context.run.absolute_softmax)
 
 
 @SAMPLERS.register("selfplay")
 class Selfplay(Sampler):
-    """Boltzmann sampling with D uniform and T = 1, by the same methods."""
-
     gives_log_q = True
     Options = MethodOptions
     about = About(

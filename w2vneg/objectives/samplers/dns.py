@@ -16,11 +16,10 @@ from collections import namedtuple
 import numpy as np
 
 from ...ground.jit import njit
-from ...ground.registry import About
 from ...kernels.contracts import implement_draw, implement_open_sampler
 from ...kernels.linalg import dots, fetch_row, row_of
 from ...kernels.rng import alias_draw, alias_table
-from ..plugs import Sampler
+from ..plugs import About, Sampler
 from . import SAMPLERS
 from .boltzmann import candidates
 from .popularity import NoiseOptions, log_popularity

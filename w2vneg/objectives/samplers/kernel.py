@@ -28,7 +28,6 @@ import numpy as np
 
 from ...ground.jit import LEAF, ONE, ZERO, njit
 from ...ground.option import option, refuse_idle
-from ...ground.registry import About
 from ...kernels.contracts import implement_draw, implement_log_prob, implement_open_sampler
 from ...kernels.dense.draws import KernelLaw
 from ...kernels.functions import fast_log
@@ -43,7 +42,7 @@ from ...kernels.tree import (
     rebuild,
     two_sums,
 )
-from ..plugs import Sampler
+from ..plugs import About, Sampler
 from . import SAMPLERS
 from ._boltzmann import DrawnAhead, implement_ahead, score_then
 
@@ -71,7 +70,6 @@ class KernelTree(Sampler):
         return self.groups
 
     def refresh(self, vectors_in, vectors_out, centre_ids, key):
-        """Make the tree anew from the rows as they are."""
         np.copyto(self.rows, vectors_out)
         rebuild(self.sums, self.rows)
 
@@ -127,12 +125,9 @@ class KernelFamily(Sampler):
             power, alpha = (4, 1.0) if options.kernel == "quartic" else (2, options.kernel_alpha)
             return KernelAhead(power, float(alpha), *KernelAhead.room(cls._batch, context))
         n_leaves = count_leaves(n_vocab, dim)
-        arrays = (
-            np.zeros((2 * n_leaves, packed_size(dim)), np.float32),
-            node_counts(n_vocab, n_leaves),
-            np.zeros((n_vocab, dim), np.float32),
-        )
-        return KernelTree(*arrays, options.kernel_alpha, max(64, n_vocab // 16))
+        sums, rows = np.zeros((2 * n_leaves, packed_size(dim)), np.float32), np.zeros((n_vocab, dim), np.float32)
+        counts, groups = node_counts(n_vocab, n_leaves), max(64, n_vocab // 16)
+        return KernelTree(sums, counts, rows, options.kernel_alpha, groups)
 
     @classmethod
     def draws_ahead(cls, options):
@@ -140,7 +135,6 @@ class KernelFamily(Sampler):
 
     @classmethod
     def normalise_options(cls, options, given):
-        """Empty what the quartic kernel does not read."""
         if options.kernel == "quartic":
             return replace(options, **refuse_idle(("kernel_alpha", "tree"), "--kernel quartic", given))
         return options
@@ -170,17 +164,11 @@ logits, weights : float32, (n_vocab,), s and K of the classes in scored leaves
 def open_visited(sampler, n_draws):
     nodes, size = sampler.sums.shape
     n_vocab, dim = sampler.rows.shape
-    return Visited(
-        np.empty(dim, np.float32),
-        np.empty(size, np.float32),
-        np.zeros(1, np.int64),
-        np.zeros(nodes, np.int64),
-        np.ones(nodes, np.float64),
-        np.zeros(nodes // 2, np.int64),
-        np.empty(nodes // 2, np.float32),
-        np.empty(n_vocab, np.float32),
-        np.empty(n_vocab, np.float32),
-    )
+    centre, features, now = np.empty(dim, np.float32), np.empty(size, np.float32), np.zeros(1, np.int64)
+    split, reach = np.zeros(nodes, np.int64), np.ones(nodes, np.float64)
+    scored, totals = np.zeros(nodes // 2, np.int64), np.empty(nodes // 2, np.float32)
+    logits, weights = np.empty(n_vocab, np.float32), np.empty(n_vocab, np.float32)
+    return Visited(centre, features, now, split, reach, scored, totals, logits, weights)
 
 
 @njit(borrows=True)

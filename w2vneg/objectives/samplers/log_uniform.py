@@ -11,11 +11,10 @@ import math
 import numpy as np
 
 from ...ground.jit import njit
-from ...ground.registry import About
 from ...kernels.ahead import implement_pick
 from ...kernels.contracts import implement_log_prob
 from ...kernels.rng import next_double
-from ..plugs import Sampler
+from ..plugs import About, Sampler
 from . import SAMPLERS
 from .popularity import log_prob
 

@@ -4,12 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...ground.option import option
-from ...ground.registry import About
 from ...kernels.ahead import implement_pick
 from ...kernels.contracts import implement_log_prob
 from ...kernels.rng import alias_draw, alias_table
-from ..plugs import Sampler
+from ..plugs import About, Sampler, option
 from . import SAMPLERS
 
 

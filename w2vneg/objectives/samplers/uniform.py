@@ -4,11 +4,10 @@ import math
 
 import numpy as np
 
-from ...ground.registry import About
 from ...kernels.ahead import implement_pick
 from ...kernels.contracts import implement_log_prob
 from ...kernels.rng import next_below
-from ..plugs import Sampler
+from ..plugs import About, Sampler
 from . import SAMPLERS
 
 

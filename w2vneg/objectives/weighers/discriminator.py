@@ -10,16 +10,13 @@ and each target weighs what D gives for being a negative, with no gradient throu
 
     ω_k = σ(−D(i, j_k)),    ω₀ = 1 (eq. 8) or σ(−D(i, j₀)) (eq. 10, `weigh_positive`)
 
-A drawn target that looks like true data so counts little in a normaliser. What the paper leaves open:
-
-- Eq. 11 writes D for the weight in the gradient where eqs. 8 and 10 have σ(−D), which follow from the loss; we take
-these. - A group's weights come from D as it was before its own step on that group. - Negatives shared by m positives
-count m times in L_D, as they do in the loss. - D learns from every draw, also from those that an exclusion then keeps
-out of the loss, as eq. 9 has it. - `both` trains D and the vectors on each group. `G:D` is algorithm 1 with G g-steps,
-then D d-steps, each on a group of
-  its own; a d-step's pairs train D alone and are not counted. `alternate` is 1:1. Each worker has its own turns, which
-  begin anew with its share of a round.
-- e starts at 0 and d at word2vec's small random numbers. D's rate falls, and its steps are bounded, as the model's.
+A drawn target that looks like true data so counts little in a normaliser. What the paper leaves open: eq. 11 writes D
+for the weight in the gradient where eqs. 8 and 10 have σ(−D), which follow from the loss; we take these. A group's
+weights come from D as it was before its own step on that group. Negatives shared by m positives count m times in L_D.
+D learns from every draw, excluded ones, too. `both` trains D and the vectors on each group. `G:D` is algorithm 1 with G
+g-steps, then D d-steps, each on a group of its own; a d-step's pairs train D alone and are not counted. Each worker has
+its own turns, which begin anew with its share of a round. e starts at 0 and d at word2vec's small random numbers. D's
+rate falls, and its steps are bounded, as the model's.
 """
 
 from collections import namedtuple
@@ -28,12 +25,10 @@ import numpy as np
 
 from ...ground.errors import ConfigError
 from ...ground.jit import ONE, ZERO
-from ...ground.option import option
-from ...ground.registry import About
 from ...kernels.contracts import implement_open_weigher, implement_prepare_group, implement_weigh, implement_weigh_group
 from ...kernels.functions import exp_into, padded
 from ...kernels.linalg import bound_steps, dot, dots, fetch_row, step_rows
-from ..plugs import Weigher
+from ..plugs import About, Weigher, option
 from . import WEIGHERS
 
 _TURNS = {"both": (0, 0), "alternate": (1, 1)}
@@ -48,10 +43,8 @@ def turns_of(text):
     except ValueError:
         fits = False
     if not fits:
-        raise ConfigError(
-            f"discriminator_steps must be both, alternate, or two whole numbers from 1 to 10000 such as 5:1, steps of "
-            f"the vectors and then of the discriminator; got {text!r}"
-        )
+        what = "both, alternate, or two whole numbers from 1 to 10000 such as 5:1, of the vectors and the discriminator"
+        raise ConfigError(f"discriminator_steps must be {what}; got {text!r}")
     return turns
 
 
@@ -104,16 +97,10 @@ class Discriminator(Weigher):
         run = context.run
         rng = np.random.default_rng([_STREAM, run.seed])
         rows_in = (rng.random((context.n_centres, context.dim), np.float32) - np.float32(0.5)) / np.float32(context.dim)
-        rate = run.alpha if options.discriminator_alpha is None else options.discriminator_alpha
-        return cls(
-            rows_in,
-            np.zeros((len(context.counts), context.dim), np.float32),
-            rate / run.alpha,
-            options.weigh_positive,
-            *turns_of(options.discriminator_steps),
-            run.share_negatives == "centre",
-            run.bounded_steps,
-        )
+        rows_out = np.zeros((len(context.counts), context.dim), np.float32)
+        ratio = 1.0 if options.discriminator_alpha is None else options.discriminator_alpha / run.alpha
+        turns, shared = turns_of(options.discriminator_steps), run.share_negatives == "centre"
+        return cls(rows_in, rows_out, ratio, options.weigh_positive, *turns, shared, run.bounded_steps)
 
 
 Verdicts = namedtuple("Verdicts", "positive_weights positive_steps negative_weights negative_steps x turn")
@@ -123,15 +110,11 @@ it was (dim,); turn int64 (1,), the place of the next group among g-steps and d-
 
 @implement_open_weigher(Discriminator)
 def open_verdicts(weigher, max_positives, n_draws):
-    dim = weigher.discriminator_in.shape[1]
-    return Verdicts(
-        np.zeros(padded(max_positives), np.float32),
-        np.zeros(padded(max_positives), np.float32),
-        np.zeros(padded(n_draws), np.float32),
-        np.zeros(padded(n_draws), np.float32),
-        np.empty(dim, np.float32),
-        np.zeros(1, np.int64),
-    )
+    m, n = padded(max_positives), padded(n_draws)
+    positive, steps = np.zeros(m, np.float32), np.zeros(m, np.float32)
+    negative, negative_steps = np.zeros(n, np.float32), np.zeros(n, np.float32)
+    x, turn = np.empty(weigher.discriminator_in.shape[1], np.float32), np.zeros(1, np.int64)
+    return Verdicts(positive, steps, negative, negative_steps, x, turn)
 
 
 @implement_prepare_group(Discriminator)

@@ -9,10 +9,9 @@ sampler (Bengio and Senécal 2003): the loss of n uniform draws, with the varian
 import numpy as np
 
 from ...ground.jit import ONE, ZERO, njit
-from ...ground.registry import About
 from ...kernels.contracts import implement_weigh
 from ...kernels.functions import fast_exp
-from ..plugs import Weigher
+from ..plugs import About, Weigher
 from . import WEIGHERS
 
 _LOWEST = np.float32(-np.inf)
@@ -20,8 +19,6 @@ _LOWEST = np.float32(-np.inf)
 
 @WEIGHERS.register("importance")
 class SelfNormalisedImportance(Weigher):
-    """Nothing to hold."""
-
     needs_log_q = True
     about = About(
         summary="self-normalised importance weights: draws count as if they had come from the uniform distribution",

@@ -1,15 +1,12 @@
 """No weighing: every negative counts once, ω = 1."""
 
-from ...ground.registry import About
 from ...kernels.contracts import implement_weigh
-from ..plugs import Weigher
+from ..plugs import About, Weigher
 from . import WEIGHERS
 
 
 @WEIGHERS.register("none")
 class Unweighted(Weigher):
-    """Nothing to hold."""
-
     about = About(
         summary="every negative counts once",
         equation="ω_k = 1",

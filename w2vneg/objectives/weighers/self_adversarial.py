@@ -10,10 +10,8 @@ n, so that the same learning rates serve. The paper's α is 1 / T.
 import numpy as np
 
 from ...ground.jit import ONE
-from ...ground.option import option
-from ...ground.registry import About
 from ...kernels.contracts import implement_weigh
-from ..plugs import Weigher
+from ..plugs import About, Weigher, option
 from . import WEIGHERS
 from .importance import share_out
 

@@ -4,8 +4,7 @@ The answer is the word w with the highest ``cos(w, b − a + c)``, where a, b, c
 out, whatever k. P@k is the share of the scored questions whose d is among the k best. Questions with an unknown word
 are left out and counted.
 
-Words are looked up as they are written, then lower-cased. With a lower-case vocabulary this gives the figures of
-gensim's ``evaluate_word_analogies``, which folds case, keeps the most frequent variant, and skips unknown words.
+With a lower-case vocabulary the figures are those of gensim's ``evaluate_word_analogies``.
 """
 
 from dataclasses import dataclass
@@ -19,16 +18,14 @@ from .lookup import Lookup, Result, gensims_lookup, read_lines
 
 KS = (1, 5, 15)
 HALVES = {"dev": 0, "test": 1}  # half -> parity of a question's position in its section
+_MORE = "train on more text or with a larger vocabulary"
 NEVER = np.iinfo(np.int64).max  # the rank of an answer that is a word of its own question
 
 
 @dataclass(frozen=True)
 class SectionScore:
-    """Precision over one section, or over several.
-
-    name : str; kind : {"semantic", "syntactic", "all"}
-    precision : dict, int -> float in [0, 1], P@k by k; None if no question could be scored
-    scored, total : int, questions with four known words, and all
+    """Precision over sections. kind : {"semantic", "syntactic", "all"}; precision : dict of k -> P@k, None if none was
+    scored; scored, total : int, questions with four known words, and all
     """
 
     name: str
@@ -40,12 +37,10 @@ class SectionScore:
 
 @dataclass(frozen=True)
 class AnalogyResult(Result):
-    """How many analogy questions are answered rightly.
+    """How many analogy questions are answered rightly; `sections` named ``gram…`` are syntactic.
 
     name, path : str, the set, and the file it was read from; half, restrict_vocab : as they were asked for
-    overall : SectionScore; semantic, syntactic : SectionScore over the sections of that kind, or None
-    sections : list of SectionScore; those named ``gram…`` are syntactic
-    unknown, lowered : int, different words without a vector, and those that were found in lower case only
+    semantic, syntactic : SectionScore over the sections of that kind, or None; unknown, lowered : as of `Lookup`
     """
 
     name: str
@@ -66,9 +61,8 @@ def evaluate_analogy(vectors, path, name=None, restrict_vocab=None, half=None, c
     path : str or Path, lines ``: section``, and four words a line; see `read_questions`
     name : str, optional, what to call the set; its file name if not given
     restrict_vocab : int, at least 1, optional, only the first so many words are known, and may be answers
-    half : {None, "dev", "test"}, all questions, or of each section the 1st, 3rd, 5th … ("dev") or the 2nd, 4th, 6th …
-        ("test"): so choices can be made on one half and evaluated on the other
-    case : {"lower", "exact"}, a word is looked up as it is, then lower-cased; as it is only
+    half : {None, "dev", "test"}, all questions, or of each section the 1st, 3rd, 5th … ("dev") or the others ("test")
+    case : as of `Lookup`
 
     InputError if the file is missing or has a bad line, or no question can be scored.
     """
@@ -84,10 +78,7 @@ def evaluate_analogy(vectors, path, name=None, restrict_vocab=None, half=None, c
     found = [rows[(rows >= 0).all(axis=1)] for rows in found]
     questions, total = np.concatenate(found), sum(len(questions) for _, questions in sections)
     if not len(questions):
-        raise InputError(
-            f"{path}: none of the {total} questions has vectors for all four words; "
-            "train on more text or with a larger vocabulary"
-        )
+        raise InputError(f"{path}: none of the {total} questions has vectors for all four words; {_MORE}")
     ranks = answer_ranks(vectors.unit[:restrict_vocab], questions)
     parts = np.split(ranks, np.cumsum([len(rows) for rows in found])[:-1])
     scores = []
@@ -108,7 +99,7 @@ def evaluate_analogy(vectors, path, name=None, restrict_vocab=None, half=None, c
     )
 
 
-def evaluate_word_analogies(vectors, path, restrict_vocab, case_insensitive, dummy4unknown):
+def evaluate_word_analogies(vectors, path, restrict_vocab=300_000, case_insensitive=True, dummy4unknown=False):
     """Answer questions as gensim does; see `Vectors.evaluate_word_analogies`."""
     find, rows = gensims_lookup(vectors, restrict_vocab, case_insensitive)
     places = np.zeros(len(vectors), np.int64)
@@ -128,17 +119,13 @@ def evaluate_word_analogies(vectors, path, restrict_vocab, case_insensitive, dum
     total = {key: [question for section in sections for question in section[key]] for key in ("correct", "incorrect")}
     answered = len(total["correct"]) + len(total["incorrect"])
     if not answered:
-        raise InputError(
-            f"{path}: no question has vectors for all four words; train on more text or with a larger vocabulary"
-        )
+        raise InputError(f"{path}: no question has vectors for all four words; {_MORE}")
     return len(total["correct"]) / answered, [*sections, {"section": "Total accuracy", **total}]
 
 
 def answer_ranks(unit, questions):
-    """Return how many words are better answers than the right one, the question's three words left out, int64 (n,).
-
-    Scores are compared in double precision; of equally good words the one in the lower row comes first. An answer that
-    is one of its question's own words has the rank `NEVER`.
+    """Return how many words are better answers than the right one, the question's three words left out, int64 (n,);
+    `NEVER` for an answer that is one of them. Of equally good words the one in the lower row comes first.
 
     unit : float32, (n_words, dim), vectors at length one; questions : int, (n, 4), rows of a, b, c and d
     """
@@ -168,8 +155,7 @@ def _total(kind, scores, parts):
 def read_questions(path):
     """Read analogy questions: list of (section, list of four-tuples of str), from lines ``: section`` and four words.
 
-    Lines that start with ``//`` are comments. Questions before the first section line form a section ``questions``.
-    InputError, with file and line, if the file is missing, a line has not four words, or there is no question.
+    Lines that start with ``//`` are comments; questions before the first section form one, ``questions``.
     """
     sections = []
     for number, line in read_lines(path):
@@ -183,10 +169,9 @@ def read_questions(path):
             continue
         words = line.split()
         if len(words) != 4:
-            raise InputError(
-                f"{path}:{number}: expected four words or ': section', found {len(words)} "
-                f"word{'s' * (len(words) != 1)} ({line.strip()[:40]!r}); correct or remove the line"
-            )
+            found = f"{len(words)} word{'s' * (len(words) != 1)} ({line.strip()[:40]!r})"
+            expected = f"{path}:{number}: expected four words or ': section'"
+            raise InputError(f"{expected}, found {found}; correct or remove the line")
         if not sections:
             sections.append(("questions", []))
         sections[-1][1].append(tuple(words))

@@ -23,23 +23,15 @@ from ...ground.errors import InputError, W2vnegError
 from .folding import with_users
 from .metrics import METRICS
 from .ranking import KS, evaluate_ranking
-from .scores import (
-    SlimScores,
-    are_items_of_one_kind,
-    cooccurrence_scores,
-    fused_weight,
-    popularity_scores,
-    scores_of,
-)
+from .scores import SlimScores, are_items_of_one_kind, cooccurrence_scores, fused_weight, popularity_scores, scores_of
 
 MODEL, POPULARITY, COOCCURRENCE, SLIM = "model", "popularity", "item-item co-occurrence", "slim"
 
 
 @dataclass(frozen=True)
 class Coverage:
-    """What a file of pairs had for a model: files : list of str; read : int, rows; unknown : int, rows with an item
-    that the model does not know; evaluated : float, share of the rows without them; weight : float, share of the weight
-    columns : tuple of str, which columns of the first file were read as what, in words
+    """What files of pairs had for a model: read, unknown : int, rows, and those with an item that it does not know;
+    evaluated, weight : float, share of the rows without them, and of the weight; columns : how the first file was read
     """
 
     files: list
@@ -53,8 +45,7 @@ class Coverage:
 @dataclass(frozen=True)
 class RankingEvaluation:
     """results : dict of str -> RankingResult, of the model and of each baseline, by the names above
-    test : Coverage; known : Coverage of what was left out of the catalogue, or None
-    train : Coverage of what the baselines counted, or None if popularity is by the counts of the model's vocabulary
+    test, known, train : Coverage of what was ranked, left out of the catalogue, and counted by the baselines; or None
     options : dict of what was asked for; missing : dict of baseline -> why it is not there
     own_known : bool, what the users of the model had in training was left out of the catalogue
     """
@@ -85,34 +76,21 @@ class RankingEvaluation:
 
 
 def evaluate_with_baselines(
-    model,
-    test,
-    *,
-    exclude_known=None,
-    train=(),
-    ks=KS,
-    samples=100,
-    bootstrap=1000,
-    seed=1,
-    baselines=True,
-    score="raw",
-    fold_in=None,
-    rank_itself=False,
+    model, test, *, exclude_known=None, train=(), baselines=True, score="raw", fold_in=None, rank_itself=False, **asked
 ):
     """Rank held-out pairs with a model and with baselines; returns a `RankingEvaluation`.
 
-    Tables are str, Path, a sequence of them, a table in memory or Input; see `evaluate_ranking`, `scores_of` for the
-    rest.
+    Tables are str, Path, a sequence of them, a table in memory or Input.
 
     test : table, pairs (item, target[, weight]) that were not trained on
     exclude_known : table, optional, pairs to leave out of each centre's catalogue, as a rule the training part. None:
         what the users of the model had in training; () leaves nothing out.
-    train : table, what the baselines count; what `exclude_known` says if left out. Without either there is only
-        popularity, by the counts of the model's vocabulary.
-    fold_in : table, optional, (user, item) of users whom training did not see: their vectors are made of these items
-        (`folding.fold_in`), which are left out of their catalogue
+    train : table, what the baselines count, if not `exclude_known`; without either popularity is the model's counts
+    fold_in : table, optional, (user, item), from which `folding.fold_in` makes users' vectors; left out of their lists
     rank_itself : bool, among items of one kind, the centre is a rival of its own targets, as in the papers
+    asked : ks, samples, bootstrap, seed of `evaluate_ranking`; for score see `scores_of`
     """
+    asked = {"ks": KS, "samples": 100, "bootstrap": 1000, "seed": 1} | asked
     train = _as_paths(train)
     model, _, shown, _ = with_users(model, fold_in)
     held, tested = _read(_as_paths(test), model)
@@ -121,19 +99,9 @@ def evaluate_with_baselines(
     counted, learnt = (known, left_out) if not train else _matrix(train, model)
     known, counted = _together(known, shown), counted if counted is None else _together(counted, shown)
     seen = model.vocab_out.counts if counted is None else np.asarray(counted.sum(axis=0)).ravel()
-    options = {"ks": list(ks), "samples": samples, "bootstrap": bootstrap, "seed": seed, "score": score}
-    rank = partial(
-        evaluate_ranking,
-        pairs=held,
-        n_targets=len(model.vocab_out),
-        ks=ks,
-        known=known,
-        one_kind=are_items_of_one_kind(model) and not rank_itself,
-        samples=samples,
-        bootstrap=bootstrap,
-        seed=seed,
-        counts=seen,
-    )
+    one_kind = are_items_of_one_kind(model) and not rank_itself
+    options = {"pairs": held, "n_targets": len(model.vocab_out), "known": known, "counts": seen, "one_kind": one_kind}
+    rank = partial(evaluate_ranking, **options, **asked)
     logits = fused_weight(score) is None and not hasattr(model, "scoring")
     results, missing = {MODEL: rank(scores_of(model, score), logits=logits)}, {}
     if baselines:
@@ -146,15 +114,15 @@ def evaluate_with_baselines(
             results[name] = rank(scores, logits=False)
         except InputError as error:  # nobody has two items, too many have, or none is known
             missing[name] = str(error)
-    return RankingEvaluation(results, tested, left_out, learnt, options, missing, own and model.known is not None)
+    asked |= {"ks": list(asked["ks"]), "score": score}
+    return RankingEvaluation(results, tested, left_out, learnt, asked, missing, own and model.known is not None)
 
 
 def read_known(files, model, more=None, tell=None):
     """Return known pairs as CSR, float64 (n_in, n_out), weights of the same pair summed; None if there are none.
 
     files : path, sequence of them, table in memory or Input; None: what the users of the model had in training
-    more : csr_matrix of the same shape, optional, to be added
-    tell : callable, optional, called with a line that says which columns were read as what
+    more : csr_matrix, optional, to be added; tell : callable, optional, called with a line on how columns were read
     """
     if files is None:
         if tell is not None and model.known is None and more is None and model.vocab_out is not model.vocab:

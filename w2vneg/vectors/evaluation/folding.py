@@ -48,8 +48,7 @@ class Folded(NamedTuple):
 def fold_in(model, pairs):
     """Give vectors to users, from what they have; others stay as they are. Returns `Folded`.
 
-    pairs : path, or table in memory, of (user, item[, weight]); users may be known to the model or not, items that it
-        does not know are left out
+    pairs : path, or table in memory, of (user, item[, weight]); unknown items are left out, users may be unknown
 
     ConfigError if the model has items of one kind, or its scores are no dot products; InputError if the table cannot be
     read, or has not one known item.
@@ -69,7 +68,9 @@ def fold_in(model, pairs):
     if has is not None:
         stays = np.ones(shape[0], np.float32)
         stays[users] = 0.0
-        has = ones_of(scipy.sparse.diags(stays) @ _moved(has, places, shape) + known.sign())
+        had = has.tocoo()
+        moved = scipy.sparse.coo_matrix((had.data, (places[had.row], had.col)), shape).tocsr()
+        has = ones_of(scipy.sparse.diags(stays) @ moved + known.sign())
     if hasattr(model, "joined_by"):  # it needs no vectors
         return Folded(model.joined_by(vocab, has), users, known, strange)
     vectors = np.zeros((len(vocab), config.dim), np.float32)
@@ -86,20 +87,12 @@ def _check(model, vectors=True):
         if vectors:
             raise ConfigError("a slim model has no vectors; ask recommend with new_user=True for a list")
     elif LOSSES[model.config.loss.name].paths or model.config.absolute_softmax:
-        raise ConfigError(
-            f"new users are folded in by dot products, and those of loss {model.config.loss.name} are none"
-        )
+        raise ConfigError(f"new users are folded in by dot products; scores of loss {model.config.loss.name} are none")
 
 
 def with_users(model, pairs):
     """Return `fold_in`'s answer; the model itself without pairs."""
     return Folded(model, None, None, []) if pairs is None else fold_in(model, pairs)
-
-
-def _moved(matrix, places, shape):
-    """Return a sparse matrix whose rows have got other numbers."""
-    entries = matrix.tocoo()
-    return scipy.sparse.coo_matrix((entries.data, (places[entries.row], entries.col)), shape).tocsr()
 
 
 def user_vector(model, items, user=None):
@@ -129,9 +122,8 @@ def ids_of_items(model, items):
 
 
 def user_vectors(model, has, start=None):
-    """Return the vectors of users, float32 (n, dim), from the items that they have.
+    """Return the vectors of users, float32 (n, dim), from `has`, csr_matrix, (n, n_out), weights of an item or more.
 
-    has : csr_matrix, (n, n_out), weights of what each has, one item at least
     start : float32, (n, dim), optional, vectors near those that are sought: one step leads from there
     """
     loss = _Loss(model)
@@ -161,8 +153,12 @@ class _Loss:
         if strength:
             mean, precision, self.power = np.zeros(config.dim), strength * np.eye(config.dim), config.l2_power
         else:
-            mean, inverse = _prior(model.vectors_in.astype(np.float64))
-            precision, self.power = _PRIOR * inverse, 0.0
+            users = model.vectors_in.astype(np.float64)
+            mean = users.mean(axis=0)
+            away = users - mean
+            covariance = away.T @ away / len(users)
+            ridge = _RIDGE * max(np.trace(covariance) / len(mean), np.finfo(np.float32).tiny)
+            precision, self.power = _PRIOR * np.linalg.inv(covariance + ridge * np.eye(len(mean))), 0.0
         self.mean, self.precision = mean.astype(np.float32), precision.astype(np.float32)
         self.log_noise = np.float32(0.0) if log_noise is None else log_noise.astype(np.float32)
         self.out = model.vectors_out if factor == 1.0 else np.float32(factor) * model.vectors_out
@@ -192,7 +188,7 @@ class _Loss:
         return x
 
     def _at(self, x, pull, sizes, prior):
-        """Return the losses at `x`, (n, 1), and each target's chance, (n, n_out)."""
+        """Return the losses at `x`, (n, 1), and chances, (n, n_out)."""
         scores = x @ self.out.T + self.log_noise
         top = scores.max(axis=1, keepdims=True)
         np.exp(scores - top, out=scores)
@@ -219,12 +215,3 @@ def _conjugate_gradients(times, right):
         size, before = _dot(rest, rest), size
         way = rest + size / np.maximum(before, _TINY) * way
     return found
-
-
-def _prior(users):
-    """Return the mean of the trained users' vectors and the inverse of their covariance."""
-    centre = users.mean(axis=0)
-    away = users - centre
-    covariance = away.T @ away / len(users)
-    ridge = _RIDGE * max(np.trace(covariance) / len(centre), np.finfo(np.float32).tiny)
-    return centre, np.linalg.inv(covariance + ridge * np.eye(len(centre)))

@@ -33,9 +33,8 @@ NULL = (DEGREES, NEIGHBOURS)
 class ClassesResult(Result):
     """How well labels are predicted.
 
-    shares : dict of float -> dict of str -> (float, float), by share of training: micro and macro F1 of the vectors,
-        null_micro and null_macro of the null model, each with mean and standard deviation over draws
-    nodes, labels : int, that took part; labels_a_node : float
+    shares : dict of share of training -> dict of figure -> (mean, standard deviation) over draws: micro and macro F1 of
+        the vectors, null_micro and null_macro of the null model
     unknown : int, labelled nodes without a vector; seeds : int, draws
     """
 
@@ -51,13 +50,13 @@ def evaluate_classes(vectors, labels, *, shares=SHARES, seeds=10, seed=1):
     """Predict the labels of nodes from their vectors; returns a `ClassesResult`.
 
     labels : str, Path or table in memory, a node and a label a row; a node with several labels has as many rows
-    shares : sequence of float, in (0, 1), of the labelled nodes, for training
-    seeds : int, at least 1, draws of the training nodes for each share
+    shares : sequence of float, in (0, 1), of the labelled nodes, for training; seeds : int, draws of these
 
     InputError if the file cannot be read, has one label, or too few of its nodes have a vector; ConfigError if a share
     is out of range.
     """
-    score = _sklearn("metrics").f1_score
+    score, linear = _sklearn("metrics").f1_score, _sklearn("linear_model").LogisticRegression
+    several = _sklearn("multiclass").OneVsRestClassifier
     if not all(0 < share < 1 for share in shares):
         raise ConfigError(f"shares of training must be above 0 and below 1, not {', '.join(map(str, shares))}")
     read = encode_input(Input("pairs", labels, rectangular=True))
@@ -68,10 +67,8 @@ def evaluate_classes(vectors, labels, *, shares=SHARES, seeds=10, seed=1):
     truth = truth[:, used]
     x = vectors.matrix[rows[rows >= 0]]
     if truth.shape[1] < 2 or not all(0 < round(share * len(x)) < len(x) for share in shares):
-        raise InputError(
-            f"{labels}: {len(x):,} of {len(rows):,} labelled {vectors.noun}s have a vector, with "
-            f"{truth.shape[1]} labels; that is too little to train and to test on"
-        )
+        found = f"{len(x):,} of {len(rows):,} labelled {vectors.noun}s have a vector, with {truth.shape[1]} labels"
+        raise InputError(f"{labels}: {found}; that is too little to train and to test on")
     found = {}
     for share in shares:
         runs = {}
@@ -79,7 +76,11 @@ def evaluate_classes(vectors, labels, *, shares=SHARES, seeds=10, seed=1):
             order = np.random.default_rng([seed, number]).permutation(len(x))
             train, test = np.split(order, [round(share * len(x))])
             null = np.tile(truth[train].mean(0), (len(test), 1))
-            for who, chances in (("", _chances(x[train], truth[train], x[test])), ("null_", null)):
+            model = several(linear(max_iter=1000))  # a logistic regression a label
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "Label .* present in all training|Label not .* is present")
+                fitted = model.fit(x[train], truth[train]).predict_proba(x[test])
+            for who, chances in (("", fitted), ("null_", null)):
                 chosen = _chosen(chances, truth[test])
                 for way in ("micro", "macro"):
                     f1 = score(truth[test], chosen, average=way, zero_division=0)
@@ -97,14 +98,6 @@ def _spread(found):
     return {name: (float(np.mean(one)), float(np.std(one))) for name, one in found.items()}
 
 
-def _chances(x, truth, x_test):
-    """Return the chance of each label, (n_test, n_labels), by a logistic regression a label."""
-    linear, several = _sklearn("linear_model").LogisticRegression, _sklearn("multiclass").OneVsRestClassifier
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Label .* present in all training|Label not .* is present")
-        return several(linear(max_iter=1000)).fit(x, truth).predict_proba(x_test)
-
-
 def _chosen(chances, truth):
     """Return for each node as many labels as it has, the likeliest: ndarray, bool."""
     ranks = np.argsort(np.argsort(-chances, axis=1, kind="stable"), axis=1, kind="stable")
@@ -115,9 +108,9 @@ def _chosen(chances, truth):
 class LinksResult(Result):
     """How well edges are separated from pairs without one.
 
-    auc, ap : dict of str -> (float, float), by score: mean and standard deviation over draws of pairs without an edge
-    edges : int, held-out edges that were ranked; fitted_on : int, edges of the development part
-    unknown : int, rows of the held-out file with a node that has no vector; seeds : int, draws
+    auc, ap : dict of score -> (mean, standard deviation) over draws of pairs without an edge
+    edges, fitted_on : int, edges that were ranked, and of the development part; unknown : int, rows of the held-out
+        file with a node that has no vector; seeds : int, draws
     """
 
     auc: dict
@@ -132,9 +125,8 @@ def evaluate_links(vectors, test, *, train, valid=None, seeds=5, seed=1):
     """Separate held-out edges from pairs of nodes without an edge; returns a `LinksResult`.
 
     test, train, valid : str, Path or table in memory, edges, as `data.encoded.read_pairs_file` reads pairs: those that
-        are ranked, those that vectors were trained on, and those that the regressions are fitted on; without `valid`
-        none are
-    seeds : int, at least 1, draws of pairs without an edge
+        are ranked, that vectors were trained on, and that the regressions are fitted on; without `valid` none are
+    seeds : int, draws of pairs without an edge
 
     InputError if a file cannot be read, or the graph has too few pairs without an edge.
     """

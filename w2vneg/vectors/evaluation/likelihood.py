@@ -30,10 +30,8 @@ class LikelihoodResult(Result):
 
 
 def window_pairs(ids, offsets, window):
-    """Return the distinct pairs of words at most `window` apart in one sentence, and how often each occurs.
-
-    ids : int32, (n_tokens,); offsets : int64, (n_sentences + 1,)
-    Returns centres, contexts and counts, int64, (n_pairs,), sorted by centre.
+    """Return the distinct pairs of words at most `window` apart in one sentence, and how often each occurs: centres,
+    contexts and counts, int64, (n_pairs,), sorted by centre.
     """
     ids = np.asarray(ids, np.int64)
     sentence = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
@@ -48,9 +46,8 @@ def window_pairs(ids, offsets, window):
 
 
 def evaluate_likelihood(score, corpus, window):
-    """Normalise a model's scores and evaluate them on held-out text; returns a `LikelihoodResult`.
+    """Normalise a model's scores (see `scores`) and evaluate them on held-out text; returns a `LikelihoodResult`.
 
-    score : function, of int (b,) to float (b, n_vocab), scores of all targets for some centres; see `scores.scores_of`
     corpus : EncodedCorpus, by the model's vocabulary, not part of what was trained on; InputError if it has no pair
     """
     centres, contexts, counts = window_pairs(corpus.ids, corpus.offsets, window)

@@ -10,10 +10,9 @@ from ...ground.files.bounded import read_text
 
 
 class Result:
-    """What an evaluator found; its subclasses are dataclasses."""
+    """What an evaluator found; its subclasses are dataclasses, and `as_dict` what `json` can write."""
 
     def as_dict(self):
-        """Return the result as a dict that `json` can write."""
         return asdict(self)
 
 
@@ -30,7 +29,7 @@ def read_lines(path):
 class Lookup:
     """Finds the rows of a question's words: as they are written, then (with ``case="lower"``) lower-cased.
 
-    vectors : Vectors; case : {"lower", "exact"}; limit : int or None, words in later rows count as unknown
+    case : {"lower", "exact"}; limit : int or None, words in later rows count as unknown
     lowered, unknown : set of str, the words that were found in lower case only, and those that were not found
     """
 
@@ -42,7 +41,6 @@ class Lookup:
         self.lowered, self.unknown = set(), set()
 
     def __call__(self, word):
-        """Return the word's row, or -1."""
         row = self._row(word)
         if row < 0 and self._lower and (row := self._row(word.lower())) >= 0:
             self.lowered.add(word)

@@ -24,11 +24,10 @@ class RankingMetric:
 
     sums : callable, (`ranking.Block`), or (Block, k) if `at_k` -> float64 (n_centres,), sums over each centre's pairs,
         of which the figure is a mean; None where that is not known
-    title : str, what people call it, with {k} for a k
+    title : str, what people call it, with {k} for a k; form : str, how it is printed
     at_k : bool, there is one for each length of list; by_pair : bool, a mean over pairs by weight, not over centres
     sign : int, 1 where more is better, −1 where less is, 0 where no model is compared by it
-    chosen_as : str, what ``--metric`` calls it; empty if runs are not chosen by it
-    of_mean : callable, makes the figure of the mean; form : str, how it is printed
+    chosen_as : str, what ``--metric`` calls it, if runs are chosen by it; of_mean : callable, the figure of the mean
     """
 
     sums: Callable
@@ -41,7 +40,6 @@ class RankingMetric:
     form: str = ".4f"
 
     def full(self, name, k):
-        """Return its full name, such as ``"precision@5"``, where its own is `name`."""
         return f"{name}@{k}" if self.at_k else name
 
 
@@ -56,79 +54,21 @@ class TieGroups:
     Of the equal scores of one centre, t in all and h of them held out, with a others above them, every order is as
     likely as any other. So a held-out one stands at each of the places a + 1 … a + t with chance 1 / t.
 
-    Parameters: row : int64, (n,), which centre each held-out target is of; above, equal : int64, (n,), targets that
-    score higher, and others that score the same; n_centres : int
-    Attributes: row, above, total, held, before : int64, (n_groups,), by centre and then by falling score: the centre,
-    targets above, equal ones in all, held-out ones among them, and held-out ones above
+    row, above, total, held, before : int64, (n_groups,), by centre and then by falling score: the centre, targets above
+    (a), equal ones in all (t), held-out ones among them (h), and held-out ones above
     """
 
-    def __init__(self, row, above, equal, n_centres):
-        width = int(above.max(initial=0)) + 1
-        keys, first, self.held = np.unique(row * width + above, return_index=True, return_counts=True)
-        self.row, self.above, self.total = keys // width, keys % width, equal[first] + 1
-        so_far = np.cumsum(self.held)
-        self._n = n_centres
-        self.relevant = self._sum(self.held)  # float64, (n_centres,)
-        self.before = so_far - self.held - (np.cumsum(self.relevant) - self.relevant).astype(np.int64)[self.row]
+    def __init__(self, block):
+        width = int(block.above.max(initial=0)) + 1
+        keys, first, self.held = np.unique(block.row * width + block.above, return_index=True, return_counts=True)
+        self.row, self.above, self.total = keys // width, keys % width, block.equal[first] + 1
+        self._n = block.n_centres
+        so_far, relevant = np.cumsum(self.held), block.relevant
+        self.before = so_far - self.held - (np.cumsum(relevant) - relevant).astype(np.int64)[self.row]
 
-    def _sum(self, values):
+    def sum(self, values):
+        """Return sums over each centre's groups, float64 (n_centres,)."""
         return np.bincount(self.row, values, self._n)
-
-    def hit_rate(self, k):
-        """Return the chance that any held-out target is among the k best, float64 (n_centres,).
-
-        Of a group at the border s still come in: a draw without replacement, which misses with chance
-        C(t − h, s) / C(t, s).
-        """
-        rate = (self._sum(self.above + self.total <= k) > 0).astype(np.float64)
-        border = (self.above < k) & (self.above + self.total > k)
-        t, h, s = self.total[border], self.held[border], k - self.above[border]
-        possible = t - h >= s
-        rest = np.where(possible, t - h, s)
-        missed = gammaln(rest + 1) - gammaln(rest - s + 1) - gammaln(t + 1) + gammaln(t - s + 1)
-        row = self.row[border]
-        rate[row] = np.maximum(rate[row], 1.0 - possible * np.exp(missed))
-        return rate
-
-    def average_precision(self, k):
-        """Return Σ_{j ∈ top_k ∩ R} (held-out ones up to j's place) / (j's place), divided by min(k, |R|).
-
-        At place a + m of its group, one finds the b held-out ones before the group, itself, and of the m − 1 others a
-        share of (h − 1) / (t − 1). With g this share and c = b + 1, the sum over m ≤ M = min(t, k − a) is
-
-            Σ (c + g (m − 1)) / (a + m) = g M + (c − g (a + 1)) (H(a + M) − H(a))        H the harmonic numbers
-        """
-        a, t, h = self.above, self.total, self.held
-        share = (h - 1) / np.maximum(t - 1, 1)
-        inside = np.clip(k - a, 0, t)
-        sums = share * inside + (self.before + 1 - share * (a + 1)) * (digamma(a + inside + 1.0) - digamma(a + 1.0))
-        return self._sum(h * sums / t) / np.minimum(k, self.relevant)
-
-    def reciprocal_rank(self):
-        """Return 1 / place of the best held-out target, float64 (n_centres,).
-
-        It is of the first group, and at its place m with chance C(t − m, h − 1) / C(t, h).
-        """
-        best = np.unique(self.row, return_index=True)[1]
-        groups = np.stack([self.above[best], self.total[best], self.held[best]])
-        cases, which = np.unique(groups, axis=1, return_inverse=True)
-        values = np.empty(cases.shape[1])
-        for n, (a, t, h) in enumerate(cases.T.tolist()):
-            m = np.arange(1.0, t - h + 2)
-            chance = gammaln(t - m + 1) - gammaln(h) - gammaln(t - m - h + 2)
-            chance -= gammaln(t + 1) - gammaln(h + 1) - gammaln(t - h + 1)
-            values[n] = (np.exp(chance) / (a + m)).sum()
-        return values[which.ravel()]
-
-    def auc(self, size):
-        """Return how often a held-out target is above one that is not held out, equal ones half, float64 (n_centres,).
-
-        size : int64, (n_centres,), of each centre's catalogue; ½ where all of it is held out
-        """
-        others = size - self.relevant
-        beaten_by = (self.above - self.before) + 0.5 * (self.total - self.held)
-        lost = self._sum(self.held * beaten_by) / np.maximum(self.relevant * others, 1)
-        return np.where(others > 0, 1.0 - lost, 0.5)
 
 
 @metric("mpr", "MPR", by_pair=True, chosen_as="mpr")
@@ -154,13 +94,26 @@ def _mpr_sampled(block):
 @metric("auc", "AUC")
 def _auc(block):
     """How often a target of R_i is above one that is not held out, equal ones half."""
-    return block.ties.auc(block.size)
+    ties, others = block.ties, block.size - block.relevant
+    beaten_by = (ties.above - ties.before) + 0.5 * (ties.total - ties.held)
+    lost = ties.sum(ties.held * beaten_by) / np.maximum(block.relevant * others, 1)
+    return np.where(others > 0, 1.0 - lost, 0.5)
 
 
 @metric("mrr", "MRR")
 def _mrr(block):
     """1 / the best place of R_i, from 1 on, in the whole catalogue."""
-    return block.ties.reciprocal_rank()
+    ties = block.ties  # the first group of a centre has it, at its place m with chance C(t − m, h − 1) / C(t, h)
+    best = np.unique(ties.row, return_index=True)[1]
+    groups = np.stack([ties.above[best], ties.total[best], ties.held[best]])
+    cases, which = np.unique(groups, axis=1, return_inverse=True)
+    values = np.empty(cases.shape[1])
+    for n, (a, t, h) in enumerate(cases.T.tolist()):
+        m = np.arange(1.0, t - h + 2)
+        chance = gammaln(t - m + 1) - gammaln(h) - gammaln(t - m - h + 2)
+        chance -= gammaln(t + 1) - gammaln(h + 1) - gammaln(t - h + 1)
+        values[n] = (np.exp(chance) / (a + m)).sum()
+    return values[which.ravel()]
 
 
 @metric("likelihood", "likelihood", by_pair=True, chosen_as="likelihood", form=".3e")
@@ -202,7 +155,16 @@ def _recall(block, k):
 @metric("hit_rate", "hit rate@{k}", at_k=True)
 def _hit_rate(block, k):
     """1 if top_k and R_i meet, else 0."""
-    return block.ties.hit_rate(k)
+    ties = block.ties
+    rate = (ties.sum(ties.above + ties.total <= k) > 0).astype(np.float64)
+    border = (ties.above < k) & (ties.above + ties.total > k)
+    t, h, s = ties.total[border], ties.held[border], k - ties.above[border]
+    possible = t - h >= s  # of the t at the border s come in: a draw that misses with chance C(t − h, s) / C(t, s)
+    rest = np.where(possible, t - h, s)
+    missed = gammaln(rest + 1) - gammaln(rest - s + 1) - gammaln(t + 1) + gammaln(t - s + 1)
+    row = ties.row[border]
+    rate[row] = np.maximum(rate[row], 1.0 - possible * np.exp(missed))
+    return rate
 
 
 @metric("ndcg", "NDCG@{k}", at_k=True, chosen_as="ndcg")
@@ -219,7 +181,15 @@ def _ndcg(block, k):
 def _map(block, k):
     """Σ_{j ∈ top_k ∩ R_i} (held-out ones among the first p_j) / p_j, divided by min(k, |R_i|); p_j is j's place from 1
     on."""
-    return block.ties.average_precision(k)
+    # At place a + m of its group, one finds the b held-out ones before the group, itself, and of the m − 1 others a
+    # share of g = (h − 1) / (t − 1). With c = b + 1 and H the harmonic numbers, the sum over m ≤ M = min(t, k − a) is
+    #     Σ (c + g (m − 1)) / (a + m) = g M + (c − g (a + 1)) (H(a + M) − H(a))
+    ties = block.ties
+    a, t, h = ties.above, ties.total, ties.held
+    share = (h - 1) / np.maximum(t - 1, 1)
+    inside = np.clip(k - a, 0, t)
+    sums = share * inside + (ties.before + 1 - share * (a + 1)) * (digamma(a + inside + 1.0) - digamma(a + 1.0))
+    return ties.sum(h * sums / t) / np.minimum(k, block.relevant)
 
 
 @metric("coverage", "coverage@{k}", at_k=True, sign=0)

@@ -28,13 +28,11 @@ class RankingResult:
 
     figures : dict of name -> float, or dict of k -> float; None where it is not known (likelihoods of scores that are
         no logits, mpr_sampled without samples), empty for novelty where nothing was counted
-    intervals : dict of name -> (low, high), 95 %, for every figure ("precision@5") but coverage, no mean; empty without
-        bootstrap, and for a single centre
+    intervals : dict of name -> (low, high), 95 %, of every mean ("precision@5"); none without bootstrap, of one
     pairs : float, their weights' sum; distinct_pairs, centres : int; targets : int, in the catalogue
     known_left_out : bool; known_held_out : int, pairs both known and held out, which stay in the catalogue
-    tenths : list of dict, of the most popular tenth of all targets, the next one, …: "pairs", the share of held-out
-        pairs whose target it has, and "precision", dict of k -> how often these are among the k best, None of no pair;
-        empty where nothing was counted
+    tenths : list of dict, from the most popular tenth of all targets on: "pairs", the share of held-out pairs whose
+        target it has, "precision", dict of k -> how often these are among the k best; empty where nothing was counted
     """
 
     figures: dict
@@ -83,17 +81,15 @@ def evaluate_ranking(
     """Rank the held-out targets of every centre among the whole catalogue; returns a `RankingResult`.
 
     scores : callable, int64 (b,) centre ids -> float32 or float64 (b, n_targets); see `scores`
-    pairs : (centres, targets, weights), int (n,), int (n,), float (n,), held out; the same pair twice counts as one of
-        both weights, one of weight 0 is none
-    known : scipy.sparse matrix, (n_centres, n_targets), optional, pairs to leave out of the catalogue (those trained
-        on); a held-out pair among them stays in
+    pairs : (centres, targets, weights), int, int and float, (n,), held out; weights of the same pair are summed
+    known : scipy.sparse matrix, (n_centres, n_targets), optional, pairs to leave out of the catalogue, if not held out
     one_kind : bool, centres are targets, too, and none is a rival of its own targets
     logits : bool, the scores are logits, so that likelihoods mean something
-    samples, bootstrap, seed : int, targets j' drawn for each pair for the sampled MPR, and resamples of the centres for
-        the intervals; 0 for none; the same centres and seed are resampled alike, whatever the scores
+    samples, bootstrap : int, targets drawn for each pair for the sampled MPR, and resamples of the centres for the
+        intervals, alike for the same centres and seed, whatever the scores; 0 for none
     counts : (n_targets,), optional, how often each target was seen in training, for novelty
-    each : callable, optional, called with every block's centres, int (b,), and what figures are made of: dict of
-        "ndcg@10" -> float64 (b,), the figures of each centre where they are means over centres
+    each : callable, optional, called with every block's centres, int (b,), and the sums of each: "ndcg@10" ->
+        float64 (b,), which are the figures of each centre where they are means over centres
 
     InputError if there is no pair, or scores are no finite numbers. ConfigError if a k is below 1, a weight negative,
     there are fewer than two targets, or known pairs are of another catalogue.
@@ -112,22 +108,24 @@ def evaluate_ranking(
         groups = for_groups.permutation(groups) % _GROUPS
     table = {}  # figure -> float64 (groups,), sums over the centres of each group
     rows = max(1, _SCORES // n_targets)
-    lists = _Lists(ks, n_targets, counts)
-    tenths = None if counts is None else _Tenths(ks, counts)
+    catalogue = _Catalogue(ks, n_targets, counts)
     for start in range(0, len(centres), rows):
         part = slice(start, start + rows)
         block = Block(scores(centres[part]), centres[part], held, known_in, logits, samples, for_samples)
-        block.novelty = lists.look(block.scores)
-        if tenths is not None:
-            tenths.add(block)
+        block.novelty = catalogue.add(block)
         found = _sums(block, ks)
         if each is not None:
             each(centres[part], found)
         for name, sums in found.items():
             total = table.setdefault(name, np.zeros(groups.max() + 1))
             total += np.bincount(groups[part], sums, len(total))
+    means = {name: float(value[0]) for name, value in _means(table, np.ones((1, groups.max() + 1))).items()}
+    figures = {
+        name: {k: means[f"{name}@{k}"] for k in ks if f"{name}@{k}" in means} if METRICS[name].at_k else means.get(name)
+        for name in METRICS
+    }
     return RankingResult(
-        figures=_figures(table, ks) | {"coverage": lists.coverage()},
+        figures=figures | {"coverage": catalogue.coverage()},
         pairs=float(held.data.sum()),
         distinct_pairs=held.nnz,
         centres=len(centres),
@@ -135,7 +133,7 @@ def evaluate_ranking(
         known_left_out=known is not None,
         known_held_out=int(given_in.multiply(held.astype(bool)).nnz),
         intervals=_intervals(table, bootstrap, for_bootstrap),
-        tenths=[] if tenths is None else tenths.rows(),
+        tenths=catalogue.tenths(),
     )
 
 
@@ -165,7 +163,7 @@ class Block:
         self.size = scores.shape[1] - found.gone
         self.log_p = found.own - found.log_z[self.row]
         self.relevant = self.total(None)
-        self.ties = TieGroups(self.row, self.above, self.equal, self.n_centres)
+        self.ties = TieGroups(self)
 
     def total(self, values):
         """Return sums over each centre's pairs, float64 (b,), of values (n,); None counts them."""
@@ -179,28 +177,37 @@ class Block:
 def _sums(block, ks):
     """Return what every figure is made of: dict of name -> float64 (b,), sums over each centre's pairs."""
     sums = {"pairs": block.total(block.weight), "centres": np.ones(block.n_centres)}
-    for name in METRICS:
-        one = METRICS[name]
+    for name, one in ((name, METRICS[name]) for name in METRICS):
         sums |= {f"{name}@{k}": one.sums(block, k) for k in ks} if one.at_k else {name: one.sums(block)}
     return {name: values for name, values in sums.items() if values is not None}
 
 
-class _Lists:
-    """The k best targets of each centre: which targets stand in any list, and how popular they are."""
+class _Catalogue:
+    """What is told of all targets together: who stands in any centre's list, and how well the popular ones do."""
 
     def __init__(self, ks, n_targets, counts):
         self._ks, self._best_place = ks, np.full(n_targets, n_targets)  # of each target in any list
-        self._bits = None
-        if counts is not None and np.sum(counts) > 0:
+        self._bits = self._tenth = None
+        if counts is not None:
             counts = np.asarray(counts, np.float64)
-            self._bits = -np.log2(np.where(counts > 0, counts, 0.5 * counts[counts > 0].min()) / counts.sum())
+            order = np.argsort(-counts, kind="stable")
+            self._tenth = np.empty(n_targets, np.int64)  # of equally popular targets by their ids
+            self._tenth[order] = 10 * np.arange(n_targets) // n_targets
+            self._pairs, self._found = np.zeros(10), {k: np.zeros(10) for k in ks}
+            if counts.sum() > 0:
+                self._bits = -np.log2(np.where(counts > 0, counts, 0.5 * counts[counts > 0].min()) / counts.sum())
 
-    def look(self, scores):
-        """Remember what the lists hold; return a function of k, the novelty of each centre's list, float64 (b,)."""
-        k = min(max(self._ks), scores.shape[1])
-        ids = best_of_rows(scores.astype(np.float32, copy=False), k).ids
+    def add(self, block):
+        """Count a block's lists; return a function of k, the novelty of each centre's list, float64 (b,), or None."""
+        k = min(max(self._ks), block.scores.shape[1])
+        ids = best_of_rows(block.scores.astype(np.float32, copy=False), k).ids
         listed = ids >= 0
         np.minimum.at(self._best_place, ids[listed], np.broadcast_to(np.arange(k), ids.shape)[listed])
+        if self._tenth is not None:
+            tenth = self._tenth[block.target]
+            self._pairs += np.bincount(tenth, block.weight, 10)
+            for one, found in self._found.items():
+                found += np.bincount(tenth, block.weight * block.inside(one), 10)
         if self._bits is None:
             return lambda k: None
         bits = np.cumsum(np.where(listed, self._bits[ids], 0.0), axis=1)
@@ -210,27 +217,13 @@ class _Lists:
     def coverage(self):
         return {k: float((self._best_place < k).mean()) for k in self._ks}
 
-
-class _Tenths:
-    """Held-out pairs by how popular their target is, in tenths of all targets; equally popular ones by their ids."""
-
-    def __init__(self, ks, counts):
-        order = np.argsort(-np.asarray(counts, np.float64), kind="stable")
-        self._tenth = np.empty(len(order), np.int64)
-        self._tenth[order] = 10 * np.arange(len(order)) // len(order)
-        self._pairs, self._found = np.zeros(10), {k: np.zeros(10) for k in ks}
-
-    def add(self, block):
-        tenth = self._tenth[block.target]
-        self._pairs += np.bincount(tenth, block.weight, 10)
-        for k, found in self._found.items():
-            found += np.bincount(tenth, block.weight * block.inside(k), 10)
-
-    def rows(self):
-        shares = self._pairs / self._pairs.sum()
+    def tenths(self):
+        if self._tenth is None:
+            return []
         found = {k: sums / np.where(self._pairs, self._pairs, 1.0) for k, sums in self._found.items()}
-        precision = [{k: float(means[n]) for k, means in found.items()} if shares[n] else None for n in range(10)]
-        return [{"pairs": share, "precision": own} for share, own in zip(shares.tolist(), precision, strict=True)]
+        precision = [{k: float(means[n]) for k, means in found.items()} if self._pairs[n] else None for n in range(10)]
+        shares = (self._pairs / self._pairs.sum()).tolist()
+        return [{"pairs": share, "precision": own} for share, own in zip(shares, precision, strict=True)]
 
 
 def _as_held(pairs, n_targets):
@@ -258,7 +251,7 @@ def _as_known(known, n_centres, n_targets):
 
 
 def _means(table, weights):
-    """Return every figure for some weights of the groups, float64 (r, groups): dict of name -> float64 (r,)."""
+    """Return every figure for weights of the groups, float64 (r, groups): dict of name -> float64 (r,)."""
     by_pair, by_centre = weights @ table["pairs"], weights @ table["centres"]
     means = {}
     for name, sums in table.items():
@@ -282,11 +275,3 @@ def _intervals(table, bootstrap, rng):
         low, high = np.quantile(np.concatenate([part[name] for part in parts]), (0.025, 0.975))
         intervals[name] = (float(low), float(high))
     return intervals
-
-
-def _figures(table, ks):
-    means = {name: float(value[0]) for name, value in _means(table, np.ones((1, len(table["centres"])))).items()}
-    return {
-        name: {k: means[f"{name}@{k}"] for k in ks if f"{name}@{k}" in means} if METRICS[name].at_k else means.get(name)
-        for name in METRICS
-    }

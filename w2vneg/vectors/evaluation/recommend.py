@@ -26,9 +26,8 @@ _BLOCKS = 8  # or at least so many times what a thread takes at a time
 
 @dataclass(frozen=True, eq=False)
 class Recommendations:
-    """Lists of many centres.
+    """Lists of many centres, `queries`.
 
-    queries : list of str
     ids : int32, (n, k), rows of ``words`` (PackedStrings), the best first; −1 where a list has ended
     scores : float32, (n, k); −inf where a list has ended
     """
@@ -42,19 +41,16 @@ class Recommendations:
         return len(self.queries)
 
     def __iter__(self):
-        """Go through (query, list of (target, score))."""
         for query, ids, scores in zip(self.queries, self.ids.tolist(), self.scores.tolist(), strict=True):
             yield query, [(self.words[i], score) for i, score in zip(ids, scores, strict=True) if i >= 0]
 
 
 def recommend_blocks(model, centres, k, known=None, score="raw"):
-    """Yield the best targets of one block of centres after the other.
+    """Yield the best targets of one block of centres after the other: centres, int (b,); ids and scores, (b, k), as in
+    `Recommendations`. ConfigError with k below 1, InputError if scores are no numbers.
 
     centres : ndarray, int, (n,), ids, each asked for by itself; score : see `scores.scores_of`
     known : scipy.sparse.csr_matrix, (n_in, n_out), optional, targets to leave out for each centre
-
-    Yields centres, int (b,); ids, int32 (b, k); scores, float32 (b, k), as in `Recommendations`. ConfigError with k
-    below 1, InputError if scores are no numbers.
     """
     _check_k(k)
     score, n_targets = scores_of(model, score), len(model.vocab_out)
@@ -120,9 +116,7 @@ def recommend(model, seeds, k=10, known=None, score="raw"):
 
     Never a seed itself where centres and targets are one kind of thing.
 
-    seeds : str or sequence of str, names of centres; where centres and targets are of two kinds (users and items) they
-        are centres, too. A whole number is a name if there is one, else a row. UnknownNameError for one that is
-        unknown.
+    seeds : str or sequence of str, names of centres; a whole number is a name if there is one, else a row
     known : scipy.sparse matrix, (n_in, n_out), optional, targets left out for having been seen with any of the seeds
     score : see `scores.scores_of`
     """
@@ -168,11 +162,6 @@ def _check_k(k):
         raise ConfigError(f"k must be a whole number of at least 1, not {k!r:.60}")
 
 
-def ids_of(model, seeds):
-    """Return the rows of seeds, int64 (m,); a whole number that is no name is a row. UnknownNameError if unknown."""
-    return np.array([_id(model, seed) for seed in seeds], np.int64)
-
-
 def _named(vocab, given, lowercase):
     """Return a name as text (str): of a whole number that is no name the word in that row, as in `Vectors`."""
     name = str(given)
@@ -182,14 +171,17 @@ def _named(vocab, given, lowercase):
     return vocab.words[int(given)]
 
 
-def _id(model, name):
-    vocab, name = model.vocab, _named(model.vocab, name, model.config.lowercase)
-    word = as_word(name, model.config.lowercase)
-    if word in vocab:
-        return vocab.id(word)
-    if word in model.vocab_out:
-        hint = ", only an item of that name; ask for one of the users, which its vocab.tsv lists."
-    else:
-        hint = near_hint(name, vocab.words, "; its vocab.tsv lists what it knows.")
-    kind = "item" if model.vocab_out is vocab else "user"
-    raise UnknownNameError(f"the model does not know the {kind} {name!r}{hint}")
+def ids_of(model, seeds):
+    """Return the rows of seeds, int64 (m,); a whole number that is no name is a row. UnknownNameError if unknown."""
+    vocab, lowercase = model.vocab, model.config.lowercase
+    names = [_named(vocab, seed, lowercase) for seed in seeds]
+    words = [as_word(name, lowercase) for name in names]
+    ids = vocab.words.find_all(words).astype(np.int64)
+    for name, word, found in zip(names, words, ids.tolist(), strict=True):
+        if found < 0:
+            hint = near_hint(name, vocab.words, "; its vocab.tsv lists what it knows.")
+            if word in model.vocab_out:
+                hint = ", only an item of that name; ask for one of the users, which its vocab.tsv lists."
+            kind = "item" if model.vocab_out is vocab else "user"
+            raise UnknownNameError(f"the model does not know the {kind} {name!r}{hint}")
+    return ids

@@ -1,14 +1,10 @@
 """What is ranked: logits of a model, corrected if asked for, sparse regressions, and baselines that only count.
 
 A scoring function takes centre ids, int (b,), and returns the scores of all targets, float32 or float64 (b, V). The
-caller may change what it gets, and the next call may write over it.
-
-That of a model also has `tiles`, which goes through the same scores, float32, some targets at a time, and yields (first
-of these targets, their scores); threads may do so side by side. `rows` is how many centres to ask it for at once.
+caller may change what it gets, and the next call may write over it. That of a model is a `Scores`.
 """
 
 import math
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -68,10 +64,7 @@ def share_of(score):
     """Return λ (float) for "raw", "corrected" or a number; ConfigError for anything else."""
     if score in (RAW, CORRECTED):
         return float(score == CORRECTED)
-    try:
-        share = float(score)
-    except (TypeError, ValueError):
-        share = math.nan
+    share = _number(score)
     if not math.isfinite(share):
         raise ConfigError(f"score must be raw, corrected or a number, not {score!r:.40}")
     return share
@@ -81,13 +74,17 @@ def fused_weight(score):
     """Return W (float) of "slim+W", None for any other score; ConfigError if W is no number above 0."""
     if not str(score).startswith(FUSED):
         return None
-    try:
-        weight = float(str(score)[len(FUSED) :])
-    except ValueError:
-        weight = math.nan
+    weight = _number(str(score)[len(FUSED) :])
     if not 0 < weight < math.inf:
         raise ConfigError(f"score {score!r:.40} has no number above 0 behind slim+, as slim+0.1 has")
     return weight
+
+
+def _number(text):
+    try:
+        return float(text)
+    except (TypeError, ValueError):
+        return math.nan
 
 
 def are_items_of_one_kind(model):
@@ -97,26 +94,36 @@ def are_items_of_one_kind(model):
     return hasattr(model, "scoring") or not model.config.traversal.of_words
 
 
-class _Corrected:
+class Scores:
+    """The scoring function of a model. rows : int, how many centres to ask it for at once"""
+
+    rows = 256
+
+    def tiles(self, centres):
+        """Yield the same scores, float32, some targets at a time: (first of them, scores); by threads side by side."""
+        yield 0, self(centres).astype(np.float32, copy=False)
+
+
+class _Corrected(Scores):
     """factor · s + addend, of whole rows or tile by tile."""
 
     def __init__(self, score, factor, addend):
         self._score, self._factor, self._addend, self.rows = score, factor, addend, score.rows
 
-    def _apply(self, scores, addend):
-        scores *= self._factor
-        scores += addend
-        return scores
-
     def __call__(self, centres):
-        return self._apply(self._score(centres), self._addend)
+        scores = self._score(centres)
+        scores *= self._factor
+        scores += self._addend
+        return scores
 
     def tiles(self, centres):
         for first, scores in self._score.tiles(centres):
-            yield first, self._apply(scores, self._addend[first : first + scores.shape[1]])
+            scores *= self._factor
+            scores += self._addend[first : first + scores.shape[1]]
+            yield first, scores
 
 
-class PathScores:
+class PathScores(Scores):
     """The scoring function of a model along paths of a tree: log P of every target, which sum to one; float32.
 
         log P(j | x) = Σ_v log σ(±s_v) over the path to j = Σ_v log σ(s_v) − Σ_{v to the right} s_v
@@ -137,14 +144,9 @@ class PathScores:
         agreed = -np.logaddexp(np.float32(0.0), -logits)
         return np.ascontiguousarray((self.on_path @ agreed.T - self.to_right @ logits.T).T)
 
-    def tiles(self, centres):
-        yield 0, self(centres).astype(np.float32, copy=False)  # every node is on many paths
 
-
-class LogitScores:
+class LogitScores(Scores):
     """The scoring function of a model, float32: raw dot products, or their size for an absolute softmax."""
-
-    rows = 256
 
     def __init__(self, vectors_in, vectors_out, absolute=False):
         self.vectors_in, self.vectors_out, self.absolute = vectors_in, vectors_out, absolute
@@ -168,16 +170,11 @@ class LogitScores:
         return np.abs(scores, out=scores) if self.absolute else scores
 
 
-class FusedScores(NamedTuple):
+class FusedScores(Scores):
     """The scoring function of two models together, float32: scores of `slim` and `weight` times logits."""
 
-    items: Callable
-    logits: Callable
-    weight: np.float32
-
-    @property
-    def rows(self):
-        return min(self.items.rows, self.logits.rows)
+    def __init__(self, items, logits, weight):
+        self.items, self.logits, self.weight, self.rows = items, logits, weight, min(items.rows, logits.rows)
 
     def __call__(self, centres):
         scores = self.items(centres)
@@ -185,11 +182,8 @@ class FusedScores(NamedTuple):
             scores[:, first : first + logits.shape[1]] += self.weight * logits
         return scores
 
-    def tiles(self, centres):
-        yield 0, self(centres)
 
-
-class SlimScores:
+class SlimScores(Scores):
     """The scoring function of `fit_weights`: float32, one product of sparse matrices for all of `centres`."""
 
     def __init__(self, has, weights):
@@ -211,9 +205,6 @@ class SlimScores:
         """Return the scores of somebody who has what all of `centres` have, float64, (n,)."""
         return (self(centres) - self.weights.base).sum(axis=0, dtype=np.float64) + self.weights.base
 
-    def tiles(self, centres):
-        yield 0, self(centres)
-
 
 class Weights(NamedTuple):
     """items : csr_matrix, float32, (n, n), what having i adds to the score of j; base : float32, (n,), for everybody"""
@@ -234,8 +225,7 @@ def fit_weights(has, neighbours, l2, workers=None):
     SLIM (Ning and Karypis 2011) is the same regression with other penalties.
 
     has : scipy.sparse matrix, (n_users, n), who has what; how often does not matter
-    neighbours, l2 : int, at least 1; float, above 0; K and λ, of which `default_of` has usual ones
-    workers : int, optional, threads; all that there are, if None
+    neighbours, l2 : int, at least 1; float, above 0; K and λ, of which `default_of` has usual ones; workers : threads
 
     ConfigError for an option out of range; InputError if nobody has two items, or the counts of items together are more
     than a quarter of the memory.
@@ -250,10 +240,8 @@ def fit_weights(has, neighbours, l2, workers=None):
         raise InputError("nobody has two items, so that none says anything of another; look at what was read")
     size = 2 * 8 * min((lengths**2).sum(), float(n) ** 2)  # at most, of the product, and once more while it is made
     if size > memory_size() // 4:
-        raise InputError(
-            f"the counts of items together could take {size / 1e9:.0f} GB, more than a quarter of "
-            "the memory; leave rare items out with --min-count, or users with very many"
-        )
+        much = f"the counts of items together could take {size / 1e9:.0f} GB, more than a quarter of the memory"
+        raise InputError(f"{much}; leave rare items out with --min-count, or users with very many")
     ones = scipy.sparse.csr_matrix(np.ones((has.shape[0], 1), np.float32))
     wide = scipy.sparse.hstack([has, ones], format="csr", dtype=np.float32)
     products = (wide.T @ wide).tocsr()
@@ -289,10 +277,7 @@ def popularity_scores(counts):
 def cooccurrence_scores(known, counts):
     """Return the scoring function of item-item counts: how often j was seen with i, equal ones by popularity; float64.
 
-    Scores are the places of these numbers among all that occur: what counts is their order.
-
-    known : scipy.sparse matrix, (V_in, V), how often each pair was seen in training
-    counts : (V,), how often each target was seen
+    known : scipy.sparse matrix, (V_in, V), how often each pair was seen in training; counts : (V,), each target
     """
     known = scipy.sparse.csr_matrix(known, dtype=np.float64, copy=True)
     share = np.asarray(counts, np.float64) / (np.sum(counts) + 1.0)

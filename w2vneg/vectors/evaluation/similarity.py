@@ -21,6 +21,7 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _TAG = re.compile(r"(?<=.)-[nvj]\Z")
 _SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas", None: "blanks"}  # separator -> its name
 _FEWEST = 3
+_MORE = "train on more text or with a larger vocabulary"
 _ROUNDING = 1e-7  # cosines of float32 vectors that are closer than this are the same
 
 
@@ -28,12 +29,9 @@ _ROUNDING = 1e-7  # cosines of float32 vectors that are closer than this are the
 class SimilarityResult(Result):
     """How well cosines agree with one set of human scores.
 
-    name, path : str, the set, and the file it was read from
-    spearman, pearson : float, in [-1, 1]
-    spearman_interval, pearson_interval : tuple of two floats, 95 % by Fisher's z; (-1, 1) of three pairs only
-    scored, total : int, pairs with two known words, and all pairs
-    unknown, lowered : int, different words without a vector, and those that were found in lower case only
-    tags_stripped : bool, lemma tags (``sun-n``) were taken off
+    name, path : str, the set, and the file it was read from; tags_stripped : lemma tags (``sun-n``) were taken off
+    spearman, pearson : float, in [-1, 1]; their intervals : (low, high), 95 %
+    scored, total : int, pairs with two known words, and all; unknown, lowered : words, as of `Lookup`
     """
 
     name: str
@@ -54,9 +52,8 @@ def evaluate_similarity(vectors, path, name=None, tags=None, case="lower"):
 
     path : str or Path, file of word, word, score; see `read_pairs`
     name : str, optional, what to call the set; its file name if not given
-    tags : bool, optional, take lemma tags (``-n``, ``-v``, ``-j``) off the words; None: if every word of the file has
-        one
-    case : {"lower", "exact"}, a word is looked up as it is, then lower-cased; as it is only
+    tags : bool, optional, take lemma tags (``-n``, ``-v``, ``-j``) off the words; None: if every word has one
+    case : as of `Lookup`
 
     InputError if the file is missing or has a bad row, fewer than three pairs can be scored, or all scores or all
     cosines are equal.
@@ -86,9 +83,7 @@ def evaluate_similarity(vectors, path, name=None, tags=None, case="lower"):
 
 
 class ScoredPairs(NamedTuple):
-    """words : list of (str, str), the pairs with two vectors; human, cosines : float64, of each; total : int, all pairs
-    lookup : Lookup, what was found how; tags : bool, lemma tags were taken off
-    """
+    """Words of the pairs with two vectors, float64 of each; how many pairs there are; were lemma tags taken off?"""
 
     words: list
     human: np.ndarray
@@ -101,26 +96,25 @@ class ScoredPairs(NamedTuple):
 def scored_pairs(vectors, path, tags=None, case="lower"):
     """Return the `ScoredPairs` of a file: what people said of each pair, and its cosine; as `evaluate_similarity`."""
     pairs = read_pairs(path)
+    words = [word for pair in pairs for word in pair[:2]]
     if tags is None:
-        tags = all(_TAG.search(word) for pair in pairs for word in pair[:2])
+        tags = all(map(_TAG.search, words))
+    words = [_TAG.sub("", word) for word in words] if tags else words
     lookup = Lookup(vectors, case)
     if vectors.spellings is not None:
-        bare = [_TAG.sub("", word) if tags else word for pair in pairs for word in pair[:2]]
-        vectors = vectors.with_words(word for word in bare if lookup(word) < 0)
+        vectors = vectors.with_words(word for word in words if lookup(word) < 0)
         lookup = Lookup(vectors, case)
-    rows = np.array([[lookup(_TAG.sub("", word) if tags else word) for word in pair[:2]] for pair in pairs])
+    rows = np.array([lookup(word) for word in words]).reshape(-1, 2)
     known = (rows >= 0).all(axis=1)
     found = [pair for pair, is_known in zip(pairs, known.tolist(), strict=True) if is_known]
     if len(found) < _FEWEST:
-        raise InputError(
-            f"{path}: only {len(found)} of {len(pairs)} pairs have vectors for both words, at least "
-            f"{_FEWEST} are needed for a correlation; train on more text or with a larger vocabulary"
-        )
+        few = f"only {len(found)} of {len(pairs)} pairs have vectors for both words, at least {_FEWEST} are needed"
+        raise InputError(f"{path}: {few} for a correlation; {_MORE}")
     words, human = [pair[:2] for pair in found], np.array([score for _, _, score in found])
     return ScoredPairs(words, human, vectors.cosines(*rows[known].T), len(pairs), lookup, tags)
 
 
-def evaluate_word_pairs(vectors, path, restrict_vocab, case_insensitive, dummy4unknown):
+def evaluate_word_pairs(vectors, path, restrict_vocab=300_000, case_insensitive=True, dummy4unknown=False):
     """Compare cosines with human scores as gensim does; see `Vectors.evaluate_word_pairs`."""
     from scipy import stats
 
@@ -132,10 +126,8 @@ def evaluate_word_pairs(vectors, path, restrict_vocab, case_insensitive, dummy4u
     cosines[known] = vectors.cosines(*rows[known].T)
     kept = np.ones(len(pairs), bool) if dummy4unknown else known
     if kept.sum() < 2:
-        raise InputError(
-            f"{path}: only {kept.sum()} of {len(pairs)} pairs have vectors for both words, too few for a correlation; "
-            "train on more text or with a larger vocabulary"
-        )
+        few = f"only {kept.sum()} of {len(pairs)} pairs have vectors for both words"
+        raise InputError(f"{path}: {few}, too few for a correlation; {_MORE}")
     figures = [correlate(human[kept], cosines[kept]) for correlate in (stats.pearsonr, stats.spearmanr)]
     return *figures, 100.0 * float(np.mean(~known))
 
@@ -144,16 +136,16 @@ def read_pairs(path):
     """Read a file of word, word, score: list of (str, str, float); InputError, with file and line, for a bad row.
 
     Columns are separated by tabs, semicolons, commas or blanks, as the first line has them. The score is the first
-    column after the two words that holds numbers, so columns may stand between (SimLex-999 has a part of speech) and
-    behind (the single ratings of RW). A first line that does not fit the second is a header. Lines that start with
-    ``#`` are comments.
+    column after the two words that holds numbers. A first line that does not fit the second is a header, a line that
+    starts with ``#`` a comment.
     """
     lines = [(number, line) for number, line in read_lines(path) if not line.startswith("#")]
     if not lines:
         raise InputError(f"{path} has comments only; expected rows of word, word, score")
     separator = next((s for s in ("\t", ";", ",") if lines[0][1].count(s) >= 2), None)
     rows = [(number, _fields(line, separator, f"{path}:{number}")) for number, line in lines]
-    columns = [_score_column(fields) for _, fields in rows[:2]]
+    is_number = lambda field: _NUMBER.fullmatch(field) is not None  # noqa: E731
+    columns = [next((i for i in range(2, len(row)) if is_number(row[i])), None) for _, row in rows[:2]]
     header = columns[0] is None or (len(columns) > 1 and columns[1] is not None and columns[0] != columns[1])
     if header and len(rows) == 1:
         raise InputError(f"{path}:{rows[0][0]}: expected word, word, score, found {lines[0][1].strip()!r}")
@@ -172,23 +164,15 @@ def _fields(line, separator, where):
         raise InputError(f"{where}: no row of word, word, score ({error}); correct or remove it") from None
 
 
-def _score_column(fields):
-    """Return the first column after the two words that is a number, or None."""
-    return next((i for i in range(2, len(fields)) if _NUMBER.fullmatch(fields[i])), None)
-
-
 def _pair(path, number, fields, column, separator):
     name = _SEPARATORS[separator]
     if column is None or len(fields) <= column:
-        raise InputError(
-            f"{path}:{number}: expected word, word, score separated by {name}, found {len(fields)} "
-            f"column{'s' * (len(fields) != 1)} ({' | '.join(fields[:4])}); correct or remove the row"
-        )
+        found = f"{len(fields)} column{'s' * (len(fields) != 1)} ({' | '.join(fields[:4])})"
+        expected = f"{path}:{number}: expected word, word, score separated by {name}"
+        raise InputError(f"{expected}, found {found}; correct or remove the row")
     if not fields[0] or not fields[1]:
         raise InputError(f"{path}:{number}: a word is missing; correct or remove the row")
     if not _NUMBER.fullmatch(fields[column]) or not math.isfinite(float(fields[column])):
-        raise InputError(
-            f"{path}:{number}: expected a number in column {column + 1}, found {fields[column]!r}; "
-            "correct or remove the row"
-        )
+        found = f"expected a number in column {column + 1}, found {fields[column]!r}"
+        raise InputError(f"{path}:{number}: {found}; correct or remove the row")
     return fields[0], fields[1], float(fields[column])

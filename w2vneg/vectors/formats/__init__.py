@@ -1,9 +1,8 @@
 """Files that hold vectors, a format a file: word2vec text and binary, npz, safetensors, fastText's, tables, folders.
 
 A format is an entry of `FORMATS`, made in a file of this folder; every file whose name does not begin with _ is
-imported. `load` finds the format by looking inside, `save` takes it from the suffix unless it is named. Nothing is ever
-unpickled. A file is read into ``(words, matrix, counts)``: PackedStrings; ndarray, float32, (n, dim),
-C-contiguous; ndarray, int64, (n,) or None.
+imported. `read` finds the format by looking inside, `save` takes it from the suffix unless it is named. Nothing is ever
+unpickled.
 """
 
 import codecs
@@ -16,13 +15,12 @@ import numpy as np
 
 from ...data.catalog.places import located
 from ...data.readers.sources import ByteStream
-from ...data.words import PackedStrings
 from ...ground.errors import ConfigError, FileNote, InputError, OutputError, W2vnegError, did_you_mean
 from ...ground.files.bounded import check_regular
 from ...ground.registry import import_all
 from ...objectives.readout import parse
 from . import folder
-from .common import FORMATS, Stored, row_not_finite
+from .common import FORMATS, row_not_finite
 
 import_all(__path__, __name__)
 
@@ -43,8 +41,7 @@ _FOREIGN = {
 def detect(path):
     """Name the format of `path` by its content: one of `FORMATS`, ``"folder"`` of a model, or ``"packed"`` (str).
 
-    InputError if there is nothing at `path`, or nothing in it, or it is unreadable, no regular file, or of a kind that
-    is not read.
+    InputError if `path` is not there, empty, unreadable, no regular file, or of a kind that is not read.
     """
     path = Path(path)
     if path.is_dir():
@@ -54,10 +51,8 @@ def detect(path):
         with open(path, "rb") as stream:
             head = stream.read(1 << 16)
     except FileNotFoundError:
-        raise InputError(
-            f"{path}: no such file; train vectors first (w2vneg train writes vectors.txt), "
-            "or name a file of vectors or a model folder"
-        ) from None
+        remedy = "train vectors first (w2vneg train writes vectors.txt), or name a file of vectors or a model folder"
+        raise InputError(f"{path}: no such file; {remedy}") from None
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from error
     if not head:
@@ -76,24 +71,19 @@ def _recognised(seen, folder=False):
     return next((name for name in names if FORMATS[name].folder == folder and FORMATS[name].is_it(seen)), None)
 
 
-def load(path):
-    """Read vectors as `read` does; returns (words, matrix, counts)."""
-    return read(path)[:3]
-
-
 def read(path, readout=None, spell=False):
-    """Read vectors from a file or model folder, whatever their format: `Stored`, whose notes are warned of, too.
+    """Read `Vectors` from a file or model folder, whatever their format; their notes are warned of.
 
     path : str or Path; vectors that gensim's catalog names are fetched (`data.catalog.places`)
     readout : str, optional, how vectors are made of a model folder's matrices (`objectives.readout`), if not as it says
     spell : bool, read what gives vectors to any spelling, too
 
-    InputError, with file and line, if the file is missing or damaged. ConfigError if the read-out is unknown, or asks
-    for what only a model folder has; or spellings for what has none.
+    InputError, with file and line, if the file is missing or damaged; ConfigError if it has no such read-out or
+    spellings.
     """
-    stored = _read(located(path), readout, spell)
-    tell(path, stored.notes)
-    return stored
+    vectors = _read(located(path), readout, spell)
+    tell(path, vectors.notes)
+    return vectors
 
 
 def tell(path, notes):
@@ -112,13 +102,12 @@ def _read(path, readout, spell):
         with _unpacked(path) as plain:
             if detect(plain) == "packed":
                 raise InputError(f"{path} is packed twice; unpack it once")
-            stored = _read(plain, readout, spell)
-            return stored._replace(matrix=np.array(stored.matrix))  # a mapped file is gone behind the block
+            vectors = _read(plain, readout, spell)
+            vectors.matrix = np.array(vectors.matrix)  # a mapped file is gone behind the block
+            return vectors
     if readout is not None:
-        raise ConfigError(
-            f"{path} holds vectors that are made already; read-out {readout!r} needs a model folder "
-            "(w2vneg train --save-model DIR)"
-        )
+        remedy = f"read-out {readout!r} needs a model folder (w2vneg train --save-model DIR)"
+        raise ConfigError(f"{path} holds vectors that are made already; {remedy}")
     return FORMATS[found].read(path, spell)
 
 
@@ -135,10 +124,8 @@ def _unpacked(path):
                     if stream.tell() > most:
                         raise InputError(f"{path}: unpacks to more than {_MOST} times its size, as no vectors do")
         except OSError as error:
-            raise InputError(
-                f"{path}: cannot be unpacked into {tempfile.gettempdir()} ({error.strerror or error}); make room "
-                "there, or unpack it elsewhere"
-            ) from error
+            where = f"cannot be unpacked into {tempfile.gettempdir()} ({error.strerror or error})"
+            raise InputError(f"{path}: {where}; make room there, or unpack it elsewhere") from error
         try:
             yield plain
         except W2vnegError as error:
@@ -146,7 +133,7 @@ def _unpacked(path):
 
 
 def saved():
-    """Return the names of the formats that `save` writes (list of str)."""
+    """Return the names of the formats that `save` writes."""
     return [name for name in FORMATS if FORMATS[name].write and not FORMATS[name].of_model]
 
 
@@ -159,23 +146,17 @@ def format_of(path):
     """Return the format that the suffix of `path` stands for; ConfigError if it stands for none."""
     suffix, known = Path(path).suffix.lower(), suffixes()
     if suffix not in known:
-        raise ConfigError(
-            f"cannot tell a format from the name {str(path)!r}; name the format ({', '.join(saved())}), "
-            f"or end the name in {', '.join(known)}"
-        )
+        remedy = f"name the format ({', '.join(saved())}), or end the name in {', '.join(known)}"
+        raise ConfigError(f"cannot tell a format from the name {str(path)!r}; {remedy}")
     return known[suffix]
 
 
-def save(path, words, matrix, counts=None, format=None, precision=None, spellings=None, rules=None):
-    """Write vectors, atomically.
+def save(path, vectors, format=None, precision=None):
+    """Write `Vectors`, atomically. Counts are not kept by word2vec's formats, model2vec and sentence-transformers.
 
-    words : iterable of str, n of them; matrix : float32, (n, dim)
-    counts : int64, (n,), or None; not kept by word2vec's formats, model2vec and sentence-transformers
     format : str or None, one of `saved`; some write a folder. None takes it from the suffix of `path`.
     precision : int, in 1…9, or None, significant digits of word2vec text; None writes as many as read back to the same
         float32 values
-    spellings, rules : readout.letters.Spellings, readout.paradigms.Rules, optional, what gives vectors to any spelling,
-        what joined words by theirs; kept by npz only
 
     ConfigError if the format is unknown, or has no precision. OutputError if the file cannot be written, a number is
     not finite, or a word cannot stand in this format.
@@ -184,9 +165,8 @@ def save(path, words, matrix, counts=None, format=None, precision=None, spelling
         format = format_of(path)
     if format not in saved():
         raise ConfigError(f"unknown format {format!r}{did_you_mean(format, saved())}")
-    if row_not_finite(matrix) is not None:
+    if row_not_finite(vectors.matrix) is not None:
         raise OutputError(f"cannot write {path}: some numbers are NaN or infinite; train again with a lower --alpha")
-    stored = Stored(PackedStrings.of(words), matrix, counts, spellings, rules=rules)
     if precision is not None and format != "word2vec":
         raise ConfigError(f"a precision goes with the text format word2vec only, not with {format}")
-    FORMATS[format].write(path, stored, **({} if precision is None else {"precision": precision}))
+    FORMATS[format].write(path, vectors, **({} if precision is None else {"precision": precision}))

@@ -9,10 +9,9 @@ import re
 
 import numpy as np
 
-from ...data.words import PackedStrings
 from ...ground.errors import InputError
 from ...ground.files.atomic import atomic_file
-from .common import NUMBER, Stored, TakenWords, check_finite, check_words, enter, promised
+from .common import NUMBER, TakenWords, check_words, enter, promised, vectors_of
 
 _HEADER = re.compile(rb"(\d{1,18}) (\d{1,18})[ \t]*\r?\n")  # no file has more than 18 digits can tell
 _NUMBERS = re.compile(rb"[-+.0-9eE \t]*\r?")
@@ -57,15 +56,15 @@ def _walks_as_binary(data, at, n, dim):
     return at == len(data)
 
 
-def write(path, stored):
-    words, matrix = stored.words, stored.matrix
+def write(path, vectors):
+    words, matrix = vectors.words, vectors.matrix
     check_words(path, words)
     n, dim = matrix.shape
     step = max(1, _NUMBERS_AT_ONCE // dim)
     with atomic_file(path) as stream:
         stream.write(b"%d %d\n" % (n, dim))
         for start in range(0, n, step):
-            data = np.ascontiguousarray(matrix[start : start + step], dtype="<f4").tobytes()
+            data = matrix[start : start + step].astype("<f4", copy=False).tobytes()
             rows = (data[4 * dim * i : 4 * dim * (i + 1)] for i in range(len(data) // (4 * dim)))
             some = words.encoded(start, start + step)
             stream.write(b"".join(b"%s %s\n" % pair for pair in zip(some, rows, strict=True)))
@@ -77,15 +76,13 @@ def read(path, spell=False):
         with open(path, "rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
             header = _HEADER.match(data[:_LONGEST_WORD])
             n, dim = promised(path, header, len(data), 4, _REMEDY)
-            stored = _read_rows(path, data, header.end(), n, dim)
+            return _read_rows(path, data, header.end(), n, dim)
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from error
-    check_finite(path, stored.matrix, stored.words)
-    return stored
 
 
 def _read_rows(path, data, at, n, dim):
-    """Return the `Stored` of n rows. data : mmap; at : int, where the first one begins"""
+    """Return the `Vectors` of n rows. data : mmap; at : int, where the first one begins"""
     words = TakenWords(path, n, lambda row: f"{path}: row {row}", _REMEDY, "occurs twice" + _REMEDY)
     matrix = np.empty((n, dim), dtype=np.float32)
     for row in range(n):
@@ -100,7 +97,7 @@ def _read_rows(path, data, at, n, dim):
             matrix[len(words.places) - 1] = np.frombuffer(values, dtype="<f4")
     if data[at : at + _LONGEST_WORD].strip():
         raise InputError(f"{path}: the header promises {n} words of {dim} numbers, but more follows{_REMEDY}")
-    return Stored(PackedStrings(words.places), matrix[: len(words.places)], None, notes=words.notes())
+    return vectors_of(path, _REMEDY, words.places, matrix[: len(words.places)], notes=words.notes())
 
 
 _HOLDS = "the first line of `word2vec`, then each word, a blank, and little-endian float32 numbers"

@@ -7,40 +7,38 @@ import os
 
 import numpy as np
 
-from ...data.words import PackedStrings
 from ...ground.errors import InputError, require
 from ...ground.files.atomic import atomic_file
-from .common import Stored, check_parts, check_text, enter
+from .common import check_text, enter, vectors_of
 
 _HOLDS = "a table: `word`, `count` if known, `vector`"
 _WORDS_A_BYTE = 8  # more different words than that no packing holds
 _REMEDY = "; expected columns word and vector: write it again"
 
 
-def write_parquet(path, stored):
+def write_parquet(path, vectors):
     parquet = require("pyarrow.parquet", "parquet", "the format parquet")
-    table = _table(path, stored)
+    table = _table(path, vectors)
     with atomic_file(path) as stream:
         parquet.write_table(table, stream)
 
 
-def write_arrow(path, stored):
+def write_arrow(path, vectors):
     """Write an Arrow file, not compressed, so that it can be mapped; see `w2vneg.vectors.formats.save`."""
     arrow = require("pyarrow", "parquet", "the format arrow")
-    table = _table(path, stored)
+    table = _table(path, vectors)
     with atomic_file(path) as stream, arrow.ipc.new_file(stream, table.schema) as writer:
         writer.write_table(table)
 
 
-def _table(path, stored):
+def _table(path, vectors):
     arrow = require("pyarrow", "parquet", f"writing {path}")
-    check_text(path, stored.words)
-    numbers = arrow.array(np.ascontiguousarray(stored.matrix, np.float32).reshape(-1))
-    vectors = arrow.FixedSizeListArray.from_arrays(numbers, stored.matrix.shape[1])
-    columns = {"word": arrow.array(list(stored.words), arrow.string())}
-    if stored.counts is not None:
-        columns["count"] = arrow.array(np.asarray(stored.counts, np.int64))
-    return arrow.table(columns | {"vector": vectors})
+    check_text(path, vectors.words)
+    columns = {"word": arrow.array(list(vectors.words), arrow.string())}
+    if vectors.counts is not None:
+        columns["count"] = arrow.array(vectors.counts)
+    rows = arrow.FixedSizeListArray.from_arrays(arrow.array(vectors.matrix.reshape(-1)), vectors.dim)
+    return arrow.table(columns | {"vector": rows})
 
 
 def read_parquet(path, spell=False):
@@ -77,11 +75,10 @@ def _read(path, read_table):
         if not (np.diff(compute.list_value_length(vectors).to_numpy()) == 0).all():
             raise ValueError("vectors of several lengths")
         counts = None if counts is None else counts.to_numpy().astype(np.int64)
-        words = PackedStrings(words.to_pylist())
+        words = words.to_pylist()
     except Exception as error:  # a damaged file fails in every way that Arrow and NumPy have
         raise InputError(f"{path}: cannot be read ({str(error)[:300]}){_REMEDY}") from None
-    check_parts(path, words, matrix, counts, _REMEDY)
-    return Stored(words, matrix, counts)
+    return vectors_of(path, _REMEDY, words, matrix, counts)
 
 
 def _first(table, fits):

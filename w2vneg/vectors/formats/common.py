@@ -3,21 +3,19 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...data.words import END, PackedStrings
-from ...ground.errors import InputError, OutputError
+from ...ground.errors import ConfigError, InputError, OutputError
 from ...ground.registry import Registry
-from ...kernels.text.decimals import LIMIT, SMALLEST, write_rows
+from ...kernels.text.decimals import LIMIT, SMALLEST, WIDEST, write_rows
+from ..vectors import Vectors
 
-ARRAYS = ("matrix", "word_bytes", "word_offsets")
-"""Names of the arrays that hold vectors: float32, (n, dim); the words' UTF-8 bytes, uint8; int64, (n + 1,)."""
+ARRAYS = ("matrix", "word_bytes", "word_offsets")  # float32, (n, dim); the words' UTF-8, uint8; int64, (n + 1,)
 
+# What is meant as a number, if not written as one that can be read: 1,5 or 1_000 or nan.
 NUMBER = re.compile(rb"[-+]?(?:[\d.,_]*\d[\d.,_]*(?:e[-+]?\d+)?|nan|inf(?:inity)?)", re.IGNORECASE)
-"""What is meant as a number, if not written as one that can be read: 1,5 or 1_000 or nan."""
-
 _BLANK = re.compile(rb"[ \t\n\r\v\f]")
 _NUMBERS = 1 << 18  # looked at together
 _CUT_AT = 98  # bytes of a word that word2vec.c keeps, and the last one
@@ -31,8 +29,8 @@ class Format:
     """A format of vectors; the file that writes or reads it calls `enter`.
 
     holds : str, what stands in it, for the docs; extra : str, which of w2vneg's installs what it needs
-    write : callable, (path, Stored); of a whole model (path, Model) if `of_model`; None if it is only read
-    read : callable, (path, spell) -> Stored; None if it is only written
+    write : callable, (path, Vectors); of a whole model (path, Model) if `of_model`; None if it is only read
+    read : callable, (path, spell) -> Vectors; None if it is only written
     suffixes : tuple of str, names of files that stand for it; folder : bool, it is a folder, not a file
     recognises : callable, of the beginning of a file (bytes), or of a folder (Path), or the bytes that it begins with
     """
@@ -58,30 +56,11 @@ def enter(name, holds="", **traits):
     FORMATS.register(name)(Format(holds, **traits))
 
 
-class Stored(NamedTuple):
-    """What was read. words : PackedStrings; matrix : float32, (n, dim); counts : int64, (n,), or None
-    spellings : readout.letters.Spellings, or None; noun : str, what a word is called; lowercase : bool, as of `Vectors`
-    rules : readout.paradigms.Rules, or None
-    notes : tuple of str, what was read otherwise than the file has it
-    """
-
-    words: PackedStrings
-    matrix: np.ndarray
-    counts: np.ndarray | None
-    spellings: Any = None
-    noun: str = "word"
-    lowercase: bool = False
-    rules: Any = None
-    notes: tuple = ()
-
-
 def promised(path, header, size, width, remedy):
-    """Return what the header of a word2vec file promises: n and dim, int.
+    """Return what the header of a word2vec file promises, n and dim; InputError if that is nothing, or cannot be.
 
     header : re.Match, its two groups are digits, any number of them
     size : int, bytes of the file; width : int, bytes that a number takes at least
-
-    InputError if there would be no vector, or more than the file can hold; before anything is allocated.
     """
     digits = [number.lstrip(b"0").decode() or "0" for number in header.groups()]
     n, dim = (int(number[: _DIGITS + 1]) for number in digits)
@@ -101,9 +80,8 @@ class TakenWords:
     words that are alike then the first is kept. Words that are no UTF-8 elsewhere are mended, too, if they are fewer
     than one in a hundred; else the file has another encoding, or is damaged.
 
-    n : int, how many are expected, about; where : callable, int -> str, says where a word stands, for messages
-    not_utf8, twice : str, what to do about words that are no UTF-8, and about repeated ones
-    places : dict, word (str) -> where it stands (int)
+    n : int, how many are expected; where : callable, int -> str, says where a word stands; not_utf8, twice : str, what
+        to do about words that are no UTF-8, and about repeated ones; places : dict, word (str) -> where it stands (int)
     """
 
     def __init__(self, path, n, where, not_utf8, twice):
@@ -117,22 +95,18 @@ class TakenWords:
         try:
             name = word.decode()
         except UnicodeDecodeError as error:
-            name = self._mend(word, place, error.start)
+            self._others += not _is_cut(word, error.start)
+            if self._others > self._most:
+                raise InputError(f"{self._where(place)}: the word {word[:40]!r} is not UTF-8{self._not_utf8}") from None
+            name = word.decode(errors="replace")
+            self._mended += 1
+            self._example = self._example or name
         first = self.places.setdefault(name, place)
         if first != place:
             if not self._mended or "\ufffd" not in name:
                 raise InputError(f"{self._where(place)}: the word {name[:80]!r} {self._twice.format(first=first)}")
             self._repeated += 1
         return first == place
-
-    def _mend(self, word, place, start):
-        self._others += not _is_cut(word, start)
-        if self._others > self._most:
-            raise InputError(f"{self._where(place)}: the word {word[:40]!r} is not UTF-8{self._not_utf8}")
-        name = word.decode(errors="replace")
-        self._mended += 1
-        self._example = self._example or name
-        return name
 
     def notes(self):
         """Return what is to be told of words that were mended (tuple of str)."""
@@ -148,10 +122,8 @@ class TakenWords:
 def _is_cut(word, start):
     """Tell whether a word that is UTF-8 up to `start` has part of a letter there, and perhaps its own last byte."""
     rest = word[start:]
-    if len(rest) > 4:
-        return False
-    if len(word) >= _CUT_AT:
-        return True
+    if len(rest) > 4 or len(word) >= _CUT_AT:
+        return len(rest) <= 4
     for part in (rest, rest[:-1]):
         try:
             part.decode()
@@ -167,9 +139,7 @@ def check_words(path, words):
     if _BLANK.search(words.data) or words.data.startswith(END) or END + END in words.data:
         row, word = next((row, word) for row, word in enumerate(words) if not word or _BLANK.search(word.encode()))
         what = "contains a blank or line end" if word else "is empty"
-        raise OutputError(
-            f"cannot write {path}: word {row} ({word!r}) {what}, which this format cannot hold; use the format npz"
-        )
+        raise OutputError(f"cannot write {path}: word {row} ({word!r}) {what}; use the format npz, which can hold it")
 
 
 def check_text(path, words):
@@ -178,9 +148,8 @@ def check_text(path, words):
         words.data.replace(END, b"\n").decode()
     except UnicodeDecodeError as error:
         row = int(np.searchsorted(words.offsets, error.start, side="right")) - 1
-        raise OutputError(
-            f"cannot write {path}: word {row} ({words[row]!r}) is no valid Unicode text; rename it"
-        ) from None
+        where = f"cannot write {path}: word {row} ({words[row]!r})"
+        raise OutputError(f"{where} is no valid Unicode text; rename it") from None
 
 
 def row_not_finite(matrix):
@@ -197,36 +166,25 @@ def check_finite(path, matrix, words):
     """Raise InputError naming the first of the words (PackedStrings) whose vector has a number that is not finite."""
     row = row_not_finite(matrix)
     if row is not None:
-        raise InputError(
-            f"{path}: the vector of {words[row]!r} (row {row}) has a number that is NaN or infinite; "
-            "the training that made it diverged, or the file is damaged"
-        )
+        cause = "a number that is NaN or infinite; the training that made it diverged, or the file is damaged"
+        raise InputError(f"{path}: the vector of {words[row]!r} (row {row}) has {cause}")
 
 
-def arrays_of(stored):
+def arrays_of(vectors):
     """Return what is stored as arrays by name: `ARRAYS`, and ``counts``, int64, if known."""
-    words = stored.words
+    words = vectors.words
     arrays = {
-        "matrix": np.ascontiguousarray(stored.matrix, dtype=np.float32),
+        "matrix": vectors.matrix,
         "word_bytes": np.frombuffer(words.data.replace(END, b""), dtype=np.uint8),
         "word_offsets": words.offsets - np.arange(len(words) + 1),
     }
-    return arrays if stored.counts is None else arrays | {"counts": np.asarray(stored.counts, dtype=np.int64)}
+    return arrays if vectors.counts is None else arrays | {"counts": vectors.counts}
 
 
 def words_of(path, data, offsets, remedy):
     """Return the `PackedStrings` of bytes and offsets, as `arrays_of` makes them; InputError if these do not fit."""
-    whole = (
-        data.dtype == np.uint8
-        and data.ndim == 1
-        and offsets.dtype.kind == "i"
-        and offsets.ndim == 1
-        and len(offsets) > 1
-        and offsets[0] == 0
-        and offsets[-1] == len(data)
-        and not (np.diff(offsets) < 0).any()
-    )
-    if not whole:
+    fits = data.dtype == np.uint8 and offsets.dtype.kind == "i" and data.ndim == offsets.ndim == 1
+    if not fits or len(offsets) < 2 or offsets[0] != 0 or offsets[-1] != len(data) or (np.diff(offsets) < 0).any():
         raise InputError(f"{path}: the words' bytes and offsets do not fit together{remedy}")
     marked = np.insert(data, offsets[1:], END[0]).tobytes()
     try:
@@ -236,29 +194,22 @@ def words_of(path, data, offsets, remedy):
     return PackedStrings.of_data(marked)
 
 
-def check_parts(path, words, matrix, counts, remedy):
-    """Raise InputError unless matrix and counts (or None) go with the words, which are all different."""
-    if matrix.dtype != np.float32 or matrix.ndim != 2 or len(matrix) != len(words) or not matrix.size:
-        raise InputError(
-            f"{path}: expected a float32 matrix of {len(words)} rows, "
-            f"found {matrix.dtype} of shape {matrix.shape}{remedy}"
-        )
-    if counts is not None and (counts.dtype != np.int64 or counts.shape != (len(words),) or counts.min() < 0):
-        raise InputError(
-            f"{path}: expected {len(words)} int64 counts, none below 0, found {counts.dtype} {counts.shape}{remedy}"
-        )
-    repeated = words.repeated()
-    if repeated:
-        word, (first, row) = words[repeated[0]], repeated
-        raise InputError(f"{path}: the word {word!r} occurs twice (rows {first} and {row}); keep one of them")
-    check_finite(path, matrix, words)
+def vectors_of(path, remedy, words, matrix, counts=None, **more):
+    """Return the `Vectors` that a file holds; InputError if its parts do not go together, or are of other types."""
+    types = matrix.dtype, np.dtype(np.int64) if counts is None else counts.dtype
+    if types != (np.float32, np.int64) or (counts is not None and counts.min(initial=0) < 0):
+        found = f"{types[0]} and {types[1]}"
+        raise InputError(f"{path}: expected float32 vectors and int64 counts, none below 0, found {found}{remedy}")
+    try:
+        vectors = Vectors(words, matrix, counts, **more)
+    except ConfigError as error:
+        raise InputError(f"{path}: {error}{remedy}") from None
+    check_finite(path, vectors.matrix, vectors.words)
+    return vectors
 
 
 def format_rows(matrix):
-    """Return the text of each row of a finite float32 (n, dim): list of n memoryviews.
-
-    Numbers are separated by blanks and ended by a line feed, so that they read back exactly.
-    """
+    """Return the text of each row of a finite float32 (n, dim), as it reads back exactly: list of n memoryviews."""
     matrix = np.ascontiguousarray(matrix, dtype=np.float32)
     size = np.abs(matrix)
     odd = size < SMALLEST
@@ -266,8 +217,10 @@ def format_rows(matrix):
     odd &= size != 0
     per_row = odd.sum(axis=1)
     others = np.array([_odd_decimal(value) for value in matrix[odd]], dtype="S16").view(np.uint8).reshape(-1, 16)
-    text, lengths = write_rows(matrix, others, np.cumsum(per_row) - per_row)
-    flat, width = memoryview(text.reshape(-1)), text.shape[1]
+    width = WIDEST * matrix.shape[1]
+    text, lengths = np.empty((len(matrix), width), np.uint8), np.empty(len(matrix), np.int64)
+    write_rows(matrix, others, np.cumsum(per_row) - per_row, text, lengths)
+    flat = memoryview(text.reshape(-1))
     return [flat[row * width : row * width + length] for row, length in enumerate(lengths.tolist())]
 
 

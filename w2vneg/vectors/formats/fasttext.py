@@ -24,7 +24,7 @@ from ...ground.files.atomic import atomic_file
 from ...kernels.bags import mean_rows
 from ...kernels.text.words import buckets_of
 from ...objectives.inputs.subwords import rows_of_grams
-from .common import Stored, check_finite, check_text, enter
+from .common import check_text, enter, vectors_of
 
 MAGIC = struct.pack("<i", 793712314)
 _VERSION = 12
@@ -39,10 +39,9 @@ _LEAST_ENTRY = 10  # bytes of a word's entry beside the word
 
 
 class Contents(NamedTuple):
-    """What a file holds, but for its bytes. words : PackedStrings; counts : int64, (n,); n_buckets, minn, maxn : int
+    """What a file holds, but for its bytes. words : PackedStrings; counts : int64, (n,); notes : as of `Vectors`
     rows : float32, (n + n_buckets, dim), mapped
     targets : float32, (n, dim), mapped, the output matrix; None: its rows are no words'
-    notes : tuple of str, as of `common.Stored`
     """
 
     words: PackedStrings
@@ -58,15 +57,11 @@ class Contents(NamedTuple):
 def read(path, spell=False):
     """Read the vectors of a model: of each word the mean of its row and its n-grams'; see `formats.read`."""
     found = contents(Path(path))
-    matrix = means(found)
-    check_finite(path, matrix, found.words)
-    spellings = None
-    if spell:
-        if not found.n_buckets:
-            raise ConfigError(f"{path} has no n-grams, so words that it does not know have no vector; leave oov out")
-        buckets = found.rows[len(found.words) :]
-        spellings = GramSpellings(buckets, found.minn, found.maxn, found.n_buckets)
-    return Stored(found.words, matrix, found.counts, spellings, notes=found.notes)
+    if spell and not found.n_buckets:
+        raise ConfigError(f"{path} has no n-grams, so words that it does not know have no vector; leave oov out")
+    buckets = found.rows[len(found.words) :]
+    spellings = GramSpellings(buckets, found.minn, found.maxn, found.n_buckets) if spell else None
+    return vectors_of(path, _REMEDY, found.words, means(found), found.counts, spellings=spellings, notes=found.notes)
 
 
 def means(found):
@@ -99,7 +94,7 @@ def contents(path):
             if model == _MODELS["classifier"]:
                 raise InputError(f"{path}: a classifier of fastText's, not word vectors; train with skipgram or cbow")
             if pruned >= 0:
-                raise InputError(f"{path}: a pruned model of fastText's, which is not read; take the .bin it came from")
+                raise InputError(f"{path}: a pruned model of fastText's, not read; take the .bin it came from")
             if maxn <= 0 or minn > maxn:
                 minn, maxn, n_buckets = 0, 0, 0 if maxn <= 0 else n_buckets
             if n_entries != n + n_labels or min(n, dim) < 1 or min(n_labels, n_buckets) < 0:
@@ -109,9 +104,7 @@ def contents(path):
             words, counts, labels = _entries(path, stream, n_entries, n)
             quantised, rows, columns = struct.unpack("<?2q", stream.read(17))
             if quantised:
-                raise InputError(
-                    f"{path}: a quantised model of fastText's, which is not read; take the .bin it came from"
-                )
+                raise InputError(f"{path}: a quantised model of fastText's, not read; take the .bin it came from")
             if rows not in (n, n + n_buckets) or columns != dim or stream.tell() + rows * dim * 4 > size:
                 raise InputError(f"{path}: expected {n + n_buckets} rows of {dim} numbers{_REMEDY}")
             matrix = np.memmap(path, "<f4", "r", stream.tell(), (rows, dim))
@@ -127,11 +120,9 @@ def contents(path):
     repeated = words.repeated()
     if repeated:
         raise InputError(f"{path}: the word {words[repeated[0]]!r} occurs twice{_REMEDY}")
-    label = labels[0][:40].decode(errors="replace") if labels else ""
-    notes = (
-        (f"labels of fastText's, which have no vector and are left out: {n_labels:,}, as {label!r}",) if labels else ()
-    )
-    return Contents(words, counts, rows - n, minn, maxn, matrix, targets, notes)
+    first = [label[:40].decode(errors="replace") for label in labels[:1]]
+    notes = [f"labels of fastText's, which have no vector and are left out: {n_labels:,}, as {one!r}" for one in first]
+    return Contents(words, counts, rows - n, minn, maxn, matrix, targets, tuple(notes))
 
 
 def _entries(path, stream, n_entries, n):
@@ -158,8 +149,7 @@ def _entries(path, stream, n_entries, n):
 def write(path, model):
     """Write a `run.model.Model` of text as fastText reads it, atomically; OutputError if a word cannot stand there.
 
-    The input matrix has the words' rows and, of a model with n-grams, a row for each bucket, 0 where no word uses it:
-    two million buckets of 100 numbers take 800 MB.
+    The input matrix has the words' rows and, of a model with n-grams, a row for each bucket, 0 where no word uses it.
     """
     config, inputs, words = model.config, model.config.inputs, model.vocab.words
     check_text(path, words)
@@ -191,12 +181,8 @@ def write(path, model):
                 rows[part >= 0] = model.extra["grams_in"][part[part >= 0]]
                 _write_rows(stream, rows)
         stream.write(struct.pack("<?2q", False, *model.vectors_out.shape))
-        _write_rows(stream, _fasttexts_nodes(model.vectors_out) if of_paths else model.vectors_out)
-
-
-def _fasttexts_nodes(nodes):
-    """Return rows of inner nodes as fastText has them: the rarest first, and the right side is the one with σ(s)."""
-    return np.concatenate([-nodes[-2::-1], nodes[-1:]])
+        nodes = model.vectors_out  # fastText has the rarest first, and σ(s) for the right side
+        _write_rows(stream, np.concatenate([-nodes[-2::-1], nodes[-1:]]) if of_paths else nodes)
 
 
 def _write_rows(stream, matrix):
@@ -207,9 +193,7 @@ def _write_rows(stream, matrix):
 class GramSpellings:
     """Vectors of any spelling, as fastText makes them: the mean of its n-grams' rows, 0 for a bucket without one.
 
-    rows : float32, (n_rows, dim)
-    minn, maxn, buckets : int, characters of an n-gram, and how many numbers it is hashed to
-    used : int64, (n_rows,), the bucket of each row; None: they are all buckets in order
+    rows : float32, (n_rows, dim); used : int64, (n_rows,), the bucket of each row; None: they are all buckets in order
     """
 
     def __init__(self, rows, minn, maxn, buckets, used=None):
@@ -218,20 +202,16 @@ class GramSpellings:
 
     def vector(self, word):
         """Return the vector of a spelling, float32 (dim,); None if it has no n-gram, or none that has a row."""
-        _, found = buckets_of(PackedStrings([word]), self.minn, self.maxn, self.buckets)
-        places = found.tolist()
+        places = found = buckets_of(PackedStrings([word]), self.minn, self.maxn, self.buckets)[1].tolist()
         if self._place is not None:
-            places = [self._place[bucket] for bucket in places if bucket in self._place]
+            places = [self._place[bucket] for bucket in found if bucket in self._place]
         if not places:
             return None
         return np.asarray(self.rows[places]).sum(axis=0, dtype=np.float32) / np.float32(len(found))
 
 
 def spellings_of(vocab, rows, minn, maxn, buckets):
-    """Return the `GramSpellings` of a model with n-grams; None if the vocabulary has another number of n-grams.
-
-    vocab : Vocabulary; rows : float32, (n_grams, dim), ``grams_in``; minn, maxn, buckets : int, as it was trained
-    """
+    """Return the `GramSpellings` of a model's rows ``grams_in``; None if the vocabulary has another number of them."""
     *_, used = rows_of_grams(vocab.words, vocab.counts, minn, maxn, buckets)
     return GramSpellings(rows, minn, maxn, buckets, used) if len(rows) == max(1, len(used)) else None
 

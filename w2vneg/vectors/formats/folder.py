@@ -7,7 +7,8 @@ from ...ground.files.bounded import read_json
 from ...ground.files.npy import read_matrix
 from ...objectives.law import law_of
 from ...objectives.readout import DEFAULT, Trained, parse
-from .common import Stored, check_finite, row_not_finite
+from ..vectors import Vectors
+from .common import check_finite, row_not_finite
 from .fasttext import spellings_of
 
 _REMEDY = "; the folder is damaged or no model of w2vneg's: train again with --save-model"
@@ -17,17 +18,14 @@ SLIM = "slim.json"  # what makes a folder a model without vectors
 def refuse_slim(folder):
     """Raise InputError where a folder is of a model that has no vectors."""
     if (folder / SLIM).exists():
-        raise InputError(
-            f"{folder}: a slim model, which has no vectors; ask 'w2vneg recommend' and 'w2vneg eval ranking', or train "
-            "vectors with 'w2vneg train --loss top-n'"
-        )
+        remedy = "ask 'w2vneg recommend' and 'w2vneg eval ranking', or train vectors with 'w2vneg train --loss top-n'"
+        raise InputError(f"{folder}: a slim model, which has no vectors; {remedy}")
 
 
 def read(path, readout=None, spell=False):
-    """Make vectors of a model folder; see `w2vneg.vectors.formats.read`.
+    """Make vectors of a model folder, a single matrix mapped; see `formats.read`.
 
-    A single matrix is memory-mapped, read-only. Where targets are another kind of thing than centres, the words of
-    ``out`` are theirs, and read-outs of both matrices are refused: ConfigError.
+    Where targets are another kind of thing than centres, the words of ``out`` are theirs.
     """
     refuse_slim(path)
     if not (path / "vocab.tsv").is_file():
@@ -43,15 +41,12 @@ def read(path, readout=None, spell=False):
     chain.check(spec.traversal, rectangular, spec.loss.plug.paths)
     of_columns = rectangular and not chain.reads("vectors_in")
     vocab = Vocabulary.load(path / ("vocab_out.tsv" if of_columns else "vocab.tsv"))
-    first, second = (
-        _matrix(path / f"{name}.npy", len(vocab)) if chain.reads(name) else None
-        for name in ("vectors_in", "vectors_out")
-    )
+    read = lambda name: _matrix(path / f"{name}.npy", len(vocab)) if chain.reads(name) else None  # noqa: E731
+    first, second = read("vectors_in"), read("vectors_out")
     if first is not None and second is not None and first.shape != second.shape:
         raise InputError(f"{path}: vectors_in.npy is {first.shape}, vectors_out.npy {second.shape}{_REMEDY}")
-    for matrix in (first, second):
-        if matrix is not None:
-            check_finite(path, matrix, vocab.words)
+    for matrix in (one for one in (first, second) if one is not None):
+        check_finite(path, matrix, vocab.words)
     contexts = path / "contexts.npy"
     contexts = _matrix(contexts, len(vocab)) if chain.needs_contexts and contexts.is_file() else None
     counts = np.asarray(vocab.counts, dtype=np.int64)
@@ -64,11 +59,9 @@ def read(path, readout=None, spell=False):
             raise InputError(f"{path / 'grams_in.npy'}: holds numbers that are not finite{_REMEDY}")
         spellings = spellings_of(vocab, rows, own.minn, own.maxn, own.buckets)
         if spellings is None:
-            raise InputError(
-                f"{path / 'grams_in.npy'}: its {len(rows):,} rows are not the n-grams of vocab.tsv{_REMEDY}"
-            )
+            raise InputError(f"{path / 'grams_in.npy'}: {len(rows):,} rows are not the n-grams of vocab.tsv{_REMEDY}")
     noun = noun_of(input_of(path).get("kind"), spec.source.name, rectangular, of_columns)
-    return Stored(vocab.words, vectors, counts, spellings, noun, spec.lowercase, chain.rules)
+    return Vectors(vocab.words, vectors, counts, spellings, noun, spec.lowercase, chain.rules)
 
 
 def input_of(path):

@@ -5,11 +5,8 @@
 finds. Not read back.
 """
 
-import numpy as np
-
 from ...ground.errors import require
 from ...ground.files.atomic import atomic_folder
-from ..search import unit_rows
 from .common import check_text, enter
 
 _HOLDS = "`index.faiss`, `words.txt`: see [serving](ranking.md#serve-from-an-index)"
@@ -17,14 +14,14 @@ _NEIGHBOURS = 32  # of a row, in the graph
 _BUILDING, _SEARCHING = 200, 128  # candidates looked at; recall@10 is above .95 in tests/vectors/test_index.py
 
 
-def write_cosine(path, stored):
+def write_cosine(path, vectors):
     """Write an index of directions."""
-    _write(path, stored.words, unit_rows(stored.matrix))
+    _write(path, vectors.words, vectors.unit)
 
 
-def write_dot(path, stored):
+def write_dot(path, vectors):
     """Write an index of the rows as they are."""
-    _write(path, stored.words, np.ascontiguousarray(stored.matrix, np.float32))
+    _write(path, vectors.words, vectors.matrix)
 
 
 def _write(path, words, matrix):

@@ -21,7 +21,7 @@ from ...ground.files.atomic import atomic_file
 from ...ground.files.npy import npy_header
 from ...objectives.readout.letters import Spellings
 from ...objectives.readout.paradigms import Derived, Pairs, Rules
-from .common import ARRAYS, Stored, arrays_of, check_parts, check_text, enter, words_of
+from .common import ARRAYS, arrays_of, check_text, enter, vectors_of, words_of
 
 _REMEDY = "; it was not written by w2vneg, or is damaged: write it again (w2vneg export … --format npz)"
 
@@ -32,20 +32,18 @@ _MOST_PACKED = 100  # how many times smaller deflating makes words or vectors, a
 _LITTLE = 1 << 26  # bytes that are unpacked in any case
 
 
-def write(path, stored):
-    check_text(path, stored.words)
-    arrays, spellings = arrays_of(stored), stored.spellings
+def write(path, vectors):
+    check_text(path, vectors.words)
+    arrays, spellings = arrays_of(vectors), vectors.spellings
     if isinstance(spellings, Derived):
         spellings = spellings.letters
     if spellings is not None and not isinstance(spellings, Spellings):
-        raise ConfigError(
-            f"{path}: npz keeps spellings of the read-out letters, not a model's n-grams; take --format fasttext"
-        )
+        raise ConfigError(f"{path}: npz keeps spellings of letters, not a model's n-grams; take --format fasttext")
     if spellings is not None:
         arrays["grams"], arrays["gram_vectors"] = spellings.grams, spellings.coefficients
         arrays["gram_lengths"] = np.array([spellings.shortest, spellings.longest], np.int64)
-    if stored.rules is not None:
-        arrays |= {f"kin_{name}": array for name, array in vars(stored.rules.pairs).items()}
+    if vectors.rules is not None:
+        arrays |= {f"kin_{name}": array for name, array in vars(vectors.rules.pairs).items()}
     with atomic_file(path) as stream:
         np.savez(stream, **arrays)
 
@@ -66,9 +64,9 @@ def read(path, spell=False):
             counts = _array(stream, archive, "counts.npy") if "counts" in found else None
             matrix = _array(stream, archive, "matrix.npy", path)
             if spell and not {"grams", "kin_rule"} & set(found):
+                again = f"w2vneg export MODEL {path} --readout both+letters"
                 raise ConfigError(
-                    f"{path} has vectors of known words only; write it again from a model folder: w2vneg export MODEL "
-                    f"{path} --readout both+letters"
+                    f"{path} has vectors of known words only; write it again from a model folder: {again}"
                 )
             kept, pairs = (
                 [_array(stream, archive, f"{name}.npy") for name in names] if asked and names[0] in found else None
@@ -78,52 +76,36 @@ def read(path, spell=False):
         raise
     except Exception as error:  # a damaged archive fails in every way that zip, zlib and NumPy have
         raise InputError(f"{path}: cannot be read as npz ({error}){_REMEDY}") from None
-    words = words_of(path, *arrays, _REMEDY)
-    check_parts(path, words, matrix, counts, _REMEDY)
-    matrix = np.ascontiguousarray(matrix)
-    spellings = _spellings(path, kept, matrix.shape[1]) if kept else None
-    rules = Rules(words, _pairs(path, pairs, matrix.shape)) if pairs else None
-    if spell and rules:
-        spellings = Derived(rules, matrix, spellings)
-    return Stored(words, matrix, counts, spellings, rules=rules)
+    vectors = vectors_of(path, _REMEDY, words_of(path, *arrays, _REMEDY), matrix, counts)
+    vectors.spellings = _spellings(path, kept, vectors.dim) if kept else None
+    vectors.rules = Rules(vectors.words, _pairs(path, pairs, vectors.matrix.shape)) if pairs else None
+    if spell and vectors.rules:
+        vectors.spellings = Derived(vectors.rules, vectors.matrix, vectors.spellings)
+    return vectors
 
 
 def _spellings(path, arrays, dim):
     grams, vectors, lengths = arrays
-    fits = (
-        _are(np.uint64, grams, (grams.size,))
-        and _are(np.float32, vectors, (len(grams), dim))
-        and _are(np.int64, lengths, (2,))
-        and 1 <= lengths[0] <= lengths[1] <= 20
-        and np.isfinite(vectors).all()
-        and (grams[1:] > grams[:-1]).all()
-    )
-    if not fits:
+    fits = _are(arrays, (np.uint64, (grams.size,)), (np.float32, (len(grams), dim)), (np.int64, (2,)))
+    if not fits or not 1 <= lengths[0] <= lengths[1] <= 20 or not (grams[1:] > grams[:-1]).all():
         raise InputError(f"{path}: its n-grams and their vectors do not fit together{_REMEDY}")
     return Spellings(grams, vectors, int(lengths[0]), int(lengths[1]))
 
 
-def _are(dtype, array, shape):
-    return array.dtype == dtype and array.shape == shape
+def _are(arrays, *kinds):
+    """Tell whether arrays are of these types and shapes, and finite."""
+    found = [(array.dtype, array.shape) for array in arrays]
+    return found == list(kinds) and all(np.isfinite(array).all() for array in arrays)
 
 
 def _pairs(path, arrays, shape):
     pairs = Pairs(*arrays)
-    n_pairs, n_rules = pairs.i.size, pairs.front.size
-    fits = (
-        all(
-            _are(np.int32, array, (n_pairs,)) and ((array >= 0) & (array < top)).all()
-            for array, top in ((pairs.i, shape[0]), (pairs.j, shape[0]), (pairs.rule, n_rules))
-        )
-        and len(np.unique(pairs.rule)) == n_rules
-        and _are(np.float32, pairs.kin, (n_pairs,))
-        and _are(np.bool_, pairs.front, (n_rules,))
-        and _are(np.float64, pairs.strength, (n_rules,))
-        and _are(np.float32, pairs.offsets, (n_rules, shape[1]))
-        and all(np.isfinite(array).all() for array in (pairs.kin, pairs.strength, pairs.offsets))
-        and (pairs.strength > 0).all()
-    )
-    if not fits:
+    n_pairs, n_rules = (pairs.i.size,), pairs.front.size
+    kinds = [(np.int32, n_pairs)] * 3 + [(np.float32, n_pairs), (np.bool_, (n_rules,)), (np.float64, (n_rules,))]
+    tops = (pairs.i, shape[0]), (pairs.j, shape[0]), (pairs.rule, n_rules)
+    fits = _are(arrays, *kinds, (np.float32, (n_rules, shape[1]))) and (pairs.strength > 0).all()
+    fits = fits and all(((rows >= 0) & (rows < top)).all() for rows, top in tops)
+    if not fits or len(np.unique(pairs.rule)) != n_rules:
         raise InputError(f"{path}: its kin and rules do not fit together{_REMEDY}")
     return pairs
 

@@ -16,9 +16,9 @@ _CONFIG = """embeddings {
 _ROWS = 1 << 12  # written at a time
 
 
-def write(path, stored):
+def write(path, vectors):
     """Write such a folder; other files in it stay. See `w2vneg.vectors.formats.save`."""
-    words, matrix, counts = stored.words, stored.matrix, stored.counts
+    words, matrix, counts = vectors.words, vectors.matrix, vectors.counts
     check_text(path, words)
     wrong = next((word for word in words if any(sign in word for sign in "\t\n\r")), None)
     if wrong is not None:

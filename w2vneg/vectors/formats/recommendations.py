@@ -21,9 +21,7 @@ def form_of(path):
     """Return the form that a file's ending asks for; ConfigError for any other, MissingExtraError without pyarrow."""
     form = Path(path).suffix.lower().removeprefix(".")
     if form not in _WRITERS:
-        raise ConfigError(
-            f"{path}: recommendations are written as {', '.join(_WRITERS)}; end the name with one of these"
-        )
+        raise ConfigError(f"{path}: recommendations are written as {', '.join(_WRITERS)}; end the name so")
     if form == "parquet":
         require("pyarrow.parquet", "parquet", f"writing {path}")
     return form
@@ -32,8 +30,7 @@ def form_of(path):
 def write_recommendations(path, blocks, words, words_out, titles=None):
     """Write lists of recommendations as .csv, .jsonl or .parquet; the file appears complete or not at all.
 
-    blocks : iterable of (centres, ids, scores), as of `evaluation.recommend.recommend_blocks`
-    words, words_out : sequence of str, names of centres and of targets
+    blocks : as of `evaluation.recommend.recommend_blocks`; words, words_out : sequence of str, of centres and targets
     titles : dict of str -> str, optional, what targets are called
     """
     titled = None if titles is None else [titles.get(word, "") for word in words_out]
@@ -42,15 +39,17 @@ def write_recommendations(path, blocks, words, words_out, titles=None):
 
 def _write_csv(path, blocks, words, words_out, titles):
     heads, items = _quoted(words), _quoted(words_out)
-    columns = list(COLUMNS)
     if titles is not None:
-        columns.insert(3, "title")
         items = [f"{item},{title}" for item, title in zip(items, _quoted(titles), strict=True)]
     with atomic_file(path, "w", encoding="utf-8") as stream:
-        stream.write(",".join(columns) + "\n")
+        stream.write(",".join(_columns(titles)) + "\n")
         for centre, listed in _lists(blocks):
             places = enumerate(listed, 1)
             stream.writelines(f"{heads[centre]},{rank},{items[item]},{score}\n" for rank, (item, score) in places)
+
+
+def _columns(titles):
+    return [*COLUMNS[:3], *(() if titles is None else ("title",)), COLUMNS[3]]
 
 
 def _lists(blocks):
@@ -89,10 +88,8 @@ def _write_parquet(path, blocks, words, words_out, titles):
 
     heads, items = pa.array(list(words), pa.string()), pa.array(list(words_out), pa.string())
     named = None if titles is None else pa.array(titles, pa.string())
-    fields = list(zip(COLUMNS, (pa.string(), pa.int32(), pa.string(), pa.float32()), strict=True))
-    if titles is not None:
-        fields.insert(3, ("title", pa.string()))
-    schema = pa.schema(fields)
+    kinds = {"rank": pa.int32(), "score": pa.float32()}
+    schema = pa.schema([(name, kinds.get(name, pa.string())) for name in _columns(titles)])
     with atomic_file(path) as stream, parquet.ParquetWriter(stream, schema) as writer:
         for centres, ids, scores in blocks:
             listed = ids >= 0

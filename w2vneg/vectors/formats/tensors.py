@@ -11,10 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
-from ...data.words import PackedStrings
 from ...ground.errors import ConfigError, InputError, OutputError, require
 from ...ground.files.atomic import atomic_file, atomic_folder
-from .common import ARRAYS, Stored, arrays_of, check_parts, check_text, check_words, enter, words_of
+from .common import ARRAYS, arrays_of, check_text, check_words, enter, vectors_of, words_of
 
 _REMEDY = "; it was not written by w2vneg, or is damaged: write it again (w2vneg export … --format safetensors)"
 _ARRAYS = "tensors: `matrix`, `word_bytes`, `word_offsets`, `counts` if known"
@@ -26,15 +25,15 @@ _DAMAGED = "; it is damaged or no folder of model2vec or sentence-transformers"
 
 
 def is_safetensors(head):
-    """Tell safetensors by its beginning (bytes): the length of its header, and JSON."""
+    """The length of its header, and JSON."""
     return head[8:10] == b'{"' and int.from_bytes(head[:8], "little") < 1 << 30
 
 
-def write(path, stored):
+def write(path, vectors):
     library = require("safetensors.numpy", "safetensors", "the format safetensors")
-    check_text(path, stored.words)
+    check_text(path, vectors.words)
     with atomic_file(path) as stream:
-        stream.write(library.save(arrays_of(stored), {"format": "np", "writer": "w2vneg"}))
+        stream.write(library.save(arrays_of(vectors), {"format": "np", "writer": "w2vneg"}))
 
 
 def read(path, spell=False):
@@ -42,16 +41,13 @@ def read(path, spell=False):
     if "word_bytes" not in found:
         if (Path(path).parent / "tokenizer.json").is_file():
             return read_folder(Path(path).parent)
-        raise InputError(
-            f"{path}: the tensors {', '.join(sorted(found))[:200]} have no words with them; put tokenizer.json into "
-            "the same folder, or write the vectors as word2vec text"
-        )
+        remedy = "put tokenizer.json into the same folder, or write the vectors as word2vec text"
+        raise InputError(f"{path}: the tensors {', '.join(sorted(found))[:200]} have no words with them; {remedy}")
     missing = [name for name in ARRAYS if name not in found]
     if missing:
         raise InputError(f"{path}: expected a tensor {missing[0]!r}, found {', '.join(sorted(found))}{_REMEDY}")
     words = words_of(path, found["word_bytes"], found["word_offsets"], _REMEDY)
-    check_parts(path, words, found["matrix"], found.get("counts"), _REMEDY)
-    return Stored(words, found["matrix"], found.get("counts"))
+    return vectors_of(path, _REMEDY, words, found["matrix"], found.get("counts"))
 
 
 def _tensors_of(path):
@@ -69,27 +65,27 @@ def is_folder(folder):
     return (folder / _MATRIX).is_file() and (folder / _TOKENIZER).is_file()
 
 
-def write_model2vec(path, stored):
+def write_model2vec(path, vectors):
     """Write a folder that ``model2vec.StaticModel.from_pretrained`` reads; see `formats.save`."""
-    config = {"model_type": "model2vec", "architectures": ["StaticModel"], "hidden_dim": stored.matrix.shape[1]}
+    config = {"model_type": "model2vec", "architectures": ["StaticModel"], "hidden_dim": vectors.dim}
     config |= {"normalize": False, "embedding_dtype": "float32"}
-    _write_folder(path, stored, "embeddings", "config.json", config)
+    _write_folder(path, vectors, "embeddings", "config.json", config)
 
 
-def write_sentence_transformers(path, stored):
+def write_sentence_transformers(path, vectors):
     """Write a folder that ``SentenceTransformer(path)`` reads, and model2vec, too; see `formats.save`."""
     config = {"model_type": "SentenceTransformer", "prompts": {}, "default_prompt_name": None}
     config |= {"similarity_fn_name": "cosine"}
-    _write_folder(path, stored, "embedding.weight", "config_sentence_transformers.json", config)
+    _write_folder(path, vectors, "embedding.weight", "config_sentence_transformers.json", config)
 
 
-def _write_folder(path, stored, tensor, config_name, config):
+def _write_folder(path, vectors, tensor, config_name, config):
     library = require("safetensors.numpy", "tokenizers", f"the folder {path}")
-    check_words(path, stored.words)
+    check_words(path, vectors.words)
     if (Path(path) / "vocab.tsv").exists():
         raise OutputError(f"cannot write {path}: it is a model folder of w2vneg's; name another folder")
-    tokenizer = _tokenizer(stored.words)
-    matrix = np.concatenate([stored.matrix, np.zeros((1, stored.matrix.shape[1]), np.float32)])
+    tokenizer = _tokenizer(vectors.words)
+    matrix = np.concatenate([vectors.matrix, np.zeros((1, vectors.dim), np.float32)])
     with atomic_folder(path, keep=lambda name: True) as folder:
         (folder / _MATRIX).write_bytes(library.save({tensor: matrix}, {"format": "np"}))
         (folder / _TOKENIZER).write_text(tokenizer.to_str(), encoding="utf-8")
@@ -128,26 +124,18 @@ def read_folder(folder, spell=False):
         raise InputError(f"{folder / _MATRIX}: expected a matrix {' or '.join(_TENSORS)}{_DAMAGED}")
     vocab = tokenizer.get_vocab()
     words = sorted(vocab, key=vocab.get)
-    matrix = _rows(folder, matrix, found.get("mapping"), found.get("weights"), len(words))
+    try:  # several tokens may have the same row, each with its weight
+        matrix = matrix[found["mapping"]] if "mapping" in found else matrix
+        matrix = matrix.astype(np.float32)
+        matrix = matrix * found["weights"][:, None].astype(np.float32) if "weights" in found else matrix
+    except (IndexError, ValueError) as error:
+        raise InputError(f"{folder / _MATRIX}: mapping and weights do not fit the matrix ({error}){_DAMAGED}") from None
+    if len(matrix) != len(words):
+        raise InputError(f"{folder}: {len(words):,} tokens do not go with {len(matrix):,} rows{_DAMAGED}")
     unknown = getattr(tokenizer.model, "unk_token", None)
     if unknown == words[-1] and not matrix[-1].any() and len(words) > 1:  # of our own writing
         words, matrix = words[:-1], matrix[:-1]
-    words = PackedStrings(words)
-    check_parts(folder, words, matrix, None, _DAMAGED)
-    return Stored(words, matrix, None)
-
-
-def _rows(folder, matrix, mapping, weights, n):
-    """Return a row a token, float32 (n, dim): of several tokens it may be the same one, each with its weight."""
-    try:
-        matrix = matrix if mapping is None else matrix[mapping]
-        matrix = matrix.astype(np.float32)
-        matrix = matrix if weights is None else matrix * weights[:, None].astype(np.float32)
-    except (IndexError, ValueError) as error:
-        raise InputError(f"{folder / _MATRIX}: mapping and weights do not fit the matrix ({error}){_DAMAGED}") from None
-    if len(matrix) != n:
-        raise InputError(f"{folder}: {n:,} tokens do not go with {len(matrix):,} rows{_DAMAGED}")
-    return np.ascontiguousarray(matrix)
+    return vectors_of(folder, _DAMAGED, words, matrix)
 
 
 _FILE = {"extra": "safetensors", "suffixes": (".safetensors",), "recognises": is_safetensors}

@@ -10,11 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
-from ...data.words import PackedStrings
 from ...ground.errors import ConfigError, InputError
 from ...ground.files.atomic import atomic_file
 from ...ground.files.bounded import lines_of
-from .common import NUMBER, Stored, TakenWords, check_words, enter, format_rows, promised
+from .common import NUMBER, TakenWords, check_words, enter, format_rows, promised, vectors_of
 
 HEADER = re.compile(rb"(\d+)[ \t]+(\d+)[ \t]*\r?\n?\Z")
 _HEADER_OF_DL4J = re.compile(rb"(\d{1,18})[ \t]+(\d{1,18})[ \t]+\d+[ \t]*\r?\n?\Z")
@@ -30,8 +29,8 @@ _LOOKED_AT = 1000  # rows that tell how many numbers there are
 _CODED = b"B64:"  # before words of DL4J's
 
 
-def write(path, stored, precision=None):
-    words, matrix = stored.words, stored.matrix
+def write(path, vectors, precision=None):
+    words, matrix = vectors.words, vectors.matrix
     if precision is not None and not 1 <= precision <= 9:
         raise ConfigError(f"precision must be between 1 and 9 significant digits, not {precision}")
     check_words(path, words)
@@ -62,8 +61,7 @@ def read(path, spell=False):
         with open(path, "rb") as stream:
             lines = lines_of(path, stream)
             first = next(lines, b"")
-            marked = first.startswith(BOM_UTF8)
-            notes = ["the byte-order mark at its beginning is left out"] if marked else []
+            notes = ["the byte-order mark at its beginning is left out"] if first.startswith(BOM_UTF8) else []
             first = first.removeprefix(BOM_UTF8)
             _check_first(path, first)
             header, of_dl4j = HEADER.match(first), _HEADER_OF_DL4J.match(first)
@@ -79,9 +77,8 @@ def read(path, spell=False):
                 lines = chain([second] if second else [], lines)
                 if coded and header is not of_dl4j:
                     notes.append("its words are read as DL4J's, which are written in base64")
-                expected, dim = capacity, _ = _promised(path, header, size, lines)
-                rows = _Rows(path, 2, dim, expected, marks=marked, coded=coded)
-                return rows.read(lines, capacity, notes)
+                expected, dim = _promised(path, header, size, lines)
+                return _Rows(path, 2, dim, expected, coded).read(lines, expected, notes)
             dim = _dim_of(list(islice(lines, _LOOKED_AT)))
             if dim < 1:
                 raise InputError(f"{path}:1: expected a header 'n dim' or a word and its numbers" + _REMEDY)
@@ -89,10 +86,8 @@ def read(path, spell=False):
             if _n_numbers(parts) < dim:
                 _parse_row(path, 1, b" ".join(parts[1:]), dim)
             if dim == 1:
-                raise InputError(
-                    f"{path}:1: a word and one number a row, as in a list of counts; vectors of one number need a "
-                    "header 'n 1'"
-                )
+                counts = "a word and one number a row, as in a list of counts"
+                raise InputError(f"{path}:1: {counts}; vectors of one number need a header 'n 1'")
             stream.seek(0)
             lines = 1 + sum(block.count(b"\n") for block in iter(lambda: stream.read(1 << 22), b""))
             capacity = min(lines, size // (2 * dim) + 1)  # a number takes two bytes at least
@@ -150,18 +145,15 @@ def _n_numbers(parts):
 class _Rows:
     """The rows of a file, from the line `first` on.
 
-    expected : int, optional, how many rows a header promises
-    marks : bool, byte-order marks before words are no letters of theirs, as in files put together
-    coded : bool, words are in base64, as DL4J writes them
+    expected : int, optional, how many rows a header promises; coded : bool, words are in base64, as DL4J writes them
     """
 
-    def __init__(self, path, first, dim, expected=None, marks=True, coded=False):
-        self._path, self._first, self._dim = path, first, dim
-        self._expected, self._marks, self._coded = expected, marks, coded
+    def __init__(self, path, first, dim, expected=None, coded=False):
+        self._path, self._first, self._dim, self._expected, self._coded = path, first, dim, expected, coded
         self._with_blanks, self._example = 0, b""
 
     def read(self, lines, capacity, notes):
-        """Read lines, an iterator of bytes, into one matrix of at most `capacity` rows; returns a Stored.
+        """Read lines, an iterator of bytes, into one matrix of at most `capacity` rows; returns `Vectors`.
 
         notes : list of str, what is to be told of the file beside what is found here
         """
@@ -183,24 +175,21 @@ class _Rows:
             if kept:
                 matrix[row : row + len(kept)] = _parse(path, kept, self._dim)
         self._check_count(line - self._first)
-        names, n = self._without_marks(words.places), len(words.places)
-        notes = (*notes, *self._notes(words.places, names), *words.notes())
-        return Stored(PackedStrings(names), matrix[:n], None, notes=notes)
+        if self._with_blanks:
+            example = self._example[:40].decode(errors="replace")
+            notes.append(f"words with blanks: {self._with_blanks:,}, such as {example!r}")
+        return vectors_of(path, _REMEDY, words.places, matrix[: len(words.places)], notes=(*notes, *words.notes()))
 
     def _check_count(self, n, left=None):
         """Raise InputError if there are more rows than promised, or fewer and none are left (iterator of bytes)."""
         if self._expected is None or n == self._expected or (n < self._expected and left is not None):
             return
+        promise, where = f"the header promises {self._expected} rows, but there are", self._path
+        found, remedy = f"{n}: the file is cut short or the header wrong", "fetch or write it again"
         if n > self._expected:
             n, where = n + _count(left), f"{self._path}:{self._first + self._expected}"
-            raise InputError(
-                f"{where}: the header promises {self._expected} rows, but there are more: {n}; correct the first line "
-                f"('{n} {self._dim}'), or take out what does not belong to it"
-            )
-        raise InputError(
-            f"{self._path}: the header promises {self._expected} rows, but there are {n}: the file is cut short or "
-            f"the header wrong; fetch or write it again, or correct the first line ('{n} {self._dim}')"
-        )
+            found, remedy = f"more: {n}", "take out what does not belong to it"
+        raise InputError(f"{where}: {promise} {found}; {remedy}, or correct the first line ('{n} {self._dim}')")
 
     def _parts(self, line, text):
         """Return word and numbers of one row (bytes, bytes with a blank between them)."""
@@ -226,15 +215,11 @@ class _Rows:
         word, numbers = parts[0], parts[1:]
         if len(numbers) < dim:
             if dim > 1 and HEADER.match(text.removeprefix(BOM_UTF8)):
-                raise InputError(
-                    f"{where}: another header; of files put together keep one, with the number of all rows"
-                )
+                raise InputError(f"{where}: another header; of files put together keep one, with the sum of rows")
             remedy = _REMEDY if whole else "; the file ends in the middle of this row: fetch or write it again"
             raise InputError(f"{where}: expected {dim} numbers, found {len(numbers)}{remedy}")
         if b"\t" in word:
-            raise InputError(
-                f"{where}: expected a word and {dim} numbers, found a tab in the word {word[:40]!r}{_REMEDY}"
-            )
+            raise InputError(f"{where}: expected {dim} numbers, found a tab in the word {word[:40]!r}{_REMEDY}")
         if b" " in word:
             self._check_blanks(where, word, numbers, tab=text[len(word) :].startswith(b"\t"))
         return word, b" ".join(numbers)
@@ -247,10 +232,9 @@ class _Rows:
         pointed = any(b"." in number for number in numbers)
         doubtful = [part for part in word.split()[1:] if NUMBER.fullmatch(part) and not (pointed and part.isdigit())]
         if doubtful and not tab:
-            raise InputError(
-                f"{where}: expected {self._dim} numbers, found {len(word.split()) - 1 + self._dim}; the file is "
-                f"damaged, or if {word[:40].decode(errors='replace')!r} is a word with blanks, put a tab behind it"
-            )
+            cause = f"if {word[:40].decode(errors='replace')!r} is a word with blanks, put a tab behind it"
+            found = f"expected {self._dim} numbers, found {len(word.split()) - 1 + self._dim}"
+            raise InputError(f"{where}: {found}; the file is damaged, or {cause}")
         self._with_blanks += 1
         self._example = self._example or word
 
@@ -261,35 +245,14 @@ class _Rows:
         except ValueError:
             raise InputError(f"{self._path}:{line}: the word {word[:40]!r} is no base64{_REMEDY}") from None
 
-    def _without_marks(self, names):
-        """Return names (dict of str) without byte-order marks before them, where that leaves another name (list)."""
-        if not self._marks:
-            return list(names)
-        bare = (name.removeprefix("\ufeff") for name in names)
-        return [short if short and short not in names else name for name, short in zip(names, bare, strict=True)]
-
-    def _notes(self, former, names):
-        """Return what is to be told of words, which were `former` and are `names` (list of str)."""
-        notes = []
-        if self._with_blanks:
-            example = self._example[:40].decode(errors="replace")
-            notes.append(f"words with blanks: {self._with_blanks:,}, such as {example!r}")
-        marked = [name for name, now in zip(former, names, strict=True) if name != now]
-        if marked:
-            notes.append(
-                f"byte-order marks before words, left out: {len(marked):,}, such as before {marked[0][1:41]!r}"
-            )
-        return notes
-
 
 def _parse(path, rows, dim):
     """Return the numbers of some rows, float32 (rows, dim). rows : list of (int, bytes), line and numbers"""
     try:
         with np.errstate(over="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of rows without any number, which are told of below
-            values = np.loadtxt(
-                [rest.decode("latin-1") for _, rest in rows], dtype=np.float32, delimiter=" ", comments=None, ndmin=2
-            )
+            text = [rest.decode("latin-1") for _, rest in rows]
+            values = np.loadtxt(text, dtype=np.float32, delimiter=" ", comments=None, ndmin=2)
         if values.shape == (len(rows), dim) and np.isfinite(values).all():
             return values
     except ValueError:
@@ -316,10 +279,8 @@ def _parse_row(path, line, rest, dim):
             raise InputError(f"{path}:{line}: expected a number, found {shown!r}{remedy}") from None
         if not np.isfinite(values[i]):
             shown = token.decode("utf-8", errors="replace")
-            raise InputError(
-                f"{path}:{line}: expected a finite number, found {shown!r}; the training that made it "
-                "diverged, or the file is damaged"
-            )
+            cause = "the training that made it diverged, or the file is damaged"
+            raise InputError(f"{path}:{line}: expected a finite number, found {shown!r}; {cause}")
     return values
 
 
