@@ -4,7 +4,6 @@ import json
 import os
 import random
 import shutil
-import subprocess
 import sys
 import zlib
 
@@ -292,31 +291,6 @@ def test_a_mapped_file_that_was_cut_short_is_told_between_rounds(corpus_file, mo
     change(the_entry() / name, lambda data: data[:4])
     with pytest.raises(InputError, match="the encoded corpus was cut short by another program while it was in use"):
         corpus.check()
-
-
-CUT_SHORT = """
-import os, sys, threading
-from w2vneg.ground.files.caches import cache_dir
-from w2vneg.data.encoded import encode_corpus, stored
-stored._IN_MEMORY = 0
-corpus = encode_corpus(sys.argv[1], min_count=1)
-(ids,) = cache_dir("corpora").glob("*/ids.i32")
-ids.chmod(0o644)
-ids.write_bytes(b"")
-threading.Thread(target=corpus.ids.sum).start()
-"""
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="a mapped file cannot be cut short there")
-def test_a_mapped_file_cut_short_within_a_round_ends_the_process_with_a_sentence(corpus_file):
-    command = [sys.executable, "-c", CUT_SHORT, str(corpus_file)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=100)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == (
-        "\nError: the encoded corpus was cut short by another program while it was in use; let nothing write into the "
-        "cache folder, and start again: the corpus will be encoded anew.\n"
-    )
-    assert encode_corpus(corpus_file, min_count=1).report.damage == "ids.i32 has 0 bytes, not 56"
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no disk that is always full")

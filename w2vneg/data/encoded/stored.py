@@ -3,18 +3,12 @@
 Compiled code trusts both arrays: an id past the vocabulary would be a read of foreign memory. A checksum finds what
 happened to a file. What is small stays in memory; what is larger is mapped.
 
-The system has no error for a page that is no longer there: it ends the process with the signal SIGBUS. `still_whole`
-tells in time between two looks at a file. For the moments in between a handler of that signal says what has happened
-and ends the process with exit code 1. On Windows a mapped file cannot be cut short.
+The system has no error for a page that is no longer there: it ends the process. `still_whole` tells between two rounds.
 """
 
-import ctypes
 import mmap
 import os
-import signal
-import weakref
 import zlib
-from functools import cache
 
 import numpy as np
 
@@ -23,7 +17,12 @@ CUT_SHORT = (
     "and start again: the corpus will be encoded anew"
 )
 
-_guarded: weakref.WeakSet = weakref.WeakSet()  # mappings of files that have names, which others may write to
+_IN_MEMORY = 1 << 28  # bytes of a file that are kept in memory rather than mapped: 67 million ids
+_PIECE = 1 << 18  # numbers that are looked at together
+
+
+class Damaged(Exception):
+    """A stored file that is not what was written. The message names the file and the difference."""
 
 
 def mapped(file, dtype):
@@ -31,61 +30,15 @@ def mapped(file, dtype):
     return np.asarray(np.memmap(file, dtype=dtype, mode="r"))
 
 
-def _guard(array):
-    """Have the process end with a sentence, not a signal, if the file of a mapped array is cut short."""
-    _guarded.add(_mapping_of(array))
-    if hasattr(signal, "SIGBUS"):
-        former = _signal(signal.SIGBUS, _handler())
-        if former not in (None, ctypes.cast(_handler(), ctypes.c_void_p).value):
-            _signal(signal.SIGBUS, former)  # somebody else's, as that of `faulthandler`, stays
-
-
 def still_whole(array):
     """Tell whether the file behind an array, if it is mapped, is as long as the array is (bool)."""
-    mapping = _mapping_of(array)
-    return mapping is None or _is_whole(mapping)
-
-
-def _is_whole(mapping):
-    try:
-        return mapping.size() >= len(mapping)
-    except OSError:  # a file of the network that is gone
-        return False
-
-
-def _mapping_of(array):
     base = array
     while isinstance(base, np.ndarray):
         base = base.base
-    return base if isinstance(base, mmap.mmap) else None
-
-
-def _signal(number, action):
-    """Set what happens at a signal, as Python's own function cannot within a handler; return what happened before."""
-    set_action = ctypes.CDLL(None).signal
-    set_action.restype, set_action.argtypes = ctypes.c_void_p, (ctypes.c_int, ctypes.c_void_p)
-    return set_action(number, ctypes.cast(action, ctypes.c_void_p))
-
-
-@cache
-def _handler():
-    return ctypes.CFUNCTYPE(None, ctypes.c_int)(_end)
-
-
-def _end(number):
-    if all(map(_is_whole, _guarded)):
-        _signal(number, None)  # it is about something else: the default action follows on return
-        return
-    os.write(2, f"\nError: {CUT_SHORT}.\n".encode())
-    os._exit(1)
-
-
-_IN_MEMORY = 1 << 28  # bytes of a file that are kept in memory rather than mapped: 67 million ids
-_PIECE = 1 << 18  # numbers that are looked at together
-
-
-class Damaged(Exception):
-    """A stored file that is not what was written. The message names the file and the difference."""
+    try:
+        return not isinstance(base, mmap.mmap) or base.size() >= len(base)
+    except OSError:  # a file of the network that is gone
+        return False
 
 
 class SummedWriter:
@@ -162,7 +115,6 @@ def _read(path, known, dtype, check):
             raise Damaged(f"{path.name} differs from its checksum")
         if size > _IN_MEMORY:
             numbers = mapped(file, dtype)
-            _guard(numbers)
     if len(numbers) != count:
         raise Damaged(f"{path.name} was cut short while it was read")
     numbers.flags.writeable = False  # as what is mapped, which is another type to the compiler than other arrays
