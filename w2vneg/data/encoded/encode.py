@@ -20,6 +20,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, replace
 
+import numpy as np
+
 from ...ground.errors import FileNote, InputError, OutputError, W2vnegError
 from ...ground.files.atomic import atomic_file, atomic_folder
 from ...ground.files.caches import cache_dir
@@ -32,7 +34,7 @@ from ..vocab import Vocabulary
 from . import count
 from .corpus import CorpusReport, EncodedCorpus
 from .count import FORMAT, Counted, Settings, TokenStream
-from .stored import Damaged, SummedWriter, known_by, read_ids, read_offsets
+from .stored import Damaged, SummedWriter, known_by, read_numbers
 
 _SETTLED = 2_000_000_000  # nanoseconds; a file changed later than that before it was read is not remembered
 
@@ -197,8 +199,8 @@ class Cache:
                 raise Damaged("vocab.tsv differs from its checksum")
             vocab = vocab or self.settings.vocab or Vocabulary.load(entry / "vocab.tsv")
             vocab.words.forget_table()  # it has served to check them; training looks no word up
-            ids = read_ids(entry / "ids.i32", known["ids.i32"], len(vocab))
-            offsets = read_offsets(entry / "offsets.i64", known["offsets.i64"], len(ids))
+            ids = read_numbers(entry / "ids.i32", known["ids.i32"], np.int32)
+            offsets = read_numbers(entry / "offsets.i64", known["offsets.i64"], np.int64)
         except (Damaged, W2vnegError) as error:
             self._damage = str(error)
             return None

@@ -1,7 +1,7 @@
-"""Stored ids and offsets, mapped into memory, and read with care: no number is out of range, and no page is gone.
+"""Stored ids and offsets, mapped into memory if they are large.
 
 Compiled code trusts both arrays: an id past the vocabulary would be a read of foreign memory. A checksum finds what
-happened to a file. What is small stays in memory; what is larger is mapped.
+happened to a file.
 
 The system has no error for a page that is no longer there: it ends the process. `still_whole` tells between two rounds.
 """
@@ -18,7 +18,7 @@ CUT_SHORT = (
 )
 
 _IN_MEMORY = 1 << 28  # bytes of a file that are kept in memory rather than mapped: 67 million ids
-_PIECE = 1 << 18  # numbers that are looked at together
+_PIECE = 1 << 20  # bytes that are summed together
 
 
 class Damaged(Exception):
@@ -57,35 +57,6 @@ class SummedWriter:
         return {"size": self.size, "crc32": self.crc32}
 
 
-def read_ids(path, known, n_vocab):
-    """Read the ids of a corpus: int32 (n_tokens,), read-only, each at least 0 and below `n_vocab`.
-
-    known : dict, what `SummedWriter.known_by` gave; Damaged if the file is another, or an id is out of range; OSError
-    """
-
-    def check(piece):
-        if piece.view(np.uint32).max() >= n_vocab:  # negative ones are large there
-            raise Damaged(f"{path.name} has ids that are not in the vocabulary")
-
-    return _read(path, known, np.int32, check)
-
-
-def read_offsets(path, known, n_ids):
-    """Read where sentences begin: int64 (n_sentences + 1,), read-only, rising from 0 to `n_ids`; else as `read_ids`."""
-    last = -1
-
-    def check(piece):
-        nonlocal last
-        if piece[0] <= last or not (piece[1:] > piece[:-1]).all():
-            raise Damaged(f"{path.name} has offsets that do not rise")
-        last = piece[-1]
-
-    offsets = _read(path, known, np.int64, check)
-    if offsets[0] != 0 or last != n_ids:
-        raise Damaged(f"{path.name} does not go from the first to the last of the ids")
-    return offsets
-
-
 def known_by(path):
     size = crc = 0
     with open(path, "rb") as file:
@@ -94,28 +65,17 @@ def known_by(path):
     return {"size": size, "crc32": crc}
 
 
-def _read(path, known, dtype, check):
-    """Return the numbers of a file, read-only, once `check` has seen each piece and the checksum is right."""
+def read_numbers(path, known, dtype):
+    """Read the numbers of a file, (n,), read-only; known : dict, what `SummedWriter.known_by` gave of it.
+
+    Damaged if the file is another; OSError
+    """
     with open(path, "rb") as file:
-        size, width = os.fstat(file.fileno()).st_size, np.dtype(dtype).itemsize
+        size = os.fstat(file.fileno()).st_size
         if size != known["size"]:
             raise Damaged(f"{path.name} has {size:,} bytes, not {known['size']:,}")
-        if size == 0 or size % width:
-            raise Damaged(f"{path.name} has {size:,} bytes, which hold no whole numbers")
-        count, crc = size // width, 0
-        numbers = np.empty(count if size <= _IN_MEMORY else min(count, _PIECE), dtype)
-        for start in range(0, count, _PIECE):
-            place = start if size <= _IN_MEMORY else 0
-            piece = numbers[place : place + min(_PIECE, count - start)]
-            if file.readinto(piece.view(np.uint8)) < piece.nbytes:
-                raise Damaged(f"{path.name} was cut short while it was read")
-            crc = zlib.crc32(piece, crc)
-            check(piece)
-        if crc != known["crc32"]:
-            raise Damaged(f"{path.name} differs from its checksum")
-        if size > _IN_MEMORY:
-            numbers = mapped(file, dtype)
-    if len(numbers) != count:
-        raise Damaged(f"{path.name} was cut short while it was read")
+        numbers = np.fromfile(file, dtype) if size <= _IN_MEMORY else mapped(file, dtype)
+    if zlib.crc32(numbers) != known["crc32"]:
+        raise Damaged(f"{path.name} differs from its checksum")
     numbers.flags.writeable = False  # as what is mapped, which is another type to the compiler than other arrays
     return numbers
