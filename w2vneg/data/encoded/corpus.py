@@ -29,8 +29,6 @@ class CorpusReport:
     types: int
     kept_tokens: int
     kept_types: int
-    discarded_tokens: int
-    discarded_types: int
     sentences: int
     seconds: float
     cached: bool = False
@@ -39,6 +37,14 @@ class CorpusReport:
     bad_rows: int = 0
     tokens_by: str = ""
     hints = ()  # as of `ItemsReport`
+
+    @property
+    def discarded_tokens(self):
+        return self.tokens - self.kept_tokens
+
+    @property
+    def discarded_types(self):
+        return self.types - self.kept_types
 
     def line(self):
         """Return the report as one line for people (str)."""

@@ -125,7 +125,7 @@ class Reading:
         if phrases is None:
             phrases = [phrase for path in given.phrases for phrase in read_phrases(path)]
         own = {name: shaping[name] for name in ("min_count", "max_vocab", "encoding", "lowercase")}
-        settings = Settings.checked(vocab=vocab, phrases=phrases, **own, **SOURCES[given.kind].reading(given))
+        settings = Settings(vocab=vocab, phrases=phrases, **own, **SOURCES[given.kind].reading(given))
         return cls(given, borders, settings)
 
     def text(self, slot, progress):
@@ -227,7 +227,7 @@ def ranked_corpus(reading, found, types, vocab, **where):
     """Return a RankedCorpus; found : list, of each rank, of (CorpusReport, how many of its lines have one word)"""
     reports, singles = zip(*found, strict=True)
     sizes = np.array([report.kept_tokens for report in reports], np.int64)
-    apart = {"types": types, "kept_types": len(vocab), "discarded_types": types - len(vocab)}
+    apart = {"types": types, "kept_types": len(vocab)}
     apart |= {"seconds": max(report.seconds for report in reports), "cached": False, "damage": "", "tokens_by": ""}
     names = [field.name for field in dataclasses.fields(CorpusReport) if field.name not in apart]
     whole = CorpusReport(**{name: sum(getattr(report, name) for report in reports) for name in names}, **apart)
