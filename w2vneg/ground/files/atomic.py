@@ -178,13 +178,11 @@ def _system_call():
 def _link_entries(source, target, keep):
     """Give `target` the entries of `source` that are to stay: the very files where links can be made, else copies."""
     for entry in os.scandir(source):
-        place = target / entry.name
-        if place.exists() or not keep(entry.name):
-            continue
-        if entry.is_dir(follow_symlinks=False):
-            shutil.copytree(entry.path, place, symlinks=True, copy_function=_link)
-        else:
-            _link(entry.path, place)
+        if keep(entry.name) and not (place := target / entry.name).exists():
+            if entry.is_dir(follow_symlinks=False):
+                shutil.copytree(entry.path, place, symlinks=True, copy_function=_link)
+            else:
+                _link(entry.path, place)
 
 
 def _link(source, target):

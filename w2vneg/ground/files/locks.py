@@ -116,8 +116,7 @@ def _locked(path, name):
 
 def _owner(descriptor):
     """Return the owner of a lock file in words."""
-    try:
+    with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
         about = json.loads(os.pread(descriptor, 4096, 0))
         return f"process {about['pid']} on {about['host']} ({about['command']}, since {about['since']})"
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return "another process"
+    return "another process"
