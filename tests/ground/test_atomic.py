@@ -200,7 +200,7 @@ def test_a_system_call_that_is_missing_is_done_without(tmp_path, monkeypatch, co
     assert os.listdir(tmp_path) == ["model"]
 
 
-@pytest.mark.parametrize("failing", [1, 2, 3])
+@pytest.mark.parametrize("failing", [1, 2])
 def test_a_former_folder_comes_back_if_the_new_one_cannot_take_its_place(tmp_path, monkeypatch, two_renames, failing):
     path = former_model(tmp_path)
     replace, calls = os.replace, []
@@ -236,16 +236,16 @@ def kill_at(monkeypatch, number):
     monkeypatch.setattr(atomic.shutil, "rmtree", lambda path, ignore_errors: None)
 
 
-@pytest.mark.parametrize(("killed_at", "comes_back"), [(2, "former"), (3, "new")])
-def test_a_folder_killed_between_its_renames_is_put_back(tmp_path, monkeypatch, two_renames, killed_at, comes_back):
+@pytest.mark.parametrize("killed_at", [1, 2])
+def test_a_folder_killed_between_its_renames_is_put_back(tmp_path, monkeypatch, two_renames, killed_at):
     path = former_model(tmp_path)
     with monkeypatch.context() as patch:
         kill_at(patch, killed_at)
         with pytest.raises(Killed), atomic_folder(path) as folder:
             (folder / "a.txt").write_text("new")
-    assert path.exists() == (killed_at == 2)
-    assert recover(path) == (killed_at == 3)
-    assert (path / "a.txt").read_text() == comes_back
+    assert path.exists() == (killed_at == 1)
+    assert recover(path) == (killed_at == 2)
+    assert (path / "a.txt").read_text() == "former"
     sweep(path)
     assert os.listdir(tmp_path) == ["model"]
 

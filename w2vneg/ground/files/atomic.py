@@ -3,7 +3,7 @@
 What is written goes to ``.NAME.xxxxxxxx.part`` beside NAME, which its writer keeps locked (see `hidden_stem`). A writer
 that was killed leaves it behind; the next one that writes NAME finds it without an owner and removes it. A folder takes
 the place of a former one by an `exchange`. Where the system has none, two renames do it, and whoever comes after a kill
-between them puts the complete one back (`recover`).
+between them puts the former one back (`recover`).
 """
 
 import ctypes
@@ -21,8 +21,8 @@ from ..errors import OutputError
 from .bounded import is_special
 from .locks import claim, hidden_stem, still_names
 
-_PART, _NEW, _FORMER = ".part", ".new", ".former"  # being written; complete; what it takes the place of
-_HIDDEN = re.compile(r"\..+\.(?:[a-z0-9_]{8}\.(?:part|new|former)|lock)")
+_PART, _FORMER = ".part", ".former"  # being written; what it takes the place of
+_HIDDEN = re.compile(r"\..+\.(?:[a-z0-9_]{8}\.(?:part|former)|lock)")
 
 _AT_FDCWD = -100  # paths are as for any other call
 _EXCHANGE = 2  # flag of renameat2 on Linux, of renamex_np on macOS
@@ -135,18 +135,13 @@ def _take_place(new, target):
 
 
 def _take_place_in_two(new, target):
-    """Do the same with two renames; a kill between them leaves what `recover` puts back."""
-    complete, former = new.with_suffix(_NEW), new.with_suffix(_FORMER)
-    os.replace(new, complete)
+    """Do the same with two renames; a kill between them leaves the former one, which `recover` puts back."""
+    former = new.with_suffix(_FORMER)
+    os.replace(target, former)
     try:
-        os.replace(target, former)
-        try:
-            os.replace(complete, target)
-        except BaseException:
-            os.replace(former, target)
-            raise
+        os.replace(new, target)
     except BaseException:
-        os.replace(complete, new)
+        os.replace(former, target)
         raise
     shutil.rmtree(former, ignore_errors=True)
 
@@ -193,22 +188,18 @@ def _link(source, target):
 
 
 def recover(path):
-    """Put a folder back in its place if its writer was killed between two renames; return whether that was needed.
-
-    Of a new one that is complete and the former one, the new one comes back.
-    """
+    """Put a folder back in its place if its writer was killed between two renames; return whether that was needed."""
     target = Path(os.path.realpath(path))
     if os.path.lexists(target):
         return False
     left = _left_behind(target)
     if any(_has_owner(each) for each in left):
         return False
-    for suffix in (_NEW, _FORMER):
-        for found in left:
-            if found.suffix == suffix:
-                with suppress(OSError):  # another process was faster
-                    os.replace(found, target)
-                    return True
+    for found in left:
+        if found.suffix == _FORMER:
+            with suppress(OSError):  # another process was faster
+                os.replace(found, target)
+                return True
     return False
 
 
@@ -232,7 +223,7 @@ def is_hidden(name):
 def _left_behind(target):
     """Return what lies beside `target` under its temporary names (list of Path)."""
     try:
-        pattern = re.compile(rf"{re.escape(hidden_stem(target))}\.[a-z0-9_]{{8}}\.(?:part|new|former)")
+        pattern = re.compile(rf"{re.escape(hidden_stem(target))}\.[a-z0-9_]{{8}}\.(?:part|former)")
         return [target.parent / name for name in os.listdir(target.parent) if pattern.fullmatch(name)]
     except OSError:
         return []
