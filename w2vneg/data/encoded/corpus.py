@@ -1,5 +1,6 @@
 """Encoded data: what all have in common, what is reported of them, how they are dealt out; and text as ids."""
 
+import mmap
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -8,7 +9,6 @@ import numpy as np
 from ...ground.errors import ConfigError, InputError
 from ..sources import SOURCES, TRAVERSALS
 from ..vocab import Vocabulary
-from .stored import CUT_SHORT, still_whole
 
 
 @dataclass(frozen=True)
@@ -183,9 +183,12 @@ class EncodedCorpus(Encoded):
         return self.ids, self.offsets
 
     def check(self):
-        """Raise InputError if another program has cut a mapped file short: looking past its end would be fatal."""
-        if not all(map(still_whole, self.arrays)):
-            raise InputError(CUT_SHORT)
+        """Raise InputError if another program has cut a mapped file short: looking past its end ends the process."""
+        if not all(map(_still_whole, self.arrays)):
+            raise InputError(
+                "the encoded corpus was cut short by another program while it was in use; let nothing write into the "
+                "cache folder, and start again: the corpus will be encoded anew"
+            )
 
     @property
     def n_sentences(self):
@@ -206,6 +209,21 @@ class EncodedCorpus(Encoded):
         last = np.searchsorted(self.offsets, end, "left")
         offsets = np.concatenate([[begin], self.offsets[first:last], [end]]) - begin
         return replace(self, ids=self.ids[begin:end], offsets=offsets.astype(np.int64))
+
+
+def mapped(file, dtype):
+    """Map a file as a read-only plain ndarray, which Numba recognises faster than a memmap."""
+    return np.asarray(np.memmap(file, dtype=dtype, mode="r"))
+
+
+def _still_whole(array):
+    """Tell whether the file behind an array, if it is mapped, is as long as the array is (bool)."""
+    while isinstance(array, np.ndarray):
+        array = array.base
+    try:
+        return not isinstance(array, mmap.mmap) or array.size() >= len(array)
+    except OSError:  # a file of the network that is gone
+        return False
 
 
 def going_round(n, borders):

@@ -21,8 +21,7 @@ from ..readers.tables import TextColumn
 from ..readers.text import CLEANERS, Stripped, codec_name, read_sentences, read_text
 from ..sources.corpus import Text
 from ..vocab import Vocabulary, check_choice, choose_vocabulary, ids_in
-from .corpus import CorpusReport, EncodedCorpus
-from .stored import mapped
+from .corpus import CorpusReport, EncodedCorpus, mapped
 
 FORMAT = 3  # of a cache entry; a change of what readers yield calls for a new one too
 _IN_MEMORY = 1 << 24  # bytes of provisional numbers before they go to disk

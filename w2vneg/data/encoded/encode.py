@@ -27,10 +27,11 @@ from ...ground.files.caches import cache_dir
 from ..readers.sources import ByteStream, file_stamp, find_files, is_paths
 from ..vocab import Vocabulary
 from . import count
-from .corpus import CorpusReport, EncodedCorpus
+from .corpus import CorpusReport, EncodedCorpus, mapped
 from .count import FORMAT, Settings, TokenStream
-from .stored import Damaged, SummedWriter, known_by, read_numbers
 
+_IN_MEMORY = 1 << 28  # bytes of a file that are kept in memory rather than mapped: 67 million ids
+_PIECE = 1 << 20  # bytes that are summed together
 _SETTLED = 2_000_000_000  # nanoseconds; a file changed later than that before it was read is not remembered
 
 
@@ -71,6 +72,10 @@ def encode_corpus(source, *, use_cache=True, progress=None, **settings):
         else:
             counted = count.count_files(files, stamps, settings, stream, progress)
         return counted.encoded(stream, *settings.choose(counted.counter))
+
+
+class Damaged(Exception):
+    """A stored file that is not what was written. The message names the file and the difference."""
 
 
 class Cache:
@@ -134,13 +139,11 @@ class Cache:
         return self._entry(digests).name
 
     def _write(self, folder, counted, stream, vocab, ids_by_type):
-        with open(folder / "ids.i32", "wb") as ids_file, open(folder / "offsets.i64", "wb") as offsets_file:
-            ids, offsets = SummedWriter(ids_file), SummedWriter(offsets_file)
+        with open(folder / "ids.i32", "wb") as ids, open(folder / "offsets.i64", "wb") as offsets:
             count.write_ids(stream, ids_by_type, ids, offsets)
+            report = counted.report(ids_by_type, ids.tell() // 4, offsets.tell() // 8 - 1)
         vocab.save(folder / "vocab.tsv")
-        known = {"ids.i32": ids.known_by(), "offsets.i64": offsets.known_by()}
-        known["vocab.tsv"] = known_by(folder / "vocab.tsv")
-        report = counted.report(ids_by_type, ids.size // 4, offsets.size // 8 - 1)
+        known = {name: _known_by(folder / name) for name in ("ids.i32", "offsets.i64", "vocab.tsv")}
         about = {"format": FORMAT, "files": known, "report": asdict(report)}
         text = json.dumps({"crc32": _sum(about), "entry": about}, indent=1)
         (folder / "corpus.json").write_text(text, encoding="utf-8")
@@ -160,12 +163,12 @@ class Cache:
             if about["format"] != FORMAT:
                 return None
             known = about["files"]
-            if known_by(entry / "vocab.tsv") != known["vocab.tsv"]:
+            if _known_by(entry / "vocab.tsv") != known["vocab.tsv"]:
                 raise Damaged("vocab.tsv differs from its checksum")
             vocab = vocab or self.settings.vocab or Vocabulary.load(entry / "vocab.tsv")
             vocab.words.forget_table()  # it has served to check them; training looks no word up
-            ids = read_numbers(entry / "ids.i32", known["ids.i32"], np.int32)
-            offsets = read_numbers(entry / "offsets.i64", known["offsets.i64"], np.int64)
+            ids = _numbers(entry / "ids.i32", known["ids.i32"], np.int32)
+            offsets = _numbers(entry / "offsets.i64", known["offsets.i64"], np.int64)
         except (Damaged, W2vnegError) as error:
             self._damage = str(error)
             return None
@@ -219,3 +222,25 @@ def _read_about(path):
 
 def _sum(about):
     return zlib.crc32(json.dumps(about).encode())
+
+
+def _known_by(path):
+    """Return the size and the checksum of a file (dict)."""
+    size = crc = 0
+    with open(path, "rb") as file:
+        while piece := file.read(_PIECE):
+            size, crc = size + len(piece), zlib.crc32(piece, crc)
+    return {"size": size, "crc32": crc}
+
+
+def _numbers(path, known, dtype):
+    """Return the numbers of a file, (n,), read-only; Damaged if it is another than was `known`. Code trusts them."""
+    with open(path, "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        if size != known["size"]:
+            raise Damaged(f"{path.name} has {size:,} bytes, not {known['size']:,}")
+        numbers = np.fromfile(file, dtype) if size <= _IN_MEMORY else mapped(file, dtype)
+    if zlib.crc32(numbers) != known["crc32"]:
+        raise Damaged(f"{path.name} differs from its checksum")
+    numbers.flags.writeable = False  # as what is mapped, which is another type to the compiler than other arrays
+    return numbers
