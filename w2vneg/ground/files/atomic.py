@@ -1,6 +1,6 @@
 """Files and folders that appear complete or not at all: written beside their place, made durable, then renamed.
 
-What is written goes to ``.NAME.xxxxxxxx.part`` beside NAME, which its writer keeps locked (see `hidden_stem`). A writer
+What is written goes to ``.NAME.xxxxxxxx.part`` beside NAME, which its writer keeps locked. A writer
 that was killed leaves it behind; the next one that writes NAME finds it without an owner and removes it. A folder takes
 the place of a former one by an `exchange`. Where the system has none, two renames do it, and whoever comes after a kill
 between them puts the former one back (`recover`).
@@ -19,7 +19,7 @@ from pathlib import Path
 
 from ..errors import OutputError
 from .bounded import is_special
-from .locks import claim, hidden_stem, still_names
+from .locks import claim, still_names
 
 _PART, _FORMER = ".part", ".former"  # being written; what it takes the place of
 _HIDDEN = re.compile(r"\..+\.(?:[a-z0-9_]{8}\.(?:part|former)|lock)")
@@ -105,7 +105,7 @@ def atomic_folder(path, keep=None):
 
 def _new_part(target, folder=False):
     """Make a temporary file or folder for `target`, locked; return (descriptor, or None for a folder, Path)."""
-    options = {"prefix": f"{hidden_stem(target)}.", "suffix": _PART, "dir": target.parent}
+    options = {"prefix": f".{target.name}.", "suffix": _PART, "dir": target.parent}
     while True:
         if folder:
             temporary = Path(tempfile.mkdtemp(**options))
@@ -223,7 +223,7 @@ def is_hidden(name):
 def _left_behind(target):
     """Return what lies beside `target` under its temporary names (list of Path)."""
     try:
-        pattern = re.compile(rf"{re.escape(hidden_stem(target))}\.[a-z0-9_]{{8}}\.(?:part|former)")
+        pattern = re.compile(rf"\.{re.escape(target.name)}\.[a-z0-9_]{{8}}\.(?:part|former)")
         return [target.parent / name for name in os.listdir(target.parent) if pattern.fullmatch(name)]
     except OSError:
         return []
@@ -268,7 +268,7 @@ def check_folder_writable(path):
     while not os.path.exists(parent):
         parent = parent.parent
     try:
-        os.rmdir(tempfile.mkdtemp(prefix=f"{hidden_stem(target)}.", suffix=_PART, dir=parent))
+        os.rmdir(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=_PART, dir=parent))
     except OSError as error:
         raise OutputError(f"cannot write {path}: {_reason(error)}; choose another place") from error
 
