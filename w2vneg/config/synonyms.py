@@ -38,7 +38,6 @@ SYNONYMS = {
 FLAGS = {"input": "--corpus", "train": "--corpus", "save_vectors": "--output", "save_word2vec_format": "--output"}
 """Another name of what is a flag of the command line alone -> ours."""
 
-
 GENSIM = {"vector_size", "size", "iter", "sample", "negative", "ns_exponent", "max_final_vocab", "shrink_windows"}
 """Names of gensim's constructor for an option of the same meaning; those that have one name with both are not here."""
 

@@ -62,11 +62,9 @@ class PackedStrings(Sequence):
         start, stop, step = row.indices(len(self))
         if step != 1:
             return [self[one] for one in range(start, stop, step)]
-        if start >= stop:
-            return []
         block = self.data[self._places[start] : self._places[stop] - 1]
-        if b"\n" in block:
-            return [word.decode("utf-8", "surrogatepass") for word in block.split(END)]
+        if b"\n" in block or start >= stop:
+            return [word.decode("utf-8", "surrogatepass") for word in self.encoded(start, stop)]
         return block.replace(END, b"\n").decode("utf-8", "surrogatepass").split("\n")  # four times as fast
 
     def __iter__(self):

@@ -108,9 +108,7 @@ def _all():
 
 
 def _home():
-    """Return the folder with the two folders of manifests: a checkout's root, or ``share/w2vneg``, which installers
-    place at the root of the environment (or ``--target``, ``--prefix``, ``--user``), somewhere above this package.
-    """
+    """Return the folder with those of manifests: a checkout, or ``share/w2vneg`` of an environment, above this file."""
     above = Path(__file__).resolve().parents[3:8]
     for home in (checkout(), *(folder / "share" / "w2vneg" for folder in above)):
         if home is not None and (home / "eval_sets").is_dir():

@@ -30,8 +30,6 @@ _SETTLED = 1e-4  # share of the visits that moves in a step, from which on the s
 
 
 class _Matrix(Encoded):
-    """Data that are a csr_matrix."""
-
     def __len__(self):
         return self.matrix.nnz
 
@@ -72,8 +70,9 @@ class EncodedPairs(_Matrix):
         mine = going_round(matrix.shape[0], borders) == slot
         kept = np.repeat(mine, np.diff(matrix.indptr))
         if not kept.any():
-            n_ranks = len(borders) - 1
-            raise ConfigError(f"{matrix.shape[0]:,} rows of pairs are too few for {n_ranks} ranks; lower --ranks")
+            raise ConfigError(
+                f"{matrix.shape[0]:,} rows of pairs are too few for {len(borders) - 1} ranks; lower --ranks"
+            )
         indptr = np.concatenate([[0], np.cumsum(np.diff(matrix.indptr) * mine)])
         own = type(matrix)((matrix.data[kept], matrix.indices[kept], indptr), shape=matrix.shape)
         weights = np.asarray(matrix.sum(axis=1, dtype=np.float64)).ravel()
