@@ -70,11 +70,7 @@ def in_words(names, last="and"):
 
 
 def check_plugs(config, loss, weigher, sampler):
-    """Refuse plugs that do not go together.
-
-    config : RunSpec
-    loss, weigher, sampler : the plugs, or their classes; of a class only what holds whatever the options is looked at
-    """
+    """Refuse plugs, or classes of plugs, that do not go together; config : RunSpec"""
     for kind, plug in (("loss", loss), ("weigher", weigher)):
         if plug.needs_log_q is True and sampler.gives_log_q is False:
             others = in_words([name for name in SAMPLERS if SAMPLERS[name].gives_log_q], "or")
@@ -112,9 +108,7 @@ def check_plugs(config, loss, weigher, sampler):
 
 
 def no_window(config, weigher, sampler):
-    """Return why negatives cannot be shared by a window (str), whose pairs have several centres and go both ways; None
-    where they can.
-    """
+    """Return why negatives cannot be shared by a window (str), whose pairs have several centres and go both ways."""
     flag, instead = "--share-negatives window", "take --share-negatives centre or leave it out"
     if config.inputs.plug.composes:
         return f"{flag} is for centres with a row of their own, not for --inputs {config.inputs.name}; {instead}"

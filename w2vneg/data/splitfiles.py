@@ -10,7 +10,7 @@ import numpy as np
 
 from ..ground.errors import InputError, OutputError
 from ..ground.files.atomic import atomic_folder, check_folder_writable, recover
-from ..ground.files.bounded import read_json
+from ..ground.files.bounded import digested, read_json
 from .inputs import Input
 
 PARTS = ("train", "valid", "test")
@@ -154,11 +154,7 @@ def source_facts(files):
     for file in map(str, files):
         size = sha256 = None
         if Path(file).is_file():
-            digest, size = hashlib.sha256(), Path(file).stat().st_size
-            with open(file, "rb") as stream:
-                while piece := stream.read(1 << 20):
-                    digest.update(piece)
-            sha256 = digest.hexdigest()
+            size, sha256 = Path(file).stat().st_size, digested(file, hashlib.sha256()).hexdigest()
         facts.append({"file": file, "bytes": size, "sha256": sha256})
     return facts
 
@@ -187,19 +183,13 @@ def _write_pairs(path, matrix, head, heads, tails):
     weights = matrix.data
     if weights.dtype.kind == "f" and (weights == np.floor(weights)).all():
         weights = weights.astype(np.int64)
-    digest = hashlib.sha256()
     with path.open("wb") as stream:
-
-        def put(text):
-            data = text.encode()
-            digest.update(data)
-            stream.write(data)
-
-        put(head)
+        stream.write(head.encode())
         for row in np.flatnonzero(np.diff(matrix.indptr)).tolist():
             entries = slice(matrix.indptr[row], matrix.indptr[row + 1])
             first, own = heads[row], weights[entries]
             own = (own.astype(str) if own.dtype.kind == "f" else own).tolist()  # the shortest text of a float32
             columns = matrix.indices[entries].tolist()
-            put("".join([f"{first}{tails[j]}{w}\n" for j, w in zip(columns, own, strict=True)]))
-    return digest.hexdigest()
+            lines = [f"{first}{tails[j]}{w}\n" for j, w in zip(columns, own, strict=True)]
+            stream.write("".join(lines).encode())
+    return digested(path, hashlib.sha256()).hexdigest()

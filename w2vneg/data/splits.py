@@ -136,13 +136,11 @@ _HALVES = Shares(0.5, 0.0, 0.5)
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """Parts of some data.
+    """Parts of some data by their names, those of share above 0.
 
-    matrices : dict of str -> scipy.sparse.csr_matrix, (n_in, n_out), weights of the pairs of each part of share above
-        0, by its name; columns sorted, none twice, no zeros
+    matrices : dict of str -> csr_matrix, (n_in, n_out), weights of the pairs; columns sorted, none twice, no zeros
     users : dict of str -> int, users (baskets, lines, rows) with an item in the part; empty where pairs were dealt out
-    shown : dict of str -> scipy.sparse.csr_matrix, of each part held out by user from users and items, what else these
-        have
+    shown : dict of str -> csr_matrix, of each part held out by user from users and items, what else these have
     """
 
     matrices: dict

@@ -10,6 +10,7 @@ from time import monotonic
 from ... import __version__
 from ...ground.errors import DataError, OutputError, W2vnegError
 from ...ground.files.atomic import atomic_file
+from ...ground.files.bounded import digested
 
 _CHUNK = 1 << 18
 _TIMEOUT = 30  # seconds without an answer
@@ -32,14 +33,9 @@ def mismatch(path, form):
             return None
         if status.st_size != form.size:
             return f"expected {form.size} bytes, found {status.st_size}"
-        digest, size = _digest(form), 0
-        with open(path, "rb") as stream:
-            while chunk := stream.read(_CHUNK):
-                digest.update(chunk)
-                size += len(chunk)
+        complaint = _complaint(form, digested(path, _digest(form)), form.size)
     except OSError as error:
         return f"it cannot be read ({error.strerror})"
-    complaint = _complaint(form, digest, size)
     if complaint is None:
         _verified[str(path), form] = stamp
     return complaint

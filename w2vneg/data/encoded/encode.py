@@ -42,9 +42,8 @@ def encode_corpus(source, *, use_cache=True, progress=None, **settings):
         iterables of str, sentences as lists of tokens, gone through once
     use_cache : bool, False neither looks into the cache nor writes to it
     progress : callable, optional, called with (stored bytes read, stored bytes in all or None) now and then
-    min_count : int, at least 1, by default 5: words seen less often are discarded
-    max_vocab : int, at least 2, optional, only so many of the most frequent are kept
-    vocab : Vocabulary, optional, with its ids, instead of choosing
+    min_count : int, at least 1, by default 5: words seen less often are discarded; max_vocab : int, at least 2,
+        optional, only so many of the most frequent are kept; vocab : Vocabulary, optional, instead of choosing
     encoding : str, any text codec of Python's; lowercase : bool, by Unicode's rules
     reader : str, a name among `data.readers.READERS`
     strip : sequence of str, names among `data.readers.text.CLEANERS`, what to take out before words are told apart
@@ -81,9 +80,8 @@ class Damaged(Exception):
 class Cache:
     """The cache entries of one list of files under one set of settings.
 
-    An entry is the folder ``corpora/<settings>-<stored bytes>-<content>``. Only if there is one of these settings and
-    this size is it worth knowing the content before the files are encoded. Its files are read-only: nobody writes into
-    one.
+    An entry is the folder ``corpora/<settings>-<stored bytes>-<content>``, of read-only files. Only if there is one of
+    these settings and this size is it worth knowing the content before the files are encoded.
     """
 
     def __init__(self, files, stamps, settings):

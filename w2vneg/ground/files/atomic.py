@@ -38,9 +38,7 @@ def atomic_file(path, mode="wb", encoding=None, permissions=None):
     """Open a temporary file beside `path`; when the block ends without an error it is on the disk, and then is `path`.
 
     A link is followed, so that it stays one; a device or a pipe (``/dev/null``) is written to as it is. OutputError if
-    the file cannot be created, written or renamed; no partial file stays behind.
-
-    permissions : int, of the file; those that the umask leaves if None
+    the file cannot be created, written or renamed. permissions : int, of the file; those that the umask leaves if None
     """
     path, target = Path(path), Path(os.path.realpath(path))
     temporary = None
@@ -74,9 +72,7 @@ def atomic_folder(path, keep=None):
     """Yield a temporary folder that takes the place of `path` (replacing a former one) when the block ends well.
 
     OutputError if `path` is a file, or the folder cannot be written; a former folder is then as it was.
-
-    keep : callable, optional, which tells of the name of an entry of the former folder whether it is to stay,
-        unless the new one has the name too; None stays if it is left out
+    keep : callable, optional, tells of the name of an entry of the former folder whether it stays, unless it is new
     """
     path, target = Path(path), Path(os.path.realpath(path))
     if os.path.exists(target) and not os.path.isdir(target):
@@ -204,10 +200,7 @@ def recover(path):
 
 
 def sweep(path):
-    """Remove what killed writers of `path` have left beside it; what has a living owner stays, and what may come back.
-
-    path : str or Path, of a file or folder
-    """
+    """Remove what killed writers of `path` have left beside it, unless it has a living owner or may come back."""
     target = Path(os.path.realpath(path))
     for found in _left_behind(target):
         lost = found.suffix == _PART or os.path.lexists(target)  # else `recover` puts it in its place

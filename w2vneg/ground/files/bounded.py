@@ -48,10 +48,7 @@ def read_text(path, missing="no such file", errors="strict"):
 
 
 def decoded(path, data, errors="strict"):
-    """Return UTF-8 bytes of a file as str, without a byte-order mark; InputError naming the line that is none.
-
-    errors : str, "surrogateescape" for a file that names others, whose names may be any bytes
-    """
+    """Return UTF-8 bytes of a file as str, without a byte-order mark; InputError naming the line that is none."""
     try:
         return data.decode("utf-8-sig", errors)
     except UnicodeDecodeError as error:
@@ -109,6 +106,14 @@ def parse_toml(text, where):
         elif isinstance(value, str) and "\0" in value:
             raise InputError(f"{where}: a NUL in {value[:40]!r}; no name or path has one")
     return values
+
+
+def digested(path, digest):
+    """Return a digest of `hashlib` that has taken in a file; OSError."""
+    with open(path, "rb") as stream:
+        while piece := stream.read(1 << 20):
+            digest.update(piece)
+    return digest
 
 
 def lines_of(path, stream):
