@@ -559,31 +559,3 @@ def test_gensims_copies_hold_the_same_pairs(mirror, name, score):
     theirs = places._gensim_copy(datasets.info(name)).read_text().splitlines()
     theirs = [line.split("\t") for line in theirs if not line.startswith("#")]
     assert [(a, b, float(c)) for a, b, c in theirs] == [(row[0], row[1], float(row[score])) for row in rows]
-
-
-class Dripping:
-    """An answer that gives so many bytes a reading."""
-
-    headers = {}  # noqa: RUF012
-
-    def __init__(self, sizes):
-        self._sizes = iter(sizes)
-
-    def read1(self, most):
-        return bytes(next(self._sizes, 0))
-
-
-@pytest.mark.parametrize(
-    ("sizes", "given_up"),
-    [([1] * 200, True), ([999] * 200, True), ([1001] * 200, False), ([8192] * 100 + [1] * 130, True)],
-)
-def test_pace_of_an_answer(monkeypatch, sizes, given_up):
-    """A clock that goes on by a second each reading; a server that begins well and then drips is given up, too."""
-    seconds = itertools.count()
-    monkeypatch.setattr(download, "monotonic", lambda: next(seconds))
-    received = download._received(Dripping(sizes), "toy", None)
-    if not given_up:
-        assert sum(map(len, received)) == sum(sizes)
-        return
-    with pytest.raises(DataError, match="less than 1,000 bytes a second"):
-        list(received)

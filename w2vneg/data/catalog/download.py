@@ -5,7 +5,6 @@ import os
 import tempfile
 from contextlib import contextmanager, suppress
 from functools import partial
-from time import monotonic
 
 from ... import __version__
 from ...ground.errors import DataError, OutputError, W2vnegError
@@ -14,7 +13,6 @@ from ...ground.files.bounded import digested
 
 _CHUNK = 1 << 18
 _TIMEOUT = 30  # seconds without an answer
-_SLOWEST, _OVER = 1000, 60  # bytes a second, over so many seconds: a server that drips is given up
 _LARGEST_ARCHIVE = 1 << 27  # bytes; the largest known one has 35 MB
 _LARGEST_UNPACKED = 1 << 30  # bytes read from a compressed archive in search of a member
 _verified: dict = {}  # (path, Form) -> (size, mtime_ns) of the file when it was last found right
@@ -155,7 +153,6 @@ def _received(answer, url, progress):
 
     length = answer.headers.get("Content-Length", "")
     total, done = int(length) if length.isdigit() else None, 0
-    since, before = monotonic(), 0
     while True:
         try:
             chunk = answer.read1(_CHUNK)
@@ -164,10 +161,6 @@ def _received(answer, url, progress):
         if not chunk:
             break
         done += len(chunk)
-        if (seconds := monotonic() - since) >= _OVER:
-            if done - before < _SLOWEST * seconds:
-                raise Unreachable(f"{url} broke off: less than {_SLOWEST:,} bytes a second came; nothing was kept")
-            since, before = monotonic(), done
         if progress is not None:
             progress(done, total)
         yield chunk
