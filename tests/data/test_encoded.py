@@ -116,7 +116,7 @@ def test_arrays_and_report(corpus_file):
     assert (report.files, report.bytes, report.lines, report.empty_lines) == (1, len(TEXT), 5, 1)
     assert (report.tokens, report.types, report.sentences) == (11, 7, 3)
     assert (report.kept_tokens, report.kept_types) == (6, 2)
-    assert (report.discarded_tokens, report.discarded_types) == (5, 5)
+    assert report.discarded == (5, 5)
     assert report.line().startswith(
         "11 tokens of 7 types in 5 lines (1 empty); kept 6 tokens (2 types) in 3 sentences, discarded 5 (5); 0.0 MB in"
     )
@@ -152,7 +152,7 @@ def test_given_vocabulary(corpus_file):
         corpus = encode_corpus(corpus_file, vocab=vocab, use_cache=use_cache)
         assert corpus.vocab is vocab
         assert corpus.ids.tolist() == [1, 1, 0, 1, 1]
-        assert (corpus.report.kept_types, corpus.report.discarded_types) == (2, 5)
+        assert (corpus.report.kept_types, corpus.report.discarded[1]) == (2, 5)
     with pytest.raises(InputError, match="no token of the corpus is in the given vocabulary"):
         encode_corpus(corpus_file, vocab=Vocabulary(["x", "y"], [1, 1]))
 

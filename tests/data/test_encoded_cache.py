@@ -4,15 +4,13 @@ import json
 import os
 import random
 import shutil
-import subprocess
 import sys
-import zlib
 
 import numpy as np
 import pytest
 from reading import encode_baskets
 
-from w2vneg.data.encoded import count, encode_corpus, stored
+from w2vneg.data.encoded import count, encode, encode_corpus
 from w2vneg.data.readers.sources import ByteStream
 from w2vneg.ground.errors import InputError, OutputError
 from w2vneg.ground.files.caches import cache_dir
@@ -88,14 +86,14 @@ def same(one, two):
 ZEROED = numbers(np.int32, lambda ids: ids.fill(0))
 DAMAGES = {
     "zeroed ids": ("ids.i32", ZEROED, "ids.i32 differs from its checksum"),
-    "an id past the vocabulary": ("ids.i32", numbers(np.int32, put(3, 7)), "ids.i32 has ids that are not in the"),
-    "a negative id": ("ids.i32", numbers(np.int32, put(0, -1)), "ids.i32 has ids that are not in the vocabulary"),
+    "an id past the vocabulary": ("ids.i32", numbers(np.int32, put(3, 7)), "ids.i32 differs from its checksum"),
+    "a negative id": ("ids.i32", numbers(np.int32, put(0, -1)), "ids.i32 differs from its checksum"),
     "ids cut short": ("ids.i32", lambda data: data[:-4], "ids.i32 has 52 bytes, not 56"),
     "no ids": ("ids.i32", lambda data: b"", "ids.i32 has 0 bytes"),
     "more ids": ("ids.i32", lambda data: data + data, "ids.i32 has 112 bytes"),
     "another offset": ("offsets.i64", numbers(np.int64, put(1, 5)), "offsets.i64 differs from its checksum"),
-    "a falling offset": ("offsets.i64", numbers(np.int64, put(1, 99)), "offsets.i64 has offsets that do not rise"),
-    "a negative offset": ("offsets.i64", numbers(np.int64, put(0, -9)), "offsets.i64 has offsets that do not rise"),
+    "a falling offset": ("offsets.i64", numbers(np.int64, put(1, 99)), "offsets.i64 differs from its checksum"),
+    "a negative offset": ("offsets.i64", numbers(np.int64, put(0, -9)), "offsets.i64 differs from its checksum"),
     "words that are none": ("vocab.tsv", lambda data: b"x" * len(data), "vocab.tsv differs from its checksum"),
     "another word": ("vocab.tsv", lambda data: data.replace(b"dog", b"cow"), "vocab.tsv differs from its checksum"),
     "another count": ("vocab.tsv", lambda data: data.replace(b"5", b"6"), "vocab.tsv differs from its checksum"),
@@ -141,49 +139,18 @@ def test_a_file_that_may_not_be_read(corpus_file):
     assert same(first, second) and second.report.damage == "vocab.tsv: Permission denied"
 
 
-@pytest.mark.parametrize(
-    ("name", "edit", "found"),
-    [
-        ("ids.i32", numbers(np.int32, put(3, 7)), "ids.i32 has ids that are not in the vocabulary"),
-        ("offsets.i64", numbers(np.int64, put(1, 99)), "offsets.i64 has offsets that do not rise"),
-        ("offsets.i64", numbers(np.int64, put(0, 1)), "offsets.i64 does not go from the first to the last of the ids"),
-        ("offsets.i64", numbers(np.int64, put(-1, 99)), "offsets.i64 does not go from the first to the last"),
-    ],
-)
-def test_numbers_out_of_range_are_found_even_where_checksums_are_right(corpus_file, name, edit, found):
-    first = encode_corpus(corpus_file, min_count=1)
-    change(the_entry() / name, edit)
-    about = json.loads((the_entry() / "corpus.json").read_text())["entry"]
-    about["files"][name]["crc32"] = zlib.crc32((the_entry() / name).read_bytes())
-    stored = {"crc32": zlib.crc32(json.dumps(about).encode()), "entry": about}
-    change(the_entry() / "corpus.json", lambda data: json.dumps(stored).encode())
-    second = encode_corpus(corpus_file, min_count=1)
-    assert same(first, second) and second.report.damage.startswith(found)
-
-
 @pytest.mark.parametrize("in_memory", [0, 1 << 28])
-def test_many_pieces(corpus_file, monkeypatch, in_memory):
+def test_in_memory_or_mapped(corpus_file, monkeypatch, in_memory):
     expected = encode_corpus(corpus_file, min_count=1, use_cache=False)
-    monkeypatch.setattr(stored, "_PIECE", 2)
-    monkeypatch.setattr(stored, "_IN_MEMORY", in_memory)
+    monkeypatch.setattr(encode, "_PIECE", 2)
+    monkeypatch.setattr(encode, "_IN_MEMORY", in_memory)
     for _ in range(2):
         corpus = encode_corpus(corpus_file, min_count=1)
         assert same(expected, corpus)
         assert not corpus.ids.flags.writeable and not corpus.offsets.flags.writeable
         assert corpus.stored == 14 * 4 + 6 * 8 + len("the\t5\ncat\t2\ndog\t2\nsat\t2\nmat\t1\non\t1\nzebra\t1\n")
-    change(the_entry() / "offsets.i64", numbers(np.int64, put(2, 1)))  # falls from one piece to the next
-    assert "do not rise" in encode_corpus(corpus_file, min_count=1).report.damage
-
-
-def test_entries_of_the_first_format_are_replaced_without_a_word(corpus_file):
-    first = encode_corpus(corpus_file, min_count=1)
-    about = json.loads((the_entry() / "corpus.json").read_text())["entry"]
-    sizes = {name: known["size"] for name, known in about["files"].items()}
-    former = {"format": 1, "sizes": sizes, "report": about["report"]}
-    change(the_entry() / "corpus.json", lambda data: json.dumps(former).encode())
-    second = encode_corpus(corpus_file, min_count=1)
-    assert same(first, second) and not second.report.cached and second.report.damage == ""
-    assert the_entry() and encode_corpus(corpus_file, min_count=1).report.cached
+    change(the_entry() / "offsets.i64", numbers(np.int64, put(2, 1)))
+    assert "differs from its checksum" in encode_corpus(corpus_file, min_count=1).report.damage
 
 
 def test_other_formats_are_replaced_without_a_word(corpus_file, monkeypatch):
@@ -199,19 +166,6 @@ def test_baskets_tell_of_damage(corpus_file):
     change(the_entry() / "ids.i32", ZEROED)
     line = encode_baskets(corpus_file).report.line()
     assert line.endswith("; the copy in the cache was damaged (ids.i32 differs from its checksum) and was made again")
-
-
-def test_what_the_disk_gives_back_at_once_must_be_what_was_written(corpus_file, monkeypatch):
-    write_ids = count.write_ids
-
-    def forgetful(stream, ids_by_type, ids, offsets):
-        write_ids(stream, ids_by_type, ids, offsets)
-        ids._file.seek(0)
-        ids._file.write(b"\1")
-
-    monkeypatch.setattr(count, "write_ids", forgetful)
-    with pytest.raises(OutputError, match=r"ids.i32 differs from its checksum; set W2VNEG_CACHE"):
-        encode_corpus(corpus_file, min_count=1)
 
 
 def test_a_damaged_memo_only_costs_time(corpus_file, bytes_read):
@@ -286,37 +240,12 @@ def test_what_is_small_outlives_its_file(corpus_file):
 @pytest.mark.skipif(sys.platform == "win32", reason="a mapped file cannot be cut short there")
 @pytest.mark.parametrize("name", ["ids.i32", "offsets.i64"])
 def test_a_mapped_file_that_was_cut_short_is_told_between_rounds(corpus_file, monkeypatch, name):
-    monkeypatch.setattr(stored, "_IN_MEMORY", 0)
+    monkeypatch.setattr(encode, "_IN_MEMORY", 0)
     corpus = encode_corpus(corpus_file, min_count=1)
     corpus.check()
     change(the_entry() / name, lambda data: data[:4])
     with pytest.raises(InputError, match="the encoded corpus was cut short by another program while it was in use"):
         corpus.check()
-
-
-CUT_SHORT = """
-import os, sys, threading
-from w2vneg.ground.files.caches import cache_dir
-from w2vneg.data.encoded import encode_corpus, stored
-stored._IN_MEMORY = 0
-corpus = encode_corpus(sys.argv[1], min_count=1)
-(ids,) = cache_dir("corpora").glob("*/ids.i32")
-ids.chmod(0o644)
-ids.write_bytes(b"")
-threading.Thread(target=corpus.ids.sum).start()
-"""
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="a mapped file cannot be cut short there")
-def test_a_mapped_file_cut_short_within_a_round_ends_the_process_with_a_sentence(corpus_file):
-    command = [sys.executable, "-c", CUT_SHORT, str(corpus_file)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=100)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == (
-        "\nError: the encoded corpus was cut short by another program while it was in use; let nothing write into the "
-        "cache folder, and start again: the corpus will be encoded anew.\n"
-    )
-    assert encode_corpus(corpus_file, min_count=1).report.damage == "ids.i32 has 0 bytes, not 56"
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no disk that is always full")

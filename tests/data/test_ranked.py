@@ -82,7 +82,7 @@ def test_vocabulary_ids_and_report_are_those_of_one_machine(folder, n_ranks, opt
     lengths = [np.diff(share.offsets) for share in many.shares]
     assert np.concatenate(lengths).tolist() == np.diff(one.offsets).tolist()
     assert len(many) == len(one) and many.sizes.sum() == len(one)
-    for name in ("tokens", "types", "lines", "kept_tokens", "kept_types", "discarded_types", "sentences", "bytes"):
+    for name in ("tokens", "types", "lines", "kept_tokens", "kept_types", "discarded", "sentences", "bytes"):
         assert getattr(many.report, name) == getattr(one.report, name), name
 
 

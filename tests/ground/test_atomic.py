@@ -14,7 +14,6 @@ from w2vneg.ground.files.atomic import (
     atomic_folder,
     check_folder_writable,
     check_writable,
-    is_hidden,
     recover,
     sweep,
 )
@@ -200,7 +199,7 @@ def test_a_system_call_that_is_missing_is_done_without(tmp_path, monkeypatch, co
     assert os.listdir(tmp_path) == ["model"]
 
 
-@pytest.mark.parametrize("failing", [1, 2, 3])
+@pytest.mark.parametrize("failing", [1, 2])
 def test_a_former_folder_comes_back_if_the_new_one_cannot_take_its_place(tmp_path, monkeypatch, two_renames, failing):
     path = former_model(tmp_path)
     replace, calls = os.replace, []
@@ -236,16 +235,16 @@ def kill_at(monkeypatch, number):
     monkeypatch.setattr(atomic.shutil, "rmtree", lambda path, ignore_errors: None)
 
 
-@pytest.mark.parametrize(("killed_at", "comes_back"), [(2, "former"), (3, "new")])
-def test_a_folder_killed_between_its_renames_is_put_back(tmp_path, monkeypatch, two_renames, killed_at, comes_back):
+@pytest.mark.parametrize("killed_at", [1, 2])
+def test_a_folder_killed_between_its_renames_is_put_back(tmp_path, monkeypatch, two_renames, killed_at):
     path = former_model(tmp_path)
     with monkeypatch.context() as patch:
         kill_at(patch, killed_at)
         with pytest.raises(Killed), atomic_folder(path) as folder:
             (folder / "a.txt").write_text("new")
-    assert path.exists() == (killed_at == 2)
-    assert recover(path) == (killed_at == 3)
-    assert (path / "a.txt").read_text() == comes_back
+    assert path.exists() == (killed_at == 1)
+    assert recover(path) == (killed_at == 2)
+    assert (path / "a.txt").read_text() == "former"
     sweep(path)
     assert os.listdir(tmp_path) == ["model"]
 
@@ -383,43 +382,6 @@ def test_a_place_that_cannot_be_written_is_told_at_once(tmp_path, monkeypatch, c
     with pytest.raises(OutputError) as caught:
         check(tmp_path / "a")
     assert str(caught.value) == f"cannot write {tmp_path / 'a'}: Permission denied; choose another place"
-
-
-LONG = ["x" * 239, "x" * 241, "x" * 255, "ñ" * 127, "e" + "ñ" * 127, "文" * 85]
-
-
-@pytest.mark.parametrize("name", LONG, ids=range(len(LONG)))
-def test_every_name_that_the_system_takes_can_be_written(tmp_path, name):
-    for path in (tmp_path / "file" / name, tmp_path / "folder" / name):
-        path.parent.mkdir()
-    try:
-        (tmp_path / "file" / name).touch()
-    except OSError:
-        pytest.skip("this file system has shorter names")
-    check_writable(tmp_path / "file" / name)
-    check_folder_writable(tmp_path / "folder" / name)
-    with atomic_file(tmp_path / "file" / name) as stream:
-        stream.write(b"whole")
-        (part,) = (each for each in os.listdir(tmp_path / "file") if each != name)
-        assert is_hidden(part)
-    for _ in range(2):
-        with owned(tmp_path / "folder" / name), atomic_folder(tmp_path / "folder" / name) as folder:
-            assert all(is_hidden(each) for each in os.listdir(tmp_path / "folder") if each != name)
-            (folder / "a.txt").write_text("whole")
-    os.close(atomic._new_part(tmp_path / "file" / name)[0])  # as a killed writer leaves it
-    sweep(tmp_path / "file" / (name[:-1] + "y"))
-    assert len(os.listdir(tmp_path / "file")) == 2
-    sweep(tmp_path / "file" / name)
-    assert os.listdir(tmp_path / "file") == [name]
-    assert os.listdir(tmp_path / "folder") == [name]
-
-
-def test_two_renames_have_room_for_a_long_name(tmp_path, monkeypatch):
-    monkeypatch.setattr(atomic, "exchange", lambda first, second: False)
-    for text in ("former", "new"):
-        with atomic_folder(tmp_path / ("x" * 238)) as folder:
-            (folder / "a.txt").write_text(text)
-    assert (tmp_path / ("x" * 238) / "a.txt").read_text() == "new"
 
 
 @pytest.mark.parametrize("what", [check_writable, check_folder_writable, atomic_file, atomic_folder, owned])

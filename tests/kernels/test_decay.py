@@ -190,8 +190,8 @@ def test_pairs_know_how_often_their_rows_and_columns_are_trained_on():
     [
         ({"l2": "1,2,3"}, "l2 '1,2,3' must be one number, or two with a comma between"),
         ({"l2": "much"}, "l2 'much' must be one number"),
-        ({"l2": -1.0}, "l2 must be one number or two"),
-        ({"l2": True}, "l2 must be one number or two"),
+        ({"l2": -1.0}, "l2 '-1.0' must be one number, or two"),
+        ({"l2": True}, "l2 'True' must be one number, or two"),
         ({"l2_power": 0.3}, "--l2-power has no effect without a penalty"),
         ({"l2": "0", "l2_power": 0.3}, "--l2-power has no effect without a penalty"),
     ],

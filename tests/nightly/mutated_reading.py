@@ -179,10 +179,11 @@ def read_data_manifest(path):
 def read_archive(path):
     """Take out the one file that is known, as after a download; nothing else ever arrives."""
     content, place = SIMILARITY.encode(), Path(path).with_name("s.csv")
-    unpack = download._from_zip if path.endswith("zip") else download._from_tar
     with open(path, "rb") as archive:
         try:
-            unpack(archive, "sets/s.csv", Form("s.csv", len(content), hashlib.sha256(content).hexdigest()), place, path)
+            download._take_out(
+                archive, "sets/s.csv", Form("s.csv", len(content), hashlib.sha256(content).hexdigest()), place, path
+            )
         finally:
             kept = {entry.name for entry in place.parent.iterdir()} - {Path(path).name}
             assert kept <= {"s.csv"} and (not kept or place.read_bytes() == content)

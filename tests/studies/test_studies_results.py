@@ -33,10 +33,13 @@ def study_of(calls, fails=()):
 
 
 @pytest.fixture
-def only(monkeypatch):
+def only():
     """Leave no study but the toys that a test enters; give the function that enters one."""
-    monkeypatch.setattr(STUDIES, "_entries", {})
-    return lambda name, study: STUDIES.register(name)(study)
+    kept = dict(STUDIES)
+    STUDIES.clear()
+    yield lambda name, study: STUDIES.register(name)(study)
+    STUDIES.clear()
+    STUDIES.update(kept)
 
 
 def test_all_runs_what_is_missing_and_says_what_could_not_be_run(run_studies, only, tmp_path):

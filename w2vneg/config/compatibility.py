@@ -39,36 +39,28 @@ def refuse_unread(plugs, given):
         value = given.get(name)
         if value is None:
             continue
-        readers = item.metadata["readers"]
+        readers, flag = item.metadata["readers"], flag_of(item, value)
         of_negatives = name in _OF_NEGATIVES or ("loss" not in readers and readers.keys() & {"sampler", "weigher"})
         of_negatives = loss.plug.dense if name == "private_rows" else of_negatives
         if not sampled and of_negatives and value != _OF_NEGATIVES.get(name):
-            raise ConfigError(_no_negatives(flag_of(item, value), loss))
+            how, instead = "scores every word", "--loss sampled-softmax for a softmax over a few"
+            if loss.plug.paths:
+                how, instead = "decides along paths of a tree", "a loss that draws them, as --loss ns"
+            raise ConfigError(
+                f"{flag} has no effect with loss {loss.name!r}, which {how} and draws no negatives; leave it out, or "
+                f"take {instead}"
+            )
         if name in given.plugs and name not in read:
-            kind, readers = next(iter(readers.items()))
-            raise ConfigError(_no_reader(flag_of(item, value), kind, list(readers), plugs[kind]))
-
-
-def _no_negatives(flag, loss):
-    how, instead = "scores every word", "--loss sampled-softmax for a softmax over a few"
-    if loss.plug.paths:
-        how, instead = "decides along paths of a tree", "a loss that draws them, as --loss ns"
-    return (
-        f"{flag} has no effect with loss {loss.name!r}, which {how} and draws no negatives; leave it out, or take "
-        f"{instead}"
-    )
-
-
-def _no_reader(flag, kind, readers, chosen):
-    if kind == "source":
-        walks = KINDS["source"]
-        return f"{flag} has no effect here: it is for {in_words(walks[name].data for name in readers)}; leave it out"
-    plural = {"loss": "losses", "inputs": "inputs"}.get(kind, f"{kind}s")
-    who = f"{kind} {readers[0]} reads" if len(readers) == 1 else f"{plural} {in_words(readers)} read"
-    return (
-        f"{flag} has no effect with {kind} {chosen and chosen.name!r}: only {who} it; "
-        f"take --{kind} {readers[0]} or leave {flag} out"
-    )
+            kind, (first, *others) = next(iter(readers.items()))
+            if kind == "source":
+                data = in_words(KINDS[kind][name].data for name in readers[kind])
+                raise ConfigError(f"{flag} has no effect here: it is for {data}; leave it out")
+            plural = {"loss": "losses", "inputs": "inputs"}.get(kind, f"{kind}s")
+            who = f"{plural} {in_words([first, *others])} read" if others else f"{kind} {first} reads"
+            raise ConfigError(
+                f"{flag} has no effect with {kind} {plugs[kind] and plugs[kind].name!r}: only {who} it; take --{kind} "
+                f"{first} or leave {flag} out"
+            )
 
 
 def in_words(names, last="and"):
@@ -78,11 +70,7 @@ def in_words(names, last="and"):
 
 
 def check_plugs(config, loss, weigher, sampler):
-    """Refuse plugs that do not go together.
-
-    config : RunSpec
-    loss, weigher, sampler : the plugs, or their classes; of a class only what holds whatever the options is looked at
-    """
+    """Refuse plugs, or classes of plugs, that do not go together; config : RunSpec"""
     for kind, plug in (("loss", loss), ("weigher", weigher)):
         if plug.needs_log_q is True and sampler.gives_log_q is False:
             others = in_words([name for name in SAMPLERS if SAMPLERS[name].gives_log_q], "or")
@@ -101,7 +89,18 @@ def check_plugs(config, loss, weigher, sampler):
             "negatives; take a softmax (--loss relaxed) or leave it out"
         )
     if config.inputs.plug.around:
-        _check_around(config, {"loss": loss, "weigher": weigher, "sampler": sampler})
+        flag = f"--inputs {config.inputs.name}"
+        for kind, plug in (("loss", loss), ("weigher", weigher), ("sampler", sampler)):
+            looks = kind == "weigher" and prepares_groups(_class_of(plug))
+            if looks or plug.needs_centre or any(not name.endswith("_out") for name in plug.parameters):
+                raise ConfigError(
+                    f"{kind} {getattr(config, kind).name!r} looks at the one centre of a group, and {flag} has "
+                    f"several; take another {kind} or leave it out"
+                )
+        if config.exclude == "known":
+            raise ConfigError(
+                f"--exclude known asks what stood beside the one centre, and {flag} has several; leave it out"
+            )
     if config.share_negatives == "window" and (reason := no_window(config, weigher, sampler)):
         raise ConfigError(reason)
     if config.private_rows and config.sampler.plug.draws_ahead(config.sampler):
@@ -109,9 +108,7 @@ def check_plugs(config, loss, weigher, sampler):
 
 
 def no_window(config, weigher, sampler):
-    """Return why negatives cannot be shared by a window (str), whose pairs have several centres and go both ways; None
-    where they can.
-    """
+    """Return why negatives cannot be shared by a window (str), whose pairs have several centres and go both ways."""
     flag, instead = "--share-negatives window", "take --share-negatives centre or leave it out"
     if config.inputs.plug.composes:
         return f"{flag} is for centres with a row of their own, not for --inputs {config.inputs.name}; {instead}"
@@ -141,8 +138,22 @@ def _class_of(plug):
 
 def check_spec(config, given):
     """Refuse what makes no sense whatever is drawn; config : RunSpec; given : TrainConfig."""
-    if config.inputs.plug.composes:
-        _check_inputs(config)
+    inputs, flag = config.inputs.plug, f"--inputs {config.inputs.name}"
+    if inputs.of_text and not config.traversal.of_words:
+        noun = config.traversal.noun
+        raise ConfigError(f"{flag} looks at how words are spelt, and names of {noun}s are no words; leave it out")
+    if inputs.around and not config.traversal.windows:
+        raise ConfigError(f"{flag} makes a vector of the words around, and pairs have none; leave it out")
+    if inputs.composes and config.loss.plug.dense:
+        raise ConfigError(
+            f"loss {config.loss.name!r} scores every word for many centres' own rows at once, which {flag} has not; "
+            "take --loss sampled-softmax, or leave it out"
+        )
+    if inputs.composes and config.sampler is not None and config.sampler.plug.draws_ahead(config.sampler):
+        raise ConfigError(
+            f"draws made ahead (--method exact or pool, --sampler kernel) look at the rows of centres, and {flag} "
+            "has no such rows; take --sampler popularity or --method candidates, or leave it out"
+        )
     if config.absolute_softmax and not config.loss.plug.takes_absolute_logits:
         raise ConfigError(
             f"--absolute-softmax makes no sense with loss {config.loss.name!r}: it says no by a negative logit, and "
@@ -152,48 +163,12 @@ def check_spec(config, given):
         raise ConfigError("--l2-power has no effect without a penalty; give --l2, or leave it out")
 
 
-def _check_inputs(config):
-    """Refuse what a vector made of several rows cannot stand beside."""
-    inputs, flag = config.inputs.plug, f"--inputs {config.inputs.name}"
-    if inputs.of_text and not config.traversal.of_words:
-        noun = config.traversal.noun
-        raise ConfigError(f"{flag} looks at how words are spelt, and names of {noun}s are no words; leave it out")
-    if inputs.around and not config.traversal.windows:
-        raise ConfigError(f"{flag} makes a vector of the words around, and pairs have none; leave it out")
-    if config.loss.plug.dense:
-        raise ConfigError(
-            f"loss {config.loss.name!r} scores every word for many centres' own rows at once, which {flag} has not; "
-            "take --loss sampled-softmax, or leave it out"
-        )
-    if config.sampler is not None and config.sampler.plug.draws_ahead(config.sampler):
-        raise ConfigError(
-            f"draws made ahead (--method exact or pool, --sampler kernel) look at the rows of centres, and {flag} "
-            "has no such rows; take --sampler popularity or --method candidates, or leave it out"
-        )
-
-
 def check_freeze(config):
     """Refuse to freeze rows where a step is taken by whole matrices."""
     if config.loss.plug.dense:
         raise ConfigError(
             f"loss {config.loss.name!r} moves every row at every step, so none can be frozen; take --loss "
             "sampled-softmax, or leave --freeze out"
-        )
-
-
-def _check_around(config, plugs):
-    """Refuse plugs that look at the one centre, where several words make the vector."""
-    flag = f"--inputs {config.inputs.name}"
-    for kind, plug in plugs.items():
-        looks = kind == "weigher" and prepares_groups(_class_of(plug))
-        if looks or plug.needs_centre or any(not name.endswith("_out") for name in plug.parameters):
-            raise ConfigError(
-                f"{kind} {getattr(config, kind).name!r} looks at the one centre of a group, and {flag} has several; "
-                f"take another {kind} or leave it out"
-            )
-    if config.exclude == "known":
-        raise ConfigError(
-            f"--exclude known asks what stood beside the one centre, and {flag} has several; leave it out"
         )
 
 
@@ -244,25 +219,20 @@ def settle_ranks(config, given):
     if config.rank_shares is not None and len(shares_in(config.rank_shares)) != config.ranks:
         given, flag = len(shares_in(config.rank_shares)), f"--rank-shares {config.rank_shares}"
         raise ConfigError(f"{flag} has {given} numbers for {config.ranks} ranks; give one for each")
-    _check_sharing(config)
-    return {name: value for name, value in OF_RANKS.items() if getattr(config, name) is None}
-
-
-def _check_sharing(config):
-    """Refuse what each step needs the whole data for, or the whole model."""
-    flag = f"--engine {config.engine}"
+    flag, several = f"--engine {config.engine}", config.ranks > 1
     if config.loss.plug.dense:
         raise ConfigError(
             f"loss {config.loss.name!r} changes every row at each step, which no two ranks can do side by side; take "
             f"--loss sampled-softmax, or leave {flag} out"
         )
-    if config.ranks > 1 and config.sampler is not None and config.sampler.plug.needs_neighbours:
+    if several and config.sampler is not None and config.sampler.plug.needs_neighbours:
         raise ConfigError(
             f"--sampler {config.sampler.name} counts neighbours in the whole data, of which each rank has a share; "
             f"take another, or leave {flag} out"
         )
-    if config.ranks > 1 and config.exclude == "known":
+    if several and config.exclude == "known":
         raise ConfigError(
             "--exclude known looks pairs up in the whole data, of which each rank has a share; take --exclude window "
             f"or target, or leave {flag} out"
         )
+    return {name: value for name, value in OF_RANKS.items() if getattr(config, name) is None}

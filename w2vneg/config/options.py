@@ -4,7 +4,6 @@ import itertools
 import math
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from numbers import Real
 from typing import Any
 
 from ..ground.errors import ConfigError
@@ -27,15 +26,6 @@ def _sharing(value):
     if not isinstance(value, bool):
         raise ConfigError(f"share_negatives must be {', '.join(SHARINGS)}, true or false, not {value!r}")
     return "centre" if value else "no"
-
-
-def _l2(value):
-    """Return what one number, or two, stand for."""
-    values = value if isinstance(value, tuple | list) else [value]
-    numbers = all(isinstance(one, Real) and not isinstance(one, bool) and one >= 0 for one in values)
-    if not 1 <= len(values) <= 2 or not numbers:
-        raise ConfigError(f"l2 must be one number or two, of centres and of targets, at least 0, not {value!r}")
-    return ",".join(map(str, values))
 
 
 def _numbers(text):
@@ -151,7 +141,7 @@ class RunOptions:
         metavar="LU[,LV]",
         common=True,
         default_text="the preset's, mostly 0",
-        coerce=_l2,
+        coerce=lambda value: ",".join(map(str, value)) if isinstance(value, tuple | list) else str(value),
         check=l2_strengths,
     )
     l2_power: float | None = _objective(

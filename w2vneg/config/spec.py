@@ -145,9 +145,7 @@ def to_toml(values: dict[str, Any]) -> str:
 class TrainConfig(RunOptions, Choices):
     """The options that a training run is asked for: those of every run as attributes, those of plugs by `get`.
 
-    An option left at None is filled in by `resolved`. `dataclasses.replace` changes some.
-
-    ConfigError if a value is out of range, or there is no such option
+    An option left at None is filled in by `resolved`. ConfigError if a value is out of range, or an option unknown
     """
 
     plugs: dict[str, Any] = field(hash=False)  # the options of plugs that were given

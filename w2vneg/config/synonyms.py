@@ -1,7 +1,6 @@
 """What gensim, fastText, word2vec.c, implicit and LightFM call our options.
 
-All these names are answered with ours. `Word2Vec` takes those of gensim's constructor where they mean the same:
-`from_gensim`.
+All these names are answered with ours; `Word2Vec` takes gensim's where they mean the same (`from_gensim`).
 """
 
 import difflib
@@ -37,7 +36,6 @@ SYNONYMS = {
 
 FLAGS = {"input": "--corpus", "train": "--corpus", "save_vectors": "--output", "save_word2vec_format": "--output"}
 """Another name of what is a flag of the command line alone -> ours."""
-
 
 GENSIM = {"vector_size", "size", "iter", "sample", "negative", "ns_exponent", "max_final_vocab", "shrink_windows"}
 """Names of gensim's constructor for an option of the same meaning; those that have one name with both are not here."""
@@ -85,9 +83,8 @@ GENSIM_METHODS = {
 
 
 def from_gensim(options):
-    """Return options with gensim's names replaced by ours, where they mean the same.
+    """Return options (dict) with gensim's names replaced by ours, where they mean the same.
 
-    options : dict of str -> value
     ConfigError if an option is given by two names, or a switch has a value without a counterpart here
     """
     ours, named = {}, {}  # option -> value; option -> the name it was given by

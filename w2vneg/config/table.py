@@ -21,11 +21,10 @@ _FACTS = ("help", "limits", "infinite", "choices", "negative_flag", "flag_value"
 
 @functools.cache
 def table():
-    """Return all options, as plugs are registered now.
+    """Return all options, as plugs are registered now: dict of str -> dataclasses.Field, None the default of a plug's.
 
-    Returns dict of str -> dataclasses.Field: a plug's option has the default None there. Its metadata has ``readers``:
-        dict of kind -> dict of the plug's name -> its default; options of the run itself have {} there
-    ConfigError if two plugs mean different things by one name
+    The metadata has ``readers``, dict of kind -> dict of the plug's name -> its default; {} for options of the run
+    itself. ConfigError if two plugs mean different things by one name
     """
     own = {item.name: item for group in (Choices, RunOptions) for item in dataclasses.fields(group)}
     found = {name: _field(item, item.default, {}) for name, item in own.items()}

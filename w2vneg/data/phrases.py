@@ -101,7 +101,7 @@ def phrases_in(source, *, progress=None, **reading):
             "--phrases auto reads the text twice, and standard input and pipes can be read once; save the text to a "
             "file, or name a file of 'w2vneg phrases'"
         )
-    settings = Settings.checked(1, None, None, phrases=(), **reading)
+    settings = Settings(min_count=1, **reading)
     place = cache_dir("phrases") / f"{_VERSION}-{Cache(files, stamps, settings).key(progress)}.tsv"
     if place.exists():
         with suppress(InputError):  # a damaged one is found and written again

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..ground.errors import InputError, OutputError
 from ..ground.files.atomic import atomic_folder, check_folder_writable, recover
-from ..ground.files.bounded import read_json
+from ..ground.files.bounded import digested, read_json
 from .inputs import Input
 
 PARTS = ("train", "valid", "test")
@@ -115,19 +115,15 @@ def input_beside(path):
 
 def parts_beside(path):
     """Return the files of the parts of a split of which a file is a held-out part: dict of str -> Path, by name."""
-    manifest = _manifest_beside(path)
-    parts = {} if manifest is None else manifest["parts"]
+    parts = (_manifest_beside(path) or {"parts": {}})["parts"]
     return {name: Path(path).parent / part["file"] for name, part in parts.items()}
 
 
 def shown_beside(path):
     """Return the file of what else the users of a held-out part have (Path), to fold them in; None if there is none."""
-    manifest = _manifest_beside(path)
-    if manifest is None:
-        return None
-    parts = manifest["parts"].values()
+    parts = (_manifest_beside(path) or {"parts": {}})["parts"].values()
     shown = next((part.get("shown") for part in parts if part["file"] == Path(path).name), None)
-    return None if shown is None else Path(path).parent / shown["file"]
+    return shown and Path(path).parent / shown["file"]
 
 
 def trained_on(held, files):
@@ -142,15 +138,14 @@ def trained_on(held, files):
 
 def _manifest_beside(path):
     """Return the manifest of the split of which a file is a held-out part (dict), or None."""
-    folder, name = Path(path).parent, Path(path).name
     try:
-        manifest = read_json(folder / MANIFEST)
+        manifest = read_json(Path(path).parent / MANIFEST)
         known = manifest["made_by"] == _MADE_BY and {"by"} <= set(manifest["options"]) and "train" in manifest["parts"]
         held = {part["file"] for one, part in manifest["parts"].items() if one != "train"}
         manifest["input"].get("rectangular"), manifest["parts"]["train"]["file"]
     except (AttributeError, InputError, KeyError, TypeError):  # whatever else is called so
         return None
-    return manifest if known and name in held else None
+    return manifest if known and Path(path).name in held else None
 
 
 def source_facts(files):
@@ -159,12 +154,7 @@ def source_facts(files):
     for file in map(str, files):
         size = sha256 = None
         if Path(file).is_file():
-            digest, size = hashlib.sha256(), 0
-            with open(file, "rb") as stream:
-                while piece := stream.read(1 << 20):
-                    digest.update(piece)
-                    size += len(piece)
-            sha256 = digest.hexdigest()
+            size, sha256 = Path(file).stat().st_size, digested(file, hashlib.sha256()).hexdigest()
         facts.append({"file": file, "bytes": size, "sha256": sha256})
     return facts
 
@@ -193,19 +183,13 @@ def _write_pairs(path, matrix, head, heads, tails):
     weights = matrix.data
     if weights.dtype.kind == "f" and (weights == np.floor(weights)).all():
         weights = weights.astype(np.int64)
-    digest = hashlib.sha256()
     with path.open("wb") as stream:
-
-        def put(text):
-            data = text.encode()
-            digest.update(data)
-            stream.write(data)
-
-        put(head)
+        stream.write(head.encode())
         for row in np.flatnonzero(np.diff(matrix.indptr)).tolist():
             entries = slice(matrix.indptr[row], matrix.indptr[row + 1])
             first, own = heads[row], weights[entries]
             own = (own.astype(str) if own.dtype.kind == "f" else own).tolist()  # the shortest text of a float32
             columns = matrix.indices[entries].tolist()
-            put("".join([f"{first}{tails[j]}{w}\n" for j, w in zip(columns, own, strict=True)]))
-    return digest.hexdigest()
+            lines = [f"{first}{tails[j]}{w}\n" for j, w in zip(columns, own, strict=True)]
+            stream.write("".join(lines).encode())
+    return digested(path, hashlib.sha256()).hexdigest()

@@ -136,13 +136,11 @@ _HALVES = Shares(0.5, 0.0, 0.5)
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """Parts of some data.
+    """Parts of some data by their names, those of share above 0.
 
-    matrices : dict of str -> scipy.sparse.csr_matrix, (n_in, n_out), weights of the pairs of each part of share above
-        0, by its name; columns sorted, none twice, no zeros
+    matrices : dict of str -> csr_matrix, (n_in, n_out), weights of the pairs; columns sorted, none twice, no zeros
     users : dict of str -> int, users (baskets, lines, rows) with an item in the part; empty where pairs were dealt out
-    shown : dict of str -> scipy.sparse.csr_matrix, of each part held out by user from users and items, what else these
-        have
+    shown : dict of str -> csr_matrix, of each part held out by user from users and items, what else these have
     """
 
     matrices: dict
@@ -190,19 +188,23 @@ def split_data(data, by, shares, seed, *, kind, window=None, ordered=False, memo
     pairs = isinstance(data, EncodedPairs)
     timed = data.times is not None or not (pairs or isinstance(ends, Until))
     check_way(by, kind, rectangular=pairs and data.vocab_out is not data.vocab, timed=timed, ends=ends)
-    rng = np.random.default_rng(seed)
-    shown = {}
-    if pairs and by == "user":
-        matrices, users, shown = _pairs_by_user(data.matrix, ends, rng)
-    elif pairs:
-        matrices, users = _pairs_by_time(data, ends, rng) if by == "time" else (_of_pairs(data.matrix, ends, rng), {})
-    elif isinstance(data, EncodedGraph):
-        matrices, users = _of_edges(data, ends, rng), {}
+    rng, users, shown = np.random.default_rng(seed), {}, {}
+    if pairs and by != "pair":
+        part = _pairs_by_time(data, ends, rng) if by == "time" else _pairs_by_user(data.matrix, ends, rng)
+        matrices = _matrices(data.matrix, part)
+        users = {name: int(np.count_nonzero(np.diff(own.indptr))) for name, own in matrices.items()}
+        if by == "user":
+            shown = _matrices(data.matrix, part - len(PARTS))
+    elif isinstance(data, EncodedGraph) and not data.directed:
+        matrices = _of_pairs(scipy.sparse.triu(data.matrix, 1, "csr"), ends, rng)
+        matrices = {name: (part + part.T).tocsr() for name, part in matrices.items()}
+    elif isinstance(data, EncodedPairs | EncodedGraph):
+        matrices = _of_pairs(data.matrix, ends, rng)
     else:
         _check_number(data, window)
         count = partial(_counted, len(data.vocab), window, memory, ordered)
         if by == "pair":
-            matrices, users = _of_pairs(count(data.ids, data.offsets), ends, rng), {}
+            matrices = _of_pairs(count(data.ids, data.offsets), ends, rng)
         elif by == "user":
             dealt = _dealt_users(data, ends, rng)
             matrices = {name: count(*own) for name, own in dealt.items()}
@@ -219,6 +221,7 @@ def split_data(data, by, shares, seed, *, kind, window=None, ordered=False, memo
             raise InputError(
                 f"no pair falls to {name}, which asks for {asked} the {unit}; give more data, or cut elsewhere"
             )
+    shown = {name: own for name, own in shown.items() if name != "train"}
     return Split(*({name: part[name] for name in wanted if name in part} for part in (matrices, users, shown)))
 
 
@@ -243,32 +246,28 @@ def _of_pairs(matrix, ends, rng):
     borders = np.searchsorted(matrix.indptr, np.arange(0, matrix.nnz + _BLOCK, _BLOCK))  # of blocks of rows
     blocks = pairwise(np.unique(borders.clip(0, len(sizes))))
     dealt = [_dealt(sizes[start:stop], ends, rng) for start, stop in blocks]
-    part = np.concatenate([*dealt, np.empty(0, np.int8)])
+    return _matrices(matrix, np.concatenate([*dealt, np.empty(0, np.int8)]))
+
+
+def _matrices(matrix, part):
+    """Return the entries of each part, of which `part` has the numbers: dict of name -> csr_matrix."""
     return {name: _chosen(matrix, part == k) for k, name in enumerate(PARTS)}
-
-
-def _of_edges(graph, ends, rng):
-    if graph.directed:
-        return _of_pairs(graph.matrix, ends, rng)
-    dealt = _of_pairs(scipy.sparse.triu(graph.matrix, 1, "csr"), ends, rng)
-    return {name: (part + part.T).tocsr() for name, part in dealt.items()}
 
 
 def _pairs_by_time(data, ends, rng):
     """Hold out the end of each user's row: the latest items. With shares, a user's first item is trained on."""
-    matrix, sizes = data.matrix, np.diff(data.matrix.indptr)
-    by_time = np.lexsort((data.order, _rows(matrix)))
+    sizes = np.diff(data.matrix.indptr)
+    by_time = np.lexsort((data.order, _rows(data.matrix)))
     cuts = ends.cut(sizes, data.times[by_time], rng)
     if isinstance(ends, Shares):
         cuts[:, 1:] = np.maximum(cuts[:, 1:], np.minimum(sizes, 1)[:, None])
-    part = np.empty(matrix.nnz, np.int8)
+    part = np.empty(data.matrix.nnz, np.int8)
     part[by_time] = _parts(cuts, sizes)
-    matrices = {name: _chosen(matrix, part == k) for k, name in enumerate(PARTS)}
-    return matrices, {name: int(np.count_nonzero(np.diff(own.indptr))) for name, own in matrices.items()}
+    return part
 
 
 def _pairs_by_user(matrix, ends, rng):
-    """Hold users out; `_SHOWN` of what each of them has, and at least one, is shown instead of held out."""
+    """Hold users out; `_SHOWN` of what each of them has, and at least one, is shown instead: 3 more than the part."""
     sizes = np.diff(matrix.indptr)
     part = np.repeat(_dealt(np.array([len(sizes)]), ends, rng), sizes)
     n_shown = np.maximum(np.floor(_SHOWN * sizes + rng.random(len(sizes))), np.minimum(sizes, 1))
@@ -276,9 +275,7 @@ def _pairs_by_user(matrix, ends, rng):
     order = np.argsort(group + rng.random(len(group)))
     shown = np.empty(len(group), bool)
     shown[order] = np.arange(len(group)) - np.repeat(matrix.indptr[:-1], sizes) < n_shown[group]
-    matrices = {name: _chosen(matrix, (part == k) & (~shown | (k == 0))) for k, name in enumerate(PARTS)}
-    users = {name: int(np.count_nonzero(np.diff(own.indptr))) for name, own in matrices.items()}
-    return matrices, users, {name: _chosen(matrix, (part == k) & shown) for k, name in enumerate(PARTS) if k}
+    return part + len(PARTS) * (shown & (part > 0))
 
 
 def users_of(corpus, shares, seed):

@@ -12,7 +12,7 @@ import numpy as np
 from ..ground.errors import ConfigError, InputError, UnknownNameError
 from ..ground.files.atomic import atomic_file
 from ..ground.files.bounded import LONGEST_LINE, refuse_line
-from .words import END, PackedStrings, near_spellings
+from .words import END, PackedStrings, near_hint
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -87,9 +87,7 @@ class Vocabulary:
         """Return the id of `word` (int); UnknownNameError with near spellings if it is not here."""
         found = self.words.find(word)
         if found < 0:
-            near = near_spellings(word, self.words)
-            hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else "."
-            raise UnknownNameError(f"the word {word!r} is not in the vocabulary{hint}")
+            raise UnknownNameError(f"the word {word!r} is not in the vocabulary{near_hint(word, self.words)}")
         return found
 
     def save(self, path: str | Path) -> None:
@@ -237,32 +235,24 @@ def _refuse_few(words, what, min_count, largest):
 def ids_in(vocab, counter):
     """Return ids as `choose_vocabulary` does, those of a given vocabulary; InputError if it has none of the types."""
     ids_by_type = counter.blank_ids()
-    known = False
     for part in counter.parts():
-        words = part.table.words(np.arange(part.table.n_types))
-        ids = vocab.words.find_all(words)
+        ids = vocab.words.find_all(part.table.words(np.arange(part.table.n_types)))
         for table, numbers, own in part.members:
             ids_by_type[table][numbers] = ids[own]
-        known = known or bool((ids >= 0).any())
-    if not known:
+    if not any((ids >= 0).any() for ids in ids_by_type):
         raise InputError("no token of the corpus is in the given vocabulary; do they belong together (language, case)?")
     return ids_by_type
 
 
 def check_choice(min_count, max_vocab, vocab):
     """Raise ConfigError if what a vocabulary is chosen by is out of range."""
-    if not _is_int(min_count) or min_count < 1:
-        raise ConfigError(f"min_count must be a whole number of at least 1, not {min_count!r}")
-    if max_vocab is not None and (not _is_int(max_vocab) or max_vocab < 2):
-        raise ConfigError(f"max_vocab must be a whole number of at least 2, not {max_vocab!r}")
+    for name, value, least in (("min_count", min_count, 1), ("max_vocab", 2 if max_vocab is None else max_vocab, 2)):
+        if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+            raise ConfigError(f"{name} must be a whole number of at least {least}, not {value!r}")
     if vocab is not None and not isinstance(vocab, Vocabulary):
         raise ConfigError(f"vocab must be a Vocabulary, not {type(vocab).__name__}; see Vocabulary.load")
     if vocab is not None and len(vocab) < 2:
         raise ConfigError(f"the given vocabulary has {len(vocab)} words; training needs at least two")
-
-
-def _is_int(value):
-    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 class VocabOptions(NamedTuple):

@@ -3,6 +3,7 @@
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
+from difflib import SequenceMatcher, get_close_matches
 from functools import cached_property
 from itertools import islice
 
@@ -16,9 +17,8 @@ END = b"\xff"
 _BLOCK = 1 << 14  # words that are looked at together
 _WHITE = re.compile(r"\s")
 _LONGEST = 40  # letters of a misspelt word that is compared at all
-_TWICE = range(4, 13)  # letters of a word that two edits leave recognisable
-_NEAR_BLOCK = 1 << 12  # words that are compared together
-_SWAPS = (2, 2, 1), (2, 3, 2), (3, 2, 2)  # letters of the word, of the other, edits: neighbours, and one edit between
+_LONG = 6  # letters of a word in which two may be wrong
+_CLOSE = 0.6  # least ratio of letters that two near words share
 
 
 class PackedStrings(Sequence):
@@ -62,11 +62,9 @@ class PackedStrings(Sequence):
         start, stop, step = row.indices(len(self))
         if step != 1:
             return [self[one] for one in range(start, stop, step)]
-        if start >= stop:
-            return []
         block = self.data[self._places[start] : self._places[stop] - 1]
-        if b"\n" in block:
-            return [word.decode("utf-8", "surrogatepass") for word in block.split(END)]
+        if b"\n" in block or start >= stop:
+            return [word.decode("utf-8", "surrogatepass") for word in self.encoded(start, stop)]
         return block.replace(END, b"\n").decode("utf-8", "surrogatepass").split("\n")  # four times as fast
 
     def __iter__(self):
@@ -226,22 +224,19 @@ class NameIndex:
 
 
 def near_spellings(word, words, shown=3):
-    """Return known words that differ from `word` in letter case or by one or two edits, the nearest first: list of str.
+    """Return known words that differ from `word` in letter case or a few letters, the nearest first: list of str.
 
-    An edit removes, adds or replaces a letter, or swaps two neighbours. Of equally near words those in lower rows come
-    first. words : PackedStrings, the known ones
+    Of equally near words those in lower rows come first. words : PackedStrings, the known ones
     """
     if not 0 < len(word) <= _LONGEST:
         return []
-    most = 2 if len(word) in _TWICE else 1
     found = [form for form in (word.lower(), word.capitalize(), word.upper(), word.title()) if form in words]
-    code = _codes(word)
-    blocks = [_likely(code, words, first, most) for first in range(0, len(words), _NEAR_BLOCK)]
-    if blocks:
-        rows, others, lengths = (np.concatenate(parts, axis=-1) for parts in zip(*blocks, strict=True))
-        edits = _edits(code, others, lengths, most)
-        best = rows[np.argsort(edits, kind="stable")][: (edits <= most).sum()][: shown + len(found) + 1]
-        found += [words[row] for row in best.tolist()]
+    letters, most = set(word), 1 if len(word) < _LONG else 2
+    sizes = range(len(word) - most, len(word) + most + 1)
+    alike = [other for other in words if len(other) in sizes and len(letters.difference(other)) <= most]
+    close = set(get_close_matches(word, alike, 100, _CLOSE))
+    distances = {other: 1 - SequenceMatcher(None, other, word).ratio() for other in alike if other in close}
+    found += sorted(distances, key=distances.__getitem__)
     return [other for other in dict.fromkeys(found) if other != word][:shown]
 
 
@@ -249,56 +244,3 @@ def near_hint(word, words, otherwise="."):
     """Return ``"; did you mean …?"`` with the near spellings of a word, `otherwise` if there are none (str)."""
     near = near_spellings(word, words)
     return f"; did you mean {' or '.join(map(repr, near))}?" if near else otherwise
-
-
-def _codes(text):
-    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
-
-
-def _likely(word, words, first, most):
-    """Return those of a block of words, from row `first` on, that may be `most` edits or fewer away from `word`.
-
-    word : uint32 (m,); words : PackedStrings. Returns rows, int64 (n,); their letters, uint32 (m + most, n), and
-        whatever stands behind their ends; and lengths, int64 (n,).
-    """
-    offsets = words.offsets[first : first + _NEAR_BLOCK + 1]
-    data = words.data[offsets[0] : offsets[-1]]
-    begins = (np.frombuffer(data, np.uint8) & 0xC0) != 0x80  # bytes that begin a letter, or end a word
-    starts = np.concatenate([[0], np.cumsum(begins)])[offsets - offsets[0]]
-    letters = _codes(data.replace(END, b"\0").decode("utf-8", "surrogatepass"))
-    lengths = np.diff(starts) - 1
-    # An edit changes the length by one at most, and at most one letter gets lost.
-    held = np.bitwise_or.reduceat(_bits(letters), starts[:-1])
-    lost = sum((held & bit == 0).view(np.int8) for bit in np.unique(_bits(word)))
-    rows = np.flatnonzero((np.abs(lengths - len(word)) <= most) & (lost <= most))
-    places = starts[rows] + np.arange(len(word) + most)[:, None]
-    return first + rows, letters.take(places, mode="clip"), lengths[rows]
-
-
-def _bits(letters):
-    return np.uint64(1) << (letters & 63).astype(np.uint64)
-
-
-def _edits(word, others, lengths, most):
-    """Return how many edits make others of a word: int8 (n,), right up to `most`; others, lengths : as of `_likely`
-
-    The table of Damerau and Levenshtein, its middle only: cell (i, j) is what makes j letters of i.
-    """
-    m, n = len(word), len(lengths)
-    far = np.full(n, most + 1, np.int8)
-    cells, edits = {}, far.copy()
-    for i in range(m + 1):
-        for j in range(max(0, i - most), i + most + 1):
-            best = np.full(n, min(max(i, j), most + 1), np.int8) if i * j == 0 else far
-            if i * j:
-                best = cells[i - 1, j - 1] + (word[i - 1] != others[j - 1])
-                for beside in (cells.get((i - 1, j)), cells.get((i, j - 1))):
-                    best = best if beside is None else np.minimum(best, beside + np.int8(1))
-                for a, b, cost in _SWAPS:
-                    if cost <= most and (i - a, j - b) in cells:
-                        crossed = (word[i - a] == others[j - 1]) & (word[i - 1] == others[j - b])
-                        best = np.where(crossed, np.minimum(best, cells[i - a, j - b] + np.int8(cost)), best)
-            cells[i, j] = best
-            if i == m:
-                edits = np.where(lengths == j, best, edits)
-    return edits

@@ -324,9 +324,8 @@ class ExchangesPlanned(Event):
 
 @dataclass(frozen=True)
 class ExchangesDone(Event):
-    """What ranks have spent their time with in an epoch.
+    """What ranks have spent their time with in an epoch, of which nobody trained for `exchange` seconds.
 
-    seconds : float, of the epoch; exchange : float, seconds in which nobody trained
     slowest : int, the rank that trained longest; slowness : float, how long against the mean of all
     lost : int, how often until now a rank was lost and started again
     """

@@ -154,7 +154,7 @@ def _checked_text(item, value):
 
 
 def _checked_number(item, value):
-    kind, infinite = kind_of(item), item.metadata["infinite"]
+    kind, limits, infinite = kind_of(item), item.metadata["limits"], item.metadata["infinite"]
     if infinite and value == "inf":
         value = math.inf
     try:
@@ -165,9 +165,13 @@ def _checked_number(item, value):
     if not exact:
         what = "a whole number" if kind is int else "a number"
         raise ConfigError(f"{item.name} must be {what}, not {value!r}")
-    bad = _beyond(item.metadata["limits"], number)
-    if bad or (isinstance(number, float) and math.isinf(number) and not infinite):
-        raise ConfigError(f"{item.name} must be {bad or 'finite'}, got {value}")
+    if limits["at_most"] is None and kind is int:
+        limits = limits | {"at_most": _MOST}
+    for name, (word, holds) in _LIMITS.items():
+        if limits[name] is not None and not holds(number, limits[name]):
+            raise ConfigError(f"{item.name} must be {word} {limits[name]}, got {value}")
+    if kind is float and math.isinf(number) and not infinite:
+        raise ConfigError(f"{item.name} must be finite, got {value}")
     return number
 
 
@@ -175,16 +179,6 @@ def range_of(item):
     """Return the range of a number in words, or "": at least 1, below 2."""
     limits = item.metadata["limits"]
     return ", ".join(f"{word} {limits[name]:g}" for name, (word, _) in _LIMITS.items() if limits[name] is not None)
-
-
-def _beyond(limits, number):
-    """Return the limit that `number` breaks, in words, or None."""
-    if limits["at_most"] is None and isinstance(number, int):
-        limits = limits | {"at_most": _MOST}
-    for name, (word, holds) in _LIMITS.items():
-        if limits[name] is not None and not holds(number, limits[name]):
-            return f"{word} {limits[name]}"
-    return None
 
 
 def refuse_idle(names, because, given):

@@ -39,30 +39,30 @@ class About:
     use: str
 
 
-class Registry:
-    """A named table that a plug enters by decorating its class or function.
+class Registry(dict):
+    """A table of names that a plug enters by decorating its class or function; looking up another is UnknownNameError.
 
     kind : str, what it holds, in the singular, for messages; base : type, optional, of what it holds
     listed : str, optional, how a user lists what it holds, for messages
     """
 
     def __init__(self, kind, base=None, listed=None):
+        super().__init__()
         self.kind, self.base, self.listed = kind, base, listed
-        self._entries = {}  # str -> object
         self.listeners = []  # called without arguments after every change
 
     def register(self, name):
         """Return a decorator that enters its argument under `name`; ConfigError if the name is taken."""
 
         def enter(entry):
-            if name in self._entries and self._entries[name] is not entry:
+            if self.get(name, entry) is not entry:
                 raise ConfigError(f"a {self.kind} named {name!r} is registered already; choose another name")
             if self.base is not None and not issubclass(entry, self.base):
                 raise ConfigError(
                     f"{entry.__name__} must derive from {self.base.__module__}.{self.base.__name__}, as "
                     "docs/extending.md shows"
                 )
-            self._entries[name] = entry
+            self[name] = entry
             if issubclass(getattr(entry, "Options", None) or object, PlugOptions):
                 entry.Options.name = name
             try:
@@ -74,26 +74,13 @@ class Registry:
 
         return enter
 
-    def __getitem__(self, name):
-        try:
-            return self._entries[name]
-        except KeyError:
-            hint = did_you_mean(name, self._entries) + (f" {self.listed}." if self.listed else "")
-            raise UnknownNameError(f"unknown {self.kind} {name!r}{hint}") from None
-
-    def __contains__(self, name):
-        return name in self._entries
-
-    def get(self, name, default=None):
-        """Return what is entered under `name`, or `default`."""
-        return self._entries.get(name, default)
-
-    def __iter__(self):
-        return iter(self._entries)
+    def __missing__(self, name):
+        hint = did_you_mean(name, self) + (f" {self.listed}." if self.listed else "")
+        raise UnknownNameError(f"unknown {self.kind} {name!r}{hint}")
 
     def unregister(self, name):
         """Take `name` out again (for tests and notebooks that redefine a plug)."""
-        self._entries.pop(name, None)
+        self.pop(name, None)
         self._tell()
 
     def _tell(self):

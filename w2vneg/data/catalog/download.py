@@ -3,16 +3,16 @@
 import hashlib
 import os
 import tempfile
-from contextlib import contextmanager
-from time import monotonic
+from contextlib import contextmanager, suppress
+from functools import partial
 
 from ... import __version__
 from ...ground.errors import DataError, OutputError, W2vnegError
 from ...ground.files.atomic import atomic_file
+from ...ground.files.bounded import digested
 
 _CHUNK = 1 << 18
 _TIMEOUT = 30  # seconds without an answer
-_SLOWEST, _OVER = 1000, 60  # bytes a second, over so many seconds: a server that drips is given up
 _LARGEST_ARCHIVE = 1 << 27  # bytes; the largest known one has 35 MB
 _LARGEST_UNPACKED = 1 << 30  # bytes read from a compressed archive in search of a member
 _verified: dict = {}  # (path, Form) -> (size, mtime_ns) of the file when it was last found right
@@ -31,14 +31,9 @@ def mismatch(path, form):
             return None
         if status.st_size != form.size:
             return f"expected {form.size} bytes, found {status.st_size}"
-        digest, size = _digest(form), 0
-        with open(path, "rb") as stream:
-            while chunk := stream.read(_CHUNK):
-                digest.update(chunk)
-                size += len(chunk)
+        complaint = _complaint(form, digested(path, _digest(form)), form.size)
     except OSError as error:
         return f"it cannot be read ({error.strerror})"
-    complaint = _complaint(form, digest, size)
     if complaint is None:
         _verified[str(path), form] = stamp
     return complaint
@@ -74,14 +69,10 @@ def download_members(url, wanted, progress=None):
                     raise DataError(f"{url} gave more than {_LARGEST_ARCHIVE} bytes; nothing was kept")
                 with _writing_to(folder):
                     archive.write(chunk)
-        unpack = _from_zip if url.endswith(".zip") else _from_tar
-        for place, (member, form, destination) in enumerate(wanted):
-            archive.seek(0)
-            try:
-                unpack(archive, member, form, destination, url)
-            except DataError:
-                if place == 0:
-                    raise
+        _take_out(archive, *wanted[0], url)
+        for other in wanted[1:]:
+            with suppress(DataError):
+                _take_out(archive, *other, url)
 
 
 def store(chunks, form, destination, origin):
@@ -162,7 +153,6 @@ def _received(answer, url, progress):
 
     length = answer.headers.get("Content-Length", "")
     total, done = int(length) if length.isdigit() else None, 0
-    since, before = monotonic(), 0
     while True:
         try:
             chunk = answer.read1(_CHUNK)
@@ -171,10 +161,6 @@ def _received(answer, url, progress):
         if not chunk:
             break
         done += len(chunk)
-        if (seconds := monotonic() - since) >= _OVER:
-            if done - before < _SLOWEST * seconds:
-                raise Unreachable(f"{url} broke off: less than {_SLOWEST:,} bytes a second came; nothing was kept")
-            since, before = monotonic(), done
         if progress is not None:
             progress(done, total)
         yield chunk
@@ -182,43 +168,37 @@ def _received(answer, url, progress):
         raise Unreachable(f"{url} broke off after {done} of {total} bytes; nothing was kept")
 
 
-def _from_zip(archive, member, form, destination, url):
-    import zipfile
-
+def _take_out(archive, member, form, destination, url):
+    """Store a member of a zip or tar.gz archive as `download_members` has it."""
+    kind = "zip" if url.endswith("zip") else "tar"
     try:
-        with zipfile.ZipFile(archive) as unpacked:
-            chosen = _choose([i.filename for i in unpacked.infolist() if not i.is_dir()], member, url)
-            with unpacked.open(chosen) as stream:
-                store(chunks_of(stream, url), form, destination, f"{member} in {url}")
+        chosen = _choose([name for name, _ in _files_in(archive, kind)], member, url)
+        for name, opened in _files_in(archive, kind):
+            if name == chosen:
+                with opened() as stream:
+                    store(chunks_of(stream, url), form, destination, f"{member} in {url}")
+                return
     except W2vnegError:
         raise
     except Exception as error:  # zipfile fails in every way that Python has: a name without a letter is an IndexError
-        raise DataError(f"{url} is not a zip archive that can be read: {error}; nothing was kept") from error
+        raise DataError(f"{url} is not a {kind} archive that can be read: {error}; nothing was kept") from error
 
 
-def _from_tar(archive, member, form, destination, url):
-    import tarfile
-    import zlib
-
-    try:
-        with _tar(archive) as unpacked:
-            chosen = _choose([entry.name for entry in unpacked if entry.isfile()], member, url)
-        with _tar(archive) as unpacked:
-            for entry in unpacked:
-                if entry.name == chosen and entry.isfile():
-                    stream = unpacked.extractfile(entry)
-                    store(chunks_of(stream, url), form, destination, f"{member} in {url}")
-                    return
-    except (tarfile.TarError, zlib.error, EOFError, OSError) as error:
-        raise DataError(f"{url} is not a tar archive that can be read: {error}; nothing was kept") from error
-
-
-def _tar(archive):
+def _files_in(archive, kind):
+    """Yield the name of each file in an archive, and a function that opens it, to be called at once."""
     import gzip
     import tarfile
+    import zipfile
 
     archive.seek(0)
-    return tarfile.open(fileobj=_Bounded(gzip.GzipFile(fileobj=archive)), mode="r|")
+    if kind == "zip":
+        with zipfile.ZipFile(archive) as unpacked:
+            yield from (
+                (info.filename, partial(unpacked.open, info)) for info in unpacked.infolist() if not info.is_dir()
+            )
+    else:
+        with tarfile.open(fileobj=_Bounded(gzip.GzipFile(fileobj=archive)), mode="r|") as unpacked:
+            yield from ((entry.name, partial(unpacked.extractfile, entry)) for entry in unpacked if entry.isfile())
 
 
 class _Bounded:

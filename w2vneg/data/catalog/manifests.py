@@ -1,7 +1,6 @@
-"""The manifests, read strictly: one TOML table per name."""
+"""The manifests: one TOML table per name."""
 
-import os
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -94,63 +93,26 @@ def read_manifest(path):
     """Return what one TOML file describes, a dict of name to `Dataset`; DataError if it is malformed."""
     try:
         tables = parse_toml(read_text(path), path)
-    except InputError as error:
+        return {name: Dataset(name=name, **table) for name, table in tables.items()}
+    except (InputError, TypeError) as error:
         raise DataError(f"cannot read the manifest {path}: {error}") from error
-    return {name: _dataset(name, table, path) for name, table in tables.items()}
-
-
-def _dataset(name, table, path):
-    place = f"{path}: [{name}]"
-    if not isinstance(table, dict):
-        raise DataError(f"{place}: expected a table of facts, found {table!r}")
-    known = {field.name: field for field in fields(Dataset)}
-    for key, value in table.items():
-        if key not in known or key == "name":
-            raise DataError(f"{place}: unknown key {key!r}{did_you_mean(key, known, shown=0)}")
-        if type(value) is not known[key].type:
-            raise DataError(f"{place}: {key} should be {known[key].type.__name__}, found {value!r}")
-    needed = [key for key, field in known.items() if field.default is MISSING and key != "name"]
-    missing = [key for key in needed if key not in table]
-    if not table.get("made_here"):
-        missing += [key for key in ("file", "size", "mirror") if not table.get(key)]
-        missing += [] if table.get("sha256") or table.get("md5") else ["sha256"]
-    if missing:
-        raise DataError(f"{place}: missing {', '.join(missing)}")
-    dataset = Dataset(name=name, **table)
-    if dataset.kind not in KINDS:
-        raise DataError(f"{place}: unknown kind {dataset.kind!r}; one of {', '.join(KINDS)}")
-    if dataset.file != os.path.basename(dataset.file):
-        raise DataError(f"{place}: file should be a bare file name, found {dataset.file!r}")
-    if ".." in dataset.mirror.split("/") or dataset.mirror.startswith("/"):
-        raise DataError(f"{place}: mirror should be a path inside a mirror, found {dataset.mirror!r}")
-    return dataset
 
 
 @cache
 def _all():
     found = {}  # str -> Dataset
-    home = _home()
     for folder in _FOLDERS:
-        for path in sorted((home / folder).glob("*.toml")):
-            for name, dataset in read_manifest(path).items():
-                if name in found:
-                    raise DataError(f"{path}: the name {name!r} is described twice; remove one of the two")
-                found[name] = dataset
-    order = {kind: place for place, kind in enumerate(KINDS)}
-    return dict(sorted(found.items(), key=lambda item: order[item[1].kind]))
+        for path in sorted((_home() / folder).glob("*.toml")):
+            found |= read_manifest(path)
+    return dict(sorted(found.items(), key=lambda item: KINDS.index(item[1].kind)))
 
 
 def _home():
-    """Return the folder with the two folders of manifests: a checkout's root, or ``share/w2vneg``, which installers
-    place at the root of the environment (or ``--target``, ``--prefix``, ``--user``), somewhere above this package.
-    """
-    root = checkout()
-    if root is not None:
-        return root
+    """Return the folder with those of manifests: a checkout, or ``share/w2vneg`` of an environment, above this file."""
     above = Path(__file__).resolve().parents[3:8]
-    for folder in above:
-        if (folder / "share" / "w2vneg" / "eval_sets").is_dir():
-            return folder / "share" / "w2vneg"
+    for home in (checkout(), *(folder / "share" / "w2vneg" for folder in above)):
+        if home is not None and (home / "eval_sets").is_dir():
+            return home
     raise DataError(
         f"the manifests of the named data (share/w2vneg) are in none of the folders above {above[0]}; "
         "the installation is incomplete: install w2vneg again"

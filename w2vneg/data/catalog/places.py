@@ -51,7 +51,23 @@ def _had(dataset, mirror, progress, kept=()):
         if not kept or status in kept:
             return path
         break
-    return _bring(dataset, _mirror(mirror), progress)
+    tried, mirror = [], _mirror(mirror)  # of str, what was in the way
+    for bring in (_from_mirror, _from_its_address) if mirror else (_from_its_address,):
+        try:
+            return bring(dataset, mirror, progress)
+        except Unreachable as error:
+            tried.append(str(error))
+    place = cache_dir("data", dataset.file)
+    by_hand = f"put the file at {place}, or "
+    if dataset.url:
+        taken_out = f", take {dataset.member} out of it" if dataset.member else ""
+        by_hand = f"download {dataset.url}{taken_out} and put it at {place}, or "
+    unless = "" if mirror else "no mirror is set and "
+    gensim = ', or run pip install "w2vneg[gensim]" (gensim carries a copy)' if dataset.gensim_copy else ""
+    raise DataError(
+        f"{dataset.name} is not on this machine, {unless}{' and '.join(tried)}; {by_hand}"
+        f"name a folder or address that has {dataset.mirror} with --mirror or W2VNEG_MIRROR{gensim}"
+    )
 
 
 def where(name, mirror=None):
@@ -134,26 +150,6 @@ def _gensim_copy(dataset):
         if path.is_file() and rows_sha256(path) == dataset.gensim_rows:
             return path
     return None
-
-
-def _bring(dataset, mirror, progress):
-    tried = []  # of str, what was in the way
-    for bring in (_from_mirror, _from_its_address) if mirror else (_from_its_address,):
-        try:
-            return bring(dataset, mirror, progress)
-        except Unreachable as error:
-            tried.append(str(error))
-    place = cache_dir("data", dataset.file)
-    by_hand = f"put the file at {place}, or "
-    if dataset.url:
-        taken_out = f", take {dataset.member} out of it" if dataset.member else ""
-        by_hand = f"download {dataset.url}{taken_out} and put it at {place}, or "
-    unless = "" if mirror else "no mirror is set and "
-    gensim = ', or run pip install "w2vneg[gensim]" (gensim carries a copy)' if dataset.gensim_copy else ""
-    raise DataError(
-        f"{dataset.name} is not on this machine, {unless}{' and '.join(tried)}; {by_hand}"
-        f"name a folder or address that has {dataset.mirror} with --mirror or W2VNEG_MIRROR{gensim}"
-    )
 
 
 def _from_mirror(dataset, mirror, progress):

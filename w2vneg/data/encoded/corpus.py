@@ -1,5 +1,6 @@
 """Encoded data: what all have in common, what is reported of them, how they are dealt out; and text as ids."""
 
+import mmap
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -8,7 +9,6 @@ import numpy as np
 from ...ground.errors import ConfigError, InputError
 from ..sources import SOURCES, TRAVERSALS
 from ..vocab import Vocabulary
-from .stored import CUT_SHORT, still_whole
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,6 @@ class CorpusReport:
     types: int
     kept_tokens: int
     kept_types: int
-    discarded_tokens: int
-    discarded_types: int
     sentences: int
     seconds: float
     cached: bool = False
@@ -40,16 +38,20 @@ class CorpusReport:
     tokens_by: str = ""
     hints = ()  # as of `ItemsReport`
 
+    @property
+    def discarded(self):
+        """How many tokens, and how many types, were discarded (int, int)."""
+        return self.tokens - self.kept_tokens, self.types - self.kept_types
+
     def line(self):
         """Return the report as one line for people (str)."""
-        return (
+        text = (
             f"{self.tokens:,} tokens of {self.types:,} types in {self.lines:,} lines "
             f"({self.empty_lines:,} empty); kept {self.kept_tokens:,} tokens ({self.kept_types:,} types) "
-            f"in {self.sentences:,} sentences, discarded {self.discarded_tokens:,} ({self.discarded_types:,}); "
-            f"{self.bytes / 1e6:,.1f} MB {_how(self)}"
-            f"{f'; left out: {self.bad_rows:,} bad rows' if self.bad_rows else ''}"
-            f"{f'; {self.tokens_by}' if self.tokens_by else ''}"
+            f"in {self.sentences:,} sentences, discarded {self.discarded[0]:,} ({self.discarded[1]:,}); {_how(self)}"
         )
+        bad_rows = f"left out: {self.bad_rows:,} bad rows" if self.bad_rows else ""
+        return "; ".join(filter(None, (text, bad_rows, self.tokens_by)))
 
 
 @dataclass(frozen=True)
@@ -87,27 +89,26 @@ class ItemsReport:
 
     def line(self):
         """Return the report as one line for people (str)."""
-        columns = f" ({'; '.join(self.columns)})" if self.columns else ""
-        source = SOURCES[self.kind]
-        things = f"{self.items:,} {source.noun}s"
+        source, columns = SOURCES[self.kind], f" ({'; '.join(self.columns)})" if self.columns else ""
+        what, things = source.kept.format(self.groups), f"{self.items:,} {source.noun}s"
         if self.rectangular:
-            things = f"{self.items:,} centres and {self.targets:,} targets"
-        what = "pairs" if self.rectangular else source.kept.format(self.groups)
+            what, things = "pairs", f"{self.items:,} centres and {self.targets:,} targets"
         out, added = (
             "; ".join(f"{number:,} {why}" for why, number in of.items() if number) for of in (self.left_out, self.added)
         )
         added = f"weights added up: {added}; " if added else ""
         return (
             f"{self.rows:,} {source.rows}{columns}: {self.kept:,} {what} of {things}; "
-            f"{added}left out: {out or 'nothing'}; {self.bytes / 1e6:,.1f} MB {_how(self)}"
+            f"{added}left out: {out or 'nothing'}; {_how(self)}"
         )
 
 
 def _how(report):
+    size = f"{report.bytes / 1e6:,.1f} MB"
     if report.cached:
-        return "from the cache"
+        return f"{size} from the cache"
     again = f"; the copy in the cache was damaged ({report.damage}) and was made again" if report.damage else ""
-    return f"in {report.seconds:.1f} s{again}"
+    return f"{size} in {report.seconds:.1f} s{again}"
 
 
 class Encoded:
@@ -162,7 +163,6 @@ class EncodedCorpus(Encoded):
 
     ids : ndarray, int32, (n_tokens,), the kept tokens, sentence after sentence
     offsets : ndarray, int64, (n_sentences + 1,); sentence s is ``ids[offsets[s]:offsets[s + 1]]``; none is empty
-    stored : int, bytes that it takes on disk, in the cache or in temporary files
     times : ndarray, float64, (n_tokens,), or None, rising within a history; where a table has times
     """
 
@@ -183,9 +183,12 @@ class EncodedCorpus(Encoded):
         return self.ids, self.offsets
 
     def check(self):
-        """Raise InputError if another program has cut a mapped file short: looking past its end would be fatal."""
-        if not all(map(still_whole, self.arrays)):
-            raise InputError(CUT_SHORT)
+        """Raise InputError if another program has cut a mapped file short: looking past its end ends the process."""
+        if not all(map(_still_whole, self.arrays)):
+            raise InputError(
+                "the encoded corpus was cut short by another program while it was in use; let nothing write into the "
+                "cache folder, and start again: the corpus will be encoded anew"
+            )
 
     @property
     def n_sentences(self):
@@ -206,6 +209,21 @@ class EncodedCorpus(Encoded):
         last = np.searchsorted(self.offsets, end, "left")
         offsets = np.concatenate([[begin], self.offsets[first:last], [end]]) - begin
         return replace(self, ids=self.ids[begin:end], offsets=offsets.astype(np.int64))
+
+
+def mapped(file, dtype):
+    """Map a file as a read-only plain ndarray, which Numba recognises faster than a memmap."""
+    return np.asarray(np.memmap(file, dtype=dtype, mode="r"))
+
+
+def _still_whole(array):
+    """Tell whether the file behind an array, if it is mapped, is as long as the array is (bool)."""
+    while isinstance(array, np.ndarray):
+        array = array.base
+    try:
+        return not isinstance(array, mmap.mmap) or array.size() >= len(array)
+    except OSError:  # a file of the network that is gone
+        return False
 
 
 def going_round(n, borders):

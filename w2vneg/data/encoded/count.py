@@ -4,6 +4,7 @@ import hashlib
 import json
 import tempfile
 import time
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from operator import index as as_index
@@ -17,40 +18,38 @@ from ..readers import READERS, code_of
 from ..readers.counting import TokenCounter
 from ..readers.sources import STDIN, opened
 from ..readers.tables import TextColumn
-from ..readers.text import CLEANERS, Stripped, codec_name, read_text
+from ..readers.text import CLEANERS, Stripped, codec_name, read_sentences, read_text
+from ..sources.corpus import Text
 from ..vocab import Vocabulary, check_choice, choose_vocabulary, ids_in
-from .corpus import CorpusReport, EncodedCorpus
-from .stored import mapped
+from .corpus import CorpusReport, EncodedCorpus, mapped
 
-FORMAT = 2  # of a cache entry; a change of what readers yield calls for a new one too
+FORMAT = 3  # of a cache entry; a change of what readers yield calls for a new one too
 _IN_MEMORY = 1 << 24  # bytes of provisional numbers before they go to disk
 _IDS_IN_MEMORY = 1 << 22  # ids by type, before they go to disk
 
 
-@dataclass(frozen=True)
+@dataclass
 class Settings:
-    """The options of `encode_corpus` that shape the ids, checked."""
+    """The options of `encode_corpus` that shape the ids; ConfigError if one is out of range."""
 
-    min_count: int
-    max_vocab: int
-    vocab: Vocabulary
-    encoding: str
-    lowercase: bool
-    reader: str
-    strip: tuple
-    phrases: tuple
+    min_count: int = Text.min_count
+    max_vocab: int | None = None
+    vocab: Vocabulary | None = None
+    encoding: str = "utf-8"
+    lowercase: bool = False
+    reader: str = "text"
+    strip: Sequence = ()
+    phrases: Sequence = ()
     table: TextColumn | None = None
 
-    @classmethod
-    def checked(cls, min_count, max_vocab, vocab, encoding, lowercase, reader, strip, phrases, table=None):
-        check_choice(min_count, max_vocab, vocab)
-        READERS[reader]  # an unknown name is reported before anything is read
-        unknown = set(strip) - set(CLEANERS)
+    def __post_init__(self):
+        check_choice(self.min_count, self.max_vocab, self.vocab)
+        READERS[self.reader]  # an unknown name is reported before anything is read
+        unknown = set(self.strip) - set(CLEANERS)
         if unknown:
             raise ConfigError(f"strip must be among {', '.join(CLEANERS)}, not {unknown.pop()!r}")
-        phrases = tuple(lowered(phrases) if lowercase else phrases)
-        how = codec_name(encoding), bool(lowercase), reader, tuple(strip), phrases, table
-        return cls(min_count, max_vocab, vocab, *how)
+        self.phrases = tuple(lowered(self.phrases) if self.lowercase else self.phrases)
+        self.encoding, self.lowercase = codec_name(self.encoding), bool(self.lowercase)
 
     def key(self):
         words = {"vocab": self.vocab.digest()} if self.vocab else [as_index(self.min_count), self.max_vocab]
@@ -60,8 +59,7 @@ class Settings:
         parts += ["column", self.table] if self.table else []
         parts += [code] if (code := code_of(self.reader)) else []
         # no FORMAT: a new one replaces former entries
-        text = json.dumps(parts, default=as_index)
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
+        return hashlib.sha256(json.dumps(parts, default=as_index).encode()).hexdigest()[:16]
 
     def read(self, source, tally):
         """Yield an opened source as UTF-8, as the reader has it, stripped and with phrases joined; tally : `Tally`"""
@@ -90,20 +88,20 @@ class Counted:
 
     def encoded(self, stream, vocab, ids_by_type, source="text"):
         """Return the EncodedCorpus, in temporary files, of what a stream holds."""
-        ids, offsets = mapped_ids(stream, ids_by_type)
+        with writing_to(None), tempfile.TemporaryFile() as ids_file, tempfile.TemporaryFile() as offsets_file:
+            write_ids(stream, ids_by_type, ids_file, offsets_file)
+            ids_file.flush()
+            offsets_file.flush()
+            ids, offsets = mapped(ids_file, np.int32), mapped(offsets_file, np.int64)
         report = self.report(ids_by_type, len(ids), len(offsets) - 1)
         return EncodedCorpus(ids, offsets, vocab, report, source, stored=ids.nbytes + offsets.nbytes)
 
     def report(self, ids_by_type, kept_tokens, sentences):
         counter = self.counter
-        kept = np.zeros(1 + max(int(ids.max(initial=-1)) for ids in ids_by_type), bool)
-        for ids in ids_by_type:
-            kept[ids[ids >= 0]] = True
-        kept_types = int(kept.sum())
+        kept_types = len(np.unique(np.concatenate([ids[ids >= 0] for ids in ids_by_type])))
         return CorpusReport(
             *(self.files, self.bytes, counter.n_lines, counter.n_empty_lines, counter.n_tokens, counter.n_types),
-            *(kept_tokens, kept_types, counter.n_tokens - kept_tokens, counter.n_types - kept_types, sentences),
-            seconds=time.perf_counter() - self.started,
+            *(kept_tokens, kept_types, sentences, time.perf_counter() - self.started),
             joins=self.tally.joins,
             bad_rows=self.tally.bad_rows,
         )
@@ -134,6 +132,19 @@ def count_sources(sources, sizes, settings, stream, progress):
     return Counted(counter, started, unpacked, len(sizes), digests, tally)
 
 
+def count_sentences(sentences, settings, stream):
+    """Count the tokens of an iterable of lists of str, as `count_files` does."""
+    started, counter, tally = time.perf_counter(), TokenCounter(stream), Tally()
+    lines = read_sentences(sentences, lowercase=settings.lowercase)
+    for _ in counter.count(joined(lines, settings.phrases, tally), "sentences"):
+        pass
+    if counter.n_tokens == 0:
+        spent = isinstance(sentences, Iterator)
+        hint = "; a generator gives them once: make it anew for each fit, or give a list" if spent else ""
+        raise InputError(f"the corpus holds no token: the iterable gave no sentence, or only empty ones{hint}")
+    return Counted(counter, started, counter.bytes, 0, [], tally)
+
+
 def write_ids(stream, ids_by_type, ids_file, offsets_file):
     offsets_file.write(np.zeros(1, dtype=np.int64).tobytes())
     total = carried = 0
@@ -143,15 +154,6 @@ def write_ids(stream, ids_by_type, ids_file, offsets_file):
         ids_file.write(memoryview(ids[:n_ids]).cast("B"))
         offsets_file.write(memoryview(ends[:n_ends] + total).cast("B"))
         total += n_ids
-
-
-def mapped_ids(stream, ids_by_type):
-    """Return ids and offsets of what a stream holds, in temporary files (ndarrays, int32 and int64, mapped)."""
-    with writing_to(None), tempfile.TemporaryFile() as ids, tempfile.TemporaryFile() as offsets:
-        write_ids(stream, ids_by_type, ids, offsets)
-        ids.flush()
-        offsets.flush()
-        return mapped(ids, np.int32), mapped(offsets, np.int64)
 
 
 @contextmanager

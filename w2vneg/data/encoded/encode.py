@@ -16,51 +16,35 @@ import tempfile
 import time
 import warnings
 import zlib
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, replace
 
-from ...ground.errors import FileNote, InputError, OutputError, W2vnegError
+import numpy as np
+
+from ...ground.errors import FileNote, OutputError, W2vnegError
 from ...ground.files.atomic import atomic_file, atomic_folder
 from ...ground.files.caches import cache_dir
-from ..phrases import Tally, joined
-from ..readers.counting import TokenCounter
 from ..readers.sources import ByteStream, file_stamp, find_files, is_paths
-from ..readers.text import read_sentences
-from ..sources.corpus import Text
 from ..vocab import Vocabulary
 from . import count
-from .corpus import CorpusReport, EncodedCorpus
-from .count import FORMAT, Counted, Settings, TokenStream
-from .stored import Damaged, SummedWriter, known_by, read_ids, read_offsets
+from .corpus import CorpusReport, EncodedCorpus, mapped
+from .count import FORMAT, Settings, TokenStream
 
+_IN_MEMORY = 1 << 28  # bytes of a file that are kept in memory rather than mapped: 67 million ids
+_PIECE = 1 << 20  # bytes that are summed together
 _SETTLED = 2_000_000_000  # nanoseconds; a file changed later than that before it was read is not remembered
 
 
-def encode_corpus(
-    source,
-    *,
-    min_count=Text.min_count,
-    max_vocab=None,
-    vocab=None,
-    encoding="utf-8",
-    lowercase=False,
-    use_cache=True,
-    progress=None,
-    reader="text",
-    strip=(),
-    phrases=(),
-    table=None,
-):
+def encode_corpus(source, *, use_cache=True, progress=None, **settings):
     """Count, choose the vocabulary and encode, or open what an earlier call has left in the cache: an EncodedCorpus.
 
     source : path, list of paths or of `InMemoryTable`, as for `data.readers.sources.find_files`; or iterable of
         iterables of str, sentences as lists of tokens, gone through once
-    min_count : int, at least 1, words seen less often are discarded; max_vocab : int, at least 2, optional, only so
-        many of the most frequent are kept; vocab : Vocabulary, optional, with its ids, instead of choosing
-    encoding : str, any text codec of Python's; lowercase : bool, by Unicode's rules
     use_cache : bool, False neither looks into the cache nor writes to it
     progress : callable, optional, called with (stored bytes read, stored bytes in all or None) now and then
+    min_count : int, at least 1, by default 5: words seen less often are discarded; max_vocab : int, at least 2,
+        optional, only so many of the most frequent are kept; vocab : Vocabulary, optional, instead of choosing
+    encoding : str, any text codec of Python's; lowercase : bool, by Unicode's rules
     reader : str, a name among `data.readers.READERS`
     strip : sequence of str, names among `data.readers.text.CLEANERS`, what to take out before words are told apart
     phrases : sequence of data.phrases.Phrase, which are joined to one word; in lower case if the text is
@@ -68,8 +52,7 @@ def encode_corpus(
     InputError if a file is missing, unreadable or not text, or too few words are left; ConfigError if an option is out
     of range; OutputError without room in the cache or for temporary files. A read-only cache gives a `FileNote`
     """
-    settings = Settings.checked(min_count, max_vocab, vocab, encoding, lowercase, reader, strip, phrases, table)
-    progress = progress or (lambda done, total: None)
+    settings, progress = Settings(**settings), progress or (lambda done, total: None)
     files = find_files(source) if is_paths(source) else None
     stamps = list(map(file_stamp, files or ()))
     if files and use_cache and None not in stamps:
@@ -84,30 +67,21 @@ def encode_corpus(
         warnings.warn(told, FileNote, stacklevel=2)
     with TokenStream(None) as stream:
         if files is None:
-            counted = _count_sentences(source, settings, stream)
+            counted = count.count_sentences(source, settings, stream)
         else:
             counted = count.count_files(files, stamps, settings, stream, progress)
         return counted.encoded(stream, *settings.choose(counted.counter))
 
 
-def _count_sentences(sentences, settings, stream):
-    started, counter, tally = time.perf_counter(), TokenCounter(stream), Tally()
-    lines = read_sentences(sentences, lowercase=settings.lowercase)
-    for _ in counter.count(joined(lines, settings.phrases, tally), "sentences"):
-        pass
-    if counter.n_tokens == 0:
-        spent = isinstance(sentences, Iterator)
-        hint = "; a generator gives them once: make it anew for each fit, or give a list" if spent else ""
-        raise InputError(f"the corpus holds no token: the iterable gave no sentence, or only empty ones{hint}")
-    return Counted(counter, started, counter.bytes, 0, [], tally)
+class Damaged(Exception):
+    """A stored file that is not what was written. The message names the file and the difference."""
 
 
 class Cache:
     """The cache entries of one list of files under one set of settings.
 
-    An entry is the folder ``corpora/<settings>-<stored bytes>-<content>``. Only if there is one of these settings and
-    this size is it worth knowing the content before the files are encoded. Its files are read-only: nobody writes into
-    one.
+    An entry is the folder ``corpora/<settings>-<stored bytes>-<content>``, of read-only files. Only if there is one of
+    these settings and this size is it worth knowing the content before the files are encoded.
     """
 
     def __init__(self, files, stamps, settings):
@@ -139,20 +113,17 @@ class Cache:
         return ""
 
     def made(self, progress):
-        failure = None
+        failure, damage = None, self._damage
         with TokenStream(self.root) as stream:
             counted = count.count_files(self.files, self.stamps, self.settings, stream, progress)
             vocab, ids_by_type = self.settings.choose(counted.counter)
             entry = self._entry(counted.digests)
+            try:
+                with atomic_folder(entry) as folder:
+                    self._write(folder, counted, stream, vocab, ids_by_type)
+            except OutputError as error:  # or another process put its own there at this very moment
+                failure = error
             corpus = self._open(entry, vocab)
-            damage = self._damage
-            if corpus is None:  # else another process was faster
-                try:
-                    with atomic_folder(entry) as folder:
-                        self._write(folder, counted, stream, vocab, ids_by_type)
-                except OutputError as error:  # or another process put its own there at this very moment
-                    failure = error
-                corpus = self._open(entry, vocab)
         if corpus is None:
             reason = failure or f"{entry}: {self._damage or 'it vanished'}"
             raise OutputError(f"{reason}; set W2VNEG_CACHE to a writable folder with enough room") from failure
@@ -166,13 +137,11 @@ class Cache:
         return self._entry(digests).name
 
     def _write(self, folder, counted, stream, vocab, ids_by_type):
-        with open(folder / "ids.i32", "wb") as ids_file, open(folder / "offsets.i64", "wb") as offsets_file:
-            ids, offsets = SummedWriter(ids_file), SummedWriter(offsets_file)
+        with open(folder / "ids.i32", "wb") as ids, open(folder / "offsets.i64", "wb") as offsets:
             count.write_ids(stream, ids_by_type, ids, offsets)
+            report = counted.report(ids_by_type, ids.tell() // 4, offsets.tell() // 8 - 1)
         vocab.save(folder / "vocab.tsv")
-        known = {"ids.i32": ids.known_by(), "offsets.i64": offsets.known_by()}
-        known["vocab.tsv"] = known_by(folder / "vocab.tsv")
-        report = counted.report(ids_by_type, ids.size // 4, offsets.size // 8 - 1)
+        known = {name: _known_by(folder / name) for name in ("ids.i32", "offsets.i64", "vocab.tsv")}
         about = {"format": FORMAT, "files": known, "report": asdict(report)}
         text = json.dumps({"crc32": _sum(about), "entry": about}, indent=1)
         (folder / "corpus.json").write_text(text, encoding="utf-8")
@@ -180,8 +149,7 @@ class Cache:
             file.chmod(file.stat().st_mode & 0o444)
 
     def _entry(self, digests):
-        content = hashlib.sha256("\n".join(digests).encode()).hexdigest()[:32]
-        return self.root / (self.prefix + content)
+        return self.root / (self.prefix + hashlib.sha256("\n".join(digests).encode()).hexdigest()[:32])
 
     def _open(self, entry, vocab=None):
         """Return the corpus of an entry; None if it is missing, of another format or damaged."""
@@ -190,15 +158,15 @@ class Cache:
             return None
         try:
             about = _read_about(entry / "corpus.json")
-            if about is None:
+            if about["format"] != FORMAT:
                 return None
             known = about["files"]
-            if known_by(entry / "vocab.tsv") != known["vocab.tsv"]:
+            if _known_by(entry / "vocab.tsv") != known["vocab.tsv"]:
                 raise Damaged("vocab.tsv differs from its checksum")
             vocab = vocab or self.settings.vocab or Vocabulary.load(entry / "vocab.tsv")
             vocab.words.forget_table()  # it has served to check them; training looks no word up
-            ids = read_ids(entry / "ids.i32", known["ids.i32"], len(vocab))
-            offsets = read_offsets(entry / "offsets.i64", known["offsets.i64"], len(ids))
+            ids = _numbers(entry / "ids.i32", known["ids.i32"], np.int32)
+            offsets = _numbers(entry / "offsets.i64", known["offsets.i64"], np.int64)
         except (Damaged, W2vnegError) as error:
             self._damage = str(error)
             return None
@@ -206,7 +174,8 @@ class Cache:
             self._damage = f"{os.path.basename(error.filename or entry)}: {error.strerror or error}"
             return None
         size = sum(file["size"] for file in known.values())
-        return EncodedCorpus(ids, offsets, vocab, replace(about["report"], cached=True), stored=size)
+        report = CorpusReport(**about["report"] | {"cached": True})
+        return EncodedCorpus(ids, offsets, vocab, report, stored=size)
 
     def _digests(self, progress):
         """Return the SHA-256 of each file, from the memo where the file has not changed."""
@@ -239,18 +208,37 @@ class Cache:
 
 
 def _read_about(path):
-    """Return what an entry tells of itself (dict), None if it is of another format; Damaged if it was changed."""
+    """Return what an entry tells of itself (dict); Damaged if that was changed."""
     try:
         stored = json.loads(path.read_text(encoding="utf-8"))
-        if stored.get("format") == 1:  # which had no checksum
-            return None
-        about = stored["entry"]
-        if stored["crc32"] != _sum(about):
+        if stored["crc32"] != _sum(stored["entry"]):
             raise Damaged(f"{path.name} differs from its checksum")
-        return about | {"report": CorpusReport(**about["report"])} if about["format"] == FORMAT else None
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        return stored["entry"]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise Damaged(f"{path.name} cannot be read") from error
 
 
 def _sum(about):
     return zlib.crc32(json.dumps(about).encode())
+
+
+def _known_by(path):
+    """Return the size and the checksum of a file (dict)."""
+    size = crc = 0
+    with open(path, "rb") as file:
+        while piece := file.read(_PIECE):
+            size, crc = size + len(piece), zlib.crc32(piece, crc)
+    return {"size": size, "crc32": crc}
+
+
+def _numbers(path, known, dtype):
+    """Return the numbers of a file, (n,), read-only; Damaged if it is another than was `known`. Code trusts them."""
+    with open(path, "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        if size != known["size"]:
+            raise Damaged(f"{path.name} has {size:,} bytes, not {known['size']:,}")
+        numbers = np.fromfile(file, dtype) if size <= _IN_MEMORY else mapped(file, dtype)
+    if zlib.crc32(numbers) != known["crc32"]:
+        raise Damaged(f"{path.name} differs from its checksum")
+    numbers.flags.writeable = False  # as what is mapped, which is another type to the compiler than other arrays
+    return numbers

@@ -24,16 +24,10 @@ from ..readers.sources import ByteStream
 from ..readers.text import read_text
 from ..words import NameIndex
 
-_BLOCKS = {"data": (3, "biuf"), "indices": (1, "iu"), "indptr": (1, "iu")}
-_COMPRESSED = _BLOCKS | {"data": (1, "biuf")}
-_LAYOUTS = {  # format -> its arrays beside format and shape: dimensions, and kinds of numbers
-    "csr": _COMPRESSED,
-    "csc": _COMPRESSED,
-    "bsr": _BLOCKS,
-    "coo": {"data": (1, "biuf"), "row": (1, "iu"), "col": (1, "iu")},
-    "dia": {"data": (2, "biuf"), "offsets": (1, "iu")},
-}
-_WITH_COORDS = {"data": (1, "biuf"), "coords": (2, "iu")}  # coo as scipy means to write it one day
+_POINTERS = {form: {"indices": 1, "indptr": 1} for form in ("csr", "csc", "bsr")}
+_LAYOUTS = _POINTERS | {"coo": {"row": 1, "col": 1}, "dia": {"offsets": 1}}  # format -> whole numbers: dimensions
+_COORDS = {"coords": 2}  # of coo as scipy means to write it one day
+_OF_DATA = {"bsr": 3, "dia": 2}  # dimensions, else 1
 _SHARE = 0.5  # of the machine's memory that a matrix may take
 _PER_ENTRY = 60  # bytes at the peak of encoding, beside the file's own
 _PER_NAME = 130  # bytes of a row or column that has its number for a name
@@ -110,8 +104,7 @@ def load_matrix(path, rectangular, named):
 
         matrix = coo_matrix(path.matrix)
         _check_square(path, matrix.shape, rectangular)
-        _check_entries(path, matrix)
-        return matrix
+        return _with_counts(path, matrix)
     try:
         with open(path, "rb") as stream, zipfile.ZipFile(stream) as archive:
             form, shape, arrays = _layout(path, archive)
@@ -124,8 +117,7 @@ def load_matrix(path, rectangular, named):
             f"{path}: no sparse matrix as scipy.sparse.save_npz writes it ({reason[:200]}); write it again with that "
             "function"
         ) from error
-    _check_entries(path, matrix)
-    return matrix
+    return _with_counts(path, matrix)
 
 
 def numbered(matrix, rectangular):
@@ -154,13 +146,13 @@ def _layout(path, archive):
     shape = _read(archive, _small(archive, members, "shape", (2,), "iu")).tolist()
     if not all(0 < side < 2**31 for side in shape):
         raise ValueError(f"its shape is {shape[0]:,} by {shape[1]:,}; a side is from 1 to {2**31 - 1:,}")
-    layout = _WITH_COORDS if form == "coo" and "coords" in members else _LAYOUTS[form]
+    layout = _COORDS if form == "coo" and "coords" in members else _LAYOUTS[form]
     arrays = {}
-    for name, (dimensions, kinds) in layout.items():
+    for name, dimensions in {"data": _OF_DATA.get(form, 1), **layout}.items():
         arrays[name] = array = _described(archive, members, name)
-        if array.dtype.kind not in kinds:
-            if name == "data":
-                raise InputError(f"{path}: not a matrix of numbers, but of {array.dtype}; save one of numbers")
+        if name == "data" and array.dtype.kind not in "biuf":
+            raise InputError(f"{path}: not a matrix of numbers, but of {array.dtype}; save one of numbers")
+        if name != "data" and array.dtype.kind not in "iu":
             raise ValueError(f"{name} holds {array.dtype}, not whole numbers")
         if len(array.shape) != dimensions:
             raise ValueError(f"{name} has {len(array.shape)} dimensions, not {dimensions}")
@@ -234,9 +226,7 @@ def _matrix(form, shape, arrays):
     if pointers[0] != 0 or pointers[-1] > len(indices) or (pointers[1:] < pointers[:-1]).any():
         raise ValueError(f"indptr does not rise from 0 to the {len(indices):,} of indices")
     _check_range("indices", indices, 0, minor)
-    matrix = make((data, indices, pointers), shape=shape)
-    matrix.check_format(full_check=True)
-    return matrix.tocoo()
+    return make((data, indices, pointers), shape=shape).tocoo()
 
 
 def _check_range(name, numbers, low, end):
@@ -253,7 +243,7 @@ def _check_square(path, shape, rectangular):
         )
 
 
-def _check_entries(path, matrix):
+def _with_counts(path, matrix):
     wrong = ~(np.isfinite(matrix.data) & (matrix.data >= 0))
     if wrong.any():
         at = int(np.argmax(wrong))
@@ -261,3 +251,4 @@ def _check_entries(path, matrix):
             f"{path}: the entry in row {matrix.row[at]}, column {matrix.col[at]} (from 0 on) is {matrix.data[at]}; "
             "entries tell how often items were seen together: finite, and 0 or more"
         )
+    return matrix

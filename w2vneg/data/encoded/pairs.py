@@ -30,8 +30,6 @@ _SETTLED = 1e-4  # share of the visits that moves in a step, from which on the s
 
 
 class _Matrix(Encoded):
-    """Data that are a csr_matrix."""
-
     def __len__(self):
         return self.matrix.nnz
 
@@ -72,8 +70,9 @@ class EncodedPairs(_Matrix):
         mine = going_round(matrix.shape[0], borders) == slot
         kept = np.repeat(mine, np.diff(matrix.indptr))
         if not kept.any():
-            n_ranks = len(borders) - 1
-            raise ConfigError(f"{matrix.shape[0]:,} rows of pairs are too few for {n_ranks} ranks; lower --ranks")
+            raise ConfigError(
+                f"{matrix.shape[0]:,} rows of pairs are too few for {len(borders) - 1} ranks; lower --ranks"
+            )
         indptr = np.concatenate([[0], np.cumsum(np.diff(matrix.indptr) * mine)])
         own = type(matrix)((matrix.data[kept], matrix.indices[kept], indptr), shape=matrix.shape)
         weights = np.asarray(matrix.sum(axis=1, dtype=np.float64)).ravel()
@@ -106,124 +105,90 @@ class EncodedGraph(_Matrix):
         return replace(self, origins=own)
 
 
-@dataclass
-class RawPairs:
-    """Pairs as they were read, with their names numbered.
+def encode_pairs(rows, columns, weights, words, shaping, report, started, times=None):
+    """Choose the items of pairs as they were read, and sum the weights of equal ones: an EncodedPairs.
 
-    rows, columns : ndarray, int32, (n,); weights : ndarray, float64, (n,), 0 or more
-    words, words_out : list of str, the very same one where they are one kind of thing
+    rows, columns : ndarray, int32, (n,), numbers of names; weights : ndarray, float64, (n,), 0 or more
+    words : (list of str, list of str), the names of rows and of columns; the same ones if they are one kind of thing
+    shaping : VocabOptions; report : ItemsReport, which is completed; started : float, time.perf_counter then
     times : ndarray, float64, (n,), or None; then no pair stands twice, and those of a row are in their order
+    InputError if too few items or no pair are left, or a sum of weights is past float32
     """
-
-    rows: np.ndarray
-    columns: np.ndarray
-    weights: np.ndarray
-    words: list
-    words_out: list
-    times: np.ndarray | None = None
-
-    def encoded(self, shaping, rectangular, report, started):
-        """Choose the items and sum the weights of equal pairs; report : ItemsReport, which is completed.
-
-        InputError if too few items or no pair are left, or a sum of weights is past float32
-        """
-        left_out = dict(report.left_out)
-        _check_sum(self.weights.sum(dtype=np.longdouble))
-        left_out["rows of weight 0"] = self._keep(self.weights > 0)
-        if not rectangular:
-            left_out["pairs of an item with itself"] = self._keep(self.rows != self.columns)
-        if not len(self.rows):
-            raise InputError(
-                "no pair is left: all have weight 0 or are of an item with itself; name other files or columns "
-                "(--weight-col), or give --rectangular if items and targets are two kinds of things"
-            )
-        vocab, vocab_out, ids, ids_out, n_out = self._choose(shaping, rectangular)
-        fixed = shaping.vocab is not None or shaping.vocab_out is not None
-        which = "unknown items" if fixed else "rare items"
-        left_out[which] = n_out
-        rows, columns = ids[self.rows], ids_out[self.columns]
-        known = (rows >= 0) & (columns >= 0)
-        left_out[f"rows with {which}"] = int(len(known) - known.sum())
-        if not known.any():
-            raise InputError(f"no pair is left: every one has one of {left_out[which]:,} {which}; keep more of them")
-        matrix = _csr(rows[known], columns[known], self.weights[known], (len(vocab), len(vocab_out)))
-        single = _single_precision(matrix)
-        left_out["pairs whose weight is below what float32 holds"] = matrix.nnz - single.nnz
-        found = {"items": len(vocab), "targets": len(vocab_out), "kept": single.nnz, "left_out": left_out}
-        report = replace(report, **found, seconds=time.perf_counter() - started)
-        if self.times is None:
-            return EncodedPairs(single, vocab, vocab_out, report)
-        order = np.lexsort((columns[known], rows[known]))  # as a csr_matrix has its entries
-        return EncodedPairs(single, vocab, vocab_out, report, order=order, times=self.times[known][order])
-
-    def _keep(self, kept):
-        """Keep some rows and return how many others there were."""
-        if not kept.all():
-            self.rows, self.columns, self.weights = self.rows[kept], self.columns[kept], self.weights[kept]
-        return int(len(kept) - kept.sum())
-
-    def _choose(self, shaping, rectangular):
-        """Return (vocab, vocab_out, ids of words, ids of words_out, how many items that were seen are left out)."""
-        seen = np.bincount(self.rows, self.weights, len(self.words))
-        seen_out = np.bincount(self.columns, self.weights, len(self.words_out))
-        if not rectangular:
-            seen += seen_out
-            vocab, ids = choose_items(self.words, seen, shaping, shaping.vocab)
-            return vocab, vocab, ids, ids, int(((ids < 0) & (seen > 0)).sum())
-        vocab, ids = choose_items(self.words, seen, shaping, shaping.vocab, "centre")
-        vocab_out, ids_out = choose_items(self.words_out, seen_out, shaping, shaping.vocab_out, "target")
-        n_out = ((ids < 0) & (seen > 0)).sum() + ((ids_out < 0) & (seen_out > 0)).sum()
-        return vocab, vocab_out, ids, ids_out, int(n_out)
+    left_out, rectangular, kept = dict(report.left_out), report.rectangular, weights > 0
+    _check_sum(weights.sum(dtype=np.longdouble))
+    left_out["rows of weight 0"] = int((~kept).sum())
+    if not rectangular:
+        left_out["pairs of an item with itself"] = int((kept & (rows == columns)).sum())
+        kept &= rows != columns
+    if not kept.all():
+        rows, columns, weights = rows[kept], columns[kept], weights[kept]
+    if not len(rows):
+        raise InputError(
+            "no pair is left: all have weight 0 or are of an item with itself; name other files or columns "
+            "(--weight-col), or give --rectangular if items and targets are two kinds of things"
+        )
+    seen = [np.bincount(ids, weights, len(names)) for ids, names in zip((rows, columns), words, strict=True)]
+    if rectangular:
+        vocab, ids = choose_items(words[0], seen[0], shaping, shaping.vocab, "centre")
+        vocab_out, ids_out = choose_items(words[1], seen[1], shaping, shaping.vocab_out, "target")
+        n_out = int(((ids < 0) & (seen[0] > 0)).sum() + ((ids_out < 0) & (seen[1] > 0)).sum())
+    else:
+        vocab, ids = vocab_out, ids_out = choose_items(words[0], sum(seen), shaping, shaping.vocab)
+        n_out = int(((ids < 0) & (sum(seen) > 0)).sum())
+    which = "rare items" if shaping.vocab is shaping.vocab_out is None else "unknown items"
+    left_out[which] = n_out
+    rows, columns = ids[rows], ids_out[columns]
+    known = (rows >= 0) & (columns >= 0)
+    left_out[f"rows with {which}"] = int(len(known) - known.sum())
+    if not known.any():
+        raise InputError(f"no pair is left: every one has one of {n_out:,} {which}; keep more of them")
+    matrix = _csr(rows[known], columns[known], weights[known], (len(vocab), len(vocab_out)))
+    single = _single_precision(matrix)
+    left_out["pairs whose weight is below what float32 holds"] = matrix.nnz - single.nnz
+    found = {"items": len(vocab), "targets": len(vocab_out), "kept": single.nnz, "left_out": left_out}
+    report = replace(report, **found, seconds=time.perf_counter() - started)
+    if times is None:
+        return EncodedPairs(single, vocab, vocab_out, report)
+    order = np.lexsort((columns[known], rows[known]))  # as a csr_matrix has its entries
+    return EncodedPairs(single, vocab, vocab_out, report, order=order, times=times[known][order])
 
 
-@dataclass
-class RawEdges:
-    """Edges as they were read, with their names numbered.
+def encode_edges(heads, tails, weights, words, directed, shaping, report, started):
+    """Sum equal edges, choose the nodes, and number them by visits: an EncodedGraph.
 
     heads, tails : ndarray, int32, (n,); weights : ndarray, float32 or float64, (n,), above 0; words : list of str
-    left_out : dict of str -> int, added to: what was not kept, and how many
-    repeats : int, rows whose weight was added to that of the same edge; known once it is `encoded`
+    shaping, report, started, and errors : as of `encode_pairs`
     """
-
-    heads: np.ndarray
-    tails: np.ndarray
-    weights: np.ndarray
-    words: list
-    directed: bool
-    left_out: dict
-    repeats: int = 0
-
-    def encoded(self, shaping):
-        """Sum equal edges, choose the nodes, and number them by visits; return an EncodedGraph without a report."""
-        _check_sum(2 * self.weights.sum(dtype=np.longdouble))
-        proper = self.heads != self.tails
-        self.left_out["edges of a node with itself"] = int(len(proper) - proper.sum())
-        if not proper.any():
-            raise InputError("no edge is left: all are of a node with itself; name other files or columns")
-        alone = len(self.words) - len(np.union1d(self.heads[proper], self.tails[proper]))
-        self.left_out["nodes without an edge to another"] = alone
-        heads, tails, weights = self.heads[proper], self.tails[proper], self.weights[proper]
-        if not self.directed:
-            heads, tails = np.concatenate([heads, tails]), np.concatenate([tails, heads])
-            weights = np.concatenate([weights, weights])
-        matrix = _single_precision(_csr(heads, tails, weights, (len(self.words),) * 2))
-        self.repeats = int(proper.sum()) - self.count(matrix)
-        del self.heads, self.tails, self.weights, heads, tails, weights
-        visits = expected_visits(matrix)
-        vocab, ids = choose_items(self.words, visits, shaping, shaping.vocab, "node")
-        matrix = matrix.tocoo()
-        rows, columns = ids[matrix.row], ids[matrix.col]
-        known = (rows >= 0) & (columns >= 0)
-        which = "rare nodes" if shaping.vocab is None else "unknown nodes"
-        self.left_out[which] = int(((ids < 0) & (visits > 0)).sum())
-        self.left_out[f"edges of {which}"] = self.count(matrix) - int(known.sum()) // (1 if self.directed else 2)
-        if not known.any():
-            raise InputError(f"no edge is left: each has one of {self.left_out[which]:,} {which}; keep more of them")
-        matrix = _csr(rows[known], columns[known], matrix.data[known], (len(vocab),) * 2)
-        return EncodedGraph(matrix, vocab, directed=self.directed)
-
-    def count(self, matrix):
-        return matrix.nnz if self.directed else matrix.nnz // 2
+    n_edges = lambda matrix: matrix.nnz if directed else matrix.nnz // 2  # noqa: E731
+    _check_sum(2 * weights.sum(dtype=np.longdouble))
+    proper, left_out = heads != tails, dict(report.left_out)
+    n_proper = int(proper.sum())
+    left_out["edges of a node with itself"] = len(proper) - n_proper
+    if not n_proper:
+        raise InputError("no edge is left: all are of a node with itself; name other files or columns")
+    heads, tails, weights = heads[proper], tails[proper], weights[proper]
+    left_out["nodes without an edge to another"] = len(words) - len(np.union1d(heads, tails))
+    if not directed:
+        heads, tails = np.concatenate([heads, tails]), np.concatenate([tails, heads])
+        weights = np.concatenate([weights, weights])
+    matrix = _single_precision(_csr(heads, tails, weights, (len(words),) * 2))
+    del heads, tails, weights
+    repeats = n_proper - n_edges(matrix)
+    visits = expected_visits(matrix)
+    vocab, ids = choose_items(words, visits, shaping, shaping.vocab, "node")
+    matrix = matrix.tocoo()
+    rows, columns = ids[matrix.row], ids[matrix.col]
+    known = (rows >= 0) & (columns >= 0)
+    which = "rare nodes" if shaping.vocab is None else "unknown nodes"
+    left_out[which] = int(((ids < 0) & (visits > 0)).sum())
+    left_out[f"edges of {which}"] = n_edges(matrix) - int(known.sum()) // (1 if directed else 2)
+    if not known.any():
+        raise InputError(f"no edge is left: each has one of {left_out[which]:,} {which}; keep more of them")
+    matrix = _csr(rows[known], columns[known], matrix.data[known], (len(vocab),) * 2)
+    found = {"items": len(vocab), "targets": len(vocab), "kept": n_edges(matrix), "left_out": left_out}
+    added = {"rows that repeat an edge" + ", either way round" * (not directed): repeats}
+    report = replace(report, **found, added=added, seconds=time.perf_counter() - started)
+    return EncodedGraph(matrix, vocab, report, directed)
 
 
 def expected_visits(matrix):

@@ -98,16 +98,6 @@ def split_among(files, borders, encoding="utf-8"):
     return dealt
 
 
-def files_of(names, slot, borders, settings):
-    """Return what a rank is to read, a list of FileSpan; borders : list of float, as of `split_among`
-
-    names : list of str, paths, folders and patterns; if one holds `RANK`, each rank has files of its own
-    """
-    if any(RANK in name for name in names):
-        return [FileSpan(path) for path in find_files([name.replace(RANK, str(slot)) for name in names])]
-    return split_among(find_files(names), borders, None if settings.table else settings.encoding)[slot]
-
-
 @dataclass(frozen=True)
 class Reading:
     """What all ranks are to read, and how: given : data.inputs.Input; borders : list of float, as of `split_among`."""
@@ -118,19 +108,25 @@ class Reading:
 
     @classmethod
     def of(cls, given, borders, vocab=None, phrases=None, **shaping):
-        if phrases is None and AUTO in given.phrases:
-            raise ConfigError(
-                "--phrases auto looks at the whole text, which lies with the ranks; name a file of 'w2vneg phrases'"
-            )
         if phrases is None:
+            if AUTO in given.phrases:
+                raise ConfigError(
+                    "--phrases auto looks at the whole text, which lies with the ranks; name a file of 'w2vneg phrases'"
+                )
             phrases = [phrase for path in given.phrases for phrase in read_phrases(path)]
         own = {name: shaping[name] for name in ("min_count", "max_vocab", "encoding", "lowercase")}
-        settings = Settings.checked(vocab=vocab, phrases=phrases, **own, **SOURCES[given.kind].reading(given))
+        settings = Settings(vocab=vocab, phrases=phrases, **own, **SOURCES[given.kind].reading(given))
         return cls(given, borders, settings)
 
     def text(self, slot, progress):
+        """Return the `RankText` of a rank, which has files of its own if a name holds `RANK`."""
         SOURCES[self.given.kind].reading(self.given)  # its reader may not be known in this process yet
-        spans = files_of(self.given.files, slot, self.borders, self.settings)
+        names = self.given.files
+        if any(RANK in name for name in names):
+            spans = [FileSpan(path) for path in find_files([name.replace(RANK, str(slot)) for name in names])]
+        else:
+            encoding = None if self.settings.table else self.settings.encoding
+            spans = split_among(find_files(names), self.borders, encoding)[slot]
         return RankText(spans, self.settings, self.given.source, progress)
 
 
@@ -227,7 +223,7 @@ def ranked_corpus(reading, found, types, vocab, **where):
     """Return a RankedCorpus; found : list, of each rank, of (CorpusReport, how many of its lines have one word)"""
     reports, singles = zip(*found, strict=True)
     sizes = np.array([report.kept_tokens for report in reports], np.int64)
-    apart = {"types": types, "kept_types": len(vocab), "discarded_types": types - len(vocab)}
+    apart = {"types": types, "kept_types": len(vocab)}
     apart |= {"seconds": max(report.seconds for report in reports), "cached": False, "damage": "", "tokens_by": ""}
     names = [field.name for field in dataclasses.fields(CorpusReport) if field.name not in apart]
     whole = CorpusReport(**{name: sum(getattr(report, name) for report in reports) for name in names}, **apart)

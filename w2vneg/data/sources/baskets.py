@@ -59,8 +59,8 @@ class Baskets(Source):
             raise InputError(f"none of the {single:,} baskets has two items, so nothing was bought together{hint}")
         which = "unknown items" if fixed else "rare items"
         left_out = {
-            which: found.discarded_types,
-            f"times that {which} were seen": found.discarded_tokens,
+            which: found.discarded[1],
+            f"times that {which} were seen": found.discarded[0],
             "empty baskets": found.lines - found.sentences,
             "baskets of one item (kept, but nothing to learn from)": single,
         }

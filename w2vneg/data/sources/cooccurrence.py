@@ -32,7 +32,7 @@ class Cooccurrence(Source):
         """Read a sparse matrix, whose row i, column j holds how often j was seen with i; any table as `Pairs` does."""
         from ..encoded.corpus import ItemsReport
         from ..encoded.matrices import is_matrix, load_matrix, numbered
-        from ..encoded.pairs import RawPairs
+        from ..encoded.pairs import encode_pairs
         from ..readers.sources import find_files
         from ..vocab import VocabOptions
         from .pairs import Pairs
@@ -49,13 +49,12 @@ class Cooccurrence(Source):
             rows, columns, words = matrix.row, matrix.col, _words_of(matrix, file, names, shaping, rectangular)
         else:
             rows, columns, words = numbered(matrix, rectangular)
-        pairs = RawPairs(rows, columns, matrix.data.astype("float64"), *words)
         size = os.path.getsize(file) if isinstance(file, str) else file.bytes
         if shaping.progress:
             shaping.progress(size, size)
         report = ItemsReport("cooccurrence", 1, size, matrix.nnz, rectangular=rectangular)
         try:
-            return pairs.encoded(shaping, rectangular, report, started)
+            return encode_pairs(rows, columns, matrix.data.astype("float64"), words, shaping, report, started)
         except InputError as error:
             raise InputError(f"{file}: {error}") from error
 

@@ -34,7 +34,7 @@ class Edges(Source):
         import numpy as np
 
         from ..encoded.corpus import ItemsReport
-        from ..encoded.pairs import RawEdges
+        from ..encoded.pairs import encode_edges
         from ..readers.cells import NameColumn
         from ..readers.columns import hint_of_weights
         from ..readers.frames import InMemoryTable
@@ -63,26 +63,14 @@ class Edges(Source):
                 names.number(NameColumn(np.arange(len(file.nodes)), list(map(str, file.nodes))), str)
         heads, tails, weights = (np.concatenate(part) for part in zip(*parts, strict=True))
         parts.clear()
-        left_out = tables.left_out
         hints = tables.hints + hint_of_weights(tables.labels, weights)
         if tables.labels.two_kinds and (n_both := len(np.intersect1d(heads, tails))):
             both = " and ".join(tables.labels[key] for key in ("source", "target"))
             hints += (
                 f"{n_both:,} names stand in {both} alike, and each is one node; rename them if they are two things",
             )
-        edges = RawEdges(heads, tails, weights, names.words, given.directed, left_out)
-        graph = edges.encoded(shaping)
-        report = replace(
-            ItemsReport.of("edges", tables),
-            items=len(graph.vocab),
-            targets=len(graph.vocab),
-            kept=edges.count(graph.matrix),
-            seconds=time.perf_counter() - started,
-            left_out=left_out,
-            hints=hints,
-            added={"rows that repeat an edge" + ", either way round" * (not given.directed): edges.repeats},
-        )
-        return replace(graph, report=report)
+        report = replace(ItemsReport.of("edges", tables), hints=hints)
+        return encode_edges(heads, tails, weights, names.words, given.directed, shaping, report, started)
 
 
 def _as_table(file):

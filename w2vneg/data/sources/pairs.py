@@ -35,7 +35,7 @@ class Pairs(Source):
         import numpy as np
 
         from ..encoded.corpus import ItemsReport
-        from ..encoded.pairs import RawPairs
+        from ..encoded.pairs import encode_pairs
         from ..readers.columns import hint_of_weights
         from ..vocab import VocabOptions
         from ..words import NameIndex
@@ -59,12 +59,11 @@ class Pairs(Source):
             parts.append((row, column, np.ones(batch.n_rows) if weight is None else weight))
         gathered = [np.concatenate(part) for part in zip(*parts, strict=True)]
         parts.clear()
-        pairs = RawPairs(*gathered, names.words, names_out.words)
         report = ItemsReport.of(given.kind, tables, rectangular)
         if rectangular and tables.labels.two_kinds:
             report = replace(report, columns=(*report.columns, "two kinds of things, else give --no-rectangular"))
-        report = replace(report, hints=report.hints + hint_of_weights(tables.labels, pairs.weights))
-        return pairs.encoded(shaping, rectangular, report, started)
+        report = replace(report, hints=report.hints + hint_of_weights(tables.labels, gathered[2]))
+        return encode_pairs(*gathered, (names.words, names_out.words), shaping, report, started)
 
 
 def pair_columns(given=None):

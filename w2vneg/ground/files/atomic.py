@@ -1,9 +1,9 @@
 """Files and folders that appear complete or not at all: written beside their place, made durable, then renamed.
 
-What is written goes to ``.NAME.xxxxxxxx.part`` beside NAME, which its writer keeps locked (see `hidden_stem`). A writer
+What is written goes to ``.NAME.xxxxxxxx.part`` beside NAME, which its writer keeps locked. A writer
 that was killed leaves it behind; the next one that writes NAME finds it without an owner and removes it. A folder takes
 the place of a former one by an `exchange`. Where the system has none, two renames do it, and whoever comes after a kill
-between them puts the complete one back (`recover`).
+between them puts the former one back (`recover`).
 """
 
 import ctypes
@@ -19,10 +19,10 @@ from pathlib import Path
 
 from ..errors import OutputError
 from .bounded import is_special
-from .locks import claim, hidden_stem, still_names
+from .locks import claim, still_names
 
-_PART, _NEW, _FORMER = ".part", ".new", ".former"  # being written; complete; what it takes the place of
-_HIDDEN = re.compile(r"\..+\.(?:[a-z0-9_]{8}\.(?:part|new|former)|lock)")
+_PART, _FORMER = ".part", ".former"  # being written; what it takes the place of
+_HIDDEN = re.compile(r"\..+\.(?:[a-z0-9_]{8}\.(?:part|former)|lock)")
 
 _AT_FDCWD = -100  # paths are as for any other call
 _EXCHANGE = 2  # flag of renameat2 on Linux, of renamex_np on macOS
@@ -38,9 +38,7 @@ def atomic_file(path, mode="wb", encoding=None, permissions=None):
     """Open a temporary file beside `path`; when the block ends without an error it is on the disk, and then is `path`.
 
     A link is followed, so that it stays one; a device or a pipe (``/dev/null``) is written to as it is. OutputError if
-    the file cannot be created, written or renamed; no partial file stays behind.
-
-    permissions : int, of the file; those that the umask leaves if None
+    the file cannot be created, written or renamed. permissions : int, of the file; those that the umask leaves if None
     """
     path, target = Path(path), Path(os.path.realpath(path))
     temporary = None
@@ -74,9 +72,7 @@ def atomic_folder(path, keep=None):
     """Yield a temporary folder that takes the place of `path` (replacing a former one) when the block ends well.
 
     OutputError if `path` is a file, or the folder cannot be written; a former folder is then as it was.
-
-    keep : callable, optional, which tells of the name of an entry of the former folder whether it is to stay,
-        unless the new one has the name too; None stays if it is left out
+    keep : callable, optional, tells of the name of an entry of the former folder whether it stays, unless it is new
     """
     path, target = Path(path), Path(os.path.realpath(path))
     if os.path.exists(target) and not os.path.isdir(target):
@@ -105,7 +101,7 @@ def atomic_folder(path, keep=None):
 
 def _new_part(target, folder=False):
     """Make a temporary file or folder for `target`, locked; return (descriptor, or None for a folder, Path)."""
-    options = {"prefix": f"{hidden_stem(target)}.", "suffix": _PART, "dir": target.parent}
+    options = {"prefix": f".{target.name}.", "suffix": _PART, "dir": target.parent}
     while True:
         if folder:
             temporary = Path(tempfile.mkdtemp(**options))
@@ -135,18 +131,13 @@ def _take_place(new, target):
 
 
 def _take_place_in_two(new, target):
-    """Do the same with two renames; a kill between them leaves what `recover` puts back."""
-    complete, former = new.with_suffix(_NEW), new.with_suffix(_FORMER)
-    os.replace(new, complete)
+    """Do the same with two renames; a kill between them leaves the former one, which `recover` puts back."""
+    former = new.with_suffix(_FORMER)
+    os.replace(target, former)
     try:
-        os.replace(target, former)
-        try:
-            os.replace(complete, target)
-        except BaseException:
-            os.replace(former, target)
-            raise
+        os.replace(new, target)
     except BaseException:
-        os.replace(complete, new)
+        os.replace(former, target)
         raise
     shutil.rmtree(former, ignore_errors=True)
 
@@ -178,13 +169,11 @@ def _system_call():
 def _link_entries(source, target, keep):
     """Give `target` the entries of `source` that are to stay: the very files where links can be made, else copies."""
     for entry in os.scandir(source):
-        place = target / entry.name
-        if place.exists() or not keep(entry.name):
-            continue
-        if entry.is_dir(follow_symlinks=False):
-            shutil.copytree(entry.path, place, symlinks=True, copy_function=_link)
-        else:
-            _link(entry.path, place)
+        if keep(entry.name) and not (place := target / entry.name).exists():
+            if entry.is_dir(follow_symlinks=False):
+                shutil.copytree(entry.path, place, symlinks=True, copy_function=_link)
+            else:
+                _link(entry.path, place)
 
 
 def _link(source, target):
@@ -195,30 +184,23 @@ def _link(source, target):
 
 
 def recover(path):
-    """Put a folder back in its place if its writer was killed between two renames; return whether that was needed.
-
-    Of a new one that is complete and the former one, the new one comes back.
-    """
+    """Put a folder back in its place if its writer was killed between two renames; return whether that was needed."""
     target = Path(os.path.realpath(path))
     if os.path.lexists(target):
         return False
     left = _left_behind(target)
     if any(_has_owner(each) for each in left):
         return False
-    for suffix in (_NEW, _FORMER):
-        for found in left:
-            if found.suffix == suffix:
-                with suppress(OSError):  # another process was faster
-                    os.replace(found, target)
-                    return True
+    for found in left:
+        if found.suffix == _FORMER:
+            with suppress(OSError):  # another process was faster
+                os.replace(found, target)
+                return True
     return False
 
 
 def sweep(path):
-    """Remove what killed writers of `path` have left beside it; what has a living owner stays, and what may come back.
-
-    path : str or Path, of a file or folder
-    """
+    """Remove what killed writers of `path` have left beside it, unless it has a living owner or may come back."""
     target = Path(os.path.realpath(path))
     for found in _left_behind(target):
         lost = found.suffix == _PART or os.path.lexists(target)  # else `recover` puts it in its place
@@ -234,7 +216,7 @@ def is_hidden(name):
 def _left_behind(target):
     """Return what lies beside `target` under its temporary names (list of Path)."""
     try:
-        pattern = re.compile(rf"{re.escape(hidden_stem(target))}\.[a-z0-9_]{{8}}\.(?:part|new|former)")
+        pattern = re.compile(rf"\.{re.escape(target.name)}\.[a-z0-9_]{{8}}\.(?:part|former)")
         return [target.parent / name for name in os.listdir(target.parent) if pattern.fullmatch(name)]
     except OSError:
         return []
@@ -279,7 +261,7 @@ def check_folder_writable(path):
     while not os.path.exists(parent):
         parent = parent.parent
     try:
-        os.rmdir(tempfile.mkdtemp(prefix=f"{hidden_stem(target)}.", suffix=_PART, dir=parent))
+        os.rmdir(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=_PART, dir=parent))
     except OSError as error:
         raise OutputError(f"cannot write {path}: {_reason(error)}; choose another place") from error
 

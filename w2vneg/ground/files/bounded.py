@@ -48,10 +48,7 @@ def read_text(path, missing="no such file", errors="strict"):
 
 
 def decoded(path, data, errors="strict"):
-    """Return UTF-8 bytes of a file as str, without a byte-order mark; InputError naming the line that is none.
-
-    errors : str, "surrogateescape" for a file that names others, whose names may be any bytes
-    """
+    """Return UTF-8 bytes of a file as str, without a byte-order mark; InputError naming the line that is none."""
     try:
         return data.decode("utf-8-sig", errors)
     except UnicodeDecodeError as error:
@@ -99,22 +96,24 @@ def parse_toml(text, where):
     except (ValueError, RecursionError) as error:  # not only of its own kind: thousands of digits, brackets
         decoded(where, text.encode("utf-8", "surrogateescape"))  # a file that is no UTF-8 is told of as that
         raise InputError(f"{where}: not TOML ({error})") from error
-    _check_values(values, where)
-    return values
-
-
-def _check_values(values, where):
     left = [values]
     while left:
         value = left.pop()
-        if isinstance(value, dict):
-            left.extend(value.values())
-        elif isinstance(value, list):
-            left.extend(value)
+        if isinstance(value, dict | list):
+            left.extend(value.values() if isinstance(value, dict) else value)
         elif isinstance(value, int) and value.bit_length() > _MOST_BITS:
             raise InputError(f"{where}: a whole number of {value.bit_length():,} bits; no option takes one so large")
         elif isinstance(value, str) and "\0" in value:
             raise InputError(f"{where}: a NUL in {value[:40]!r}; no name or path has one")
+    return values
+
+
+def digested(path, digest):
+    """Return a digest of `hashlib` that has taken in a file; OSError."""
+    with open(path, "rb") as stream:
+        while piece := stream.read(1 << 20):
+            digest.update(piece)
+    return digest
 
 
 def lines_of(path, stream):

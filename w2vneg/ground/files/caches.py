@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,8 +61,11 @@ def cached(kinds=tuple(KINDS)):
     """Return what is kept of these kinds, a list of `Cached`."""
     found = []
     for kind in kinds:
-        path = path_of(kind)
-        sizes = [_size(Path(folder) / name) for folder, _, names in os.walk(path) for name in names]
+        path, sizes = path_of(kind), []
+        for folder, _, names in os.walk(path):
+            for name in names:
+                with suppress(OSError):  # another process was faster
+                    sizes.append(os.lstat(os.path.join(folder, name)).st_size)
         found.append(Cached(kind, KINDS[kind], path, len(sizes), sum(sizes)))
     return found
 
@@ -77,10 +81,3 @@ def clear(kinds=MADE_AGAIN):
         except OSError as error:
             raise OutputError(f"cannot remove {error.filename or one.path}: {error.strerror}") from error
     return found
-
-
-def _size(path):
-    try:
-        return path.lstat().st_size
-    except OSError:  # another process was faster
-        return 0

@@ -5,7 +5,6 @@ import os
 import socket
 import sys
 import time
-import zlib
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -15,9 +14,6 @@ try:
     import fcntl
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
-
-
-_LONGEST = 255 - len("..xxxxxxxx.former")  # bytes of a name that fits into the hidden ones
 
 
 def claim(descriptor):
@@ -44,23 +40,10 @@ def still_names(path, descriptor):
         return False
 
 
-def hidden_stem(target):
-    """Return what the hidden names of what is on its way to a place (Path) begin with: a dot and its name.
-
-    A name that leaves no room for what comes behind is cut, and has a checksum. OSError if the system refuses it.
-    """
-    name = os.fsencode(target.name)
-    if len(name) <= _LONGEST:
-        return f".{target.name}"
-    with suppress(FileNotFoundError):
-        os.lstat(target)
-    return f".{name[: _LONGEST - 9].decode('utf-8', 'ignore')}-{zlib.crc32(name):08x}"
-
-
 def lock_file(path):
     """Return the Path of the file that stands for the ownership of `path`: hidden, beside it."""
     target = Path(os.path.realpath(path))
-    return target.parent / f"{hidden_stem(target)}.lock"
+    return target.with_name(f".{target.name}.lock")
 
 
 @contextmanager
@@ -116,8 +99,7 @@ def _locked(path, name):
 
 def _owner(descriptor):
     """Return the owner of a lock file in words."""
-    try:
+    with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
         about = json.loads(os.pread(descriptor, 4096, 0))
         return f"process {about['pid']} on {about['host']} ({about['command']}, since {about['since']})"
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return "another process"
+    return "another process"

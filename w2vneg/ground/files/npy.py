@@ -50,9 +50,7 @@ def _read(path, expected, what, mapped=False):
 def npy_header(stream):
     """Read the header of an array in npy form, version 1.0, from a binary stream; ValueError if it is none.
 
-    Returns
-    -------
-    (shape, column_major, dtype) : (tuple of int, bool, numpy.dtype)
+    Returns (shape, column_major, dtype): tuple of int, bool, numpy.dtype
     """
     if stream.read(8) != b"\x93NUMPY\x01\x00":
         raise ValueError("it does not begin as one")
