@@ -9,6 +9,7 @@ import re
 import shlex
 from dataclasses import dataclass, field
 from statistics import median
+from typing import NamedTuple
 
 import numpy as np
 
@@ -47,6 +48,28 @@ class Head:
         if self.named:
             return ", ".join(f"{i + 1} {name!r}" for i, name in enumerate(self.names))[:500]
         return "; ".join(f"{i + 1} with {', '.join(cells[:2])}" for i, cells in enumerate(self.cells))[:500]
+
+
+class NameColumn(NamedTuple):
+    """codes : ndarray, int64, (n_rows,), places in `names`, -1 where empty; names : list of str, as written"""
+
+    codes: np.ndarray
+    names: list
+
+
+class Batch(NamedTuple):
+    """Some rows of one file or table.
+
+    where : callable, the number of a row, from 0 on, to words like ``file:line``; n_rows : int
+    columns : dict, key -> cells as they stand, an array; once read a NameColumn, ndarray float64 (n_rows,) or, of
+        texts, a list of str; None for a column that is not there
+    labels : Labels, key -> what messages call the column
+    """
+
+    where: object
+    n_rows: int
+    columns: dict
+    labels: dict
 
 
 class Labels(dict):

@@ -17,13 +17,12 @@ from ...ground.errors import InputError
 from ...ground.files.bounded import scheme_of
 from .column_names import column_of_text, sound_like_columns
 from .frames import names_in
-from .rows import JSON, NETWORKX, fits
+from .records import JSON, NETWORKX, fits
 from .sources import STDIN, find_files, first_bytes
 
 LOOKED_AT = 1 << 18  # bytes
 _LINES = 200
 _FEW = 20  # lines, below which columns are no sign of a table
-_LONGEST = 100_000  # characters of a line that is parsed
 _TABLES = ("edges", "pairs", "ratings", "column")
 _ALL = ("text", "baskets", *_TABLES)
 _OF_TEXT = "say which column holds the text: --text-col COLUMN"
@@ -78,14 +77,6 @@ def _each(pattern, share=0.9):
     return lambda head: head.share(lambda line: re.fullmatch(pattern, line.strip())) >= share
 
 
-def _parsed(line, parse, kind):
-    """Tell whether a line is what a parser, which runs nothing, makes an object of this kind of."""
-    try:
-        return len(line) <= _LONGEST and isinstance(parse(line), kind)
-    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
-        return False
-
-
 def _by_python(program, out, module="json"):
     return f'python -c "import {module}, sys; {program}" < FILE > {out}'
 
@@ -96,7 +87,7 @@ def _sentences_of(column):
 
 
 def _is_json_lines(head):
-    if head.share(lambda line: line.lstrip()[:1] == "{" and fits(line, JSON)) < 0.9:
+    if head.share(lambda line: line.lstrip()[:1] == "{" and fits(line, JSON.parse)) < 0.9:
         return False
     alone = JSON.parse(head.lines[0]).values() if len(head.lines) == 1 else ()
     return not any(isinstance(value, list) and isinstance(next(iter(value), None), dict) for value in alone)
@@ -108,7 +99,7 @@ def _is_json_document(head):
     if len(head.lines) == 1:
         return re.match(r'\s*[\[{]\s*[\[{]?\s*"[^"]*"\s*:', head.lines[0]) is not None
     inside = r'\s*([\[\]{}]+,?|"[^"]*"\s*:.*|[\]}],?\s*[\[{]?|"[^"]*",?|-?\d[\d.eE+-]*,?|(true|false|null),?)\s*$'
-    return head.share(lambda line: re.match(inside, line) or fits(line.strip().rstrip(","), JSON)) >= 0.95
+    return head.share(lambda line: re.match(inside, line) or fits(line.strip().rstrip(","), JSON.parse)) >= 0.95
 
 
 def _rows_out(head):
@@ -118,14 +109,14 @@ def _rows_out(head):
 
 
 def _is_networkx(head):
-    return head.share(lambda line: line.startswith("#") or ("{" in line and fits(line, NETWORKX))) >= 0.9
+    return head.share(lambda line: line.startswith("#") or ("{" in line and fits(line, NETWORKX.parse))) >= 0.9
 
 
 def _is_python(head):
     if not _each(r"\(.*\),?|\[.*\],?|\{.*\},?")(head):
         return False
     kinds = tuple | list | dict | set
-    return head.share(lambda line: _parsed(line.strip().rstrip(",").strip(), ast.literal_eval, kinds)) >= 0.9
+    return head.share(lambda line: fits(line.strip().rstrip(",").strip(), ast.literal_eval, kinds)) >= 0.9
 
 
 _TRIPLE = r'(<[^<>\s]*>|_:\S+)\s+<[^<>\s]*>\s+(<[^<>\s]*>|_:\S+|".*"(@[\w-]+|\^\^<\S*>)?)\s*(<\S+>\s*)?\.'
@@ -294,7 +285,7 @@ KINDS = [  # in the order in which they are asked
     Kind(
         "JSON arrays, one a line",
         f"write their parts with tabs: {_ARRAYS_OUT}",
-        lambda head: head.share(lambda line: _parsed(line.strip(), json.loads, list)) >= 0.9,
+        lambda head: head.share(lambda line: fits(line.strip(), json.loads, list)) >= 0.9,
     ),
     Kind(
         "an edge list of networkx with its attributes as Python dicts",

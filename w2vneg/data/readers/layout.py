@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from itertools import islice
 
 from ...ground.errors import ConfigError, InputError
-from .cells import is_number
 from .column_names import columns_meant, meant_by, sound_like_columns, twins, without_kind
 from .columns import Head, find_columns
 
@@ -58,6 +57,7 @@ class Layout:
     n_fields: int
     places: dict
     labels: dict
+    numeric: list
 
 
 def delimiter_of(text):
@@ -115,7 +115,7 @@ def find_layout(name, sample, columns, delimiter=None, header=None, quoting=True
     if not delimiter:
         labels.said = (f"parted by {named(chosen)}", *labels.said)
     single = STAND_IN if chosen == "::" else chosen
-    return Layout(single, quoting and chosen != "::", has_header, len(head), places, labels)
+    return Layout(single, quoting and chosen != "::", has_header, len(head), places, labels, numeric)
 
 
 def _cells_below(rows, n_columns):
@@ -221,6 +221,15 @@ def columns_by_name(head):
 def mostly_numbers(cells):
     """Return whether at least half of these cells are numbers, or are meant to be."""
     return bool(cells) and 2 * sum(map(_is_amount, cells)) >= len(cells)
+
+
+def is_number(cell):
+    """Tell whether Python reads a cell as a number; how pandas reads 1e999 depends on its version."""
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
 
 
 def _has_header(rows, names):

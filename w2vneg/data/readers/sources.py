@@ -214,7 +214,7 @@ class ByteStream:
         self.path = path
         self.name = "standard input" if path == STDIN else path
         self.position = self.unpacked = 0
-        self._hash = hashlib.sha256()
+        self._hash, self._pieces = hashlib.sha256(), self._unpacked()
         self._errors, self.stamp = OSError, None
         self._ahead = b""  # stored bytes that the file has given already
         if path == STDIN:
@@ -252,9 +252,18 @@ class ByteStream:
             yield
 
     def pieces(self):
-        """Yield the content, unpacked, in bytes of about `PIECE`; InputError if it is unreadable, changes, or is
-        corrupt.
+        """Return an iterator of the content, unpacked, in bytes of about `PIECE`; InputError if it is unreadable,
+        changes, or is corrupt.
         """
+        return self._pieces
+
+    def first(self):
+        """Return the first piece of the content (bytes), which still is among the `pieces`; b"" without one."""
+        first = next(self._pieces, b"")
+        self._pieces = chain([first], self._pieces)
+        return first
+
+    def _unpacked(self):
         codec, stored = self.recognised()
         for piece in stored if codec is None else self._unpack(codec, stored):
             self.unpacked += len(piece)
@@ -286,25 +295,19 @@ class ByteStream:
             yield piece
 
     def _unpack(self, codec, stored):
-        open_member = _MEMBERS[codec]
         step = _ZSTD_PIECE if codec == "zstd" else _PACKED_PIECE
         member, done = None, 0
-        for piece in stored:
-            for start in range(0, len(piece), step):
-                data = piece[start : start + step]
-                while data:
-                    if member is None:
-                        padding = len(data) - len(data.lstrip(b"\0"))  # allowed between members
-                        data = data[padding:]
-                        done += padding
-                        if not data:
-                            break
-                        member = open_member(self.name)
-                    yield from self._drain(member, data, codec, done)
-                    rest = member.unused_data if member.eof else b""
-                    done += len(data) - len(rest)
-                    data = rest
-                    member = None if member.eof else member
+        for data in (piece[start : start + step] for piece in stored for start in range(0, len(piece), step)):
+            while data:
+                rest = data if member else data.lstrip(b"\0")  # padding is allowed between members
+                done += len(data) - len(rest)
+                if not rest:
+                    break
+                member = member or _MEMBERS[codec](self.name)
+                yield from self._drain(member, rest, codec, done)
+                data = member.unused_data if member.eof else b""
+                done += len(rest) - len(data)
+                member = None if member.eof else member
         if member is not None:
             raise InputError(
                 f"{self.name}: the {codec} data end too early, after {self.position:,} bytes: "
@@ -313,32 +316,37 @@ class ByteStream:
 
     def _drain(self, member, data, codec, done):
         try:
-            piece = member.decompress(data, PIECE)
-            while True:
+            more = True
+            while more:
+                piece, data = member.decompress(data, PIECE), b""
                 if piece:
                     yield piece
-                if member.eof or member.needs_input:
-                    return
-                piece = member.decompress(b"", PIECE)
+                more = not (member.eof or member.needs_input)
         except (*_BROKEN, *getattr(member, "errors", ())) as error:
             raise InputError(
                 f"{self.name}: corrupt {codec} data near byte {done:,} ({error}); fetch or copy it again"
             ) from error
 
 
+@contextmanager
+def begun(path):
+    """Open a file to look at its first bytes; standard input can be read after, and ends here where it pauses."""
+    with ByteStream(path) as source:
+        if path == STDIN:
+            _AHEAD[source._file] = source._ahead = next(source._stored(), b"")
+            source._file = io.BytesIO()  # packed data may break off here
+        with suppress(InputError) if path == STDIN else nullcontext():
+            yield source
+
+
 def first_bytes(path, size):
     """Return the first bytes of a file, unpacked, at least `size` if it has them; standard input can be read after."""
     data = b""
-    with ByteStream(path) as source:
-        if path == STDIN:
-            stream, ahead = source._file, next(source._stored(), b"")
-            _AHEAD[stream] = source._ahead = ahead
-            source._file = io.BytesIO()  # packed data may break off here
-        with suppress(InputError) if path == STDIN else nullcontext():
-            for piece in source.pieces():
-                data += piece
-                if len(data) >= size:
-                    break
+    with begun(path) as source:
+        for piece in source.pieces():
+            data += piece
+            if len(data) >= size:
+                break
     return data
 
 

@@ -3,7 +3,7 @@
 import dataclasses
 import os
 from collections import Counter
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 
 from ...ground.errors import ConfigError, InputError, did_you_mean
 from ...ground.files.bounded import scheme_of
@@ -224,17 +224,15 @@ def _beginning(files, table, encoding):
 
 def _cells(file, table, encoding, size):
     from ..phrases import Tally
-    from ..readers.sources import STDIN, first_bytes, opened
-    from ..readers.tables import Begun
+    from ..readers.frames import InMemoryTable
+    from ..readers.sources import begun
 
     text = b""
-    with suppress(InputError):
-        begun = nullcontext(Begun("standard input", first_bytes(file, size), ())) if file == STDIN else opened(file)
-        with begun as source:
-            for piece in table.pieces(source, encoding, Tally()):
-                text += piece
-                if len(text) >= size:
-                    break
+    with suppress(InputError), file if isinstance(file, InMemoryTable) else begun(file) as source:
+        for piece in table.pieces(source, encoding, Tally()):
+            text += piece
+            if len(text) >= size:
+                break
     return text.decode()
 
 

@@ -35,8 +35,7 @@ class Edges(Source):
 
         from ..encoded.corpus import ItemsReport
         from ..encoded.pairs import RawEdges
-        from ..readers.cells import NameColumn
-        from ..readers.columns import hint_of_weights
+        from ..readers.columns import NameColumn, hint_of_weights
         from ..readers.frames import InMemoryTable
         from ..readers.layout import Column
         from ..readers.sources import find_files
