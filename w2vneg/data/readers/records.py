@@ -135,7 +135,7 @@ NETWORKX = Form("edge of networkx's", _networkx_edge, ("source", "target"))
 
 
 def fits(line, parse, kind=dict):
-    """Return whether a parser, which runs nothing, makes an object of this kind of a line; of a huge one it makes none."""
+    """Return whether a parser, which runs nothing, makes an object of this kind of a line; of a huge one none."""
     try:
         return len(line) <= 100_000 and isinstance(parse(line), kind)
     except _UNPARSED:

@@ -21,8 +21,6 @@ from ...ground.files.bounded import scheme_of
 from .counting import LONGEST_TOKEN
 from .sources import PIECE, STDIN, ByteStream
 
-_BOM = b"\xef\xbb\xbf"
-
 
 def codec_name(encoding):
     """Return Python's own name of a text encoding (str); ConfigError if there is none such."""
@@ -60,13 +58,7 @@ def read_text(source, *, encoding="utf-8", lowercase=False):
     source : sources.ByteStream; encoding : str, any text codec of Python's; lowercase : bool, by Unicode's rules
     InputError, with file, line and place, at a byte that is not of this encoding, or a NUL byte (a binary file)
     """
-    text = _Text(source.name, codec_name(encoding))
-    pieces, head = iter(source.pieces()), b""
-    while len(head) < len(_BOM) and (piece := next(pieces, b"")):
-        head += piece
-    pieces = chain([head] if head else [], pieces)
-    as_it_is = text.encoding == "utf-8" and not lowercase
-    yield from text.checked(pieces) if as_it_is else text.transcoded(pieces, lowercase)
+    return _Text(source.name, codec_name(encoding)).transcoded(source.pieces(), lowercase)
 
 
 class _Text:
@@ -80,33 +72,21 @@ class _Text:
         self._decoder = codecs.getincrementaldecoder(encoding)()
         self._head = b""
 
-    def checked(self, pieces):
-        unfinished = False
-        for piece in pieces:
-            self._head = self._head or piece[:4]
-            self._refuse_nul(piece, self.place)
-            if unfinished or not piece.isascii():
-                self._decode(piece)
-                unfinished = bool(self._decoder.getstate()[0])
-            yield piece.removeprefix(_BOM) if self.place == 0 else piece
-            self.lines += int(np.count_nonzero(np.frombuffer(piece, dtype=np.uint8) == 10))
-            self.place += len(piece)
-        self._decode(b"", final=True)
-
     def transcoded(self, pieces, lowercase):
-        held = ""
-        fresh = True
-        for piece in chain(pieces, [b""]):
+        held, fresh = "", True
+        for piece in chain(filter(None, pieces), [b""]):
             self._head = self._head or piece[:4]
+            if self.encoding == "utf-8":
+                self._refuse_nul(piece, self.place)
             text = self._decode(piece, final=not piece)
             if fresh and text:
-                text = text.removeprefix("\ufeff")
-                fresh = False
+                text, fresh = text.removeprefix("\ufeff"), False
             lines = text.count("\n")
             if lowercase:
                 text, held = _whole_words(held + text) if piece else (held + text, "")
                 text = text.lower()
-            yield self._encode(text)
+            if text or piece:
+                yield self._encode(text)
             self.lines += lines
             self.place += len(piece)
 
