@@ -26,10 +26,10 @@ def _paths(name, value):
     if not isinstance(paths, list | tuple) or not all(isinstance(path, str | os.PathLike) for path in paths):
         raise ConfigError(f"{name} of an input must be a path or a list of paths, not {str(value)[:40]!r}")
     try:
-        impossible = [path for path in map(os.fsencode, paths) if b"\0" in path]
+        possible = not any(b"\0" in os.fsencode(path) for path in paths)
     except UnicodeEncodeError:
-        impossible = paths
-    if impossible:
+        possible = False
+    if not possible:
         raise ConfigError(f"{name} of an input: no file can be called {str(value)[:40]!r}")
     return tuple(map(str, paths))
 
@@ -41,7 +41,7 @@ def _tables(kind, data):
         return None
     from .readers.frames import InMemoryTable
 
-    frame = one if isinstance(one, InMemoryTable) else InMemoryTable.of(data)
+    frame = InMemoryTable.of(one if isinstance(one, InMemoryTable) else data)
     if frame is None:
         return None
     if kind == "corpus" and isinstance(data, list | tuple) and one is not frame:
@@ -306,37 +306,25 @@ def of_as_many_kinds(given, config):
     return given.replace(rectangular=config.rectangular)
 
 
-def encode_input(
-    given,
-    *,
-    min_count=None,
-    max_vocab=None,
-    vocab=None,
-    vocab_out=None,
-    encoding="utf-8",
-    lowercase=False,
-    progress=None,
-    phrases=None,
-):
+def encode_input(given, *, phrases=None, **shaping):
     """Read an `Input`; returns an EncodedCorpus, EncodedPairs or EncodedGraph, by `given.source`.
 
-    min_count : int, optional, that of the traversal if None: 5 for text, 1 for items; max_vocab : int, optional
-    vocab, vocab_out : Vocabulary, optional, fixed ones; the second only for rectangular data, or the same object
-    encoding : str; lowercase : bool
-    progress : callable, optional, called with (stored bytes read, stored bytes in all or None) now and then
+    **shaping : of `data.vocab.VocabOptions`: min_count, by default that of the traversal: 5 for text, 1 for items;
+        max_vocab; vocab and vocab_out, fixed ones, the second only for rectangular data, or the same object; encoding;
+        lowercase; progress, called with (stored bytes read, stored bytes in all or None) now and then
     phrases : sequence of data.phrases.Phrase, optional, to join in a text in the place of those that the Input names
     InputError, ConfigError, OutputError as of `w2vneg.data.encoded`
     """
     from .encoded import EncodedCorpus
+    from .vocab import VocabOptions
 
-    if min_count is None:
-        min_count = given.traversal.min_count
-    if not given.rectangular and vocab_out is not None and vocab_out is not vocab:
+    options = VocabOptions(**({"min_count": None} | shaping))
+    if options.min_count is None:
+        options = options._replace(min_count=given.traversal.min_count)
+    if not given.rectangular and options.vocab_out is not None and options.vocab_out is not options.vocab:
         raise ConfigError("only rectangular data have a second vocabulary; leave vocab_out out")
-    shaping = {"min_count": min_count, "max_vocab": max_vocab, "vocab": vocab, "vocab_out": vocab_out}
-    shaping |= {"encoding": encoding, "lowercase": lowercase, "progress": progress}
-    shaping |= {} if phrases is None else {"phrases": phrases}
-    encoded = SOURCES[given.kind].encode(given, **shaping)
+    more = {} if phrases is None else {"phrases": phrases}
+    encoded = SOURCES[given.kind].encode(given, **options._asdict(), **more)
     if isinstance(encoded, EncodedCorpus) and not given.traversal.paired:
         return replace(encoded, source=given.source)
     source = getattr(encoded, "source", type(encoded).__name__)

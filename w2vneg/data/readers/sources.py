@@ -13,7 +13,7 @@ import re
 import stat
 import sys
 import zlib
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from itertools import chain
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
@@ -330,20 +330,19 @@ class ByteStream:
 
 @contextmanager
 def begun(path):
-    """Open a file to look at its first bytes; standard input can be read after, and ends here where it pauses."""
-    with ByteStream(path) as source:
+    """Open a file or table to look at its beginning; standard input ends where it pauses, and can be read after."""
+    with opened(path) as source:
         if path == STDIN:
             _AHEAD[source._file] = source._ahead = next(source._stored(), b"")
             source._file = io.BytesIO()  # packed data may break off here
-        with suppress(InputError) if path == STDIN else nullcontext():
-            yield source
+        yield source
 
 
-def first_bytes(path, size):
-    """Return the first bytes of a file, unpacked, at least `size` if it has them; standard input can be read after."""
+def start_of(pieces, size):
+    """Return the first bytes of pieces, at least `size` if they have them; who reads all tells what goes wrong."""
     data = b""
-    with begun(path) as source:
-        for piece in source.pieces():
+    with suppress(InputError):
+        for piece in pieces:
             data += piece
             if len(data) >= size:
                 break

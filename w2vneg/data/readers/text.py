@@ -42,11 +42,10 @@ def utf8_or_latin_1(path):
         return "utf-8"
     if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
         return "utf-8"
-    decoder = codecs.getincrementaldecoder("utf-8")()
     with ByteStream(path) as source:
         try:
-            for piece in chain(source.pieces(), [b""]):
-                decoder.decode(piece, final=not piece)
+            for _ in codecs.iterdecode(source.pieces(), "utf-8"):
+                pass
         except UnicodeDecodeError:
             return "iso-8859-1"
     return "utf-8"

@@ -204,7 +204,8 @@ def tokenizer_of(files, table, encoding):
 
 def _beginning(files, table, encoding):
     """Return the beginning of a text (str), and why there is none, in words."""
-    from ..readers.sources import STDIN, find_files, first_bytes
+    from ..phrases import Tally
+    from ..readers.sources import STDIN, begun, find_files, start_of
     from ..readers.text import codec_name
 
     encoding, text = codec_name(encoding), ""
@@ -214,26 +215,12 @@ def _beginning(files, table, encoding):
     chosen = again[:: -(-len(again) // _MOST_FILES) or 1]
     for file in chosen:
         size = _LOOKED_AT // len(chosen)
-        with suppress(InputError):  # whoever reads all of it will tell
+        with suppress(InputError), begun(file) as source:  # whoever reads all of it will tell
             if table is None:
-                text += first_bytes(file, size).decode(encoding, errors="replace")[:size] + "\n"
+                text += start_of(source.pieces(), size).decode(encoding, errors="replace")[:size] + "\n"
             else:
-                text += _cells(file, table, encoding, size) + "\n"
+                text += start_of(table.pieces(source, encoding, Tally()), size).decode() + "\n"
     return text, "" if again else "what can be read only once is not looked at"
-
-
-def _cells(file, table, encoding, size):
-    from ..phrases import Tally
-    from ..readers.frames import InMemoryTable
-    from ..readers.sources import begun
-
-    text = b""
-    with suppress(InputError), file if isinstance(file, InMemoryTable) else begun(file) as source:
-        for piece in table.pieces(source, encoding, Tally()):
-            text += piece
-            if len(text) >= size:
-                break
-    return text.decode()
 
 
 def about_words(words):
