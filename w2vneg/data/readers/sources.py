@@ -25,7 +25,7 @@ from .frames import InMemoryTable
 STDIN = "-"
 PIECE = 1 << 20  # bytes read, or unpacked, at a time
 _PACKED_PIECE = 1 << 16
-_ZSTD_PIECE = 1 << 13  # zstandard's objects cannot be told how much to unpack at once
+_ZSTD_PIECE = 1 << 13
 
 _MAGIC = {  # codec -> what its files begin with
     "gzip": re.compile(rb"\x1f\x8b\x08"),
@@ -295,7 +295,12 @@ class ByteStream:
             yield piece
 
     def _unpack(self, codec, stored):
-        step = _ZSTD_PIECE if codec == "zstd" else _PACKED_PIECE
+        open_member, errors = _MEMBERS.get(codec), _BROKEN
+        step, most = _PACKED_PIECE, (PIECE,)  # bytes to be taken and given at a time
+        if codec == "zstd":  # which cannot be told how much to give
+            zstandard = require("zstandard", "zstd", f"reading {self.name}, which is packed with zstd,")
+            open_member = zstandard.ZstdDecompressor(max_window_size=1 << 31).decompressobj
+            step, most, errors = _ZSTD_PIECE, (), (*_BROKEN, zstandard.ZstdError)
         member, done = None, 0
         for data in (piece[start : start + step] for piece in stored for start in range(0, len(piece), step)):
             while data:
@@ -303,8 +308,19 @@ class ByteStream:
                 done += len(data) - len(rest)
                 if not rest:
                     break
-                member = member or _MEMBERS[codec](self.name)
-                yield from self._drain(member, rest, codec, done)
+                member, data = member or open_member(), rest
+                try:
+                    while True:
+                        piece = member.decompress(data, *most)
+                        if piece:
+                            yield piece
+                        if member.eof or len(piece) < PIECE:
+                            break
+                        data = getattr(member, "unconsumed_tail", b"")  # which zlib gives back; others keep it
+                except errors as error:
+                    raise InputError(
+                        f"{self.name}: corrupt {codec} data near byte {done:,} ({error}); fetch or copy it again"
+                    ) from error
                 data = member.unused_data if member.eof else b""
                 done += len(rest) - len(data)
                 member = None if member.eof else member
@@ -314,18 +330,13 @@ class ByteStream:
                 "the file is truncated; fetch or copy it again"
             )
 
-    def _drain(self, member, data, codec, done):
-        try:
-            more = True
-            while more:
-                piece, data = member.decompress(data, PIECE), b""
-                if piece:
-                    yield piece
-                more = not (member.eof or member.needs_input)
-        except (*_BROKEN, *getattr(member, "errors", ())) as error:
-            raise InputError(
-                f"{self.name}: corrupt {codec} data near byte {done:,} ({error}); fetch or copy it again"
-            ) from error
+
+_BROKEN = OSError, ValueError, lzma.LZMAError, zlib.error  # what unpacking raises
+_MEMBERS = {  # codec -> what makes an object that unpacks; zstd's is a package
+    "gzip": lambda: zlib.decompressobj(wbits=31),
+    "bzip2": bz2.BZ2Decompressor,
+    "xz": lambda: lzma.LZMADecompressor(format=lzma.FORMAT_XZ),
+}
 
 
 @contextmanager
@@ -347,40 +358,3 @@ def start_of(pieces, size):
             if len(data) >= size:
                 break
     return data
-
-
-class _Member:
-    """A decompression object in the manner of bz2's and lzma's."""
-
-    needs_input, errors = True, ()
-    eof = property(lambda self: self._inner.eof)
-    unused_data = property(lambda self: self._inner.unused_data)
-
-
-class _GzipMember(_Member):
-    def __init__(self, name):
-        self._inner = zlib.decompressobj(wbits=31)
-
-    def decompress(self, data, max_length):
-        piece = self._inner.decompress(self._inner.unconsumed_tail + data, max_length)
-        self.needs_input = not self._inner.unconsumed_tail and len(piece) < max_length
-        return piece
-
-
-class _ZstdMember(_Member):
-    def __init__(self, name):
-        zstandard = require("zstandard", "zstd", f"reading {name}, which is packed with zstd,")
-        self.errors = (zstandard.ZstdError,)
-        self._inner = zstandard.ZstdDecompressor(max_window_size=1 << 31).decompressobj()
-
-    def decompress(self, data, max_length):
-        return self._inner.decompress(data)
-
-
-_BROKEN = OSError, ValueError, lzma.LZMAError, zlib.error  # what unpacking raises
-_MEMBERS = {
-    "gzip": _GzipMember,
-    "bzip2": lambda name: bz2.BZ2Decompressor(),
-    "xz": lambda name: lzma.LZMADecompressor(format=lzma.FORMAT_XZ),
-    "zstd": _ZstdMember,
-}
