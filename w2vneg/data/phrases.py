@@ -195,29 +195,21 @@ def _why_none(phrases, vocab):
 def _joined(pieces, pairs, tally):
     from ..kernels.text.phrases import join, table_of
     from ..kernels.text.tokens import MARGIN, last_break, with_margins
+    from .readers.sources import taken
 
     slots = table_of(pairs)
 
-    def joined_up_to(end, whole):
+    def take(text, last):
+        end = len(text) if last else last_break(np.frombuffer(text, np.uint8))
+        if not end:
+            return (text, len(text)) if len(text) > _LONGEST else (b"", 0)
         block = with_margins(memoryview(text)[:end])
-        done = join(block, end, slots, whole)
-        piece = block[MARGIN : MARGIN + (end if whole else done)].tobytes()
+        done = join(block, end, slots, last)
+        piece = block[MARGIN : MARGIN + (end if last else done)].tobytes()
         tally.joins += piece.count(b"_") - text.count(b"_", 0, len(piece))
-        return piece
+        return piece, len(piece)
 
-    text = bytearray()
-    for piece in pieces:
-        text += piece
-        end = last_break(np.frombuffer(text, np.uint8))
-        if end:
-            piece = joined_up_to(end, False)
-            yield piece
-            del text[: len(piece)]
-        elif len(text) > _LONGEST:
-            yield bytes(text)
-            text.clear()
-    if text:
-        yield joined_up_to(len(text), True)
+    return taken(pieces, take)
 
 
 def digest(phrases) -> list[str]:

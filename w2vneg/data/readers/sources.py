@@ -358,3 +358,19 @@ def start_of(pieces, size):
             if len(data) >= size:
                 break
     return data
+
+
+def taken(pieces, take):
+    """Yield what is made of pieces of text that are cut anywhere, holding back what is not whole yet.
+
+    take : callable, (all that is held, whether it is the end) -> (what is made of its beginning, how long that was)
+    """
+    held = b""
+    for piece in pieces:
+        held += piece
+        made, size = take(held, False)
+        held = held[size:]
+        if made:
+            yield made
+    if held:
+        yield take(held, True)[0]

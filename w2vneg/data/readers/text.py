@@ -19,7 +19,7 @@ import numpy as np
 from ...ground.errors import ConfigError, InputError, did_you_mean
 from ...ground.files.bounded import scheme_of
 from .counting import LONGEST_TOKEN
-from .sources import PIECE, STDIN, ByteStream
+from .sources import PIECE, STDIN, ByteStream, taken
 
 
 def codec_name(encoding):
@@ -157,17 +157,14 @@ def read_words(source, *, encoding="utf-8", lowercase=False):
     from ...kernels.text.words import SPACE, blank_others, kinds_of_characters
 
     kinds, before = kinds_of_characters(), SPACE
-    text = bytearray()
-    for piece in read_text(source, encoding=encoding, lowercase=lowercase):
-        text += piece
-        done, before = blank_others(np.frombuffer(text, np.uint8), False, before, kinds)
-        held = text[done:]
-        del text[done:]
-        yield text
-        text = held
-    if text:
-        blank_others(np.frombuffer(text, np.uint8), True, before, kinds)
-        yield text
+
+    def take(text, last):
+        nonlocal before
+        text = bytearray(text)
+        done, before = blank_others(np.frombuffer(text, np.uint8), last, before, kinds)
+        return text if last else text[:done], done
+
+    return taken(read_text(source, encoding=encoding, lowercase=lowercase), take)
 
 
 _STRIPPED = 1 << 20  # bytes that are looked at together where no line ends
@@ -236,22 +233,16 @@ class Stripped:
         self._cleaners = [clean for cleaner, clean in CLEANERS.items() if cleaner in cleaners]
 
     def pieces(self):
-        held = b""
-        for piece in self._pieces:
-            text = held + piece
-            end = text.rfind(b"\n") + 1
-            if not end and len(text) > _STRIPPED:
-                end = text.rfind(b" ") + 1 or (len(text) if len(text) > _MOST_HELD else 0)
-            held = text[end:]
-            if end:
-                yield self._clean(text[:end])
-        if held:
-            yield self._clean(held)
+        return taken(self._pieces, self._lines)
 
-    def _clean(self, text):
+    def _lines(self, text, last):
+        end = len(text) if last else text.rfind(b"\n") + 1
+        if not end and len(text) > _STRIPPED:
+            end = text.rfind(b" ") + 1 or (len(text) if len(text) > _MOST_HELD else 0)
+        text = text[:end]
         for clean in self._cleaners:
             text = clean(text)
-        return bytes(text)
+        return bytes(text), end
 
 
 _SOME = 100  # sentences that are looked at before they are read

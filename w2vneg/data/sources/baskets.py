@@ -163,20 +163,18 @@ def read_baskets(source, *, delimiter, encoding="utf-8", lowercase=False):
     close, for quotes are part of names.
     """
     from ..readers.counting import LONGEST_TOKEN
+    from ..readers.sources import taken
     from ..readers.text import read_text
 
-    names = _Names(source.name, delimiter)
-    sign, rest = delimiter.encode(), b""
-    for piece in read_text(source, encoding=encoding, lowercase=lowercase):
-        cut = max(piece.rfind(sign), piece.rfind(b"\n")) + 1
-        if cut:
-            yield names.joined(rest + piece[:cut])
-            rest = b""
-        rest += piece[cut:]
-        if len(rest) > LONGEST_TOKEN:
-            raise InputError(f"{source.name}: no {delimiter!r} and no end of line for {len(rest):,} bytes: no baskets")
-    if rest:
-        yield names.joined(rest + sign)
+    names, sign = _Names(source.name, delimiter), delimiter.encode()
+
+    def take(text, last):
+        end = max(text.rfind(sign), text.rfind(b"\n")) + 1
+        if len(text) - end > LONGEST_TOKEN:
+            raise InputError(f"{source.name}: no {delimiter!r} and no end of line for {len(text):,} bytes: no baskets")
+        return names.joined(text + sign if last else text[:end]), end
+
+    return taken(read_text(source, encoding=encoding, lowercase=lowercase), take)
 
 
 class _Names:
