@@ -253,7 +253,7 @@ def as_input(data):
         return Input("corpus", data) if any(isinstance(cell, str) for cell in islice(data, 100)) else data
     if not (fields or columns or hasattr(data, "tocoo") or getattr(data, "ndim", 1) == 2):
         return data
-    from .readers.layout import columns_by_name
+    from .readers.column_names import columns_meant
 
     frame = InMemoryTable.of(data)
     if frame is None:
@@ -269,12 +269,15 @@ def as_input(data):
         raise ConfigError(
             f"a square matrix may be of several things; give Input('edges', MATRIX) for a graph, {remedy}"
         )
-    found = columns_by_name(frame.head) if frame.named else {}
-    if "rating" in found or not {"item", "target"} <= found.keys():
+    meant = columns_meant(frame.head) if frame.named else {}
+    found = {meaning: frame.head[places[0]] for meaning, places in meant.items() if len(places) == 1}
+    two_kinds = {"user", "item"} <= found.keys()
+    keys = {"user": "item_col", "item": "target_col"} if two_kinds else {"item": "item_col", "target": "target_col"}
+    if "rating" in found or not keys.keys() <= found.keys():
         head = f" ({', '.join(frame.head)[:200]})" if frame.named else ""
         raise ConfigError(f"the columns of this {frame.name}{head} do not say how to read it; give {remedy}")
-    options = {f"{key}_col": found[key] for key in ("item", "target", "weight") if key in found}
-    return Input("pairs", frame, rectangular=found["rectangular"], **options)
+    keys |= {"weight": "weight_col"} if "weight" in found else {}
+    return Input("pairs", frame, rectangular=two_kinds, **{option: found[key] for key, option in keys.items()})
 
 
 def settled(given, encoding="utf-8", mirror=None):

@@ -179,12 +179,11 @@ def what_was_joined(phrases, joins, vocab):
 
 
 def _why_none(phrases, vocab):
-    pairs = np.array([[phrase.first, phrase.second] for phrase in phrases[:_LOOKED_AT]])
-    known = (vocab.words.find_all(pairs.ravel().tolist()) >= 0).reshape(-1, 2)
-    if known.all(axis=1).any():
+    pairs = [(phrase.first, phrase.second) for phrase in phrases[:_LOOKED_AT]]
+    if any(first in vocab.words and second in vocab.words for first, second in pairs):
         return "the words do, but never side by side: find phrases in this text"
     folded = {word.lower() for word in vocab.words}
-    if any(first.lower() in folded and second.lower() in folded for first, second in pairs.tolist()):
+    if any({first.lower(), second.lower()} <= folded for first, second in pairs):
         return "the words do, with capitals where the phrases have none or vice versa: find phrases in this text"
     return (
         "the words are not in the vocabulary: find phrases in this text, with the --tokenizer, --strip, --numbers and "

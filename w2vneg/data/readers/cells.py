@@ -20,9 +20,7 @@ _MISSING, _LONGEST_MISSING = {"nan", "null", "none", "na", "n/a", "<na>"}, 6  # 
 
 
 def read_cells(cells, column, label, where, times):
-    """Return an array of any cells, or None, as a column is to be read: a NameColumn, numbers, times or texts."""
-    if cells is None:
-        return None
+    """Return an array of any cells as a column is to be read: a NameColumn, numbers, times or texts."""
     read = {"name": _names, "time": times.read, "text": _texts}.get(column.kind, _numbers)
     return read(cells, column, label, where)
 

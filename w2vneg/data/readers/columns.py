@@ -59,8 +59,8 @@ class Batch(NamedTuple):
     """Some rows of one file or table.
 
     where : callable, the number of a row, from 0 on, to words like ``file:line``; n_rows : int
-    columns : dict, key -> cells as they stand, an array; once read a NameColumn, ndarray float64 (n_rows,) or, of
-        texts, a list of str; None for a column that is not there
+    columns : dict, key -> an array of cells as they stand; once read a NameColumn, ndarray float64 (n_rows,) or, of
+        texts, a list of str, and None for a column that is not there
     labels : Labels, key -> what messages call the column
     """
 
@@ -82,14 +82,14 @@ class Labels(dict):
 
 
 def find_columns(where, columns, head):
-    """Return the places of columns (dict, key -> int from 0 on, or None for one that need not be there), and `Labels`.
+    """Return the places of columns (dict, key -> int from 0 on) that are there, and `Labels`.
 
     InputError if one is missing, two are the same, or texts are numbers; DoubtError if it is not clear which are meant
     """
     places = _Guess(where, columns, head).places()
     taken = {}  # place -> option
     for column in columns:
-        place = places[column.key]
+        place = places.get(column.key)
         if place is not None and taken.setdefault(place, column.option) != column.option:
             raise InputError(f"{where}: {taken[place]} and {column.option} are both column {place + 1}; name two")
         if column.kind == "text" and head.numeric[place]:
@@ -97,13 +97,13 @@ def find_columns(where, columns, head):
             if 2 * sum(figures) >= len(figures):
                 what = f"{head.label(place)} ({column.option}) holds numbers, no text"
                 raise InputError(f"{where}: {what}. The columns are: {head.shown()}")
-    labels = Labels({key: head.label(place) for key, place in places.items() if place is not None})
+    labels = Labels({key: head.label(place) for key, place in places.items()})
     meanings = {c.key: meant_by(head.names[places[c.key]]) for c in columns if c.kind == "name" and c.means}
     labels.two_kinds = head.named and sorted(map(str, meanings.values())) == ["item", "user"]
     words = {key: f"{meaning}s" for key, meaning in meanings.items()} if labels.two_kinds else {}
     labels.said = tuple(_said(columns, places, head, words))
     weight = next((column for column in columns if column.kind == "weight"), None)
-    if weight is not None and weight.requested is None and places[weight.key] is not None and not head.named:
+    if weight is not None and weight.requested is None and weight.key in places and not head.named:
         labels.guessed = True
         numbers = _numbers(head.cells[places[weight.key]])
         if len(numbers) >= 10 and _like_ratings(numbers) and max(numbers) in (5, 10) and median(numbers) >= 3:
@@ -143,7 +143,7 @@ class _Guess:
         for column in self.columns:
             if column.key not in found:
                 found[column.key] = self._other(column, set(found.values()))
-        return {column.key: found[column.key] for column in self.columns}
+        return {column.key: found[column.key] for column in self.columns if found[column.key] is not None}
 
     def _requested(self, column):
         requested, names = column.requested, self.head.names
@@ -326,12 +326,12 @@ def _like_ratings(numbers):
 def _said(columns, places, head, words):
     """Yield what each column was taken for, in words; words : dict of key -> str, what names are called"""
     for column in columns:
-        place = places[column.key]
+        place = places.get(column.key)
         if place is not None:
             called = words.get(column.key) or column.words or column.key
             yield f"{called} = {'column ' if head.named else ''}{head.label(place)}"
         elif column.kind == "weight":
-            behind = range(1 + max(place for place in places.values() if place is not None), len(head.names))
+            behind = range(1 + max(places.values()), len(head.names))
             idle = [at for at in behind if head.named and head.numeric[at] and meant_by(head.names[at]) is None]
             ours = len(idle) == 1 and column.option.startswith("--") and column.requested is None
             more = f", {column.option} {head.names[idle[0]]} would take the numbers of that column" if ours else ""

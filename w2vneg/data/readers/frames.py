@@ -123,7 +123,7 @@ class InMemoryTable:
                 return f"{self.name}: row {start + row} (from 0 on)"
 
             some = slice(start, start + n_rows)
-            cells = {key: None if at is None else self.columns[at][some] for key, at in found.items()}
+            cells = {key: self.columns[at][some] for key, at in found.items()}
             yield Batch(where, min(n_rows, len(self) - start), cells, labels)
 
 
@@ -162,10 +162,7 @@ def _rows_at_once(columns):
 
 
 def read_parquet(source, columns):
-    """Yield a `Batch` of cells after the other of a Parquet file; InputError as for text; MissingExtraError.
-
-    source : an opened file, of which all is read at once only where it is packed, or no file (a pipe)
-    """
+    """Yield an opened Parquet file as one `Batch` of cells after the other; all is read at once if packed or piped."""
     require("pyarrow", "parquet", f"reading {source.name}, which is a Parquet file,")
     import pyarrow as pa
     import pyarrow.parquet
@@ -180,19 +177,15 @@ def read_parquet(source, columns):
                 for kind in file.schema_arrow.types
             ]
             found, labels = find_columns(source.name, columns, Head(names, True, numeric, _sample(file, len(names))))
-            wanted = {names[at] for at in found.values() if at is not None}
+            wanted = {key: names[at] for key, at in found.items()}
             first_row = 1
-            for batch in file.iter_batches(_rows_at_once(columns), columns=[name for name in names if name in wanted]):
+            for batch in file.iter_batches(_rows_at_once(columns), columns=list(dict.fromkeys(wanted.values()))):
                 if batch.num_rows:
 
                     def where(row, first=first_row):
                         return f"{source.name}: row {first + row}"
 
-                    places = {column: found[column.key] for column in columns}
-                    cells = {
-                        column.key: None if at is None else _of_arrow(batch.column(names[at]), column.kind)
-                        for column, at in places.items()
-                    }
+                    cells = {c.key: _of_arrow(batch.column(wanted[c.key]), c.kind) for c in columns if c.key in wanted}
                     yield Batch(where, batch.num_rows, cells, labels)
                 first_row += batch.num_rows
     except W2vnegError:

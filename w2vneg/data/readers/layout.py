@@ -57,7 +57,7 @@ class Layout:
     n_fields: int
     places: dict
     labels: dict
-    numeric: list
+    numeric: set
 
 
 def delimiter_of(text):
@@ -115,7 +115,15 @@ def find_layout(name, sample, columns, delimiter=None, header=None, quoting=True
     if not delimiter:
         labels.said = (f"parted by {named(chosen)}", *labels.said)
     single = STAND_IN if chosen == "::" else chosen
-    return Layout(single, quoting and chosen != "::", has_header, len(head), places, labels, numeric)
+    return Layout(
+        single,
+        quoting and chosen != "::",
+        has_header,
+        len(head),
+        places,
+        labels,
+        {at for at, yes in enumerate(numeric) if yes},
+    )
 
 
 def _cells_below(rows, n_columns):
@@ -204,18 +212,6 @@ def _found_delimiter(where, sample, names, of_text):
 
 def _shown(sample):
     return repr(sample.strip().split("\n")[0][:60])
-
-
-def columns_by_name(head):
-    """Return which columns are meant, by their names alone: dict of "item", "target", "weight" and "rating" -> str, of
-    those that are clear, and "rectangular", whether item and target are users and items; head : list of str
-    """
-    found = {meaning: head[places[0]] for meaning, places in columns_meant(head).items() if len(places) == 1}
-    rectangular = "user" in found and "item" in found
-    if rectangular:
-        found["item"], found["target"] = found.pop("user"), found["item"]
-    named = {key: found[key] for key in ("item", "target", "weight", "rating") if key in found}
-    return named | {"rectangular": rectangular}
 
 
 def mostly_numbers(cells):

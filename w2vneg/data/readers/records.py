@@ -29,10 +29,9 @@ class Form(NamedTuple):
 
 
 def read_records(name, blocks, form, columns, bad=None):
-    """Yield blocks of whole lines, in which blank ones do not count, as one `Batch` of text after the other.
+    """Yield blocks of whole lines, blank ones left out, as one `Batch` of text after the other.
 
     bad : Counter, in which lines that are no such rows are counted; the first is refused if None
-    InputError, with its line, for a row that is none, or has nothing or something nested where a cell is needed
     """
     columns = [replace(c, requested=c.requested or c.key) if c.key in form.ends else c for c in columns]
     found, n_lines = None, 0
@@ -52,8 +51,7 @@ def read_records(name, blocks, form, columns, bad=None):
 
         if found is None:
             keys, found, labels = _columns_of(where(0), rows[:_SAMPLE], form, columns)
-        places = {column: found[column.key] for column in columns}
-        cells = {c.key: None if at is None else _cells(rows, keys[at], c, where) for c, at in places.items()}
+        cells = {c.key: _cells(rows, keys[found[c.key]], c, where) for c in columns if c.key in found}
         yield Batch(where, len(rows), cells, labels)
 
 

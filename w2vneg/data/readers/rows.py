@@ -223,18 +223,16 @@ class _Block(NamedTuple):
 
     def cells(self, columns):
         """Return the cells of each column: dict, key -> ndarray of str objects or, where all are numbers, float64."""
-        places = {c.key: at for c in columns if (at := self.layout.places[c.key]) is not None}
-        kinds = {c.key: c.kind for c in columns}
-        numeric = {
-            at
-            for key, at in places.items()
-            if kinds[key] in ("number", "weight") or (kinds[key] == "time" and self.layout.numeric[at])
-        }
+        places, numeric = self.layout.places, set()
+        for column in columns:
+            place = places.get(column.key)
+            if column.kind in ("number", "weight") or (column.kind == "time" and place in self.layout.numeric):
+                numeric.add(place)
         try:
             frame = self._parse(places.values(), numeric)
         except ValueError:  # a number that is none; or one that only looks odd, as with blanks around it
             frame = self._parse(places.values(), ())
-        return {c.key: frame[places[c.key]].to_numpy() if c.key in places else None for c in columns}
+        return {key: frame[at].to_numpy() for key, at in places.items()}
 
     def _parse(self, places, numeric):
         """Return the columns as a DataFrame by their places; those not `numeric` as str objects, not as categories."""

@@ -115,7 +115,10 @@ class Tables:
         else:
             found = read_rows(source, self)
         for where, n_rows, cells, labels in found:
-            read = {c.key: read_cells(cells[c.key], c, labels.get(c.key), where, self._times) for c in self.columns}
+            read = {
+                c.key: read_cells(cells[c.key], c, labels[c.key], where, self._times) if c.key in cells else None
+                for c in self.columns
+            }
             yield Batch(where, n_rows, read, labels)
 
     def _kept(self, batch):
