@@ -57,7 +57,7 @@ class Layout:
     n_fields: int
     places: dict
     labels: dict
-    numeric: set
+    numeric: list
 
 
 def delimiter_of(text):
@@ -101,9 +101,7 @@ def find_layout(name, sample, columns, delimiter=None, header=None, quoting=True
             f"{where}: only one column found with the delimiter {named(chosen)}, in {_shown(sample)}; "
             f"give the right --delimiter{instead}"
         )
-    has_header = header
-    if header is None:
-        has_header = _has_header(rows, names) or (of_text and sound_like_columns(head))
+    has_header = header or (header is None and (_has_header(rows, names) or (of_text and sound_like_columns(head))))
     if names and header is False:
         raise ConfigError(f"column {names[0]!r}: without a header, columns go by their numbers, from 1 on")
     if has_header and len(rows) > 1 and {len(row) for row in rows[1:]} == {len(head) + 1} and columns_meant(head):
@@ -115,15 +113,7 @@ def find_layout(name, sample, columns, delimiter=None, header=None, quoting=True
     if not delimiter:
         labels.said = (f"parted by {named(chosen)}", *labels.said)
     single = STAND_IN if chosen == "::" else chosen
-    return Layout(
-        single,
-        quoting and chosen != "::",
-        has_header,
-        len(head),
-        places,
-        labels,
-        {at for at, yes in enumerate(numeric) if yes},
-    )
+    return Layout(single, quoting and chosen != "::", has_header, len(head), places, labels, numeric)
 
 
 def _cells_below(rows, n_columns):

@@ -226,7 +226,8 @@ class _Block(NamedTuple):
         places, numeric = self.layout.places, set()
         for column in columns:
             place = places.get(column.key)
-            if column.kind in ("number", "weight") or (column.kind == "time" and place in self.layout.numeric):
+            dates = column.kind == "time" and not self.layout.numeric[place or 0]
+            if column.kind in ("number", "weight", "time") and not dates:
                 numeric.add(place)
         try:
             frame = self._parse(places.values(), numeric)

@@ -14,7 +14,7 @@ from ...ground.errors import InputError
 from ..words import as_word
 from .columns import Batch, Labels, NameColumn
 from .frames import InMemoryTable, read_parquet
-from .layout import Column
+from .layout import Column, delimiter_of
 from .sources import file_stamp, find_files, opened
 from .text import utf8_or_latin_1
 
@@ -27,10 +27,9 @@ class Tables:
     """Files of rows; iterating yields one `Batch` after the other, and can be done once.
 
     source : as for `readers.sources.find_files`; each file may be packed, and has a delimiter and a header of its own
-    columns : list of layout.Column; encoding : str; comments : bool, lines that begin with # or % are none of the table
-    delimiter : str, as `layout.delimiter_of` returns it; header : bool, the first line names the columns; else detected
+    columns : list of layout.Column; how : what has the options of `sources._options.TableOptions`, or some of them
+    encoding : str; comments : bool, lines that begin with # or % are none of the table
     progress : callable, optional, called with (stored bytes read, stored bytes in all or None) after each batch
-    quoting, bad_rows : str, optional, as of `sources._options.TableOptions`
     n_files, bytes, n_rows : int, what has been read so far, unpacked, bad rows too
     tally : Counter, of "comments", of "like rows" among them, of "returns" and of reasons why rows are "bad rows: …"
     labels : columns.Labels, of the first file
@@ -38,25 +37,13 @@ class Tables:
     too many or too few fields, an empty name, a number that is none, is not finite or, for a weight, below 0
     """
 
-    def __init__(
-        self,
-        source,
-        columns,
-        *,
-        delimiter=None,
-        header=None,
-        encoding="utf-8",
-        progress=None,
-        comments=False,
-        quoting=None,
-        bad_rows=None,
-    ):
+    def __init__(self, source, columns, how=None, *, encoding="utf-8", progress=None, comments=False):
         self.files = find_files(source) if source else []
         sizes = [file_stamp(path) or [getattr(path, "bytes", None)] for path in self.files]
         self._total = None if [None] in sizes else sum(size[0] for size in sizes)
-        self.skips = bad_rows == "skip"
+        self.delimiter, self.header = delimiter_of(getattr(how, "delimiter", None)), getattr(how, "header", None)
+        self.quoting, self.skips = getattr(how, "quoting", None) or "auto", getattr(how, "bad_rows", None) == "skip"
         self.columns = [replace(column, lenient=True) for column in columns] if self.skips else columns
-        self.delimiter, self.header, self.quoting = delimiter, header, quoting or "auto"
         self.encoding, self.comments = encoding, comments
         self._progress, self._times = progress or (lambda done, total: None), None
         self.n_files = self.bytes = self.n_rows = 0
@@ -159,9 +146,8 @@ class TextColumn(NamedTuple):
 
     def pieces(self, source, encoding, tally):
         """Yield the texts of an opened file or table as UTF-8, a line each; `tally` counts rows that are left out."""
-        layout = self._asdict()
-        wanted = [Column("text", "--text-col", "text", layout.pop("column"), may_be_empty=True)]
-        tables = Tables((), wanted, encoding=encoding, **layout)
+        wanted = [Column("text", "--text-col", "text", self.column, may_be_empty=True)]
+        tables = Tables((), wanted, self, encoding=encoding)
         for batch in tables.batches(source):
             yield "\n".join([*batch.columns["text"], ""]).encode(errors="replace")
         tally.bad_rows += sum(tables.left_out.values())
