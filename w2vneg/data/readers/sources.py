@@ -168,16 +168,9 @@ def size_of(path):
 
 
 def can_be_cut(path):
-    """Tell whether a file is not packed, and can be read from any of its bytes on; a web server may not know how."""
+    """Tell whether a file is not packed, and can be read from any of its bytes on; not every web server knows how."""
     if scheme_of(path) in _WEB:
-        fs, place = _store(path)
-        try:
-            with fs.open(place, "rb", block_size=1, cache_type="none") as file:
-                file.seek(1)
-                if len(file.read(1)) != 1:
-                    return False
-        except Exception:  # whatever it is, the file as a whole may still be read
-            return False
+        return False
     with ByteStream(path) as source:
         return source.recognised()[0] is None
 
@@ -205,12 +198,12 @@ def opened(path):
 class ByteStream:
     """One opened file or standard input; a context manager.
 
-    path : str, a path, a URL or ``"-"``; seeks : bool, whether it is to be read from somewhere else than its start
+    path : str, a path, a URL or ``"-"``
     name : str, for messages; stamp : list of int or None, see `file_stamp`
     position : int, stored bytes read so far; unpacked : int, bytes handed out by `pieces` so far
     """
 
-    def __init__(self, path, seeks=False):
+    def __init__(self, path):
         self.path = path
         self.name = "standard input" if path == STDIN else path
         self.position = self.unpacked = 0
@@ -225,7 +218,7 @@ class ByteStream:
             return
         if scheme_of(path):
             fs, place = _store(path)
-            streams = {"block_size": 0} if scheme_of(path) in _WEB and not seeks else {}
+            streams = {"block_size": 0} if scheme_of(path) in _WEB else {}
             self._errors = Exception  # each kind of store has its own
             with _told(path, "cannot be opened"):
                 self._file = fs.open(place, "rb", **streams)
