@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -293,13 +294,16 @@ def settled(given, encoding="utf-8", mirror=None):
         return given
     from .encoded.matrices import is_matrix
     from .readers.sources import find_files
-    from .sources.pairs import are_of_two_kinds
+    from .readers.tables import Tables
+    from .sources.pairs import pair_columns
 
     files = find_files(list(located.files))
     if any(map(is_matrix, files)):
         return given
-    first = located.replace(files=files[:1])
-    return given.replace(rectangular=True) if are_of_two_kinds(first, encoding) else given
+    tables = Tables(files[:1], pair_columns(given), given, encoding=encoding)
+    with closing(iter(tables)) as batches:
+        next(batches, None)
+    return given.replace(rectangular=True) if tables.labels.two_kinds else given
 
 
 def of_as_many_kinds(given, config):
