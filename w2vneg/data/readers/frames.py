@@ -53,8 +53,9 @@ class InMemoryTable:
 
     @classmethod
     def of(cls, data):
-        """Make one of a pandas or polars DataFrame or Series, a pyarrow table, a sparse matrix, an array, a graph of
-        networkx, or a list of rows; None for what is none of these. ConfigError if rows are of several lengths.
+        """Make one of a data frame, Series, pyarrow table, sparse matrix, array, graph of networkx, list of rows, or None.
+
+        ConfigError if rows are of several lengths, or it has none yet
         """
         if isinstance(data, cls):
             return data
@@ -99,12 +100,7 @@ class InMemoryTable:
             return cls(name, [array])
         if array.ndim != 2:
             raise ConfigError(f"{name}: a table is an array of two dimensions, a pair a row, not of {array.ndim}")
-        columns = list(np.asarray(array).T)
-        if array.dtype.kind == "f":  # ids beside weights: the array made them decimals, the user did not
-            with np.errstate(invalid="ignore"):
-                whole = [column.astype(np.int64) for column in columns]
-            columns = [one if (one == column).all() else column for one, column in zip(whole, columns, strict=True)]
-        return cls(name, columns)
+        return cls(name, list(np.asarray(array).T))
 
     def batches(self, columns):
         """Yield a `Batch` of cells after the other; columns : list of layout.Column"""

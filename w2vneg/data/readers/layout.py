@@ -123,10 +123,8 @@ def _cells_below(rows, n_columns):
 
 
 def without_foreword(sample, delimiter=None):
-    """Return a text with blank lines for what stands before the rows (comments, totals, titles), and how many they
-    were.
-
-    A comment that names the columns of the rows below becomes their header.
+    """Return a text with blank lines for what stands before the rows, and how many they were. A comment that names the
+    columns of the rows becomes their header.
     """
     lines = sample.split("\n")
     first = next((i for i, line in enumerate(lines) if line.strip() and not _is_comment(line)), None)
@@ -137,19 +135,18 @@ def without_foreword(sample, delimiter=None):
     sign = delimiter or next(iter(_candidates(rest)), None)
     if sign is None:
         return sample, 0
-    titles = []
-    if not comments:
-        rows = [(i, len(rows_of(line, sign)[0])) for i, line in enumerate(lines[: first + 20]) if line.strip()]
-        most = next((at for at, (_, size) in enumerate(rows) if size > 1), 0)
-        titles = [i for i, _ in rows[:most]]
-    else:
+    if comments:
         header = lines[comments[-1]].lstrip("#% ")
         names = rows_of(header, sign)[0]
         if len(names) == len(rows_of(rest, sign)[0]) and len(columns_meant(names)) > 1:
             lines[comments.pop()] = header
-    for i in comments + titles:
+    else:  # titles, which that sign does not part
+        rows = [i for i, line in enumerate(lines[: first + 20]) if line.strip()]
+        most = next((at for at, i in enumerate(rows) if len(rows_of(lines[i], sign)[0]) > 1), 0)
+        comments = rows[:most]
+    for i in comments:
         lines[i] = ""
-    return "\n".join(lines), len(comments) + len(titles)
+    return "\n".join(lines), len(comments)
 
 
 def _is_comment(line):

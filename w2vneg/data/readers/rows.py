@@ -54,10 +54,7 @@ def _line_feeds(text):
 
 
 def read_rows(source, tables):
-    """Yield the text of an opened file as one `Batch` of cells after the other, as `Tables` want it read and tallied.
-
-    InputError for a foreign format, a row that is none or of another number of fields, a quote that is not closed
-    """
+    """Yield the text of an opened file as one `Batch` of cells after the other, read as `Tables` have it."""
     name, columns, delimiter, tally = source.name, tables.columns, tables.delimiter, tables.tally
     kind = {"source": "edges", "user": "ratings", "text": "column"}.get(columns[0].key, "pairs")
     form = form_of_records(source.first(), kind) if delimiter is None else None
@@ -189,9 +186,7 @@ class _Block(NamedTuple):
         return f"{self.name}:{self.lines_before + _scanned(self.text, self.layout, 0, row)[2] + 1}"
 
     def check_quotes(self, of_text):
-        """Raise InputError if a quoted cell over several lines holds the delimiter, and one of its lines looks like a
-        row: a quote was a sign. Of texts one that goes on behind its closing quote is refused.
-        """
+        """Raise InputError if a quoted cell seems to hold rows; of texts, if one goes on behind its closing quote."""
         if not self.layout.quoting or b'"' not in self.text:
             return
         if sum(map(bool, map(bytes.strip, self.text.split(b"\n")))) == self.n_rows:

@@ -176,10 +176,8 @@ class Chosen(str):
 def tokenizer_of(files, table, encoding):
     """Return the tokenizer that the beginning calls for (`Chosen`): ``whitespace`` for words set apart, or ``words``.
 
-    Text is raw where words carry punctuation, one in a hundred or more, and more often than it stands alone: in
-    tokenised text it always does, in cleaned text there is none. A full stop, which abbreviations have, counts at the
-    end of a line.
-    files : as for `find_files`, of which pipes and what lies with ranks are left out; table : TextColumn or None
+    Text is raw where words carry punctuation, one in a hundred or more, and more often than it stands alone. A full
+    stop, which abbreviations have, counts at the end of a line.
     """
     text, where = _beginning(files, table, encoding)
     tokens = Counter(text.split())

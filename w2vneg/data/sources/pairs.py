@@ -26,11 +26,7 @@ class Pairs(Source):
 
     @classmethod
     def encode(cls, given, **shaping):
-        """Read tables of pairs; the weights of equal pairs are summed.
-
-        Without ``given.rectangular`` items and targets are of one kind, and pairs of an item with itself are left out;
-        what is called as users and as items are is refused then, as it is not clear.
-        """
+        """Read tables of pairs; the weights of equal pairs are summed. Those of an item with itself are left out."""
         import numpy as np
 
         from ..encoded.corpus import ItemsReport
