@@ -53,9 +53,9 @@ class InMemoryTable:
 
     @classmethod
     def of(cls, data):
-        """Make one of a data frame, Series, pyarrow table, sparse matrix, array, graph of networkx, list of rows, or None.
+        """Make one of a data frame, Series, pyarrow table, sparse matrix, array, networkx graph, list of rows; else None.
 
-        ConfigError if rows are of several lengths, or it has none yet
+        ConfigError if rows are of several lengths, or are not there yet
         """
         if isinstance(data, cls):
             return data

@@ -38,7 +38,7 @@ class Ratings(Source):
 
     @classmethod
     def encode(cls, given, **shaping):
-        """Read rows as histories or, if rectangular, as pairs of user and item; the last row of a pair counts, or all."""
+        """Read rows as histories or, if rectangular, as pairs of user and item. The last row of a pair counts."""
         from ..encoded.histories import encode_events
         from ..readers.column_names import meant_by
         from ..readers.layout import Column
