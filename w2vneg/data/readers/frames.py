@@ -53,7 +53,7 @@ class InMemoryTable:
 
     @classmethod
     def of(cls, data):
-        """Make one of a data frame, Series, pyarrow table, sparse matrix, array, networkx graph, list of rows; else None.
+        """Make one of a data frame, Series, pyarrow table, sparse matrix, array, networkx graph, list of rows, or None
 
         ConfigError if rows are of several lengths, or are not there yet
         """
