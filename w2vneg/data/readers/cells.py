@@ -28,12 +28,14 @@ def read_cells(cells, column, label, where, times):
 def _names(cells, column, label, where):
     found, different = pd.factorize(cells)
     texts = pd.Series(different).astype(str).tolist() if different.dtype.kind == "M" else different.tolist()
-    for place, cell in enumerate(texts):  # ids that are decimals only as one beside them is missing, as 1.0, are whole
-        whole = isinstance(cell, float) and cell.is_integer() and abs(cell) < 2**53
-        texts[place] = str(int(cell) if whole else cell)
     texts += [""] * bool((found < 0).any())  # of missing cells, whose -1 takes the last
-    codes, names = pd.factorize(np.array(texts, object))  # 1 and "1" are one
-    codes, names = codes[found], names.tolist()
+    codes, names = found, texts
+    if (found < 0).any() or not all(isinstance(cell, str) for cell in texts):
+        for place, cell in enumerate(texts):  # an id that is a decimal only as one beside it is missing, is whole
+            whole = isinstance(cell, float) and cell.is_integer() and abs(cell) < 2**53
+            texts[place] = str(int(cell) if whole else cell)
+        codes, names = pd.factorize(np.array(texts, object))  # 1 and "1" are one
+        codes, names = codes[found], names.tolist()
     for code, name in enumerate(names):
         empty, problem = not name.strip(), ""
         if "\0" in name or not (name.isascii() or name.encode(errors="ignore").decode() == name):
