@@ -83,7 +83,7 @@ def test_rows_and_arrays_go_by_numbers(tmp_path):
 
 def test_blocks_of_rows_are_one_table(monkeypatch):
     whole = encode_input(Input("pairs", FRAME, rectangular=True))
-    monkeypatch.setattr("w2vneg.data.readers.cells._ROWS", 3)
+    monkeypatch.setattr("w2vneg.data.readers.frames._ROWS", 3)
     assert_same(encode_input(Input("pairs", FRAME, rectangular=True)), whole)
 
 

@@ -33,7 +33,7 @@ def memory():
 
 
 class Server(SimpleHTTPRequestHandler):
-    """Serves files; stretches of those below /cut/ only, as not every server does."""
+    """Serves files, as a whole only, as some servers do."""
 
     def log_message(self, *arguments):
         pass
@@ -45,20 +45,14 @@ class Server(SimpleHTTPRequestHandler):
         self._answer(with_body=True)
 
     def _answer(self, with_body):
-        name, cuts = self.path.rpartition("/")[2], "/cut/" in self.path
-        text, asked = TEXT.get(name, b""), self.headers.get("Range")
-        code, begin, end = (200 if name in TEXT else 404), 0, len(text)
-        if cuts and asked and code == 200:
-            begin, _, last = asked.removeprefix("bytes=").partition("-")
-            code, begin, end = 206, int(begin), min(len(text), int(last) + 1)
-        self.send_response(code)
-        self.send_header("Content-Length", str(end - begin))
-        self.send_header("Accept-Ranges", "bytes" if cuts else "none")
-        if code == 206:
-            self.send_header("Content-Range", f"bytes {begin}-{end - 1}/{len(text)}")
+        name = self.path.rpartition("/")[2]
+        text = TEXT.get(name, b"")
+        self.send_response(200 if name in TEXT else 404)
+        self.send_header("Content-Length", str(len(text)))
+        self.send_header("Accept-Ranges", "none")
         self.end_headers()
         if with_body:
-            self.wfile.write(text[begin:end])
+            self.wfile.write(text)
 
 
 @pytest.fixture(scope="module")
@@ -86,16 +80,16 @@ def test_files_folders_and_patterns_are_found(memory):
     assert [read(path) for path in below] == [TEXT["one"], TEXT["one"], TEXT["two"]]
 
 
-@pytest.mark.parametrize("kind", ["memory", "web with stretches", "web without"])
+@pytest.mark.parametrize("kind", ["memory", "web"])
 def test_ranks_share_remote_files_out(memory, request, kind):
-    base = "memory://texts" if kind == "memory" else request.getfixturevalue("web") + "/cut" * (kind != "web without")
+    base = "memory://texts" if kind == "memory" else request.getfixturevalue("web")
     files = [f"{base}/{name}{'.txt' if kind == 'memory' else ''}" for name in TEXT]
     parts = split_among(files, [0, 0.5, 1])
     assert (
         b"".join(text for own in parts for stretch in own for text in pieces_of(stretch)) == TEXT["one"] + TEXT["two"]
     )
     whole = [FileSpan(files[0]), FileSpan(files[1])]
-    assert (parts == [whole[:1], whole[1:]]) == (kind == "web without")
+    assert (parts == [whole[:1], whole[1:]]) == (kind == "web")
 
 
 def pieces_of(stretch):

@@ -6,6 +6,7 @@ import gzip
 import io
 import itertools
 import lzma
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -31,10 +32,10 @@ TIMED = [PAIRS[0], Column("t", "--time-col", "time", 2)]
 def read(tmp_path):
     """A function that writes a file and returns its columns: names as lists of str, numbers as lists of float."""
 
-    def run(content, columns=PAIRS, **options):
+    def run(content, columns=PAIRS, encoding="utf-8", **options):
         path = tmp_path / "data.csv"
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return columns_of(Tables(path, columns, **options), columns)
+        return columns_of(Tables(path, columns, SimpleNamespace(**options), encoding=encoding), columns)
 
     return run
 
@@ -298,7 +299,8 @@ def test_what_csv_writes_is_read_as_csv_reads_it(tmp_path_factory, rows, sign, e
     expected = list(csv.reader(text, delimiter=sign))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_BLOCK", block)
-        found = columns_of(Tables(path, columns, delimiter=sign, header=False, quoting="csv"), columns)
+        how = SimpleNamespace(delimiter=sign, header=False, quoting="csv")
+        found = columns_of(Tables(path, columns, how), columns)
     assert found == ([row[0] for row in expected], [row[2] for row in expected])
 
 

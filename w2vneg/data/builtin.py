@@ -12,6 +12,7 @@ import re
 import sys
 import types
 import warnings
+from contextlib import suppress
 from importlib import import_module
 from itertools import chain
 from pathlib import Path
@@ -48,9 +49,11 @@ def builtin_sentences(progress=None):
     modules by path, compiled-in modules by name. progress : callable(done, total), optional, of bytes of source
     """
     seen = set()
-    documented = (text for module in _modules(progress) for text in _docstrings_of(module.tree))
+    kinds = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+    nodes = (node for module in _modules(progress) for node in _statements(module.tree) if isinstance(node, kinds))
+    documented = (ast.get_docstring(node, clean=False) for node in nodes)
     for text in chain(_topics(), documented, _docstrings_compiled_in()):
-        if text in seen:
+        if not text or text in seen:
             continue
         seen.add(text)
         for paragraph in _PARAGRAPH.split(_DOCTEST.sub("", text)):
@@ -138,7 +141,10 @@ def _modules(progress):
     files = [(above, path, os.path.getsize(path)) for above, folder in folders for path in _sources(folder)]
     total, done = sum(size for *_, size in files), 0
     for above, path, size in files:
-        tree = _parsed(path)
+        tree = None  # of a template, or what is written for another Python
+        with suppress(OSError, SyntaxError, ValueError, RecursionError), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of stray backslashes in other people's strings
+            tree = ast.parse(Path(path).read_bytes(), filename=path)
         if tree is not None:
             name = os.path.relpath(path, above).removesuffix(".py").split(os.sep)
             yield Module(name[:-1] if name[-1] == "__init__" else name, name[:-1], tree)
@@ -150,19 +156,8 @@ def _modules(progress):
 def _sources(folder):
     for place, subfolders, names in os.walk(folder):
         subfolders[:] = sorted(name for name in subfolders if name not in _SKIPPED_FOLDERS)
-        for name in sorted(names):
-            path = os.path.join(place, name)
-            if name.endswith(".py") and os.path.isfile(path):
-                yield path
-
-
-def _parsed(path):
-    try:
-        with open(path, "rb") as stream, warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of stray backslashes in other people's strings
-            return ast.parse(stream.read(), filename=path)
-    except (OSError, SyntaxError, ValueError, RecursionError):  # a template, or written for another Python
-        return None
+        paths = [os.path.join(place, name) for name in sorted(names) if name.endswith(".py")]
+        yield from filter(os.path.isfile, paths)
 
 
 def _statements(tree):
@@ -174,14 +169,6 @@ def _statements(tree):
         for block in ("orelse", "body"):
             below = getattr(node, block, None)
             waiting.extend(reversed(below) if isinstance(below, list) else ())
-
-
-def _docstrings_of(tree):
-    for node in _statements(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            text = ast.get_docstring(node, clean=False)
-            if text:
-                yield text
 
 
 def _imports(module):

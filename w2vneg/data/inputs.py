@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -26,10 +27,10 @@ def _paths(name, value):
     if not isinstance(paths, list | tuple) or not all(isinstance(path, str | os.PathLike) for path in paths):
         raise ConfigError(f"{name} of an input must be a path or a list of paths, not {str(value)[:40]!r}")
     try:
-        impossible = [path for path in map(os.fsencode, paths) if b"\0" in path]
+        possible = not any(b"\0" in os.fsencode(path) for path in paths)
     except UnicodeEncodeError:
-        impossible = paths
-    if impossible:
+        possible = False
+    if not possible:
         raise ConfigError(f"{name} of an input: no file can be called {str(value)[:40]!r}")
     return tuple(map(str, paths))
 
@@ -41,7 +42,7 @@ def _tables(kind, data):
         return None
     from .readers.frames import InMemoryTable
 
-    frame = one if isinstance(one, InMemoryTable) else InMemoryTable.of(data)
+    frame = InMemoryTable.of(one if isinstance(one, InMemoryTable) else data)
     if frame is None:
         return None
     if kind == "corpus" and isinstance(data, list | tuple) and one is not frame:
@@ -253,7 +254,7 @@ def as_input(data):
         return Input("corpus", data) if any(isinstance(cell, str) for cell in islice(data, 100)) else data
     if not (fields or columns or hasattr(data, "tocoo") or getattr(data, "ndim", 1) == 2):
         return data
-    from .readers.layout import columns_by_name
+    from .readers.column_names import columns_meant
 
     frame = InMemoryTable.of(data)
     if frame is None:
@@ -269,12 +270,15 @@ def as_input(data):
         raise ConfigError(
             f"a square matrix may be of several things; give Input('edges', MATRIX) for a graph, {remedy}"
         )
-    found = columns_by_name(frame.head) if frame.named else {}
-    if "rating" in found or not {"item", "target"} <= found.keys():
+    meant = columns_meant(frame.head) if frame.named else {}
+    found = {meaning: frame.head[places[0]] for meaning, places in meant.items() if len(places) == 1}
+    two_kinds = {"user", "item"} <= found.keys()
+    keys = {"user": "item_col", "item": "target_col"} if two_kinds else {"item": "item_col", "target": "target_col"}
+    if "rating" in found or not keys.keys() <= found.keys():
         head = f" ({', '.join(frame.head)[:200]})" if frame.named else ""
         raise ConfigError(f"the columns of this {frame.name}{head} do not say how to read it; give {remedy}")
-    options = {f"{key}_col": found[key] for key in ("item", "target", "weight") if key in found}
-    return Input("pairs", frame, rectangular=found["rectangular"], **options)
+    keys |= {"weight": "weight_col"} if "weight" in found else {}
+    return Input("pairs", frame, rectangular=two_kinds, **{option: found[key] for key, option in keys.items()})
 
 
 def settled(given, encoding="utf-8", mirror=None):
@@ -290,13 +294,16 @@ def settled(given, encoding="utf-8", mirror=None):
         return given
     from .encoded.matrices import is_matrix
     from .readers.sources import find_files
-    from .sources.pairs import are_of_two_kinds
+    from .readers.tables import Tables
+    from .sources.pairs import pair_columns
 
     files = find_files(list(located.files))
     if any(map(is_matrix, files)):
         return given
-    first = located.replace(files=files[:1])
-    return given.replace(rectangular=True) if are_of_two_kinds(first, encoding) else given
+    tables = Tables(files[:1], pair_columns(given), given, encoding=encoding)
+    with closing(iter(tables)) as batches:
+        next(batches, None)
+    return given.replace(rectangular=True) if tables.labels.two_kinds else given
 
 
 def of_as_many_kinds(given, config):
@@ -306,37 +313,25 @@ def of_as_many_kinds(given, config):
     return given.replace(rectangular=config.rectangular)
 
 
-def encode_input(
-    given,
-    *,
-    min_count=None,
-    max_vocab=None,
-    vocab=None,
-    vocab_out=None,
-    encoding="utf-8",
-    lowercase=False,
-    progress=None,
-    phrases=None,
-):
+def encode_input(given, *, phrases=None, **shaping):
     """Read an `Input`; returns an EncodedCorpus, EncodedPairs or EncodedGraph, by `given.source`.
 
-    min_count : int, optional, that of the traversal if None: 5 for text, 1 for items; max_vocab : int, optional
-    vocab, vocab_out : Vocabulary, optional, fixed ones; the second only for rectangular data, or the same object
-    encoding : str; lowercase : bool
-    progress : callable, optional, called with (stored bytes read, stored bytes in all or None) now and then
+    **shaping : of `data.vocab.VocabOptions`: min_count, by default that of the traversal: 5 for text, 1 for items;
+        max_vocab; vocab and vocab_out, fixed ones, the second only for rectangular data, or the same object; encoding;
+        lowercase; progress, called with (stored bytes read, stored bytes in all or None) now and then
     phrases : sequence of data.phrases.Phrase, optional, to join in a text in the place of those that the Input names
     InputError, ConfigError, OutputError as of `w2vneg.data.encoded`
     """
     from .encoded import EncodedCorpus
+    from .vocab import VocabOptions
 
-    if min_count is None:
-        min_count = given.traversal.min_count
-    if not given.rectangular and vocab_out is not None and vocab_out is not vocab:
+    options = VocabOptions(**({"min_count": None} | shaping))
+    if options.min_count is None:
+        options = options._replace(min_count=given.traversal.min_count)
+    if not given.rectangular and options.vocab_out is not None and options.vocab_out is not options.vocab:
         raise ConfigError("only rectangular data have a second vocabulary; leave vocab_out out")
-    shaping = {"min_count": min_count, "max_vocab": max_vocab, "vocab": vocab, "vocab_out": vocab_out}
-    shaping |= {"encoding": encoding, "lowercase": lowercase, "progress": progress}
-    shaping |= {} if phrases is None else {"phrases": phrases}
-    encoded = SOURCES[given.kind].encode(given, **shaping)
+    more = {} if phrases is None else {"phrases": phrases}
+    encoded = SOURCES[given.kind].encode(given, **options._asdict(), **more)
     if isinstance(encoded, EncodedCorpus) and not given.traversal.paired:
         return replace(encoded, source=given.source)
     source = getattr(encoded, "source", type(encoded).__name__)

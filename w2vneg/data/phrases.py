@@ -179,12 +179,11 @@ def what_was_joined(phrases, joins, vocab):
 
 
 def _why_none(phrases, vocab):
-    pairs = np.array([[phrase.first, phrase.second] for phrase in phrases[:_LOOKED_AT]])
-    known = (vocab.words.find_all(pairs.ravel().tolist()) >= 0).reshape(-1, 2)
-    if known.all(axis=1).any():
+    pairs = [(phrase.first, phrase.second) for phrase in phrases[:_LOOKED_AT]]
+    if any(first in vocab.words and second in vocab.words for first, second in pairs):
         return "the words do, but never side by side: find phrases in this text"
     folded = {word.lower() for word in vocab.words}
-    if any(first.lower() in folded and second.lower() in folded for first, second in pairs.tolist()):
+    if any({first.lower(), second.lower()} <= folded for first, second in pairs):
         return "the words do, with capitals where the phrases have none or vice versa: find phrases in this text"
     return (
         "the words are not in the vocabulary: find phrases in this text, with the --tokenizer, --strip, --numbers and "
@@ -195,29 +194,21 @@ def _why_none(phrases, vocab):
 def _joined(pieces, pairs, tally):
     from ..kernels.text.phrases import join, table_of
     from ..kernels.text.tokens import MARGIN, last_break, with_margins
+    from .readers.sources import taken
 
     slots = table_of(pairs)
 
-    def joined_up_to(end, whole):
+    def take(text, last):
+        end = len(text) if last else last_break(np.frombuffer(text, np.uint8))
+        if not end:
+            return (text, len(text)) if len(text) > _LONGEST else (b"", 0)
         block = with_margins(memoryview(text)[:end])
-        done = join(block, end, slots, whole)
-        piece = block[MARGIN : MARGIN + (end if whole else done)].tobytes()
+        done = join(block, end, slots, last)
+        piece = block[MARGIN : MARGIN + (end if last else done)].tobytes()
         tally.joins += piece.count(b"_") - text.count(b"_", 0, len(piece))
-        return piece
+        return piece, len(piece)
 
-    text = bytearray()
-    for piece in pieces:
-        text += piece
-        end = last_break(np.frombuffer(text, np.uint8))
-        if end:
-            piece = joined_up_to(end, False)
-            yield piece
-            del text[: len(piece)]
-        elif len(text) > _LONGEST:
-            yield bytes(text)
-            text.clear()
-    if text:
-        yield joined_up_to(len(text), True)
+    return taken(pieces, take)
 
 
 def digest(phrases) -> list[str]:

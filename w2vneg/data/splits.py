@@ -24,7 +24,7 @@ import scipy.sparse
 from ..ground.errors import ConfigError, InputError, did_you_mean
 from ..kernels.cooccurrence import count_pairs, pair_counts
 from .encoded import EncodedGraph, EncodedPairs
-from .readers.cells import is_number
+from .readers.layout import is_number
 from .sources import SOURCES
 from .splitfiles import PARTS
 

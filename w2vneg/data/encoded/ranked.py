@@ -49,7 +49,7 @@ class FileSpan(NamedTuple):
 
 class _SpanStream(ByteStream):
     def __init__(self, path, begin, end):
-        super().__init__(path, seeks=True)
+        super().__init__(path)
         self.name = f"{path} from byte {begin:,} on"
         self._begin, self._end = begin, end
 

@@ -1,83 +1,63 @@
 """The cells of a column as names, numbers, times or texts; what cannot be one is reported with its line.
 
-Everywhere `where` is a function from the place of a row in its piece to words like ``file:line``.
+Everywhere `where` is a function from the place of a row in its piece to words like ``file:line``. pandas is imported
+here and in `rows`, which are imported when a table is read.
 """
 
+import datetime
 import warnings
-from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
+from pandas.tseries.api import guess_datetime_format
 
 from ...ground.errors import InputError
 from .column_names import is_quantity
+from .columns import NameColumn
+from .layout import is_number
 
-_ROWS, _TEXTS = 1 << 19, 1 << 12  # of a table that are held at a time, of which texts take more room
 _MISSING, _LONGEST_MISSING = {"nan", "null", "none", "na", "n/a", "<na>"}, 6  # texts, of a word as no pair has
 
 
-class NameColumn(NamedTuple):
-    """codes : ndarray, int64, (n_rows,), places in `names`, -1 where empty; names : list of str, as written"""
-
-    codes: np.ndarray
-    names: list
-
-
-class Batch(NamedTuple):
-    """Some rows of one file or table.
-
-    where : callable, the number of a row, from 0 on, to words like ``file:line``; n_rows : int
-    columns : dict, key -> NameColumn, ndarray float64 (n_rows,), or None for a column that is not there
-    labels : columns.Labels, key -> what messages call the column
-    """
-
-    where: object
-    n_rows: int
-    columns: dict
-    labels: dict
+def read_cells(cells, column, label, where, times):
+    """Return an array of any cells as a column is to be read: a NameColumn, numbers, times or texts."""
+    read = {"name": _names, "time": times.read, "text": _texts}.get(column.kind, _numbers)
+    return read(cells, column, label, where)
 
 
-def rows_at_once(columns):
-    """Return how many rows of a table are held at a time (int), for these columns of it."""
-    return _TEXTS if columns[0].kind == "text" else _ROWS
-
-
-def is_number(cell):
-    """Tell whether Python reads a cell as a number; how pandas reads 1e999 depends on its version."""
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
-
-
-def as_names(cells, column, label, where):
-    """Make a NameColumn of text cells (ndarray of str); InputError if one must not be empty, or holds a line feed."""
-    import pandas as pd
-
-    codes, names = pd.factorize(cells)
-    names = names.tolist()
-    for code in [code for code, name in enumerate(names) if "\n" in name or not name.strip()]:
-        row = int(np.argmax(codes == code))
-        if "\n" in names[code]:
-            raise InputError(
-                f"{where(row)}: the name {names[code][:60]!r} in {label} ({column.option}) holds a line feed; "
-                "take it out, or close the quote that is open on this line"
-            )
-        if not (column.may_be_empty or column.lenient):
-            raise InputError(f"{where(row)}: the cell in {label} ({column.option}) is empty; each row needs a name")
-        codes[codes == code] = -1
+def _names(cells, column, label, where):
+    found, different = pd.factorize(cells)
+    texts = pd.Series(different).astype(str).tolist() if different.dtype.kind == "M" else different.tolist()
+    texts += [""] * bool((found < 0).any())  # of missing cells, whose -1 takes the last
+    codes, names = found, texts
+    if (found < 0).any() or not all(isinstance(cell, str) for cell in texts):
+        for place, cell in enumerate(texts):  # an id that is a decimal only as one beside it is missing, is whole
+            whole = isinstance(cell, float) and cell.is_integer() and abs(cell) < 2**53
+            texts[place] = str(int(cell) if whole else cell)
+        codes, names = pd.factorize(np.array(texts, object))  # 1 and "1" are one
+        codes, names = codes[found], names.tolist()
+    for code, name in enumerate(names):
+        empty, problem = not name.strip(), ""
+        if "\0" in name or not (name.isascii() or name.encode(errors="ignore").decode() == name):
+            problem = f"the name {name!r:.60} in {label} holds NUL or a lone surrogate"
+        elif "\n" in name:
+            problem = f"the name {name[:60]!r} in {label} ({column.option}) holds a line feed; "
+            problem += "take it out, or close the quote that is open on this line"
+        elif empty and not (column.may_be_empty or column.lenient):
+            problem = f"the cell in {label} ({column.option}) is empty; each row needs a name"
+        if problem:
+            raise InputError(f"{where(int(np.argmax(codes == code)))}: {problem}")
+        if empty:
+            codes[codes == code] = -1
     return NameColumn(codes, names)
 
 
-def as_numbers(cells, column, label, where):
+def _numbers(cells, column, label, where):
     """Return cells as finite float64, of a weight, an amount (1 where none stands) or a quantity; else InputError."""
-    import pandas as pd
-
     numbers = np.asarray(pd.to_numeric(pd.Series(cells), errors="coerce"), np.float64)
-    allowed = np.isfinite(numbers)
     if column.kind == "amount":
         numbers = np.where(np.isnan(numbers), 1.0, numbers)
-        allowed = np.isfinite(numbers)
+    allowed = np.isfinite(numbers)
     if column.kind in ("weight", "amount"):
         allowed &= (numbers > 0 if column.above_zero else numbers >= 0) | (is_quantity(label) & (numbers < 0))
     if column.lenient:
@@ -102,10 +82,8 @@ def _complaint(column, cell, number):
     return f"{str(cell)[:60]!r} is no number (write decimals with a point; is this the right column?)"
 
 
-def as_texts(cells, column, label, where):
+def _texts(cells, column, label, where):
     """Return cells as text, list of str; "" where one is missing, or says so. InputError for what is none."""
-    import pandas as pd
-
     texts = list(cells)
     for row, cell in enumerate(texts):
         if isinstance(cell, str):
@@ -126,26 +104,21 @@ def as_texts(cells, column, label, where):
 class Times:
     """Times as numbers that sort as they do: numbers stay, dates become seconds; the first of all decides the form."""
 
-    def __init__(self):
-        self.form = None  # "number", or a format as of strptime
+    form = None  # "number", or a format as of strptime
 
     def read(self, cells, column, label, where):
-        """Return times (str, numbers, datetime64) as float64 (n_rows,); InputError at one not written as the first."""
-        import pandas as pd
-
+        """Return times (str, numbers, dates) as float64 (n_rows,); InputError at one not written as the first."""
+        if cells.dtype.kind == "O" and isinstance(cells[0], datetime.date):
+            cells = pd.to_datetime(pd.Series(cells), utc=True).dt.tz_localize(None).to_numpy()
         if cells.dtype.kind == "M":
             if not np.isnat(cells).any():
                 return cells.astype("datetime64[us]").astype(np.int64) / 1e6
             raise InputError(f"{where(int(np.argmax(np.isnat(cells))))}: the time in {label} is missing")
-        if self.form is None:
-            self.form = self._form_of(cells, column, label, where)
+        self.form = self.form or self._form_of(cells, column, label, where)
         if self.form == "number":
-            return as_numbers(cells, column, label, where)
-        mixed = (
-            self.form.startswith("%Y-%m-%d") and "%S" in self.form
-        )  # fractions of a second in one row, in another not
-        form = "ISO8601" if mixed else self.form
-        times = pd.to_datetime(pd.Series(cells), format=form, errors="coerce", utc=True)
+            return _numbers(cells, column, label, where)
+        parts = self.form.startswith("%Y-%m-%d") and "%S" in self.form  # of a second in one row, in another not
+        times = pd.to_datetime(pd.Series(cells), format="ISO8601" if parts else self.form, errors="coerce", utc=True)
         if times.isna().any() and not column.lenient:
             row = int(np.argmax(times.isna()))
             raise InputError(
@@ -153,13 +126,10 @@ class Times:
                 f"first one is ({self.form}); write all as numbers or as YYYY-MM-DD HH:MM:SS"
             )
         seconds = times.dt.tz_localize(None).to_numpy("datetime64[us]").astype(np.int64) / 1e6
-        return np.where(times.isna(), np.nan, seconds) if column.lenient else seconds
+        return np.where(times.isna(), np.nan, seconds)
 
     def _form_of(self, cells, column, label, where):
         """Return the form of the first time; where day and month can be told apart, by all cells."""
-        import pandas as pd
-        from pandas.tseries.api import guess_datetime_format
-
         if is_number(cells[0]):
             return "number"
         with warnings.catch_warnings():

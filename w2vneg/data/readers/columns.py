@@ -7,8 +7,8 @@ so, or that was asked for; from the third of a table without names, unless it lo
 
 import re
 import shlex
-from dataclasses import dataclass, field
 from statistics import median
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,8 +22,7 @@ _UNIX = 1e8, 1e19  # seconds since 1970 from 1973 on, or milliseconds to nanosec
 _FAR = 100
 
 
-@dataclass(frozen=True)
-class Head:
+class Head(NamedTuple):
     """What is known of a table's columns before it is read.
 
     names : list of str, or their numbers from 1 on where there is no header; named : bool, whether there is one
@@ -37,8 +36,8 @@ class Head:
     named: bool
     numeric: list
     cells: list
-    sign: str = field(default="", kw_only=True)
-    ordered: bool = field(default=True, kw_only=True)
+    sign: str = ""
+    ordered: bool = True
 
     def label(self, place):
         return repr(self.names[place]) if self.named else f"column {place + 1}"
@@ -47,6 +46,28 @@ class Head:
         if self.named:
             return ", ".join(f"{i + 1} {name!r}" for i, name in enumerate(self.names))[:500]
         return "; ".join(f"{i + 1} with {', '.join(cells[:2])}" for i, cells in enumerate(self.cells))[:500]
+
+
+class NameColumn(NamedTuple):
+    """codes : ndarray, int64, (n_rows,), places in `names`, -1 where empty; names : list of str, as written"""
+
+    codes: np.ndarray
+    names: list
+
+
+class Batch(NamedTuple):
+    """Some rows of one file or table.
+
+    where : callable, the number of a row, from 0 on, to words like ``file:line``; n_rows : int
+    columns : dict, key -> an array of cells as they stand; once read a NameColumn, ndarray float64 (n_rows,) or, of
+        texts, a list of str, and None for a column that is not there
+    labels : Labels, key -> what messages call the column
+    """
+
+    where: object
+    n_rows: int
+    columns: dict
+    labels: dict
 
 
 class Labels(dict):
@@ -61,14 +82,14 @@ class Labels(dict):
 
 
 def find_columns(where, columns, head):
-    """Return the places of columns (dict, key -> int from 0 on, or None for one that need not be there), and `Labels`.
+    """Return the places of columns (dict, key -> int from 0 on) that are there, and `Labels`.
 
     InputError if one is missing, two are the same, or texts are numbers; DoubtError if it is not clear which are meant
     """
     places = _Guess(where, columns, head).places()
     taken = {}  # place -> option
     for column in columns:
-        place = places[column.key]
+        place = places.get(column.key)
         if place is not None and taken.setdefault(place, column.option) != column.option:
             raise InputError(f"{where}: {taken[place]} and {column.option} are both column {place + 1}; name two")
         if column.kind == "text" and head.numeric[place]:
@@ -76,13 +97,13 @@ def find_columns(where, columns, head):
             if 2 * sum(figures) >= len(figures):
                 what = f"{head.label(place)} ({column.option}) holds numbers, no text"
                 raise InputError(f"{where}: {what}. The columns are: {head.shown()}")
-    labels = Labels({key: head.label(place) for key, place in places.items() if place is not None})
+    labels = Labels({key: head.label(place) for key, place in places.items()})
     meanings = {c.key: meant_by(head.names[places[c.key]]) for c in columns if c.kind == "name" and c.means}
     labels.two_kinds = head.named and sorted(map(str, meanings.values())) == ["item", "user"]
     words = {key: f"{meaning}s" for key, meaning in meanings.items()} if labels.two_kinds else {}
     labels.said = tuple(_said(columns, places, head, words))
     weight = next((column for column in columns if column.kind == "weight"), None)
-    if weight is not None and weight.requested is None and places[weight.key] is not None and not head.named:
+    if weight is not None and weight.requested is None and weight.key in places and not head.named:
         labels.guessed = True
         numbers = _numbers(head.cells[places[weight.key]])
         if len(numbers) >= 10 and _like_ratings(numbers) and max(numbers) in (5, 10) and median(numbers) >= 3:
@@ -118,39 +139,40 @@ class _Guess:
     def places(self):
         requested = {c.key: self._requested(c) for c in self.columns if c.requested is not None}
         open_names = [c for c in self.columns if c.requested is None and c.means and c.kind == "name"]
-        found = requested | self._names(open_names, set(requested.values()))
+        found = requested | (self._names(open_names, set(requested.values())) if open_names else {})
         for column in self.columns:
             if column.key not in found:
                 found[column.key] = self._other(column, set(found.values()))
-        return {column.key: found[column.key] for column in self.columns}
+        return {column.key: found[column.key] for column in self.columns if found[column.key] is not None}
 
     def _requested(self, column):
-        requested, head = column.requested, self.head.names
-        if requested == NONE and column.kind == "weight" and NONE not in head:
+        requested, names = column.requested, self.head.names
+        if requested == NONE and column.kind == "weight" and NONE not in names:
             return None
         if not isinstance(requested, str) or requested.isdecimal():
             return self._within(column, int(requested) - 1, requested)
-        if requested not in head:
-            head = list(map(without_kind, head))
-        if requested not in head:
-            hint, shown = did_you_mean(requested, self.head.names, shown=-1), ", ".join(self.head.names)[:500]
+        places = [at for at, name in enumerate(names) if name == requested]
+        places = places or [at for at, name in enumerate(names) if without_kind(name) == requested]
+        if not places:
+            hint = did_you_mean(requested, names, shown=-1)
             raise InputError(
-                f"{self.where}: no column is called {requested!r} ({column.option}){hint} The columns are: {shown}"
+                f"{self.where}: no column is called {requested!r} ({column.option}){hint} The columns are: "
+                f"{', '.join(names)[:500]}"
             )
-        if head.count(requested) > 1:
-            both = " and ".join(str(i + 1) for i, cell in enumerate(head) if cell == requested)
+        if len(places) > 1:
+            both = " and ".join(str(at + 1) for at in places)
             raise InputError(
                 f"{self.where}: {requested!r} stands over the columns {both}; give {column.option} the number"
             )
-        return head.index(requested)
+        return places[0]
 
     def _within(self, column, place, requested):
-        if 0 <= place < len(self.head.names):
+        names = self.head.names
+        if 0 <= place < len(names):
             return place
-        shown = ", ".join(self.head.names)[:500]
         raise InputError(
-            f"{self.where}: there is no column {requested} ({column.option}), only {len(self.head.names)}: {shown}; "
-            "give its name or number, or another --delimiter"
+            f"{self.where}: there is no column {requested} ({column.option}), only {len(names)}: "
+            f"{', '.join(names)[:500]}; give its name or number, or another --delimiter"
         )
 
     def _by_position(self, column):
@@ -160,21 +182,19 @@ class _Guess:
 
     def _names(self, columns, taken):
         """Return the places of the columns of names that nobody asked for."""
-        if not columns:
-            return {}
         fits = {}
         for meanings in zip(*(column.means for column in columns), strict=True):
-            places = [[at for at in self.meant.get(one, []) if at not in taken] for one in meanings]
+            places = [tuple(at for at in self.meant.get(one, []) if at not in taken) for one in meanings]
             if len(set(meanings)) == len(meanings) and all(places):
-                fits[tuple(map(tuple, places))] = meanings
+                fits[tuple(places)] = meanings
         if not fits and len(columns) == 2 and self.head.named and "source" in columns[0].means:
             pair = twins(self.head.names)
             if pair and not taken & set(pair):
                 fits[tuple((place,) for place in pair)] = ()
         several = next((p for fit in fits for p in fit if len(p) > 1), ())
-        if len(fits) > 1 or several:
+        if len(fits) > 1:
             several = several or sorted({p for fit in fits for p in sum(fit, ())})
-            self._ask("several columns fit: " + " and ".join(map(self.head.label, several)), columns)
+        self._refuse_several(several, columns)
         if fits:
             return {c.key: places[0] for c, places in zip(columns, next(iter(fits)), strict=True)}
         if not self.head.ordered:
@@ -182,6 +202,10 @@ class _Guess:
         found = {column.key: self._by_position(column) for column in columns}
         self._check_positions(columns, found, taken)
         return found
+
+    def _refuse_several(self, places, columns):
+        if len(places) > 1:
+            self._ask("several columns fit: " + " and ".join(map(self.head.label, places)), columns)
 
     def _check_positions(self, columns, found, taken):
         if "source" in columns[0].means and self._is_triples() and found[columns[-1].key] == 1:
@@ -206,8 +230,7 @@ class _Guess:
         named = [at for meaning in column.means for at in self.meant.get(meaning, []) if at not in taken]
         if column.kind == "amount":
             return next((at for at in named if self.head.numeric[at]), None)
-        if len(named) > 1:
-            self._ask("several columns fit: " + " and ".join(map(self.head.label, named)), [column])
+        self._refuse_several(named, [column])
         if named:
             return named[0]
         if column.default is None:
@@ -225,24 +248,21 @@ class _Guess:
         return place
 
     def _weight(self, column, taken):
-        ours = column.option.startswith("--")  # not of held-out pairs, which count one each without a weight
+        head, ours = self.head, column.option.startswith("--")  # not of held-out pairs, which count one each without
         rating = self.meant.get("rating", [])
-        if self.head.named:
-            if rating and ours and rating[0] not in taken:
-                name = self.head.names[rating[0]]
-                raise InputError(
-                    f"{self.where}: column {rating[0] + 1} is called {name!r}, and a rating is no weight: a low one is "
-                    f"no sign of liking. Give --ratings with --min-rating, or {column.option} {name} to take it for a "
-                    f"weight, or {column.option} {NONE} to leave it out"
-                )
-            return None
+        if rating and ours and rating[0] not in taken:
+            name = head.names[rating[0]]
+            raise InputError(
+                f"{self.where}: column {rating[0] + 1} is called {name!r}, and a rating is no weight: a low one is "
+                f"no sign of liking. Give --ratings with --min-rating, or {column.option} {name} to take it for a "
+                f"weight, or {column.option} {NONE} to leave it out"
+            )
         place = column.default - 1
-        if place >= len(self.head.names) or place in taken or not self.head.numeric[place]:
+        if head.named or place >= len(head.names) or place in taken or not head.numeric[place]:
             return None
-        numbers = _numbers(self.head.cells[place])
         if self._is_time(place):
             why = f"column {place + 1}, where weights stand otherwise, holds times, which are no weights"
-        elif place + 1 < len(self.head.names) and self._is_time(place + 1) and _like_ratings(numbers):
+        elif place + 1 < len(head.names) and self._is_time(place + 1) and _like_ratings(_numbers(head.cells[place])):
             why = f"columns {place + 1} and {place + 2} look like ratings and their times, which are no weights; a log "
             why += "of ratings is read by --ratings"
         else:
@@ -260,35 +280,31 @@ class _Guess:
         return not relations & (subjects | objects) and (few or bool(subjects & objects))
 
     def _is_time(self, place):
-        cells = self.head.cells[place]
-        numbers = _numbers(cells)
-        return _are_dates(cells) or (
-            bool(numbers) and _UNIX[0] < min(numbers) and max(numbers) < _UNIX[1] and all(n == int(n) for n in numbers)
-        )
+        numbers = _numbers(self.head.cells[place])
+        unix = bool(numbers) and _UNIX[0] < min(numbers) and max(numbers) < _UNIX[1]
+        return (unix and all(n == int(n) for n in numbers)) or _are_dates(self.head.cells[place])
 
     def _ask(self, why, columns, values=None):
         """Raise DoubtError with what to type; values : list, one for each column."""
-        likeliest = [self._likeliest(column) for column in columns]
+        places = [[at for meaning in column.means for at in self.meant.get(meaning, [])] for column in columns]
+        defaults = [min(column.default or 1, len(self.head.names)) - 1 for column in columns]
+        likeliest = [own[0] if own else default for own, default in zip(places, defaults, strict=True)]
         names = [self.head.names[place] for place in likeliest]
         values = values or [
             name if re.fullmatch(r"[\w.:-]+", name) else place + 1 for name, place in zip(names, likeliest, strict=True)
         ]
         pairs = zip(columns, values, strict=True)
         flags = " ".join(f"{column.option} {value}" for column, value in pairs if column.option.startswith("--"))
-        remedy = f"say which are meant: {flags}" if flags else self._written_anew(columns)
+        remedy = f"say which are meant: {flags}" if flags else self._written_anew(likeliest)
         raise DoubtError(f"{self.where}: {why}. The columns are: {self.head.shown()}; {remedy}")
 
-    def _likeliest(self, column):
-        places = [place for meaning in column.means for place in self.meant.get(meaning, [])]
-        return (places or [min(column.default or 1, len(self.head.names)) - 1])[0]
-
-    def _written_anew(self, columns):
+    def _written_anew(self, places):
         """Return a command that writes the columns that no flag names in their order, to a file of their own."""
         order = "name or order the columns as item, target, weight"
         sign, file = self.head.sign, self.where.rpartition(":")[0]
         if not sign or not file:
             return order
-        cells = ' "\\t" '.join(f"${self._likeliest(column) + 1}" for column in columns)
+        cells = ' "\\t" '.join(f"${place + 1}" for place in places)
         return f"{order}, as by: awk -F {shlex.quote(sign)} '{{print {cells}}}' {shlex.quote(file)} > pairs.tsv"
 
 
@@ -310,12 +326,12 @@ def _like_ratings(numbers):
 def _said(columns, places, head, words):
     """Yield what each column was taken for, in words; words : dict of key -> str, what names are called"""
     for column in columns:
-        place = places[column.key]
+        place = places.get(column.key)
         if place is not None:
             called = words.get(column.key) or column.words or column.key
             yield f"{called} = {'column ' if head.named else ''}{head.label(place)}"
         elif column.kind == "weight":
-            behind = range(1 + max(place for place in places.values() if place is not None), len(head.names))
+            behind = range(1 + max(places.values()), len(head.names))
             idle = [at for at in behind if head.named and head.numeric[at] and meant_by(head.names[at]) is None]
             ours = len(idle) == 1 and column.option.startswith("--") and column.requested is None
             more = f", {column.option} {head.names[idle[0]]} would take the numbers of that column" if ours else ""

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...ground.errors import InputError
 from ...kernels.text import tokens
-from ...kernels.text.tokens import ENTRY, MARGIN, SENTENCE_END, TYPES, TokenTable
+from ...kernels.text.tokens import ENTRY, SENTENCE_END, TYPES, TokenTable
 
 LONGEST_TOKEN = 1 << 24
 _MOST_TYPES = 400_000  # in memory, where a table of so many takes 50 MB; more go to disk
@@ -27,7 +27,6 @@ class TokenCounter:
         self._stream = stream
         self._table = TypeTable()
         self._runs = []  # of the tables before
-        self._room = deque([_Room(), _Room()])  # one is scanned while the other's numbers are written
         self._pending = deque()
         self._line_begun = False  # has the present line a token?
         self.bytes = self.n_tokens = self.n_lines = self.n_empty_lines = self.n_types = 0
@@ -58,19 +57,18 @@ class TokenCounter:
 
     def _submit(self, beside, text):
         """Have a stretch of text scanned, which ends with white space; meanwhile take the numbers of that before."""
-        self._pending.append(beside.submit(self._scan, self._room[0], text))
-        self._room.rotate()
+        self._pending.append(beside.submit(self._scan, text))
         self._collect(leave=1)
 
-    def _scan(self, room, text):
+    def _scan(self, text):
         if self._table.n_types >= _MOST_TYPES:
             run = self._table.run()
             self._runs.append(run._replace(**self._stream.keep(run)))
             self._table = TypeTable()
-        room.take(text)
-        self._table.scan(room.block, len(text), room.out)
+        numbers = np.empty(len(text), np.int32)
+        self._table.scan(tokens.with_margins(text), len(text), numbers)
         tally = self._table.tally.tolist()
-        return len(self._runs), room.out[: tally[tokens.WRITTEN]], tally[tokens.LINES], tally[tokens.EMPTY_LINES]
+        return len(self._runs), numbers[: tally[tokens.WRITTEN]], tally[tokens.LINES], tally[tokens.EMPTY_LINES]
 
     def _collect(self, leave=0):
         """Take the numbers of stretches, in order, until only so many are pending."""
@@ -101,22 +99,6 @@ class TokenCounter:
         """Return an id of -1 for each type of each table (list of ndarray, int32)."""
         sizes = [len(run.counts) for run in self._runs] + [self._table.n_types]
         return np.split(self._stream.blank(sum(sizes)), np.cumsum(sizes)[:-1])
-
-
-class _Room:
-    """Room for a stretch of text and its numbers, grown as needed."""
-
-    def __init__(self):
-        self.block = np.zeros(0, dtype=np.uint8)
-        self.out = np.zeros(0, dtype=np.int32)
-
-    def take(self, text):
-        begin, end = MARGIN, MARGIN + len(text)
-        if end + MARGIN > self.block.size:
-            self.block = np.full(end + len(text) // 2 + MARGIN, 32, dtype=np.uint8)
-            self.out = np.zeros(self.block.size, dtype=np.int32)
-        self.block[begin:end] = np.frombuffer(text, dtype=np.uint8)
-        self.block[end : end + MARGIN] = 32
 
 
 _FIRST_SLOTS = 1 << 14

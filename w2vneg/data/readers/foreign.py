@@ -17,13 +17,12 @@ from ...ground.errors import InputError
 from ...ground.files.bounded import scheme_of
 from .column_names import column_of_text, sound_like_columns
 from .frames import names_in
-from .rows import JSON, NETWORKX, fits
-from .sources import STDIN, find_files, first_bytes
+from .records import JSON, NETWORKX, fits
+from .sources import STDIN, begun, find_files, start_of
 
 LOOKED_AT = 1 << 18  # bytes
 _LINES = 200
 _FEW = 20  # lines, below which columns are no sign of a table
-_LONGEST = 100_000  # characters of a line that is parsed
 _TABLES = ("edges", "pairs", "ratings", "column")
 _ALL = ("text", "baskets", *_TABLES)
 _OF_TEXT = "say which column holds the text: --text-col COLUMN"
@@ -68,22 +67,14 @@ def _starts(magic):
     return lambda head: head.data.startswith(magic)
 
 
-def _first(pattern):
-    """Return the test that the first line begins with a pattern, in any case."""
-    return lambda head: re.match(pattern, head.lines[0], re.IGNORECASE) is not None
+def _has(*patterns):
+    """Return the test that all patterns are in the first lines, of which each may begin with ``^``."""
+    return lambda head: all(re.search(pattern, "\n".join(head.lines), re.MULTILINE) for pattern in patterns)
 
 
 def _each(pattern, share=0.9):
     """Return the test that so many of the lines are as a pattern is, but for blanks at their ends."""
     return lambda head: head.share(lambda line: re.fullmatch(pattern, line.strip())) >= share
-
-
-def _parsed(line, parse, kind):
-    """Tell whether a line is what a parser, which runs nothing, makes an object of this kind of."""
-    try:
-        return len(line) <= _LONGEST and isinstance(parse(line), kind)
-    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
-        return False
 
 
 def _by_python(program, out, module="json"):
@@ -96,7 +87,7 @@ def _sentences_of(column):
 
 
 def _is_json_lines(head):
-    if head.share(lambda line: line.lstrip()[:1] == "{" and fits(line, JSON)) < 0.9:
+    if head.share(lambda line: line.lstrip()[:1] == "{" and fits(line, JSON.parse)) < 0.9:
         return False
     alone = JSON.parse(head.lines[0]).values() if len(head.lines) == 1 else ()
     return not any(isinstance(value, list) and isinstance(next(iter(value), None), dict) for value in alone)
@@ -108,7 +99,7 @@ def _is_json_document(head):
     if len(head.lines) == 1:
         return re.match(r'\s*[\[{]\s*[\[{]?\s*"[^"]*"\s*:', head.lines[0]) is not None
     inside = r'\s*([\[\]{}]+,?|"[^"]*"\s*:.*|[\]}],?\s*[\[{]?|"[^"]*",?|-?\d[\d.eE+-]*,?|(true|false|null),?)\s*$'
-    return head.share(lambda line: re.match(inside, line) or fits(line.strip().rstrip(","), JSON)) >= 0.95
+    return head.share(lambda line: re.match(inside, line) or fits(line.strip().rstrip(","), JSON.parse)) >= 0.95
 
 
 def _rows_out(head):
@@ -118,16 +109,21 @@ def _rows_out(head):
 
 
 def _is_networkx(head):
-    return head.share(lambda line: line.startswith("#") or ("{" in line and fits(line, NETWORKX))) >= 0.9
+    return head.share(lambda line: line.startswith("#") or ("{" in line and fits(line, NETWORKX.parse))) >= 0.9
 
 
 def _is_python(head):
     if not _each(r"\(.*\),?|\[.*\],?|\{.*\},?")(head):
         return False
     kinds = tuple | list | dict | set
-    return head.share(lambda line: _parsed(line.strip().rstrip(",").strip(), ast.literal_eval, kinds)) >= 0.9
+    return head.share(lambda line: fits(line.strip().rstrip(",").strip(), ast.literal_eval, kinds)) >= 0.9
 
 
+_SQL = _has(
+    r"(?i)\A\s*(--|/\*|set\b|begin\b|drop table|create\b|insert into\b|pragma\b)",
+    r"(?i)^\s*(create table|insert into|copy \S+ \(.*\) from stdin)\b",
+    r"[;,]\s*$",
+)
 _TRIPLE = r'(<[^<>\s]*>|_:\S+)\s+<[^<>\s]*>\s+(<[^<>\s]*>|_:\S+|".*"(@[\w-]+|\^\^<\S*>)?)\s*(<\S+>\s*)?\.'
 _KONECT = re.compile(
     r"%\s*(sym|asym|bip)\s+(unweighted|positive|posweighted|signed|multisigned|weighted|multiweighted|dynamic|"
@@ -162,22 +158,6 @@ def _of_konect(head):
     return f"take its header off, grep -v '^%' FILE > {kind}.txt, and give --{kind} {kind}.txt{flags}{because}"
 
 
-def _is_pajek(head):
-    return _first(r"\*(vertices|network)\b")(head) and any(
-        re.match(r"\*(vertices)\s+\d+", line, re.IGNORECASE) for line in head.lines[:5]
-    )
-
-
-def _is_gml(head):
-    text = "\n".join(head.lines[:40])
-    return bool(re.match(r'\s*(Creator\s+".*"\s+)?graph\s*\[', text) and re.search(r"\bnode\s*\[", text))
-
-
-def _is_dot(head):
-    begins = re.match(r"\s*(strict\s+)?(di)?graph\b[^{]*\{", head.lines[0])
-    return begins is not None and any(re.search(r"\S\s*-[->]\s*\S", line) for line in head.lines)
-
-
 def _is_metis(head):
     lines = [line.split() for line in head.lines if not line.startswith("%")]
     if len(lines) < 4 or len(lines[0]) not in (2, 3, 4) or not all(cell.isdecimal() for row in lines for cell in row):
@@ -186,21 +166,6 @@ def _is_metis(head):
     sizes = list(map(len, lines[1:]))
     whole = len(sizes) == n_nodes and sum(sizes) in (2 * n_edges, 4 * n_edges) and len(lines) < _LINES
     return whole and len(set(sizes)) > 1
-
-
-def _is_arff(head):
-    text = "\n".join(head.lines)
-    return all(re.search(rf"(?im)^@{word}\b", text) for word in ("relation", "attribute"))
-
-
-def _is_sql(head):
-    statement = r"(?im)^\s*(create table|insert into|copy \S+ \(.*\) from stdin)\b"
-    return (
-        _first(r"\s*(--|/\*|set\b|begin\b|drop table|create\b|insert into\b|pragma\b)")(head)
-        and re.search(statement, "\n".join(head.lines)) is not None
-        and any(line.rstrip().endswith((";", ",")) for line in head.lines)
-        and head.share(lambda line: line.rstrip()[-1] in ";,()-/*") >= 0.5
-    )
 
 
 def _is_conll_u(head):
@@ -228,10 +193,6 @@ def _header(head):
             return names
     quoted = sum(line.startswith('"') for line in head.lines) > 0.1 * len(head.lines)
     return names if quoted and len(names) == 1 and sound_like_columns(names) else []
-
-
-def _has_header(head):
-    return bool(_header(head))
 
 
 def _is_table_of_text(head):
@@ -294,7 +255,7 @@ KINDS = [  # in the order in which they are asked
     Kind(
         "JSON arrays, one a line",
         f"write their parts with tabs: {_ARRAYS_OUT}",
-        lambda head: head.share(lambda line: _parsed(line.strip(), json.loads, list)) >= 0.9,
+        lambda head: head.share(lambda line: fits(line.strip(), json.loads, list)) >= 0.9,
     ),
     Kind(
         "an edge list of networkx with its attributes as Python dicts",
@@ -316,12 +277,12 @@ KINDS = [  # in the order in which they are asked
     Kind(
         "GraphML or GEXF",
         f"{_BY_NETWORKX.format('read_graphml')}, or read_gexf",
-        lambda head: re.search(r"<(graphml|gexf)\b", "\n".join(head.lines[:20])) is not None,
+        _has(r"\A(.*\n){0,19}.*<(graphml|gexf)\b"),
     ),
     Kind(
         "XML or HTML",
         "write what is needed of it as text or as a table",
-        _first(r"\s*<(\?xml|!doctype|html|rss|svg)\b"),
+        _has(r"(?i)\A\s*<(\?xml|!doctype|html|rss|svg)\b"),
         ("baskets", *_TABLES),
     ),
     Kind(
@@ -329,7 +290,7 @@ KINDS = [  # in the order in which they are asked
         f"write subject and object as a table, without literals: {_TRIPLES_OUT}",
         _each(rf"#.*|{_TRIPLE}"),
     ),
-    Kind("Turtle", "write it as a table of subject and object", _first(r"\s*@(prefix|base)\s+\S*\s*<[^>]*>\s*\.")),
+    Kind("Turtle", "write it as a table of subject and object", _has(r"(?i)\A\s*@(prefix|base)\s+\S*\s*<[^>]*>\s*\.")),
     Kind("a KONECT graph", _of_konect, lambda head: _konect(head)[0] is not None, ("text", "baskets")),
     Kind("a bipartite KONECT graph", _of_konect, lambda head: _konect(head)[0] == "bip", ("edges", "pairs")),
     Kind(
@@ -338,27 +299,37 @@ KINDS = [  # in the order in which they are asked
         lambda head: _konect(head)[1] not in (None, "weights"),
         ("edges", "pairs"),
     ),
-    Kind("Pajek's .net", _BY_NETWORKX.format("read_pajek"), _is_pajek),
-    Kind("GML", _BY_NETWORKX.format("read_gml"), _is_gml),
-    Kind("Graphviz's DOT", _AS_EDGES, _is_dot),
+    Kind(
+        "Pajek's .net",
+        _BY_NETWORKX.format("read_pajek"),
+        _has(r"(?i)\A\*(vertices|network)\b", r"(?i)\A(.*\n){0,4}\*vertices\s+\d"),
+    ),
+    Kind("GML", _BY_NETWORKX.format("read_gml"), _has(r'\A\s*(Creator\s+".*"\s+)?graph\s*\[', r"\bnode\s*\[")),
+    Kind("Graphviz's DOT", _AS_EDGES, _has(r"\A\s*(strict\s+)?(di)?graph\b[^{\n]*\{", r"\S[ \t]*-[->][ \t]*\S")),
     Kind("METIS adjacency lists", _AS_EDGES, _is_metis, _TABLES),
     Kind(
         "a matrix in Matrix Market format",
         f'write it as a sparse matrix for --cooccurrence or --edges: python -c "{_MATRIX_OUT}"',
-        lambda head: head.lines[0].startswith("%%MatrixMarket"),
+        _has(r"\A%%MatrixMarket"),
     ),
     Kind(
         "LibSVM's rows of a label and feature:value",
         "write row and feature as a table of two columns",
         lambda head: len(head.lines) > 1 and _each(r"[-+]?[\d.]+(\s+(qid:)?\d+:[-+\d.eE]+)+\s*(#.*)?", 0.95)(head),
     ),
-    Kind("ARFF", "cut its header off and give what stands below @data", _is_arff),
-    Kind("an SQL dump", "write the table with the database's own export, as CSV", _is_sql),
+    Kind(
+        "ARFF", "cut its header off and give what stands below @data", _has(r"(?i)^@relation\b", r"(?i)^@attribute\b")
+    ),
+    Kind(
+        "an SQL dump",
+        "write the table with the database's own export, as CSV",
+        lambda head: _SQL(head) and head.share(lambda line: line.rstrip()[-1] in ";,()-/*") >= 0.5,
+    ),
     Kind("CoNLL-U, a token a line", _sentences_of(2), _is_conll_u, ("text",)),
     Kind("CoNLL columns, a token a line", _sentences_of(1), _is_conll, ("text",)),
-    Kind("a table with a header", _OF_TEXT, _has_header, ("text",), _header),
+    Kind("a table with a header", _OF_TEXT, _header, ("text",), _header),
     Kind("a table without a header", _numbered, _is_table_of_text, ("text",)),
-    Kind("a log, a row for each thing", "give it to --ratings, or --pairs", _has_header, ("baskets",)),
+    Kind("a log, a row for each thing", "give it to --ratings, or --pairs", _header, ("baskets",)),
 ]
 
 
@@ -411,4 +382,5 @@ def beginnings(files):
         remote += scheme_of(path) is not None
         if (remote > 1 and not local) or (local and not os.path.isfile(path)):
             continue
-        yield "standard input" if path == STDIN else path, first_bytes(path, LOOKED_AT)
+        with begun(path) as source:
+            yield source.name, start_of(source.pieces(), LOOKED_AT)

@@ -3,7 +3,6 @@
 A name is what a text file would hold: text as it is, a number as its decimals, a whole one without them.
 """
 
-import datetime
 import os
 from dataclasses import replace
 
@@ -11,11 +10,11 @@ import numpy as np
 
 from ...ground.errors import ConfigError, InputError, W2vnegError, require
 from ...ground.files.memory import memory_size
-from .cells import Batch, NameColumn, as_names, as_numbers, as_texts, rows_at_once
-from .columns import Head, find_columns
+from .columns import Batch, Head, find_columns
 from .layout import mostly_numbers
 
 _SAMPLE = 100  # cells that tell what a column holds
+_ROWS, _TEXTS = 1 << 19, 1 << 12  # of a table that are held at a time, of which texts take more room
 
 
 class InMemoryTable:
@@ -54,8 +53,9 @@ class InMemoryTable:
 
     @classmethod
     def of(cls, data):
-        """Make one of a pandas or polars DataFrame or Series, a pyarrow table, a sparse matrix, an array, a graph of
-        networkx, or a list of rows; None for what is none of these. ConfigError if rows are of several lengths.
+        """Make one of a data frame, Series, pyarrow table, sparse matrix, array, networkx graph, list of rows, or None
+
+        ConfigError if rows are of several lengths, or are not there yet
         """
         if isinstance(data, cls):
             return data
@@ -100,15 +100,10 @@ class InMemoryTable:
             return cls(name, [array])
         if array.ndim != 2:
             raise ConfigError(f"{name}: a table is an array of two dimensions, a pair a row, not of {array.ndim}")
-        columns = list(np.asarray(array).T)
-        if array.dtype.kind == "f":  # ids beside weights: the array made them decimals, the user did not
-            with np.errstate(invalid="ignore"):
-                whole = [column.astype(np.int64) for column in columns]
-            columns = [one if (one == column).all() else column for one, column in zip(whole, columns, strict=True)]
-        return cls(name, columns)
+        return cls(name, list(np.asarray(array).T))
 
-    def batches(self, columns, times):
-        """Yield a `Batch` after the other; columns : list of layout.Column; times : cells.Times"""
+    def batches(self, columns):
+        """Yield a `Batch` of cells after the other; columns : list of layout.Column"""
         cells = [[str(cell) for cell in column[:_SAMPLE] if str(cell).strip()] for column in self.columns]
         numeric = [
             mostly_numbers(some) if column.dtype.kind in "OUST" else column.dtype.kind in "iuf"
@@ -117,18 +112,15 @@ class InMemoryTable:
         if self.matrix is not None:  # its columns are known, and its third is the weight
             columns = [replace(c, requested=c.requested or c.default) if c.default in (1, 2, 3) else c for c in columns]
         found, labels = find_columns(self.name, columns, Head(self.head, self.named, numeric, cells))
-        n_rows = rows_at_once(columns)
+        n_rows = _rows_at_once(columns)
         for start in range(0, len(self), n_rows):
 
             def where(row, start=start):
                 return f"{self.name}: row {start + row} (from 0 on)"
 
-            read = {}
-            for column in columns:
-                place = found[column.key]
-                cells = None if place is None else self.columns[place][start : start + n_rows]
-                read[column.key] = read_cells(cells, column, labels, where, times)
-            yield Batch(where, min(n_rows, len(self) - start), read, labels)
+            some = slice(start, start + n_rows)
+            cells = {key: self.columns[at][some] for key, at in found.items()}
+            yield Batch(where, min(n_rows, len(self) - start), cells, labels)
 
 
 def is_graph(data):
@@ -161,50 +153,18 @@ def _cells(series):
     return series.to_numpy()
 
 
-def read_cells(cells, column, labels, where, times):
-    """Return an array of any cells, or None, as a column is to be read: a NameColumn, numbers, times or texts."""
-    if cells is None:
-        return None
-    if column.kind == "time" and cells.dtype.kind == "O" and len(cells) and isinstance(cells[0], datetime.date):
-        import pandas as pd
-
-        cells = pd.to_datetime(pd.Series(cells), utc=True).dt.tz_localize(None).to_numpy()
-    read = {"name": _names, "time": times.read, "text": as_texts}.get(column.kind, as_numbers)
-    return read(cells, column, labels[column.key], where)
+def _rows_at_once(columns):
+    return _TEXTS if columns[0].kind == "text" else _ROWS
 
 
-def _names(cells, column, label, where):
-    import pandas as pd
-
-    codes, different = pd.factorize(cells)
-    texts = pd.Series(different).astype(str).tolist() if different.dtype.kind == "M" else different.tolist()
-    for code, cell in enumerate(texts):  # ids that are decimals only as one beside them is missing, as 1.0, are whole
-        whole = isinstance(cell, float) and cell.is_integer() and abs(cell) < 2**53
-        texts[code] = str(int(cell) if whole else cell)
-    texts.append("")  # code -1, of a missing cell, takes it
-
-    def place(code):
-        return where(int(np.argmax(codes == (code if code < len(texts) - 1 else -1))))
-
-    for code, text in enumerate(texts):
-        if "\0" in text or text.encode(errors="ignore").decode() != text:
-            raise InputError(f"{place(code)}: the name {text!r:.60} in {label} holds NUL or a lone surrogate")
-    used = texts if (codes < 0).any() else texts[:-1]
-    names = as_names(np.array(used, object), column, label, place)
-    return NameColumn(names.codes[codes], names.names)
-
-
-def read_parquet(source, pieces, columns, times):
-    """Yield a `Batch` after the other of a Parquet file; InputError as for text; MissingExtraError without pyarrow.
-
-    pieces : iterable of bytes, its content; read only where it is a packed file, or no file (a pipe)
-    """
+def read_parquet(source, columns):
+    """Yield an opened Parquet file as one `Batch` of cells after the other; all is read at once if packed or piped."""
     require("pyarrow", "parquet", f"reading {source.name}, which is a Parquet file,")
     import pyarrow as pa
     import pyarrow.parquet
 
     whole = source.stamp and _is_parquet(source.path)
-    place = source.path if whole else pa.BufferReader(_joined(source.name, pieces))
+    place = source.path if whole else pa.BufferReader(_joined(source.name, source.pieces()))
     try:
         with pa.parquet.ParquetFile(place) as file:
             names, kinds = file.schema_arrow.names, pa.types
@@ -213,21 +173,16 @@ def read_parquet(source, pieces, columns, times):
                 for kind in file.schema_arrow.types
             ]
             found, labels = find_columns(source.name, columns, Head(names, True, numeric, _sample(file, len(names))))
-            wanted = {key: names[at] for key, at in found.items() if at is not None}
+            wanted = {key: names[at] for key, at in found.items()}
             first_row = 1
-            for batch in file.iter_batches(rows_at_once(columns), columns=list(dict.fromkeys(wanted.values()))):
+            for batch in file.iter_batches(_rows_at_once(columns), columns=list(dict.fromkeys(wanted.values()))):
                 if batch.num_rows:
 
                     def where(row, first=first_row):
                         return f"{source.name}: row {first + row}"
 
-                    read = {
-                        column.key: _of_arrow(batch.column(wanted[column.key]), column, labels, where, times)
-                        if column.key in wanted
-                        else None
-                        for column in columns
-                    }
-                    yield Batch(where, batch.num_rows, read, labels)
+                    cells = {c.key: _of_arrow(batch.column(wanted[c.key]), c.kind) for c in columns if c.key in wanted}
+                    yield Batch(where, batch.num_rows, cells, labels)
                 first_row += batch.num_rows
     except W2vnegError:
         raise
@@ -270,33 +225,18 @@ def _is_parquet(path):
         return head == file.read(4) == b"PAR1"
 
 
-def _of_arrow(cells, column, labels, where, times):
-    import pyarrow as pa
-
-    label = labels[column.key]
-    if column.kind == "name":
-        return _names_of_arrow(cells, column, label, where)
-    if column.kind == "text":
-        return as_texts(cells.to_pylist(), column, label, where)
-    if pa.types.is_decimal(cells.type):
-        cells = cells.cast(pa.float64())
-    read = times.read if column.kind == "time" else as_numbers
-    return read(cells.to_numpy(zero_copy_only=False), column, label, where)
-
-
-def _names_of_arrow(cells, column, label, where):
-    """Return a NameColumn of any Arrow array, each name as Arrow writes it."""
+def _of_arrow(cells, kind):
+    """Return an Arrow array as one of NumPy's, or of names, each as Arrow writes it, of pandas'."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if pa.types.is_dictionary(cells.type):
-        cells = cells.dictionary_decode()
-    texts = cells.cast(pa.string())
+    if kind == "text":
+        return cells.to_pylist()
+    if kind != "name":
+        cells = cells.cast(pa.float64()) if pa.types.is_decimal(cells.type) else cells
+        return cells.to_numpy(zero_copy_only=False)
+    texts = (cells.dictionary_decode() if pa.types.is_dictionary(cells.type) else cells).cast(pa.string())
     if pa.types.is_floating(cells.type):  # ids beside a missing one; 1.0 is called 1, as in a data frame
         texts = pc.replace_substring_regex(texts, r"\.0$", "")
         texts = pc.if_else(pc.fill_null(pc.is_nan(cells), False), pa.scalar(None, pa.string()), texts)
-    cells = pc.fill_null(texts, "").dictionary_encode()
-    codes = cells.indices.to_numpy()
-    different = np.asarray(cells.dictionary.to_pylist(), object)
-    names = as_names(different, column, label, lambda code: where(int(np.argmax(codes == code))))
-    return NameColumn(names.codes[codes], names.names)
+    return texts.dictionary_encode().to_pandas()

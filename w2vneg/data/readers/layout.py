@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from itertools import islice
 
 from ...ground.errors import ConfigError, InputError
-from .cells import is_number
 from .column_names import columns_meant, meant_by, sound_like_columns, twins, without_kind
 from .columns import Head, find_columns
 
@@ -58,6 +57,7 @@ class Layout:
     n_fields: int
     places: dict
     labels: dict
+    numeric: list
 
 
 def delimiter_of(text):
@@ -101,9 +101,7 @@ def find_layout(name, sample, columns, delimiter=None, header=None, quoting=True
             f"{where}: only one column found with the delimiter {named(chosen)}, in {_shown(sample)}; "
             f"give the right --delimiter{instead}"
         )
-    has_header = header
-    if header is None:
-        has_header = _has_header(rows, names) or (of_text and sound_like_columns(head))
+    has_header = header or (header is None and (_has_header(rows, names) or (of_text and sound_like_columns(head))))
     if names and header is False:
         raise ConfigError(f"column {names[0]!r}: without a header, columns go by their numbers, from 1 on")
     if has_header and len(rows) > 1 and {len(row) for row in rows[1:]} == {len(head) + 1} and columns_meant(head):
@@ -115,7 +113,7 @@ def find_layout(name, sample, columns, delimiter=None, header=None, quoting=True
     if not delimiter:
         labels.said = (f"parted by {named(chosen)}", *labels.said)
     single = STAND_IN if chosen == "::" else chosen
-    return Layout(single, quoting and chosen != "::", has_header, len(head), places, labels)
+    return Layout(single, quoting and chosen != "::", has_header, len(head), places, labels, numeric)
 
 
 def _cells_below(rows, n_columns):
@@ -125,10 +123,8 @@ def _cells_below(rows, n_columns):
 
 
 def without_foreword(sample, delimiter=None):
-    """Return a text with blank lines for what stands before the rows (comments, totals, titles), and how many they
-    were.
-
-    A comment that names the columns of the rows below becomes their header.
+    """Return a text with blank lines for what stands before the rows, and how many they were. A comment that names the
+    columns of the rows becomes their header.
     """
     lines = sample.split("\n")
     first = next((i for i, line in enumerate(lines) if line.strip() and not _is_comment(line)), None)
@@ -139,19 +135,18 @@ def without_foreword(sample, delimiter=None):
     sign = delimiter or next(iter(_candidates(rest)), None)
     if sign is None:
         return sample, 0
-    titles = []
-    if not comments:
-        rows = [(i, len(rows_of(line, sign)[0])) for i, line in enumerate(lines[: first + 20]) if line.strip()]
-        most = next((at for at, (_, size) in enumerate(rows) if size > 1), 0)
-        titles = [i for i, _ in rows[:most]]
-    else:
+    if comments:
         header = lines[comments[-1]].lstrip("#% ")
         names = rows_of(header, sign)[0]
         if len(names) == len(rows_of(rest, sign)[0]) and len(columns_meant(names)) > 1:
             lines[comments.pop()] = header
-    for i in comments + titles:
+    else:  # titles, which that sign does not part
+        rows = [i for i, line in enumerate(lines[: first + 20]) if line.strip()]
+        most = next((at for at, i in enumerate(rows) if len(rows_of(lines[i], sign)[0]) > 1), 0)
+        comments = rows[:most]
+    for i in comments:
         lines[i] = ""
-    return "\n".join(lines), len(comments) + len(titles)
+    return "\n".join(lines), len(comments)
 
 
 def _is_comment(line):
@@ -206,21 +201,18 @@ def _shown(sample):
     return repr(sample.strip().split("\n")[0][:60])
 
 
-def columns_by_name(head):
-    """Return which columns are meant, by their names alone: dict of "item", "target", "weight" and "rating" -> str, of
-    those that are clear, and "rectangular", whether item and target are users and items; head : list of str
-    """
-    found = {meaning: head[places[0]] for meaning, places in columns_meant(head).items() if len(places) == 1}
-    rectangular = "user" in found and "item" in found
-    if rectangular:
-        found["item"], found["target"] = found.pop("user"), found["item"]
-    named = {key: found[key] for key in ("item", "target", "weight", "rating") if key in found}
-    return named | {"rectangular": rectangular}
-
-
 def mostly_numbers(cells):
     """Return whether at least half of these cells are numbers, or are meant to be."""
     return bool(cells) and 2 * sum(map(_is_amount, cells)) >= len(cells)
+
+
+def is_number(cell):
+    """Tell whether Python reads a cell as a number; how pandas reads 1e999 depends on its version."""
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
 
 
 def _has_header(rows, names):

@@ -1,36 +1,35 @@
-"""Text in blocks of whole rows, and mistakes with their line: delimited text, and rows that name their own cells.
+"""Delimited text in blocks of whole rows, and mistakes with their line.
 
-`kernels.text.rows` cuts blocks of delimited text, of which pandas' C parser takes the columns that are asked for. Rows
-that name their cells are JSON lines, and edges as networkx writes them. Nothing that a file says is run.
+`kernels.text.rows` cuts blocks, of which pandas' C parser takes the columns that are asked for.
 """
 
-import ast
 import csv
 import io
-import json
 import re
-from collections.abc import Callable
-from dataclasses import replace
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from ...ground.errors import InputError
 from ...kernels.text.rows import scan_rows
-from .cells import Batch, as_names, as_numbers, as_texts
-from .columns import Head, find_columns
-from .frames import read_cells
-from .layout import STAND_IN, mostly_numbers, named
+from .columns import Batch
+from .foreign import form_of_records, refuse
+from .layout import STAND_IN, find_layout, named, without_foreword
+from .records import read_records
+from .text import read_text
 
 _BLOCK = 1 << 23  # bytes of text parsed at a time
 _LONGEST_ROW = 1 << 26
+_SAMPLE = 1 << 16  # bytes that settle the layout
 _ALL = np.iinfo(np.int64).max
-_SAMPLE = 100  # rows that name their cells, by which it is told which columns there are, and what they hold
-_NUMPY = re.compile(r"\bnp\.\w+\(([^()'\"]*)\)")  # a number as NumPy 2 shows it
-_NONE = ValueError, SyntaxError, TypeError, RecursionError, MemoryError  # what parsing raises
+_COMMENT = re.compile(rb"(?m)^[#%].*")
+_ROW = re.compile(rb"^[ \t]*[^\s#%]", re.MULTILINE)
+_LIKE_ROW = re.compile(rb"^[#%][^\s#%][^\t ,;|\n]*[\t ,;|]", re.MULTILINE)
 
 
-def whole_lines(name, pieces):
+def _whole_lines(name, pieces):
     """Yield about `_BLOCK` bytes of whole lines at a time, with line feeds alone as their ends, also of the last."""
     held, size = [], 0
     for piece in pieces:
@@ -54,15 +53,73 @@ def _line_feeds(text):
     return text.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in text else text
 
 
-def whole_rows(name, blocks, layout, bad=None):
-    """Yield a `_Block` after the other; rows of another number of fields are refused, or counted in `bad` (Counter)."""
-    lines_before = 0
-    rest = b""  # of a row with line feeds between quotes
+def read_rows(source, tables):
+    """Yield the text of an opened file as one `Batch` of cells after the other, read as `Tables` have it."""
+    name, columns, delimiter, tally = source.name, tables.columns, tables.delimiter, tables.tally
+    kind = {"source": "edges", "user": "ratings", "text": "column"}.get(columns[0].key, "pairs")
+    form = form_of_records(source.first(), kind) if delimiter is None else None
+    if form is None and delimiter is None:
+        refuse(name, source.first(), kind)
+    blocks = _whole_lines(name, read_text(source, encoding=tables.encoding))
+    blocks = blocks if form or kind == "column" else _without_foreword(blocks, delimiter, tally)
+    blocks = _without_comments(name, blocks, tally) if tables.comments else blocks
+    bad = tally if tables.skips else None
+    if form is not None:
+        yield from read_records(name, blocks, form, columns, bad)
+        return
+    first = next(blocks, b"")
+    if not first.strip():
+        raise InputError(f"{name}: the file holds no row, only blank lines; name a file with rows")
+    sample = first[: _end_of_sample(first)].decode()
+    layout = find_layout(name, sample, columns, delimiter, tables.header, tables.quoting != "none")
+    for block in _whole_rows(name, chain([first], blocks), layout, bad):
+        if tables.quoting == "auto":
+            block.check_quotes(kind == "column")
+        yield Batch(block.where, block.n_rows, block.cells(columns), layout.labels)
+
+
+def _without_foreword(blocks, delimiter, tally):
+    first = next(blocks, b"")
+    if not first.startswith(b"%%MatrixMarket"):
+        cut = _end_of_sample(first)
+        text, n_lines = without_foreword(first[:cut].decode(), delimiter)
+        tally["comments"] += n_lines
+        first = text.encode() + first[cut:]
+    yield first
+    yield from blocks
+
+
+def _end_of_sample(text):
+    """Return where the line ends with which a layout has been seen (int)."""
+    return text.find(b"\n", min(_SAMPLE, len(text)) - 1) + 1
+
+
+def _without_comments(name, blocks, tally):
+    """Yield blocks of whole lines with blank ones in place of comments, each with a row in it but for the last."""
+    held = b""
+    for text in blocks:
+        if b"#" in text or b"%" in text:
+            if text.startswith(b"%%MatrixMarket"):
+                raise InputError(
+                    f"{name}: a matrix in Matrix Market format, whose first row is no edge; read it with "
+                    "scipy.io.mmread and write it with scipy.sparse.save_npz"
+                )
+            row = _ROW.search(text)
+            tally["like rows"] += 0 if row is None else len(_LIKE_ROW.findall(text, row.start()))
+            text, n_comments = _COMMENT.subn(b"", text)
+            tally["comments"] += n_comments
+        held += text
+        if held.strip():
+            yield held
+            held = b""
+    yield held
+
+
+def _whole_rows(name, blocks, layout, bad):
+    lines_before, rest = 0, b""  # of a row with line feeds between quotes
     skip_header = layout.header
     for text in blocks:
-        if layout.delimiter == STAND_IN:
-            text = text.replace(b"::", STAND_IN.encode())
-        text = rest + text
+        text = rest + (text.replace(b"::", STAND_IN.encode()) if layout.delimiter == STAND_IN else text)
         if skip_header:
             end = _scanned(text, layout, 0, 1)[1]
             lines_before += text.count(b"\n", 0, end)
@@ -70,7 +127,7 @@ def whole_rows(name, blocks, layout, bad=None):
         rows, end, lines, found = _scanned(text, layout, layout.n_fields)
         if found and bad is not None:
             text, n_bad = _without_odd_rows(text, layout)
-            bad["another number of fields"] += n_bad
+            bad["bad rows: another number of fields"] += n_bad
             rows, end, lines, found = _scanned(text, layout, layout.n_fields)
         if found:
             raise InputError(
@@ -112,10 +169,8 @@ def _without_odd_rows(text, layout):
 
 
 def _line(text, number):
-    start = 0
-    for _ in range(number):
-        start = text.index(b"\n", start) + 1
-    return text[start : start + 240].split(b"\n")[0].decode(errors="replace")[:60].replace(STAND_IN, "::")
+    line = text.split(b"\n", number + 1)[number]
+    return line[:240].decode(errors="replace")[:60].replace(STAND_IN, "::")
 
 
 class _Block(NamedTuple):
@@ -131,9 +186,7 @@ class _Block(NamedTuple):
         return f"{self.name}:{self.lines_before + _scanned(self.text, self.layout, 0, row)[2] + 1}"
 
     def check_quotes(self, of_text):
-        """Raise InputError if a quoted cell over several lines holds the delimiter, and one of its lines looks like a
-        row: a quote was a sign. Of texts one that goes on behind its closing quote is refused.
-        """
+        """Raise InputError if a quoted cell seems to hold rows; of texts, if one goes on behind its closing quote."""
         if not self.layout.quoting or b'"' not in self.text:
             return
         if sum(map(bool, map(bytes.strip, self.text.split(b"\n")))) == self.n_rows:
@@ -163,28 +216,23 @@ class _Block(NamedTuple):
             "none if quotes are signs here, or --quoting csv if the cell is one"
         )
 
-    def read(self, columns, times):
-        places, labels = self.layout.places, self.layout.labels
-        present = [column for column in columns if places[column.key] is not None]
-        numeric = [
-            c for c in present if c.kind in ("number", "weight") or (c.kind == "time" and times.form == "number")
-        ]
+    def cells(self, columns):
+        """Return the cells of each column: dict, key -> ndarray of str objects or, where all are numbers, float64."""
+        places, numeric = self.layout.places, set()
+        for column in columns:
+            place = places.get(column.key)
+            dates = column.kind == "time" and not self.layout.numeric[place or 0]
+            if column.kind in ("number", "weight", "time") and not dates:
+                numeric.add(place)
         try:
-            frame = self._parse(present, numeric)
+            frame = self._parse(places.values(), numeric)
         except ValueError:  # a number that is none; or one that only looks odd, as with blanks around it
-            frame = self._parse(present, [])
-        found = dict.fromkeys((column.key for column in columns), None)
-        for column in present:
-            cells = frame[places[column.key]].to_numpy()
-            read = {"name": as_names, "time": times.read, "text": as_texts}.get(column.kind, as_numbers)
-            found[column.key] = read(cells, column, labels[column.key], self.where)
-        return Batch(self.where, self.n_rows, found, labels)
+            frame = self._parse(places.values(), ())
+        return {key: frame[at].to_numpy() for key, at in places.items()}
 
-    def _parse(self, columns, numeric):
+    def _parse(self, places, numeric):
         """Return the columns as a DataFrame by their places; those not `numeric` as str objects, not as categories."""
-        import pandas as pd
-
-        kinds = {self.layout.places[column.key]: np.float64 if column in numeric else object for column in columns}
+        kinds = {place: np.float64 if place in numeric else object for place in places}
         how = {"header": None, "na_filter": False, "index_col": False, "low_memory": False, "engine": "c"}
         frame = pd.read_csv(
             io.BytesIO(self.text),
@@ -201,133 +249,3 @@ class _Block(NamedTuple):
                 "its quotes cannot be understood"
             )
         return frame
-
-
-class Form(NamedTuple):
-    """name : str, of a row; parse : callable, a line to dict of str -> cell, ValueError for another
-    ends : tuple of str, columns that are there whatever the others are called
-    """
-
-    name: str
-    parse: Callable
-    ends: tuple = ()
-
-
-def read_records(name, blocks, form, columns, times, bad=None):
-    """Yield blocks of whole lines, in which blank ones do not count, as one `Batch` after the other.
-
-    bad : Counter, in which lines that are no such rows are counted; the first is refused if None
-    InputError, with its line, for a row that is none, or has nothing or something nested where a cell is needed
-    """
-    columns = [replace(c, requested=c.requested or c.key) if c.key in form.ends else c for c in columns]
-    found, n_lines = None, 0
-    for block in blocks:
-        rows, numbers = [], []
-        for number, line in enumerate(block.decode().split("\n"), n_lines + 1):
-            row = _parsed(line, form, f"{name}:{number}", bad) if line.strip() else None
-            if row is not None:
-                rows.append(row)
-                numbers.append(number)
-        n_lines += block.count(b"\n")
-        if not rows:
-            continue
-
-        def where(row, numbers=numbers):
-            return f"{name}:{numbers[row]}"
-
-        if found is None:
-            keys, found, labels = _columns_of(where(0), rows[:_SAMPLE], form, columns)
-        read = {}
-        for column in columns:
-            place = found[column.key]
-            cells = None if place is None else _cells(rows, keys[place], column, where)
-            read[column.key] = read_cells(cells, column, labels, where, times)
-        yield Batch(where, len(rows), read, labels)
-
-
-def _parsed(line, form, where, bad):
-    try:
-        return form.parse(line)
-    except _NONE:
-        if bad is not None:
-            bad[f"no {form.name}"] += 1
-            return None
-        raise InputError(
-            f"{where}: no {form.name}, in {line[:60]!r}; mend it, or leave such rows out with --bad-rows skip"
-        ) from None
-
-
-def _columns_of(where, rows, form, columns):
-    keys = list(dict.fromkeys(key for row in rows for key in row))
-    cells = [[text for row in rows if (text := _text(row.get(key))) and text.strip()] for key in keys]
-    head = Head(keys, True, [mostly_numbers(own) for own in cells], cells, ordered=False)
-    found, labels = find_columns(where, columns, head)
-    idle = [key for place, key in enumerate(keys) if place not in found.values()]
-    if form.ends and idle:
-        labels.said += (f"not used: {', '.join(map(repr, idle))[:200]}",)
-    return keys, found, labels
-
-
-def _cells(rows, key, column, where):
-    """Return the cells of a column as text, ndarray of str objects; "" where one is missing and may be."""
-    cells = np.empty(len(rows), object)
-    for number, row in enumerate(rows):
-        value = row.get(key)
-        if column.kind == "text" and isinstance(value, _NotFinite):
-            value = None
-        text = "" if value is None else _text(value)
-        if text is None and not column.lenient:
-            raise InputError(
-                f"{where(number)}: {key!r} ({column.option}) holds {str(value)[:40]}, which is nested; write what is "
-                "needed of it as a key of its own, with text or a number"
-            )
-        if value is None and not (column.lenient or column.may_be_empty):
-            instead = f", count each row as 1 with {column.option} none" if column.kind == "weight" else ""
-            raise InputError(
-                f"{where(number)}: there is no {key!r} ({column.option}); every row needs one{instead}, or leave such "
-                "rows out with --bad-rows skip"
-            )
-        cells[number] = text or ""
-    return cells
-
-
-def _text(value):
-    if isinstance(value, bool):
-        return str(value).lower()
-    return str(value) if isinstance(value, str | int | float) else None
-
-
-class _NotFinite(str):
-    """NaN or Infinity, which JSON has not."""
-
-
-def _json_object(line):
-    found = json.loads(line, parse_int=str, parse_float=str, parse_constant=_NotFinite)  # numbers as they are written
-    if not isinstance(found, dict):
-        raise ValueError
-    return found
-
-
-def _networkx_edge(line):
-    ends, brace, rest = line.partition("{")
-    attributes = ast.literal_eval(_NUMPY.sub(r"\1", brace + rest.strip()))
-    ends = ends.strip()
-    nodes = ends[:-1].split(ends[-1]) if ends.endswith((",", ";", "|")) else ends.split()
-    source, target = map(str.strip, nodes)
-    edge = {"source": source, "target": target}
-    return edge | {str(key): value for key, value in dict(attributes).items() if key not in edge}
-
-
-JSON = Form("JSON object", _json_object)
-NETWORKX = Form("edge of networkx's", _networkx_edge, ("source", "target"))
-
-
-def fits(line, form):
-    """Return whether a line is a row of this form; one of 100,000 characters or more is none."""
-    if len(line) > 100_000:
-        return False
-    try:
-        form.parse(line)
-    except _NONE:
-        return False
-    return True

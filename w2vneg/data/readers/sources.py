@@ -13,7 +13,7 @@ import re
 import stat
 import sys
 import zlib
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from itertools import chain
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
@@ -25,7 +25,7 @@ from .frames import InMemoryTable
 STDIN = "-"
 PIECE = 1 << 20  # bytes read, or unpacked, at a time
 _PACKED_PIECE = 1 << 16
-_ZSTD_PIECE = 1 << 13  # zstandard's objects cannot be told how much to unpack at once
+_ZSTD_PIECE = 1 << 13
 
 _MAGIC = {  # codec -> what its files begin with
     "gzip": re.compile(rb"\x1f\x8b\x08"),
@@ -168,16 +168,9 @@ def size_of(path):
 
 
 def can_be_cut(path):
-    """Tell whether a file is not packed, and can be read from any of its bytes on; a web server may not know how."""
+    """Tell whether a file is not packed, and can be read from any of its bytes on; not every web server knows how."""
     if scheme_of(path) in _WEB:
-        fs, place = _store(path)
-        try:
-            with fs.open(place, "rb", block_size=1, cache_type="none") as file:
-                file.seek(1)
-                if len(file.read(1)) != 1:
-                    return False
-        except Exception:  # whatever it is, the file as a whole may still be read
-            return False
+        return False
     with ByteStream(path) as source:
         return source.recognised()[0] is None
 
@@ -205,16 +198,16 @@ def opened(path):
 class ByteStream:
     """One opened file or standard input; a context manager.
 
-    path : str, a path, a URL or ``"-"``; seeks : bool, whether it is to be read from somewhere else than its start
+    path : str, a path, a URL or ``"-"``
     name : str, for messages; stamp : list of int or None, see `file_stamp`
     position : int, stored bytes read so far; unpacked : int, bytes handed out by `pieces` so far
     """
 
-    def __init__(self, path, seeks=False):
+    def __init__(self, path):
         self.path = path
         self.name = "standard input" if path == STDIN else path
         self.position = self.unpacked = 0
-        self._hash = hashlib.sha256()
+        self._hash, self._pieces = hashlib.sha256(), self._unpacked()
         self._errors, self.stamp = OSError, None
         self._ahead = b""  # stored bytes that the file has given already
         if path == STDIN:
@@ -225,7 +218,7 @@ class ByteStream:
             return
         if scheme_of(path):
             fs, place = _store(path)
-            streams = {"block_size": 0} if scheme_of(path) in _WEB and not seeks else {}
+            streams = {"block_size": 0} if scheme_of(path) in _WEB else {}
             self._errors = Exception  # each kind of store has its own
             with _told(path, "cannot be opened"):
                 self._file = fs.open(place, "rb", **streams)
@@ -252,9 +245,18 @@ class ByteStream:
             yield
 
     def pieces(self):
-        """Yield the content, unpacked, in bytes of about `PIECE`; InputError if it is unreadable, changes, or is
-        corrupt.
+        """Return an iterator of the content, unpacked, in bytes of about `PIECE`; InputError if it is unreadable,
+        changes, or is corrupt.
         """
+        return self._pieces
+
+    def first(self):
+        """Return the first piece of the content (bytes), which still is among the `pieces`; b"" without one."""
+        first = next(self._pieces, b"")
+        self._pieces = chain([first], self._pieces)
+        return first
+
+    def _unpacked(self):
         codec, stored = self.recognised()
         for piece in stored if codec is None else self._unpack(codec, stored):
             self.unpacked += len(piece)
@@ -286,94 +288,82 @@ class ByteStream:
             yield piece
 
     def _unpack(self, codec, stored):
-        open_member = _MEMBERS[codec]
-        step = _ZSTD_PIECE if codec == "zstd" else _PACKED_PIECE
+        open_member, errors = _MEMBERS.get(codec), _BROKEN
+        step, most = _PACKED_PIECE, (PIECE,)  # bytes to be taken and given at a time
+        if codec == "zstd":  # which cannot be told how much to give
+            zstandard = require("zstandard", "zstd", f"reading {self.name}, which is packed with zstd,")
+            open_member = zstandard.ZstdDecompressor(max_window_size=1 << 31).decompressobj
+            step, most, errors = _ZSTD_PIECE, (), (*_BROKEN, zstandard.ZstdError)
         member, done = None, 0
-        for piece in stored:
-            for start in range(0, len(piece), step):
-                data = piece[start : start + step]
-                while data:
-                    if member is None:
-                        padding = len(data) - len(data.lstrip(b"\0"))  # allowed between members
-                        data = data[padding:]
-                        done += padding
-                        if not data:
+        for data in (piece[start : start + step] for piece in stored for start in range(0, len(piece), step)):
+            while data:
+                rest = data if member else data.lstrip(b"\0")  # padding is allowed between members
+                done += len(data) - len(rest)
+                if not rest:
+                    break
+                member, data = member or open_member(), rest
+                try:
+                    while True:
+                        piece = member.decompress(data, *most)
+                        if piece:
+                            yield piece
+                        if member.eof or len(piece) < PIECE:
                             break
-                        member = open_member(self.name)
-                    yield from self._drain(member, data, codec, done)
-                    rest = member.unused_data if member.eof else b""
-                    done += len(data) - len(rest)
-                    data = rest
-                    member = None if member.eof else member
+                        data = getattr(member, "unconsumed_tail", b"")  # which zlib gives back; others keep it
+                except errors as error:
+                    raise InputError(
+                        f"{self.name}: corrupt {codec} data near byte {done:,} ({error}); fetch or copy it again"
+                    ) from error
+                data = member.unused_data if member.eof else b""
+                done += len(rest) - len(data)
+                member = None if member.eof else member
         if member is not None:
             raise InputError(
                 f"{self.name}: the {codec} data end too early, after {self.position:,} bytes: "
                 "the file is truncated; fetch or copy it again"
             )
 
-    def _drain(self, member, data, codec, done):
-        try:
-            piece = member.decompress(data, PIECE)
-            while True:
-                if piece:
-                    yield piece
-                if member.eof or member.needs_input:
-                    return
-                piece = member.decompress(b"", PIECE)
-        except (*_BROKEN, *getattr(member, "errors", ())) as error:
-            raise InputError(
-                f"{self.name}: corrupt {codec} data near byte {done:,} ({error}); fetch or copy it again"
-            ) from error
+
+_BROKEN = OSError, ValueError, lzma.LZMAError, zlib.error  # what unpacking raises
+_MEMBERS = {  # codec -> what makes an object that unpacks; zstd's is a package
+    "gzip": lambda: zlib.decompressobj(wbits=31),
+    "bzip2": bz2.BZ2Decompressor,
+    "xz": lambda: lzma.LZMADecompressor(format=lzma.FORMAT_XZ),
+}
 
 
-def first_bytes(path, size):
-    """Return the first bytes of a file, unpacked, at least `size` if it has them; standard input can be read after."""
-    data = b""
-    with ByteStream(path) as source:
+@contextmanager
+def begun(path):
+    """Open a file or table to look at its beginning; standard input ends where it pauses, and can be read after."""
+    with opened(path) as source:
         if path == STDIN:
-            stream, ahead = source._file, next(source._stored(), b"")
-            _AHEAD[stream] = source._ahead = ahead
+            _AHEAD[source._file] = source._ahead = next(source._stored(), b"")
             source._file = io.BytesIO()  # packed data may break off here
-        with suppress(InputError) if path == STDIN else nullcontext():
-            for piece in source.pieces():
-                data += piece
-                if len(data) >= size:
-                    break
+        yield source
+
+
+def start_of(pieces, size):
+    """Return the first bytes of pieces, at least `size` if they have them; who reads all tells what goes wrong."""
+    data = b""
+    with suppress(InputError):
+        for piece in pieces:
+            data += piece
+            if len(data) >= size:
+                break
     return data
 
 
-class _Member:
-    """A decompression object in the manner of bz2's and lzma's."""
+def taken(pieces, take):
+    """Yield what is made of pieces of text that are cut anywhere, holding back what is not whole yet.
 
-    needs_input, errors = True, ()
-    eof = property(lambda self: self._inner.eof)
-    unused_data = property(lambda self: self._inner.unused_data)
-
-
-class _GzipMember(_Member):
-    def __init__(self, name):
-        self._inner = zlib.decompressobj(wbits=31)
-
-    def decompress(self, data, max_length):
-        piece = self._inner.decompress(self._inner.unconsumed_tail + data, max_length)
-        self.needs_input = not self._inner.unconsumed_tail and len(piece) < max_length
-        return piece
-
-
-class _ZstdMember(_Member):
-    def __init__(self, name):
-        zstandard = require("zstandard", "zstd", f"reading {name}, which is packed with zstd,")
-        self.errors = (zstandard.ZstdError,)
-        self._inner = zstandard.ZstdDecompressor(max_window_size=1 << 31).decompressobj()
-
-    def decompress(self, data, max_length):
-        return self._inner.decompress(data)
-
-
-_BROKEN = OSError, ValueError, lzma.LZMAError, zlib.error  # what unpacking raises
-_MEMBERS = {
-    "gzip": _GzipMember,
-    "bzip2": lambda name: bz2.BZ2Decompressor(),
-    "xz": lambda name: lzma.LZMADecompressor(format=lzma.FORMAT_XZ),
-    "zstd": _ZstdMember,
-}
+    take : callable, (all that is held, whether it is the end) -> (what is made of its beginning, how long that was)
+    """
+    held = b""
+    for piece in pieces:
+        held += piece
+        made, size = take(held, False)
+        held = held[size:]
+        if made:
+            yield made
+    if held:
+        yield take(held, True)[0]

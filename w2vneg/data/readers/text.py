@@ -19,9 +19,7 @@ import numpy as np
 from ...ground.errors import ConfigError, InputError, did_you_mean
 from ...ground.files.bounded import scheme_of
 from .counting import LONGEST_TOKEN
-from .sources import PIECE, STDIN, ByteStream
-
-_BOM = b"\xef\xbb\xbf"
+from .sources import PIECE, STDIN, ByteStream, taken
 
 
 def codec_name(encoding):
@@ -44,11 +42,10 @@ def utf8_or_latin_1(path):
         return "utf-8"
     if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
         return "utf-8"
-    decoder = codecs.getincrementaldecoder("utf-8")()
     with ByteStream(path) as source:
         try:
-            for piece in chain(source.pieces(), [b""]):
-                decoder.decode(piece, final=not piece)
+            for _ in codecs.iterdecode(source.pieces(), "utf-8"):
+                pass
         except UnicodeDecodeError:
             return "iso-8859-1"
     return "utf-8"
@@ -60,13 +57,7 @@ def read_text(source, *, encoding="utf-8", lowercase=False):
     source : sources.ByteStream; encoding : str, any text codec of Python's; lowercase : bool, by Unicode's rules
     InputError, with file, line and place, at a byte that is not of this encoding, or a NUL byte (a binary file)
     """
-    text = _Text(source.name, codec_name(encoding))
-    pieces, head = iter(source.pieces()), b""
-    while len(head) < len(_BOM) and (piece := next(pieces, b"")):
-        head += piece
-    pieces = chain([head] if head else [], pieces)
-    as_it_is = text.encoding == "utf-8" and not lowercase
-    yield from text.checked(pieces) if as_it_is else text.transcoded(pieces, lowercase)
+    return _Text(source.name, codec_name(encoding)).transcoded(source.pieces(), lowercase)
 
 
 class _Text:
@@ -80,33 +71,21 @@ class _Text:
         self._decoder = codecs.getincrementaldecoder(encoding)()
         self._head = b""
 
-    def checked(self, pieces):
-        unfinished = False
-        for piece in pieces:
-            self._head = self._head or piece[:4]
-            self._refuse_nul(piece, self.place)
-            if unfinished or not piece.isascii():
-                self._decode(piece)
-                unfinished = bool(self._decoder.getstate()[0])
-            yield piece.removeprefix(_BOM) if self.place == 0 else piece
-            self.lines += int(np.count_nonzero(np.frombuffer(piece, dtype=np.uint8) == 10))
-            self.place += len(piece)
-        self._decode(b"", final=True)
-
     def transcoded(self, pieces, lowercase):
-        held = ""
-        fresh = True
-        for piece in chain(pieces, [b""]):
+        held, fresh = "", True
+        for piece in chain(filter(None, pieces), [b""]):
             self._head = self._head or piece[:4]
+            if self.encoding == "utf-8":
+                self._refuse_nul(piece, self.place)
             text = self._decode(piece, final=not piece)
             if fresh and text:
-                text = text.removeprefix("\ufeff")
-                fresh = False
+                text, fresh = text.removeprefix("\ufeff"), False
             lines = text.count("\n")
             if lowercase:
                 text, held = _whole_words(held + text) if piece else (held + text, "")
                 text = text.lower()
-            yield self._encode(text)
+            if text or piece:
+                yield self._encode(text)
             self.lines += lines
             self.place += len(piece)
 
@@ -178,17 +157,14 @@ def read_words(source, *, encoding="utf-8", lowercase=False):
     from ...kernels.text.words import SPACE, blank_others, kinds_of_characters
 
     kinds, before = kinds_of_characters(), SPACE
-    text = bytearray()
-    for piece in read_text(source, encoding=encoding, lowercase=lowercase):
-        text += piece
-        done, before = blank_others(np.frombuffer(text, np.uint8), False, before, kinds)
-        held = text[done:]
-        del text[done:]
-        yield text
-        text = held
-    if text:
-        blank_others(np.frombuffer(text, np.uint8), True, before, kinds)
-        yield text
+
+    def take(text, last):
+        nonlocal before
+        text = bytearray(text)
+        done, before = blank_others(np.frombuffer(text, np.uint8), last, before, kinds)
+        return text if last else text[:done], done
+
+    return taken(read_text(source, encoding=encoding, lowercase=lowercase), take)
 
 
 _STRIPPED = 1 << 20  # bytes that are looked at together where no line ends
@@ -257,22 +233,16 @@ class Stripped:
         self._cleaners = [clean for cleaner, clean in CLEANERS.items() if cleaner in cleaners]
 
     def pieces(self):
-        held = b""
-        for piece in self._pieces:
-            text = held + piece
-            end = text.rfind(b"\n") + 1
-            if not end and len(text) > _STRIPPED:
-                end = text.rfind(b" ") + 1 or (len(text) if len(text) > _MOST_HELD else 0)
-            held = text[end:]
-            if end:
-                yield self._clean(text[:end])
-        if held:
-            yield self._clean(held)
+        return taken(self._pieces, self._lines)
 
-    def _clean(self, text):
+    def _lines(self, text, last):
+        end = len(text) if last else text.rfind(b"\n") + 1
+        if not end and len(text) > _STRIPPED:
+            end = text.rfind(b" ") + 1 or (len(text) if len(text) > _MOST_HELD else 0)
+        text = text[:end]
         for clean in self._cleaners:
             text = clean(text)
-        return bytes(text)
+        return bytes(text), end
 
 
 _SOME = 100  # sentences that are looked at before they are read

@@ -94,10 +94,7 @@ class PairOptions(TableOptions):
 
 def tables_of(given, columns, shaping, **more):
     """Return the `readers.tables.Tables` of an `Input`; shaping : vocab.VocabOptions; more : of Tables"""
-    from ..readers.layout import delimiter_of
     from ..readers.tables import Tables
 
-    layout = {name: getattr(given, name) for name in ("header", "quoting", "bad_rows")}
-    how = {"encoding": shaping.encoding, "progress": shaping.progress}
     files = more.pop("files", list(given.files))
-    return Tables(files, columns, delimiter=delimiter_of(given.delimiter), **layout, **how, **more)
+    return Tables(files, columns, given, encoding=shaping.encoding, progress=shaping.progress, **more)

@@ -31,9 +31,7 @@ class Baskets(Source):
 
     @classmethod
     def encode(cls, given, vocab_out=None, **shaping):
-        """Read baskets as text is, into the cache; blanks part the items, or another sign. The report is an
-        `ItemsReport`.
-        """
+        """Read baskets as text is, into the cache; blanks part the items, or another sign."""
         from ..encoded import encode_corpus
         from ..readers.layout import named
 
@@ -159,24 +157,21 @@ def basket_reader(delimiter):
 def read_baskets(source, *, delimiter, encoding="utf-8", lowercase=False):
     """Yield baskets as text: the delimiter becomes a blank, a blank inside a name ``_``, blanks beside names vanish.
 
-    InputError as the text reader's; or if two names of the file become one, or one begins with a quote that it does not
-    close, for quotes are part of names.
+    InputError, too, if two names of a file become one, or one begins with a quote that it does not close
     """
     from ..readers.counting import LONGEST_TOKEN
+    from ..readers.sources import taken
     from ..readers.text import read_text
 
-    names = _Names(source.name, delimiter)
-    sign, rest = delimiter.encode(), b""
-    for piece in read_text(source, encoding=encoding, lowercase=lowercase):
-        cut = max(piece.rfind(sign), piece.rfind(b"\n")) + 1
-        if cut:
-            yield names.joined(rest + piece[:cut])
-            rest = b""
-        rest += piece[cut:]
-        if len(rest) > LONGEST_TOKEN:
-            raise InputError(f"{source.name}: no {delimiter!r} and no end of line for {len(rest):,} bytes: no baskets")
-    if rest:
-        yield names.joined(rest + sign)
+    names, sign = _Names(source.name, delimiter), delimiter.encode()
+
+    def take(text, last):
+        end = max(text.rfind(sign), text.rfind(b"\n")) + 1
+        if len(text) - end > LONGEST_TOKEN:
+            raise InputError(f"{source.name}: no {delimiter!r} and no end of line for {len(text):,} bytes: no baskets")
+        return names.joined(text + sign if last else text[:end]), end
+
+    return taken(read_text(source, encoding=encoding, lowercase=lowercase), take)
 
 
 class _Names:
@@ -205,21 +200,17 @@ class _Names:
                 "quotes do not keep a delimiter inside a name: set items apart by another sign, or take the quote out"
             )
         self._lines += text.count(b"\n")
-        if b"\0" in text or b"_" in text:
-            for name in set(text.replace(b"\n", b" ").split(b" ")):
-                if b"\0" in name or b"_" in name:
-                    self._remember(name)
+        names = set(text.replace(b"\n", b" ").split(b" ")) if b"\0" in text or b"_" in text else ()
+        for name in names:
+            word = name.replace(b"\0", b"_")
+            first = self._forms.setdefault(word, name) if b"_" in word else name
+            if first != name:
+                one, other = (form.replace(b"\0", b" ").decode() for form in sorted((first, name)))
+                raise InputError(
+                    f"{self._file}: the names {one!r} and {other!r} would both become {word.decode()!r}, as white "
+                    "space inside a name becomes '_'; rename one of them"
+                )
         return text.replace(b"\0", b"_")
-
-    def _remember(self, name):
-        word = name.replace(b"\0", b"_")
-        first = self._forms.setdefault(word, name)
-        if first != name:
-            one, other = (form.replace(b"\0", b" ").decode() for form in sorted((first, name)))
-            raise InputError(
-                f"{self._file}: the names {one!r} and {other!r} would both become {word.decode()!r}, as white space "
-                "inside a name becomes '_'; rename one of them"
-            )
 
 
 @TRAVERSALS.register("baskets")

@@ -3,7 +3,7 @@
 import dataclasses
 import os
 from collections import Counter
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 
 from ...ground.errors import ConfigError, InputError, did_you_mean
 from ...ground.files.bounded import scheme_of
@@ -176,10 +176,8 @@ class Chosen(str):
 def tokenizer_of(files, table, encoding):
     """Return the tokenizer that the beginning calls for (`Chosen`): ``whitespace`` for words set apart, or ``words``.
 
-    Text is raw where words carry punctuation, one in a hundred or more, and more often than it stands alone: in
-    tokenised text it always does, in cleaned text there is none. A full stop, which abbreviations have, counts at the
-    end of a line.
-    files : as for `find_files`, of which pipes and what lies with ranks are left out; table : TextColumn or None
+    Text is raw where words carry punctuation, one in a hundred or more, and more often than it stands alone. A full
+    stop, which abbreviations have, counts at the end of a line.
     """
     text, where = _beginning(files, table, encoding)
     tokens = Counter(text.split())
@@ -204,7 +202,8 @@ def tokenizer_of(files, table, encoding):
 
 def _beginning(files, table, encoding):
     """Return the beginning of a text (str), and why there is none, in words."""
-    from ..readers.sources import STDIN, find_files, first_bytes
+    from ..phrases import Tally
+    from ..readers.sources import STDIN, begun, find_files, start_of
     from ..readers.text import codec_name
 
     encoding, text = codec_name(encoding), ""
@@ -214,28 +213,12 @@ def _beginning(files, table, encoding):
     chosen = again[:: -(-len(again) // _MOST_FILES) or 1]
     for file in chosen:
         size = _LOOKED_AT // len(chosen)
-        with suppress(InputError):  # whoever reads all of it will tell
+        with suppress(InputError), begun(file) as source:  # whoever reads all of it will tell
             if table is None:
-                text += first_bytes(file, size).decode(encoding, errors="replace")[:size] + "\n"
+                text += start_of(source.pieces(), size).decode(encoding, errors="replace")[:size] + "\n"
             else:
-                text += _cells(file, table, encoding, size) + "\n"
+                text += start_of(table.pieces(source, encoding, Tally()), size).decode() + "\n"
     return text, "" if again else "what can be read only once is not looked at"
-
-
-def _cells(file, table, encoding, size):
-    from ..phrases import Tally
-    from ..readers.sources import STDIN, first_bytes, opened
-    from ..readers.tables import Begun
-
-    text = b""
-    with suppress(InputError):
-        begun = nullcontext(Begun("standard input", first_bytes(file, size), ())) if file == STDIN else opened(file)
-        with begun as source:
-            for piece in table.pieces(source, encoding, Tally()):
-                text += piece
-                if len(text) >= size:
-                    break
-    return text.decode()
 
 
 def about_words(words):

@@ -34,9 +34,8 @@ class Edges(Source):
         import numpy as np
 
         from ..encoded.corpus import ItemsReport
-        from ..encoded.pairs import encode_edges
-        from ..readers.cells import NameColumn
-        from ..readers.columns import hint_of_weights
+from ..encoded.pairs import encode_edges
+        from ..readers.columns import NameColumn, hint_of_weights
         from ..readers.frames import InMemoryTable
         from ..readers.layout import Column
         from ..readers.sources import find_files

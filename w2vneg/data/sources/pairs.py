@@ -1,7 +1,6 @@
 """Tables of pairs: item, target and perhaps a weight; each row is visited with its columns."""
 
 import time
-from contextlib import closing
 from dataclasses import replace
 
 from ...ground.errors import ConfigError, DoubtError
@@ -27,11 +26,7 @@ class Pairs(Source):
 
     @classmethod
     def encode(cls, given, **shaping):
-        """Read tables of pairs; the weights of equal pairs are summed.
-
-        Without ``given.rectangular`` items and targets are of one kind, and pairs of an item with itself are left out;
-        what is called as users and as items are is refused then, as it is not clear.
-        """
+        """Read tables of pairs; the weights of equal pairs are summed. Those of an item with itself are left out."""
         import numpy as np
 
         from ..encoded.corpus import ItemsReport
@@ -80,16 +75,6 @@ def pair_columns(given=None):
         column("target", 2, ("item", "target", "target"), "targets"),
         column("weight", 3, ("weight",), "weight"),
     ]
-
-
-def are_of_two_kinds(given, encoding="utf-8"):
-    """Return whether the columns of an Input of pairs are called as users and items are; it is begun to be read."""
-    from ..vocab import VocabOptions
-
-    tables = tables_of(given, pair_columns(given), VocabOptions(encoding=encoding))
-    with closing(iter(tables)) as batches:
-        next(batches, None)
-    return tables.labels.two_kinds
 
 
 @TRAVERSALS.register("pairs")

@@ -38,10 +38,7 @@ class Ratings(Source):
 
     @classmethod
     def encode(cls, given, **shaping):
-        """Read rows as histories or, if rectangular, as pairs of user and item, which weigh 1, or as their rows add up.
-
-        An item that a user rated twice stands once, at the latest time. Rows without a user and returns are left out.
-        """
+        """Read rows as histories or, if rectangular, as pairs of user and item. The last row of a pair counts."""
         from ..encoded.histories import encode_events
         from ..readers.column_names import meant_by
         from ..readers.layout import Column

@@ -1,0 +1,140 @@
+"""Rows that name their own cells: JSON lines, and edges as networkx writes them. Nothing that a file says is run."""
+
+import ast
+import json
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ...ground.errors import InputError
+from .columns import Batch, Head, find_columns
+from .layout import mostly_numbers
+
+_SAMPLE = 100  # rows, by which it is told which columns there are, and what they hold
+_NUMPY = re.compile(r"\bnp\.\w+\(([^()'\"]*)\)")  # a number as NumPy 2 shows it
+_UNPARSED = ValueError, SyntaxError, TypeError, RecursionError, MemoryError  # what parsing raises
+
+
+class Form(NamedTuple):
+    """name : str, of a row; parse : callable, a line to dict of str -> cell, ValueError for another
+    ends : tuple of str, columns that are there whatever the others are called
+    """
+
+    name: str
+    parse: Callable
+    ends: tuple = ()
+
+
+def read_records(name, blocks, form, columns, bad=None):
+    """Yield blocks of whole lines, blank ones left out, as one `Batch` of text after the other.
+
+    bad : Counter, in which lines that are no such rows are counted; the first is refused if None
+    """
+    columns = [replace(c, requested=c.requested or c.key) if c.key in form.ends else c for c in columns]
+    found, n_lines = None, 0
+    for block in blocks:
+        rows, numbers = [], []
+        for number, line in enumerate(block.decode().split("\n"), n_lines + 1):
+            row = _parsed(line, form, f"{name}:{number}", bad) if line.strip() else None
+            if row is not None:
+                rows.append(row)
+                numbers.append(number)
+        n_lines += block.count(b"\n")
+        if not rows:
+            continue
+
+        def where(row, numbers=numbers):
+            return f"{name}:{numbers[row]}"
+
+        if found is None:
+            keys, found, labels = _columns_of(where(0), rows[:_SAMPLE], form, columns)
+        cells = {c.key: _cells(rows, keys[found[c.key]], c, where) for c in columns if c.key in found}
+        yield Batch(where, len(rows), cells, labels)
+
+
+def _parsed(line, form, where, bad):
+    try:
+        return form.parse(line)
+    except _UNPARSED:
+        if bad is not None:
+            bad[f"bad rows: no {form.name}"] += 1
+            return None
+        raise InputError(
+            f"{where}: no {form.name}, in {line[:60]!r}; mend it, or leave such rows out with --bad-rows skip"
+        ) from None
+
+
+def _columns_of(where, rows, form, columns):
+    keys = list(dict.fromkeys(key for row in rows for key in row))
+    cells = [[text for row in rows if (text := _text(row.get(key))) and text.strip()] for key in keys]
+    head = Head(keys, True, [mostly_numbers(own) for own in cells], cells, ordered=False)
+    found, labels = find_columns(where, columns, head)
+    idle = [key for place, key in enumerate(keys) if place not in found.values()]
+    if form.ends and idle:
+        labels.said += (f"not used: {', '.join(map(repr, idle))[:200]}",)
+    return keys, found, labels
+
+
+def _cells(rows, key, column, where):
+    """Return the cells of a column as text, ndarray of str objects; "" where one is missing and may be."""
+    cells = np.empty(len(rows), object)
+    for number, row in enumerate(rows):
+        value = row.get(key)
+        if column.kind == "text" and isinstance(value, _NotFinite):
+            value = None
+        text = "" if value is None else _text(value)
+        if text is None and not column.lenient:
+            raise InputError(
+                f"{where(number)}: {key!r} ({column.option}) holds {str(value)[:40]}, which is nested; write what is "
+                "needed of it as a key of its own, with text or a number"
+            )
+        if value is None and not (column.lenient or column.may_be_empty):
+            instead = f", count each row as 1 with {column.option} none" if column.kind == "weight" else ""
+            raise InputError(
+                f"{where(number)}: there is no {key!r} ({column.option}); every row needs one{instead}, or leave such "
+                "rows out with --bad-rows skip"
+            )
+        cells[number] = text or ""
+    return cells
+
+
+def _text(value):
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value) if isinstance(value, str | int | float) else None
+
+
+class _NotFinite(str):
+    """NaN or Infinity, which JSON has not."""
+
+
+def _json_object(line):
+    found = json.loads(line, parse_int=str, parse_float=str, parse_constant=_NotFinite)  # numbers as they are written
+    if not isinstance(found, dict):
+        raise ValueError
+    return found
+
+
+def _networkx_edge(line):
+    ends, brace, rest = line.partition("{")
+    attributes = ast.literal_eval(_NUMPY.sub(r"\1", brace + rest.strip()))
+    ends = ends.strip()
+    nodes = ends[:-1].split(ends[-1]) if ends.endswith((",", ";", "|")) else ends.split()
+    source, target = map(str.strip, nodes)
+    edge = {"source": source, "target": target}
+    return edge | {str(key): value for key, value in dict(attributes).items() if key not in edge}
+
+
+JSON = Form("JSON object", _json_object)
+NETWORKX = Form("edge of networkx's", _networkx_edge, ("source", "target"))
+
+
+def fits(line, parse, kind=dict):
+    """Return whether a parser, which runs nothing, makes an object of this kind of a line; of a huge one none."""
+    try:
+        return len(line) <= 100_000 and isinstance(parse(line), kind)
+    except _UNPARSED:
+        return False
