@@ -64,7 +64,9 @@ def test_ray_is_virtual_to_the_bit(ray, planted, expected):
     trainer = Word2Vec(**SMALL, engine="ray").trainer(planted)
     ray.kill(trainer.engine.crew.ranks[1])  # whoever takes its place is handed the same share
     assert bits(trainer.train()) == expected
-    assert trainer.engine.crew is None and trainer.engine.healthy()  # what it has is there when the ranks have gone
+    assert (
+        trainer.engine.crew.ranks == [] and trainer.engine.replica.healthy()
+    )  # what it has is there when the ranks have gone
 
 
 def test_one_rank_is_this_machine_alone(planted):

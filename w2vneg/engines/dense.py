@@ -14,11 +14,11 @@ from ..kernels.dense.softmax import Groups, Manner, Workspace, batch_of, collect
 from ..kernels.schedule import linear
 from ..kernels.shard import fill_round
 from ..kernels.updates import shrink_all
-from .engine import InMemoryEngine
+from .engine import Engine
 
 
-class DenseEngine(InMemoryEngine):
-    """Runs rounds of one model under a dense loss; parameters as of `InMemoryEngine`, and l2 : L2, optional."""
+class DenseEngine(Engine):
+    """Runs rounds of one model under a dense loss; parameters as of `Engine`, and l2 : L2, optional."""
 
     def __init__(self, model, walk, loss, block, config, l2=None):
         super().__init__(model, walk, block, config.workers, 0, config.seed)

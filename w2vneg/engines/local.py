@@ -15,7 +15,7 @@ from ..kernels.linalg import Rows, width_of
 from ..kernels.merge import merge_round
 from ..kernels.schedule import linear
 from ..kernels.shard import reading, train_round
-from .engine import InMemoryEngine
+from .engine import Engine
 
 _HOT = 500  # rows that each worker has copies of: in a Zipf vocabulary most of what two cores would fight for
 _COPIES = 16_000  # so few copies of all rows, together, are no burden, and a run repeats to the bit
@@ -29,10 +29,10 @@ def private_rows(n_vocab, workers):
     return n_vocab if n_vocab * workers <= _COPIES else min(n_vocab, _HOT)
 
 
-class LocalEngine(InMemoryEngine):
+class LocalEngine(Engine):
     """Runs rounds of one model.
 
-    walk : Walk; plugs : Plugs; shape : LoopSpec; l2 : L2, optional; others as of `InMemoryEngine`
+    walk : Walk; plugs : Plugs; shape : LoopSpec; l2 : L2, optional; others as of `Engine`
     """
 
     def __init__(self, model, walk, plugs, shape, block, workers, n_private, seed, l2=None):

@@ -5,11 +5,10 @@ at the model, checking and keeping it go to a replica on this machine, an engine
 """
 
 import time
-from abc import abstractmethod
+from contextlib import nullcontext
 from typing import NamedTuple
 
 from ..ground.events import ExchangesDone
-from .engine import Engine
 from .rank import Task
 
 
@@ -21,31 +20,71 @@ class Period(NamedTuple):
     positions: int
 
 
-class RanksEngine(Engine):
-    """Plans periods and keeps a replica; how ranks are reached is left to `VirtualEngine` and `ray`.
+class VirtualCrew:
+    """All ranks in one process, one after the other: what several machines would find, to the bit where a rank repeats.
 
-    replica : LocalEngine, its matrices are the model's; n_rounds : int, periods of an epoch
+    Its methods are those of `ray.Crew`.
+    """
+
+    side_by_side, lost, ranks = False, 0, ()
+    beginning = nullcontext
+
+    def open(self, shares):
+        self._shares = list(shares)
+
+    def ready(self, config):
+        return sum(share.ready(config) for share in self._shares)
+
+    def begin(self, plan, frozen):
+        self.ranks = [share.begin(plan, frozen) for share in self._shares]
+
+    def load(self, version, state):
+        for rank in self.ranks:
+            rank.load(version, state)
+
+    def state(self):
+        return self.ranks[0].state()
+
+    def period(self, task):
+        works, merged = [rank.train(task) for rank in self.ranks], []
+        if len(self.ranks) > 1:
+            parts = [rank.changes() for rank in self.ranks]
+            merged = [rank.merge(task, works, [part[rank.slot] for part in parts]) for rank in self.ranks]
+        for rank in self.ranks:
+            rank.apply(merged)
+        return works
+
+    def close(self):
+        """Nothing lies elsewhere."""
+
+
+class RanksEngine:
+    """Plans periods and keeps a replica; see `Engine`.
+
+    crew : VirtualCrew or ray.Crew, whose ranks have begun; `period` lets all do a `Task` and go on to the next version,
+        `state` and `load` take and give the rows of a version
+    replica : Engine, its matrices are the model's; n_rounds : int, periods of an epoch
     n_positions : int, of all ranks' walks together; alpha_scale : float
     """
 
-    replica = None
-    side_by_side = True  # ranks train at the same time, not one after the other
-    lost = 0  # how often a rank was lost and started again
-
-    def __init__(self, replica, n_rounds, n_positions, alpha_scale=1.0):
-        self.replica, self.n_rounds, self.n_positions = replica, n_rounds, n_positions
+    def __init__(self, crew, replica, n_rounds, n_positions, alpha_scale):
+        self.crew, self._replica, self.n_rounds, self.n_positions = crew, replica, n_rounds, n_positions
         self.alpha_scale, self._times, self.version = alpha_scale, [], 0  # version: exchanges until now
+        self._send()
 
-    @abstractmethod
-    def _period(self, task):
-        """Let all ranks do a `Task` and go on to the next version; return the `Work` of each, in order."""
+    @property
+    def replica(self):
+        """The engine of this machine, brought to the ranks' version."""
+        if self._fetched != self.version:
+            for name, rows in self.crew.state().items():
+                self._replica.set_rows(name, rows)
+            self._fetched = self.version
+        return self._replica
 
-    def _fetch(self):
-        """Bring the replica to the ranks' version."""
-
-    @abstractmethod
     def _send(self):
         """Let every rank begin anew with the replica's rows."""
+        self.crew.load(self.version, {name: self._replica.shared(name) for name in self._replica.trained})
+        self._fetched = self.version
 
     def plan(self, epoch):
         ends = [self.n_positions * k // self.n_rounds for k in range(self.n_rounds + 1)]
@@ -53,10 +92,11 @@ class RanksEngine(Engine):
 
     def run(self, round, alphas):
         started = time.perf_counter()
-        works = self._period(Task(self.version, round.epoch, round.number, self.n_rounds, alphas))
+        works = self.crew.period(Task(self.version, round.epoch, round.number, self.n_rounds, alphas))
         self.version += 1
         trained = [work.seconds for work in works]
-        self._times.append((time.perf_counter() - started, (max if self.side_by_side else sum)(trained), trained))
+        training = (max if self.crew.side_by_side else sum)(trained)
+        self._times.append((time.perf_counter() - started, training, trained))
         return sum(work.loss for work in works), sum(work.pairs for work in works)
 
     def report(self, epoch):
@@ -68,62 +108,11 @@ class RanksEngine(Engine):
         slowest = max(range(len(trained)), key=trained.__getitem__)
         slowness = trained[slowest] * len(trained) / max(sum(trained), 1e-9)
         exchange = seconds - sum(training for _, training, _ in times)
-        return ExchangesDone(epoch, len(trained), seconds, exchange, slowest, slowness, self.lost)
-
-    @property
-    def vectors_in(self):
-        self._fetch()
-        return self.replica.vectors_in
-
-    @property
-    def vectors_out(self):
-        self._fetch()
-        return self.replica.vectors_out
-
-    def compose(self):
-        self._fetch()
-        self.replica.compose()
-
-    def healthy(self):
-        self._fetch()
-        return self.replica.healthy()
-
-    def keep(self, state=None):
-        self._fetch()
-        self.replica.keep(state)
-
-    def kept(self):
-        return self.replica.kept()
+        return ExchangesDone(epoch, len(trained), seconds, exchange, slowest, slowness, self.crew.lost)
 
     def go_back(self):
-        self.replica.go_back()
+        self._replica.go_back()
         self._send()
 
-    def forget(self):
-        self.replica.forget()
-
-
-class VirtualEngine(RanksEngine):
-    """All ranks in one process, one after the other: what several machines would find, to the bit where a rank repeats.
-
-    ranks : list of Rank; the first one's engine, whose matrices are the model's, serves as the replica
-    """
-
-    side_by_side = False
-
-    def __init__(self, ranks, *others):
-        super().__init__(ranks[0].engine, *others)
-        self.ranks = ranks
-
-    def _period(self, task):
-        works, merged = [rank.train(task) for rank in self.ranks], []
-        if len(self.ranks) > 1:
-            parts = [rank.changes() for rank in self.ranks]
-            merged = [rank.merge(task, works, [part[rank.slot] for part in parts]) for rank in self.ranks]
-        for rank in self.ranks:
-            rank.apply(merged)
-        return works
-
-    def _send(self):
-        for rank in self.ranks:
-            rank.load(self.version, {name: self.replica.shared(name) for name in self.replica.trained})
+    def close(self):
+        self.crew.close()

@@ -3,11 +3,11 @@
 import dataclasses
 import functools
 import math
+from typing import Any, NamedTuple
 
 from ..config.compatibility import NO_PRIVATE_ROWS, check_plugs
 from ..config.options import l2_strengths
 from ..engines.dense import DenseEngine
-from ..engines.engine import Engine
 from ..engines.local import LocalEngine, private_rows
 from ..ground.errors import ConfigError
 from ..ground.events import CostEstimated
@@ -23,42 +23,46 @@ from ..objectives.samplers.exclusions import make_exclusion
 from ..objectives.weighers import WEIGHERS
 
 
-@dataclasses.dataclass(frozen=True)
-class Assembly:
+class Assembly(NamedTuple):
     """What a run is made of."""
 
-    engine: Engine
+    engine: Any
     loss_at_init: float  # with all logits 0
-    started: int = 0  # how many centres begin with rows of another model
-    start_events: tuple = ()  # to be told before training: CostEstimated, ExchangesPlanned
-    config: object = None  # RunSpec, with what the data chose; None if that was nothing
+    started: int  # how many centres begin with rows of another model
+    start_events: tuple  # to be told before training: CostEstimated, ExchangesPlanned
+    config: Any  # RunSpec, with what the data chose
 
 
-def assemble_local(data, config, model, start=None, walk=None, periods=None):
+def assemble_local(data, config, model, start=None, walk=None, plan=None):
     """Make the engine of a run on this machine, or of one rank; return an `Assembly`.
 
     data : EncodedCorpus or EncodedPairs; config : RunSpec
     model : Model, its matrices become the engine's; gains what the plugs train for themselves, if it has none yet
     start : WarmStart, optional, rows that a fresh model begins with; walk : Traversal, optional, of these data
-    periods : int, optional, the data are one rank's share: rounds are cut so that an epoch is so many periods of equal
-        length
+    plan : ExchangesPlanned, optional, the data are one rank's share: rounds are cut so that an epoch is so many periods
+        of equal length
     ConfigError if the plugs do not go together, or a dense method is out of reach; UnknownNameError if a plug is not
         registered; InputError if the corpus has no pair to train on
     """
-    walk = walk or data.walk(config)
-    if config.loss.plug.dense:
-        return _assemble_dense(data, config, model, start, walk)
-    return (_assemble_paths if config.loss.plug.paths else _assemble_sampled)(data, config, model, start, walk, periods)
+    walk, loss = walk or data.walk(config), config.loss.plug
+    if loss.dense:
+        make, at_init, estimate = _dense(data, config, model, walk)
+        plugs = ()
+    else:
+        alone = plan is None or plan.ranks == 1
+        plugs, shape, cost, at_init, estimate = (
+            _paths(data, config, walk) if loss.paths else _sampled(data, config, model, walk, alone)
+        )
+        n_rows = max(len(data.vocab), len(data.vocab_out))
+        make = functools.partial(_local, plugs, shape, cost, n_rows, None if alone else plan.an_epoch)
+    for plug in plugs:
+        for name in getattr(plug, "parameters", ()):  # what plugs train is a part of the model
+            model.extra.setdefault(name, getattr(plug, name))
+    started = 0 if start is None else start.begin(model)
+    return Assembly(make(config, model, walk), at_init, started, estimate, config)
 
 
-def _whole_data():
-    raise ConfigError(
-        "this sampler or weigher counts in the whole data, of which each rank has a share; take another, or leave "
-        "--engine out"
-    )
-
-
-def _local(config, model, walk, plugs, shape, cost, n_rows, periods):
+def _local(plugs, shape, cost, n_rows, periods, config, model, walk):
     """Return a `LocalEngine` of rounds well under a second; cost : float, rough nanoseconds of a position."""
     n_private = private_rows(n_rows, config.workers) if config.private_rows is None else config.private_rows
     if plugs.sampler.batch_groups:
@@ -73,12 +77,19 @@ def _local(config, model, walk, plugs, shape, cost, n_rows, periods):
     return LocalEngine(model, walk, plugs, shape, block, config.workers, n_private, config.seed, _l2(config))
 
 
-def _assemble_sampled(data, config, model, start, walk, periods):
+def _whole_data():
+    raise ConfigError(
+        "this sampler or weigher counts in the whole data, of which each rank has a share; take another, or leave "
+        "--engine out"
+    )
+
+
+def _sampled(data, config, model, walk, alone):
     counts = data.vocab_out.counts
     slots = config.sampler.plug.max_negatives(config.negatives)
     sharing = Sharing[config.share_negatives.upper()]
     draws, mean = (slots * (size if sharing == Sharing.NO else 1) for size in (walk.largest_group, walk.mean_group))
-    neighbours = functools.partial(data.traversal.counts, data, config, 1) if periods is None else _whole_data
+    neighbours = functools.partial(data.traversal.counts, data, config, 1) if alone else _whole_data
     sizes = {"n_centres": len(data.vocab), "mean_draws": mean}
     context = RunContext(counts, config.dim, config.workers, draws, neighbours, **sizes)
     sampler = config.make("sampler", context)
@@ -97,7 +108,6 @@ def _assemble_sampled(data, config, model, start, walk, periods):
     told_of_noise = loss.needs_log_q or weigher.needs_log_q, config.bounded_steps, loss.needs_positive_log_q
     rest = config.absolute_softmax, slots != config.negatives, config.weigher.name != "none"
     shape = LoopSpec(walk.largest_group, slots, int(sharing), *told_of_noise, *rest)
-    exclusion = make_exclusion(config.exclude, data, config)
     estimate = ()
     if sampler.scores_all is not None:
         method, remedy = sampler.scores_all
@@ -110,13 +120,11 @@ def _assemble_sampled(data, config, model, start, walk, periods):
     else:
         rows = each + config.negatives if config.share_negatives == "centre" else each * (1 + config.negatives)
     cost = 40 + 0.15 * config.dim * rows + config.sampler.plug.cost(config.sampler, context)
-    started = _begin(model, [sampler, weigher, loss, *([] if inputs is None else [inputs])], start)
-    plugs = Plugs(walk.source, sampler, weigher, loss, exclusion, inputs)
-    engine = _local(config, model, walk, plugs, shape, cost, max(len(data.vocab), len(counts)), periods)
-    return Assembly(engine, loss.loss_at_init(config.negatives), started, estimate)
+    plugs = Plugs(walk.source, sampler, weigher, loss, make_exclusion(config.exclude, data, config), inputs)
+    return plugs, shape, cost, loss.loss_at_init(config.negatives), estimate
 
 
-def _assemble_paths(data, config, model, start, walk, periods):
+def _paths(data, config, walk):
     """Prepare a loss along paths of a tree: nothing is drawn, weighed or excluded."""
     counts = data.vocab_out.counts
     context = RunContext(counts, config.dim, config.workers, words=data.vocab.words)
@@ -124,30 +132,13 @@ def _assemble_paths(data, config, model, start, walk, periods):
     both_ways = config.traversal.windows and not getattr(config.source, "ordered", False) and not inputs.composes
     sharing = Sharing.WINDOW if both_ways else Sharing.NO
     shape = LoopSpec(walk.largest_group, TILE - 1, int(sharing), False, config.bounded_steps, weighed=False)
-    started = _begin(model, [inputs], start)
-    targets = walk.centre_weights if data.vocab_out is data.vocab else counts
-    nodes = float(loss.touched(targets).sum())
+    nodes = float(loss.touched(walk.centre_weights if data.vocab_out is data.vocab else counts).sum())
     cost = 40 + 0.15 * config.dim * nodes * (1 if inputs.around else walk.mean_group)
-    exclusion = make_exclusion("none", data, config)
-    plugs = Plugs(walk.source, Nothing(), WEIGHERS["none"](), loss, exclusion, inputs)
-    engine = _local(config, model, walk, plugs, shape, cost, max(len(data.vocab), len(counts)), periods)
-    return Assembly(engine, loss.loss_at_init(nodes), started)
+    plugs = Plugs(walk.source, Nothing(), WEIGHERS["none"](), loss, make_exclusion("none", data, config), inputs)
+    return plugs, shape, cost, loss.loss_at_init(nodes), ()
 
 
-def _l2(config):
-    strengths = l2_strengths(config.l2)
-    return L2(*strengths, config.l2_power) if any(strengths) else None
-
-
-def _begin(model, plugs, start):
-    """Make what plugs train a part of the model, and let it begin at `start`; return how many centres do (int)."""
-    for plug in plugs:
-        for name in plug.parameters:
-            model.extra.setdefault(name, getattr(plug, name))
-    return 0 if start is None else start.begin(model)
-
-
-def _assemble_dense(data, config, model, start, walk):
+def _dense(data, config, model, walk):
     """Prepare a loss that looks at the whole vocabulary: no sampler, no weigher, an engine of its own."""
     counts = data.vocab_out.counts
     loss = config.make("loss", RunContext(counts, config.dim, config.workers))
@@ -158,9 +149,13 @@ def _assemble_dense(data, config, model, start, walk):
     fit = 2**24 // (walk.largest_group * config.workers)  # positives of a round, 64 MB
     block = block_size(walk.n_positions, config.workers, 40 + kept * 0.1 * config.dim * len(counts))
     block = max(1, min(fit, max(block, math.ceil(config.loss.batch / (kept * config.workers)))))
-    started = _begin(model, [], start)
-    engine = DenseEngine(model, walk, loss, block, config, _l2(config))
-    return Assembly(engine, loss.loss_at_init(0), started, start_events=estimate)
+    make = lambda config, model, walk: DenseEngine(model, walk, loss, block, config, _l2(config))  # noqa: E731
+    return make, loss.loss_at_init(0), estimate
+
+
+def _l2(config):
+    strengths = l2_strengths(config.l2)
+    return L2(*strengths, config.l2_power) if any(strengths) else None
 
 
 def _centres(walk):

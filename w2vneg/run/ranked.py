@@ -8,15 +8,14 @@ a loss that gains by it says what to multiply alpha by (`Loss.rank_alpha`), the 
 """
 
 import dataclasses
-import functools
 import math
 
 from ..config.options import borders
 from ..data.encoded.ranked import RANK, RankedCorpus, Reading, encode_ranked, ranked_corpus, united, vocabulary_of
 from ..data.sources import SOURCES
 from ..engines.rank import Rank
-from ..engines.ranks import VirtualEngine
-from ..engines.ray import Crew, RayEngine
+from ..engines.ranks import RanksEngine, VirtualCrew
+from ..engines.ray import Crew
 from ..ground.errors import ConfigError
 from ..ground.events import ExchangesPlanned
 from .assembly import assemble_local
@@ -70,31 +69,31 @@ def rank_alpha(loss, ranks, exchanges):
 
 def assemble(data, config, model, start=None):
     """Make the engine of a run; arguments, `Assembly` and errors are those of `assembly.assemble_local`."""
-    return _ENGINES[config.engine](data, config, model, start)
-
-
-def make_rank(share, walk, config, model, slot, plan, start=None):
-    """Make a rank of a model, whose matrices become its own; return (Rank, Assembly).
-
-    share : its data; walk : Traversal, of them; plan : ExchangesPlanned; start : as of `assembly.assemble_local`
-    """
-    parts = assemble_local(share, config, model, start, walk, plan.an_epoch if config.ranks > 1 else None)
-    return Rank(parts.engine, slot, config.ranks, config.exchange_dtype), parts
-
-
-def _virtual(data, config, model, start):
-    dealt = isinstance(data, RankedCorpus)
-    shares = data.shares if dealt else [data.share(slot, borders(config)) for slot in range(config.ranks)]
-    walks = [share.walk(config) for share in shares]
-    n_positions = sum(walk.n_positions for walk in walks)
-    plan = plan_exchanges(config, n_positions)
-    first, parts = make_rank(shares[0], walks[0], config, model, 0, plan, start)
-    others = []
-    for slot in range(1, config.ranks):
-        twin = dataclasses.replace(model)
-        twin.adopt({name: matrix.copy() for name, matrix in model.matrices().items()})
-        others.append(make_rank(shares[slot], walks[slot], config, twin, slot, plan)[0])
-    return _engine_of(VirtualEngine, [first, *others], parts, config, n_positions, plan)
+    if config.engine == "local":
+        return assemble_local(data, config, model, start)
+    n_ranks, shares, crew = config.ranks, None, None
+    if not isinstance(data, RankedCorpus):
+        shares = [data.share(slot, borders(config)) for slot in range(n_ranks)]
+    else:
+        shares, crew = data.shares, data.crew
+    crew = crew or (VirtualCrew() if config.engine == "virtual" else Crew(n_ranks, config.workers, config.ray_address))
+    with crew.beginning():
+        if shares:
+            crew.open(map(ShareOfRank, shares, range(n_ranks)))
+        n_positions = crew.ready(config)
+        plan = plan_exchanges(config, n_positions)
+        if config.engine == "ray" and n_ranks > 1 and config.exchange_every == "auto":
+            crew.begin(plan, {})
+            plan = plan_exchanges(config, n_positions, crew.measure(plan.an_epoch))
+        parts = assemble_local(shares[0] if shares else data.sample(), config, model, start, plan=plan)
+        crew.begin(plan, model.frozen)
+        if n_ranks == 1:  # nothing is exchanged, and rounds are those of a run on this machine
+            engine, events = RanksEngine(crew, parts.engine, parts.engine.n_rounds, n_positions, 1.0), ()
+        else:
+            engine = RanksEngine(crew, parts.engine, plan.an_epoch, n_positions, plan.alpha_scale)
+            events = (plan,)
+    config = dataclasses.replace(config, exchange_every=str(plan.every))
+    return parts._replace(engine=engine, start_events=(*parts.start_events, *events), config=config)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -114,7 +113,7 @@ class Read:
 
 
 class ShareOfRank:
-    """A rank's data, as `engines.ray.RankActor` wants them, and how it gets them where this machine has them.
+    """A rank's data, as crews want them, and how a rank gets them where this machine has them.
 
     share : EncodedCorpus or EncodedPairs; or RankText, until `encode`
     slot : int
@@ -148,28 +147,8 @@ class ShareOfRank:
         share, config = self.share, self.config
         model = Model.fresh(share.vocab, config, share.vocab_out if config.rectangular else None)
         model.frozen = frozen
-        return make_rank(share, self.walk, config, model, self.slot, plan)[0]
-
-
-def _ray(data, config, model, start):
-    n_ranks, lies_there = config.ranks, isinstance(data, RankedCorpus)
-    if lies_there:
-        crew, sample = data.crew, data.sample()
-    else:
-        crew = Crew(n_ranks, config.workers, config.ray_address)
-    with crew.beginning():
-        if not lies_there:
-            shares = [data.share(slot, borders(config)) for slot in range(n_ranks)]
-            crew.open(map(ShareOfRank, shares, range(n_ranks)))
-            sample = shares[0]
-        n_positions = crew.ready(config)
-        plan = plan_exchanges(config, n_positions)
-        if n_ranks > 1 and config.exchange_every == "auto":
-            crew.begin(plan, {})
-            plan = plan_exchanges(config, n_positions, crew.measure(plan.an_epoch))
-        _, parts = make_rank(sample, sample.walk(config), config, model, 0, plan, start)
-        crew.begin(plan, model.frozen)
-        return _engine_of(functools.partial(RayEngine, crew), parts.engine, parts, config, n_positions, plan)
+        engine = assemble_local(share, config, model, walk=self.walk, plan=plan).engine
+        return Rank(engine, self.slot, config.ranks, config.exchange_dtype)
 
 
 def reads_by_rank(given, config):
@@ -206,16 +185,3 @@ def read_by_rank(given, config, vocab=None, progress=None, phrases=None):
         found = crew.ask("encode", vocab)
         crew.give(Read(reading, slot, vocab) for slot in range(config.ranks))
         return ranked_corpus(reading, found, len(run.counts), vocab, crew=crew)
-
-
-def _engine_of(kind, ranks, parts, config, n_positions, plan):
-    """Return the `Assembly` of several ranks; parts : that of the first one's engine, or of the replica."""
-    alone = plan.ranks == 1  # nothing is exchanged, and rounds are those of a run on this machine
-    n_rounds = parts.engine.n_rounds if alone else plan.an_epoch
-    engine = kind(ranks, n_rounds, n_positions, 1.0 if alone else plan.alpha_scale)
-    start_events = parts.start_events if alone else (*parts.start_events, plan)
-    config = dataclasses.replace(config, exchange_every=str(plan.every))
-    return dataclasses.replace(parts, engine=engine, start_events=start_events, config=config)
-
-
-_ENGINES = {"local": assemble_local, "virtual": _virtual, "ray": _ray}

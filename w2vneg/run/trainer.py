@@ -70,9 +70,8 @@ class Trainer:
         if validation is not None:
             validation.begin(self.model)
         parts = assemble(corpus, self.config, self.model, start)
-        self.engine, self.loss_at_init, self.started = parts.engine, parts.loss_at_init, parts.started
-        self._start_events = parts.start_events
-        self.config = self.model.config = parts.config or self.config
+        self.engine, self.loss_at_init, self.started, self._start_events, self.model.config = parts
+        self.config = self.model.config
         if self.model.position.round > self.engine.n_rounds:
             raise ConfigError(
                 f"the model to resume stopped in round {self.model.position.round:,} of an epoch that has "
@@ -141,8 +140,8 @@ class Trainer:
             while not self.complete and (self._through or not self.stopped):
                 if not self._evaluate(clock):
                     self._epoch(clock)
-        self.engine.compose()
-        self.engine.forget()
+        self.engine.replica.compose()
+        self.engine.replica.forget()
         try:
             look_at_contexts(self.model, self.corpus)
         except Exception as error:  # what was trained must not be lost by it: the read-out says what it lacks
@@ -164,7 +163,7 @@ class Trainer:
         every = max(1, len(rounds) // min(4, max(1, affordable)))
         former, self.model.good = self.model.good, None  # of a run that was interrupted after it
         if former is not None:
-            self.engine.keep(former.matrices)
+            self.engine.replica.keep(former.matrices)
         good = former.position if former is not None else self._keep()
         while position.round < len(rounds) and not self.stopped:
             if self._evaluate(clock) or self.stopped:
@@ -177,7 +176,7 @@ class Trainer:
             kept = not last and ((position.round + 1) % every == 0 or self._due(rounds=1))
             checked = last or kept or self.stopped
             absurd = self.loss_at_init > 0 and loss > _ABSURD * self.loss_at_init * max(pairs, 1)
-            if not math.isfinite(loss) or absurd or (checked and not self.engine.healthy()):
+            if not math.isfinite(loss) or absurd or (checked and not self.engine.replica.healthy()):
                 self._roll_back(good)
                 continue
             position.round += 1
@@ -189,36 +188,36 @@ class Trainer:
             at, seconds = self._fraction(), clock.seconds()
             done = position.epoch + 1, at, clock.tokens, clock.pairs, self._alpha(at), clock.recent_loss()
             self._tell(RoundDone(*done, self.loss_at_init, seconds))
-            if self.stopped and not checked and not self.engine.healthy():
+            if self.stopped and not checked and not self.engine.replica.healthy():
                 self._roll_back(good)  # what is handed over now is kept
             elif not last and not self.stopped:
                 self._checkpoint(clock, good, checked)
         if position.round == len(rounds):
             self._end_epoch(clock)
         elif position.round != good.round:  # whoever goes on must go back no less far than an uninterrupted run
-            self.model.good = LastGoodState(good, self.engine.kept())
+            self.model.good = LastGoodState(good, self.engine.replica.kept())
 
     def _check_data(self, good):
         """Raise InputError if the data cannot be read any more; what was trained until now is saved first."""
         try:
             self.corpus.check()
         except InputError:
-            if self.checkpoints is not None and self.engine.healthy():
+            if self.checkpoints is not None and self.engine.replica.healthy():
                 self._save(good)
             raise
 
     def _checkpoint(self, clock, good, healthy):
         """Save the model within an epoch if that is due; good : to go back to; healthy : the latest state is."""
-        if self.checkpoints is None or not self.checkpoints.due() or not (healthy or self.engine.healthy()):
+        if self.checkpoints is None or not self.checkpoints.due() or not (healthy or self.engine.replica.healthy()):
             return
         with clock.stopped():
             self._save(good)
 
     def _save(self, good=None):
         def prepare():
-            self.engine.compose()
+            self.engine.replica.compose()
             if good is not None and self.model.position.round != good.round:
-                self.model.good = LastGoodState(good, self.engine.kept())
+                self.model.good = LastGoodState(good, self.engine.replica.kept())
 
         self.checkpoints.save(self.model, prepare=prepare)
         self.model.good = None
@@ -235,7 +234,7 @@ class Trainer:
         """Evaluate the model on held-out pairs if that is due; tell whether the run is over."""
         if self._due():
             with clock.stopped():
-                self.engine.compose()
+                self.engine.replica.compose()
                 for event in self.validation.evaluate(self.model, self._epochs(), self._through):
                     self._tell(event)
         return self.complete
@@ -246,7 +245,7 @@ class Trainer:
 
     def _keep(self):
         """Remember this state as good; return its position."""
-        self.engine.keep()
+        self.engine.replica.keep()
         return Progress(**vars(self.model.position))
 
     def _roll_back(self, good):
@@ -282,7 +281,7 @@ class Trainer:
             self._tell(report)
         if self.diagnose:
             with clock.stopped():
-                self.engine.compose()
+                self.engine.replica.compose()
                 self._diagnoser = self._diagnoser or Diagnoser(self.engine.replica, self.corpus, self.config)
                 found = len(self._diagnoser.pairs.centres)  # none where nearly every sentence has one word
                 diagnosis = self._diagnoser.diagnose(position.epoch) if found else None
