@@ -8,7 +8,7 @@ from planted import same_topic, two_topics
 
 from w2vneg import Input, TrainConfig, Word2Vec
 from w2vneg.data.encoded import encode_corpus
-from w2vneg.engines.rank import Task
+from w2vneg.engines.ranks import Task
 from w2vneg.ground.errors import ConfigError
 from w2vneg.ground.events import EpochDone, RolledBack, RoundDone
 from w2vneg.objectives.losses import LOSSES

@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from .. import __version__
 from ..ground.errors import ConfigError, RankError, W2vnegError
 from .cluster import Connection
-from .rank import Task, Work
+from .ranks import Task, Work
 
 _TRIES = 5  # losses in a row, after which the cluster is taken to be unfit
 _LOOKS = 0.5  # seconds between two looks at how far ranks have read
@@ -204,10 +204,8 @@ class Crew:
         """Call a method of all ranks' data; return what the method `unite` makes of the results, two by two."""
         left = [rank.ask.remote(name) for rank in self.ranks]
         while len(left) > 1:
-            united = [
-                rank.ask.remote(unite, *left[k : k + 2]) for rank, k in zip(self.ranks, range(0, len(left) - 1, 2))
-            ]
-            left = united + left[2 * len(united) :]
+            asked = zip(self.ranks, left[::2], left[1::2], strict=False)
+            left = [rank.ask.remote(unite, *pair) for rank, *pair in asked] + left[len(left) // 2 * 2 :]
         return self._get(left[0])
 
     def ready(self, config):

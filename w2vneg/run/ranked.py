@@ -13,8 +13,7 @@ import math
 from ..config.options import borders
 from ..data.encoded.ranked import RANK, RankedCorpus, Reading, encode_ranked, ranked_corpus, united, vocabulary_of
 from ..data.sources import SOURCES
-from ..engines.rank import Rank
-from ..engines.ranks import RanksEngine, VirtualCrew
+from ..engines.ranks import Rank, RanksEngine, VirtualCrew
 from ..engines.ray import Crew
 from ..ground.errors import ConfigError
 from ..ground.events import ExchangesPlanned
