@@ -3,7 +3,7 @@
 import dataclasses
 import json
 
-from w2vneg.run.ranked import ENOUGH
+from w2vneg.run.assembly import ENOUGH
 from w2vneg.run.word2vec import Word2Vec
 
 from .contenders import zipf_text

@@ -13,8 +13,8 @@ from w2vneg.ground.errors import ConfigError
 from w2vneg.ground.events import EpochDone, RolledBack, RoundDone
 from w2vneg.objectives.losses import LOSSES
 from w2vneg.objectives.samplers import SAMPLERS
+from w2vneg.run.assembly import plan_exchanges, rank_alpha
 from w2vneg.run.model import Model
-from w2vneg.run.ranked import plan_exchanges, rank_alpha
 
 SMALL = {"dim": 8, "window": 3, "subsample": 0, "min_count": 1, "epochs": 2, "workers": 1, "loss": "ns"}
 

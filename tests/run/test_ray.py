@@ -17,7 +17,7 @@ from w2vneg.engines import cluster
 from w2vneg.engines.ray import Crew
 from w2vneg.ground.errors import ConfigError, InputError, RankError
 from w2vneg.ground.events import RolledBack, RoundDone
-from w2vneg.run.ranked import ShareOfRank
+from w2vneg.run.assembly import ShareOfRank
 
 pytestmark = [
     pytest.mark.slow,

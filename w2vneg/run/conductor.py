@@ -27,8 +27,8 @@ from ..ground.errors import ConfigError, W2vnegError
 from ..ground.jit import available_threads
 from ..objectives.plugins import load_plugins
 from ..objectives.samplers.boltzmann import is_file_of_weights, read_degeneracy
+from .assembly import read_by_rank, reads_by_rank
 from .prior import Prior, input_of_model
-from .ranked import read_by_rank, reads_by_rank
 from .state import with_known
 from .trainer import Trainer
 

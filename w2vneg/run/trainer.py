@@ -17,9 +17,9 @@ from ..ground.jit import available_threads, watched
 from ..kernels.schedule import linear
 from ..objectives.presets import epochs_over
 from ..objectives.readout import parse
+from .assembly import assemble
 from .diagnostics import Diagnoser
 from .model import Model, look_at_contexts
-from .ranked import assemble
 from .state import LastGoodState, Progress, Provenance, known_of
 
 _HALVINGS = 5

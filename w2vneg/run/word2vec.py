@@ -110,7 +110,7 @@ class Word2Vec(Recommender):
         self.config = with_options(config, options)
         self.model: Model | None = None
         self._folder: str | None = None  # of the model, if it was loaded and not trained since
-        self._trained_by: TrainConfig | None = None  # `config` as it was when the model was trained or loaded
+        self._changed = {"alpha", "epochs"}  # of these, what was given since the model was trained or loaded
         self._read: Any = None, None, None  # the model, where it stood, and its vectors, as `wv` has made them last
 
     def fit(
@@ -191,7 +191,7 @@ class Word2Vec(Recommender):
         run = Run(config, corpus, prior, vocab=vocab, vocab_out=vocab_out, diagnose=diagnose)
         kept = {name: getattr(self.config, name) for name in ("alpha", "min_alpha", "epochs")}
         self.config, self._folder = dataclasses.replace(run.given, **kept), None
-        self._trained_by = self.config
+        self._changed = set()
         encoded = run.encode(lambda: nullcontext(followers.reading))
         if encoded.report is not None:
             LOG.getChild("reading").info("%s", encoded.report.line())
@@ -199,7 +199,7 @@ class Word2Vec(Recommender):
                 warnings.warn(hint, stacklevel=2)
         if run.alpha_share < 1:
             LOG.getChild("reading").info("%s", run.told_of_alpha())
-        validation = None if valid is None else valid.of(encoded, self.config.lowercase)
+        validation = valid and valid.of(encoded, self.config.lowercase)
         if isinstance(checkpoints, str | Path):
             checkpoints = Checkpoints(checkpoints)
         if callable(listeners) or not all(map(callable, listeners)):
@@ -223,12 +223,10 @@ class Word2Vec(Recommender):
             if freeze and init is None:
                 raise ConfigError("freeze keeps the rows that a run begins with; give init or update=True with it")
             return self.config, Prior() if init is None else Prior.init(init, freeze)
-        model, before = self._trained(), self._trained_by
-        given = {name: getattr(self.config, name) for name in ("alpha", "epochs")}
-        changed = {name: value for name, value in given.items() if before is None or value != getattr(before, name)}
-        own = gentler(model, changed)
+        model = self._trained()
+        own = gentler(model, {name: getattr(self.config, name) for name in self._changed})
         own |= {"min_alpha": None} if "alpha" in own else {}
-        prior = Prior.update(model, self._folder or "", freeze, "alpha" in changed)
+        prior = Prior.update(model, self._folder or "", freeze, "alpha" in self._changed)
         return dataclasses.replace(self.config, **own), prior
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -241,7 +239,7 @@ class Word2Vec(Recommender):
         if settled:
             raise ConfigError(f"{min(settled)} is no option to set; it follows from the others and from what is read")
         self.config = with_options(self.config, params)
-        self._trained_by = self._trained_by and _opened(self._trained_by, params)
+        self._changed |= {name for name in ("alpha", "epochs") if params.get(name) is not None}
         return self
 
     def __sklearn_tags__(self) -> Any:
@@ -383,10 +381,5 @@ class Word2Vec(Recommender):
         model = Model.load(folder)
         word2vec = cls(config_to_grow(model, folder, {"plugin": plugin} | changes))
         word2vec.model, word2vec._folder = model, str(folder)
-        word2vec._trained_by = _opened(word2vec.config, changes)
+        word2vec._changed = {name for name in ("alpha", "epochs") if changes.get(name) is not None}
         return word2vec
-
-
-def _opened(config, given):
-    """Return a configuration with alpha and epochs open where they are `given`, so that they count as changed."""
-    return dataclasses.replace(config, **{name: None for name in ("alpha", "epochs") if name in given})
