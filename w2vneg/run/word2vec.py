@@ -13,7 +13,7 @@ import os
 import warnings
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..config import RunSpec, TrainConfig
 from ..config.compatibility import about_cosines
@@ -34,13 +34,14 @@ from .prior import Prior, config_to_grow, gentler
 from .recommender import Recommender
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from ..data.encoded import HeldOut
     from ..data.vocab import Vocabulary
-    from .conductor import Corpus
     from .trainer import Trainer
     from .validation import Validate, Validation
+
+    Corpus: TypeAlias = "str | os.PathLike | Input | Encoded | Iterable[Sequence[str]]"
 
 
 def with_options(config, options):
