@@ -166,7 +166,7 @@ def test_all_ranks_lost_is_the_end(ray, planted):
 
 def test_a_rank_that_is_lost_while_reading_ends_the_run(ray, planted):
     crew = Crew(1, 1, None)
-    crew.open([ShareOfRank(planted.share(0, [0, 1]), 0)])
+    crew.open([ShareOfRank(0, planted.share(0, [0, 1]))])
     ray.kill(crew.ranks[0])
     with pytest.raises(RankError, match="lost before training began"), crew.beginning():
         crew.gather("counts", "unite")

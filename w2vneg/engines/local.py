@@ -95,24 +95,18 @@ class LocalEngine(Engine):
         loss, pairs = 0.0, 0
         for ranges, part_alphas, batch in self._batches(alphas):
             self._refresh(ranges, (*keys, batch))
-            seen = self._inputs_seen, self._out_seen
             own = self.plugs, self.shape, self.scratches
-            more = train_round(*own, *seen, self.tokens, ranges, part_alphas, self.rngs, read)
+            more = train_round(*own, *self._seen, self.tokens, ranges, part_alphas, self.rngs, read)
             loss, pairs = loss + more[0], pairs + more[1]
         self.merge(alphas[0] * pairs / self.workers)
         self._composed = False
         return loss, pairs
 
     @functools.cached_property
-    def _out_seen(self):
-        return self._rows("vectors_out")
-
-    @functools.cached_property
-    def _inputs_seen(self):
-        """What each worker makes centres' vectors of, as `run_shard` takes it."""
-        if self.inputs is None:
-            return self._rows("vectors_in")
-        return list(zip(*map(self._rows, self.inputs.rows), strict=True))
+    def _seen(self):
+        """What each worker makes centres' vectors of, as `run_shard` takes it, and targets' rows."""
+        rows = [*map(self._rows, ("vectors_in",) if self.inputs is None else self.inputs.rows)]
+        return rows[0] if self.inputs is None else list(zip(*rows, strict=True)), self._rows("vectors_out")
 
     def _rows(self, name):
         """Return a replicated matrix as each worker sees it, a list of `Rows`."""

@@ -233,7 +233,7 @@ def assemble(data, config, model, start=None):
     crew = crew or (VirtualCrew() if config.engine == "virtual" else Crew(n_ranks, config.workers, config.ray_address))
     with crew.beginning():
         if shares:
-            crew.open(map(ShareOfRank, shares, range(n_ranks)))
+            crew.open(map(ShareOfRank, range(n_ranks), shares))
         n_positions = crew.ready(config)
         plan = plan_exchanges(config, n_positions)
         if config.engine == "ray" and n_ranks > 1 and config.exchange_every == "auto":
@@ -250,32 +250,25 @@ def assemble(data, config, model, start=None):
     return parts._replace(engine=engine, start_events=parts.start_events + (plan,) * (not alone), config=config)
 
 
-@dataclasses.dataclass(frozen=True)
-class Read:
-    """How an actor gets its data by reading. reading : Reading; slot : int; vocab : Vocabulary, once it is known"""
-
-    reading: Reading
-    slot: int
-    vocab: object = None
-
-    def open(self, progress):
-        """Return this rank's data; progress : as of `RankText`."""
-        text = self.reading.text(self.slot, progress)
-        return ShareOfRank(text if self.vocab is None else text.encoded(self.vocab), self.slot)
-
-
+@dataclasses.dataclass
 class ShareOfRank:
-    """A rank's data, as crews want them, and how a rank gets them where this machine has them.
+    """A rank's data, as crews want them, and how a rank gets them: with it, or by reading them itself.
 
-    share : EncodedCorpus or EncodedPairs; or RankText, until `encode`
-    slot : int
+    slot : int; share : EncodedCorpus or EncodedPairs; or RankText, until `encode`; None until `open` reads it
+    reading : Reading, and vocab : Vocabulary, once it is known
     """
 
-    def __init__(self, share, slot):
-        self.share, self.slot = share, slot
+    slot: int
+    share: Any = None
+    reading: Reading | None = None
+    vocab: Any = None
 
     def open(self, progress):
-        """Return itself; nothing is read."""
+        """Return itself, with data; progress : as of `RankText`."""
+        if self.share is None:
+            self.share = self.reading.text(self.slot, progress)
+            if self.vocab is not None:
+                self.encode(self.vocab)
         return self
 
     def counts(self):
@@ -331,9 +324,9 @@ def read_by_rank(given, config, vocab=None, progress=None, phrases=None):
         return encode_ranked(reading, progress)
     crew = Crew(config.ranks, config.workers, config.ray_address)
     with crew.beginning():
-        crew.open((Read(reading, slot) for slot in range(config.ranks)), progress)
+        crew.open((ShareOfRank(slot, reading=reading) for slot in range(config.ranks)), progress)
         run = crew.gather("counts", "unite")
         vocab = vocabulary_of(run, reading.settings)
         found = crew.ask("encode", vocab)
-        crew.give(Read(reading, slot, vocab) for slot in range(config.ranks))
+        crew.give(ShareOfRank(slot, None, reading, vocab) for slot in range(config.ranks))
         return ranked_corpus(reading, found, len(run.counts), vocab, crew=crew)

@@ -251,9 +251,9 @@ def _against_log_q(sampler, seen):
 
 
 def _check_paths(loss):
-    n_targets = len(loss.starts) - 1
-    if n_targets != _V or loss.starts[0] != 0 or (np.diff(loss.starts) < 0).any() or loss.starts[-1] != len(loss.turns):
-        found = f"starts go from {loss.starts[0]} to {loss.starts[-1]} for {n_targets} targets"
+    starts, n_targets = loss.starts, len(loss.starts) - 1
+    if n_targets != _V or starts[0] != 0 or (np.diff(starts) < 0).any() or starts[-1] != len(loss.turns):
+        found = f"starts go from {starts[0]} to {starts[-1]} for {n_targets} targets"
         return [_check("every target has a path", False, found)]
     nodes = loss.turns >> 1
     if len(nodes) and not 0 <= nodes.min() <= nodes.max() < _V - 1:

@@ -27,7 +27,7 @@ from ..vectors.evaluation import METRICS, evaluate_ranking, popularity_scores, s
 from ..vectors.evaluation.analogy import HALVES
 from ..vectors.evaluation.scores import RAW, are_items_of_one_kind, share_of
 from .model import look_at_contexts, read_out
-from .state import Best
+from .state import Best, difference
 
 _OTHER_K = 15  # of the figures reported beside a metric without a K
 _SAME_POINT = 1e-9  # of an epoch; rounding never moves an evaluation by a round
@@ -115,13 +115,7 @@ class Validation:
             scores_of(model, self.score)  # refused now, not after an epoch, if it is not known how
         if model.best is None:
             model.best = Best(settings)
-            return
-        own = model.best.settings
-        names = {**settings, **own}
-        differing = [name for name in names if name != "files" and settings.get(name) != own.get(name)]
-        if differing:
-            name, what = differing[0], {"held": "other held-out pairs", "known": "other known pairs"}
-            found = what.get(name, f"{name} {own.get(name)}, now {settings.get(name)}")
+        elif found := difference(model.best.settings | {"files": settings["files"]}, settings):
             raise ConfigError(
                 f"the run to resume was evaluated by {found}; resume it with the same --valid and options"
             )

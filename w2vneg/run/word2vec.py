@@ -19,7 +19,6 @@ from ..config import RunSpec, TrainConfig
 from ..config.compatibility import about_cosines
 from ..config.synonyms import GENSIM_METHODS, from_gensim
 from ..config.table import options_of_users, table
-from ..data.inputs import Input, as_input, settled
 from ..data.sources import noun_of
 from ..ground.errors import ConfigError
 from ..ground.jit import watched
@@ -27,7 +26,7 @@ from ..objectives.plugins import absolute_plugins, load_plugins
 from ..objectives.readout import parse
 from ..vectors import Vectors, spells, with_spellings
 from .checkpoints import Checkpoints
-from .conductor import Encoded, Run, doubts_of, encode, reading, resolve
+from .conductor import Run, doubts_of, resolve
 from .follow import LOG, Followers
 from .model import Model, read_out
 from .prior import Prior, config_to_grow, gentler
@@ -36,7 +35,8 @@ from .recommender import Recommender
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from ..data.encoded import HeldOut
+    from ..data.encoded import Encoded, HeldOut
+    from ..data.inputs import Input
     from ..data.vocab import Vocabulary
     from .trainer import Trainer
     from .validation import Validate, Validation
@@ -272,9 +272,8 @@ class Word2Vec(Recommender):
 
         A RankedCorpus where each rank reads files of its own (docs/scaling.md).
         """
-        data = as_input(corpus)
-        data = settled(data, self.config.encoding, mirror).located(mirror) if isinstance(data, Input) else data
-        return encode(resolve(reading(self.config, data)), data, vocab=vocab, vocab_out=vocab_out, progress=progress)
+        run = Run(self.config, corpus, vocab=vocab, vocab_out=vocab_out, mirror=mirror)
+        return run.encode(lambda: nullcontext(progress))
 
     def trainer(
         self,
@@ -314,18 +313,15 @@ class Word2Vec(Recommender):
 
     @property
     def vectors(self) -> Vectors:
-        """Vectors: those of the trained words by the read-out of the options; of the best state so far where the
-        run is evaluated on held-out pairs.
-        """
+        """Vectors: those of the trained words by the read-out of the options; of the best state so far, with `valid`."""
         return self.read_out()
 
     @property
     def wv(self) -> Vectors:
         """gensim's name for `vectors`; made once, and anew after more training."""
         model = self._trained()
-        position = dataclasses.replace(model.position)
-        if self._read[0] is not model or self._read[1] != position:
-            self._read = model, position, self.vectors
+        if self._read[0] is not model or self._read[1] != model.position:
+            self._read = model, dataclasses.replace(model.position), self.vectors
         return self._read[2]
 
     def read_out(self, readout: str | None = None, oov: str | None = None) -> Vectors:
@@ -346,13 +342,12 @@ class Word2Vec(Recommender):
         """
         model = self._trained()
         matrix, spellings, rules = read_out(model, readout, spell=spells(oov))
-        words, counts = model.vocab.words, model.vocab.counts
         two_kinds = model.vocab_out is not model.vocab
         targets = two_kinds and not parse(readout or model.config.readout).reads("vectors_in")
-        if targets:
-            words, counts = model.vocab_out.words, model.vocab_out.counts
+        vocab = model.vocab_out if targets else model.vocab
         noun = noun_of(model.origin.input.get("kind"), model.config.source.name, two_kinds, targets)
-        return Vectors(words, matrix, counts, with_spellings(oov, spellings), noun, model.config.lowercase, rules)
+        spelt = with_spellings(oov, spellings)
+        return Vectors(vocab.words, matrix, vocab.counts, spelt, noun, model.config.lowercase, rules)
 
     def plot_history(self) -> Any:
         """Return a matplotlib figure of the run by epoch, which a notebook shows: loss, held-out figures, alpha, speed.

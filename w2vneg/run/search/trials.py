@@ -18,6 +18,7 @@ from ...config.table import options_of_users
 from ...ground.errors import ConfigError, InputError, OutputError
 from ...ground.files.atomic import atomic_file, check_folder_writable, is_hidden
 from ...ground.files.bounded import decoded, parse_json, read_bytes, read_json
+from ..state import difference
 
 GIVEN_UP = "given up"
 
@@ -121,7 +122,8 @@ class TrialFolder:
         if former is None:
             self._write("search.json", json.dumps(common, indent=2, allow_nan=False) + "\n")
         elif former != common:
-            raise ConfigError(f"{path} holds another search ({_difference(former, common)}); name another folder")
+            found = difference(former, common) or "of another version"
+            raise ConfigError(f"{path} holds another search ({found}); name another folder")
         self._read()
 
     def _read(self):
@@ -229,20 +231,6 @@ def _trial(values, metric):
 
 def _is_number(value):
     return type(value) in (int, float) and abs(value) < 1e300
-
-
-def _difference(former, now):
-    """Name the first thing in which two searches differ."""
-    for name in now:
-        was, value = former.get(name), now[name]
-        if isinstance(was, dict) and isinstance(value, dict):
-            name, was, value = next(((k, was.get(k), v) for k, v in value.items() if was.get(k) != v), (name, 0, 0))
-        if was != value:
-            return _UNREADABLE.get(name, f"{name} {was}, now {value}")
-    return "of another version"
-
-
-_UNREADABLE = {"data": "other training data", "held": "other held-out pairs", "known": "other known pairs"}
 
 
 def _table(rows, metric):
