@@ -198,10 +198,7 @@ class Validate:
     exclude_known : path, table in memory or HeldOut, optional
         Pairs to leave out of the ranking; what users have in training, if None.
 
-    Raises
-    ------
-    ConfigError
-        If metric, patience or every is out of range.
+    ConfigError if metric, patience or every is out of range
     """
 
     pairs: str | os.PathLike | HeldOut

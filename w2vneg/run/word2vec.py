@@ -86,17 +86,8 @@ class Word2Vec(Recommender):
         Fields of `TrainConfig`: ``loss="relaxed"``, ``temp=1.0``, ``dim=100``, ``window=5``, ``epochs=5``, …
         Those of gensim's names that mean the same are understood: ``vector_size=100``, ``sg=1``, ``negative=5``, …
 
-    Attributes
-    ----------
-    model : Model
-        Both matrices, vocabulary, resolved configuration and history; set by `fit`.
-    vectors : Vectors
-        Those of the trained words, by the read-out; set by `fit`.
-
-    Raises
-    ------
-    ConfigError
-        For an option that is unknown or out of range.
+    `fit` sets `model`, a Model: both matrices, vocabulary, resolved configuration and history; and `vectors`, those of
+    the trained words by the read-out. ConfigError for an option that is unknown or out of range.
     """
 
     __signature__ = _Signature()
@@ -169,11 +160,8 @@ class Word2Vec(Recommender):
             Rows that begin with those of `init`, or of the former model, do not move; the others are trained, against
             them as well.
 
-        Returns
-        -------
-        Vectors
-            The trained input vectors; `model` has the rest. After Ctrl-C: what was trained until then (the best of it,
-            with `valid`), and a warning; another if the options give vectors of text whose cosines mean nothing.
+        Returns the trained input vectors; `model` has the rest. After Ctrl-C: what was trained until then (the best of
+        it, with `valid`), and a warning; another if the options give vectors of text whose cosines mean nothing.
         """
         if self._folder is not None and init is None and not update:
             warnings.warn(
@@ -313,7 +301,7 @@ class Word2Vec(Recommender):
 
     @property
     def vectors(self) -> Vectors:
-        """Vectors: those of the trained words by the read-out of the options; of the best state so far, with `valid`."""
+        """Vectors: those of the trained words by the read-out of the options; of the best state with `valid`."""
         return self.read_out()
 
     @property
@@ -327,18 +315,10 @@ class Word2Vec(Recommender):
     def read_out(self, readout: str | None = None, oov: str | None = None) -> Vectors:
         """Return the vectors of the trained words.
 
-        Parameters
-        ----------
-        readout : str, optional
-            How they are made of the two matrices, if not as the options say: ``"in"``, ``"both+letters"``, …
-        oov : {None, "letters"}
-            With ``"letters"`` the vectors have one for any spelling; needs a read-out with letters or
-            paradigms, or n-grams and the read-out ``"in"``.
-
-        Raises
-        ------
-        ConfigError
-            If the read-out is unknown or does not fit what was read.
+        readout : str, optional, how they are made of the two matrices, if not as the options say: ``"in"``, …
+        oov : {None, "letters"}, with ``"letters"`` the vectors have one for any spelling; needs a read-out with letters
+            or paradigms, or n-grams and the read-out ``"in"``
+        ConfigError if the read-out is unknown or does not fit what was read
         """
         model = self._trained()
         matrix, spellings, rules = read_out(model, readout, spell=spells(oov))
@@ -366,13 +346,8 @@ class Word2Vec(Recommender):
     def load(cls, folder: str | Path, plugin: str | None = None, **changes: Any) -> Word2Vec:
         """Read a model folder back.
 
-        Parameters
-        ----------
-        folder : path
-        plugin : str, optional
-            The plug-ins that it needs; must be named where somebody else wrote the folder.
-        **changes
-            Options of the run that are to be others in ``fit(…, update=True)``: ``alpha=0.01``, ``epochs=2``, …
+        plugin : str, optional, the plug-ins that it needs; must be named where somebody else wrote the folder
+        changes : options of the run that are to be others in ``fit(…, update=True)``: ``alpha=0.01``, ``epochs=2``, …
         """
         model = Model.load(folder)
         word2vec = cls(config_to_grow(model, folder, {"plugin": plugin} | changes))
