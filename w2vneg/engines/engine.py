@@ -12,8 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..config.options import l2_strengths
 from ..ground.files.caches import cache_dir
 from ..kernels.schedule import rounds_of, stream_key
+from ..kernels.updates import L2
 
 _IN_MEMORY = 16 * 2**20  # bytes; not worth a file
 _EXPLODED = 1e4  # a coordinate beyond this is no embedding any more
@@ -188,14 +190,17 @@ class Engine(Matrices):
     n_rounds, n_positions : int, rounds of an epoch, and positions of the walk through the data that they cover
     alpha_scale : float, what the learning rate is multiplied by
     slot : int, which rank of a run this is, from 0: each has random streams of its own, and the first those of a run
-        alone. Other parameters are those of `Matrices`.
+        alone
+    walk : Traversal; config : RunSpec. Other parameters are those of `Matrices`.
     """
 
     alpha_scale, slot = 1.0, 0
 
-    def __init__(self, model, walk, block, workers, n_private, seed, inputs=None):
+    def __init__(self, model, walk, block, config, n_private=0, inputs=None):
+        workers, strengths = config.workers, l2_strengths(config.l2)
         super().__init__(model, workers, n_private, inputs)
-        self.walk, self.block, self.seed = walk, block, seed
+        self.walk, self.block, self.seed = walk, block, config.seed
+        self._l2 = L2(*strengths, config.l2_power) if any(strengths) else None
         self.n_positions = walk.n_positions
         self.n_rounds = -(-walk.n_positions // (block * workers))
         self.tokens = np.empty((workers, walk.room(block)), np.int32)

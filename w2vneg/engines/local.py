@@ -32,11 +32,11 @@ def private_rows(n_vocab, workers):
 class LocalEngine(Engine):
     """Runs rounds of one model.
 
-    walk : Walk; plugs : Plugs; shape : LoopSpec; l2 : L2, optional; others as of `Engine`
+    plugs : Plugs; shape : LoopSpec; others as of `Engine`
     """
 
-    def __init__(self, model, walk, plugs, shape, block, workers, n_private, seed, l2=None):
-        super().__init__(model, walk, block, workers, n_private, seed, plugs.inputs)
+    def __init__(self, model, walk, plugs, shape, block, n_private, config):
+        super().__init__(model, walk, block, config, n_private, plugs.inputs)
         self.trained = [name for name in self.replicated if plugs.inputs is None or name not in plugs.inputs.derived]
         self._targets = walk.centre_weights if model.vocab_out is model.vocab else model.vocab_out.counts
         self.frozen = model.frozen
@@ -47,8 +47,8 @@ class LocalEngine(Engine):
             if plug is not None and (names := plug.parameters):  # it trains rows of its own: those that are kept here
                 plug = plug._replace(**{name: self.replicated[name] for name in names})
                 self.plugs = self.plugs._replace(**{kind: plug})
-        self._decay = {} if l2 is None else self._decay_of(l2)
-        self.scratches = [make_scratch(shape, self.vectors_in.shape[1]) for _ in range(workers)]
+        self._decay = {} if self._l2 is None else self._decay_of(self._l2)
+        self.scratches = [make_scratch(shape, self.vectors_in.shape[1]) for _ in range(self.workers)]
 
     @functools.cached_property
     def _shares(self):

@@ -13,7 +13,7 @@ import math
 from typing import Any, NamedTuple
 
 from ..config.compatibility import NO_PRIVATE_ROWS, check_plugs
-from ..config.options import borders, l2_strengths
+from ..config.options import borders
 from ..data.encoded.ranked import RANK, RankedCorpus, Reading, encode_ranked, ranked_corpus, united, vocabulary_of
 from ..data.sources import SOURCES
 from ..engines.dense import DenseEngine
@@ -28,7 +28,6 @@ from ..kernels.dense.blas import dense_cost
 from ..kernels.groups import LoopSpec, Plugs
 from ..kernels.paths import TILE
 from ..kernels.schedule import block_size, even_block
-from ..kernels.updates import L2
 from ..objectives.samplers import Nothing
 from ..objectives.samplers.exclusions import make_exclusion
 from ..objectives.weighers import WEIGHERS
@@ -64,23 +63,23 @@ def assemble_local(data, config, model, start=None, walk=None, plan=None):
     """
     walk, loss = walk or data.walk(config), config.loss.plug
     if loss.dense:
-        make, at_init, estimate = _dense(data, config, model, walk)
         plugs = ()
+        make, at_init, estimate = _dense(data, config, model, walk)
     else:
         alone = plan is None or plan.ranks == 1
         plugs, shape, cost, at_init, estimate = (
             _paths(data, config, walk) if loss.paths else _sampled(data, config, model, walk, alone)
         )
-        n_rows = max(len(data.vocab), len(data.vocab_out))
-        make = functools.partial(_local, plugs, shape, cost, n_rows, None if alone else plan.an_epoch)
+        n_rows, periods = max(len(data.vocab), len(data.vocab_out)), None if alone else plan.an_epoch
+        make = lambda: _local(config, model, walk, plugs, shape, cost, n_rows, periods)  # noqa: E731
     for plug in plugs:
         for name in getattr(plug, "parameters", ()):  # what plugs train is a part of the model
             model.extra.setdefault(name, getattr(plug, name))
     started = 0 if start is None else start.begin(model)
-    return Assembly(make(config, model, walk), at_init, started, estimate, config)
+    return Assembly(make(), at_init, started, estimate, config)
 
 
-def _local(plugs, shape, cost, n_rows, periods, config, model, walk):
+def _local(config, model, walk, plugs, shape, cost, n_rows, periods):
     """Return a `LocalEngine` of rounds well under a second; cost : float, rough nanoseconds of a position."""
     n_private = private_rows(n_rows, config.workers) if config.private_rows is None else config.private_rows
     if plugs.sampler.batch_groups:
@@ -92,7 +91,7 @@ def _local(plugs, shape, cost, n_rows, periods, config, model, walk):
         block = max(block, plugs.sampler.batch_groups)
     else:
         block = even_block(walk.n_positions, periods * config.workers, block)
-    return LocalEngine(model, walk, plugs, shape, block, config.workers, n_private, config.seed, _l2(config))
+    return LocalEngine(model, walk, plugs, shape, block, n_private, config)
 
 
 def _whole_data():
@@ -167,13 +166,7 @@ def _dense(data, config, model, walk):
     fit = 2**24 // (walk.largest_group * config.workers)  # positives of a round, 64 MB
     block = block_size(walk.n_positions, config.workers, 40 + kept * 0.1 * config.dim * len(counts))
     block = max(1, min(fit, max(block, math.ceil(config.loss.batch / (kept * config.workers)))))
-    make = lambda config, model, walk: DenseEngine(model, walk, loss, block, config, _l2(config))  # noqa: E731
-    return make, loss.loss_at_init(0), estimate
-
-
-def _l2(config):
-    strengths = l2_strengths(config.l2)
-    return L2(*strengths, config.l2_power) if any(strengths) else None
+    return lambda: DenseEngine(model, walk, loss, block, config), loss.loss_at_init(0), estimate
 
 
 def _centres(walk):

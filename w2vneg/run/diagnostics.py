@@ -56,8 +56,10 @@ class Diagnoser:
         self.known = data.traversal.cooccurs(data, config, self.pairs.centres)
 
     def diagnose(self, epoch):
-        """Return the `Diagnosis` of the model as it is now; epoch : int, from 1."""
+        """Return the `Diagnosis` of the model as it is now; None where there is no pair. epoch : int, from 1"""
         begun = time.perf_counter()
+        if not len(self.pairs.centres):
+            return None
         seen = self._draw(epoch)
         figures = [_evaluate(*part) for part in self._parts(epoch, seen)]
         return _summary(figures, epoch, len(self.pairs.centres), self.n_sets, time.perf_counter() - begun, seen)

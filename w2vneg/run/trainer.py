@@ -271,19 +271,18 @@ class Trainer:
         position.epoch += 1
         position.round, position.loss_sum, position.pairs = 0, 0.0, 0
         self._tell(done)
-        if (report := self.engine.report(position.epoch)) is not None:
-            self._tell(report)
+        self._tell(self.engine.report(position.epoch))
         if self.diagnose:
             with self._clock.stopped():
                 self.engine.replica.compose()
                 self._diagnoser = self._diagnoser or Diagnoser(self.engine.replica, self.corpus, self.config)
-                found = len(self._diagnoser.pairs.centres)  # none where nearly every sentence has one word
-                diagnosis = self._diagnoser.diagnose(position.epoch) if found else None
-            if diagnosis is not None:
-                self._tell(diagnosis)
+                diagnosis = self._diagnoser.diagnose(position.epoch)
+            self._tell(diagnosis)
         self._checkpoint(healthy=True, epoch_done=True)
 
     def _tell(self, event):
+        if event is None:  # nothing to say
+            return
         if not event.passing:
             self.model.history.append(event.as_dict())
         for listener in self.listeners:
