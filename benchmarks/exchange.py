@@ -49,7 +49,7 @@ def measure(n_vocab, dim, ranks, workers, repeats, tell=lambda text: None):
     word2vec = Word2Vec(**options, engine="ray", ranks=ranks, exchange_every=_EVERY)
     engine = word2vec.trainer(text).engine
     exchanges, rates = [], []
-    engine.keep()
+    engine.replica.keep()
     try:
         for _ in range(repeats):
             engine.go_back()

@@ -130,6 +130,10 @@ def _is_lost(error):
     return isinstance(error, tuple(getattr(exceptions, name) for name in gone))
 
 
+def _reads(ranks):
+    return [rank.read.options(concurrency_group="aside").remote() for rank in ranks]
+
+
 class Crew:
     """The actors of a run; parameters as of `cluster.Connection`."""
 
@@ -179,8 +183,7 @@ class Crew:
         waiting = progress
         while waiting:
             waiting = self.ray.wait(opened, num_returns=len(opened), timeout=_LOOKS)[1]
-            read = self._get([rank.read.options(concurrency_group="aside").remote() for rank in ranks])
-            progress(*map(sum, zip(*read, strict=True)))
+            progress(*map(sum, zip(*self._get(_reads(ranks)), strict=True)))
         found = set(self._get(opened)) - {__version__}
         if found:
             raise ConfigError(
@@ -189,9 +192,7 @@ class Crew:
 
     def _insist_on_a_place(self, ranks):
         """Wait until all are started; RankError if Ray finds no cores for one, which by itself it would wait for."""
-        answers = [rank.read.options(concurrency_group="aside").remote() for rank in ranks]
-        missing = len(self.ray.wait(answers, num_returns=len(answers), timeout=_PATIENCE)[1])
-        if missing:
+        if missing := len(self.ray.wait(_reads(ranks), num_returns=len(ranks), timeout=_PATIENCE)[1]):
             raise RankError(
                 f"{missing} ranks found no place in {_PATIENCE / 60:.0f} minutes, for each wants {self._workers} free "
                 "cores of one machine; see what else is on the cluster, then start again, or go on with --resume"
