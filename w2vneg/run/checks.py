@@ -5,7 +5,7 @@ For ``w2vneg objectives NAME --check``, and for whoever writes a plug.
 
 import math
 from contextlib import contextmanager
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse, stats
@@ -31,7 +31,8 @@ _NEAR = 0.01  # what rounding may do to a sum of probabilities
 _FAR = 0.1  # total variation that draws among candidates may be away from it
 
 
-class Check(NamedTuple):
+@dataclass(frozen=True)
+class Check:
     """What was checked; whether it passed; and the figure."""
 
     what: str

@@ -6,8 +6,8 @@ import dataclasses
 import random
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -21,7 +21,8 @@ from .word2vec import Word2Vec
 _ITEMS = 60
 
 
-class Warmed(NamedTuple):
+@dataclass(frozen=True)
+class Warmed:
     """Functions compiled now, and those found in the cache, by their names."""
 
     compiled: tuple
