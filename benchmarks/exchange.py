@@ -3,7 +3,7 @@
 import dataclasses
 import json
 
-from w2vneg.run.ranked import ENOUGH
+from w2vneg.run.assembly import ENOUGH
 from w2vneg.run.word2vec import Word2Vec
 
 from .contenders import zipf_text
@@ -49,7 +49,7 @@ def measure(n_vocab, dim, ranks, workers, repeats, tell=lambda text: None):
     word2vec = Word2Vec(**options, engine="ray", ranks=ranks, exchange_every=_EVERY)
     engine = word2vec.trainer(text).engine
     exchanges, rates = [], []
-    engine.keep()
+    engine.replica.keep()
     try:
         for _ in range(repeats):
             engine.go_back()

@@ -106,7 +106,7 @@ def train(setting, options, seed, look):
 
     def after(event):
         if isinstance(event, EpochDone):
-            trainer.engine.compose()
+            trainer.engine.replica.compose()
             look(trainer.model, event.epoch)
 
     config = dataclasses.replace(setting.common, **options, seed=seed)

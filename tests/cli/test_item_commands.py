@@ -11,7 +11,7 @@ from w2vneg.data.inputs import encode_input
 from w2vneg.ground.errors import ConfigError
 from w2vneg.run.model import Model
 from w2vneg.run.search.tuning import tune
-from w2vneg.run.validation import Validate, make_validation
+from w2vneg.run.validation import Validate
 
 SMALL = ("--dim=4", "--epochs=1", "--workers=1", "--loss=ns")
 
@@ -299,7 +299,7 @@ def test_encoded_data_know_what_they_are(folder):
     assert (word2vec.model.config.source.name, word2vec.model.history[-1]["pairs"]) == ("baskets", 20 * 12 * 11)
     pairs = encode_input(Input("pairs", "seen.tsv", rectangular=True))
     found = tune(
-        pairs, TrainConfig(dim=4, epochs=1, workers=1), [{"pairs_per_epoch": 5}], make_validation("seen.tsv", pairs)
+        pairs, TrainConfig(dim=4, epochs=1, workers=1), [{"pairs_per_epoch": 5}], Validate("seen.tsv").of(pairs)
     )
     assert found.best.reason is None
 

@@ -27,7 +27,7 @@ from w2vneg.objectives.samplers.boltzmann import read_degeneracy
 from w2vneg.run.conductor import Run
 from w2vneg.run.model import Model
 from w2vneg.run.prior import Prior, input_of_model
-from w2vneg.run.search.trials import TrialFolder, best_of, rows_of
+from w2vneg.run.search.trials import TrialFolder
 from w2vneg.run.validation import Metric
 from w2vneg.vectors import formats
 from w2vneg.vectors.evaluation import LogitScores, evaluate_analogy, evaluate_ranking, evaluate_similarity
@@ -192,8 +192,7 @@ def read_archive(path):
 def read_search(path):
     metric = Metric.parse("mpr")
     folder = TrialFolder(Path(path).parent, COMMON, TrainConfig(), metric)
-    rows = rows_of(folder.trials, metric)
-    folder.write_tables(rows, best_of(rows, 1))
+    rows, _ = folder.write_tables(1)
     json.dumps([row.value for row in rows], allow_nan=False)
 
 

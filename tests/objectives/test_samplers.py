@@ -35,8 +35,8 @@ from w2vneg.kernels.cooccurrence import pair_counts
 from w2vneg.kernels.linalg import Rows, dot, row_of, width_of
 from w2vneg.objectives.samplers import SAMPLERS, popularity
 from w2vneg.objectives.samplers.log_uniform import rank_at
+from w2vneg.run.assembly import assemble
 from w2vneg.run.model import Model
-from w2vneg.run.ranked import assemble
 
 
 @pytest.fixture(autouse=True)

@@ -124,10 +124,11 @@ def test_a_state_that_is_not_healthy_is_not_saved(tmp_path):
     word2vec = Word2Vec(epochs=1, **OPTIONS)
     trainer = word2vec.trainer(word2vec.encode(two_topics()), checkpoints=checkpoints)
     trainer.engine.healthy = lambda: False
+    trainer._clock = _Clock()
     trainer._keep()
     for known in (False, True):
         clock.now += 60
-        trainer._checkpoint(_Clock(), trainer.model.position, known)
+        trainer._checkpoint(known)
         assert (tmp_path / "model").exists() == known
 
 

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from w2vneg.engines.matrices import Matrices, Snapshot, goes_to_disk
+from w2vneg.engines.engine import Matrices, Snapshot, goes_to_disk
 
 
 class FakeModel(SimpleNamespace):
@@ -24,7 +24,7 @@ def model():
 @pytest.fixture(params=["memory", "file", "no place for a file"])
 def place(request, monkeypatch, tmp_path):
     if request.param != "memory":
-        monkeypatch.setattr("w2vneg.engines.matrices._IN_MEMORY", 0)
+        monkeypatch.setattr("w2vneg.engines.engine._IN_MEMORY", 0)
     cache = tmp_path / "cache"
     monkeypatch.setenv("W2VNEG_CACHE", str(cache))
     if request.param == "no place for a file":
@@ -49,17 +49,16 @@ def test_going_back_restores_shared_rows_and_copies_to_the_bit(place, workers, n
 
 
 def test_a_disk_that_fills_up_leaves_memory_to_serve(monkeypatch):
-    monkeypatch.setattr("w2vneg.engines.matrices._IN_MEMORY", 0)
+    monkeypatch.setattr("w2vneg.engines.engine._IN_MEMORY", 0)
     kept, matrix = Snapshot(16), np.arange(4, dtype=np.float32)
     kept.take([matrix])
 
     def full(file, matrix):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("w2vneg.engines.matrices._write", full)
+    monkeypatch.setattr("w2vneg.engines.engine._write", full)
     kept.take([matrix + 1])
-    kept.restore([matrix])
-    assert matrix.tolist() == [1, 2, 3, 4]
+    assert kept.copies([matrix])[0].tolist() == [1, 2, 3, 4]
 
 
 def test_only_large_states_go_to_disk():

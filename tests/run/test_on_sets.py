@@ -10,7 +10,7 @@ from w2vneg import Vectors, Word2Vec
 from w2vneg.data import catalog
 from w2vneg.ground.errors import ConfigError, InputError
 from w2vneg.ground.events import BestRestored, Validated
-from w2vneg.run.validation import Metric, NamedSet, SetValidation
+from w2vneg.run.validation import Metric, SetValidation
 from w2vneg.vectors.evaluation import read_pairs, read_questions
 
 pytest.importorskip("gensim", reason="gensim brings ws353 and google")
@@ -83,7 +83,7 @@ def test_what_does_not_go_together(text, run_cli, tmp_path):
 
 
 def test_which_sets_are_for_choices():
-    chosen = {name: NamedSet.of(name).for_choices for name in ("men-dev", "google-dev", "ws353", "google-test", "men")}
+    chosen = {name: Metric(name).for_choices for name in ("men-dev", "google-dev", "ws353", "google-test", "men")}
     assert chosen == {"men-dev": True, "google-dev": True, "ws353": False, "google-test": False, "men": False}
     assert (Metric.parse("MEN-dev").name, Metric.parse("google-dev").sign) == ("men-dev", 1)
     with pytest.raises(ConfigError, match="of words men, men-dev"):

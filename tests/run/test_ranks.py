@@ -8,13 +8,13 @@ from planted import same_topic, two_topics
 
 from w2vneg import Input, TrainConfig, Word2Vec
 from w2vneg.data.encoded import encode_corpus
-from w2vneg.engines.rank import Task
+from w2vneg.engines.ranks import Task
 from w2vneg.ground.errors import ConfigError
 from w2vneg.ground.events import EpochDone, RolledBack, RoundDone
 from w2vneg.objectives.losses import LOSSES
 from w2vneg.objectives.samplers import SAMPLERS
+from w2vneg.run.assembly import plan_exchanges, rank_alpha
 from w2vneg.run.model import Model
-from w2vneg.run.ranked import plan_exchanges, rank_alpha
 
 SMALL = {"dim": 8, "window": 3, "subsample": 0, "min_count": 1, "epochs": 2, "workers": 1, "loss": "ns"}
 
@@ -62,13 +62,13 @@ def test_between_exchanges_ranks_differ_and_after_them_they_do_not(planted):
     word2vec = Word2Vec(**SMALL, engine="virtual", ranks=3)
     engine = word2vec.trainer(planted).engine
     task = Task(0, 0, 0, engine.n_rounds, (0.05, 0.05))
-    works = [rank.train(task) for rank in engine.ranks]
-    assert len({rank.rows()["vectors_in"].tobytes() for rank in engine.ranks}) == 3
-    assert engine.ranks[1].train(task)[:2] == works[1][:2]  # again: from the version it began with
+    works = [rank.train(task) for rank in engine.crew.ranks]
+    assert len({rank.rows()["vectors_in"].tobytes() for rank in engine.crew.ranks}) == 3
+    assert engine.crew.ranks[1].train(task)[:2] == works[1][:2]  # again: from the version it began with
     engine.run(engine.plan(0)[0], (0.05, 0.05))
     for name in ("vectors_in", "vectors_out"):
-        assert len({rank.rows()[name].tobytes() for rank in engine.ranks}) == 1
-    assert {rank.version for rank in engine.ranks} == {engine.version} == {1}
+        assert len({rank.rows()[name].tobytes() for rank in engine.crew.ranks}) == 1
+    assert {rank.version for rank in engine.crew.ranks} == {engine.version} == {1}
 
 
 def test_two_ranks_add_up_what_they_changed(planted):
@@ -76,12 +76,12 @@ def test_two_ranks_add_up_what_they_changed(planted):
     word2vec = Word2Vec(**SMALL, engine="virtual", ranks=2, exchange_dtype="float32")
     engine = word2vec.trainer(planted).engine
     task = Task(0, 0, 0, engine.n_rounds, (0.05, 0.05))
-    before = {name: rows.copy() for name, rows in engine.ranks[0].rows().items()}
-    for rank in engine.ranks:
+    before = {name: rows.copy() for name, rows in engine.crew.ranks[0].rows().items()}
+    for rank in engine.crew.ranks:
         rank.train(task)
-    after = [{name: rows.copy() for name, rows in rank.rows().items()} for rank in engine.ranks]
+    after = [{name: rows.copy() for name, rows in rank.rows().items()} for rank in engine.crew.ranks]
     engine.run(engine.plan(0)[0], (0.05, 0.05))
-    for name, rows in engine.ranks[1].rows().items():
+    for name, rows in engine.crew.ranks[1].rows().items():
         expected = after[0][name] + after[1][name] - before[name]
         np.testing.assert_allclose(rows, expected, atol=1e-7)
 
@@ -91,9 +91,9 @@ def test_an_exchange_of_all_rows_takes_the_bytes_that_it_must(planted, ranks):
     """2 (N − 1) / N · V · d · 2 of each rank for each matrix, out and in; sent to oneself nothing goes anywhere."""
     engine = Word2Vec(**SMALL | {"dim": 64}, engine="virtual", ranks=ranks).trainer(planted).engine
     task = Task(0, 0, 0, engine.n_rounds, (0.05, 0.05))
-    works = [rank.train(task) for rank in engine.ranks]
-    parts = [rank.changes(made_up=0.5) for rank in engine.ranks]
-    merged = [rank.merge(task, works, [part[rank.slot] for part in parts]) for rank in engine.ranks]
+    works = [rank.train(task) for rank in engine.crew.ranks]
+    parts = [rank.changes(made_up=0.5) for rank in engine.crew.ranks]
+    merged = [rank.merge(task, works, [part[rank.slot] for part in parts]) for rank in engine.crew.ranks]
     for slot in range(ranks):
         for name in ("vectors_in", "vectors_out"):
             sent = sum(part[name].nbytes for owner, part in enumerate(parts[slot]) if owner != slot)
@@ -109,14 +109,14 @@ def test_a_rank_that_takes_anothers_place_goes_on_as_it_would_have(planted):
         for now in engine.plan(0)[:4]:
             engine.run(now, (0.05, 0.04))
         if lost:
-            version, state = engine.version, {k: v.copy() for k, v in engine.ranks[0].state().items()}
+            version, state = engine.version, {k: v.copy() for k, v in engine.crew.ranks[0].state().items()}
             engine = Word2Vec(**SMALL, engine="virtual", ranks=3).trainer(planted).engine
-            for rank in engine.ranks:
+            for rank in engine.crew.ranks:
                 rank.load(version, state)
             engine.version = version
         for now in engine.plan(0)[4:8]:
             engine.run(now, (0.04, 0.03))
-        runs.append(engine.vectors_in.tobytes() + engine.vectors_out.tobytes())
+        runs.append(engine.replica.vectors_in.tobytes() + engine.replica.vectors_out.tobytes())
     assert runs[0] == runs[1]
 
 
@@ -144,7 +144,7 @@ def test_whatever_is_trained_is_exchanged(planted, options):
     trainer = Word2Vec(**SMALL | options, engine="virtual", ranks=3, exchange_every=300).trainer(planted)
     model = trainer.train()
     for name in trainer.engine.replica.trained:
-        assert len({rank.rows()[name].tobytes() for rank in trainer.engine.ranks}) == 1, name
+        assert len({rank.rows()[name].tobytes() for rank in trainer.engine.crew.ranks}) == 1, name
         assert np.isfinite(model.matrices()[name]).all() and np.abs(model.matrices()[name]).max() > 0.01
     assert {"grams_in", "discriminator_in", "vectors_out"} & set(trainer.engine.replica.trained)
 
@@ -199,15 +199,15 @@ def test_a_run_that_diverges_goes_back_on_every_rank(planted):
 
     def spoil(event):
         if isinstance(event, RoundDone) and event.fraction > 0.3 and RolledBack not in map(type, told):
-            engine.ranks[1].state()["vectors_out"][0] = np.nan  # its next change, and so everybody's
-            engine.ranks[1].load(engine.version, engine.ranks[1].state())
+            engine.crew.ranks[1].state()["vectors_out"][0] = np.nan  # its next change, and so everybody's
+            engine.crew.ranks[1].load(engine.version, engine.crew.ranks[1].state())
         told.append(event)
 
     trainer.listeners.append(spoil)
     model = trainer.train()
     assert RolledBack in map(type, told) and trainer.complete
     assert model.position.alpha_factor == 0.5 and np.isfinite(model.vectors_out).all()
-    assert len({rank.rows()["vectors_out"].tobytes() for rank in engine.ranks}) == 1
+    assert len({rank.rows()["vectors_out"].tobytes() for rank in engine.crew.ranks}) == 1
 
 
 def test_exchanges_are_planned_by_their_number():

@@ -17,7 +17,7 @@ from w2vneg.engines import cluster
 from w2vneg.engines.ray import Crew
 from w2vneg.ground.errors import ConfigError, InputError, RankError
 from w2vneg.ground.events import RolledBack, RoundDone
-from w2vneg.run.ranked import ShareOfRank
+from w2vneg.run.assembly import ShareOfRank
 
 pytestmark = [
     pytest.mark.slow,
@@ -64,7 +64,9 @@ def test_ray_is_virtual_to_the_bit(ray, planted, expected):
     trainer = Word2Vec(**SMALL, engine="ray").trainer(planted)
     ray.kill(trainer.engine.crew.ranks[1])  # whoever takes its place is handed the same share
     assert bits(trainer.train()) == expected
-    assert trainer.engine.crew is None and trainer.engine.healthy()  # what it has is there when the ranks have gone
+    assert (
+        trainer.engine.crew.ranks == [] and trainer.engine.replica.healthy()
+    )  # what it has is there when the ranks have gone
 
 
 def test_one_rank_is_this_machine_alone(planted):
@@ -164,7 +166,7 @@ def test_all_ranks_lost_is_the_end(ray, planted):
 
 def test_a_rank_that_is_lost_while_reading_ends_the_run(ray, planted):
     crew = Crew(1, 1, None)
-    crew.open([ShareOfRank(planted.share(0, [0, 1]), 0)])
+    crew.open([ShareOfRank(0, planted.share(0, [0, 1]))])
     ray.kill(crew.ranks[0])
     with pytest.raises(RankError, match="lost before training began"), crew.beginning():
         crew.gather("counts", "unite")

@@ -312,7 +312,7 @@ def test_a_rollback_after_resuming_goes_back_as_far_as_without(tmp_path, monkeyp
     """States are kept every fifth round here; what diverges in the ninth goes back to the fifth, wherever resumed."""
     longer = encode_corpus(two_topics(n_sentences=2500), min_count=1)
     word2vec = Word2Vec(**SMALL | {"loss": "ns"})
-    monkeypatch.setattr("w2vneg.engines.matrices._IN_MEMORY", 0 if to_disk else 2**30)
+    monkeypatch.setattr("w2vneg.engines.engine._IN_MEMORY", 0 if to_disk else 2**30)
 
     def diverging(model=None, stop=None):
         """Train; the ninth round diverges unless alpha was halved. Stop when `stop` rounds of the epoch are done."""

@@ -16,7 +16,7 @@ from w2vneg.data.encoded.pairs import HeldOut
 from w2vneg.ground.errors import ConfigError, InputError
 from w2vneg.ground.events import BestRestored, EpochDone, Interrupted, RolledBack, RoundDone, Validated
 from w2vneg.run.model import Model
-from w2vneg.run.validation import Metric, Validate, Validation, make_validation
+from w2vneg.run.validation import Metric, Validate, Validation
 
 SMALL = {
     "readout": "in",
@@ -123,7 +123,7 @@ def test_centres_and_targets_of_two_kinds(tmp_path):
     model.vectors_out[:] = [[3, 0], [2, 5], [1, 4]]
     (tmp_path / "valid.tsv").write_text("item\ttarget\tweight\nu1\ty\t1\nu2\tz\t3\nx\tu1\t1\n")
     data = SimpleNamespace(vocab=vocab, vocab_out=vocab_out)
-    validation = make_validation(tmp_path / "valid.tsv", data, metric="prec@1")
+    validation = Validate(tmp_path / "valid.tsv", metric="prec@1").of(data)
     assert validation.held.n_unknown == 1
     figures = validation.figures(model)
     assert (figures["mpr"], figures["prec@1"]) == (0.5, 0.0)  # both stand second of three
@@ -490,7 +490,7 @@ def test_fit_stops_early(folder, planted, held):
     same_run.fit(planted, valid=Validate(rounded, metric="nll", patience=2, every=0.5))
     assert same_run.vectors.matrix.tobytes() == vectors.matrix.tobytes()
     with pytest.raises(InputError, match="none of the 1 held-out pairs has both items"):
-        make_validation(HeldOut(*(np.zeros(0, int),) * 3, 1, 1), planted)
+        Validate(HeldOut(*(np.zeros(0, int),) * 3, 1, 1)).of(planted)
 
 
 def test_arguments_of_fit_that_are_none(planted, held):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from w2vneg.config.options import DTYPES
-from w2vneg.engines.rank import Packer, unpack
+from w2vneg.engines.ranks import Packer, unpack
 
 
 def pack(rows, dtype, block=13):

@@ -142,9 +142,9 @@ def validation_of(flags, encoded, config, model, note, mirror=None, chooses=True
     if model is None:
         refuse_new_users(valid, "evaluate when the model is trained, by eval ranking --fold-in {}")
         warn_of_known(valid, known or encoded.vocab_out is not encoded.vocab, "--valid-exclude-known")
-    from ..run.validation import make_validation
+    from ..run.validation import Validate
 
-    validation = make_validation(valid, encoded, known=known, lowercase=config.lowercase, **chosen)
+    validation = Validate(valid, exclude_known=known, **chosen).of(encoded, config.lowercase)
     held = validation.held
     unknown = f", {held.n_unknown:,} more have an item unknown to the training data" if held.n_unknown else ""
     note(f"{valid}: {len(held.centres):,} held-out pairs to evaluate the model on{unknown}.")
@@ -159,7 +159,7 @@ def _on_a_set(encoded, mirror, chosen, note=None):
         metric = chosen["metric"]
         raise ConfigError(f"{metric} is a set of words, and these are items; choose by held-out pairs, --valid")
     validation = SetValidation(encoded, mirror=mirror, **chosen)
-    if note is not None and not validation.set.for_choices:
+    if note is not None and not validation.metric.for_choices:
         note(
             f"Warning: {validation.metric.name} is a test set. What is chosen by it looks better on it than it is, so "
             "do not report that figure; choose by men-dev or google-dev."

@@ -14,16 +14,16 @@ from ..kernels.dense.softmax import Groups, Manner, Workspace, batch_of, collect
 from ..kernels.schedule import linear
 from ..kernels.shard import fill_round
 from ..kernels.updates import shrink_all
-from .engine import InMemoryEngine
+from .engine import Engine
 
 
-class DenseEngine(InMemoryEngine):
-    """Runs rounds of one model under a dense loss; parameters as of `InMemoryEngine`, and l2 : L2, optional."""
+class DenseEngine(Engine):
+    """Runs rounds of one model under a dense loss; parameters as of `Engine`."""
 
-    def __init__(self, model, walk, loss, block, config, l2=None):
-        super().__init__(model, walk, block, config.workers, 0, config.seed)
+    def __init__(self, model, walk, loss, block, config):
+        super().__init__(model, walk, block, config)
         self.source, self.loss = walk.source, loss
-        self._decay = (None, None) if l2 is None else self._decay_of(l2)
+        self._decay = (None, None) if self._l2 is None else self._decay_of(self._l2)
         self.batch, self.bounded, self.absolute = config.loss.batch, config.bounded_steps, config.absolute_softmax
         n_groups = config.workers * block
         # a last group may look at room for the largest one, though it fills less

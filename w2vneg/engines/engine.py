@@ -1,14 +1,170 @@
-"""What the trainer asks of an engine, wherever its matrices lie; and what engines of this machine share."""
+"""What the trainer asks of an engine, wherever its matrices lie; and what engines of this machine share: the matrices
+that they train, each with the workers' copies below it, rounds, and random streams.
 
-from abc import ABC, abstractmethod
+Of the state that a run goes back to when it diverges, a copy of more than a few megabytes lies in a nameless file of
+the cache folder: writing it goes as fast as copying, and the system's page cache gives way when memory is short.
+"""
+
+import itertools
+import tempfile
+import weakref
 from typing import NamedTuple
 
 import numpy as np
 
+from ..config.options import l2_strengths
+from ..ground.files.caches import cache_dir
 from ..kernels.schedule import rounds_of, stream_key
-from .matrices import Matrices
+from ..kernels.updates import L2
 
+_IN_MEMORY = 16 * 2**20  # bytes; not worth a file
+_EXPLODED = 1e4  # a coordinate beyond this is no embedding any more
 _KEPT, _DRAWN, _ORDER = 1, 2, 3  # first word of a random stream's name: subsampling, draws, order of blocks
+
+
+def goes_to_disk(n_bytes):
+    return n_bytes > _IN_MEMORY
+
+
+class Snapshot:
+    """Copies of matrices of `n_bytes` together, taken again and again; in memory where no file can be had."""
+
+    def __init__(self, n_bytes):
+        self._copies, self._file = [], None
+        if goes_to_disk(n_bytes):
+            try:
+                folder = cache_dir()
+                folder.mkdir(parents=True, exist_ok=True)
+                self._file = tempfile.TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115, it lasts as long as this
+            except OSError:  # memory, then
+                return
+            weakref.finalize(self, self._file.close)
+
+    def take(self, matrices):
+        """Copy `matrices` (a list of C-contiguous float32 arrays) in place of what was taken before."""
+        if self._file is not None:
+            try:
+                self._file.seek(0)
+                for matrix in matrices:
+                    _write(self._file, matrix)
+            except OSError:  # the disk is full; what it held before is lost with it, but this state is at hand
+                self._file.close()
+                self._file = None
+            else:
+                return
+        if not self._copies:
+            self._copies = [np.empty_like(matrix) for matrix in matrices]
+        for copy, matrix in zip(self._copies, matrices, strict=True):
+            np.copyto(copy, matrix)
+
+    def copies(self, matrices):
+        """Return what was taken last, shaped as `matrices`, read-only and not copied: good until it is taken again."""
+        if self._file is None:
+            return [np.broadcast_to(copy, copy.shape) for copy in self._copies]
+        places = itertools.accumulate((matrix.nbytes for matrix in matrices), initial=0)
+        return [
+            np.asarray(np.memmap(self._file, np.float32, "r", place, matrix.shape))
+            for place, matrix in zip(places, matrices, strict=False)
+        ]
+
+
+def _write(file, matrix):
+    left = memoryview(matrix).cast("B")
+    while left:
+        left = left[file.write(left) :]
+
+
+class Matrices:
+    """Replicated matrices, a check of them, a state to go back to.
+
+    model : Model, its matrices become views into the replicated ones; workers : int
+    n_private : int, first rows of which every worker has copies
+    inputs : Inputs, optional, what makes centres' vectors of several rows
+    """
+
+    def __init__(self, model, workers, n_private, inputs=None):
+        matrices = model.matrices()
+        self.inputs, self.workers = inputs, workers
+        self.n_rows = {name: len(matrix) for name, matrix in matrices.items()}
+        self.n_private = min(n_private, *self.n_rows.values()) if workers > 1 else 0
+        self.replicated, self._snapshot = {}, None
+        for name in list(matrices):  # one after the other, so that only one of them is there twice at a time
+            self.replicated[name] = self._tall(matrices.pop(name))
+            model.adopt({**model.matrices(), name: self.shared(name)})
+        self._composed = False  # whether matrices that are made of others are up to date
+        self.compose()
+
+    def shared(self, name):
+        """Return the rows that are not anybody's copies."""
+        return self.replicated[name][: self.n_rows[name]]
+
+    def all_shared(self):
+        return [self.shared(name) for name in self.replicated]
+
+    def compose(self):
+        """Bring matrices that are made of others, not trained, up to date."""
+        if self.inputs is not None and not self._composed:
+            self.inputs.compose({name: self.shared(name) for name in self.replicated})
+        self._composed = True
+
+    @property
+    def vectors_in(self):
+        self.compose()
+        return self.shared("vectors_in")
+
+    @property
+    def vectors_out(self):
+        return self.shared("vectors_out")
+
+    def _tall(self, matrix):
+        """Return `matrix`, then each worker's copies of its first rows; itself if there are none."""
+        if not self.n_private:
+            return np.require(matrix, np.float32, "CAW")
+        replicated = np.empty((len(matrix) + self.workers * self.n_private, matrix.shape[1]), np.float32)
+        replicated[: len(matrix)] = matrix
+        self._spread(replicated, len(matrix))
+        return replicated
+
+    def _spread(self, replicated, n_rows):
+        """Give every worker its copies of the shared rows, which are the first `n_rows`."""
+        for worker in range(self.workers):
+            start = n_rows + worker * self.n_private
+            replicated[start : start + self.n_private] = replicated[: self.n_private]
+
+    def set_rows(self, name, rows):
+        """Write all rows of a matrix, float32, and every worker's copies of them."""
+        self.shared(name)[:] = rows
+        self.rows_were_set(name)
+
+    def rows_were_set(self, name):
+        """Let everything follow that depends on a matrix's shared rows, which somebody has written."""
+        self._spread(self.replicated[name], self.n_rows[name])
+        self._composed = False
+
+    def healthy(self):
+        """Tell whether every number is finite and of a sane size."""
+        extremes = [(rows.min(), rows.max()) for rows in self.replicated.values()]  # NaN where there is one
+        return bool(all(low > -_EXPLODED and high < _EXPLODED for low, high in extremes))
+
+    def keep(self, state=None):
+        """Remember this state, or another one given as its matrices by name, in place of the one kept before."""
+        shared = self.all_shared() if state is None else [state[name] for name in self.replicated]
+        if self._snapshot is None:
+            self._snapshot = Snapshot(sum(matrix.nbytes for matrix in shared))
+        self._snapshot.take(shared)
+
+    def kept(self):
+        """Return the state kept last (dict of str -> float32 array, read-only), until another one is kept."""
+        return dict(zip(self.replicated, self._snapshot.copies(self.all_shared()), strict=True))
+
+    def go_back(self):
+        """Return to the state kept last."""
+        for name, matrix in self.kept().items():
+            self.set_rows(name, matrix)
+
+    def forget(self):
+        """Let go of the state kept last."""
+        self._snapshot = None
 
 
 class Round(NamedTuple):
@@ -24,87 +180,58 @@ class Round(NamedTuple):
         return int((self.blocks[:, 1] - self.blocks[:, 0]).sum())
 
 
-class Engine(ABC):
-    """Trains a model round by round. Between rounds the model is quiet: whoever looks at it then sees it whole.
+class Engine(Matrices):
+    """Trains a model round by round, each of one `block` of positions a worker, at most.
+
+    An engine of several ranks (`ranks.RanksEngine`) has `n_rounds`, `n_positions`, `plan`, `run`, `go_back`, `report`
+    and `close` as well, and its matrices are those of its `replica` on this machine. Between rounds the model is quiet:
+    whoever looks at it then sees it whole.
 
     n_rounds, n_positions : int, rounds of an epoch, and positions of the walk through the data that they cover
-    vectors_in, vectors_out : float32, (n_vocab, dim), the model's matrices, views that stay the same ones
     alpha_scale : float, what the learning rate is multiplied by
+    slot : int, which rank of a run this is, from 0: each has random streams of its own, and the first those of a run
+        alone
+    walk : Traversal; config : RunSpec. Other parameters are those of `Matrices`.
     """
 
-    alpha_scale = 1.0
+    alpha_scale, slot = 1.0, 0
 
-    @property
-    def replica(self):
-        """The engine of this machine to look at closely: its plugs, walk and matrices. Mostly the engine itself."""
-        return self
-
-    @abstractmethod
-    def plan(self, epoch):
-        """Return the rounds of an epoch, a list of `Round`; the same for the same seed."""
-
-    @abstractmethod
-    def run(self, round, alphas):
-        """Train one round.
-
-        round : Round, of `plan`; alphas : (float, float), learning rate at both ends
-        Returns (loss, pairs) : (float, int): sum of the losses, NaN if a row left the finite numbers; number of pairs
-        """
-
-    @abstractmethod
-    def compose(self):
-        """Bring matrices that are made of others, not trained, up to date."""
-
-    @abstractmethod
-    def healthy(self):
-        """Tell whether every number is finite and of a sane size."""
-
-    @abstractmethod
-    def keep(self, state=None):
-        """Remember this state, or another one given as its matrices by name, in place of the one kept before."""
-
-    @abstractmethod
-    def kept(self):
-        """Return the state kept last (dict of str -> float32 array, read-only), until another one is kept."""
-
-    @abstractmethod
-    def go_back(self):
-        """Return to the state kept last."""
-
-    @abstractmethod
-    def forget(self):
-        """Let go of the state kept last."""
-
-    def report(self, epoch):
-        """Return an event about the rounds since the last one, for the end of `epoch`, from 1; None: nothing to say."""
-        return None
-
-    def close(self):  # noqa: B027, most have nothing elsewhere
-        """Let go of what lies elsewhere; the matrices stay, as they were at last."""
-
-
-class InMemoryEngine(Matrices, Engine):
-    """Plans rounds of one `block` of positions a worker, at most, and starts their random streams.
-
-    slot : int, which rank of a run these are, from 0: each has random streams of its own, and the first those of a run
-        alone. Other parameters are those of `Matrices`.
-    """
-
-    slot = 0
-
-    def __init__(self, model, walk, block, workers, n_private, seed, inputs=None):
+    def __init__(self, model, walk, block, config, n_private=0, inputs=None):
+        workers, strengths = config.workers, l2_strengths(config.l2)
         super().__init__(model, workers, n_private, inputs)
-        self.walk, self.block, self.seed = walk, block, seed
+        self.walk, self.block, self.seed = walk, block, config.seed
+        self._l2 = L2(*strengths, config.l2_power) if any(strengths) else None
         self.n_positions = walk.n_positions
         self.n_rounds = -(-walk.n_positions // (block * workers))
         self.tokens = np.empty((workers, walk.room(block)), np.int32)
         self.ranges = np.zeros((workers, 2), np.int64)
         self.rngs = np.zeros((workers, 8), np.uint64)  # a cache line each
 
+    @property
+    def replica(self):
+        """The engine of this machine to look at: its plugs, walk and matrices."""
+        return self
+
     def plan(self, epoch):
+        """Return the rounds of an epoch, a list of `Round`; the same for the same seed."""
         order_key = self._stream(_ORDER, self.seed, epoch)
         order = rounds_of(self.walk.n_positions, self.block, self.workers, order_key)
         return [Round(epoch, number, blocks) for number, blocks in enumerate(order)]
+
+    def run(self, round, alphas):
+        """Train one round.
+
+        round : Round, of `plan`; alphas : (float, float), learning rate at both ends
+        Returns (loss, pairs) : (float, int): sum of the losses, NaN if a row left the finite numbers; number of pairs
+        """
+        raise NotImplementedError
+
+    def report(self, epoch):
+        """Return an event about the rounds since the last one, for the end of `epoch`, from 1; None: nothing to say."""
+        return None
+
+    def close(self):
+        """Let go of what lies elsewhere; the matrices stay, as they were at last."""
 
     def _start_streams(self, round):
         """Start every worker's random stream; return the keys of the kept tokens' choice and of the round's draws."""

@@ -15,7 +15,7 @@ from ..kernels.linalg import Rows, width_of
 from ..kernels.merge import merge_round
 from ..kernels.schedule import linear
 from ..kernels.shard import reading, train_round
-from .engine import InMemoryEngine
+from .engine import Engine
 
 _HOT = 500  # rows that each worker has copies of: in a Zipf vocabulary most of what two cores would fight for
 _COPIES = 16_000  # so few copies of all rows, together, are no burden, and a run repeats to the bit
@@ -29,14 +29,14 @@ def private_rows(n_vocab, workers):
     return n_vocab if n_vocab * workers <= _COPIES else min(n_vocab, _HOT)
 
 
-class LocalEngine(InMemoryEngine):
+class LocalEngine(Engine):
     """Runs rounds of one model.
 
-    walk : Walk; plugs : Plugs; shape : LoopSpec; l2 : L2, optional; others as of `InMemoryEngine`
+    plugs : Plugs; shape : LoopSpec; others as of `Engine`
     """
 
-    def __init__(self, model, walk, plugs, shape, block, workers, n_private, seed, l2=None):
-        super().__init__(model, walk, block, workers, n_private, seed, plugs.inputs)
+    def __init__(self, model, walk, plugs, shape, block, n_private, config):
+        super().__init__(model, walk, block, config, n_private, plugs.inputs)
         self.trained = [name for name in self.replicated if plugs.inputs is None or name not in plugs.inputs.derived]
         self._targets = walk.centre_weights if model.vocab_out is model.vocab else model.vocab_out.counts
         self.frozen = model.frozen
@@ -47,8 +47,8 @@ class LocalEngine(InMemoryEngine):
             if plug is not None and (names := plug.parameters):  # it trains rows of its own: those that are kept here
                 plug = plug._replace(**{name: self.replicated[name] for name in names})
                 self.plugs = self.plugs._replace(**{kind: plug})
-        self._decay = {} if l2 is None else self._decay_of(l2)
-        self.scratches = [make_scratch(shape, self.vectors_in.shape[1]) for _ in range(workers)]
+        self._decay = {} if self._l2 is None else self._decay_of(self._l2)
+        self.scratches = [make_scratch(shape, self.vectors_in.shape[1]) for _ in range(self.workers)]
 
     @functools.cached_property
     def _shares(self):
@@ -95,24 +95,18 @@ class LocalEngine(InMemoryEngine):
         loss, pairs = 0.0, 0
         for ranges, part_alphas, batch in self._batches(alphas):
             self._refresh(ranges, (*keys, batch))
-            seen = self._inputs_seen, self._out_seen
             own = self.plugs, self.shape, self.scratches
-            more = train_round(*own, *seen, self.tokens, ranges, part_alphas, self.rngs, read)
+            more = train_round(*own, *self._seen, self.tokens, ranges, part_alphas, self.rngs, read)
             loss, pairs = loss + more[0], pairs + more[1]
         self.merge(alphas[0] * pairs / self.workers)
         self._composed = False
         return loss, pairs
 
     @functools.cached_property
-    def _out_seen(self):
-        return self._rows("vectors_out")
-
-    @functools.cached_property
-    def _inputs_seen(self):
-        """What each worker makes centres' vectors of, as `run_shard` takes it."""
-        if self.inputs is None:
-            return self._rows("vectors_in")
-        return list(zip(*map(self._rows, self.inputs.rows), strict=True))
+    def _seen(self):
+        """What each worker makes centres' vectors of, as `run_shard` takes it, and targets' rows."""
+        rows = [*map(self._rows, ("vectors_in",) if self.inputs is None else self.inputs.rows)]
+        return rows[0] if self.inputs is None else list(zip(*rows, strict=True)), self._rows("vectors_out")
 
     def _rows(self, name):
         """Return a replicated matrix as each worker sees it, a list of `Rows`."""

@@ -20,13 +20,11 @@ from contextlib import contextmanager
 from .. import __version__
 from ..ground.errors import ConfigError, RankError, W2vnegError
 from .cluster import Connection
-from .rank import Task, Work
-from .ranks import RanksEngine
+from .ranks import Task, Work
 
 _TRIES = 5  # losses in a row, after which the cluster is taken to be unfit
 _LOOKS = 0.5  # seconds between two looks at how far ranks have read
 _PATIENCE = 300.0  # seconds that a rank may take to start
-_UNFIT = f"ranks were lost {_TRIES} times in a row; see to the cluster, then go on with --resume"
 
 
 def _telling(method):
@@ -132,39 +130,14 @@ def _is_lost(error):
     return isinstance(error, tuple(getattr(exceptions, name) for name in gone))
 
 
-class RayEngine(RanksEngine):
-    """Runs periods on ranks of a `Crew`; parameters as of `RanksEngine`."""
-
-    def __init__(self, crew, replica, *others):
-        super().__init__(replica, *others)
-        self.crew, self._fetched = crew, 0
-        self._send()
-
-    def _period(self, task):
-        return self.crew.period(task)
-
-    @property
-    def lost(self):
-        return self.crew.lost
-
-    def _fetch(self):
-        if self.crew is not None and self._fetched != self.version:
-            for name, rows in self.crew.state().items():
-                self.replica.set_rows(name, rows)
-            self._fetched = self.version
-
-    def _send(self):
-        self.crew.load(self.version, {name: self.replica.shared(name) for name in self.replica.trained})
-        self._fetched = self.version
-
-    def close(self):
-        crew, self.crew = self.crew, None
-        if crew is not None:
-            crew.close()
+def _reads(ranks):
+    return [rank.read.options(concurrency_group="aside").remote() for rank in ranks]
 
 
 class Crew:
     """The actors of a run; parameters as of `cluster.Connection`."""
+
+    side_by_side = True  # ranks train at the same time, not one after the other
 
     def __init__(self, n_ranks, workers, address):
         self._connection = Connection(address, n_ranks, workers)
@@ -210,8 +183,7 @@ class Crew:
         waiting = progress
         while waiting:
             waiting = self.ray.wait(opened, num_returns=len(opened), timeout=_LOOKS)[1]
-            read = self._get([rank.read.options(concurrency_group="aside").remote() for rank in ranks])
-            progress(*map(sum, zip(*read, strict=True)))
+            progress(*map(sum, zip(*self._get(_reads(ranks)), strict=True)))
         found = set(self._get(opened)) - {__version__}
         if found:
             raise ConfigError(
@@ -220,9 +192,7 @@ class Crew:
 
     def _insist_on_a_place(self, ranks):
         """Wait until all are started; RankError if Ray finds no cores for one, which by itself it would wait for."""
-        answers = [rank.read.options(concurrency_group="aside").remote() for rank in ranks]
-        missing = len(self.ray.wait(answers, num_returns=len(answers), timeout=_PATIENCE)[1])
-        if missing:
+        if missing := len(self.ray.wait(_reads(ranks), num_returns=len(ranks), timeout=_PATIENCE)[1]):
             raise RankError(
                 f"{missing} ranks found no place in {_PATIENCE / 60:.0f} minutes, for each wants {self._workers} free "
                 "cores of one machine; see what else is on the cluster, then start again, or go on with --resume"
@@ -235,9 +205,8 @@ class Crew:
         """Call a method of all ranks' data; return what the method `unite` makes of the results, two by two."""
         left = [rank.ask.remote(name) for rank in self.ranks]
         while len(left) > 1:
-            pairs = [left[k : k + 2] for k in range(0, len(left), 2)]
-            asked = zip(self.ranks, pairs, strict=False)
-            left = [pair[0] if len(pair) == 1 else rank.ask.remote(unite, *pair) for rank, pair in asked]
+            asked = zip(self.ranks, left[::2], left[1::2], strict=False)
+            left = [rank.ask.remote(unite, *pair) for rank, *pair in asked] + left[len(left) // 2 * 2 :]
         return self._get(left[0])
 
     def ready(self, config):
@@ -256,18 +225,17 @@ class Crew:
     def state(self):
         return self._insist(lambda: self._get(self.ranks[0].state.remote()))
 
-    def _insist(self, action, lost=lambda version: None):
-        """Return what `action` returns, done again while ranks are lost, or what `lost` has for the version reached."""
+    def _insist(self, action, done=lambda version: None, recovers=True):
+        """Return what `action` returns, done again while ranks are lost, or what `done` has for the version reached."""
         for _ in range(_TRIES):
             try:
                 return action()
             except self.ray.exceptions.RayError as error:
                 if not _is_lost(error):
                     raise
-            found = lost(self._recover())
-            if found is not None:
+            if recovers and (found := done(self._insist(self._bring_together, recovers=False))) is not None:
                 return found
-        raise RankError(_UNFIT)
+        raise RankError(f"ranks were lost {_TRIES} times in a row; see to the cluster, then go on with --resume")
 
     def _get(self, references):
         """Return what references stand for; what a rank raised is raised here as it was."""
@@ -317,17 +285,8 @@ class Crew:
             exchange = time.perf_counter() - started
         return exchange, n_periods * max(work.seconds for work in works)
 
-    def _recover(self):
-        """Bring all ranks to the newest version that one has reached; return it (int)."""
-        for _ in range(_TRIES):
-            try:
-                return self._bring_together()
-            except self.ray.exceptions.RayError as error:  # one more, meanwhile
-                if not _is_lost(error):
-                    raise
-        raise RankError(_UNFIT)
-
     def _bring_together(self):
+        """Bring all ranks to the newest version that one has reached; return it (int)."""
         versions = {}
         for slot, rank in enumerate(self.ranks):
             try:

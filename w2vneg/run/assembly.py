@@ -1,61 +1,82 @@
-"""From a configuration and a corpus to an engine that runs rounds: the plugs, how they meet, how large a round is."""
+"""From a configuration and data to the engine that it names, of this machine or of several ranks: the plugs, how they
+meet, how large a round is, and how often ranks exchange what they have learnt.
+
+What counts is the number of exchanges in a run, not the tokens between two. On 17 million words 120 exchanges of 8
+ranks reach nearly what one rank does, 600 all of it; with 30 several points of analogies are lost (docs/scaling.md).
+Where ranks agree the merge takes the mean of what each learnt from its part, so rows move less than for one rank;
+a loss that gains by it says what to multiply alpha by (`Loss.rank_alpha`), the less the more often ranks exchange.
+"""
 
 import dataclasses
 import functools
 import math
+from typing import Any, NamedTuple
 
 from ..config.compatibility import NO_PRIVATE_ROWS, check_plugs
-from ..config.options import l2_strengths
+from ..config.options import borders
+from ..data.encoded.ranked import RANK, RankedCorpus, Reading, encode_ranked, ranked_corpus, united, vocabulary_of
+from ..data.sources import SOURCES
 from ..engines.dense import DenseEngine
-from ..engines.engine import Engine
 from ..engines.local import LocalEngine, private_rows
+from ..engines.ranks import Rank, RanksEngine, VirtualCrew
+from ..engines.ray import Crew
 from ..ground.errors import ConfigError
-from ..ground.events import CostEstimated
+from ..ground.events import CostEstimated, ExchangesPlanned
 from ..ground.registry import RunContext, Sharing
 from ..kernels.contracts import answers_log_prob, require_bodies
 from ..kernels.dense.blas import dense_cost
 from ..kernels.groups import LoopSpec, Plugs
 from ..kernels.paths import TILE
 from ..kernels.schedule import block_size, even_block
-from ..kernels.updates import L2
 from ..objectives.samplers import Nothing
 from ..objectives.samplers.exclusions import make_exclusion
 from ..objectives.weighers import WEIGHERS
+from .model import Model
+
+FEWEST = 120  # exchanges a run should have: with fewer, vectors get worse
+ENOUGH = 500  # exchanges beyond which more gain nothing, and alpha is one rank's
+FEW_RANKS, MANY_RANKS = 2, 8  # ranks up to which alpha is one rank's, and from which on it is raised in full
+_WORTH = 0.9  # of the time is training, where the number of exchanges allows
+_SHORTEST = 1000  # tokens of a rank between exchanges: below, a round's fixed costs count
 
 
-@dataclasses.dataclass(frozen=True)
-class Assembly:
+class Assembly(NamedTuple):
     """What a run is made of."""
 
-    engine: Engine
+    engine: Any
     loss_at_init: float  # with all logits 0
-    started: int = 0  # how many centres begin with rows of another model
-    start_events: tuple = ()  # to be told before training: CostEstimated, ExchangesPlanned
-    config: object = None  # RunSpec, with what the data chose; None if that was nothing
+    started: int  # how many centres begin with rows of another model
+    start_events: tuple  # to be told before training: CostEstimated, ExchangesPlanned
+    config: Any  # RunSpec, with what the data chose
 
 
-def assemble_local(data, config, model, start=None, walk=None, periods=None):
+def assemble_local(data, config, model, start=None, walk=None, plan=None):
     """Make the engine of a run on this machine, or of one rank; return an `Assembly`.
 
     data : EncodedCorpus or EncodedPairs; config : RunSpec
     model : Model, its matrices become the engine's; gains what the plugs train for themselves, if it has none yet
     start : WarmStart, optional, rows that a fresh model begins with; walk : Traversal, optional, of these data
-    periods : int, optional, the data are one rank's share: rounds are cut so that an epoch is so many periods of equal
-        length
+    plan : ExchangesPlanned, optional, the data are one rank's share: rounds are cut so that an epoch is so many periods
+        of equal length
     ConfigError if the plugs do not go together, or a dense method is out of reach; UnknownNameError if a plug is not
         registered; InputError if the corpus has no pair to train on
     """
-    walk = walk or data.walk(config)
-    if config.loss.plug.dense:
-        return _assemble_dense(data, config, model, start, walk)
-    return (_assemble_paths if config.loss.plug.paths else _assemble_sampled)(data, config, model, start, walk, periods)
-
-
-def _whole_data():
-    raise ConfigError(
-        "this sampler or weigher counts in the whole data, of which each rank has a share; take another, or leave "
-        "--engine out"
-    )
+    walk, loss = walk or data.walk(config), config.loss.plug
+    if loss.dense:
+        plugs = ()
+        make, at_init, estimate = _dense(data, config, model, walk)
+    else:
+        alone = plan is None or plan.ranks == 1
+        plugs, shape, cost, at_init, estimate = (
+            _paths(data, config, walk) if loss.paths else _sampled(data, config, model, walk, alone)
+        )
+        n_rows, periods = max(len(data.vocab), len(data.vocab_out)), None if alone else plan.an_epoch
+        make = lambda: _local(config, model, walk, plugs, shape, cost, n_rows, periods)  # noqa: E731
+    for plug in plugs:
+        for name in getattr(plug, "parameters", ()):  # what plugs train is a part of the model
+            model.extra.setdefault(name, getattr(plug, name))
+    started = 0 if start is None else start.begin(model)
+    return Assembly(make(), at_init, started, estimate, config)
 
 
 def _local(config, model, walk, plugs, shape, cost, n_rows, periods):
@@ -70,15 +91,22 @@ def _local(config, model, walk, plugs, shape, cost, n_rows, periods):
         block = max(block, plugs.sampler.batch_groups)
     else:
         block = even_block(walk.n_positions, periods * config.workers, block)
-    return LocalEngine(model, walk, plugs, shape, block, config.workers, n_private, config.seed, _l2(config))
+    return LocalEngine(model, walk, plugs, shape, block, n_private, config)
 
 
-def _assemble_sampled(data, config, model, start, walk, periods):
+def _whole_data():
+    raise ConfigError(
+        "this sampler or weigher counts in the whole data, of which each rank has a share; take another, or leave "
+        "--engine out"
+    )
+
+
+def _sampled(data, config, model, walk, alone):
     counts = data.vocab_out.counts
     slots = config.sampler.plug.max_negatives(config.negatives)
     sharing = Sharing[config.share_negatives.upper()]
     draws, mean = (slots * (size if sharing == Sharing.NO else 1) for size in (walk.largest_group, walk.mean_group))
-    neighbours = functools.partial(data.traversal.counts, data, config, 1) if periods is None else _whole_data
+    neighbours = functools.partial(data.traversal.counts, data, config, 1) if alone else _whole_data
     sizes = {"n_centres": len(data.vocab), "mean_draws": mean}
     context = RunContext(counts, config.dim, config.workers, draws, neighbours, **sizes)
     sampler = config.make("sampler", context)
@@ -97,7 +125,6 @@ def _assemble_sampled(data, config, model, start, walk, periods):
     told_of_noise = loss.needs_log_q or weigher.needs_log_q, config.bounded_steps, loss.needs_positive_log_q
     rest = config.absolute_softmax, slots != config.negatives, config.weigher.name != "none"
     shape = LoopSpec(walk.largest_group, slots, int(sharing), *told_of_noise, *rest)
-    exclusion = make_exclusion(config.exclude, data, config)
     estimate = ()
     if sampler.scores_all is not None:
         method, remedy = sampler.scores_all
@@ -110,13 +137,11 @@ def _assemble_sampled(data, config, model, start, walk, periods):
     else:
         rows = each + config.negatives if config.share_negatives == "centre" else each * (1 + config.negatives)
     cost = 40 + 0.15 * config.dim * rows + config.sampler.plug.cost(config.sampler, context)
-    started = _begin(model, [sampler, weigher, loss, *([] if inputs is None else [inputs])], start)
-    plugs = Plugs(walk.source, sampler, weigher, loss, exclusion, inputs)
-    engine = _local(config, model, walk, plugs, shape, cost, max(len(data.vocab), len(counts)), periods)
-    return Assembly(engine, loss.loss_at_init(config.negatives), started, estimate)
+    plugs = Plugs(walk.source, sampler, weigher, loss, make_exclusion(config.exclude, data, config), inputs)
+    return plugs, shape, cost, loss.loss_at_init(config.negatives), estimate
 
 
-def _assemble_paths(data, config, model, start, walk, periods):
+def _paths(data, config, walk):
     """Prepare a loss along paths of a tree: nothing is drawn, weighed or excluded."""
     counts = data.vocab_out.counts
     context = RunContext(counts, config.dim, config.workers, words=data.vocab.words)
@@ -124,30 +149,13 @@ def _assemble_paths(data, config, model, start, walk, periods):
     both_ways = config.traversal.windows and not getattr(config.source, "ordered", False) and not inputs.composes
     sharing = Sharing.WINDOW if both_ways else Sharing.NO
     shape = LoopSpec(walk.largest_group, TILE - 1, int(sharing), False, config.bounded_steps, weighed=False)
-    started = _begin(model, [inputs], start)
-    targets = walk.centre_weights if data.vocab_out is data.vocab else counts
-    nodes = float(loss.touched(targets).sum())
+    nodes = float(loss.touched(walk.centre_weights if data.vocab_out is data.vocab else counts).sum())
     cost = 40 + 0.15 * config.dim * nodes * (1 if inputs.around else walk.mean_group)
-    exclusion = make_exclusion("none", data, config)
-    plugs = Plugs(walk.source, Nothing(), WEIGHERS["none"](), loss, exclusion, inputs)
-    engine = _local(config, model, walk, plugs, shape, cost, max(len(data.vocab), len(counts)), periods)
-    return Assembly(engine, loss.loss_at_init(nodes), started)
+    plugs = Plugs(walk.source, Nothing(), WEIGHERS["none"](), loss, make_exclusion("none", data, config), inputs)
+    return plugs, shape, cost, loss.loss_at_init(nodes), ()
 
 
-def _l2(config):
-    strengths = l2_strengths(config.l2)
-    return L2(*strengths, config.l2_power) if any(strengths) else None
-
-
-def _begin(model, plugs, start):
-    """Make what plugs train a part of the model, and let it begin at `start`; return how many centres do (int)."""
-    for plug in plugs:
-        for name in plug.parameters:
-            model.extra.setdefault(name, getattr(plug, name))
-    return 0 if start is None else start.begin(model)
-
-
-def _assemble_dense(data, config, model, start, walk):
+def _dense(data, config, model, walk):
     """Prepare a loss that looks at the whole vocabulary: no sampler, no weigher, an engine of its own."""
     counts = data.vocab_out.counts
     loss = config.make("loss", RunContext(counts, config.dim, config.workers))
@@ -158,9 +166,7 @@ def _assemble_dense(data, config, model, start, walk):
     fit = 2**24 // (walk.largest_group * config.workers)  # positives of a round, 64 MB
     block = block_size(walk.n_positions, config.workers, 40 + kept * 0.1 * config.dim * len(counts))
     block = max(1, min(fit, max(block, math.ceil(config.loss.batch / (kept * config.workers)))))
-    started = _begin(model, [], start)
-    engine = DenseEngine(model, walk, loss, block, config, _l2(config))
-    return Assembly(engine, loss.loss_at_init(0), started, start_events=estimate)
+    return lambda: DenseEngine(model, walk, loss, block, config), loss.loss_at_init(0), estimate
 
 
 def _centres(walk):
@@ -173,3 +179,147 @@ def _estimate(walk, n_vocab, config, model, method, batch, products, remedy, sha
     centres = max(0, config.epochs - model.position.epoch) * _centres(walk) * share
     cost = dense_cost(method, n_vocab, config.dim, batch, products, centres, config.workers, remedy)
     return () if cost is None else (CostEstimated(method, n_vocab, cost.bytes, cost.seconds, cost.rate),)
+
+
+def plan_exchanges(config, n_positions, cost=None):
+    """Decide how often ranks exchange; return ExchangesPlanned. n_positions : int, of all ranks' walks in an epoch
+
+    cost : (float, float), optional, seconds of an exchange, and of an epoch's training; without, ``auto`` looks at the
+        number of exchanges alone
+    """
+    ranks, epochs = config.ranks, config.epochs
+    each = max(1, n_positions // ranks)  # positions of a rank in an epoch
+    if config.exchange_every == "auto":
+        wanted = ENOUGH
+        if cost is not None:  # most of the time is left to training
+            wanted = min(ENOUGH, max(FEWEST, int((1 / _WORTH - 1) * epochs * cost[1] / max(cost[0], 1e-9))))
+        every = max(1, min(each // math.ceil(FEWEST / epochs), max(_SHORTEST, each // math.ceil(wanted / epochs))))
+    else:
+        every = min(each, int(config.exchange_every))
+    an_epoch = -(-each // every)
+    exchanges = an_epoch * epochs
+    scale = rank_alpha(config.loss.plug, ranks, exchanges) if config.rank_alpha is None else config.rank_alpha
+    efficiency = None if cost is None else cost[1] / (cost[1] + an_epoch * cost[0])
+    return ExchangesPlanned(ranks, every, an_epoch, exchanges, FEWEST, scale, efficiency)
+
+
+def rank_alpha(loss, ranks, exchanges):
+    """Return what alpha is multiplied by; loss : class of a `Loss`.
+
+    All of the loss's `rank_alpha` for `MANY_RANKS` or more and `FEWEST` exchanges or fewer, nothing up to `FEW_RANKS`
+    or from `ENOUGH` exchanges on, and between them by the logarithms of their numbers.
+    """
+    by_ranks = math.log(ranks / FEW_RANKS) / math.log(MANY_RANKS / FEW_RANKS)
+    by_exchanges = math.log(ENOUGH / max(exchanges, 1)) / math.log(ENOUGH / FEWEST)
+    return loss.rank_alpha ** (min(1.0, max(0.0, by_ranks)) * min(1.0, max(0.0, by_exchanges)))
+
+
+def assemble(data, config, model, start=None):
+    """Make the engine of a run; arguments, `Assembly` and errors are those of `assembly.assemble_local`."""
+    if config.engine == "local":
+        return assemble_local(data, config, model, start)
+    n_ranks = config.ranks
+    if isinstance(data, RankedCorpus):
+        shares, crew = data.shares, data.crew
+    else:
+        shares, crew = [data.share(slot, borders(config)) for slot in range(n_ranks)], None
+    crew = crew or (VirtualCrew() if config.engine == "virtual" else Crew(n_ranks, config.workers, config.ray_address))
+    with crew.beginning():
+        if shares:
+            crew.open(map(ShareOfRank, range(n_ranks), shares))
+        n_positions = crew.ready(config)
+        plan = plan_exchanges(config, n_positions)
+        if config.engine == "ray" and n_ranks > 1 and config.exchange_every == "auto":
+            crew.begin(plan, {})
+            plan = plan_exchanges(config, n_positions, crew.measure(plan.an_epoch))
+        parts = assemble_local(shares[0] if shares else data.sample(), config, model, start, plan=plan)
+        crew.begin(plan, model.frozen)
+        if alone := n_ranks == 1:  # nothing is exchanged, and rounds are those of a run on this machine
+            n_rounds, scale = parts.engine.n_rounds, 1.0
+        else:
+            n_rounds, scale = plan.an_epoch, plan.alpha_scale
+        engine = RanksEngine(crew, parts.engine, n_rounds, n_positions, scale)
+    config = dataclasses.replace(config, exchange_every=str(plan.every))
+    return parts._replace(engine=engine, start_events=parts.start_events + (plan,) * (not alone), config=config)
+
+
+@dataclasses.dataclass
+class ShareOfRank:
+    """A rank's data, as crews want them, and how a rank gets them: with it, or by reading them itself.
+
+    slot : int; share : EncodedCorpus or EncodedPairs; or RankText, until `encode`; None until `open` reads it
+    reading : Reading, and vocab : Vocabulary, once it is known
+    """
+
+    slot: int
+    share: Any = None
+    reading: Reading | None = None
+    vocab: Any = None
+
+    def open(self, progress):
+        """Return itself, with data; progress : as of `RankText`."""
+        if self.share is None:
+            self.share = self.reading.text(self.slot, progress)
+            if self.vocab is not None:
+                self.encode(self.vocab)
+        return self
+
+    def counts(self):
+        return self.share.counts()
+
+    def unite(self, first, second):
+        return united([first, second])
+
+    def encode(self, vocab):
+        """Encode what was read; return its report, and how many of its lines have one word."""
+        self.share = self.share.encoded(vocab)
+        return self.share.report, self.share.n_single
+
+    def ready(self, config):
+        """Prepare for a run with `config`, resolved; return how many positions an epoch has (int)."""
+        self.config, self.walk = config, self.share.walk(config)
+        return self.walk.n_positions
+
+    def begin(self, plan, frozen):
+        """Return the `Rank`; its rows are still to be loaded. plan : ExchangesPlanned; frozen : as of `Model`."""
+        share, config = self.share, self.config
+        model = Model.fresh(share.vocab, config, share.vocab_out if config.rectangular else None)
+        model.frozen = frozen
+        engine = assemble_local(share, config, model, walk=self.walk, plan=plan).engine
+        return Rank(engine, self.slot, config.ranks, config.exchange_dtype)
+
+
+def reads_by_rank(given, config):
+    """Tell whether ranks read parts of an `Input`: a path says so (ConfigError without parts), or a cluster."""
+    if config.engine == "local" or given.in_memory or "-" in given.files:
+        return False
+    of_ranks = any(RANK in file for file in given.files)
+    if SOURCES[given.kind].reading is None:
+        if of_ranks:
+            raise ConfigError(
+                f"{RANK} is for text and baskets, whose lines can be told apart; --{given.kind} is read here and then "
+                "dealt out: name all of its files"
+            )
+        return False
+    return of_ranks or config.ray_address is not None
+
+
+def read_by_rank(given, config, vocab=None, progress=None, phrases=None):
+    """Let each rank read its part of a located `Input` and encode it, with one vocabulary for all: RankedCorpus.
+
+    progress : callable, optional, called with (stored bytes read, stored bytes in all) now and then
+    phrases : tuple of Phrase, optional, in the place of those that the Input names
+    """
+    if config.rank_shares is not None and any(RANK in file for file in given.files):
+        raise ConfigError(f"--rank-shares deals a text out, and {RANK} says who reads what; leave one of the two out")
+    reading = Reading.of(given, borders(config), vocab, phrases, **config.shaping)
+    if config.engine == "virtual":
+        return encode_ranked(reading, progress)
+    crew = Crew(config.ranks, config.workers, config.ray_address)
+    with crew.beginning():
+        crew.open((ShareOfRank(slot, reading=reading) for slot in range(config.ranks)), progress)
+        run = crew.gather("counts", "unite")
+        vocab = vocabulary_of(run, reading.settings)
+        found = crew.ask("encode", vocab)
+        crew.give(ShareOfRank(slot, None, reading, vocab) for slot in range(config.ranks))
+        return ranked_corpus(reading, found, len(run.counts), vocab, crew=crew)

@@ -33,18 +33,16 @@ _FAR = 0.1  # total variation that draws among candidates may be away from it
 
 @dataclass(frozen=True)
 class Check:
-    """what : str, what was checked; passed : bool; found : str, the figure"""
+    """What was checked; whether it passed; and the figure."""
 
     what: str
     passed: bool
     found: str
 
-    def __post_init__(self):
-        object.__setattr__(self, "passed", bool(self.passed))  # comparisons of NumPy's numbers
 
-
-def _yes(what, passed):
-    return Check(what, passed, "yes" if passed else "no")
+def _check(what, passed, found=None):
+    """Return a `Check`; passed may be a bool of NumPy's."""
+    return Check(what, bool(passed), found or ("yes" if passed else "no"))
 
 
 def check_plug(kind, name, options=None):
@@ -121,10 +119,10 @@ def _check_loss(name, options):
     value, _ = _answer(loss, np.zeros(1 + _N, np.float32), np.ones(1 + _N, np.float32), log_q)
     said = loss.loss_at_init(_N)
     return [
-        Check("gradient against finite differences", worst < 0.01, f"largest error {worst:.1g}"),
-        Check("a negative of weight 0 counts for nothing", worst_absent < 1e-3, f"largest change {worst_absent:.1g}"),
-        _yes("finite at logits of 80 and -80", finite),
-        Check("loss_at_init", abs(value - said) <= 0.05 * abs(said) + 1e-6, f"{said:.4g}; the loss is {value:.4g}"),
+        _check("gradient against finite differences", worst < 0.01, f"largest error {worst:.1g}"),
+        _check("a negative of weight 0 counts for nothing", worst_absent < 1e-3, f"largest change {worst_absent:.1g}"),
+        _check("finite at logits of 80 and -80", finite),
+        _check("loss_at_init", abs(value - said) <= 0.05 * abs(said) + 1e-6, f"{said:.4g}; the loss is {value:.4g}"),
     ]
 
 
@@ -191,7 +189,7 @@ def _check_sampler(name, options):
     inside = all(bool((ids < _V).all() and (ids >= -1).all()) for ids, _, _ in seen)
     full = all(bool((ids >= 0).all()) for ids, _, _ in seen) or n > config.negatives
     wrong = "an empty place" if inside else f"an id that is none; there are {_V} targets and {_CENTRES} centres"
-    checks = [Check("draws are targets", inside and full, "yes" if inside and full else wrong)]
+    checks = [_check("draws are targets", inside and full, None if inside and full else wrong)]
     if not inside:
         return checks
     if sampler.gives_log_q:
@@ -199,7 +197,7 @@ def _check_sampler(name, options):
     if sampler.context_free:
         tables = np.array([np.bincount(ids[ids >= 0], minlength=_V) for ids, _, _ in seen])
         p = stats.chi2_contingency(tables[:, tables.sum(axis=0) > 0]).pvalue
-        checks.append(Check("draws do not depend on the centre", p > _UNLIKELY, f"p = {p:.2g}"))
+        checks.append(_check("draws do not depend on the centre", p > _UNLIKELY, f"p = {p:.2g}"))
     return checks
 
 
@@ -236,31 +234,31 @@ def _against_log_q(sampler, seen):
     said = np.exp(noise.astype(np.float64)).mean(axis=0)
     total = said.sum()
     counted = np.bincount(ids[drawn], minlength=_V)
-    checks = [Check("log q of draws is that of log_prob", apart < 1e-3, f"largest difference {apart:.1g}")]
+    checks = [_check("log q of draws is that of log_prob", apart < 1e-3, f"largest difference {apart:.1g}")]
     if not sampler.independent:
         within = _FAR if sampler.n_candidates else _NEAR
-        checks.append(Check("probabilities add up to 1", abs(total - 1) < within, f"{total:.4g}"))
+        checks.append(_check("probabilities add up to 1", abs(total - 1) < within, f"{total:.4g}"))
     said = said / total
     strange = (counted[said * counted.sum() < 1e-3] > 3).any()
     if sampler.n_candidates or sampler.independent or strange:  # neighbouring draws share candidates: no chi-square
         far = float(np.abs(counted / counted.sum() - said).sum() / 2)
-        return [*checks, Check("draws follow log q", far < _FAR, f"total variation {far:.2g}")]
+        return [*checks, _check("draws follow log q", far < _FAR, f"total variation {far:.2g}")]
     often = said * counted.sum() >= 5
     observed = np.append(counted[often], counted[~often].sum())
     expected = np.append(said[often], said[~often].sum()) * counted.sum()
     kept = expected > 0
     p = stats.chisquare(observed[kept], expected[kept] * observed[kept].sum() / expected[kept].sum()).pvalue
-    return [*checks, Check("draws follow log q", p > _UNLIKELY, f"p = {p:.2g}")]
+    return [*checks, _check("draws follow log q", p > _UNLIKELY, f"p = {p:.2g}")]
 
 
 def _check_paths(loss):
-    n_targets = len(loss.starts) - 1
-    if n_targets != _V or loss.starts[0] != 0 or (np.diff(loss.starts) < 0).any() or loss.starts[-1] != len(loss.turns):
-        found = f"starts go from {loss.starts[0]} to {loss.starts[-1]} for {n_targets} targets"
-        return [Check("every target has a path", False, found)]
+    starts, n_targets = loss.starts, len(loss.starts) - 1
+    if n_targets != _V or starts[0] != 0 or (np.diff(starts) < 0).any() or starts[-1] != len(loss.turns):
+        found = f"starts go from {starts[0]} to {starts[-1]} for {n_targets} targets"
+        return [_check("every target has a path", False, found)]
     nodes = loss.turns >> 1
     if len(nodes) and not 0 <= nodes.min() <= nodes.max() < _V - 1:
-        return [Check("inner nodes are numbered from 0 to V - 2", False, f"from {nodes.min()} to {nodes.max()}")]
+        return [_check("inner nodes are numbered from 0 to V - 2", False, f"from {nodes.min()} to {nodes.max()}")]
     rng = np.random.default_rng(1)
     x, y = (rng.normal(0, 1, (n, 8)).astype(np.float32) for n in (4, _V))
     log_p = PathScores(x, y, loss.starts, loss.turns)(np.arange(4)).astype(np.float64)
@@ -268,8 +266,8 @@ def _check_paths(loss):
     far = float(np.abs(total - 1).max())
     said = loss.loss_at_init(7.0)
     return [
-        Check("probabilities of all targets add up to 1", far < 1e-3, f"{total[0]:.4g}"),
-        Check("loss_at_init", math.isclose(said, 7 * math.log(2)), f"{said:.4g} for a path of 7; log 2 a node"),
+        _check("probabilities of all targets add up to 1", far < 1e-3, f"{total[0]:.4g}"),
+        _check("loss_at_init", math.isclose(said, 7 * math.log(2)), f"{said:.4g} for a path of 7; log 2 a node"),
     ]
 
 
@@ -293,7 +291,7 @@ def _check_weigher(name, options):
         weights = arrays[-1]
         fine &= bool(np.isfinite(weights).all() and (weights >= 0).all())
         kept &= bool((weights[before == 0] == 0).all())
-    return [_yes("weights are finite and not negative", fine), _yes("what does not count keeps weight 0", kept)]
+    return [_check("weights are finite and not negative", fine), _check("what does not count keeps weight 0", kept)]
 
 
 @njit
@@ -322,7 +320,7 @@ def _check_inputs(name, options):
             parts = [place[: max(0, n)] for place, n in zip(arrays[2:], counts, strict=True)]
             rows &= all(((part >= 0) & (part < limit)).all() for part, limit in zip(parts, limits, strict=True))
     return [
-        _yes("as many positives as there are", found == wanted),
-        Check("no more words and n-grams than its room", fits, f"room for {room[0]} and {room[1]}"),
-        _yes("ids are those of rows", rows),
+        _check("as many positives as there are", found == wanted),
+        _check("no more words and n-grams than its room", fits, f"room for {room[0]} and {room[1]}"),
+        _check("ids are those of rows", rows),
     ]

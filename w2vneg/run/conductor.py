@@ -6,13 +6,10 @@
 >>> model = trainer.train()
 """
 
-from __future__ import annotations
-
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import nullcontext
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -27,19 +24,10 @@ from ..ground.errors import ConfigError, W2vnegError
 from ..ground.jit import available_threads
 from ..objectives.plugins import load_plugins
 from ..objectives.samplers.boltzmann import is_file_of_weights, read_degeneracy
+from .assembly import read_by_rank, reads_by_rank
 from .prior import Prior, input_of_model
-from .ranked import read_by_rank, reads_by_rank
 from .state import with_known
 from .trainer import Trainer
-
-if TYPE_CHECKING:
-    import os
-
-    from ..config import RunSpec, TrainConfig
-    from .checkpoints import Checkpoints
-    from .validation import Validation
-
-    Corpus: TypeAlias = "str | os.PathLike | Input | Encoded | Iterable[Sequence[str]]"
 
 _FALL = 0.01  # of the loss at init
 _FEWEST_PAIRS = 10_000  # trained: with fewer a run has hardly begun
@@ -58,17 +46,7 @@ class Run:
     W2vnegError if options, data and prior do not go together, or name what is not there
     """
 
-    def __init__(
-        self,
-        config: TrainConfig,
-        data: Corpus | None,
-        prior: Prior | None = None,
-        *,
-        vocab: Vocabulary | str | os.PathLike | None = None,
-        vocab_out: Vocabulary | str | os.PathLike | None = None,
-        diagnose: bool = False,
-        mirror: str | None = None,
-    ) -> None:
+    def __init__(self, config, data, prior=None, *, vocab=None, vocab_out=None, diagnose=False, mirror=None):
         self.prior, self.diagnose, self.mirror, self.alpha_share = prior or Prior(), diagnose, mirror, 1.0
         self._vocabularies = {"vocab": vocab, "vocab_out": vocab_out}
         given = as_input(data)
@@ -82,7 +60,7 @@ class Run:
             if self.prior.model is None:  # else options are the model's
                 _check_before_reading(config, given)
             given = self.prior.settled(given, config.encoding, mirror)
-        self.data: Any = given
+        self.data = given
         self.given = reading(config, given)
         self.prior.check_data(self.given)
         self.config = resolve(self.given)
@@ -93,20 +71,20 @@ class Run:
         self.encoded = given if isinstance(given, Encoded) else None
 
     @cached_property
-    def located(self) -> Input:
+    def located(self):
         """The data as files that are read: names turned into paths."""
         return self.data.located(self.mirror)
 
-    def encode(self, progress: Callable[[], Any] = nullcontext) -> Encoded:
+    def encode(self, progress=nullcontext):
         """Read the data, with the vocabulary of the model where one grows or goes on.
 
         progress : callable that returns a context of a callable (bytes read, bytes in all or None), or of None
         """
         data = self.located if isinstance(self.data, Input) else self.data
-        vocabularies: dict[str, Any] = dict(self._vocabularies)
-        for name, fixed in vocabularies.items():
-            if fixed is not None and not isinstance(fixed, Vocabulary):
-                vocabularies[name] = Vocabulary.load(fixed)
+        vocabularies = {
+            name: fixed if fixed is None or isinstance(fixed, Vocabulary) else Vocabulary.load(fixed)
+            for name, fixed in self._vocabularies.items()
+        }
         if self.prior.way == "update":
             with progress() as told:
                 vocabularies = self._grown(data, told)
@@ -145,14 +123,8 @@ class Run:
             pairs["vocab_out"] = model.vocab_out, found.vocab_out
         return {name: old.grown(new, config.min_count, config.max_vocab) for name, (old, new) in pairs.items()}
 
-    def trainer(
-        self,
-        listeners: Sequence[Callable[[Any], None]] = (),
-        validation: Validation | None = None,
-        checkpoints: Checkpoints | None = None,
-    ) -> Trainer:
+    def trainer(self, listeners=(), validation=None, checkpoints=None):
         """Return the `Trainer` of the encoded data; its model knows what it was trained on and how it began."""
-        assert self.encoded is not None, "call encode first"
         config = self.config
         file = getattr(config.sampler, "degeneracy", None)
         if is_file_of_weights(file):
@@ -170,17 +142,16 @@ class Run:
         origin.begun = begun | ({} if self.alpha_share == 1 else {"alpha_share": self.alpha_share})
         return trainer
 
-    def told_of_alpha(self) -> str:
+    def told_of_alpha(self):
         """Return in words how much smaller alpha is."""
         alpha = self.config.alpha
-        assert alpha is not None
         return (
             f"Newer text is {self.alpha_share:.0%} of all: --alpha {alpha:.3g}, not the model's "
             f"{alpha / self.alpha_share:.3g}, so that old words keep what they learnt."
         )
 
 
-def reading(config: TrainConfig, data: Any) -> TrainConfig:
+def reading(config, data):
     """Return a configuration that knows what is read, an `Input` or encoded data; of sentences it stays as it is."""
     if isinstance(data, Input):
         rectangular = bool(data.rectangular)
@@ -193,7 +164,7 @@ def reading(config: TrainConfig, data: Any) -> TrainConfig:
     return dataclasses.replace(config, source=data.source, rectangular=rectangular)
 
 
-def resolve(config: TrainConfig) -> RunSpec:
+def resolve(config):
     """Return a run with nothing left open, once its plug-ins are loaded; errors are those of `TrainConfig.resolved`."""
     load_plugins(config.plugin)
     return config.resolved(cores=available_threads())
@@ -209,15 +180,7 @@ def _check_before_reading(config, data):
         resolve(reading(config, data.replace(rectangular=True)))
 
 
-def encode(
-    config: RunSpec,
-    data: Corpus,
-    *,
-    vocab: Vocabulary | None = None,
-    vocab_out: Vocabulary | None = None,
-    progress: Callable[[int, int | None], None] | None = None,
-    phrases: tuple | None = None,
-) -> Encoded:
+def encode(config, data, *, vocab=None, vocab_out=None, progress=None, phrases=None):
     """Read data with the options of a run.
 
     config : RunSpec; data : located `Input`, encoded data, or sentences as lists of str
@@ -281,18 +244,15 @@ def _of_counts(trainer):
     Counts of nodes are visits, and weights with decimals are no counts. Most words of many a text occur once, which
     matters where they are kept.
     """
-    corpus, config = trainer.corpus, trainer.config
-    traversal = config.traversal
-    if config.min_count > 1 or not traversal.counts_occurrences(corpus):
+    model, traversal = trainer.model, trainer.config.traversal
+    if trainer.config.min_count > 1 or not traversal.counts_occurrences(trainer.corpus):
         return
-    model = trainer.model
     two = model.vocab_out is not model.vocab
-    sides = {"centres": model.vocab, "targets": model.vocab_out} if two else {f"{traversal.noun}s": model.vocab}
-    for noun, vocab in sides.items():
+    for noun, vocab in (("centre", model.vocab), ("target", model.vocab_out))[: 1 + two]:
         n_once = int(np.count_nonzero(np.asarray(vocab.counts) == 1))
         if len(vocab) >= _FEWEST and 2 * n_once > len(vocab):
             why = "" if traversal.of_words else " another column or delimiter may be meant; check what was read, or"
             yield (
-                f"{n_once:,} of {len(vocab):,} {noun} occur once, and little can be learnt of these:{why} leave them "
-                "out with --min-count 2"
+                f"{n_once:,} of {len(vocab):,} {noun if two else traversal.noun}s occur once, and little can be learnt "
+                f"of these:{why} leave them out with --min-count 2"
             )

@@ -18,7 +18,6 @@ The variance of a mean over finitely many sets is taken out of the norm of E ĝ 
 """
 
 import time
-from typing import NamedTuple
 
 import numpy as np
 
@@ -57,8 +56,10 @@ class Diagnoser:
         self.known = data.traversal.cooccurs(data, config, self.pairs.centres)
 
     def diagnose(self, epoch):
-        """Return the `Diagnosis` of the model as it is now; epoch : int, from 1."""
+        """Return the `Diagnosis` of the model as it is now; None where there is no pair. epoch : int, from 1"""
         begun = time.perf_counter()
+        if not len(self.pairs.centres):
+            return None
         seen = self._draw(epoch)
         figures = [_evaluate(*part) for part in self._parts(epoch, seen)]
         return _summary(figures, epoch, len(self.pairs.centres), self.n_sets, time.perf_counter() - begun, seen)
@@ -143,23 +144,11 @@ def _sample_pairs(engine, seed, n_pairs):
     return pairs
 
 
-class _Figures(NamedTuple):
-    """Of one pair."""
-
-    bins: np.ndarray  # float64, (_BINS,), draws in each; or None
-    effective_size: np.ndarray  # of each set; or None
-    drawn: int
-    counted: int  # of them
-    true: int  # positives, of these
-    negative_norm: float  # their sum
-    inner: float  # ⟨Eĝ, g⟩
-    own: float  # ‖Eĝ‖²
-    full: float  # ‖g‖²
-    spread: float  # variance of one set's ĝ
-
-
 def _evaluate(x, vectors_out, logits, signs, log_target, positive, known, seen):
-    """Return the `_Figures` of one pair.
+    """Return draws in each bin, float64 (_BINS,), effective sizes of sets, or None twice, and numbers of one pair.
+
+    Numbers: draws, those that count, and true positives of these; the sum of the negatives' norms; ⟨Eĝ, g⟩, ‖Eĝ‖²,
+    ‖g‖², and the variance of one set's ĝ.
 
     x : float32, (dim,); vectors_out : float32, (n_vocab, dim); logits : float64, (n_vocab,)
     signs : float64, (n_vocab,), of the logits if the model takes their absolute values, else None
@@ -186,7 +175,7 @@ def _evaluate(x, vectors_out, logits, signs, log_target, positive, known, seen):
     spread = ((each - mean) ** 2).sum() / (len(each) - 1)
     gradient = float(mean @ full), float(mean @ mean - spread / len(each)), float(full.astype(np.float64) @ full)
     drawn = int(there.sum()), int(counts.sum()), int((known[seen.ids] & counts).sum())
-    return _Figures(bins, effective, *drawn, size, *gradient, float(spread))
+    return bins, effective, (*drawn, size, *gradient, float(spread))
 
 
 def _normalised(log_weights):
@@ -218,17 +207,16 @@ def _ratio(above, below):
 
 
 def _summary(figures, epoch, n_pairs, n_sets, seconds, seen):
+    bins, sizes, numbers = zip(*figures, strict=True)
+    drawn, counted, true, norms, inner, own, full, spread = map(sum, zip(*numbers, strict=True))
     distance = floor = effective = None
-    total = {name: sum(getattr(one, name) for one in figures) for name in _Figures._fields[2:]}
-    if figures and figures[0].bins is not None and total["drawn"]:
-        shares = sum(one.bins for one in figures) / total["drawn"]
-        distance = float(np.abs(shares - 1 / _BINS).sum() / 2)
-        floor = float(np.sqrt((_BINS - 1) / (2 * np.pi * total["drawn"])))
-        effective = float(np.mean([one.effective_size.mean() for one in figures]))
-    own, full = max(total["own"], 0.0), total["full"]
-    cosine = _ratio(total["inner"], np.sqrt(own * full))
-    error = _ratio(np.sqrt(max(own - 2 * total["inner"] + full, 0.0)), np.sqrt(full))
-    found = distance, floor, effective, _ratio(total["true"], total["counted"])
-    gradient = _ratio(total["negative_norm"], total["counted"]), None if cosine is None else min(1.0, cosine), error
-    noise = _ratio(np.sqrt(total["spread"]), np.sqrt(full))
-    return Diagnosis(epoch, n_pairs, n_sets, seen.ids.shape[2], *found, *gradient, noise, seconds)
+    if bins[0] is not None and drawn:
+        distance = float(np.abs(sum(bins) / drawn - 1 / _BINS).sum() / 2)
+        floor = float(np.sqrt((_BINS - 1) / (2 * np.pi * drawn)))
+        effective = float(np.mean([of_sets.mean() for of_sets in sizes]))
+    own = max(own, 0.0)
+    cosine = _ratio(inner, np.sqrt(own * full))
+    error = _ratio(np.sqrt(max(own - 2 * inner + full, 0.0)), np.sqrt(full))
+    found = distance, floor, effective, _ratio(true, counted), _ratio(norms, counted)
+    gradient = None if cosine is None else min(1.0, cosine), error, _ratio(np.sqrt(spread), np.sqrt(full))
+    return Diagnosis(epoch, n_pairs, n_sets, seen.ids.shape[2], *found, *gradient, seconds)

@@ -13,8 +13,8 @@ import numpy as np
 
 from ..config.options import without_ranks
 from ..data.encoded.ranked import check_whole
+from ..engines.engine import goes_to_disk
 from ..engines.local import private_rows
-from ..engines.matrices import goes_to_disk
 from ..ground.errors import ConfigError
 from ..ground.events import RoundDone
 from ..ground.files.memory import memory_size

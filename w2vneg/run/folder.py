@@ -50,13 +50,12 @@ def write_model(folder, model, portable=False):
     for kind, state in states.items():
         matrices |= {f"{kind}_{name}.npy": matrix for name, matrix in (state.matrices if state else {}).items()}
     matrices |= {f"frozen_{name}.npy": mask for name, mask in model.frozen.items()}
+    matrices |= {} if model.contexts is None else {"contexts.npy": model.contexts}
     ours = {f"{kind}_{name}.npy" for kind in (*states, "frozen") for name in model.matrices()} | FILES
     with atomic_folder(folder, keep=lambda name: name not in ours) as target:
         for name, matrix in matrices.items():
             np.save(target / name, matrix, allow_pickle=False)
         write_known(target, model.known)
-        if model.contexts is not None:
-            np.save(target / "contexts.npy", model.contexts, allow_pickle=False)
         if model.phrases:
             write_phrases(target / PHRASES, model.phrases)
         _write_json(target / "validation.json", told(model.best and model.best.as_dict()))
@@ -126,31 +125,27 @@ def _read_model(folder):
     config = RunSpec.read(folder / "config.json")
     position = _read_position(folder / "position.json")
     vocab_out = Vocabulary.load(_there(folder / "vocab_out.tsv")) if config.rectangular else vocab
-    matrices = {
+    own = {
         "vectors_in": _read_matrix(folder / "vectors_in.npy", (len(vocab),), config.dim),
         "vectors_out": _read_matrix(folder / "vectors_out.npy", (len(vocab_out),), config.dim),
     }
     lengths = None if config.inputs.plug.composes else {len(vocab), len(vocab_out)}
     extra = {name: _read_matrix(folder / f"{name}.npy", lengths) for name in _read_extra(folder / "extra.json")}
-    lines = enumerate(read_text(folder / "history.jsonl", _MISSING).split("\n"), 1)
-    where = folder / "history.jsonl"
+    matrices, where = own | extra, folder / "history.jsonl"
+    lines = enumerate(read_text(where, _MISSING).split("\n"), 1)
     history = [parse_json(line, f"{where}:{number}", lenient=True) for number, line in lines if line]
     kinds = {"n_tokens": int, "fingerprint": int, "input": dict, "output": str, "own_vocab": bool, "begun": dict}
-    where = folder / "corpus.json"
-    origin = Provenance(**_record(where, _read_json(where), "origin", kinds))
-    found = {"vocab": vocab, "config": config, "position": position, "vocab_out": vocab_out, "extra": extra}
-    found |= {"history": history, "origin": origin, **matrices}
-    found["best"] = _read_best(folder, matrices | extra)
-    if _read_json(folder / "good.json") is not None:  # else its latest state is the one to go back to
+    origin = Provenance(**_record(folder / "corpus.json", "origin", kinds))
+    found = {"vocab": vocab, "config": config, "position": position, "vocab_out": vocab_out, "extra": extra, **own}
+    found |= {"history": history, "origin": origin, "best": _read_best(folder, matrices)}
+    if read_json(folder / "good.json", _MISSING) is not None:  # else its latest state is the one to go back to
         at = _read_position(folder / "good.json")
-        found["good"] = LastGoodState(at, _read_others(folder, "good", matrices | extra))
-    found["frozen"] = {}  # which rows never move: name -> bool (rows,)
-    for name, matrix in (matrices | extra).items():
-        path = folder / f"frozen_{name}.npy"
-        if path.exists():
-            found["frozen"][name] = mask = read_mask(path)
-            if len(mask) != len(matrix):
-                raise InputError(f"{path}: expected {len(matrix):,} numbers, found {len(mask):,}")
+        found["good"] = LastGoodState(at, _read_others(folder, "good", matrices))
+    masks = {name: folder / f"frozen_{name}.npy" for name in matrices}
+    found["frozen"] = {name: read_mask(path) for name, path in masks.items() if path.exists()}
+    for name, mask in found["frozen"].items():
+        if len(mask) != len(matrices[name]):
+            raise InputError(f"{masks[name]}: expected {len(matrices[name]):,} numbers, found {len(mask):,}")
     if config.rectangular:
         found["known"] = read_known_pairs(folder, (len(vocab), len(vocab_out)))
     if (folder / PHRASES).is_file():
@@ -190,24 +185,20 @@ def _write_json(path, value):
     path.write_text(json.dumps(value, indent=2, allow_nan=False) + "\n", encoding="utf-8")
 
 
-def _read_json(path):
-    return read_json(path, _MISSING)
-
-
 def _read_position(path):
-    values = _read_json(path)
-    kinds = {name: type(default) for name, default in vars(Progress()).items()}
-    fits = isinstance(values, dict) and all(
-        name in values and type(values[name]) in (kind, int) and 0 <= values[name] < 2**63
-        for name, kind in kinds.items()
-    )
-    if not fits or len(values) != len(kinds) or values["alpha_factor"] > 1:
+    kinds = {name: type(default) | int for name, default in vars(Progress()).items()}
+    values = _record(path, "position", kinds)
+    if (
+        not all(type(value) is not bool and 0 <= value < 2**63 for value in values.values())
+        or values["alpha_factor"] > 1
+    ):
         raise InputError(f"{path}: not the position of a run (expected the numbers {', '.join(kinds)})")
     return Progress(**values)
 
 
-def _record(path, values, what, kinds):
+def _record(path, what, kinds):
     """Return what was read at `path`, a dict with values of these kinds; else InputError, that it is not `what`."""
+    values = read_json(path, _MISSING)
     fits = isinstance(values, dict) and values.keys() == kinds.keys()
     if not fits or not all(isinstance(values[name], kind) for name, kind in kinds.items()):
         raise InputError(f"{path}: not the {what} of a run (expected {', '.join(kinds)})")
@@ -220,17 +211,16 @@ _EVALUATED_BY = {"metric", "patience", "every", "held", "known", "files"}  # wha
 def _read_best(folder, matrices):
     """Return the `Best` of a run with these matrices, or None if it is evaluated on nothing."""
     path = folder / "validation.json"
-    values = _read_json(path)
-    if values is None:
+    if read_json(path, _MISSING) is None:
         return None
     kinds = {"settings": dict, "figures": dict, "last_figures": dict, "stale": int, "finished": bool}
     kinds |= dict.fromkeys(("epoch", "last_epoch"), float | None)
-    best = Best(**_record(path, values, "validation", kinds))
-    figures, files = [*best.figures.values(), *best.last_figures.values()], best.settings.get("files")
-    metric = best.settings.get("metric")
-    fits = best.settings.keys() >= _EVALUATED_BY and all(type(value) in (int, float) for value in figures)
-    fits = fits and isinstance(files, dict) and all(isinstance(file, str) for file in files.values())
-    if not fits or not isinstance(metric, str) or (best.epoch is not None and metric not in best.figures):
+    best = Best(**_record(path, "validation", kinds))
+    figures, settings = [*best.figures.values(), *best.last_figures.values()], best.settings
+    fits = settings.keys() >= _EVALUATED_BY and all(type(value) in (int, float) for value in figures)
+    fits = fits and isinstance(settings["files"], dict) and isinstance(settings["metric"], str)
+    fits = fits and all(isinstance(file, str) for file in settings["files"].values())
+    if not fits or (best.epoch is not None and settings["metric"] not in best.figures):
         raise InputError(f"{path}: not the validation of a run (expected {', '.join(kinds)})")
     if best.epoch is not None and not best.finished:
         best.matrices = _read_others(folder, "best", matrices)
@@ -246,7 +236,7 @@ def _read_others(folder, kind, matrices):
 
 
 def _read_extra(path):
-    names = _read_json(path)
+    names = read_json(path, _MISSING)
     fits = isinstance(names, list) and all(isinstance(name, str) and name.isidentifier() for name in names)
     if not fits or len({"vectors_in", "vectors_out", *names}) != 2 + len(names):
         raise InputError(f"{path}: not a list of names of matrices")

@@ -32,7 +32,8 @@ class Followers:
     def __init__(self, progress=None):
         if not (progress is None or isinstance(progress, bool) or callable(progress)):
             raise ConfigError(f"progress must be True, False, None or a function, not {progress!r:.60}")
-        shown = in_notebook() if progress is None else progress is True
+        shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+        shown = hasattr(shell, "kernel") if progress is None else progress is True  # by default in a notebook
         self.reading = self._read if shown else (progress or None)
         self._shown, self._bar = shown, None
 
@@ -66,9 +67,3 @@ class Followers:
         if self._bar is not None:
             self._bar.close()
             self._bar = None
-
-
-def in_notebook():
-    """Tell whether a notebook's kernel runs this process."""
-    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    return hasattr(shell, "kernel")

@@ -110,10 +110,9 @@ class Model:
                 f"going on with {folder} connects to the cluster at {self.config.ray_address}; if you trust that, name "
                 "it with --ray-address"
             )
-        plugin = self.config.plugin if plugin is None else plugin
-        load_plugins(plugin)
-        given = {"plugin": plugin, "ray_address": self.config.ray_address if ray_address is None else ray_address}
-        values = self.config.flat() | given
+        given = {"plugin": plugin, "ray_address": ray_address}
+        values = self.config.flat() | {name: value for name, value in given.items() if value is not None}
+        load_plugins(values.get("plugin"))
         if absent := values.keys() - table().keys():
             raise ConfigError(f"{folder}: no plug-in has the option {min(absent)!r} that this run was given")
         config = TrainConfig(**values)

@@ -53,34 +53,28 @@ class WarmStart:
     freeze: bool = False  # rows of the two matrices that begin here do not move
 
     @classmethod
-    def of(cls, source, freeze=False):
+    def of(cls, source, freeze=False, name=None):
         """Read a model or a ``.bin`` of fastText's, whose two matrices are taken, or vectors; InputError if damaged."""
-        name = str(source) if isinstance(source, str | Path) else "the model"
         if isinstance(source, str | Path):
-            kind = detect(source)
+            name, kind = str(source), detect(source)
             if kind == "fasttext":
                 return cls._of_fasttext(name, fasttext.contents(Path(source)), freeze)
             source = Model.load(source) if kind == "folder" else Vectors.load(source)
-        elif isinstance(source, Vectors):
-            name = "the vectors"
         if isinstance(source, Vectors):
-            return cls(name, source.dim, {"vectors_in": source.matrix}.get, source.words, freeze=freeze)
+            matrix = {"vectors_in": source.matrix}.get
+            return cls(name or "the vectors", source.dim, matrix, source.words, freeze=freeze)
         used, config, grams = source.buckets(), source.config, source.config.inputs
         buckets = None if used is None else Buckets(grams.minn, grams.maxn, grams.buckets, used)
-        names = source.matrices()
-        matrix = lambda which: source.best_matrix(which) if which in names else None  # noqa: E731
+        matrices = {which: source.best_matrix(which) for which in source.matrices()}
         words_out = None if config.loss.plug.paths else source.vocab_out.words
-        return cls(name, config.dim, matrix, source.vocab.words, words_out, buckets, freeze)
+        return cls(name or "the model", config.dim, matrices.get, source.vocab.words, words_out, buckets, freeze)
 
     @classmethod
     def _of_fasttext(cls, name, found, freeze):
         tell(name, found.notes)
         n = len(found.words)
         rows = {"words_in": found.rows[:n], "grams_in": found.rows[n:], "vectors_out": found.targets}
-
-        def matrix(which):
-            return fasttext.means(found) if which == "vectors_in" else rows.get(which)
-
+        matrix = lambda which: fasttext.means(found) if which == "vectors_in" else rows.get(which)  # noqa: E731
         buckets = None
         if found.n_buckets:
             buckets = Buckets(found.minn, found.maxn, found.n_buckets, np.arange(found.n_buckets))
@@ -176,8 +170,7 @@ class Prior:
     @classmethod
     def update(cls, model: Model, place: str = "", freeze: bool = False, own_alpha: bool = True) -> Prior:
         """Go on with newer data: the words of `model` stay, others join them, and its objective remains."""
-        rows = WarmStart.of(model, freeze)
-        return cls("update", place, model, dataclasses.replace(rows, name=place) if place else rows, own_alpha)
+        return cls("update", place, model, WarmStart.of(model, freeze, place), own_alpha)
 
     @classmethod
     def resume(cls, model: Model, place: str = "") -> Prior:
@@ -240,9 +233,7 @@ class Prior:
 def input_of_model(model: Model, place: str) -> Input:
     """Return the `Input` that a model says it was trained on; InputError if that is none. place : str, its folder"""
     try:
-        found = Input.from_dict(model.origin.input)
-        before = "tokenizer" in found.values() and "tokenizer" not in found.options  # from when there was one way only
-        return found.replace(tokenizer="whitespace") if before else found
+        return Input.from_dict(model.origin.input)
     except ConfigError as error:
         file = os.path.join(place, "corpus.json")
         raise InputError(f"{file}: {error}; name the data again, as with --corpus") from error

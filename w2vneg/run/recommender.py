@@ -61,10 +61,7 @@ class Recommender:
         new_user : bool
             Of a model of users and items: `items` are what somebody has whom training did not see.
 
-        Returns
-        -------
-        list of (str, float)
-            Name and score, the best first; see `w2vneg.vectors.evaluation.recommend`.
+        Returns a list of (name, score), the best first; see `w2vneg.vectors.evaluation.recommend`.
         """
         from ..vectors.evaluation.baselines import read_known
         from ..vectors.evaluation.recommend import recommend, recommend_new
@@ -93,10 +90,7 @@ class Recommender:
             (user, item) of users, seen by training or not, whose vectors are to be made of these items. Without
             `items` the lists are theirs; what they have is left out.
 
-        Returns
-        -------
-        Recommendations
-            ``ids`` and ``scores``, arrays of (n, k); going through it gives (name, list of (target, score)).
+        Returns Recommendations: ``ids`` and ``scores``, arrays of (n, k); iterated (name, list of (target, score)).
         """
         from ..vectors.evaluation.baselines import read_known
         from ..vectors.evaluation.folding import with_users
@@ -110,22 +104,12 @@ class Recommender:
     def user_vector(self, items: Sequence[str], user: str | None = None) -> np.ndarray:
         """Return the vector of somebody who has these items, for scores in one product with the output matrix.
 
-        The output matrix and the model stay as they are. A purchase of a user that the model knows takes a step from
-        that user's vector, in well under a millisecond for some thousand items.
+        The model stays as it is. A purchase of a user that it knows takes a step from that user's vector, in well under
+        a millisecond for some thousand items.
 
-        Parameters
-        ----------
-        items : sequence of str, all that the user has
-        user : str, optional, a user of the model near whom to begin
-
-        Returns
-        -------
-        ndarray, float32, (dim,)
-
-        Raises
-        ------
-        ConfigError, UnknownNameError
-            If the model has no users, its scores are no dot products, or it does not know an item or the user.
+        items : sequence of str, all that the user has; user : str, optional, a user of the model near whom to begin
+        Returns ndarray, float32, (dim,); ConfigError or UnknownNameError if the model has no users, its scores are no
+            dot products, or it does not know an item or the user
         """
         from ..vectors.evaluation.folding import user_vector
 

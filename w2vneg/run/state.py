@@ -61,6 +61,21 @@ class Best:
         return {name: value for name, value in vars(self).items() if name != "matrices"}
 
 
+def difference(former, now):
+    """Name the first thing in which two dicts of settings differ, in words; None if it is none."""
+    for name in {**now, **former}:
+        was, value = former.get(name), now.get(name)
+        if isinstance(was, dict) and isinstance(value, dict):
+            if found := difference(was, value):
+                return found
+        elif was != value:
+            return _UNREADABLE.get(name, f"{name} {was}, now {value}")
+    return None
+
+
+_UNREADABLE = {"data": "other training data", "held": "other held-out pairs", "known": "other known pairs"}
+
+
 @dataclass
 class LastGoodState:
     """The state that a run goes back to if it diverges, where that is an earlier one than its latest."""
@@ -109,7 +124,7 @@ def write_known(folder, known):
 
 def read_known_pairs(folder, shape):
     """Return what `write_known` wrote, csr_matrix, None if it wrote nothing; InputError if it is damaged."""
-    path = folder / KNOWN
+    path, of_weights = folder / KNOWN, folder / KNOWN_WEIGHTS
     if not path.exists():
         return None
     from scipy.sparse import coo_matrix
@@ -117,9 +132,7 @@ def read_known_pairs(folder, shape):
     pairs = read_numbers(path)
     if pairs.shape[1] != 2 or pairs.min() < 0 or (pairs.max(axis=0) >= shape).any():
         raise InputError(f"{path}: not pairs of the {shape[0]:,} users and {shape[1]:,} items here; it is damaged")
-    weights = np.ones((len(pairs), 1), np.float32)
-    if (path := folder / KNOWN_WEIGHTS).exists():
-        weights = read_matrix(path)
-        if weights.shape != (len(pairs), 1) or not (np.isfinite(weights) & (weights > 0)).all():
-            raise InputError(f"{path}: not the weights of the {len(pairs):,} pairs of {KNOWN}; it is damaged")
+    weights = read_matrix(of_weights) if of_weights.exists() else np.ones((len(pairs), 1), np.float32)
+    if weights.shape != (len(pairs), 1) or not (np.isfinite(weights) & (weights > 0)).all():
+        raise InputError(f"{of_weights}: not the weights of the {len(pairs):,} pairs of {KNOWN}; it is damaged")
     return coo_matrix((weights[:, 0], pairs.T), shape).tocsr()

@@ -6,7 +6,8 @@ import signal
 import threading
 import time
 import warnings
-from contextlib import contextmanager
+from collections import deque
+from contextlib import closing, contextmanager
 
 from ..config.compatibility import check_diagnose
 from ..data.encoded.ranked import check_whole
@@ -16,9 +17,9 @@ from ..ground.jit import available_threads, watched
 from ..kernels.schedule import linear
 from ..objectives.presets import epochs_over
 from ..objectives.readout import parse
+from .assembly import assemble
 from .diagnostics import Diagnoser
 from .model import Model, look_at_contexts
-from .ranked import assemble
 from .state import LastGoodState, Progress, Provenance, known_of
 
 _HALVINGS = 5
@@ -70,9 +71,8 @@ class Trainer:
         if validation is not None:
             validation.begin(self.model)
         parts = assemble(corpus, self.config, self.model, start)
-        self.engine, self.loss_at_init, self.started = parts.engine, parts.loss_at_init, parts.started
-        self._start_events = parts.start_events
-        self.config = self.model.config = parts.config or self.config
+        self.engine, self.loss_at_init, self.started, self._start_events, self.model.config = parts
+        self.config = self.model.config
         if self.model.position.round > self.engine.n_rounds:
             raise ConfigError(
                 f"the model to resume stopped in round {self.model.position.round:,} of an epoch that has "
@@ -126,116 +126,111 @@ class Trainer:
             again and again at ever smaller alphas; the model then holds the last good state
         InputError if subsampling leaves no pair to train on
         """
-        try:
-            self._train()
-        finally:
-            self.engine.close()
-        return self.model
-
-    def _train(self):
-        clock = _Clock()
+        self._clock = clock = _Clock()
         self.model.contexts = None  # of an earlier state
-        for event in () if self.complete else self._start_events:
-            self._tell(event)
-        with first_signal(self.stop), watched(clock.leave_out):
-            while not self.complete and (self._through or not self.stopped):
-                if not self._evaluate(clock):
-                    self._epoch(clock)
-        self.engine.compose()
-        self.engine.forget()
+        with closing(self.engine):
+            for event in () if self.complete else self._start_events:
+                self._tell(event)
+            with first_signal(self.stop), watched(clock.leave_out):
+                while not self.complete and (self._through or not self.stopped):
+                    if not self._evaluate():
+                        self._epoch()
+            self.engine.replica.compose()
+            self.engine.replica.forget()
         try:
             look_at_contexts(self.model, self.corpus)
         except Exception as error:  # what was trained must not be lost by it: the read-out says what it lacks
             said = f"{type(error).__name__}: {error}".removesuffix(": ")
-            warnings.warn(f"the contexts of words could not be looked at ({said})", stacklevel=3)
+            warnings.warn(f"the contexts of words could not be looked at ({said})", stacklevel=2)
         if self.stopped and not self.complete:
             self._tell(Interrupted(self.model.position.epoch + 1, self._fraction()))
+        return self.model
+
+    def _epochs(self, rounds=0):
+        """Return how many epochs are done, or will be after so many more `rounds`."""
+        return self.model.position.epoch + (self.model.position.round + rounds) / self.engine.n_rounds
 
     def _fraction(self, rounds=0):
         """Share of the whole run that is done, or will be after so many more `rounds`."""
         return min(1.0, self._epochs(rounds) / self.config.epochs)
 
-    def _epoch(self, clock):
+    def _epoch(self):
         """Run the rounds of the current epoch that are still to come."""
-        position = self.model.position
+        position, clock = self.model.position, self._clock
         rounds = self.engine.plan(position.epoch)
         # copying both matrices, and looking through them, costs as much as 1 % of so many tokens as they have numbers
         affordable = self.engine.n_positions // (self.model.vectors_in.size + self.model.vectors_out.size)
         every = max(1, len(rounds) // min(4, max(1, affordable)))
         former, self.model.good = self.model.good, None  # of a run that was interrupted after it
         if former is not None:
-            self.engine.keep(former.matrices)
-        good = former.position if former is not None else self._keep()
+            self.engine.replica.keep(former.matrices)
+            self._good = former.position
+        else:
+            self._keep()
         while position.round < len(rounds) and not self.stopped:
-            if self._evaluate(clock) or self.stopped:
+            if self._evaluate() or self.stopped:
                 break
             now = rounds[position.round]
             alphas = self._alpha(self._fraction()), self._alpha(self._fraction(rounds=1))
-            self._check_data(good)
+            self._check_data()
             loss, pairs = self.engine.run(now, alphas)
             last = position.round + 1 == len(rounds)
             kept = not last and ((position.round + 1) % every == 0 or self._due(rounds=1))
             checked = last or kept or self.stopped
             absurd = self.loss_at_init > 0 and loss > _ABSURD * self.loss_at_init * max(pairs, 1)
-            if not math.isfinite(loss) or absurd or (checked and not self.engine.healthy()):
-                self._roll_back(good)
+            if not math.isfinite(loss) or absurd or (checked and not self.engine.replica.healthy()):
+                self._roll_back()
                 continue
             position.round += 1
             position.loss_sum += loss
             position.pairs += pairs
             clock.add(loss, pairs, now.positions)
             if kept:
-                good = self._keep()
+                self._keep()
             at, seconds = self._fraction(), clock.seconds()
             done = position.epoch + 1, at, clock.tokens, clock.pairs, self._alpha(at), clock.recent_loss()
             self._tell(RoundDone(*done, self.loss_at_init, seconds))
-            if self.stopped and not checked and not self.engine.healthy():
-                self._roll_back(good)  # what is handed over now is kept
+            if self.stopped and not checked and not self.engine.replica.healthy():
+                self._roll_back()  # what is handed over now is kept
             elif not last and not self.stopped:
-                self._checkpoint(clock, good, checked)
+                self._checkpoint(checked)
         if position.round == len(rounds):
-            self._end_epoch(clock)
-        elif position.round != good.round:  # whoever goes on must go back no less far than an uninterrupted run
-            self.model.good = LastGoodState(good, self.engine.kept())
+            self._end_epoch()
+        else:
+            self._prepare()  # whoever goes on must go back no less far than an uninterrupted run
 
-    def _check_data(self, good):
+    def _check_data(self):
         """Raise InputError if the data cannot be read any more; what was trained until now is saved first."""
         try:
             self.corpus.check()
         except InputError:
-            if self.checkpoints is not None and self.engine.healthy():
-                self._save(good)
+            self._checkpoint(now=True)
             raise
 
-    def _checkpoint(self, clock, good, healthy):
-        """Save the model within an epoch if that is due; good : to go back to; healthy : the latest state is."""
-        if self.checkpoints is None or not self.checkpoints.due() or not (healthy or self.engine.healthy()):
+    def _checkpoint(self, healthy=False, now=False, **done):
+        """Save the model if that is due, or `now`; healthy : the latest state is known to be."""
+        if self.checkpoints is None or not (now or self.checkpoints.due(**done)):
             return
-        with clock.stopped():
-            self._save(good)
+        if healthy or self.engine.replica.healthy():
+            with self._clock.stopped():
+                self.checkpoints.save(self.model, prepare=self._prepare)
+            self.model.good = None
 
-    def _save(self, good=None):
-        def prepare():
-            self.engine.compose()
-            if good is not None and self.model.position.round != good.round:
-                self.model.good = LastGoodState(good, self.engine.kept())
-
-        self.checkpoints.save(self.model, prepare=prepare)
-        self.model.good = None
-
-    def _epochs(self, rounds=0):
-        """Return how many epochs are done, or will be after so many more `rounds`."""
-        return self.model.position.epoch + (self.model.position.round + rounds) / self.engine.n_rounds
+    def _prepare(self):
+        """Bring the model up to date, with the state to go back to where that is an earlier one."""
+        self.engine.replica.compose()
+        if self.model.position.round not in (0, self._good.round):
+            self.model.good = LastGoodState(self._good, self.engine.replica.kept())
 
     def _due(self, rounds=0):
         """Tell whether the model is to be evaluated on held-out pairs now, or after so many more `rounds`."""
         return self.validation is not None and self.validation.due(self.model, self._epochs(rounds), self._through)
 
-    def _evaluate(self, clock):
+    def _evaluate(self):
         """Evaluate the model on held-out pairs if that is due; tell whether the run is over."""
         if self._due():
-            with clock.stopped():
-                self.engine.compose()
+            with self._clock.stopped():
+                self.engine.replica.compose()
                 for event in self.validation.evaluate(self.model, self._epochs(), self._through):
                     self._tell(event)
         return self.complete
@@ -245,17 +240,15 @@ class Trainer:
         return scale * linear(self.config.alpha, self.config.min_alpha, fraction)
 
     def _keep(self):
-        """Remember this state as good; return its position."""
-        self.engine.keep()
-        return Progress(**vars(self.model.position))
+        """Remember this state as one to go back to."""
+        self.engine.replica.keep()
+        self._good = Progress(**vars(self.model.position))
 
-    def _roll_back(self, good):
+    def _roll_back(self):
         position = self.model.position
         self.engine.go_back()
         factor = position.alpha_factor / 2
-        for name, value in vars(good).items():
-            setattr(position, name, value)
-        position.alpha_factor = factor
+        vars(position).update(vars(self._good) | {"alpha_factor": factor})
         if factor < 0.5**_HALVINGS:
             raise DivergenceError(
                 f"training diverged {_HALVINGS + 1} times, last at alpha {2 * factor * self.config.alpha:g}; "
@@ -264,8 +257,8 @@ class Trainer:
             )
         self._tell(RolledBack(position.epoch + 1, self._fraction(), factor))
 
-    def _end_epoch(self, clock):
-        position = self.model.position
+    def _end_epoch(self):
+        position, clock = self.model.position, self._clock
         if position.pairs == 0:
             raise InputError(
                 f"no pair was trained in epoch {position.epoch + 1}: subsampling left no two words together; "
@@ -278,21 +271,18 @@ class Trainer:
         position.epoch += 1
         position.round, position.loss_sum, position.pairs = 0, 0.0, 0
         self._tell(done)
-        if (report := self.engine.report(position.epoch)) is not None:
-            self._tell(report)
+        self._tell(self.engine.report(position.epoch))
         if self.diagnose:
-            with clock.stopped():
-                self.engine.compose()
+            with self._clock.stopped():
+                self.engine.replica.compose()
                 self._diagnoser = self._diagnoser or Diagnoser(self.engine.replica, self.corpus, self.config)
-                found = len(self._diagnoser.pairs.centres)  # none where nearly every sentence has one word
-                diagnosis = self._diagnoser.diagnose(position.epoch) if found else None
-            if diagnosis is not None:
-                self._tell(diagnosis)
-        if self.checkpoints is not None and self.checkpoints.due(epoch_done=True):
-            with clock.stopped():
-                self._save()
+                diagnosis = self._diagnoser.diagnose(position.epoch)
+            self._tell(diagnosis)
+        self._checkpoint(healthy=True, epoch_done=True)
 
     def _tell(self, event):
+        if event is None:  # nothing to say
+            return
         if not event.passing:
             self.model.history.append(event.as_dict())
         for listener in self.listeners:
@@ -305,12 +295,12 @@ class _Clock:
     def __init__(self):
         self.begun = time.perf_counter()
         self.tokens = self.pairs = 0
-        self._recent = []  # (loss, pairs) of the latest rounds
+        self._recent = deque(maxlen=10)  # (loss, pairs) of the latest rounds
 
     def add(self, loss, pairs, tokens):
         self.tokens += tokens
         self.pairs += pairs
-        self._recent = [*self._recent[-9:], (loss, pairs)]
+        self._recent.append((loss, pairs))
 
     def recent_loss(self):
         return sum(loss for loss, _ in self._recent) / max(1, sum(pairs for _, pairs in self._recent))

@@ -27,7 +27,7 @@ from ..vectors.evaluation import METRICS, evaluate_ranking, popularity_scores, s
 from ..vectors.evaluation.analogy import HALVES
 from ..vectors.evaluation.scores import RAW, are_items_of_one_kind, share_of
 from .model import look_at_contexts, read_out
-from .state import Best
+from .state import Best, difference
 
 _OTHER_K = 15  # of the figures reported beside a metric without a K
 _SAME_POINT = 1e-9  # of an epoch; rounding never moves an evaluation by a round
@@ -58,6 +58,11 @@ class Metric:
         example = f"; write {text}@15." if at_k else did_you_mean(text, (*names, *set_names()), 0)
         raise ConfigError(f"unknown metric {text!r}{example} Known: {known}; of words {', '.join(set_names())}")
 
+    @property
+    def for_choices(self):
+        """Whether it is a set of words that is there for making choices; results are reported on the others."""
+        return self.name.endswith("-dev")
+
     def figures(self, result):
         """Return what is reported of a RankingResult: dict of str -> float, the metric itself among them."""
         found = result.by_name()
@@ -74,10 +79,8 @@ def _choosable():
 
 def set_names():
     """Return the evaluation sets of words that a run can be evaluated by, instead of held-out pairs (list of str)."""
-    from ..data.catalog import names
-
-    analogies = [name for each in names("analogy") for name in (each, *(f"{each}-{half}" for half in HALVES))]
-    return [*names("similarity"), *analogies]
+    analogies = [name for each in catalog.names("analogy") for name in (each, *(f"{each}-{half}" for half in HALVES))]
+    return [*catalog.names("similarity"), *analogies]
 
 
 class Validation:
@@ -96,16 +99,12 @@ class Validation:
         self.patience, self.every, self.score = patience, float(every), score
         self.held, self._known, self.files = held, known, files or {}
 
-    def _fingerprint(self):
-        return _fingerprint(self.held)
-
     @property
     def settings(self):
         """What must be the same where a run is resumed, and the files: dict that JSON can hold."""
-        known = None if self._known is None else _fingerprint(self._known)
         return {
             **{"metric": self.metric.name, "patience": self.patience, "every": self.every},
-            **{"held": self._fingerprint(), "known": known, "files": self.files},
+            **{"held": _fingerprint(self.held), "known": _fingerprint(self._known), "files": self.files},
             **({} if share_of(self.score) == 0 else {"score": self.score}),
         }
 
@@ -116,16 +115,10 @@ class Validation:
             scores_of(model, self.score)  # refused now, not after an epoch, if it is not known how
         if model.best is None:
             model.best = Best(settings)
-            return
-        own = model.best.settings
-        names = {**settings, **own}
-        differing = [name for name in names if name != "files" and settings.get(name) != own.get(name)]
-        if differing:
-            what = {"held": "other held-out pairs", "known": "other known pairs"}
-            name = differing[0]
-            found = what.get(name, f"{name} {own.get(name)}, now {settings.get(name)}")
-            remedy = "resume it with the same --valid and options"
-            raise ConfigError(f"the run to resume was evaluated by {found}; {remedy}")
+        elif found := difference(model.best.settings | {"files": settings["files"]}, settings):
+            raise ConfigError(
+                f"the run to resume was evaluated by {found}; resume it with the same --valid and options"
+            )
 
     def due(self, model, epoch, through):
         """Tell whether something is to be done after `epoch` epochs (float); `through`: they are all there are."""
@@ -205,10 +198,7 @@ class Validate:
     exclude_known : path, table in memory or HeldOut, optional
         Pairs to leave out of the ranking; what users have in training, if None.
 
-    Raises
-    ------
-    ConfigError
-        If metric, patience or every is out of range.
+    ConfigError if metric, patience or every is out of range
     """
 
     pairs: str | os.PathLike | HeldOut
@@ -222,9 +212,22 @@ class Validate:
         check_options(self.metric, self.patience, self.every, self.score)
 
     def of(self, encoded, lowercase=False):
-        """Return the `Validation` of a run on `encoded` data; see `make_validation`."""
-        options = {"metric": self.metric, "patience": self.patience, "every": self.every, "score": self.score}
-        return make_validation(self.pairs, encoded, known=self.exclude_known, lowercase=lowercase, **options)
+        """Return the `Validation` of a run on `encoded` data; lowercase : bool, the names of its data were lower-cased.
+
+        InputError if a file cannot be read, or no pair of it has both items in the vocabularies
+        """
+        named = {"valid": self.pairs, "known": self.exclude_known}
+        files = {name: os.path.abspath(path) for name, path in named.items() if isinstance(path, str | os.PathLike)}
+        held, known = (
+            given
+            if given is None or isinstance(given, HeldOut)
+            else read_pairs_file(given, encoded.vocab, encoded.vocab_out, lowercase=lowercase)
+            for given in named.values()
+        )
+        if not len(held):
+            raise InputError(f"none of the {held.n_read:,} held-out pairs has both items in the training data")
+        how = {"metric": self.metric, "patience": self.patience, "every": self.every, "score": self.score}
+        return Validation(held, known=known, files=files, **how)
 
 
 def check_options(metric="mpr", patience=None, every=1.0, score=RAW):
@@ -237,59 +240,14 @@ def check_options(metric="mpr", patience=None, every=1.0, score=RAW):
     return Metric.parse(metric)
 
 
-def make_validation(valid, encoded, *, known=None, lowercase=False, **options):
-    """Make a `Validation` for `encoded` data that are trained on.
-
-    valid, known : path, table in memory or HeldOut, held-out pairs, and pairs to leave out of the ranking (or None):
-        item, target[, weight] (see `data.encoded.pairs.read_pairs_file`)
-    lowercase : bool, whether the names of the training data were lower-cased; metric, patience, every, score : see
-        `Validation`
-    InputError if a file cannot be read, or no pair of it has both items in the vocabularies
-    """
-    check_options(**options)
-    named = {"valid": valid, "known": known}
-    files = {name: os.path.abspath(path) for name, path in named.items() if isinstance(path, str | os.PathLike)}
-    held, left_out = (
-        given
-        if given is None or isinstance(given, HeldOut)
-        else read_pairs_file(given, encoded.vocab, encoded.vocab_out, lowercase=lowercase)
-        for given in (valid, known)
-    )
-    if not len(held):
-        raise InputError(f"none of the {held.n_read:,} held-out pairs has both items in the training data")
-    return Validation(held, known=left_out, files=files, **options)
-
-
 def _fingerprint(pairs):
-    """Return a number by which pairs are known again."""
+    """Return a number by which pairs are known again, or the bytes of a set; None for none."""
+    if pairs is None or isinstance(pairs, bytes):
+        return pairs and zlib.crc32(pairs)
     value = 0
     for array, kind in ((pairs.centres, np.int64), (pairs.targets, np.int64), (pairs.weights, np.float64)):
         value = zlib.crc32(np.ascontiguousarray(array, kind).tobytes(), value)
     return value
-
-
-@dataclass(frozen=True)
-class NamedSet:
-    """dataset : str, as of `w2vneg data list`; kind : "similarity" or "analogy"; half : str or None, of an analogy"""
-
-    dataset: str
-    kind: str
-    half: str | None = None
-
-    @classmethod
-    def of(cls, name):
-        """Return the set that `name`, one of `validation.set_names`, stands for."""
-        if name in catalog.names("similarity"):
-            return cls(name, "similarity")
-        dataset, _, half = name.rpartition("-")
-        if half in HALVES and dataset in catalog.names("analogy"):
-            return cls(dataset, "analogy", half)
-        return cls(name, "analogy")
-
-    @property
-    def for_choices(self):
-        """Whether the set is there for making choices; results are reported on the others."""
-        return self.half == "dev" or self.dataset.endswith("-dev")
 
 
 class SetValidation(Validation):
@@ -301,15 +259,16 @@ class SetValidation(Validation):
     """
 
     def __init__(self, encoded, *, metric, patience=None, every=1.0, mirror=None):
-        super().__init__(None, metric=metric, patience=patience, every=every)
-        self.set, self._encoded, self._mirror = NamedSet.of(self.metric.name), encoded, mirror
-        self._held = zlib.crc32(read_bytes(catalog.resolve(self.set.dataset, mirror=mirror, kind=self.set.kind)))
+        dataset, half = Metric.parse(metric).name, None
+        self._kind = "similarity" if dataset in catalog.names("similarity") else "analogy"
+        if self._kind == "analogy" and dataset not in catalog.names("analogy"):
+            dataset, _, half = dataset.rpartition("-")
+        self._dataset, self._half, self._encoded, self._mirror = dataset, half, encoded, mirror
+        content = read_bytes(catalog.resolve(dataset, mirror=mirror, kind=self._kind))
+        super().__init__(content, metric=metric, patience=patience, every=every)
         words = encoded.vocab.words
         anything = np.random.default_rng(0).standard_normal((len(words), 2)).astype(np.float32)
         self._figures_of(Vectors(words, anything))
-
-    def _fingerprint(self):
-        return self._held
 
     def figures(self, model):
         """Evaluate a model's vectors as they are now: dict of str -> float, the metric first."""
@@ -318,9 +277,10 @@ class SetValidation(Validation):
         return self._figures_of(Vectors(now.vocab.words, read_out(now)[0]))
 
     def _figures_of(self, vectors):
-        if self.set.kind == "similarity":
-            found = vectors.evaluate_similarity(self.set.dataset, self._mirror)
-            return {self.metric.name: found.spearman, f"{self.metric.name} pearson": found.pearson}
-        found = vectors.evaluate_analogy(self.set.dataset, self._mirror, half=self.set.half)
-        shares = {f"{self.metric.name} p@{k}": share for k, share in found.overall.precision.items()}
-        return {self.metric.name: shares.pop(f"{self.metric.name} p@1")} | shares
+        name = self.metric.name
+        if self._kind == "similarity":
+            found = vectors.evaluate_similarity(self._dataset, self._mirror)
+            return {name: found.spearman, f"{name} pearson": found.pearson}
+        found = vectors.evaluate_analogy(self._dataset, self._mirror, half=self._half)
+        shares = {f"{name} p@{k}": share for k, share in found.overall.precision.items()}
+        return {name: shares.pop(f"{name} p@1")} | shares

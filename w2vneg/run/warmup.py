@@ -9,6 +9,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from ..ground.errors import ConfigError
 from ..ground.jit import cache_folder, compilations
 from ..ground.option import options_of
@@ -21,7 +23,7 @@ _ITEMS = 60
 
 @dataclass(frozen=True)
 class Warmed:
-    """compiled, found : tuple of str, functions compiled now and those found in the cache; seconds : float"""
+    """Functions compiled now, and those found in the cache, by their names."""
 
     compiled: tuple
     found: tuple
@@ -48,14 +50,10 @@ def warm_up(config, source="text"):
         encoded = config.traversal.made_up(path, [f"item{number}" for number in range(_ITEMS)], random.Random(1))
         word2vec.model = Run(config, encoded).trainer().train()
         word2vec.vectors.save(Path(folder) / "vectors.txt")
-    new, found = [], []
-    for name, counts in compilations().items():
-        compiled_before, found_before = before.get(name, (0, 0))
-        if counts[0] > compiled_before:
-            new.append(name)
-        elif counts[1] > found_before:
-            found.append(name)
-    return Warmed(tuple(new), tuple(found), time.perf_counter() - begun)
+    gains = {name: np.subtract(counts, before.get(name, (0, 0))) for name, counts in compilations().items()}
+    new = tuple(name for name, (compiled, _) in gains.items() if compiled > 0)
+    found = tuple(name for name, (compiled, loaded) in gains.items() if compiled <= 0 < loaded)
+    return Warmed(new, found, time.perf_counter() - begun)
 
 
 def check_cache():

@@ -13,13 +13,12 @@ import os
 import warnings
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..config import RunSpec, TrainConfig
 from ..config.compatibility import about_cosines
 from ..config.synonyms import GENSIM_METHODS, from_gensim
 from ..config.table import options_of_users, table
-from ..data.inputs import Input, as_input, settled
 from ..data.sources import noun_of
 from ..ground.errors import ConfigError
 from ..ground.jit import watched
@@ -27,20 +26,22 @@ from ..objectives.plugins import absolute_plugins, load_plugins
 from ..objectives.readout import parse
 from ..vectors import Vectors, spells, with_spellings
 from .checkpoints import Checkpoints
-from .conductor import Encoded, Run, doubts_of, encode, reading, resolve
+from .conductor import Run, doubts_of, resolve
 from .follow import LOG, Followers
 from .model import Model, read_out
 from .prior import Prior, config_to_grow, gentler
 from .recommender import Recommender
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
-    from ..data.encoded import HeldOut
+    from ..data.encoded import Encoded, HeldOut
+    from ..data.inputs import Input
     from ..data.vocab import Vocabulary
-    from .conductor import Corpus
     from .trainer import Trainer
     from .validation import Validate, Validation
+
+    Corpus: TypeAlias = "str | os.PathLike | Input | Encoded | Iterable[Sequence[str]]"
 
 
 def with_options(config, options):
@@ -85,17 +86,8 @@ class Word2Vec(Recommender):
         Fields of `TrainConfig`: ``loss="relaxed"``, ``temp=1.0``, ``dim=100``, ``window=5``, ``epochs=5``, …
         Those of gensim's names that mean the same are understood: ``vector_size=100``, ``sg=1``, ``negative=5``, …
 
-    Attributes
-    ----------
-    model : Model
-        Both matrices, vocabulary, resolved configuration and history; set by `fit`.
-    vectors : Vectors
-        Those of the trained words, by the read-out; set by `fit`.
-
-    Raises
-    ------
-    ConfigError
-        For an option that is unknown or out of range.
+    `fit` sets `model`, a Model: both matrices, vocabulary, resolved configuration and history; and `vectors`, those of
+    the trained words by the read-out. ConfigError for an option that is unknown or out of range.
     """
 
     __signature__ = _Signature()
@@ -110,7 +102,7 @@ class Word2Vec(Recommender):
         self.config = with_options(config, options)
         self.model: Model | None = None
         self._folder: str | None = None  # of the model, if it was loaded and not trained since
-        self._trained_by: TrainConfig | None = None  # `config` as it was when the model was trained or loaded
+        self._changed = {"alpha", "epochs"}  # of these, what was given since the model was trained or loaded
         self._read: Any = None, None, None  # the model, where it stood, and its vectors, as `wv` has made them last
 
     def fit(
@@ -168,11 +160,8 @@ class Word2Vec(Recommender):
             Rows that begin with those of `init`, or of the former model, do not move; the others are trained, against
             them as well.
 
-        Returns
-        -------
-        Vectors
-            The trained input vectors; `model` has the rest. After Ctrl-C: what was trained until then (the best of it,
-            with `valid`), and a warning; another if the options give vectors of text whose cosines mean nothing.
+        Returns the trained input vectors; `model` has the rest. After Ctrl-C: what was trained until then (the best of
+        it, with `valid`), and a warning; another if the options give vectors of text whose cosines mean nothing.
         """
         if self._folder is not None and init is None and not update:
             warnings.warn(
@@ -191,7 +180,7 @@ class Word2Vec(Recommender):
         run = Run(config, corpus, prior, vocab=vocab, vocab_out=vocab_out, diagnose=diagnose)
         kept = {name: getattr(self.config, name) for name in ("alpha", "min_alpha", "epochs")}
         self.config, self._folder = dataclasses.replace(run.given, **kept), None
-        self._trained_by = self.config
+        self._changed = set()
         encoded = run.encode(lambda: nullcontext(followers.reading))
         if encoded.report is not None:
             LOG.getChild("reading").info("%s", encoded.report.line())
@@ -199,7 +188,7 @@ class Word2Vec(Recommender):
                 warnings.warn(hint, stacklevel=2)
         if run.alpha_share < 1:
             LOG.getChild("reading").info("%s", run.told_of_alpha())
-        validation = None if valid is None else valid.of(encoded, self.config.lowercase)
+        validation = valid and valid.of(encoded, self.config.lowercase)
         if isinstance(checkpoints, str | Path):
             checkpoints = Checkpoints(checkpoints)
         if callable(listeners) or not all(map(callable, listeners)):
@@ -223,12 +212,10 @@ class Word2Vec(Recommender):
             if freeze and init is None:
                 raise ConfigError("freeze keeps the rows that a run begins with; give init or update=True with it")
             return self.config, Prior() if init is None else Prior.init(init, freeze)
-        model, before = self._trained(), self._trained_by
-        given = {name: getattr(self.config, name) for name in ("alpha", "epochs")}
-        changed = {name: value for name, value in given.items() if before is None or value != getattr(before, name)}
-        own = gentler(model, changed)
+        model = self._trained()
+        own = gentler(model, {name: getattr(self.config, name) for name in self._changed})
         own |= {"min_alpha": None} if "alpha" in own else {}
-        prior = Prior.update(model, self._folder or "", freeze, "alpha" in changed)
+        prior = Prior.update(model, self._folder or "", freeze, "alpha" in self._changed)
         return dataclasses.replace(self.config, **own), prior
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -241,7 +228,7 @@ class Word2Vec(Recommender):
         if settled:
             raise ConfigError(f"{min(settled)} is no option to set; it follows from the others and from what is read")
         self.config = with_options(self.config, params)
-        self._trained_by = self._trained_by and _opened(self._trained_by, params)
+        self._changed |= {name for name in ("alpha", "epochs") if params.get(name) is not None}
         return self
 
     def __sklearn_tags__(self) -> Any:
@@ -273,9 +260,8 @@ class Word2Vec(Recommender):
 
         A RankedCorpus where each rank reads files of its own (docs/scaling.md).
         """
-        data = as_input(corpus)
-        data = settled(data, self.config.encoding, mirror).located(mirror) if isinstance(data, Input) else data
-        return encode(resolve(reading(self.config, data)), data, vocab=vocab, vocab_out=vocab_out, progress=progress)
+        run = Run(self.config, corpus, vocab=vocab, vocab_out=vocab_out, mirror=mirror)
+        return run.encode(lambda: nullcontext(progress))
 
     def trainer(
         self,
@@ -315,45 +301,33 @@ class Word2Vec(Recommender):
 
     @property
     def vectors(self) -> Vectors:
-        """Vectors: those of the trained words by the read-out of the options; of the best state so far where the
-        run is evaluated on held-out pairs.
-        """
+        """Vectors: those of the trained words by the read-out of the options; of the best state with `valid`."""
         return self.read_out()
 
     @property
     def wv(self) -> Vectors:
         """gensim's name for `vectors`; made once, and anew after more training."""
         model = self._trained()
-        position = dataclasses.replace(model.position)
-        if self._read[0] is not model or self._read[1] != position:
-            self._read = model, position, self.vectors
+        if self._read[0] is not model or self._read[1] != model.position:
+            self._read = model, dataclasses.replace(model.position), self.vectors
         return self._read[2]
 
     def read_out(self, readout: str | None = None, oov: str | None = None) -> Vectors:
         """Return the vectors of the trained words.
 
-        Parameters
-        ----------
-        readout : str, optional
-            How they are made of the two matrices, if not as the options say: ``"in"``, ``"both+letters"``, …
-        oov : {None, "letters"}
-            With ``"letters"`` the vectors have one for any spelling; needs a read-out with letters or
-            paradigms, or n-grams and the read-out ``"in"``.
-
-        Raises
-        ------
-        ConfigError
-            If the read-out is unknown or does not fit what was read.
+        readout : str, optional, how they are made of the two matrices, if not as the options say: ``"in"``, …
+        oov : {None, "letters"}, with ``"letters"`` the vectors have one for any spelling; needs a read-out with letters
+            or paradigms, or n-grams and the read-out ``"in"``
+        ConfigError if the read-out is unknown or does not fit what was read
         """
         model = self._trained()
         matrix, spellings, rules = read_out(model, readout, spell=spells(oov))
-        words, counts = model.vocab.words, model.vocab.counts
         two_kinds = model.vocab_out is not model.vocab
         targets = two_kinds and not parse(readout or model.config.readout).reads("vectors_in")
-        if targets:
-            words, counts = model.vocab_out.words, model.vocab_out.counts
+        vocab = model.vocab_out if targets else model.vocab
         noun = noun_of(model.origin.input.get("kind"), model.config.source.name, two_kinds, targets)
-        return Vectors(words, matrix, counts, with_spellings(oov, spellings), noun, model.config.lowercase, rules)
+        spelt = with_spellings(oov, spellings)
+        return Vectors(vocab.words, matrix, vocab.counts, spelt, noun, model.config.lowercase, rules)
 
     def plot_history(self) -> Any:
         """Return a matplotlib figure of the run by epoch, which a notebook shows: loss, held-out figures, alpha, speed.
@@ -372,21 +346,11 @@ class Word2Vec(Recommender):
     def load(cls, folder: str | Path, plugin: str | None = None, **changes: Any) -> Word2Vec:
         """Read a model folder back.
 
-        Parameters
-        ----------
-        folder : path
-        plugin : str, optional
-            The plug-ins that it needs; must be named where somebody else wrote the folder.
-        **changes
-            Options of the run that are to be others in ``fit(…, update=True)``: ``alpha=0.01``, ``epochs=2``, …
+        plugin : str, optional, the plug-ins that it needs; must be named where somebody else wrote the folder
+        changes : options of the run that are to be others in ``fit(…, update=True)``: ``alpha=0.01``, ``epochs=2``, …
         """
         model = Model.load(folder)
         word2vec = cls(config_to_grow(model, folder, {"plugin": plugin} | changes))
         word2vec.model, word2vec._folder = model, str(folder)
-        word2vec._trained_by = _opened(word2vec.config, changes)
+        word2vec._changed = {name for name in ("alpha", "epochs") if changes.get(name) is not None}
         return word2vec
-
-
-def _opened(config, given):
-    """Return a configuration with alpha and epochs open where they are `given`, so that they count as changed."""
-    return dataclasses.replace(config, **{name: None for name in ("alpha", "epochs") if name in given})

@@ -168,18 +168,16 @@ def as_csv(runs):
     for run in runs:
         for seed, value in run.values.items():
             lines.setdefault((run.data, run.name, seed), {})[run.metric] = repr(value)
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    several = len({run.data for run in runs}) > 1
-    writer.writerow([*["data"] * several, "run", "seed", *metrics])
-    writer.writerows([*key[1 - several :], *(found.get(name, "") for name in metrics)] for key, found in lines.items())
+    stream, several = io.StringIO(), len({run.data for run in runs}) > 1
+    rows = [[*key[1 - several :], *(found.get(name, "") for name in metrics)] for key, found in lines.items()]
+    csv.writer(stream, lineterminator="\n").writerows([[*["data"] * several, "run", "seed", *metrics], *rows])
     return stream.getvalue()
 
 
 def as_latex(rows):
     """Return a heading and lines, of text, as a table of LaTeX with the rules of booktabs."""
     lines = [" & ".join(map(_escaped, row)) + r" \\" for row in rows]
-    columns = "l" * (rows[0].index("run") + 1) + "r" * (len(rows[0]) - rows[0].index("run") - 1)
+    columns = ("l" * (rows[0].index("run") + 1)).ljust(len(rows[0]), "r")
     body = [r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule"]
     return "\n".join([rf"\begin{{tabular}}{{{columns}}}", *body, r"\end{tabular}", ""])
 

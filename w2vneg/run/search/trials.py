@@ -18,6 +18,7 @@ from ...config.table import options_of_users
 from ...ground.errors import ConfigError, InputError, OutputError
 from ...ground.files.atomic import atomic_file, check_folder_writable, is_hidden
 from ...ground.files.bounded import decoded, parse_json, read_bytes, read_json
+from ..state import difference
 
 GIVEN_UP = "given up"
 
@@ -89,25 +90,21 @@ def _row(group, metric):
     return Row(options, n, sum(values) / n, min(values), max(values), epoch, figures, seconds, None)
 
 
-def best_of(rows, seeds):
-    """Return the best Row, of those with all `seeds` if there is one; None if every combination failed."""
-    scored = [row for row in rows if row.value is not None]
-    return next((row for row in scored if row.seeds >= seeds), scored[0] if scored else None)
-
-
 class TrialFolder:
-    """The folder of a search.
+    """The trials of a search, and its folder.
 
-    path : path, a new or empty folder, or that of a former search, which then resumes; metric : Metric
-    flags : dict, optional, of data and validation, for best.toml
+    path : path, a new or empty folder, or that of a former search, which then resumes; None: nothing is kept
     common : dict that JSON can hold, what all trials have in common; config : TrainConfig, what is not searched
+    metric : Metric; flags : dict, of data and validation, for best.toml
     OutputError if the folder holds something else, or cannot be written; ConfigError if it holds a search that has
         something else in common; InputError if a line of its trials cannot be read
     """
 
     def __init__(self, path, common, config, metric, flags=None):
-        self.path, self.config, self.metric, self.flags = Path(path), config, metric, flags or {}
+        self.path, self.config, self.metric, self.flags = path and Path(path), config, metric, flags or {}
         self.trials = []
+        if path is None:
+            return
         check_folder(path)
         try:
             self.path.mkdir(parents=True, exist_ok=True)
@@ -125,7 +122,8 @@ class TrialFolder:
         if former is None:
             self._write("search.json", json.dumps(common, indent=2, allow_nan=False) + "\n")
         elif former != common:
-            raise ConfigError(f"{path} holds another search ({_difference(former, common)}); name another folder")
+            found = difference(former, common) or "of another version"
+            raise ConfigError(f"{path} holds another search ({found}); name another folder")
         self._read()
 
     def _read(self):
@@ -144,6 +142,8 @@ class TrialFolder:
     def add(self, trial):
         """Keep a trial: its line is on the disk when this returns."""
         self.trials.append(trial)
+        if self.path is None:
+            return
         path = self.path / "trials.jsonl"
         line = json.dumps(dataclasses.asdict(trial), allow_nan=False).encode() + b"\n"
         try:
@@ -161,14 +161,27 @@ class TrialFolder:
                 f"cannot write {path}: {error.strerror}; the trials before are kept, and the same command goes on"
             ) from error
 
-    def write_tables(self, rows, best):
-        """Write trials.csv, trials.md and best.toml; `best` is a Row or None."""
-        table = _table(rows, self.metric)
-        with atomic_file(self.path / "trials.csv", "w", encoding="utf-8") as stream:
-            csv.writer(stream, lineterminator="\n").writerows(table)
-        self._write("trials.md", as_markdown(table))
-        if best is not None:
-            self._write("best.toml", self._toml(best))
+    def best_value(self):
+        """Return the best figure so far (float); None without one."""
+        values = [trial.figures[self.metric.name] for trial in self.trials if trial.reason is None]
+        return max(values, key=lambda value: self.metric.sign * value, default=None)
+
+    def write_tables(self, seeds):
+        """Write trials.csv, trials.md and best.toml; return the rows (list of Row), and the best one of all `seeds`.
+
+        The best of fewer where none has all, None if every combination failed.
+        """
+        rows = rows_of(self.trials, self.metric)
+        scored = [row for row in rows if row.value is not None]
+        best = next((row for row in scored if row.seeds >= seeds), scored[0] if scored else None)
+        if self.path is not None:
+            table = _table(rows, self.metric)
+            with atomic_file(self.path / "trials.csv", "w", encoding="utf-8") as stream:
+                csv.writer(stream, lineterminator="\n").writerows(table)
+            self._write("trials.md", as_markdown(table))
+            if best is not None:
+                self._write("best.toml", self._toml(best))
+        return rows, best
 
     def _toml(self, best):
         """Return the options of a Row, and those not searched that are no defaults, as TOML."""
@@ -218,20 +231,6 @@ def _trial(values, metric):
 
 def _is_number(value):
     return type(value) in (int, float) and abs(value) < 1e300
-
-
-def _difference(former, now):
-    """Name the first thing in which two searches differ."""
-    for name in now:
-        was, value = former.get(name), now[name]
-        if isinstance(was, dict) and isinstance(value, dict):
-            name, was, value = next(((k, was.get(k), v) for k, v in value.items() if was.get(k) != v), (name, 0, 0))
-        if was != value:
-            return _UNREADABLE.get(name, f"{name} {was}, now {value}")
-    return "of another version"
-
-
-_UNREADABLE = {"data": "other training data", "held": "other held-out pairs", "known": "other known pairs"}
 
 
 def _table(rows, metric):

@@ -17,7 +17,7 @@ from ..conductor import Run, reading, resolve
 from ..folder import as_flags_of_data, as_flags_of_validation
 from ..model import Model
 from ..state import Provenance
-from .trials import GIVEN_UP, Trial, TrialFolder, best_of, by_combination, key_of, rows_of
+from .trials import GIVEN_UP, Trial, TrialFolder, by_combination, key_of
 
 
 @dataclass(frozen=True)
@@ -48,57 +48,47 @@ def tune(encoded, config, combinations, validation, *, seeds=1, folder=None, lis
     """
     if not len(combinations) or seeds < 1:
         raise ConfigError("nothing to try: give at least one combination and one seed")
+    proposals = Planned(combinations) if isinstance(combinations, list) else combinations
+    config, metric, number = reading(config, encoded), validation.metric, 0
     with nullcontext() if folder is None else owned(folder):
-        return _search(encoded, config, combinations, validation, seeds, folder, listeners, kept_at, read)
+        kept = TrialFolder(folder, _common(encoded, config, validation), config, metric, _flags(read, validation))
+        proposals.begin(kept.trials, metric)
+        for options in proposals:
+            for seed in range(config.seed, config.seed + seeds):
+                number += 1
+                own = by_combination(kept.trials).get(key_of(options), [])
+                if any(trial.seed == seed or trial.reason is not None for trial in own):
+                    continue  # what fails under one seed is not tried under the next
+                _tell(listeners, TrialStarted(number, seeds * len(proposals), options, seed))
+                should_prune = partial(proposals.should_prune, first=seed == config.seed)
+                seeded = dataclasses.replace(config, seed=seed)
+                place = kept_at and kept_at(options, seed)
+                trial, stopped = _run(encoded, seeded, options, validation, listeners, should_prune, place)
+                if trial is not None:
+                    kept.add(trial)
+                    told = trial.seed, metric.name, trial.figures.get(metric.name), trial.epoch, kept.best_value()
+                    done = number, seeds * len(proposals), trial.options
+                    _tell(listeners, TrialDone(*done, *told, trial.reason, trial.seconds))
+                    kept.write_tables(seeds)
+                if stopped:
+                    return Search(*kept.write_tables(seeds), False, kept.trials)
+            proposals.tell(by_combination(kept.trials).get(key_of(options), []), metric)
+        return Search(*kept.write_tables(seeds), True, kept.trials)
 
 
-def _search(encoded, config, combinations, validation, seeds, folder, listeners, kept_at, read):
-    metric, config = validation.metric, reading(config, encoded)
+def _common(encoded, config, validation):
+    """Return what all trials of a folder have in common: dict that JSON can hold."""
     origin = Provenance.of(encoded)
     data = [origin.fingerprint, origin.n_tokens, encoded.vocab.digest(), encoded.vocab_out.digest()]
     settings = {name: value for name, value in validation.settings.items() if name != "files"}
-    common = {"data": data, "validation": settings, "options": config.as_dict()}
-    flags = {}
-    if read is not None and not read.in_memory:
-        flags = as_flags_of_data(read.absolute().as_dict()) | as_flags_of_validation(validation.settings)
-    kept = TrialFolder(folder, common, config, metric, flags) if folder is not None else None
-    trials = kept.trials if kept is not None else []
-    proposals = Planned(combinations) if isinstance(combinations, list) else combinations
-    proposals.begin(trials, metric)
-    number, planned, complete = 0, seeds * len(proposals), True
+    return {"data": data, "validation": settings, "options": config.as_dict()}
 
-    def summed_up():
-        rows = rows_of(trials, metric)
-        best = best_of(rows, seeds)
-        if kept is not None:
-            kept.write_tables(rows, best)
-        return rows, best
 
-    for options in proposals:
-        for seed in range(config.seed, config.seed + seeds):
-            number += 1
-            own = by_combination(trials).get(key_of(options), [])
-            if any(trial.seed == seed or trial.reason is not None for trial in own):
-                continue  # what fails under one seed is not tried under the next
-            _tell(listeners, TrialStarted(number, planned, options, seed))
-            should_prune = partial(proposals.should_prune, first=seed == config.seed)
-            seeded = dataclasses.replace(config, seed=seed)
-            place = kept_at and kept_at(options, seed)
-            trial, stopped = _run(encoded, seeded, options, validation, listeners, should_prune, place)
-            if trial is not None:
-                (kept.add if kept is not None else trials.append)(trial)
-                values = [one.figures[metric.name] for one in trials if one.reason is None]
-                best = max(values, key=lambda value: metric.sign * value) if values else None
-                told = trial.seed, metric.name, trial.figures.get(metric.name), trial.epoch, best, trial.reason
-                _tell(listeners, TrialDone(number, planned, trial.options, *told, trial.seconds))
-                summed_up()
-            if stopped:
-                complete = False
-                break
-        if not complete:
-            break
-        proposals.tell(by_combination(trials).get(key_of(options), []), metric)
-    return Search(*summed_up(), complete, trials)
+def _flags(read, validation):
+    """Return what is read, and held-out pairs, as flags of 'train': dict."""
+    if read is None or read.in_memory:
+        return {}
+    return as_flags_of_data(read.absolute().as_dict()) | as_flags_of_validation(validation.settings)
 
 
 class Planned(list):
