@@ -306,8 +306,15 @@ def read_config(path, given):
 
 def options_in(path):
     """Return the options of `TrainConfig` that a TOML file names, as they stand there (dict)."""
+    from ..config.table import table
+
     values = options_of_text(read_text(path, errors="surrogateescape"), path)
-    return {name: value for name, value in values.items() if not (name in _OF_RUN or _of_data(name))}
+    values = {name: value for name, value in values.items() if not (name in _OF_RUN or _of_data(name))}
+    for name in table().keys() & values.keys():
+        kind = {int: "whole number", float: "number"}.get(kind_of(table()[name]))
+        if kind and isinstance(values[name], list):
+            raise ConfigError(f"{path}: {name} is one {kind}, not {values[name]!r}; 'w2vneg tune --grid' tries several")
+    return values
 
 
 def options_of_text(text, where):
@@ -358,5 +365,7 @@ def _fitting(param, value):
     whole = isinstance(param.type, click.types.IntParamType)
     kind = bool if param.is_flag else str if param.type is click.STRING else int if whole else (int, float)
     if any(not isinstance(one, kind) or (isinstance(one, bool) and kind is not bool) for one in values):
-        raise click.BadParameter(f"{value!r} is not what --{param.name.replace('_', '-')} takes")
+        takes = {bool: "true or false", str: "text", int: "a whole number"}.get(kind, "a number")
+        takes += ", or several in a list" if param.multiple else ", one alone" * isinstance(value, list)
+        raise click.BadParameter(f"{value!r} is not what --{param.name.replace('_', '-')} takes: {takes}")
     return values if param.multiple else value
