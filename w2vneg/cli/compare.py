@@ -14,7 +14,7 @@ import click
 from ..ground.errors import ConfigError
 from .flags import check_fixed, fixed_of, vocabularies, vocabulary_options
 from .inputs import encode, input_of
-from .options import GroupedCommand, anything, file_of_run, json_option, mirror_option, option, options_in, quiet_option
+from .options import command, file_of_run, json_option, mirror_option, option, options_in, quiet_option
 from .progress import SearchProgress, compiling_told, noter
 from .results import write_images
 from .tables import table
@@ -32,31 +32,22 @@ def _suffixes(text):
     return found
 
 
-@click.command(cls=GroupedCommand, reads=True, takes=anything, short_help="Compare runs over several seeds.")
+@command("Compare runs over several seeds.")
 @click.argument("runs", nargs=-1, metavar="[RUN.toml|MODEL]…")
-@option("--grid NAME=V,V…", "Values to compare, instead of RUNs. May be repeated.", multiple=True, section="search")
-@option("--seeds", "Seeds of each run.", type=click.IntRange(min=1), default=5, section="search")
+@option("--grid NAME=V,V…", "Values to compare, instead of RUNs. May be repeated.", multiple=True)
+@option("--seeds", "Seeds of each run.", type=click.IntRange(min=1), default=5)
 @vocabulary_options
 @mirror_option
 @valid_options
 @option(
     "--on DATA,DATA…",
     "Data to compare on, instead of one source. Corpora, or held-out parts of splits, such as split/test.tsv.",
-    section="search",
 )
+@option("--keep DIR", "Keep the model of each run and seed. One that is there is evaluated, not trained again.")
 @option(
-    "--keep DIR",
-    "Keep the model of each run and seed. One that is there is evaluated, not trained again.",
-    section="output",
+    "--files SUFFIX,…", "Tables and plots to write: md, csv, tex, png, pdf, svg.", type=_suffixes, default="md,csv,png"
 )
-@option(
-    "--files SUFFIX,…",
-    "Tables and plots to write: md, csv, tex, png, pdf, svg.",
-    type=_suffixes,
-    default="md,csv,png",
-    section="output",
-)
-@option("--out DIR", "Folder of runs and tables. A comparison that is there goes on.", required=True, section="output")
+@option("--out DIR", "Folder of runs and tables. A comparison that is there goes on.", required=True)
 @quiet_option
 @json_option
 def compare(runs, out, grid, seeds, on, keep, files, mirror, quiet, as_json, **given):

@@ -12,7 +12,7 @@ from .progress import note
 @click.command()
 @click.argument("runs", nargs=-1, required=True, metavar="MODEL|VECTORS...")
 @option("--port", "Port of 127.0.0.1.", type=click.IntRange(0, 65535), default=0, default_text="a free one")
-@option("--open", "Open the page in a browser.", name="opened", is_flag=True)
+@option("--open", "Open the page in a browser.", name="opened")
 @readout_option
 @option("--map NAME", "Map of all words: pca, umap or none.", name="way", default="pca")
 @titles_options

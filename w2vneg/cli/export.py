@@ -36,7 +36,7 @@ def _format(name):
     type=click.Path(),
     readers="with --oov",
 )
-@option("--portable", "Copy a MODEL folder, without absolute paths.", is_flag=True)
+@option("--portable", "Copy a MODEL folder, without absolute paths.")
 def export(source, out, format_, readout, oov, precision, words, portable):
     """Write the vectors of MODEL or VECTORS to OUT.
 

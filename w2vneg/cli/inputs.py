@@ -16,15 +16,15 @@ def input_of(values, needed=True):
 
     needed : bool, False: there may be none. UsageError unless exactly one source is named, and options that it reads.
     """
-    sources = {kind: values.pop(kind, ()) for kind in SOURCES}
-    items = {name: item for kind in SOURCES for name, item in options_of(kind).items()}
+    sources = {kind: values.pop(kind) for kind in SOURCES if kind in values}
+    items = {name: item for kind in sources for name, item in options_of(kind).items()}
     options = {name: values.pop(name, None) for name in items}
     named = [kind for kind, files in sources.items() if files]
     if not named and not needed and not any(options.values()):
         return None
     if len(named) != 1:
         which = f"{' and '.join('--' + kind for kind in named)} exclude each other" if named else "no source is named"
-        raise click.UsageError(f"{which}; give one of {', '.join('--' + kind for kind in SOURCES)}")
+        raise click.UsageError(f"{which}; give one of {', '.join('--' + kind for kind in sources)}")
     kind = named[0]
     foreign = Input.foreign(kind, options)
     if foreign:

@@ -12,7 +12,7 @@ import click
 from .. import __version__
 from ..ground.errors import ConfigError, UnknownNameError, did_you_mean
 from ..ground.option import flag_of, options_of, range_of
-from .options import GroupedCommand, declared_flags, json_option, option, shown
+from .options import command, declared_flags, json_option, option, shown
 from .tables import echo_json, hanging
 
 _KINDS = {  # kind -> what several are called, heading
@@ -31,15 +31,15 @@ _TOLD = ("sampler", "weigher", "negatives", "exclude", "noise_exponent")  # of e
 _CHECKED = ("loss", "sampler", "weigher", "inputs")
 
 
-@click.command(
-    cls=GroupedCommand,
+@command(
+    "List or explain losses, samplers, presets and other plugs.",
     takes=lambda item: any(kind in item.metadata["readers"] for kind in _CHECKED),
-    short_help="List or explain losses, samplers, presets and other plugs.",
+    reads=(),
 )
 @click.argument("name", required=False)
 @option("--plugin NAME|FILE", "Import a module or file first, list what it adds.")
-@option("--check", "Check NAME's gradients and draws; exit 1 if wrong.", is_flag=True)
-@option("--bibtex", "Print BibTeX of the papers, and of w2vneg.", is_flag=True)
+@option("--check", "Check NAME's gradients and draws; exit 1 if wrong.")
+@option("--bibtex", "Print BibTeX of the papers, and of w2vneg.")
 @json_option
 def objectives(name, plugin, check, bibtex, as_json, **given):
     """List losses, samplers, weighers, inputs, sources, read-outs and presets, or explain one.

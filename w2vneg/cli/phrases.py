@@ -31,7 +31,7 @@ def _reading_options(command):
 @option("--threshold", "Minimum score of a phrase.", type=float, default_text="10; npmi: 0.5")
 @option("--passes", "Passes over the text: 2 finds phrases of up to four words, and so on.", type=int, default=1)
 @_reading_options
-@option("--lowercase", "Lower-case the text.", is_flag=True)
+@option("--lowercase", "Lower-case the text.")
 @option("--encoding NAME", "Text encoding.", default="utf-8")
 @mirror_option
 @quiet_option

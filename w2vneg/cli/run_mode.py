@@ -20,7 +20,6 @@ run_mode_options = together(  # in a command's ``**given``, from which `prior_of
     option(
         "--freeze",
         "Keep the rows of the former model or vectors as they are; the others are trained against them, too.",
-        is_flag=True,
         common=False,
         readers="with --init or --update",
     ),

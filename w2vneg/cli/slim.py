@@ -6,23 +6,17 @@ import click
 
 from ..ground.errors import OutputError
 from .inputs import encode, input_of, refuse_overwriting
-from .options import GroupedCommand, mirror_option, option, quiet_option
+from .options import command, mirror_option, option, quiet_option
 from .progress import noter
 
 _CONFIG = ("min_count", "max_vocab", "encoding", "lowercase")
 
 
-@click.command(
-    cls=GroupedCommand,
-    reads=True,
-    takes=lambda item: item.name in _CONFIG,
-    short_help="Learn lists of items in closed form, without vectors.",
-)
+@command("Learn lists of items in closed form, without vectors.", takes=_CONFIG, reads=("items",))
 @option(
     "--neighbours K",
     "Nearest neighbours that an item is regressed on.",
     type=click.IntRange(min=1),
-    section="model",
     default_text="50; 200 for users of many items",
 )
 @option(
@@ -30,13 +24,12 @@ _CONFIG = ("min_count", "max_vocab", "encoding", "lowercase")
     "L2 penalty of the regression.",
     name="penalty",
     type=click.FloatRange(min=0, min_open=True),
-    section="model",
     default_text="30; 300 for users of many items",
 )
-@option("--workers", "Threads.", type=click.IntRange(min=1), section="model", default_text="all cores")
+@option("--workers", "Threads.", type=click.IntRange(min=1), default_text="all cores")
 @mirror_option
-@option("--save-model DIR", "Model folder, for 'recommend' and 'eval ranking'.", required=True, section="output")
-@option("--force", "Overwrite an existing model.", is_flag=True, section="output")
+@option("--save-model DIR", "Model folder, for 'recommend' and 'eval ranking'.", required=True)
+@option("--force", "Overwrite an existing model.")
 @quiet_option
 def slim(save_model, force, neighbours, penalty, workers, mirror, quiet, **given):
     """Learn lists of items from users and items, or from baskets, in closed form.

@@ -7,7 +7,7 @@ import click
 
 from .. import __version__
 from .inputs import encode, input_of, refuse_overwriting
-from .options import GroupedCommand, json_option, mirror_option, option, quiet_option
+from .options import command, json_option, mirror_option, option, quiet_option
 from .progress import note, noter
 from .tables import echo_json, table
 
@@ -15,12 +15,7 @@ _CONFIG = ("window", "ordered", "min_count", "max_vocab", "encoding", "lowercase
 _MANY = 2 * 10**9  # pairs, about a minute
 
 
-@click.command(
-    cls=GroupedCommand,
-    reads=True,
-    takes=lambda item: item.name in _CONFIG,
-    short_help="Split data into training, validation and test pairs.",
-)
+@command("Split data into training, validation and test pairs.", takes=_CONFIG)
 @option(
     "--by",
     "Unit to split by: pair, user or time. A user is also a basket or a line; time holds out the end.",

@@ -12,7 +12,7 @@ from ..ground.files.atomic import check_writable
 from . import results
 from .flags import check_fixed, fixed_of, tell_what_was_chosen, vocabulary_options
 from .inputs import input_of, reading_progress, refuse_overwriting, tell_of_reading
-from .options import GroupedCommand, anything, json_option, mirror_option, option, quiet_option
+from .options import command, json_option, mirror_option, option, quiet_option
 from .progress import JsonLines, TrainingProgress, compiling_told, noter
 from .progress import note as loud
 from .run_mode import prior_of, run_mode_options, tell_of_prior
@@ -20,18 +20,11 @@ from .tables import echo_json, table
 from .validation_options import check_valid, files_of, valid_options, validation_of
 
 
-@click.command(cls=GroupedCommand, reads=True, takes=anything, short_help="Train vectors on text, items or graphs.")
-@option(
-    "--cbow",
-    "CBOW: predict a word from its context. Same as --inputs window, or window+subwords.",
-    is_flag=True,
-    section="model",
-)
+@command("Train vectors on text, items or graphs.")
+@option("--cbow", "CBOW: predict a word from its context. Same as --inputs window, or window+subwords.")
 @option(
     "--subwords",
     "Add character n-grams, as fastText does. Same as --inputs subwords, or window+subwords.",
-    is_flag=True,
-    section="model",
     kinds=("text",),
 )
 @vocabulary_options
@@ -43,7 +36,7 @@ from .validation_options import check_valid, files_of, valid_options, validation
     "Read options from a file. It may name the data too; the command line wins.",
     name="config_path",
 )
-@option("--dry-run", "Estimate memory, disk and time; train nothing.", is_flag=True)
+@option("--dry-run", "Estimate memory, disk and time; train nothing.")
 @option(
     "--types",
     "Estimate sizes for so many words, without data.",
@@ -51,47 +44,33 @@ from .validation_options import check_valid, files_of, valid_options, validation
     readers="with --dry-run",
     common=False,
 )
-@option(
-    "--diagnose",
-    "Show what the negatives are like after each epoch; see docs/diagnostics.md.",
-    is_flag=True,
-    common=False,
-)
+@option("--diagnose", "Show what the negatives are like after each epoch; see docs/diagnostics.md.", common=False)
 @option(
     "--output PATH",
     "Vectors, as word2vec text. A resumed run writes them where they went before.",
-    section="output",
     default_text="vectors.txt; none with --save-model",
 )
 @option(
     "--save-model DIR",
     "Model folder, to resume or export. Saved while training: matrices, vocabulary, options, history.",
-    section="output",
 )
 @option(
     "--checkpoint-every MINUTES",
     "Save the model this often within an epoch, in at most 1 % of the time.",
     type=float,
-    section="output",
     common=False,
     readers="with --save-model",
     default_text="10",
 )
-@option("--force", "Overwrite existing vectors or models.", is_flag=True, section="output")
-@option("--report FILE.html", "Write an HTML report. See docs/looking.md.", name="page", section="output")
+@option("--force", "Overwrite existing vectors or models.")
+@option("--report FILE.html", "Write an HTML report. See docs/looking.md.", name="page")
 @option(
     "--track NAME=PLACE",
     "Log metrics to a tracker. NAME is csv, tensorboard, wandb or mlflow; may be repeated.",
     name="trackers",
     multiple=True,
-    section="output",
 )
-@option(
-    "--log-json FILE|-",
-    "Append events as JSON lines; - is standard output, without a progress bar.",
-    section="output",
-    common=False,
-)
+@option("--log-json FILE|-", "Append events as JSON lines; - is standard output, without a progress bar.", common=False)
 @quiet_option
 @json_option
 def train(

@@ -11,32 +11,26 @@ import click
 from ..ground.errors import ConfigError
 from .flags import check_fixed, fixed_of, tell_what_was_chosen, vocabularies, vocabulary_options
 from .inputs import encode, input_of
-from .options import GroupedCommand, anything, json_option, mirror_option, option, quiet_option, read_config
+from .options import command, json_option, mirror_option, option, quiet_option, read_config
 from .progress import SearchProgress, compiling_told, noter
 from .results import tell_without_locks, write_images
 from .tables import echo_json
 from .validation_options import check_valid, valid_options, validation_of, warn_of_raw
 
 
-@click.command(
-    cls=GroupedCommand, reads=True, takes=anything, short_help="Search for the best options on held-out pairs."
-)
-@option(
-    "--grid NAME=V,V…", "Values to try, such as alpha=0.025,0.05. May be repeated.", multiple=True, section="search"
-)
+@command("Search for the best options on held-out pairs.")
+@option("--grid NAME=V,V…", "Values to try, such as alpha=0.025,0.05. May be repeated.", multiple=True)
 @option(
     "--range NAME=A..B",
     "Range to draw an option from, with --random. NAME=A..B:log draws its logarithm; may be repeated.",
     name="ranges",
     multiple=True,
-    section="search",
 )
 @option(
     "--random N",
     "Draw N combinations from --grid and --range.",
     name="n_random",
     type=click.IntRange(min=1),
-    section="search",
     default_text="every combination of --grid",
 )
 @option(
@@ -45,20 +39,18 @@ from .validation_options import check_valid, valid_options, validation_of, warn_
     name="way",
     type=click.Choice(["random", "tpe"]),
     default="random",
-    section="search",
 )
 @option(
     "--seeds",
     "Runs of each combination. Seeds count from --seed on; the table has mean and range.",
     type=click.IntRange(min=1),
     default=1,
-    section="search",
 )
 @vocabulary_options
 @mirror_option
 @valid_options
 @option("--config FILE.toml", "Read options from a file. The command line wins.", name="config_path")
-@option("--out DIR", "Folder of trials and tables. A search that is there goes on.", required=True, section="output")
+@option("--out DIR", "Folder of trials and tables. A search that is there goes on.", required=True)
 @quiet_option
 @json_option
 def tune(out, grid, ranges, n_random, way, seeds, config_path, mirror, quiet, as_json, **given):

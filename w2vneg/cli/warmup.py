@@ -4,12 +4,12 @@ import dataclasses
 
 import click
 
-from .options import GroupedCommand, anything, json_option, option, quiet_option, read_config
+from .options import command, json_option, option, quiet_option, read_config
 from .tables import echo_json
 
 
-@click.command(cls=GroupedCommand, takes=anything, short_help="Compile the kernels of a run ahead of time.")
-@option("--all", "Compile for every preset of 'w2vneg objectives'.", name="every", is_flag=True)
+@command("Compile the kernels of a run ahead of time.", reads=())
+@option("--all", "Compile for every preset of 'w2vneg objectives'.", name="every")
 @option(
     "--for KIND",
     "Data to train on: text, baskets, pairs or graph. Ratings are baskets, or pairs if rectangular. May be repeated.",
@@ -17,7 +17,6 @@ from .tables import echo_json
     multiple=True,
     default=("text",),
     default_text="text",
-    section="data",
 )
 @option("--config FILE.toml", "Read options from a file. The command line wins.", name="config_path")
 @quiet_option
