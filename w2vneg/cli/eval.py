@@ -40,6 +40,7 @@ def similarity(vectors, sets, readout, oov, mirror, as_json):
     then lower-cased; pairs with an unknown word are skipped and counted. Prints Spearman's and Pearson's correlation
     with 95 % intervals.
     """
+    from ..data.catalog import where
     from ..vectors import Vectors
 
     loaded = Vectors.load(vectors, readout=readout, oov=oov)
@@ -55,7 +56,17 @@ def similarity(vectors, sets, readout, oov, mirror, as_json):
             if named:
                 raise
             missing[name] = str(error)
-            click.echo(f"{name} is not scored: {error}", err=True)
+    absent = [name for name in missing if where(name, mirror)[0] == "absent"]
+    absent = absent if len(absent) > 1 else []  # of one set the own reason says more
+    for name in (name for name in missing if name not in absent):
+        click.echo(f"{name} is not scored: {missing[name]}", err=True)
+    if absent:
+        click.echo(
+            f"{', '.join(absent)} are not scored: they are not on this machine, and cannot be fetched. "
+            "'w2vneg data info NAME' says where each is to be had and where to put it; or name a folder or address "
+            "that has them with --mirror or W2VNEG_MIRROR",
+            err=True,
+        )
     if not results:
         raise InputError(
             f"none of the sets {', '.join(wanted)} could be scored; the reasons stand above. "
