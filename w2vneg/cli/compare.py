@@ -5,7 +5,6 @@ import json
 import os
 import re
 import sys
-from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from ..ground.errors import ConfigError
 from .flags import check_fixed, fixed_of, vocabularies, vocabulary_options
 from .inputs import encode, input_of
 from .options import command, file_of_run, json_option, mirror_option, option, options_in, quiet_option
-from .progress import SearchProgress, compiling_told, noter
+from .progress import noter, search_progress, tell_of_compiling
 from .results import write_images
 from .tables import table
 from .validation_options import HELD_OUT, check_each, valid_options, validation_of, warn_of_raw
@@ -80,8 +79,7 @@ def compare(runs, out, grid, seeds, on, keep, files, mirror, quiet, as_json, **g
         check_folder(Path(out, task.folder))
         check_combinations(task.config, combinations)
         check_fixed(fixed, task.read)
-    if not quiet:
-        click.get_current_context().with_resource(compiling_told(note))
+    tell_of_compiling(quiet)
     found = []
     for task in tasks:
         config = task.config
@@ -89,8 +87,7 @@ def compare(runs, out, grid, seeds, on, keep, files, mirror, quiet, as_json, **g
         validation = _validation_of(task.flags, encoded, config, note, mirror)
         warn_of_raw(validation, config, combinations, encoded, note)
         kept_at = keep and partial(_place, Path(keep, task.folder), combinations, names)
-        with nullcontext() if quiet else SearchProgress(source=config.source) as progress:
-            listeners = [] if progress is None else [progress]
+        with search_progress(quiet, config.source) as listeners:
             how = {"seeds": seeds, "folder": Path(out, task.folder), "listeners": listeners, "kept_at": kept_at}
             search = tune(encoded, config, combinations, validation, **how)
         for metric in dict.fromkeys(flags.chosen.get("metric", "mpr") for flags in task.flags):

@@ -7,6 +7,7 @@ import re
 import sys
 import tempfile
 from contextlib import suppress
+from importlib import metadata
 from pathlib import Path
 
 import click
@@ -82,27 +83,20 @@ def doctor(ctx, as_json):
 
 
 def _version(package):
-    from importlib.metadata import PackageNotFoundError, version
-
     try:
-        return version(package)
-    except PackageNotFoundError:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
         return None
 
 
 def _packages_of_extras():
     """Return which extra brings a package, the first that does, by what setup.cfg says: dict of str -> str."""
-    from importlib.metadata import PackageNotFoundError, requires
-
-    try:
-        lines = requires("w2vneg") or []
-    except PackageNotFoundError:  # run from its folder, not installed
-        return {}
     found = {}
-    for line in lines:
-        extra = re.search(r"extra *== *[\"']([\w-]+)", line)
-        if extra and extra[1] not in _FOR_DEVELOPERS:
-            found.setdefault(re.match(r"[\w.-]+", line)[0], extra[1])
+    with suppress(metadata.PackageNotFoundError):  # run from its folder, not installed
+        for line in metadata.requires("w2vneg") or []:
+            extra = re.search(r"extra *== *[\"']([\w-]+)", line)
+            if extra and extra[1] not in _FOR_DEVELOPERS:
+                found.setdefault(re.match(r"[\w.-]+", line)[0], extra[1])
     return found
 
 
@@ -118,21 +112,23 @@ def _machine():
     return about | {"memory_bytes": memory_size(default=None)}
 
 
-def _cache(problems):
-    import tempfile
+def _trouble_with(folder):
+    """Return why a folder, made if need be, cannot be written; None if it can."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError as error:
+        return error.strerror
 
+
+def _cache(problems):
     from ..ground.files.caches import cache_dir
 
     folder = cache_dir()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            writable = True
-    except OSError as error:
-        writable = False
+    if trouble := _trouble_with(folder):
         remedy = "set W2VNEG_CACHE to a folder that can"
-        problems.append(f"the cache folder {folder} cannot be written ({error.strerror}); {remedy}")
-    return {"folder": str(folder), "writable": writable}
+        problems.append(f"the cache folder {folder} cannot be written ({trouble}); {remedy}")
+    return {"folder": str(folder), "writable": not trouble}
 
 
 def _jit(problems):
@@ -140,13 +136,9 @@ def _jit(problems):
     from ..ground.files.caches import path_of
 
     parent = path_of("jit")
-    try:
-        parent.mkdir(parents=True, exist_ok=True)
-        folder = tempfile.TemporaryDirectory(prefix="doctor-", dir=parent)
-    except OSError as error:
-        problems.append(f"the folder of compiled code {parent} cannot be written ({error.strerror})")
-        folder = tempfile.TemporaryDirectory(prefix="w2vneg-doctor-")
-    with folder as name:
+    if trouble := _trouble_with(parent):
+        problems.append(f"the folder of compiled code {parent} cannot be written ({trouble})")
+    with tempfile.TemporaryDirectory(prefix="w2vneg-doctor-", dir=None if trouble else parent) as name:
         probe = Path(name, "probe.py")
         probe.write_text(_PROBE, encoding="utf-8")
         first = _run_probe(probe, problems)

@@ -4,6 +4,7 @@
 """
 
 import os
+from argparse import ArgumentParser
 from contextlib import suppress
 from functools import reduce
 from types import SimpleNamespace
@@ -90,7 +91,8 @@ def option(flags, text, name=None, **attributes):
     words = flags.split()
     declared = [word for word in words if word.startswith("-")] + [name] * (name is not None)
     metavar = next((word for word in words if not word.startswith("-")), None)
-    attributes.setdefault("is_flag", not (metavar or attributes.keys() & {"type", "default"}))
+    if not (metavar or attributes.keys() & {"type", "default"}):
+        attributes["is_flag"] = True
     return click.option(*declared, cls=Option, help=text, metavar=metavar, **attributes)
 
 
@@ -211,19 +213,14 @@ def _show_all(ctx, param, value):
 
 def _plugins_named(args):
     """Return what ``--plugin`` names among the arguments, or the file of ``--config`` does; None if nothing."""
-    found = {}
+    parser = ArgumentParser(add_help=False, allow_abbrev=False)
     for flag in ("--plugin", "--config"):
-        for place, word in enumerate(args):
-            if word == "--":
-                break
-            if word == flag and place + 1 < len(args):
-                found[flag] = args[place + 1]
-            elif word.startswith(f"{flag}="):
-                found[flag] = word.removeprefix(f"{flag}=")
-    if "--plugin" not in found and "--config" in found:
+        parser.add_argument(flag, nargs="?")
+    named, _ = parser.parse_known_args(args)
+    if named.plugin is None and named.config is not None:
         with suppress(W2vnegError):  # what is wrong with the file is said when it is read
-            return options_of_text(read_text(found["--config"]), "").get("plugin")
-    return found.get("--plugin")
+            return options_of_text(read_text(named.config), "").get("plugin")
+    return named.plugin
 
 
 def _data_of(kind):

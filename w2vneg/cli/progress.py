@@ -5,8 +5,11 @@ import math
 import os
 import sys
 import time
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from datetime import datetime, timezone
+from functools import partialmethod
+
+import click
 
 from ..data.sources import TRAVERSALS
 from ..ground.events import EpochDone
@@ -42,15 +45,7 @@ class BestEffort:
             self._broken = True
             return None
 
-    def write(self, text):
-        self._try("write", text)
-        return len(text)
-
-    def flush(self):
-        self._try("flush")
-
-    def isatty(self):
-        return bool(self._try("isatty"))
+    write, flush, isatty = partialmethod(_try, "write"), partialmethod(_try, "flush"), partialmethod(_try, "isatty")
 
     def fileno(self):
         return (self._stream or sys.stderr).fileno()
@@ -182,14 +177,25 @@ class JsonLines:
         self._stream.flush()
 
 
-class SearchProgress(TrainingProgress):
-    """A listener of a search: a line for each trial, and on a terminal how far the one that runs has got."""
-
+class _SearchProgress(TrainingProgress):
     def __call__(self, event):
         if event.of_search:
             self.origin = None
         if event.of_search or event.passing:
             super().__call__(event)
+
+
+@contextmanager
+def search_progress(quiet, source):
+    """Yield listeners of a search: a line for each trial, and on a terminal how far the one that runs has got."""
+    with nullcontext() if quiet else _SearchProgress(source=source) as progress:
+        yield [progress] if progress else []
+
+
+def tell_of_compiling(quiet):
+    """Tell of what the command compiles from now on, unless `quiet`."""
+    if not quiet:
+        click.get_current_context().with_resource(compiling_told(note))
 
 
 @contextmanager

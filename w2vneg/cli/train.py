@@ -13,11 +13,11 @@ from . import results
 from .flags import check_fixed, fixed_of, tell_what_was_chosen, vocabulary_options
 from .inputs import input_of, reading_progress, refuse_overwriting, tell_of_reading
 from .options import command, json_option, mirror_option, option, quiet_option
-from .progress import JsonLines, TrainingProgress, compiling_told, noter
+from .progress import JsonLines, TrainingProgress, noter, tell_of_compiling
 from .progress import note as loud
 from .run_mode import prior_of, run_mode_options, tell_of_prior
 from .tables import echo_json, table
-from .validation_options import check_valid, files_of, valid_options, validation_of
+from .validation_options import check_valid, of_resumed, valid_options, validation_of
 
 
 @command("Train vectors on text, items or graphs.")
@@ -105,7 +105,8 @@ def train(
     output = results.vectors_of(output, checkpoints, model, note)
     tracking = Tracking(trackers, run.config, note)
     check_fixed(fixed, run.data, f"--{prior.way}" if prior.model else None)
-    files = [*_files_of(run.located), *fixed.values(), *filter(None, [config_path]), *files_of(held_out, model)]
+    held_out = of_resumed(held_out, model)
+    files = [*_files_of(run.located), *fixed.values(), *filter(None, (config_path, held_out.valid, held_out.known))]
     _check_places(output, checkpoints, log_json, files)
     if not (force or dry_run):
         results.refuse_replacing(output, checkpoints, model, resume)
@@ -113,8 +114,7 @@ def train(
         results.check_page(page, output, files, replace=force or dry_run or bool(resume))
     if named is None and not prior.model:
         note("No --corpus given: training on the built-in corpus, the documentation of Python and its packages.")
-    if not quiet:
-        click.get_current_context().with_resource(compiling_told(note))
+    tell_of_compiling(quiet)
     encoded = _read(run, quiet, note)
     tell_what_was_chosen(fixed, given, config, run.data.rectangular, note)
     validation = validation_of(held_out, encoded, config, model, note, mirror)

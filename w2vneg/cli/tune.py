@@ -4,7 +4,6 @@ import dataclasses
 import math
 import os
 import sys
-from contextlib import nullcontext
 
 import click
 
@@ -12,7 +11,7 @@ from ..ground.errors import ConfigError
 from .flags import check_fixed, fixed_of, tell_what_was_chosen, vocabularies, vocabulary_options
 from .inputs import encode, input_of
 from .options import command, json_option, mirror_option, option, quiet_option, read_config
-from .progress import SearchProgress, compiling_told, noter
+from .progress import noter, search_progress, tell_of_compiling
 from .results import tell_without_locks, write_images
 from .tables import echo_json
 from .validation_options import check_valid, valid_options, validation_of, warn_of_raw
@@ -84,24 +83,15 @@ def tune(out, grid, ranges, n_random, way, seeds, config_path, mirror, quiet, as
     if isinstance(combinations, list):
         check_combinations(config, combinations)
     check_fixed(fixed, read)
-    if not quiet:
-        click.get_current_context().with_resource(compiling_told(note))
-    encoded = encode(config, read.located(mirror), quiet, **vocabularies(fixed))
+    tell_of_compiling(quiet)
+    read = read.located(mirror)
+    encoded = encode(config, read, quiet, **vocabularies(fixed))
     tell_what_was_chosen(fixed, given, config, read.rectangular, note)
     validation = validation_of(held_out, encoded, config, None, note, mirror)
     warn_of_raw(validation, config, combinations, encoded, note)
-    with nullcontext() if quiet else SearchProgress(source=config.source) as progress:
-        listeners = [] if progress is None else [progress]
-        found = search(
-            encoded,
-            config,
-            combinations,
-            validation,
-            seeds=seeds,
-            folder=out,
-            listeners=listeners,
-            read=read.located(mirror),
-        )
+    with search_progress(quiet, config.source) as listeners:
+        how = {"seeds": seeds, "folder": out, "listeners": listeners, "read": read}
+        found = search(encoded, config, combinations, validation, **how)
     from ..look.searches import charts_of_search
 
     write_images(charts_of_search(found.rows, validation.metric), out, "tune", note)
