@@ -13,7 +13,10 @@ from pathlib import Path
 import click
 
 from .. import __version__
+from ..data import catalog
 from ..ground.errors import DataError
+from ..ground.files import caches
+from ..ground.files.memory import memory_size
 from .options import json_option
 from .tables import echo_json, hanging
 
@@ -101,8 +104,6 @@ def _packages_of_extras():
 
 
 def _machine():
-    from ..ground.files.memory import memory_size
-
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     cpu = platform.processor() or platform.machine()
     with suppress(OSError), open("/proc/cpuinfo", encoding="utf-8", errors="replace") as stream:  # of Linux
@@ -122,9 +123,7 @@ def _trouble_with(folder):
 
 
 def _cache(problems):
-    from ..ground.files.caches import cache_dir
-
-    folder = cache_dir()
+    folder = caches.cache_dir()
     if trouble := _trouble_with(folder):
         remedy = "set W2VNEG_CACHE to a folder that can"
         problems.append(f"the cache folder {folder} cannot be written ({trouble}); {remedy}")
@@ -133,9 +132,7 @@ def _cache(problems):
 
 def _jit(problems):
     """Run the probe in two processes; the second should find the machine code of the first."""
-    from ..ground.files.caches import path_of
-
-    parent = path_of("jit")
+    parent = caches.path_of("jit")
     if trouble := _trouble_with(parent):
         problems.append(f"the folder of compiled code {parent} cannot be written ({trouble})")
     with tempfile.TemporaryDirectory(prefix="w2vneg-doctor-", dir=None if trouble else parent) as name:
@@ -175,10 +172,8 @@ def _run_probe(probe, problems):
 
 
 def _data(problems):
-    from ..data.catalog import names, where
-
     try:
-        found = {name: where(name) for name in names()}
+        found = {name: catalog.where(name) for name in catalog.names()}
     except DataError as error:
         problems.append(str(error))
         return {}

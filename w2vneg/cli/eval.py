@@ -4,6 +4,8 @@ from pathlib import Path
 
 import click
 
+from ..data import catalog
+from ..data.inputs import as_input
 from ..ground.errors import ConfigError, InputError, W2vnegError
 from .flags import readout_option, reads_vectors
 from .options import json_option, mirror_option, option
@@ -40,7 +42,6 @@ def similarity(vectors, sets, readout, oov, mirror, as_json):
     then lower-cased; pairs with an unknown word are skipped and counted. Prints Spearman's and Pearson's correlation
     with 95 % intervals.
     """
-    from ..data.catalog import where
     from ..vectors import Vectors
 
     loaded = Vectors.load(vectors, readout=readout, oov=oov)
@@ -56,7 +57,7 @@ def similarity(vectors, sets, readout, oov, mirror, as_json):
             if named:
                 raise
             missing[name] = str(error)
-    absent = [name for name in missing if where(name, mirror)[0] == "absent"]
+    absent = [name for name in missing if catalog.where(name, mirror)[0] == "absent"]
     absent = absent if len(absent) > 1 else []  # of one set the own reason says more
     for name in (name for name in missing if name not in absent):
         click.echo(f"{name} is not scored: {missing[name]}", err=True)
@@ -138,7 +139,6 @@ def likelihood(model, corpus, window, mirror, as_json):
     Negative sampling does not aim at a softmax: it does badly here and may still give good vectors. MODEL is a folder
     written with --save-model.
     """
-    from ..data.inputs import as_input
     from ..run.conductor import encode
     from ..run.model import Model
     from ..vectors.evaluation import evaluate_likelihood, scores_of

@@ -2,6 +2,7 @@
 
 import click
 
+from ..data.inputs import locate
 from ..data.sources import options_of
 from ..ground.errors import ConfigError
 from .options import option, together
@@ -69,7 +70,6 @@ def titles_of(titles, asked, mirror, lowercase=False):
         raise click.UsageError(f"--titles-cols takes two columns with a comma between, not {asked!r}")
     if not titles:
         return {}
-    from ..data.inputs import locate
     from ..data.readers.tables import read_titles
 
     return read_titles(locate(titles, mirror, "items"), columns, lowercase)

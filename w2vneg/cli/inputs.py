@@ -34,6 +34,20 @@ def input_of(values, needed=True):
     return Input(kind, sources[kind], **{name: options[name] for name in options_of(kind) if options[name] is not None})
 
 
+def taken(given, names):
+    """Take options of `TrainConfig` out of `given`; return those that have a value (dict)."""
+    return {name: value for name in names if (value := given.pop(name)) is not None}
+
+
+def files_of(located):
+    """Return the files that are read (list), but for those that each rank finds where it runs."""
+    from ..data.encoded.ranked import RANK
+    from ..data.readers.sources import find_files
+
+    names = [name for name in (*located.files, *located.names) if RANK not in name]
+    return find_files(names) if names else []
+
+
 def reading_progress(quiet):
     """Return what opens a bar of the bytes that are read, as `Run.encode` takes it; of nothing if `quiet`."""
     return nullcontext if quiet else lambda: byte_progress("reading")

@@ -10,8 +10,10 @@ from importlib.resources import files
 import click
 
 from .. import __version__
+from ..data.sources import options_of as options_of_source
 from ..ground.errors import ConfigError, UnknownNameError, did_you_mean
 from ..ground.option import flag_of, options_of, range_of
+from ..objectives.presets import PRESETS
 from .options import command, declared_flags, json_option, option, shown
 from .tables import echo_json, hanging
 
@@ -127,7 +129,6 @@ def _flags(names):
 
 def _entries():
     from ..objectives.plugins import REGISTRIES
-    from ..objectives.presets import PRESETS
 
     entries = [_plug(kind, name, registry[name]) for kind, registry in REGISTRIES.items() for name in registry]
     return entries + [_preset(name, preset) for name, preset in PRESETS.items()]
@@ -135,7 +136,6 @@ def _entries():
 
 def _plug(kind, name, plug):
     from ..config.table import options_read, shown_default
-    from ..data.sources import options_of as options_of_source
 
     first, *_ = (plug.__doc__ or "no description").strip().splitlines()
     told = dict.fromkeys(("summary", "equation", "paper", "cost", "use"), "") | {"summary": first.rstrip(".")}

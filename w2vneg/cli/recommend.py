@@ -3,6 +3,7 @@
 import click
 
 from ..ground.errors import InputError, UnknownNameError
+from ..ground.files.atomic import check_writable
 from .flags import fold_in_option, score_option, titles_of, titles_options
 from .inputs import refuse_overwriting
 from .options import json_option, mirror_option, option
@@ -68,7 +69,6 @@ def recommend(model, items, k, exclude_known, include_known, score, fold_in, **g
 def _write_many(model, queries, out, k, exclude_known, score, fold_in, unknown, titles):
     import numpy as np
 
-    from ..ground.files.atomic import check_writable
     from ..run.slim import load_recommender
     from ..vectors.evaluation.baselines import read_known
     from ..vectors.evaluation.folding import with_users

@@ -15,6 +15,7 @@ import click
 from ..ground.errors import MissingExtraError, OutputError, W2vnegError
 from ..ground.files.atomic import check_writable
 from ..ground.files.bounded import is_special
+from ..ground.files.locks import keeps_others_out
 from .inputs import refuse_overwriting
 from .progress import encodes
 from .tables import sparkline
@@ -161,8 +162,6 @@ def _saved_elsewhere(what, wanted, other, save):
 
 def tell_without_locks(folder, note):
     """Say so if owning a folder, as this command does now, keeps nobody out."""
-    from ..ground.files.locks import keeps_others_out
-
     if not keeps_others_out(folder):
         note(f"Note: there are no file locks where {folder} is; nothing keeps a second run from writing there, too.")
 

@@ -4,8 +4,9 @@ import os
 
 import click
 
+from ..data.inputs import settled
 from ..ground.errors import OutputError
-from .inputs import encode, input_of, refuse_overwriting
+from .inputs import encode, files_of, input_of, refuse_overwriting, taken
 from .options import command, mirror_option, option, quiet_option
 from .progress import noter
 
@@ -39,21 +40,18 @@ def slim(save_model, force, neighbours, penalty, workers, mirror, quiet, **given
     if their mean is above 60, as of films.
     """
     from ..config import TrainConfig
-    from ..data.inputs import settled
-    from ..data.readers.sources import find_files
     from ..run.folder import check_place
     from ..run.slim import Slim
     from ..vectors.formats.folder import SLIM
 
-    chosen = {name: given.pop(name) for name in _CONFIG}
-    values = {name: value for name, value in chosen.items() if value is not None}
+    values = taken(given, _CONFIG)
     source = settled(input_of(given), values.get("encoding", "utf-8"), mirror)
     config = TrainConfig.from_mapping(values | {"source": source.source}).resolved()
     check_place(save_model)
     if not force and any(os.path.exists(os.path.join(save_model, name)) for name in ("config.json", SLIM)):
         raise OutputError(f"{save_model} holds a model; replace it with --force, or name another folder")
     located = source.located(mirror)
-    refuse_overwriting("--save-model", save_model, find_files([*located.files, *located.names]))
+    refuse_overwriting("--save-model", save_model, files_of(located))
     data = encode(config, located, quiet)
     note = noter(quiet)
     learnt = Slim(neighbours, penalty, workers=workers, lowercase=config.lowercase).fit(data)

@@ -11,7 +11,7 @@ from ..data.sources import SOURCES
 from ..ground.files.atomic import check_writable
 from . import results
 from .flags import check_fixed, fixed_of, tell_what_was_chosen, vocabulary_options
-from .inputs import input_of, reading_progress, refuse_overwriting, tell_of_reading
+from .inputs import files_of, input_of, reading_progress, refuse_overwriting, tell_of_reading
 from .options import command, json_option, mirror_option, option, quiet_option
 from .progress import JsonLines, TrainingProgress, noter, tell_of_compiling
 from .progress import note as loud
@@ -106,7 +106,7 @@ def train(
     tracking = Tracking(trackers, run.config, note)
     check_fixed(fixed, run.data, f"--{prior.way}" if prior.model else None)
     held_out = of_resumed(held_out, model)
-    files = [*_files_of(run.located), *fixed.values(), *filter(None, (config_path, held_out.valid, held_out.known))]
+    files = [*files_of(run.located), *fixed.values(), *filter(None, (config_path, held_out.valid, held_out.known))]
     _check_places(output, checkpoints, log_json, files)
     if not (force or dry_run):
         results.refuse_replacing(output, checkpoints, model, resume)
@@ -177,15 +177,6 @@ def _train(run, trainer, tracking, log_json, quiet, output, checkpoints, note):
         if tracking.trackers:
             tracking.keep_vectors(word2vec.vectors, trainer.model.vocab.counts)
     return word2vec
-
-
-def _files_of(located):
-    """Return the files that are read (list), but for those that each rank finds where it runs."""
-    from ..data.encoded.ranked import RANK
-    from ..data.readers.sources import find_files
-
-    names = [name for name in (*located.files, *located.names) if RANK not in name]
-    return find_files(names) if names else []
 
 
 def _checkpoints(folder, minutes, dry_run, note):

@@ -7,7 +7,9 @@ import sys
 
 import click
 
+from ..data.inputs import settled
 from ..ground.errors import ConfigError
+from ..ground.files.locks import owned
 from .flags import check_fixed, fixed_of, tell_what_was_chosen, vocabularies, vocabulary_options
 from .inputs import encode, input_of
 from .options import command, json_option, mirror_option, option, quiet_option, read_config
@@ -66,22 +68,18 @@ def tune(out, grid, ranges, n_random, way, seeds, config_path, mirror, quiet, as
         remedy = "name them with --valid, or a set of words with --metric"
         raise click.UsageError(f"a search evaluates its trials on held-out pairs; {remedy}")
     config = read_config(config_path, given)
-    from ..data.inputs import settled
+    from ..look.searches import charts_of_search
     from ..run.conductor import reading
+    from ..run.search import trials, tuning
 
     read = settled(read, config.encoding, mirror)
     config = reading(config, read)
     combinations = _combinations(grid, ranges, n_random, way, config.seed, given)
-    from ..ground.files.locks import owned
-    from ..run.search.trials import check_folder
-    from ..run.search.tuning import check_combinations
-    from ..run.search.tuning import tune as search
-
-    check_folder(out)
+    trials.check_folder(out)
     with owned(out):
         tell_without_locks(out, note)
     if isinstance(combinations, list):
-        check_combinations(config, combinations)
+        tuning.check_combinations(config, combinations)
     check_fixed(fixed, read)
     tell_of_compiling(quiet)
     read = read.located(mirror)
@@ -91,9 +89,7 @@ def tune(out, grid, ranges, n_random, way, seeds, config_path, mirror, quiet, as
     warn_of_raw(validation, config, combinations, encoded, note)
     with search_progress(quiet, config.source) as listeners:
         how = {"seeds": seeds, "folder": out, "listeners": listeners, "read": read}
-        found = search(encoded, config, combinations, validation, **how)
-    from ..look.searches import charts_of_search
-
+        found = tuning.tune(encoded, config, combinations, validation, **how)
     write_images(charts_of_search(found.rows, validation.metric), out, "tune", note)
     _report(found, validation.metric.name, out, note, as_json)
     _tell_of_edges(found, grid, note)

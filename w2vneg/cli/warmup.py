@@ -4,6 +4,7 @@ import dataclasses
 
 import click
 
+from ..objectives.presets import PRESETS
 from .options import command, json_option, option, quiet_option, read_config
 from .tables import echo_json
 
@@ -30,7 +31,6 @@ def warmup(every, sources, config_path, quiet, as_json, **given):
     config = read_config(config_path, given)
     if every and (given["loss"] is not None or given["sampler"] is not None):
         raise click.UsageError("--all compiles for every preset; leave --loss and --sampler out")
-    from ..objectives.presets import PRESETS
     from ..run.warmup import check_cache, warm_up
 
     check_cache()
