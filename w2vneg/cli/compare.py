@@ -13,7 +13,7 @@ import click
 from ..data.inputs import Input, settled
 from ..ground.errors import ConfigError
 from ..ground.files.atomic import atomic_file, check_folder_writable
-from .flags import check_fixed, fixed_of, vocabularies, vocabulary_options
+from .flags import check_fixed, fixed_of, vocabulary_options
 from .inputs import encode, input_of
 from .options import command, file_of_run, json_option, mirror_option, option, options_in, quiet_option
 from .progress import noter, search_progress, tell_of_compiling
@@ -81,7 +81,7 @@ def compare(runs, out, grid, seeds, on, keep, files, mirror, quiet, as_json, **g
     found = []
     for task in tasks:
         config = task.config
-        encoded = encode(config, task.read.located(mirror), quiet, **vocabularies(fixed))
+        encoded = encode(config, task.read.located(mirror), quiet, fixed)
         validation = _validation_of(task.flags, encoded, config, note, mirror)
         warn_of_raw(validation, config, combinations, encoded, note)
         kept_at = keep and partial(_place, Path(keep, task.folder), combinations, names)

@@ -110,13 +110,6 @@ def check_fixed(fixed, read, way=None):
         raise click.UsageError(f"--vocab-out is of columns that are another kind of thing than rows; {what}{hint}")
 
 
-def vocabularies(fixed):
-    """Load the files of `fixed`: dict of name -> Vocabulary, as `data.inputs.encode` takes them; InputError."""
-    from ..data.vocab import Vocabulary
-
-    return {name: Vocabulary.load(path) for name, path in fixed.items()}
-
-
 def tell_what_was_chosen(fixed, given, config, rectangular, note):
     """Tell what --min-count and --max-vocab did beside the files of `fixed`, if any of both was given."""
     if not fixed or (config.max_vocab is None and given["min_count"] is None):

@@ -53,10 +53,12 @@ def reading_progress(quiet):
     return nullcontext if quiet else lambda: byte_progress("reading")
 
 
-def encode(config, data, quiet, **vocabularies):
-    """Read a located `Input` for what is no run of its own, and tell of it; see `conductor.encode`."""
+def encode(config, data, quiet, fixed=None):
+    """Read a located `Input` for what is no run of its own, and tell of it; fixed : as `flags.fixed_of` returns it"""
+    from ..data.vocab import Vocabulary
     from ..run import conductor
 
+    vocabularies = {name: Vocabulary.load(path) for name, path in (fixed or {}).items()}
     with reading_progress(quiet)() as progress:
         encoded = conductor.encode(config, data, **vocabularies, progress=progress)
     tell_of_reading(encoded.report, quiet)

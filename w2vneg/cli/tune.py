@@ -10,7 +10,7 @@ import click
 from ..data.inputs import settled
 from ..ground.errors import ConfigError
 from ..ground.files.locks import owned
-from .flags import check_fixed, fixed_of, tell_what_was_chosen, vocabularies, vocabulary_options
+from .flags import check_fixed, fixed_of, tell_what_was_chosen, vocabulary_options
 from .inputs import encode, input_of
 from .options import command, json_option, mirror_option, option, quiet_option, read_config
 from .progress import noter, search_progress, tell_of_compiling
@@ -83,7 +83,7 @@ def tune(out, grid, ranges, n_random, way, seeds, config_path, mirror, quiet, as
     check_fixed(fixed, read)
     tell_of_compiling(quiet)
     read = read.located(mirror)
-    encoded = encode(config, read, quiet, **vocabularies(fixed))
+    encoded = encode(config, read, quiet, fixed)
     tell_what_was_chosen(fixed, given, config, read.rectangular, note)
     validation = validation_of(held_out, encoded, config, None, note, mirror)
     warn_of_raw(validation, config, combinations, encoded, note)
