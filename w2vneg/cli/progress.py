@@ -58,14 +58,6 @@ def note(text):
     stream.flush()
 
 
-def encodes(text):
-    """Tell whether standard error can show a text."""
-    try:
-        return bool(text.encode(getattr(sys.stderr, "encoding", None) or "ascii"))
-    except UnicodeEncodeError:
-        return False
-
-
 def noter(quiet):
     """Return `note`, or a function that does nothing if `quiet`."""
     return (lambda text: None) if quiet else note

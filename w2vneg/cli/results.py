@@ -17,8 +17,6 @@ from ..ground.files.atomic import check_writable
 from ..ground.files.bounded import is_special
 from ..ground.files.locks import keeps_others_out
 from .inputs import refuse_overwriting
-from .progress import encodes
-from .tables import sparkline
 
 _NOWHERE = "no other place took"
 
@@ -196,12 +194,11 @@ def tell_of_results(word2vec, complete, output, folder, mirror, note):
 
 
 def tell_of_loss(history, note):
-    """Draw the loss by epoch, if there are several. history : list of dict, of a model"""
+    """Tell the loss of the first and the last of several epochs. history : list of dict, of a model"""
     epochs = {record["epoch"]: record for record in history if record["event"] == "EpochDone"}
-    loss = [record["loss"] for record in epochs.values()]
-    if len(loss) > 1 and encodes(sparkline(loss)):
-        curve = f"{loss[0]:.3f} {sparkline(loss)} {loss[-1]:.3f}"
-        note(f"Loss: {curve} (at init {epochs[max(epochs)]['untrained']:.3f})")
+    if len(epochs) > 1:
+        first, *_, last = epochs.values()
+        note(f"Loss: {first['loss']:.3f} … {last['loss']:.3f} (at init {last['untrained']:.3f})")
 
 
 def tell_how_good(vectors, mirror, note):
