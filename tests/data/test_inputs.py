@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse
 from click.testing import CliRunner
 
-from w2vneg.cli.inputs import input_of
+from w2vneg.cli.flags import input_of
 from w2vneg.cli.options import DATA, GroupedCommand
 from w2vneg.data.encoded import EncodedCorpus, EncodedPairs
 from w2vneg.data.inputs import Input, encode_input

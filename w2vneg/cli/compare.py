@@ -13,8 +13,7 @@ import click
 from ..data.inputs import Input, settled
 from ..ground.errors import ConfigError
 from ..ground.files.atomic import atomic_file, check_folder_writable
-from .flags import check_fixed, fixed_of, vocabulary_options
-from .inputs import encode, input_of
+from .flags import check_fixed, encode, fixed_of, input_of, vocabulary_options
 from .options import command, file_of_run, json_option, mirror_option, option, options_in, quiet_option
 from .progress import noter, search_progress, tell_of_compiling
 from .results import write_images

@@ -7,7 +7,7 @@ from ..data.sources import SOURCES
 from ..data.sources.corpus import Corpus
 from ..ground.files.atomic import check_writable
 from ..ground.option import options_of
-from .inputs import files_of, refuse_overwriting
+from .flags import files_of, refuse_overwriting
 from .options import mirror_option, option, quiet_option
 from .progress import byte_progress, noter
 

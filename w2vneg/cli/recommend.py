@@ -4,8 +4,7 @@ import click
 
 from ..ground.errors import InputError, UnknownNameError
 from ..ground.files.atomic import check_writable
-from .flags import fold_in_option, score_option, titles_of, titles_options
-from .inputs import refuse_overwriting
+from .flags import fold_in_option, refuse_overwriting, score_option, titles_of, titles_options
 from .options import json_option, mirror_option, option
 from .progress import byte_progress, note
 from .tables import echo_json

@@ -16,7 +16,7 @@ from ..ground.errors import MissingExtraError, OutputError, W2vnegError
 from ..ground.files.atomic import check_writable
 from ..ground.files.bounded import is_special
 from ..ground.files.locks import keeps_others_out
-from .inputs import refuse_overwriting
+from .flags import refuse_overwriting
 
 _NOWHERE = "no other place took"
 

@@ -6,7 +6,7 @@ import click
 
 from ..data.inputs import settled
 from ..ground.errors import OutputError
-from .inputs import encode, files_of, input_of, refuse_overwriting, taken
+from .flags import encode, files_of, input_of, refuse_overwriting, taken
 from .options import command, mirror_option, option, quiet_option
 from .progress import noter
 

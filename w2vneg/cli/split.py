@@ -8,7 +8,7 @@ import click
 from .. import __version__
 from ..data.inputs import settled
 from ..data.sources import SOURCES
-from .inputs import encode, files_of, input_of, refuse_overwriting, taken
+from .flags import encode, files_of, input_of, refuse_overwriting, taken
 from .options import command, json_option, mirror_option, option, quiet_option
 from .progress import note, noter
 from .tables import echo_json, table

@@ -10,8 +10,7 @@ import click
 from ..data.inputs import settled
 from ..ground.errors import ConfigError
 from ..ground.files.locks import owned
-from .flags import check_fixed, fixed_of, tell_what_was_chosen, vocabulary_options
-from .inputs import encode, input_of
+from .flags import check_fixed, encode, fixed_of, input_of, tell_what_was_chosen, vocabulary_options
 from .options import command, json_option, mirror_option, option, quiet_option, read_config
 from .progress import noter, search_progress, tell_of_compiling
 from .results import tell_without_locks, write_images
