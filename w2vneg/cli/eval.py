@@ -178,8 +178,7 @@ def links(vectors, test, train, valid, seeds, readout, as_json):
     """
     from ..data.splitfiles import parts_beside
     from ..vectors import Vectors
-    from ..vectors.evaluation import evaluate_links
-    from ..vectors.evaluation.graph_tasks import NULL
+    from ..vectors.evaluation.graph_tasks import NULL, evaluate_links
     from ..vectors.formats.folder import input_of
 
     beside = parts_beside(test)
@@ -221,8 +220,7 @@ def classify(vectors, labels, shares, seeds, readout, as_json):
     logistic regression a label, and of giving the most frequent labels. Needs scikit-learn.
     """
     from ..vectors import Vectors
-    from ..vectors.evaluation import evaluate_classes
-    from ..vectors.evaluation.graph_tasks import SHARES
+    from ..vectors.evaluation.graph_tasks import SHARES, evaluate_classes
 
     loaded = Vectors.load(vectors, readout=readout)
     result = evaluate_classes(loaded, labels, shares=shares or SHARES, seeds=seeds)

@@ -136,37 +136,36 @@ class TrainingProgress:
             self.stream.flush()
 
 
-class JsonLines:
-    """A listener that appends each event to a file as a line of JSON, a round now and then; a context manager.
+@contextmanager
+def json_lines(place, source="text"):
+    """Yield a listener that appends each event to a file as a line of JSON, a round now and then.
 
     Each has the time, in UTC, and what it tells, with rates. A resumed run goes on in the same file. A file that breaks
     ends no run. place : str, of the file; "-" is standard output; source : as of `TrainingProgress`
     """
+    unit, told = TRAVERSALS[source].unit, -math.inf
+    file = sys.stdout if place == "-" else open(place, "a", encoding="utf-8")  # noqa: SIM115
+    stream = BestEffort(file)
 
-    def __init__(self, place, source="text"):
-        self.place, self.unit, self.told = place, TRAVERSALS[source].unit, -math.inf
-
-    def __enter__(self):
-        self._file = sys.stdout if self.place == "-" else open(self.place, "a", encoding="utf-8")
-        self._stream = BestEffort(self._file)
-        return self
-
-    def __exit__(self, *exc):
-        if self.place != "-":
-            with suppress(OSError):
-                self._file.close()
-
-    def __call__(self, event):
+    def listen(event):
+        nonlocal told
         if event.passing:
-            if time.monotonic() - self.told < _LINE_EVERY:
+            if time.monotonic() - told < _LINE_EVERY:
                 return
-            self.told = time.monotonic()
-        told = {"time": datetime.now(timezone.utc).isoformat(timespec="milliseconds"), **event.as_dict()}
-        if seconds := told.get("seconds"):
-            rates = {"tokens": f"{self.unit}_per_s", "pairs": "pairs_per_s"}
-            told |= {rates[name]: round(told[name] / seconds) for name in rates if event.passing}
-        self._stream.write(json.dumps(told) + "\n")
-        self._stream.flush()
+            told = time.monotonic()
+        about = {"time": datetime.now(timezone.utc).isoformat(timespec="milliseconds"), **event.as_dict()}
+        if seconds := about.get("seconds"):
+            rates = {"tokens": f"{unit}_per_s", "pairs": "pairs_per_s"}
+            about |= {rates[name]: round(about[name] / seconds) for name in rates if event.passing}
+        stream.write(json.dumps(about) + "\n")
+        stream.flush()
+
+    try:
+        yield listen
+    finally:
+        if place != "-":
+            with suppress(OSError):
+                file.close()
 
 
 class _SearchProgress(TrainingProgress):

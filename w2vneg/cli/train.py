@@ -12,7 +12,7 @@ from ..data.sources import SOURCES
 from ..ground.files.atomic import check_writable
 from . import flags, results
 from .options import command, json_option, mirror_option, option, quiet_option, read_config, together
-from .progress import JsonLines, TrainingProgress, noter, tell_of_compiling
+from .progress import TrainingProgress, json_lines, noter, tell_of_compiling
 from .progress import note as loud
 from .tables import echo_json, table
 from .validation_options import check_valid, of_resumed, valid_options, validation_of
@@ -183,7 +183,7 @@ def _train(run, trainer, tracking, log_json, quiet, output, checkpoints, note):
     word2vec.model, tracking.config = trainer.model, trainer.config
     with tracking:
         with (
-            JsonLines(log_json, source) if log_json else nullcontext() as log,
+            json_lines(log_json, source) if log_json else nullcontext() as log,
             nullcontext() if quiet or log_json == "-" else TrainingProgress(source=source) as progress,
         ):
             trainer.listeners += filter(None, (progress, tracking, log))
