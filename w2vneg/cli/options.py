@@ -84,9 +84,8 @@ class Option(click.Option):
 
 
 def option(flags, text, name=None, **attributes):
-    """Decorate a command with an `Option`; flags : str, with what stands for their value; text : str, the help.
-
-    One without a word for its value, a type or a default is a switch.
+    """Decorate a command with an `Option`, of `flags` and a word for their value; without that, a type or a default it
+    is a switch.
     """
     words = flags.split()
     declared = [word for word in words if word.startswith("-")] + [name] * (name is not None)
@@ -109,7 +108,7 @@ mirror_option = option("--mirror DIR|URL", "Folder or URL that has named data; W
 class GroupedCommand(click.Command):
     """A command whose help lists its options by section; with those of the plugs that ``--plugin`` names.
 
-    reads : tuple of `DATA`, kinds of the sources that it has, which `inputs.input_of` understands, with their options
+    reads : tuple of `DATA`, kinds of the sources that it has, which `flags.input_of` understands, with their options
     takes : callable, says of a field of `TrainConfig` whether the command has an option for it, or a tuple of names;
         what was not given comes as None
     """

@@ -22,10 +22,8 @@ _BEFORE = "compiling or loading the kernels"
 
 
 class BestEffort:
-    """A stream that never fails: nothing that is reported matters more than what it is reported of.
-
-    When the stream under it breaks (a reader that went away, a full disk, a terminal that was closed, no standard error
-    at all), what is written goes nowhere. stream : file; None is standard error, as it is when something is written
+    """A stream that never fails: when the one under it breaks (a reader that went away, a full disk, a closed terminal,
+    no standard error at all), what is written goes nowhere. stream : file, None for standard error as it is by then
     """
 
     def __init__(self, stream=None):

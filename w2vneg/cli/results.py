@@ -27,8 +27,6 @@ def vectors_of(given, checkpoints, model, note):
     A run that is resumed writes them where it was to write them, by a short name if that is below the current folder.
     A folder must not choose what is overwritten, though: what is there must be vectors of this shape, or nothing, below
     the current folder.
-
-    given : str or None, what ``--output`` says; checkpoints : Checkpoints or None; model : Model or None, to be resumed
     """
     if given == "":
         raise click.UsageError("--output needs the name of a file")
@@ -80,8 +78,7 @@ def _same(path, other):
 def write_results(word2vec, output, checkpoints, note):
     """Write the vectors of a `Word2Vec`, and the model folder if there is one. What cannot be written goes elsewhere.
 
-    output : str, file of vectors, or None for none; checkpoints : Checkpoints or None. OutputError if something is not
-    where it was wanted; the message says where it is, and what the place holds instead.
+    OutputError if something is not where it was wanted; the message says where it is, and what the place holds instead.
     """
     failures, vectors, written = [], None, False
     try:
@@ -137,10 +134,7 @@ def _said(error):
 
 
 def _saved_elsewhere(what, wanted, other, save):
-    """Call `save` with paths until one takes it; return in words where that is.
-
-    what : str, "model" or "vectors"; wanted : str, the path that failed; other : str or None, on another disk perhaps
-    """
+    """Call `save` with paths until one takes it; return in words where that is. other : path on another disk perhaps"""
     places = [os.path.dirname(os.path.realpath(other))] if other else []
     with suppress(OSError):  # the current folder may be gone
         places.append(os.getcwd())
@@ -239,10 +233,7 @@ def tell_what_next(vectors, output, folder, recommends, note):
 
 
 def check_page(page, output, files, replace):
-    """Complain now about a page that could not be written, or drawn, after training, or would take a file's place.
-
-    output : str or None, where vectors go; files : list of str, what is read; replace : bool, a page there may go
-    """
+    """Complain now about a page that could not be written, or drawn, after training, or would take a file's place."""
     from ..look.figures.interactive import check_installed
 
     refuse_overwriting("--report", page, files)

@@ -287,11 +287,9 @@ def _report(trainer, encoded, output, folder):
 
 
 def _prior_of(given, config_path, named):
-    """Take the options of `_run_modes` out of `given`, a command's options.
+    """Take the options of `_run_modes` out of `given`; return (TrainConfig, Prior or None, Input or None).
 
-    named : Input or None, the data that the command line names. Returns (TrainConfig, Prior or None, Input or None),
-    the data None where they are those of the model. UsageError if options exclude each other, ConfigError or InputError
-    if a model cannot be read or does not go on with them.
+    named : Input or None, the data that the command line names. None comes back where they are those of the model.
     """
     ways = {name: given.pop(name) for name in ("resume", "init", "update", "freeze")}
     _check_ways(ways)

@@ -2,6 +2,7 @@
 
 import dataclasses
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 
 import click
@@ -129,9 +130,7 @@ def of_resumed(flags, model):
 
 
 def validation_of(flags, encoded, config, model, note, mirror=None, chooses=True):
-    """Return the `Validation` of a run, None without one; model : of a run that is resumed, with `flags` as of it
-    chooses : bool, it decides something, as a test set should not.
-    """
+    """Return the `Validation` of a run, None without one; chooses : it decides something, as a test set should not."""
     valid, known, chosen = flags.valid, flags.known, flags.chosen
     if flags.by_a_set:
         return _on_a_set(encoded, mirror, chosen, note if chooses and model is None else None)
@@ -182,12 +181,8 @@ def warn_of_raw(validation, config, combinations, encoded, note):
     configs = {}  # by these options: there are few, and a search may be large
     for options in combinations if isinstance(combinations, list) else combinations.corners():
         key = tuple(sorted((name, repr(value)) for name, value in options.items() if name in moving))
-        if key in configs:
-            continue
-        try:
-            configs[key] = dataclasses.replace(config, **options).resolved()
-        except W2vnegError:  # it is a row with this reason
-            continue
+        with suppress(W2vnegError):  # it is a row with this reason
+            configs[key] = configs.get(key) or dataclasses.replace(config, **options).resolved()
     configs, counts = list(configs.values()), encoded.vocab_out.counts
     if len(configs) > 1 and not settle_alike(configs, counts):
         remedy = "; --score corrected compares what they know" * are_known(configs, counts)
