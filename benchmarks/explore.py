@@ -55,7 +55,7 @@ def _serve(n, dim, ready):
     from w2vneg.config import TrainConfig
     from w2vneg.data.vocab import Vocabulary
     from w2vneg.look.explore import Answers
-    from w2vneg.look.explore.app import listen, make_app, serve
+    from w2vneg.look.explore.app import Server
     from w2vneg.look.report.subjects import Subject
     from w2vneg.run.model import Model
 
@@ -63,9 +63,20 @@ def _serve(n, dim, ready):
     vocab = Vocabulary(words, np.arange(n, 0, -1))
     model = Model(vocab, TrainConfig(dim=dim, source="baskets").resolved(), matrix, matrix)
     answers = Answers([Subject("made up", "made up", Vectors(vocab.words, matrix, vocab.counts), model)])
-    listening = listen()
-    ready.send((listening.getsockname()[1], words[:: max(1, n // 5000)]))
-    serve(make_app(answers, TOKEN), listening)
+    allow_files(4096)
+    with Server(answers, TOKEN) as server:
+        ready.send((server.server_address[1], words[:: max(1, n // 5000)]))
+        server.serve_forever()
+
+
+def allow_files(count):
+    """Let this process have so many files open, or as many as the system lets it ask for."""
+    import resource
+
+    allowed, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    count = count if most == resource.RLIM_INFINITY else min(count, most)
+    if allowed != resource.RLIM_INFINITY and allowed < count:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (count, most))
 
 
 @contextmanager
@@ -104,8 +115,6 @@ def crowd(port, words, count, say, kinds=KINDS):
 
     Who has no answer after `PATIENCE` is not among them.
     """
-    from w2vneg.look.explore.app import allow_files
-
     allow_files(count + 200)  # a connection is one
     rng = np.random.default_rng(3)
     waits = []

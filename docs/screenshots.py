@@ -4,7 +4,6 @@ import os
 import shutil
 import tempfile
 import threading
-import time
 from pathlib import Path
 
 from PIL import Image
@@ -26,25 +25,13 @@ def train(folder):
 
 def serve(models):
     """Serve the explorer on a thread; return its address and what ends it."""
-    import uvicorn
-
     from w2vneg.look.explore import Answers
-    from w2vneg.look.explore.app import listen, make_app
+    from w2vneg.look.explore.app import Server
     from w2vneg.look.report.subjects import load_subjects
 
-    listening = listen()
-    app = make_app(Answers(load_subjects(models), "pca"), "docs")
-    server = uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="off", ws="none"))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
-    thread.start()
-    while not server.started:
-        time.sleep(0.05)
-
-    def end():
-        server.should_exit = True
-        thread.join()
-
-    return f"http://127.0.0.1:{listening.getsockname()[1]}/docs/", end
+    server = Server(Answers(load_subjects(models), "pca"), "docs")
+    threading.Thread(target=server.serve_forever).start()
+    return server.address, server.shutdown
 
 
 def shoot(browser, address, name, size, scheme="light", prepare=None):

@@ -2,7 +2,6 @@
 
 import shutil
 import threading
-import time
 from html import escape
 
 import numpy as np
@@ -11,7 +10,7 @@ from item_models import LOGITS, model_of
 
 from w2vneg import Vectors
 from w2vneg.look.explore import Answers
-from w2vneg.look.explore.app import listen, make_app
+from w2vneg.look.explore.app import Server
 from w2vneg.look.figures.interactive import page_script
 from w2vneg.look.report import make_report
 from w2vneg.look.report.subjects import Subject
@@ -71,22 +70,13 @@ def watched(browser):
 @pytest.fixture
 def explorer():
     """The address of an explorer of words and items, served on a thread."""
-    import uvicorn
-
     model = model_of(LOGITS)
     items = Subject("items", "items", Vectors(model.vocab.words, model.vectors_in), model)
     words = Subject("words", "words", vectors(), titles={"b": "Brazil <b>"})
-    answers = Answers([words, items], "pca")
-    listening = listen()
-    server = uvicorn.Server(uvicorn.Config(make_app(answers, "token"), log_level="error", lifespan="off", ws="none"))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
-    thread.start()
-    while not server.started and thread.is_alive():
-        time.sleep(0.01)
-    yield f"http://127.0.0.1:{listening.getsockname()[1]}/token/"
-    server.should_exit = True
-    thread.join()
-    listening.close()
+    with Server(Answers([words, items], "pca"), "token") as server:
+        threading.Thread(target=server.serve_forever).start()
+        yield server.address
+        server.shutdown()
 
 
 def test_a_report_opens_from_disk_and_its_map_answers(watched, tmp_path):

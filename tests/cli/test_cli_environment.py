@@ -128,7 +128,7 @@ def test_too_little_memory_has_the_remedy_of_its_command(monkeypatch, run_cli, a
     def fail(*_, **__):
         raise MemoryError
 
-    monkeypatch.setattr(cli, "_run", fail)
+    monkeypatch.setattr(cli.cli, "main", fail)
     result = run_cli(*arguments)
     assert result.code == 1
     assert result.err.startswith("Error: not enough memory; ") and remedy in result.err

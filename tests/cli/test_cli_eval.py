@@ -38,6 +38,7 @@ def only_men(folder, monkeypatch):
         raise DataError(f"{name} cannot be had; download it")
 
     monkeypatch.setattr(datasets, "resolve", resolve)
+    monkeypatch.setattr(datasets, "where", lambda name, mirror=None: ("absent", None))
 
 
 def test_similarity_table_and_json(folder, run_cli):
@@ -63,10 +64,19 @@ def test_missing_default_sets_are_noted_and_the_others_scored(only_men, run_cli,
     result = run_cli("eval", "similarity", *arguments)
     assert result.code == 0
     assert [line.split()[0] for line in result.out.splitlines()[2:]] == ["men", *arguments[3:]]
-    for name in ("ws353", "simlex999", "rw", "mturk287"):
-        assert f"{name} is not scored: {name} cannot be had; download it" in result.err
+    assert "ws353, simlex999, rw, mturk287 are not scored: they are not on this machine" in result.err
+    assert result.err.count("--mirror or W2VNEG_MIRROR") == 1 and "cannot be had" not in result.err
     document = json.loads(run_cli("eval", "similarity", *arguments, "--json").out)
     assert list(document["missing"]) == ["ws353", "simlex999", "rw", "mturk287"]
+
+
+def test_of_one_missing_set_the_whole_reason_is_told(only_men, run_cli, monkeypatch):
+    places = {
+        name: ("absent" if name == "rw" else "damaged", None) for name in ("ws353", "simlex999", "rw", "mturk287")
+    }
+    monkeypatch.setattr("w2vneg.data.catalog.where", lambda name, mirror=None: places[name])
+    result = run_cli("eval", "similarity")
+    assert result.err.count("is not scored: ") == 4 and "rw is not scored: rw cannot be had; download it" in result.err
 
 
 def test_a_missing_set_asked_for_by_name_is_an_error(only_men, run_cli):

@@ -138,3 +138,12 @@ def test_help_does_not_go_beyond_the_terminal(run_cli, monkeypatch):
     assert 80 < max(map(len, run_cli("train", "--help").out.splitlines())) <= 110
     monkeypatch.setenv("COLUMNS", "60")
     assert max(map(len, run_cli("train", "--help-all").out.splitlines())) <= 60
+
+
+def test_slim_lists_the_sources_that_it_takes_and_no_other(run_cli):
+    for listed in (flags(run_cli("slim", *words).out) for words in (["--help"], ["--help-all"])):
+        sources = {"--" + name for name in SOURCES}
+        assert sources & set(listed) == {"--ratings", "--cooccurrence", "--pairs", "--baskets"}
+        assert "--tokenizer" not in listed and "--user-col" in listed
+    result = run_cli("slim", "--corpus", "text.txt", "--save-model", "m")
+    assert result.code == 2 and "This reads one of --baskets, --cooccurrence, --pairs, --ratings." in result.err

@@ -98,6 +98,14 @@ def test_a_file_may_name_all_of_a_run_and_the_command_line_wins(folder, run_cli)
         ("corpus = 'corpus.txt'\nmetric = 'mpr'\npatience = inf", "patience: inf is not what --patience takes"),
         ("corpus = 'corpus.txt'\npatience = 2.5", "patience: 2.5 is not what --patience takes"),
         ("ratings = 'pairs.csv'\nmax-history = -inf", "max_history: -inf is not what --max-history takes"),
+        (
+            "corpus = 'corpus.txt'\npatience = [1, 2]",
+            "patience: [1, 2] is not what --patience takes: a whole number, one",
+        ),
+        ("corpus = 'corpus.txt'\nmetric = [1]", "metric: [1] is not what --metric takes: text, or several in a list"),
+        ("epochs = [1, 2]", "epochs is one whole number, not [1, 2]; 'w2vneg tune --grid' tries several"),
+        ("alpha = [0.1]", "alpha is one number, not [0.1]"),
+        ("seeds = [1, 2]", "unknown option 'seeds'; a run has one seed, a whole number; for several give --seeds N"),
         ("corpis = 'corpus.txt'", "unknown option 'corpis'"),
     ],
 )

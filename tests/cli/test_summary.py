@@ -11,7 +11,7 @@ from w2vneg import Vectors
 from w2vneg.cli import progress
 from w2vneg.cli.progress import TrainingProgress
 from w2vneg.cli.results import tell_how_good, tell_of_loss, tell_what_next
-from w2vneg.cli.tables import hanging, sparkline, table
+from w2vneg.cli.tables import hanging, table
 from w2vneg.data.sources import TRAVERSALS
 from w2vneg.ground.events import Diagnosis, RoundDone
 from w2vneg.look.report.subjects import EvaluationSet
@@ -103,26 +103,13 @@ def test_a_run_writes_its_page(tmp_path, monkeypatch, run_cli):
     assert (tmp_path / "corpus.txt").read_text() == as_text(two_topics())
 
 
-@pytest.mark.parametrize(
-    ("values", "shown"),
-    [([1, 2, 3, 4, 5, 6, 7, 8], "▁▂▃▄▅▆▇█"), ([8, 1], "█▁"), ([3, 3, 3], "▁▁▁"), (range(100), None)],
-)
-def test_sparklines(values, shown):
-    found = sparkline(list(values), 30)
-    assert found == shown or (
-        shown is None and len(found) == 30 and found == "".join(sorted(found)) and found[-1] == "█"
-    )
-
-
-def test_the_loss_of_several_epochs_is_drawn_the_last_word_of_each(monkeypatch):
+def test_the_loss_of_several_epochs_is_told_the_last_word_of_each():
     def record(epoch, loss):
         return {"event": "EpochDone", "epoch": epoch, "loss": loss, "untrained": 4.0}
 
     history = [{"event": "Diagnosis"}, record(1, 3.0), record(2, 9.0), record(2, 2.0), record(3, 1.0)]
-    assert said(tell_of_loss, history) == ["Loss: 3.000 █▅▁ 1.000 (at init 4.000)"]
+    assert said(tell_of_loss, history) == ["Loss: 3.000 … 1.000 (at init 4.000)"]
     assert said(tell_of_loss, history[:2]) == []
-    monkeypatch.setattr("sys.stderr", io.TextIOWrapper(io.BytesIO(), encoding="ascii"))
-    assert said(tell_of_loss, history) == []
 
 
 def test_texts_hang_behind_their_heads_within_a_width():

@@ -8,8 +8,8 @@ import pytest
 import scipy.sparse
 from click.testing import CliRunner
 
-from w2vneg.cli.inputs import input_of
-from w2vneg.cli.options import GroupedCommand
+from w2vneg.cli.flags import input_of
+from w2vneg.cli.options import DATA, GroupedCommand
 from w2vneg.data.encoded import EncodedCorpus, EncodedPairs
 from w2vneg.data.inputs import Input, encode_input
 from w2vneg.data.sources import SOURCES
@@ -115,13 +115,13 @@ def test_choice_of_items_is_handed_on(files):
     assert both.matrix.toarray().tolist() == [[0, 1], [3, 0]]
 
 
-@click.command(cls=GroupedCommand, reads=True)
+@click.command(cls=GroupedCommand, reads=DATA)
 @click.option("--other")
 def command(**values):
     click.echo(json.dumps([input_of(values).as_dict(), values]))
 
 
-@click.command(cls=GroupedCommand, reads=True)
+@click.command(cls=GroupedCommand, reads=DATA)
 def idle(**values):
     assert input_of(values, needed=False) is None
 
@@ -169,7 +169,7 @@ def test_options_that_contradict_each_other(arguments, message):
 
 def test_no_source():
     with pytest.raises(click.UsageError, match=r"no source is named; give one of .*--corpus, --edges, --pairs"):
-        input_of({"other": 1})
+        input_of(dict.fromkeys(SOURCES, ()) | {"other": 1})
 
 
 def test_help_tells_what_reads_an_option():

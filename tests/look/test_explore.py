@@ -1,9 +1,12 @@
 """The explorer: what it answers, and whom."""
 
-import asyncio
 import json
 import socket
+import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from http.client import HTTPConnection, RemoteDisconnected
 
 import numpy as np
 import pytest
@@ -13,7 +16,7 @@ from item_models import LOGITS, model_of
 from w2vneg import Vectors
 from w2vneg.ground.errors import ConfigError, UnknownNameError
 from w2vneg.look.explore import Answers, parsed
-from w2vneg.look.explore.app import Desk, allow_files, listen, make_app
+from w2vneg.look.explore.app import Server
 from w2vneg.look.report.subjects import Subject
 from w2vneg.vectors.evaluation.recommend import recommend, recommend_new
 
@@ -91,22 +94,6 @@ def test_titles_that_hold_what_is_typed_complete_it():
     }
     words = lambda q: [entry["word"] for entry in Answers([one]).complete(q)["words"]]  # noqa: E731
     assert words("man") == ["a", "b", "c"] and words("third MAN") == ["a"] and words("manman") == []
-
-
-def test_answers_are_sent_at_once():
-    async def accepted():
-        told = asyncio.get_running_loop().create_future()
-
-        class Protocol(asyncio.Protocol):
-            def connection_made(self, transport):
-                told.set_result(transport.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
-
-        listening = listen()
-        async with await asyncio.get_running_loop().create_server(Protocol, sock=listening):
-            with socket.create_connection(listening.getsockname(), timeout=10):
-                return await told
-
-    assert asyncio.run(accepted())
 
 
 def test_two_words_compared():
@@ -191,27 +178,37 @@ def test_questions_that_are_none_are_told():
             answers.answer(kind, **asked)
 
 
+@contextmanager
+def served(answers):
+    with Server(answers, TOKEN) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        try:
+            yield server
+        finally:
+            server.shutdown()
+            thread.join()
+
+
 def get(path, host="127.0.0.1:1234", subjects=None, way="none"):
-    """Return (status, headers, body) of one request to the application."""
-    app = make_app(Answers(subjects or [subject()], way), TOKEN)
-    path, _, query = path.partition("?")
-    scope = {"type": "http", "method": "GET", "http_version": "1.1", "scheme": "http", "root_path": ""}
-    scope |= {"path": path, "raw_path": path.encode(), "query_string": query.encode()}
-    scope |= {"headers": [(b"host", host.encode())]}
-    sent = []
-
-    async def receive():
-        return {"type": "http.request", "body": b"", "more_body": False}
-
-    async def send(message):
-        sent.append(message)
-
-    asyncio.run(app(scope, receive, send))
-    headers = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
-    return sent[0]["status"], headers, b"".join(part.get("body", b"") for part in sent[1:]).decode()
+    """Return (status, headers, body) of one request to a server."""
+    with served(Answers(subjects or [subject()], way)) as server:
+        return fetched(server, path, host)
 
 
-@pytest.mark.parametrize("path", ["/", "/wrong/", f"/{TOKEN}x/", f"/{TOKEN[:-1]}/api/about", "/wrong/page.js", "/é/"])
+def fetched(server, path, host="127.0.0.1"):
+    connection = HTTPConnection(*server.server_address, timeout=30)
+    with closing(connection):
+        connection.putrequest("GET", path, skip_host=True)
+        connection.putheader("Host", host)
+        connection.endheaders()
+        response = connection.getresponse()
+        return response.status, {k.lower(): v for k, v in response.getheaders()}, response.read().decode()
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/wrong/", f"/{TOKEN}x/", f"/{TOKEN[:-1]}/api/about", "/wrong/page.js", "/%C3%A9/"]
+)
 def test_without_the_token_nothing_is_answered(path):
     status, _, body = get(path)
     assert status in (403, 404) and "king" not in body and "<html" not in body
@@ -273,72 +270,33 @@ def test_words_that_utf_8_has_not_are_answered():
     assert status == 200 and json.loads(body)["columns"][0]["near"][0]["word"] == "\ud800"
 
 
-def test_a_defect_is_no_answer(monkeypatch):
+def test_a_defect_is_no_answer_and_is_told_with_its_traceback(monkeypatch, capsys):
     monkeypatch.setattr(Answers, "complete", lambda self, q="": len(q) + q)
-    with pytest.raises(TypeError, match="unsupported operand"):
-        get(f"/{TOKEN}/api/complete?q=a")
+    with served(Answers([subject()])) as server:
+        with pytest.raises(RemoteDisconnected):
+            fetched(server, f"/{TOKEN}/api/complete?q=a")
+        assert fetched(server, f"/{TOKEN}/api/near?q=king")[0] == 200
+    assert "TypeError: unsupported operand" in capsys.readouterr().err
 
 
-def test_questions_that_wait_are_answered_in_order_and_equal_ones_once():
-    answered = []
-
-    def answer(number):
-        answered.append(number)
-        if number == 3:
-            raise KeyError(number)
-        return 10 * number
-
-    async def all_of(numbers):
-        desk = Desk(answer)
-        return await asyncio.gather(*(desk.ask(number) for number in numbers), return_exceptions=True)
-
-    found = asyncio.run(all_of([1, 2, 1, 3, 4, 2]))
-    assert found[:3] + found[4:] == [10, 20, 10, 40, 20] and isinstance(found[3], KeyError)
-    assert answered == [1, 2, 3, 4]
-
-
-def test_more_files_are_allowed_as_far_as_the_system_lets(monkeypatch):
-    resource = pytest.importorskip("resource")
-    asked = []
-    monkeypatch.setattr(resource, "setrlimit", lambda kind, limits: asked.append(limits))
-    for allowed, most in ((256, 1024), (256, resource.RLIM_INFINITY), (5000, 9000), (resource.RLIM_INFINITY,) * 2):
-        monkeypatch.setattr(resource, "getrlimit", lambda kind, limits=(allowed, most): limits)
-        allow_files(4096)
-    assert asked == [(1024, 1024), (4096, resource.RLIM_INFINITY)]
-
-
-def test_requests_that_wait_can_be_ended():
-    entered, go_on = threading.Event(), threading.Event()
+def test_one_question_is_answered_at_a_time_and_what_the_page_is_about_at_once():
+    asked, go_on, at_work, most = threading.Event(), threading.Event(), [], []
 
     class Slow(Answers):
-        def answer(self, kind, **asked):
-            entered.set()
+        def near(self, q="", k="12"):
+            at_work.append(q)
+            most.append(len(at_work))
+            asked.set()
             go_on.wait(30)
-            return {}
+            at_work.remove(q)
+            return q
 
-    app = make_app(Slow([subject()]), TOKEN)
-    scope = {"type": "http", "method": "GET", "path": f"/{TOKEN}/api/near", "query_string": b"", "root_path": ""}
-    scope |= {"headers": [(b"host", b"127.0.0.1")]}
-
-    async def receive():
-        return {"type": "http.request", "body": b"", "more_body": False}
-
-    async def send(message):
-        pass
-
-    async def ended():
-        first = asyncio.create_task(app(dict(scope), receive, send))
-        await asyncio.to_thread(entered.wait, 30)
-        others = [asyncio.create_task(app(dict(scope), receive, send)) for _ in range(50)]
-        await asyncio.wait(others, timeout=0.1)
-        for task in others:
-            task.cancel()
-        _, pending = await asyncio.wait(others, timeout=2)
+    with served(Slow([subject()])) as server, ThreadPoolExecutor() as pool:
+        found = [pool.submit(fetched, server, f"/{TOKEN}/api/near?q={number}") for number in range(3)]
+        asked.wait(30)
+        assert fetched(server, f"/{TOKEN}/api/about")[0] == 200
         go_on.set()
-        await asyncio.gather(first, *others, return_exceptions=True)
-        return not pending
-
-    assert asyncio.run(ended())
+        assert [one.result()[2] for one in found] == ["0", "1", "2"] and most == [1, 1, 1]
 
 
 def test_the_page_writes_words_as_text_only():
@@ -368,16 +326,13 @@ def test_words_may_hold_blanks():
 
 
 def test_a_port_that_is_taken_and_a_missing_package_are_told(tmp_path, run_cli, monkeypatch):
-    import socket
-    import sys
-
     monkeypatch.chdir(tmp_path)
     subject().vectors.save("vectors.txt", format="word2vec")
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
-        result = run_cli("explore", "vectors.txt", "--port", taken.getsockname()[1])
+        result = run_cli("explore", "vectors.txt", "--map", "none", "--port", taken.getsockname()[1])
     assert result.code == 1 and "name another with --port" in result.err
-    monkeypatch.setitem(sys.modules, "starlette.applications", None)
+    monkeypatch.setitem(sys.modules, "plotly.offline", None)
     result = run_cli("explore", "vectors.txt")
-    assert result.code == 1 and 'pip install "w2vneg[explore]"' in result.err
+    assert result.code == 1 and 'pip install "w2vneg[' in result.err

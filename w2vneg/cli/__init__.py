@@ -11,7 +11,7 @@ from importlib import import_module
 
 import click
 
-from ..ground.errors import ConfigError, FileNote, InputError, W2vnegError, did_you_mean
+from ..ground.errors import ConfigError, FileNote, W2vnegError, did_you_mean
 from .progress import BestEffort, note
 
 _COMMANDS = (  # a module of this name has the command; that of `eval` is called otherwise
@@ -61,40 +61,30 @@ def main(argv=None, command=cli, name="w2vneg"):
 def _status(command, argv, name):
     try:
         _check_threads()
-        status = _run(command, argv, name)
+        with _file_notes():
+            status = command.main(args=argv, prog_name=name, standalone_mode=False)
         if sys.stdout is not None:
             sys.stdout.flush()
         return status
     except W2vnegError as error:
         return _fail(error, error.exit_code)
-    except MemoryError as error:
-        return _fail(f"not enough memory{f' ({error})' if str(error) else ''}; {_less_memory(argv)}")
-    except (click.exceptions.Abort, KeyboardInterrupt):
-        note("Interrupted.")
-        return 130
     except click.ClickException as error:
         error.show(BestEffort())
         return error.exit_code
     except click.exceptions.Exit as error:
         return error.exit_code
-    except OSError as error:
-        return _fail_by_system(error)
-
-
-def _run(command, argv, name):
-    try:
-        with _file_notes():
-            return command.main(args=argv, prog_name=name, standalone_mode=False)
-    except (W2vnegError, click.ClickException, click.exceptions.Exit):
-        raise
-    except Exception as error:
-        if _is_interrupt(error):
-            raise KeyboardInterrupt from error
+    except (Exception, KeyboardInterrupt) as error:
+        if isinstance(error, click.exceptions.Abort) or _is_interrupt(error):
+            note("Interrupted.")
+            return 130
         plugins = sys.modules.get("w2vneg.objectives.plugins")
-        said = plugins and plugins.failure_of_plugin(error)
-        if not said:
-            raise
-        raise InputError(said) from error
+        if said := plugins and plugins.failure_of_plugin(error):
+            return _fail(said)
+        if isinstance(error, MemoryError):
+            return _fail(f"not enough memory{f' ({error})' if str(error) else ''}; {_less_memory(argv)}")
+        if isinstance(error, OSError):
+            return _fail_by_system(error)
+        raise
 
 
 @contextmanager
@@ -127,7 +117,6 @@ def _fail(what, status=1):
 
 
 def _fail_by_system(error):
-    """Tell of an error of the system's that is no defect of ours; return the exit code."""
     if error.errno == errno.ENAMETOOLONG:
         return _fail(f"{error.filename}: {error.strerror}; give a shorter one")
     if error.errno == errno.ENOENT and error.filename is None:  # all that asks for the current folder

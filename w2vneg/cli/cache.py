@@ -4,6 +4,7 @@ import dataclasses
 
 import click
 
+from ..ground.files import caches
 from .options import json_option
 from .tables import echo_json, table
 
@@ -17,9 +18,7 @@ def cache():
 @json_option
 def list_(as_json):
     """List what is cached, by kind, with sizes."""
-    from ..ground.files.caches import cached
-
-    _show(cached(), as_json)
+    _show(caches.cached(), as_json)
 
 
 @cache.command("clear")
@@ -30,8 +29,6 @@ def clear(kinds, as_json):
 
     The next run encodes and compiles what it needs. Model folders and vectors are not in the cache.
     """
-    from ..ground.files import caches
-
     found = caches.clear(kinds or caches.MADE_AGAIN)
     _show(found, as_json)
     if not as_json:
@@ -42,9 +39,7 @@ def clear(kinds, as_json):
 @click.argument("kind", required=False, metavar="[corpora|phrases|jit|data]")
 def path(kind):
     """Print the cache folder, or the one of a kind."""
-    from ..ground.files.caches import cache_dir, path_of
-
-    click.echo(str(path_of(kind) if kind else cache_dir()))
+    click.echo(str(caches.path_of(kind) if kind else caches.cache_dir()))
 
 
 def _show(found, as_json):

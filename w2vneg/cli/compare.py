@@ -5,17 +5,17 @@ import json
 import os
 import re
 import sys
-from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 
 import click
 
+from ..data.inputs import Input, settled
 from ..ground.errors import ConfigError
-from .flags import check_fixed, fixed_of, vocabularies, vocabulary_options
-from .inputs import encode, input_of
-from .options import GroupedCommand, anything, file_of_run, json_option, mirror_option, option, options_in, quiet_option
-from .progress import SearchProgress, compiling_told, noter
+from ..ground.files.atomic import atomic_file, check_folder_writable
+from .flags import check_fixed, encode, fixed_of, input_of, vocabulary_options
+from .options import command, file_of_run, json_option, mirror_option, option, options_in, quiet_option
+from .progress import noter, search_progress, tell_of_compiling
 from .results import write_images
 from .tables import table
 from .validation_options import HELD_OUT, check_each, valid_options, validation_of, warn_of_raw
@@ -32,31 +32,22 @@ def _suffixes(text):
     return found
 
 
-@click.command(cls=GroupedCommand, reads=True, takes=anything, short_help="Compare runs over several seeds.")
+@command("Compare runs over several seeds.")
 @click.argument("runs", nargs=-1, metavar="[RUN.toml|MODEL]…")
-@option("--grid NAME=V,V…", "Values to compare, instead of RUNs. May be repeated.", multiple=True, section="search")
-@option("--seeds", "Seeds of each run.", type=click.IntRange(min=1), default=5, section="search")
+@option("--grid NAME=V,V…", "Values to compare, instead of RUNs. May be repeated.", multiple=True)
+@option("--seeds", "Seeds of each run.", type=click.IntRange(min=1), default=5)
 @vocabulary_options
 @mirror_option
 @valid_options
 @option(
     "--on DATA,DATA…",
     "Data to compare on, instead of one source. Corpora, or held-out parts of splits, such as split/test.tsv.",
-    section="search",
 )
+@option("--keep DIR", "Keep the model of each run and seed. One that is there is evaluated, not trained again.")
 @option(
-    "--keep DIR",
-    "Keep the model of each run and seed. One that is there is evaluated, not trained again.",
-    section="output",
+    "--files SUFFIX,…", "Tables and plots to write: md, csv, tex, png, pdf, svg.", type=_suffixes, default="md,csv,png"
 )
-@option(
-    "--files SUFFIX,…",
-    "Tables and plots to write: md, csv, tex, png, pdf, svg.",
-    type=_suffixes,
-    default="md,csv,png",
-    section="output",
-)
-@option("--out DIR", "Folder of runs and tables. A comparison that is there goes on.", required=True, section="output")
+@option("--out DIR", "Folder of runs and tables. A comparison that is there goes on.", required=True)
 @quiet_option
 @json_option
 def compare(runs, out, grid, seeds, on, keep, files, mirror, quiet, as_json, **given):
@@ -74,39 +65,33 @@ def compare(runs, out, grid, seeds, on, keep, files, mirror, quiet, as_json, **g
         raise click.UsageError("name runs, or values of options with --grid; one of the two")
     tasks, fixed = _tasks(on, given), fixed_of(given)
     names, combinations, base = _of_runs(runs, given) if runs else _of_grid(grid, given)
-    from ..data.inputs import settled
-    from ..ground.files.atomic import check_folder_writable
     from ..run.conductor import reading
-    from ..run.search.comparing import compared, corrected
-    from ..run.search.trials import check_folder
-    from ..run.search.tuning import check_combinations, tune
+    from ..run.search import comparing, trials, tuning
 
     if keep:
         check_folder_writable(keep)
     for task in tasks:
         task.read = settled(task.read, base.encoding, mirror)
         task.config = reading(base, task.read)
-        check_folder(Path(out, task.folder))
-        check_combinations(task.config, combinations)
+        trials.check_folder(Path(out, task.folder))
+        tuning.check_combinations(task.config, combinations)
         check_fixed(fixed, task.read)
-    if not quiet:
-        click.get_current_context().with_resource(compiling_told(note))
+    tell_of_compiling(quiet)
     found = []
     for task in tasks:
         config = task.config
-        encoded = encode(config, task.read.located(mirror), quiet, **vocabularies(fixed))
+        encoded = encode(config, task.read.located(mirror), quiet, fixed)
         validation = _validation_of(task.flags, encoded, config, note, mirror)
         warn_of_raw(validation, config, combinations, encoded, note)
         kept_at = keep and partial(_place, Path(keep, task.folder), combinations, names)
-        with nullcontext() if quiet else SearchProgress(source=config.source) as progress:
-            listeners = [] if progress is None else [progress]
+        with search_progress(quiet, config.source) as listeners:
             how = {"seeds": seeds, "folder": Path(out, task.folder), "listeners": listeners, "kept_at": kept_at}
-            search = tune(encoded, config, combinations, validation, **how)
+            search = tuning.tune(encoded, config, combinations, validation, **how)
         for metric in dict.fromkeys(flags.chosen.get("metric", "mpr") for flags in task.flags):
-            found += compared(search.trials, combinations, names, metric.strip().lower(), task.name)
+            found += comparing.compared(search.trials, combinations, names, metric.strip().lower(), task.name)
         if not search.complete:
             break
-    _write(corrected(found), Path(out), files, note, as_json)
+    _write(comparing.corrected(found), Path(out), files, note, as_json)
     if not search.complete:
         note("Interrupted: what was done is kept; the same command goes on.")
         sys.exit(130)
@@ -128,7 +113,6 @@ class _Task:
 
 def _tasks(on, given):
     """Take data and held-out pairs out of `given`; return the `_Task` of each data."""
-    from ..data.inputs import Input
     from ..data.splitfiles import input_beside, known_beside
     from ..look.report.subjects import short_names
 
@@ -213,23 +197,22 @@ def _of_runs(runs, given):
 
 
 def _write(runs, out, suffixes, note, as_json):
-    from ..ground.files.atomic import atomic_file
     from ..look.searches import charts_of_comparison
-    from ..run.search.comparing import PAIRED, SAVED, as_csv, as_latex, as_rows
-    from ..run.search.trials import as_markdown
+    from ..run.search import comparing, trials
 
-    rows = as_rows(runs)
+    rows = comparing.as_rows(runs)
     document = json.dumps({"runs": [dataclasses.asdict(run) for run in runs]}, indent=2)
-    tables = {"md": as_markdown(rows) + f"\n{PAIRED}\n", "csv": as_csv(runs), "tex": as_latex(rows)}
+    markdown = f"{trials.as_markdown(rows)}\n{comparing.PAIRED}\n"
+    tables = {"md": markdown, "csv": comparing.as_csv(runs), "tex": comparing.as_latex(rows)}
     content = {f"compare.{suffix}": text for suffix, text in tables.items() if suffix in suffixes}
-    for name, text in ({SAVED: document} | content).items():
+    for name, text in ({comparing.SAVED: document} | content).items():
         with atomic_file(out / name, "w", encoding="utf-8") as stream:
             stream.write(text)
     images = [suffix for suffix in suffixes if suffix not in tables]
     plots = write_images(charts_of_comparison(runs), out, "compare", note, images) if images else []
     click.echo(document if as_json else table(rows))
     if any(run.p is not None for run in runs):
-        note(PAIRED)
+        note(comparing.PAIRED)
     note(f"Wrote {', '.join(content)}{f' and {len(plots)} images' if plots else ''} in {out}.")
     if not any(run.values for run in runs):
         raise ConfigError(f"no run could be trained; the first reason: {runs[0].reason}")

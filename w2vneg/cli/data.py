@@ -5,6 +5,7 @@ from dataclasses import asdict
 
 import click
 
+from ..data import catalog
 from .options import json_option, mirror_option
 from .progress import byte_progress
 from .tables import echo_json, hanging
@@ -25,11 +26,9 @@ def list_(mirror, as_json):
 
     Nothing is downloaded.
     """
-    from ..data.catalog import info, names, where
-
     rows = []
-    for name in names():
-        dataset, (status, path) = info(name), where(name, mirror)
+    for name in catalog.names():
+        dataset, (status, path) = catalog.info(name), catalog.where(name, mirror)
         about = {"name": name, "kind": dataset.kind, "status": status, "path": path and str(path)}
         rows.append(about | {"licence": dataset.licence, "title": dataset.title})
     if as_json:
@@ -48,14 +47,11 @@ def list_(mirror, as_json):
 @json_option
 def info_(name, mirror, as_json):
     """Describe NAME: file, checksum, licence, where it is looked for."""
-    from ..data.catalog import cache_place, info, where
-
-    dataset = info(name)
-    status, path = where(name, mirror)
+    dataset, (status, path) = catalog.info(name), catalog.where(name, mirror)
     facts = asdict(dataset) | {
         "status": status,
         "path": path and str(path),
-        "cache_place": str(cache_place(name)),
+        "cache_place": str(catalog.cache_place(name)),
         "resolution_order": _order(dataset, mirror),
     }
     if as_json:
@@ -76,13 +72,11 @@ def fetch_(names, mirror):
 
     Files that are here are kept; those of a mirror folder are copied into the cache.
     """
-    from ..data.catalog import fetch, info
-
     for name in names:
-        info(name)  # a misspelt last name should be detected before a long download of the first
+        catalog.info(name)  # a misspelt last name should be detected before a long download of the first
     for name in names:
         with byte_progress(name) as progress:
-            path = fetch(name, mirror, progress)
+            path = catalog.fetch(name, mirror, progress)
         click.echo(f"{name}: {path}")
 
 
@@ -109,9 +103,7 @@ def _shown(dataset, status, path, cache_place):
 
 
 def _order(dataset, mirror):
-    from ..data.catalog import cache_place
-
-    own, kept = f"a file called {dataset.name}", cache_place(dataset.name)
+    own, kept = f"a file called {dataset.name}", catalog.cache_place(dataset.name)
     if dataset.made_here:
         return [own, str(kept), "made from the sources of Python and of packages"]
     mirror = mirror or os.environ.get("W2VNEG_MIRROR")

@@ -7,12 +7,16 @@ import re
 import sys
 import tempfile
 from contextlib import suppress
+from importlib import metadata
 from pathlib import Path
 
 import click
 
 from .. import __version__
+from ..data import catalog
 from ..ground.errors import DataError
+from ..ground.files import caches
+from ..ground.files.memory import memory_size
 from .options import json_option
 from .tables import echo_json, hanging
 
@@ -82,33 +86,24 @@ def doctor(ctx, as_json):
 
 
 def _version(package):
-    from importlib.metadata import PackageNotFoundError, version
-
     try:
-        return version(package)
-    except PackageNotFoundError:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
         return None
 
 
 def _packages_of_extras():
     """Return which extra brings a package, the first that does, by what setup.cfg says: dict of str -> str."""
-    from importlib.metadata import PackageNotFoundError, requires
-
-    try:
-        lines = requires("w2vneg") or []
-    except PackageNotFoundError:  # run from its folder, not installed
-        return {}
     found = {}
-    for line in lines:
-        extra = re.search(r"extra *== *[\"']([\w-]+)", line)
-        if extra and extra[1] not in _FOR_DEVELOPERS:
-            found.setdefault(re.match(r"[\w.-]+", line)[0], extra[1])
+    with suppress(metadata.PackageNotFoundError):  # run from its folder, not installed
+        for line in metadata.requires("w2vneg") or []:
+            extra = re.search(r"extra *== *[\"']([\w-]+)", line)
+            if extra and extra[1] not in _FOR_DEVELOPERS:
+                found.setdefault(re.match(r"[\w.-]+", line)[0], extra[1])
     return found
 
 
 def _machine():
-    from ..ground.files.memory import memory_size
-
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     cpu = platform.processor() or platform.machine()
     with suppress(OSError), open("/proc/cpuinfo", encoding="utf-8", errors="replace") as stream:  # of Linux
@@ -118,35 +113,29 @@ def _machine():
     return about | {"memory_bytes": memory_size(default=None)}
 
 
-def _cache(problems):
-    import tempfile
-
-    from ..ground.files.caches import cache_dir
-
-    folder = cache_dir()
+def _trouble_with(folder):
+    """Return why a folder, made if need be, cannot be written; None if it can."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            writable = True
+        tempfile.TemporaryFile(dir=folder).close()
     except OSError as error:
-        writable = False
+        return error.strerror
+
+
+def _cache(problems):
+    folder = caches.cache_dir()
+    if trouble := _trouble_with(folder):
         remedy = "set W2VNEG_CACHE to a folder that can"
-        problems.append(f"the cache folder {folder} cannot be written ({error.strerror}); {remedy}")
-    return {"folder": str(folder), "writable": writable}
+        problems.append(f"the cache folder {folder} cannot be written ({trouble}); {remedy}")
+    return {"folder": str(folder), "writable": not trouble}
 
 
 def _jit(problems):
     """Run the probe in two processes; the second should find the machine code of the first."""
-    from ..ground.files.caches import path_of
-
-    parent = path_of("jit")
-    try:
-        parent.mkdir(parents=True, exist_ok=True)
-        folder = tempfile.TemporaryDirectory(prefix="doctor-", dir=parent)
-    except OSError as error:
-        problems.append(f"the folder of compiled code {parent} cannot be written ({error.strerror})")
-        folder = tempfile.TemporaryDirectory(prefix="w2vneg-doctor-")
-    with folder as name:
+    parent = caches.path_of("jit")
+    if trouble := _trouble_with(parent):
+        problems.append(f"the folder of compiled code {parent} cannot be written ({trouble})")
+    with tempfile.TemporaryDirectory(prefix="w2vneg-doctor-", dir=None if trouble else parent) as name:
         probe = Path(name, "probe.py")
         probe.write_text(_PROBE, encoding="utf-8")
         first = _run_probe(probe, problems)
@@ -183,10 +172,8 @@ def _run_probe(probe, problems):
 
 
 def _data(problems):
-    from ..data.catalog import names, where
-
     try:
-        found = {name: where(name) for name in names()}
+        found = {name: catalog.where(name) for name in catalog.names()}
     except DataError as error:
         problems.append(str(error))
         return {}

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import click
 
+from ..data import catalog
+from ..data.inputs import as_input
 from ..ground.errors import ConfigError, InputError, W2vnegError
 from .flags import readout_option, reads_vectors
 from .options import json_option, mirror_option, option
@@ -55,7 +57,17 @@ def similarity(vectors, sets, readout, oov, mirror, as_json):
             if named:
                 raise
             missing[name] = str(error)
-            click.echo(f"{name} is not scored: {error}", err=True)
+    absent = [name for name in missing if catalog.where(name, mirror)[0] == "absent"]
+    absent = absent if len(absent) > 1 else []  # of one set the own reason says more
+    for name in (name for name in missing if name not in absent):
+        click.echo(f"{name} is not scored: {missing[name]}", err=True)
+    if absent:
+        click.echo(
+            f"{', '.join(absent)} are not scored: they are not on this machine, and cannot be fetched. "
+            "'w2vneg data info NAME' says where each is to be had and where to put it; or name a folder or address "
+            "that has them with --mirror or W2VNEG_MIRROR",
+            err=True,
+        )
     if not results:
         raise InputError(
             f"none of the sets {', '.join(wanted)} could be scored; the reasons stand above. "
@@ -127,7 +139,6 @@ def likelihood(model, corpus, window, mirror, as_json):
     Negative sampling does not aim at a softmax: it does badly here and may still give good vectors. MODEL is a folder
     written with --save-model.
     """
-    from ..data.inputs import as_input
     from ..run.conductor import encode
     from ..run.model import Model
     from ..vectors.evaluation import evaluate_likelihood, scores_of
@@ -167,8 +178,7 @@ def links(vectors, test, train, valid, seeds, readout, as_json):
     """
     from ..data.splitfiles import parts_beside
     from ..vectors import Vectors
-    from ..vectors.evaluation import evaluate_links
-    from ..vectors.evaluation.graph_tasks import NULL
+    from ..vectors.evaluation.graph_tasks import NULL, evaluate_links
     from ..vectors.formats.folder import input_of
 
     beside = parts_beside(test)
@@ -210,8 +220,7 @@ def classify(vectors, labels, shares, seeds, readout, as_json):
     logistic regression a label, and of giving the most frequent labels. Needs scikit-learn.
     """
     from ..vectors import Vectors
-    from ..vectors.evaluation import evaluate_classes
-    from ..vectors.evaluation.graph_tasks import SHARES
+    from ..vectors.evaluation.graph_tasks import SHARES, evaluate_classes
 
     loaded = Vectors.load(vectors, readout=readout)
     result = evaluate_classes(loaded, labels, shares=shares or SHARES, seeds=seeds)

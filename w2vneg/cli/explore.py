@@ -12,7 +12,7 @@ from .progress import note
 @click.command()
 @click.argument("runs", nargs=-1, required=True, metavar="MODEL|VECTORS...")
 @option("--port", "Port of 127.0.0.1.", type=click.IntRange(0, 65535), default=0, default_text="a free one")
-@option("--open", "Open the page in a browser.", name="opened", is_flag=True)
+@option("--open", "Open the page in a browser.", name="opened")
 @readout_option
 @option("--map NAME", "Map of all words: pca, umap or none.", name="way", default="pca")
 @titles_options
@@ -24,7 +24,7 @@ def explore(runs, port, opened, readout, way, titles, titles_cols, mirror):
     served to this machine only, at an address that nobody can guess, and loads nothing from elsewhere. Ctrl-C ends it.
     """
     from ..look.explore import Answers
-    from ..look.explore.app import leave, listen, make_app, serve
+    from ..look.explore.app import Server
     from ..look.figures.interactive import bundle
     from ..look.report.maps import check_way
     from ..look.report.subjects import load_subjects
@@ -32,17 +32,14 @@ def explore(runs, port, opened, readout, way, titles, titles_cols, mirror):
     check_way(way)
     if way != "none":
         bundle()  # a word on what is missing comes now
-    token = secrets.token_urlsafe(24)
     subjects = load_subjects(runs, readout, titles_of(titles, titles_cols, mirror), any_spelling=True)
-    app = make_app(Answers(subjects, way), token)
-    with listen(port) as listening:
-        address = f"http://127.0.0.1:{listening.getsockname()[1]}/{token}/"
-        click.echo(address)
+    with Server(Answers(subjects, way), secrets.token_urlsafe(24), port) as server:
+        click.echo(server.address)
         note("Open this address in a browser of this machine; Ctrl-C ends it.")
         if opened:
-            click.launch(address)
+            click.launch(server.address)
         try:
-            serve(app, listening)
+            server.serve_forever()
         except KeyboardInterrupt:
             note("Ended.")
-            leave()
+            server.leave()

@@ -5,6 +5,8 @@ import os
 import click
 
 from ..ground.errors import ConfigError
+from ..ground.files.atomic import check_folder_writable, check_writable
+from ..ground.files.bounded import read_text
 from .flags import reads_vectors
 from .options import option
 
@@ -36,7 +38,7 @@ def _format(name):
     type=click.Path(),
     readers="with --oov",
 )
-@option("--portable", "Copy a MODEL folder, without absolute paths.", is_flag=True)
+@option("--portable", "Copy a MODEL folder, without absolute paths.")
 def export(source, out, format_, readout, oov, precision, words, portable):
     """Write the vectors of MODEL or VECTORS to OUT.
 
@@ -46,7 +48,6 @@ def export(source, out, format_, readout, oov, precision, words, portable):
     sentence-transformers and projector (TensorBoard) are folders, and so is faiss, an index of neighbours by cosine;
     faiss-dot is one by dot product, which with --readout out serves recommendations.
     """
-    from ..ground.files.atomic import check_folder_writable, check_writable
     from ..vectors import Vectors
     from ..vectors.formats import FORMATS, format_of
 
@@ -81,8 +82,6 @@ def export(source, out, format_, readout, oov, precision, words, portable):
 
 
 def _with_words(vectors, path):
-    from ..ground.files.bounded import read_text
-
     asked = [line.strip() for line in read_text(path).splitlines() if line.strip()]
     added = vectors.with_words(asked)
     without = sum(word not in added for word in dict.fromkeys(asked))

@@ -13,7 +13,7 @@ from .tables import echo_json
 @click.command()
 @click.argument("words", nargs=-1, required=True, metavar="WORD...")
 @asks_vectors
-@option("--why", "Also list kin: words joined by the read-out paradigms, and their rules.", is_flag=True)
+@option("--why", "Also list kin: words joined by the read-out paradigms, and their rules.")
 @titles_options
 @mirror_option
 @json_option

@@ -10,9 +10,11 @@ from importlib.resources import files
 import click
 
 from .. import __version__
+from ..data.sources import options_of as options_of_source
 from ..ground.errors import ConfigError, UnknownNameError, did_you_mean
 from ..ground.option import flag_of, options_of, range_of
-from .options import GroupedCommand, declared_flags, json_option, option, shown
+from ..objectives.presets import PRESETS
+from .options import command, declared_flags, json_option, option, shown
 from .tables import echo_json, hanging
 
 _KINDS = {  # kind -> what several are called, heading
@@ -31,15 +33,15 @@ _TOLD = ("sampler", "weigher", "negatives", "exclude", "noise_exponent")  # of e
 _CHECKED = ("loss", "sampler", "weigher", "inputs")
 
 
-@click.command(
-    cls=GroupedCommand,
+@command(
+    "List or explain losses, samplers, presets and other plugs.",
     takes=lambda item: any(kind in item.metadata["readers"] for kind in _CHECKED),
-    short_help="List or explain losses, samplers, presets and other plugs.",
+    reads=(),
 )
 @click.argument("name", required=False)
 @option("--plugin NAME|FILE", "Import a module or file first, list what it adds.")
-@option("--check", "Check NAME's gradients and draws; exit 1 if wrong.", is_flag=True)
-@option("--bibtex", "Print BibTeX of the papers, and of w2vneg.", is_flag=True)
+@option("--check", "Check NAME's gradients and draws; exit 1 if wrong.")
+@option("--bibtex", "Print BibTeX of the papers, and of w2vneg.")
 @json_option
 def objectives(name, plugin, check, bibtex, as_json, **given):
     """List losses, samplers, weighers, inputs, sources, read-outs and presets, or explain one.
@@ -127,7 +129,6 @@ def _flags(names):
 
 def _entries():
     from ..objectives.plugins import REGISTRIES
-    from ..objectives.presets import PRESETS
 
     entries = [_plug(kind, name, registry[name]) for kind, registry in REGISTRIES.items() for name in registry]
     return entries + [_preset(name, preset) for name, preset in PRESETS.items()]
@@ -135,7 +136,6 @@ def _entries():
 
 def _plug(kind, name, plug):
     from ..config.table import options_read, shown_default
-    from ..data.sources import options_of as options_of_source
 
     first, *_ = (plug.__doc__ or "no description").strip().splitlines()
     told = dict.fromkeys(("summary", "equation", "paper", "cost", "use"), "") | {"summary": first.rstrip(".")}

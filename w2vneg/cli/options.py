@@ -4,6 +4,7 @@
 """
 
 import os
+from argparse import ArgumentParser
 from contextlib import suppress
 from functools import reduce
 from types import SimpleNamespace
@@ -19,6 +20,15 @@ from ..ground.option import flag_of, kind_of, off_of
 SECTIONS = ("data", "search", "split", "objective", "model", "run", "output")
 """Sections of the help, in their order; a command has some of them."""
 
+_SECTION_OF = {  # section -> names of commands' own options; of others it is "run"
+    "data": ("mirror", "sources", "vocab", "vocab_out"),
+    "search": ("grid", "ranges", "n_random", "way", "seeds", "on"),
+    "model": ("cbow", "subwords", "neighbours", "penalty", "workers"),
+    "output": (
+        *("output", "out", "save_model", "checkpoint_every", "force", "page", "trackers", "log_json", "keep", "files"),
+        *("quiet", "as_json", "help_all"),
+    ),
+}
 DATA = ("text", "items", "graph")
 """Kinds of data that ``--help-all`` takes."""
 
@@ -37,20 +47,21 @@ HELP_ALL = "w2vneg.help_all"  # key of a context's meta: the value of --help-all
 class Option(click.Option):
     """An option and its place in the help.
 
-    section : str, one of `SECTIONS`; part : str, of the section, a heading of ``--help-all``
+    section : str, one of `SECTIONS`, by its name unless given; part : str, of the section, a heading of ``--help-all``
     common : bool, ``--help`` lists it, with the first sentence of its help
     kinds : of `DATA`, those that the option is for; readers : str, who reads it, or beside what, in words
     default_text : str, the default as the help prints it, where it is not the value itself
     """
 
     def __init__(
-        self, *declarations, section="run", part="", common=True, kinds=DATA, readers="", default_text=None, **about
+        self, *declarations, section=None, part="", common=True, kinds=DATA, readers="", default_text=None, **about
     ):
         of_type = about.get("type")
         choices = "|".join(of_type.choices) if type(of_type) is click.Choice else None
         metavars = about.get("metavar"), choices, _METAVARS.get(of_type), _METAVARS.get(type(of_type))
         super().__init__(*declarations, **about | {"metavar": next(filter(None, metavars), None)})
-        self.section, self.part, self.common, self.kinds, self.readers = section, part, common, kinds, readers
+        self.section = section or next((one for one, names in _SECTION_OF.items() if self.name in names), "run")
+        self.part, self.common, self.kinds, self.readers = part, common, kinds, readers
         plain = not (self.is_flag or self.multiple) and isinstance(self.default, str | int | float)
         self.default_text = default_text or (str(self.default) if plain else None)
 
@@ -73,10 +84,14 @@ class Option(click.Option):
 
 
 def option(flags, text, name=None, **attributes):
-    """Decorate a command with an `Option`; flags : str, with what stands for their value; text : str, the help."""
+    """Decorate a command with an `Option`, of `flags` and a word for their value; without that, a type or a default it
+    is a switch.
+    """
     words = flags.split()
     declared = [word for word in words if word.startswith("-")] + [name] * (name is not None)
     metavar = next((word for word in words if not word.startswith("-")), None)
+    if not (metavar or attributes.keys() & {"type", "default"}):
+        attributes["is_flag"] = True
     return click.option(*declared, cls=Option, help=text, metavar=metavar, **attributes)
 
 
@@ -85,31 +100,24 @@ def together(*options):
     return lambda command: reduce(lambda made, decorate: decorate(made), reversed(options), command)
 
 
-json_option = option("--json", "Print JSON instead of text.", name="as_json", is_flag=True, section="output")
-quiet_option = option("--quiet", "Print warnings only.", is_flag=True, section="output")
-mirror_option = option(
-    "--mirror DIR|URL", "Folder or URL that has named data; W2VNEG_MIRROR too.", section="data", common=False
-)
-
-
-def anything(item):
-    """Say yes to every field: a `GroupedCommand` that takes all options of `TrainConfig`."""
-    return True
+json_option = option("--json", "Print JSON instead of text.", name="as_json")
+quiet_option = option("--quiet", "Print warnings only.")
+mirror_option = option("--mirror DIR|URL", "Folder or URL that has named data; W2VNEG_MIRROR too.", common=False)
 
 
 class GroupedCommand(click.Command):
     """A command whose help lists its options by section; with those of the plugs that ``--plugin`` names.
 
-    reads : bool, it has the options that `inputs.input_of` understands
-    takes : callable, says of a field of `TrainConfig` whether the command has an option for it; what was not given
-        comes as None
+    reads : tuple of `DATA`, kinds of the sources that it has, which `flags.input_of` understands, with their options
+    takes : callable, says of a field of `TrainConfig` whether the command has an option for it, or a tuple of names;
+        what was not given comes as None
     """
 
-    def __init__(self, *arguments, reads=False, takes=None, **attributes):
+    def __init__(self, *arguments, reads=(), takes=(), **attributes):
         settings = {"max_content_width": 110, "help_option_names": ["-h", "--help"]}
         attributes["context_settings"] = settings | (attributes.get("context_settings") or {})
         super().__init__(*arguments, **attributes)
-        self.reads, self.takes = reads, takes
+        self.reads, self.takes = reads, takes if callable(takes) else lambda item: item.name in takes
 
     def make_context(self, info_name, args, parent=None, **extra):
         if plugins := _plugins_named(args):
@@ -121,12 +129,11 @@ class GroupedCommand(click.Command):
     def get_params(self, ctx):
         """Return the options of what is read, those of the configuration, the command's own, and help."""
         if self not in ctx.meta:
-            own, made = super().get_params(ctx), _input_params() if self.reads else []
+            own, made = super().get_params(ctx), _input_params(self.reads)
             have = {param.name for param in own}
-            if self.takes is not None:
-                from ..config.table import options_of_users
+            from ..config.table import options_of_users
 
-                made += [_option_of_config(item) for item in options_of_users() if self.takes(item)]
+            made += [_option_of_config(item) for item in options_of_users() if self.takes(item)]
             help_all = Option(
                 ["--help-all"],
                 is_flag=False,
@@ -150,12 +157,15 @@ class GroupedCommand(click.Command):
         except click.NoSuchOption as error:
             from ..config.synonyms import FLAGS, SYNONYMS
 
+            own = ", ".join(f"--{kind}" for kind in SOURCES if _data_of(kind) in self.reads)
             name = error.option_name.lstrip("-").replace("-", "_")
             flags = {flag for param in self.get_params(ctx) for flag in param.opts}
             ours = FLAGS.get(name) or "--" + SYNONYMS.get(name, "").replace("_", "-")
             if ours in flags:
                 error.message = f"{error.message} It is called {ours} here."
                 error.possibilities = None
+            elif name in SOURCES and own:
+                error.message, error.possibilities = f"{error.message} This reads one of {own}.", None
             raise
         except click.UsageError as error:
             if self.reads and "unexpected extra argument" in error.message:
@@ -183,9 +193,14 @@ class GroupedCommand(click.Command):
 
     def format_epilog(self, ctx, formatter):
         if not ctx.meta.get(HELP_ALL):
-            kinds = f"{', '.join(DATA[:-1])} or {DATA[-1]}"
+            kinds = f", or with {', '.join(DATA[:-1])} or {DATA[-1]} for your data" * (len(self.reads) != 1)
             formatter.write_paragraph()
-            formatter.write_text(f"More: '{ctx.command_path} --help-all', or with {kinds} for your data.")
+            formatter.write_text(f"More: '{ctx.command_path} --help-all'{kinds}.")
+
+
+def command(short_help, takes=lambda item: True, reads=DATA):
+    """Make a function a `GroupedCommand`, with all options of sources and of `TrainConfig` unless said otherwise."""
+    return click.command(cls=GroupedCommand, short_help=short_help, takes=takes, reads=reads)
 
 
 def _show_all(ctx, param, value):
@@ -197,19 +212,14 @@ def _show_all(ctx, param, value):
 
 def _plugins_named(args):
     """Return what ``--plugin`` names among the arguments, or the file of ``--config`` does; None if nothing."""
-    found = {}
+    parser = ArgumentParser(add_help=False, allow_abbrev=False)
     for flag in ("--plugin", "--config"):
-        for place, word in enumerate(args):
-            if word == "--":
-                break
-            if word == flag and place + 1 < len(args):
-                found[flag] = args[place + 1]
-            elif word.startswith(f"{flag}="):
-                found[flag] = word.removeprefix(f"{flag}=")
-    if "--plugin" not in found and "--config" in found:
+        parser.add_argument(flag, nargs="?")
+    named, _ = parser.parse_known_args(args)
+    if named.plugin is None and named.config is not None:
         with suppress(W2vnegError):  # what is wrong with the file is said when it is read
-            return options_of_text(read_text(found["--config"]), "").get("plugin")
-    return found.get("--plugin")
+            return options_of_text(read_text(named.config), "").get("plugin")
+    return named.plugin
 
 
 def _data_of(kind):
@@ -218,8 +228,9 @@ def _data_of(kind):
     return TRAVERSALS[SOURCES[kind].traversal(given)].kind
 
 
-def _input_params():
-    kinds = sorted(SOURCES, key=lambda kind: (DATA.index(_data_of(kind)), -len(options_of(kind))))
+def _input_params(data):
+    kinds = [kind for kind in SOURCES if _data_of(kind) in data]
+    kinds.sort(key=lambda kind: (DATA.index(_data_of(kind)), -len(options_of(kind))))
     made, items = [], {}
     for kind in kinds:
         source = SOURCES[kind]
@@ -227,11 +238,12 @@ def _input_params():
         flag = f"--{kind.replace('_', '-')}"
         made.append(Option([flag, kind], section="data", kinds=(_data_of(kind),), multiple=True, **about))
         items |= {name: item for name, item in options_of(kind).items() if name not in items}
-    return made + [_option_of_sources(item) for item in items.values()]
+    return made + [_option_of_sources(item, kinds) for item in items.values()]
 
 
-def _option_of_sources(item):
-    names, limits, kind = readers_of(item.name), item.metadata["limits"], kind_of(item)
+def _option_of_sources(item, kinds):
+    names = [name for name in readers_of(item.name) if name in kinds]
+    limits, kind = item.metadata["limits"], kind_of(item)
     part = f"--{names[0]}" if len(names) == 1 else "several sources"
     rest = {"kinds": {_data_of(name) for name in names}, "multiple": item.metadata["files"], "is_flag": kind is bool}
     if kind is int:
@@ -306,8 +318,15 @@ def read_config(path, given):
 
 def options_in(path):
     """Return the options of `TrainConfig` that a TOML file names, as they stand there (dict)."""
+    from ..config.table import table
+
     values = options_of_text(read_text(path, errors="surrogateescape"), path)
-    return {name: value for name, value in values.items() if not (name in _OF_RUN or _of_data(name))}
+    values = {name: value for name, value in values.items() if not (name in _OF_RUN or _of_data(name))}
+    for name in table().keys() & values.keys():
+        kind = {int: "whole number", float: "number"}.get(kind_of(table()[name]))
+        if kind and isinstance(values[name], list):
+            raise ConfigError(f"{path}: {name} is one {kind}, not {values[name]!r}; 'w2vneg tune --grid' tries several")
+    return values
 
 
 def options_of_text(text, where):
@@ -358,5 +377,7 @@ def _fitting(param, value):
     whole = isinstance(param.type, click.types.IntParamType)
     kind = bool if param.is_flag else str if param.type is click.STRING else int if whole else (int, float)
     if any(not isinstance(one, kind) or (isinstance(one, bool) and kind is not bool) for one in values):
-        raise click.BadParameter(f"{value!r} is not what --{param.name.replace('_', '-')} takes")
+        takes = {bool: "true or false", str: "text", int: "a whole number"}.get(kind, "a number")
+        takes += ", or several in a list" if param.multiple else ", one alone" * isinstance(value, list)
+        raise click.BadParameter(f"{value!r} is not what --{param.name.replace('_', '-')} takes: {takes}")
     return values if param.multiple else value

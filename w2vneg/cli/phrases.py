@@ -2,10 +2,12 @@
 
 import click
 
+from ..data.inputs import Input, settled
 from ..data.sources import SOURCES
 from ..data.sources.corpus import Corpus
+from ..ground.files.atomic import check_writable
 from ..ground.option import options_of
-from .inputs import refuse_overwriting
+from .flags import files_of, refuse_overwriting
 from .options import mirror_option, option, quiet_option
 from .progress import byte_progress, noter
 
@@ -31,7 +33,7 @@ def _reading_options(command):
 @option("--threshold", "Minimum score of a phrase.", type=float, default_text="10; npmi: 0.5")
 @option("--passes", "Passes over the text: 2 finds phrases of up to four words, and so on.", type=int, default=1)
 @_reading_options
-@option("--lowercase", "Lower-case the text.", is_flag=True)
+@option("--lowercase", "Lower-case the text.")
 @option("--encoding NAME", "Text encoding.", default="utf-8")
 @mirror_option
 @quiet_option
@@ -41,15 +43,12 @@ def phrases(corpus, out, min_count, scoring, threshold, passes, lowercase, encod
     'w2vneg train --phrases FILE' joins them: new york becomes new_york. The file has a phrase per line, then score,
     count and pass behind tabs. Delete lines or write your own; two words are enough.
     """
-    from ..data.inputs import Input, settled
     from ..data.phrases import find_phrases, write_phrases
-    from ..data.readers.sources import find_files
-    from ..ground.files.atomic import check_writable
 
     options = {name: value for name, value in reading.items() if value is not None}
     given = settled(Input("corpus", corpus, **options), encoding, mirror).located(mirror)
     check_writable(out)
-    refuse_overwriting("--out", out, find_files([*given.files]))
+    refuse_overwriting("--out", out, files_of(given))
     with byte_progress("reading") as progress:
         found = find_phrases(
             list(given.files),

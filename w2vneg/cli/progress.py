@@ -5,8 +5,11 @@ import math
 import os
 import sys
 import time
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from datetime import datetime, timezone
+from functools import partialmethod
+
+import click
 
 from ..data.sources import TRAVERSALS
 from ..ground.events import EpochDone
@@ -19,10 +22,8 @@ _BEFORE = "compiling or loading the kernels"
 
 
 class BestEffort:
-    """A stream that never fails: nothing that is reported matters more than what it is reported of.
-
-    When the stream under it breaks (a reader that went away, a full disk, a terminal that was closed, no standard error
-    at all), what is written goes nowhere. stream : file; None is standard error, as it is when something is written
+    """A stream that never fails: when the one under it breaks (a reader that went away, a full disk, a closed terminal,
+    no standard error at all), what is written goes nowhere. stream : file, None for standard error as it is by then
     """
 
     def __init__(self, stream=None):
@@ -42,15 +43,7 @@ class BestEffort:
             self._broken = True
             return None
 
-    def write(self, text):
-        self._try("write", text)
-        return len(text)
-
-    def flush(self):
-        self._try("flush")
-
-    def isatty(self):
-        return bool(self._try("isatty"))
+    write, flush, isatty = partialmethod(_try, "write"), partialmethod(_try, "flush"), partialmethod(_try, "isatty")
 
     def fileno(self):
         return (self._stream or sys.stderr).fileno()
@@ -61,14 +54,6 @@ def note(text):
     stream = BestEffort()
     stream.write(text + "\n")
     stream.flush()
-
-
-def encodes(text):
-    """Tell whether standard error can show a text."""
-    try:
-        return bool(text.encode(getattr(sys.stderr, "encoding", None) or "ascii"))
-    except UnicodeEncodeError:
-        return False
 
 
 def noter(quiet):
@@ -149,47 +134,57 @@ class TrainingProgress:
             self.stream.flush()
 
 
-class JsonLines:
-    """A listener that appends each event to a file as a line of JSON, a round now and then; a context manager.
+@contextmanager
+def json_lines(place, source="text"):
+    """Yield a listener that appends each event to a file as a line of JSON, a round now and then.
 
     Each has the time, in UTC, and what it tells, with rates. A resumed run goes on in the same file. A file that breaks
     ends no run. place : str, of the file; "-" is standard output; source : as of `TrainingProgress`
     """
+    unit, told = TRAVERSALS[source].unit, -math.inf
+    file = sys.stdout if place == "-" else open(place, "a", encoding="utf-8")  # noqa: SIM115
+    stream = BestEffort(file)
 
-    def __init__(self, place, source="text"):
-        self.place, self.unit, self.told = place, TRAVERSALS[source].unit, -math.inf
-
-    def __enter__(self):
-        self._file = sys.stdout if self.place == "-" else open(self.place, "a", encoding="utf-8")
-        self._stream = BestEffort(self._file)
-        return self
-
-    def __exit__(self, *exc):
-        if self.place != "-":
-            with suppress(OSError):
-                self._file.close()
-
-    def __call__(self, event):
+    def listen(event):
+        nonlocal told
         if event.passing:
-            if time.monotonic() - self.told < _LINE_EVERY:
+            if time.monotonic() - told < _LINE_EVERY:
                 return
-            self.told = time.monotonic()
-        told = {"time": datetime.now(timezone.utc).isoformat(timespec="milliseconds"), **event.as_dict()}
-        if seconds := told.get("seconds"):
-            rates = {"tokens": f"{self.unit}_per_s", "pairs": "pairs_per_s"}
-            told |= {rates[name]: round(told[name] / seconds) for name in rates if event.passing}
-        self._stream.write(json.dumps(told) + "\n")
-        self._stream.flush()
+            told = time.monotonic()
+        about = {"time": datetime.now(timezone.utc).isoformat(timespec="milliseconds"), **event.as_dict()}
+        if seconds := about.get("seconds"):
+            rates = {"tokens": f"{unit}_per_s", "pairs": "pairs_per_s"}
+            about |= {rates[name]: round(about[name] / seconds) for name in rates if event.passing}
+        stream.write(json.dumps(about) + "\n")
+        stream.flush()
+
+    try:
+        yield listen
+    finally:
+        if place != "-":
+            with suppress(OSError):
+                file.close()
 
 
-class SearchProgress(TrainingProgress):
-    """A listener of a search: a line for each trial, and on a terminal how far the one that runs has got."""
-
+class _SearchProgress(TrainingProgress):
     def __call__(self, event):
         if event.of_search:
             self.origin = None
         if event.of_search or event.passing:
             super().__call__(event)
+
+
+@contextmanager
+def search_progress(quiet, source):
+    """Yield listeners of a search: a line for each trial, and on a terminal how far the one that runs has got."""
+    with nullcontext() if quiet else _SearchProgress(source=source) as progress:
+        yield [progress] if progress else []
+
+
+def tell_of_compiling(quiet):
+    """Tell of what the command compiles from now on, unless `quiet`."""
+    if not quiet:
+        click.get_current_context().with_resource(compiling_told(note))
 
 
 @contextmanager

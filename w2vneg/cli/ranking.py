@@ -26,14 +26,14 @@ def _lengths(text):
 @click.argument("model", type=click.Path())
 @click.argument("test", type=click.Path())
 @option("--k K,K,…", "Lengths of lists.", name="ks", type=_lengths, default_text="10; with --all 1,5,15,50")
-@option("--all", "Print every figure, not only those that most people ask for.", name="everything", is_flag=True)
+@option("--all", "Print every figure, not only those that most people ask for.", name="everything")
 @option(
     "--exclude-known FILE",
     "Leave these pairs out of the catalogue; for splits by pair, train.tsv. May be repeated.",
     multiple=True,
     default_text="what users had in training",
 )
-@option("--include-known", "Leave what users had in training in the catalogue.", is_flag=True)
+@option("--include-known", "Leave what users had in training in the catalogue.")
 @option(
     "--train FILE",
     "Pairs that the baselines count. May be repeated.",
@@ -49,10 +49,10 @@ def _lengths(text):
 @option("--samples", "Targets drawn for --mpr sampled.", type=click.IntRange(min=1), default_text="100")
 @option("--bootstrap", "Resamples of centres for 95 % intervals; 0 for none.", type=click.IntRange(min=0), default=1000)
 @option("--seed", "Random seed of resamples and draws.", type=click.IntRange(min=0), default=1)
-@option("--rank-itself", "Let an item be a rival of its own targets, as in the papers.", is_flag=True)
+@option("--rank-itself", "Let an item be a rival of its own targets, as in the papers.")
 @fold_in_option
 @score_option
-@option("--no-baselines", "Evaluate the model alone.", is_flag=True)
+@option("--no-baselines", "Evaluate the model alone.")
 @json_option
 def ranking(model, test, exclude_known, include_known, train, samples, no_baselines, fold_in, as_json, **given):
     """Rank the targets of held-out pairs in the whole catalogue.

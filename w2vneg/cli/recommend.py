@@ -3,8 +3,8 @@
 import click
 
 from ..ground.errors import InputError, UnknownNameError
-from .flags import fold_in_option, score_option, titles_of, titles_options
-from .inputs import refuse_overwriting
+from ..ground.files.atomic import check_writable
+from .flags import fold_in_option, refuse_overwriting, score_option, titles_of, titles_options
 from .options import json_option, mirror_option, option
 from .progress import byte_progress, note
 from .tables import echo_json
@@ -13,7 +13,7 @@ from .tables import echo_json
 @click.command()
 @click.argument("model", type=click.Path())
 @click.argument("items", nargs=-1, metavar="[ITEM...]")
-@option("--all", "One list for every user or item of the model.", name="everybody", is_flag=True, readers="with --out")
+@option("--all", "One list for every user or item of the model.", name="everybody", readers="with --out")
 @option("--queries FILE", "One list for each name in this file, one per line.", readers="with --out")
 @option("--out FILE", "Write the lists to FILE.csv, FILE.jsonl or FILE.parquet.")
 @option("-k --k --count", "Length of a list.", name="k", type=click.IntRange(min=1), default=10)
@@ -24,7 +24,7 @@ from .tables import echo_json
     multiple=True,
     default_text="what users had in training",
 )
-@option("--include-known", "List what users had in training, too.", is_flag=True)
+@option("--include-known", "List what users had in training, too.")
 @option(
     "--unknown",
     "What a name gets that the model does not know: no list, or the most popular targets.",
@@ -32,7 +32,7 @@ from .tables import echo_json
     default_text="error; skip with --queries or --fold-in",
 )
 @fold_in_option
-@option("--new-user", "Treat ITEMs as the history of a new user, of a model of users.", is_flag=True)
+@option("--new-user", "Treat ITEMs as the history of a new user, of a model of users.")
 @score_option
 @mirror_option
 @json_option
@@ -68,7 +68,6 @@ def recommend(model, items, k, exclude_known, include_known, score, fold_in, **g
 def _write_many(model, queries, out, k, exclude_known, score, fold_in, unknown, titles):
     import numpy as np
 
-    from ..ground.files.atomic import check_writable
     from ..run.slim import load_recommender
     from ..vectors.evaluation.baselines import read_known
     from ..vectors.evaluation.folding import with_users

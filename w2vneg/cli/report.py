@@ -5,6 +5,7 @@ import os
 import click
 
 from ..ground.errors import OutputError
+from ..ground.files.atomic import check_writable
 from .flags import readout_option, titles_of, titles_options
 from .options import option
 from .progress import note
@@ -27,7 +28,6 @@ def report(runs, out, figures, way, words, readout, titles, titles_cols, test, m
     How good they are is printed, too. The page opens from disk and loads nothing. Evaluation sets that are not on this
     machine are skipped; 'w2vneg data fetch' brings them.
     """
-    from ..ground.files.atomic import check_writable
     from ..look.report import make_report
 
     check_writable(out)

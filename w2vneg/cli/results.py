@@ -15,9 +15,8 @@ import click
 from ..ground.errors import MissingExtraError, OutputError, W2vnegError
 from ..ground.files.atomic import check_writable
 from ..ground.files.bounded import is_special
-from .inputs import refuse_overwriting
-from .progress import encodes
-from .tables import sparkline
+from ..ground.files.locks import keeps_others_out
+from .flags import refuse_overwriting
 
 _NOWHERE = "no other place took"
 
@@ -28,8 +27,6 @@ def vectors_of(given, checkpoints, model, note):
     A run that is resumed writes them where it was to write them, by a short name if that is below the current folder.
     A folder must not choose what is overwritten, though: what is there must be vectors of this shape, or nothing, below
     the current folder.
-
-    given : str or None, what ``--output`` says; checkpoints : Checkpoints or None; model : Model or None, to be resumed
     """
     if given == "":
         raise click.UsageError("--output needs the name of a file")
@@ -81,8 +78,7 @@ def _same(path, other):
 def write_results(word2vec, output, checkpoints, note):
     """Write the vectors of a `Word2Vec`, and the model folder if there is one. What cannot be written goes elsewhere.
 
-    output : str, file of vectors, or None for none; checkpoints : Checkpoints or None. OutputError if something is not
-    where it was wanted; the message says where it is, and what the place holds instead.
+    OutputError if something is not where it was wanted; the message says where it is, and what the place holds instead.
     """
     failures, vectors, written = [], None, False
     try:
@@ -138,10 +134,7 @@ def _said(error):
 
 
 def _saved_elsewhere(what, wanted, other, save):
-    """Call `save` with paths until one takes it; return in words where that is.
-
-    what : str, "model" or "vectors"; wanted : str, the path that failed; other : str or None, on another disk perhaps
-    """
+    """Call `save` with paths until one takes it; return in words where that is. other : path on another disk perhaps"""
     places = [os.path.dirname(os.path.realpath(other))] if other else []
     with suppress(OSError):  # the current folder may be gone
         places.append(os.getcwd())
@@ -161,8 +154,6 @@ def _saved_elsewhere(what, wanted, other, save):
 
 def tell_without_locks(folder, note):
     """Say so if owning a folder, as this command does now, keeps nobody out."""
-    from ..ground.files.locks import keeps_others_out
-
     if not keeps_others_out(folder):
         note(f"Note: there are no file locks where {folder} is; nothing keeps a second run from writing there, too.")
 
@@ -197,12 +188,11 @@ def tell_of_results(word2vec, complete, output, folder, mirror, note):
 
 
 def tell_of_loss(history, note):
-    """Draw the loss by epoch, if there are several. history : list of dict, of a model"""
+    """Tell the loss of the first and the last of several epochs. history : list of dict, of a model"""
     epochs = {record["epoch"]: record for record in history if record["event"] == "EpochDone"}
-    loss = [record["loss"] for record in epochs.values()]
-    if len(loss) > 1 and encodes(sparkline(loss)):
-        curve = f"{loss[0]:.3f} {sparkline(loss)} {loss[-1]:.3f}"
-        note(f"Loss: {curve} (at init {epochs[max(epochs)]['untrained']:.3f})")
+    if len(epochs) > 1:
+        first, *_, last = epochs.values()
+        note(f"Loss: {first['loss']:.3f} … {last['loss']:.3f} (at init {last['untrained']:.3f})")
 
 
 def tell_how_good(vectors, mirror, note):
@@ -243,10 +233,7 @@ def tell_what_next(vectors, output, folder, recommends, note):
 
 
 def check_page(page, output, files, replace):
-    """Complain now about a page that could not be written, or drawn, after training, or would take a file's place.
-
-    output : str or None, where vectors go; files : list of str, what is read; replace : bool, a page there may go
-    """
+    """Complain now about a page that could not be written, or drawn, after training, or would take a file's place."""
     from ..look.figures.interactive import check_installed
 
     refuse_overwriting("--report", page, files)

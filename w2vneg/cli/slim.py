@@ -4,25 +4,20 @@ import os
 
 import click
 
+from ..data.inputs import settled
 from ..ground.errors import OutputError
-from .inputs import encode, input_of, refuse_overwriting
-from .options import GroupedCommand, mirror_option, option, quiet_option
+from .flags import encode, files_of, input_of, refuse_overwriting, taken
+from .options import command, mirror_option, option, quiet_option
 from .progress import noter
 
 _CONFIG = ("min_count", "max_vocab", "encoding", "lowercase")
 
 
-@click.command(
-    cls=GroupedCommand,
-    reads=True,
-    takes=lambda item: item.name in _CONFIG,
-    short_help="Learn lists of items in closed form, without vectors.",
-)
+@command("Learn lists of items in closed form, without vectors.", takes=_CONFIG, reads=("items",))
 @option(
     "--neighbours K",
     "Nearest neighbours that an item is regressed on.",
     type=click.IntRange(min=1),
-    section="model",
     default_text="50; 200 for users of many items",
 )
 @option(
@@ -30,13 +25,12 @@ _CONFIG = ("min_count", "max_vocab", "encoding", "lowercase")
     "L2 penalty of the regression.",
     name="penalty",
     type=click.FloatRange(min=0, min_open=True),
-    section="model",
     default_text="30; 300 for users of many items",
 )
-@option("--workers", "Threads.", type=click.IntRange(min=1), section="model", default_text="all cores")
+@option("--workers", "Threads.", type=click.IntRange(min=1), default_text="all cores")
 @mirror_option
-@option("--save-model DIR", "Model folder, for 'recommend' and 'eval ranking'.", required=True, section="output")
-@option("--force", "Overwrite an existing model.", is_flag=True, section="output")
+@option("--save-model DIR", "Model folder, for 'recommend' and 'eval ranking'.", required=True)
+@option("--force", "Overwrite an existing model.")
 @quiet_option
 def slim(save_model, force, neighbours, penalty, workers, mirror, quiet, **given):
     """Learn lists of items from users and items, or from baskets, in closed form.
@@ -46,21 +40,18 @@ def slim(save_model, force, neighbours, penalty, workers, mirror, quiet, **given
     if their mean is above 60, as of films.
     """
     from ..config import TrainConfig
-    from ..data.inputs import settled
-    from ..data.readers.sources import find_files
     from ..run.folder import check_place
     from ..run.slim import Slim
     from ..vectors.formats.folder import SLIM
 
-    chosen = {name: given.pop(name) for name in _CONFIG}
-    values = {name: value for name, value in chosen.items() if value is not None}
+    values = taken(given, _CONFIG)
     source = settled(input_of(given), values.get("encoding", "utf-8"), mirror)
     config = TrainConfig.from_mapping(values | {"source": source.source}).resolved()
     check_place(save_model)
     if not force and any(os.path.exists(os.path.join(save_model, name)) for name in ("config.json", SLIM)):
         raise OutputError(f"{save_model} holds a model; replace it with --force, or name another folder")
     located = source.located(mirror)
-    refuse_overwriting("--save-model", save_model, find_files([*located.files, *located.names]))
+    refuse_overwriting("--save-model", save_model, files_of(located))
     data = encode(config, located, quiet)
     note = noter(quiet)
     learnt = Slim(neighbours, penalty, workers=workers, lowercase=config.lowercase).fit(data)

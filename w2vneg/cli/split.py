@@ -6,8 +6,10 @@ from dataclasses import asdict
 import click
 
 from .. import __version__
-from .inputs import encode, input_of, refuse_overwriting
-from .options import GroupedCommand, json_option, mirror_option, option, quiet_option
+from ..data.inputs import settled
+from ..data.sources import SOURCES
+from .flags import encode, files_of, input_of, refuse_overwriting, taken
+from .options import command, json_option, mirror_option, option, quiet_option
 from .progress import note, noter
 from .tables import echo_json, table
 
@@ -15,12 +17,7 @@ _CONFIG = ("window", "ordered", "min_count", "max_vocab", "encoding", "lowercase
 _MANY = 2 * 10**9  # pairs, about a minute
 
 
-@click.command(
-    cls=GroupedCommand,
-    reads=True,
-    takes=lambda item: item.name in _CONFIG,
-    short_help="Split data into training, validation and test pairs.",
-)
+@command("Split data into training, validation and test pairs.", takes=_CONFIG)
 @option(
     "--by",
     "Unit to split by: pair, user or time. A user is also a basket or a line; time holds out the end.",
@@ -60,23 +57,21 @@ def split(out, by, mirror, quiet, as_json, **given):
     history is held out, or of the file for baskets and text; --last and --until replace the shares.
     """
     ends = _ends({name: given.pop(name) for name in ("train", "valid", "test", "last", "until")})
-    chosen = {name: given.pop(name) for name in _CONFIG}
-    source = input_of(given)
+    values, source = taken(given, _CONFIG), input_of(given)
     from ..config import TrainConfig
-    from ..data.inputs import settled
-    from ..data.readers.sources import find_files
     from ..data.splitfiles import check_place, source_facts, write_split
     from ..data.splits import check_way, split_data
     from ..kernels.cooccurrence import count_pairs
 
-    values = {name: value for name, value in chosen.items() if value is not None} | {"source": source.source}
-    config = TrainConfig.from_mapping(values).resolved()  # what the source has no use for is refused
+    config = TrainConfig.from_mapping(
+        values | {"source": source.source}
+    ).resolved()  # what the source has no use for is refused
     source = settled(source, config.encoding, mirror)
     check_way(by, source.kind, source.rectangular, source.time_col is not None, ends)
     check_place(out)
     former = os.path.isdir(out) and bool(os.listdir(out))
     source = source.located(mirror)
-    files = find_files([*source.files, *source.names])
+    files = files_of(source)
     refuse_overwriting("--out", out, files)
     tell = noter(quiet)
     data, own = encode(config, source, quiet), config.as_dict()
@@ -139,8 +134,6 @@ def _warn_of_new(manifest):
 
 
 def _show(manifest):
-    from ..data.sources import SOURCES
-
     columns = ["pairs", "weight", "items", "targets", "users", "pairs_with_new", "pairs_with_new_centre"]
     parts = manifest["parts"]
     columns = [column for column in columns if any(column in part for part in parts.values())]

@@ -1,4 +1,4 @@
-"""Tables, lists and small curves for people, within the width of their terminal; JSON for programs."""
+"""Tables and lists for people, within the width of their terminal; JSON for programs."""
 
 import json
 import shutil
@@ -6,8 +6,6 @@ import sys
 import textwrap
 
 import click
-
-_BARS = "▁▂▃▄▅▆▇█"
 
 
 def echo_json(value, **how):
@@ -35,19 +33,6 @@ def hanging(head, text, width=None):
     if indent < len(head):
         return "\n".join([head.rstrip(), *(" " * indent + line for line in lines)])
     return ("\n" + " " * indent).join([head + lines[0], *lines[1:]])
-
-
-def sparkline(values, width=30):
-    """Return numbers as a row of bars (str), the lowest and the highest of them from bottom to top.
-
-    Of more than `width` numbers as many are shown, evenly spaced, the first and the last among them.
-    """
-    last = len(values) - 1
-    if last >= width:
-        values = [values[round(i * last / (width - 1))] for i in range(width)]
-    low, high = min(values), max(values)
-    scale = (len(_BARS) - 1) / (high - low) if high > low else 0.0
-    return "".join(_BARS[round((value - low) * scale)] for value in values)
 
 
 def table(rows, width=None):

@@ -7,43 +7,54 @@ from contextlib import nullcontext
 
 import click
 
+from ..data.inputs import Input
 from ..data.sources import SOURCES
 from ..ground.files.atomic import check_writable
-from . import results
-from .flags import check_fixed, fixed_of, tell_what_was_chosen, vocabulary_options
-from .inputs import input_of, reading_progress, refuse_overwriting, tell_of_reading
-from .options import GroupedCommand, anything, json_option, mirror_option, option, quiet_option
-from .progress import JsonLines, TrainingProgress, compiling_told, noter
+from . import flags, results
+from .options import command, json_option, mirror_option, option, quiet_option, read_config, together
+from .progress import TrainingProgress, json_lines, noter, tell_of_compiling
 from .progress import note as loud
-from .run_mode import prior_of, run_mode_options, tell_of_prior
 from .tables import echo_json, table
-from .validation_options import check_valid, files_of, valid_options, validation_of
+from .validation_options import check_valid, of_resumed, valid_options, validation_of
 
-
-@click.command(cls=GroupedCommand, reads=True, takes=anything, short_help="Train vectors on text, items or graphs.")
-@option(
-    "--cbow",
-    "CBOW: predict a word from its context. Same as --inputs window, or window+subwords.",
-    is_flag=True,
-    section="model",
+_run_modes = together(  # in a command's ``**given``, from which `prior_of` takes them
+    option("--resume DIR", "Resume a run; raise --epochs to train longer."),
+    option(
+        "--update MODEL",
+        "Train a model further, on newer data. Its words and options stay, new words join, counts add up; options "
+        "of the run, such as --epochs and --alpha, may change.",
+    ),
+    option(
+        "--init MODEL|VECTORS",
+        "Start from a model or vectors. Words that they do not have start at random.",
+        common=False,
+    ),
+    option(
+        "--freeze",
+        "Keep the rows of the former model or vectors as they are; the others are trained against them, too.",
+        common=False,
+        readers="with --init or --update",
+    ),
 )
+
+
+@command("Train vectors on text, items or graphs.")
+@option("--cbow", "CBOW: predict a word from its context. Same as --inputs window, or window+subwords.")
 @option(
     "--subwords",
     "Add character n-grams, as fastText does. Same as --inputs subwords, or window+subwords.",
-    is_flag=True,
-    section="model",
     kinds=("text",),
 )
-@vocabulary_options
+@flags.vocabulary_options
 @mirror_option
 @valid_options
-@run_mode_options
+@_run_modes
 @option(
     "--config FILE.toml",
     "Read options from a file. It may name the data too; the command line wins.",
     name="config_path",
 )
-@option("--dry-run", "Estimate memory, disk and time; train nothing.", is_flag=True)
+@option("--dry-run", "Estimate memory, disk and time; train nothing.")
 @option(
     "--types",
     "Estimate sizes for so many words, without data.",
@@ -51,47 +62,33 @@ from .validation_options import check_valid, files_of, valid_options, validation
     readers="with --dry-run",
     common=False,
 )
-@option(
-    "--diagnose",
-    "Show what the negatives are like after each epoch; see docs/diagnostics.md.",
-    is_flag=True,
-    common=False,
-)
+@option("--diagnose", "Show what the negatives are like after each epoch; see docs/diagnostics.md.", common=False)
 @option(
     "--output PATH",
     "Vectors, as word2vec text. A resumed run writes them where they went before.",
-    section="output",
     default_text="vectors.txt; none with --save-model",
 )
 @option(
     "--save-model DIR",
     "Model folder, to resume or export. Saved while training: matrices, vocabulary, options, history.",
-    section="output",
 )
 @option(
     "--checkpoint-every MINUTES",
     "Save the model this often within an epoch, in at most 1 % of the time.",
     type=float,
-    section="output",
     common=False,
     readers="with --save-model",
     default_text="10",
 )
-@option("--force", "Overwrite existing vectors or models.", is_flag=True, section="output")
-@option("--report FILE.html", "Write an HTML report. See docs/looking.md.", name="page", section="output")
+@option("--force", "Overwrite existing vectors or models.")
+@option("--report FILE.html", "Write an HTML report. See docs/looking.md.", name="page")
 @option(
     "--track NAME=PLACE",
     "Log metrics to a tracker. NAME is csv, tensorboard, wandb or mlflow; may be repeated.",
     name="trackers",
     multiple=True,
-    section="output",
 )
-@option(
-    "--log-json FILE|-",
-    "Append events as JSON lines; - is standard output, without a progress bar.",
-    section="output",
-    common=False,
-)
+@option("--log-json FILE|-", "Append events as JSON lines; - is standard output, without a progress bar.", common=False)
 @quiet_option
 @json_option
 def train(
@@ -110,10 +107,10 @@ def train(
         raise click.UsageError("--log-json - and --json both write to standard output; name a file with --log-json")
     given["inputs"] = _inputs(given.pop("cbow"), given.pop("subwords"), given["inputs"])
     trackers, minutes = given.pop("trackers"), given.pop("checkpoint_every")
-    named, resume = input_of(given, needed=False), given["resume"]
-    held_out, fixed = check_valid(given, resume), fixed_of(given)
+    named, resume = flags.input_of(given, needed=False), given["resume"]
+    held_out, fixed = check_valid(given, resume), flags.fixed_of(given)
     checkpoints = _checkpoints(save_model or resume, minutes, dry_run, note)
-    config, prior, data = prior_of(given, config_path, named)
+    config, prior, data = _prior_of(given, config_path, named)
     if types:
         from ..run.estimate import estimate_of_types
 
@@ -125,8 +122,10 @@ def train(
     prior, model = run.prior, run.prior.resumed
     output = results.vectors_of(output, checkpoints, model, note)
     tracking = Tracking(trackers, run.config, note)
-    check_fixed(fixed, run.data, f"--{prior.way}" if prior.model else None)
-    files = [*_files_of(run.located), *fixed.values(), *filter(None, [config_path]), *files_of(held_out, model)]
+    flags.check_fixed(fixed, run.data, f"--{prior.way}" if prior.model else None)
+    held_out = of_resumed(held_out, model)
+    others = filter(None, (config_path, held_out.valid, held_out.known))
+    files = [*flags.files_of(run.located), *fixed.values(), *others]
     _check_places(output, checkpoints, log_json, files)
     if not (force or dry_run):
         results.refuse_replacing(output, checkpoints, model, resume)
@@ -134,10 +133,9 @@ def train(
         results.check_page(page, output, files, replace=force or dry_run or bool(resume))
     if named is None and not prior.model:
         note("No --corpus given: training on the built-in corpus, the documentation of Python and its packages.")
-    if not quiet:
-        click.get_current_context().with_resource(compiling_told(note))
+    tell_of_compiling(quiet)
     encoded = _read(run, quiet, note)
-    tell_what_was_chosen(fixed, given, config, run.data.rectangular, note)
+    flags.tell_what_was_chosen(fixed, given, config, run.data.rectangular, note)
     validation = validation_of(held_out, encoded, config, model, note, mirror)
     if dry_run:
         from ..run.estimate import estimate
@@ -147,7 +145,7 @@ def train(
         return _tell_estimate(estimate(run.given, encoded, validation=validation, done=done), as_json, note)
     trainer = run.trainer(validation=validation, checkpoints=checkpoints)
     trainer.model.origin.output = os.path.abspath(output) if output else ""
-    tell_of_prior(run, trainer, given["epochs"], note)
+    _tell_of_prior(run, trainer, given["epochs"], note)
     word2vec = _train(run, trainer, tracking, log_json, quiet, output, checkpoints, note)
     folder = checkpoints and checkpoints.folder
     if not quiet:
@@ -164,8 +162,8 @@ def train(
 
 
 def _read(run, quiet, note):
-    encoded = run.encode(reading_progress(quiet))
-    tell_of_reading(encoded.report, quiet)
+    encoded = run.encode(flags.reading_progress(quiet))
+    flags.tell_of_reading(encoded.report, quiet)
     if encoded.phrases:
         from ..data.phrases import what_was_joined
 
@@ -185,7 +183,7 @@ def _train(run, trainer, tracking, log_json, quiet, output, checkpoints, note):
     word2vec.model, tracking.config = trainer.model, trainer.config
     with tracking:
         with (
-            JsonLines(log_json, source) if log_json else nullcontext() as log,
+            json_lines(log_json, source) if log_json else nullcontext() as log,
             nullcontext() if quiet or log_json == "-" else TrainingProgress(source=source) as progress,
         ):
             trainer.listeners += filter(None, (progress, tracking, log))
@@ -198,15 +196,6 @@ def _train(run, trainer, tracking, log_json, quiet, output, checkpoints, note):
         if tracking.trackers:
             tracking.keep_vectors(word2vec.vectors, trainer.model.vocab.counts)
     return word2vec
-
-
-def _files_of(located):
-    """Return the files that are read (list), but for those that each rank finds where it runs."""
-    from ..data.encoded.ranked import RANK
-    from ..data.readers.sources import find_files
-
-    names = [name for name in (*located.files, *located.names) if RANK not in name]
-    return find_files(names) if names else []
 
 
 def _checkpoints(folder, minutes, dry_run, note):
@@ -278,9 +267,9 @@ def _check_places(output, checkpoints, log_json, files):
         from ..run.folder import check_place
 
         check_place(checkpoints.folder)
-    refuse_overwriting("--output", output, files)
+    flags.refuse_overwriting("--output", output, files)
     if log_json and log_json != "-":
-        refuse_overwriting("--log-json", log_json, files)
+        flags.refuse_overwriting("--log-json", log_json, files)
         check_writable(log_json)
 
 
@@ -295,3 +284,77 @@ def _report(trainer, encoded, output, folder):
         "validation": trainer.model.best and trainer.model.best.as_dict(),
         "history": trainer.model.history,
     }
+
+
+def _prior_of(given, config_path, named):
+    """Take the options of `_run_modes` out of `given`; return (TrainConfig, Prior or None, Input or None).
+
+    named : Input or None, the data that the command line names. None comes back where they are those of the model.
+    """
+    ways = {name: given.pop(name) for name in ("resume", "init", "update", "freeze")}
+    _check_ways(ways)
+    chosen = {name: value for name, value in given.items() if value is not None}
+    resume, init, update, freeze = ways.values()
+    if not (resume or init or update):
+        return read_config(config_path, given), None, named or Input("corpus", "builtin")
+    from ..run.model import Model
+    from ..run.prior import Prior, config_to_grow, gentler, input_of_model
+
+    if resume:
+        free = ("plugin", "epochs", "ray_address")
+        _refuse_options(chosen, free, config_path, "--resume takes its options from the model folder")
+        model = Model.load(resume)
+        config = model.config_to_run(resume, *(given[name] for name in free))
+        if named is None and (not model.origin.input or "-" in input_of_model(model, resume).files):
+            raise click.UsageError(f"{resume} was not trained on files; name the same data again, as with --corpus")
+        return config, Prior.resume(model, resume), named
+    if update:
+        if named is None or "-" in named.files:
+            why = "reads the data twice, and standard input can be read once" if named else "goes on with newer data"
+            raise click.UsageError(f"--update {why}; name a file, as with --corpus")
+        _refuse_options((), (), config_path, "--update takes its options from the model folder")
+        model = Model.load(update)
+        prior = Prior.update(model, update, freeze, "alpha" in chosen)
+        return config_to_grow(model, update, gentler(model, chosen) | chosen), prior, named
+    return read_config(config_path, given), Prior.init(init, freeze), named or Input("corpus", "builtin")
+
+
+def _tell_of_prior(run, trainer, epochs, note):
+    """Tell what a `Run` begins with; epochs : int or None, as given."""
+    prior, model, config = run.prior, trainer.model, trainer.config
+    place, n_words = " and stay there" if prior.freeze else "", len(model.vocab)
+    if prior.way == "init":
+        note(f"{trainer.started:,} of {n_words:,} words begin with their vectors of {prior.place}{place}.")
+    if prior.way == "update":
+        before, noun = len(prior.model.vocab), "users" if model.known is not None else "words"
+        note(f"The {before:,} {noun} of {prior.place} begin with their vectors{place}; {n_words - before:,} joined.")
+        if prior.model.known is not None:
+            how = f"--epochs {config.epochs} --alpha {config.alpha:g}"
+            note(f"Going on with its {prior.model.known.nnz:,} pairs and the new ones: {how}.")
+    if run.alpha_share < 1:
+        note(run.told_of_alpha())
+    if trainer.complete:
+        by_epochs = trainer.validation is None
+        done = f"{config.epochs} epochs" if by_epochs else "its best state is restored"
+        remedy = f"; for more give --epochs {config.epochs + 1} or above" if by_epochs else ""
+        note(f"The run in {prior.place} is complete ({done}); nothing is left to train{remedy}.")
+    elif prior.resumed is not None and epochs:
+        note(f"Alpha goes on at {trainer.alpha:.3g}, as in a run of {config.epochs} epochs.")
+
+
+def _check_ways(ways):
+    named = [f"--{name}" for name in ("resume", "init", "update") if ways[name]]
+    if ways["resume"] and len(named) > 1:
+        raise click.UsageError(f"--resume goes on with the model folder's own vectors; leave {named[1]} out")
+    if len(named) > 1:
+        raise click.UsageError("--update begins with the model's rows, and --init with others; give one of the two")
+    if ways["freeze"] and named in ([], ["--resume"]):
+        what = "a resumed run keeps what it has frozen; leave it out" if named else "give --init or --update with it"
+        raise click.UsageError(f"--freeze is for rows that a run begins with: {what}")
+
+
+def _refuse_options(chosen, allowed, config_path, why):
+    others = [name for name in chosen if name not in allowed]
+    if others or config_path:
+        what = "--" + others[0].replace("_", "-") if others else "--config"
+        raise click.UsageError(f"{why}; leave {what} out")

@@ -4,39 +4,33 @@ import dataclasses
 import math
 import os
 import sys
-from contextlib import nullcontext
 
 import click
 
+from ..data.inputs import settled
 from ..ground.errors import ConfigError
-from .flags import check_fixed, fixed_of, tell_what_was_chosen, vocabularies, vocabulary_options
-from .inputs import encode, input_of
-from .options import GroupedCommand, anything, json_option, mirror_option, option, quiet_option, read_config
-from .progress import SearchProgress, compiling_told, noter
+from ..ground.files.locks import owned
+from .flags import check_fixed, encode, fixed_of, input_of, tell_what_was_chosen, vocabulary_options
+from .options import command, json_option, mirror_option, option, quiet_option, read_config
+from .progress import noter, search_progress, tell_of_compiling
 from .results import tell_without_locks, write_images
 from .tables import echo_json
 from .validation_options import check_valid, valid_options, validation_of, warn_of_raw
 
 
-@click.command(
-    cls=GroupedCommand, reads=True, takes=anything, short_help="Search for the best options on held-out pairs."
-)
-@option(
-    "--grid NAME=V,V…", "Values to try, such as alpha=0.025,0.05. May be repeated.", multiple=True, section="search"
-)
+@command("Search for the best options on held-out pairs.")
+@option("--grid NAME=V,V…", "Values to try, such as alpha=0.025,0.05. May be repeated.", multiple=True)
 @option(
     "--range NAME=A..B",
     "Range to draw an option from, with --random. NAME=A..B:log draws its logarithm; may be repeated.",
     name="ranges",
     multiple=True,
-    section="search",
 )
 @option(
     "--random N",
     "Draw N combinations from --grid and --range.",
     name="n_random",
     type=click.IntRange(min=1),
-    section="search",
     default_text="every combination of --grid",
 )
 @option(
@@ -45,20 +39,18 @@ from .validation_options import check_valid, valid_options, validation_of, warn_
     name="way",
     type=click.Choice(["random", "tpe"]),
     default="random",
-    section="search",
 )
 @option(
     "--seeds",
     "Runs of each combination. Seeds count from --seed on; the table has mean and range.",
     type=click.IntRange(min=1),
     default=1,
-    section="search",
 )
 @vocabulary_options
 @mirror_option
 @valid_options
 @option("--config FILE.toml", "Read options from a file. The command line wins.", name="config_path")
-@option("--out DIR", "Folder of trials and tables. A search that is there goes on.", required=True, section="output")
+@option("--out DIR", "Folder of trials and tables. A search that is there goes on.", required=True)
 @quiet_option
 @json_option
 def tune(out, grid, ranges, n_random, way, seeds, config_path, mirror, quiet, as_json, **given):
@@ -75,43 +67,28 @@ def tune(out, grid, ranges, n_random, way, seeds, config_path, mirror, quiet, as
         remedy = "name them with --valid, or a set of words with --metric"
         raise click.UsageError(f"a search evaluates its trials on held-out pairs; {remedy}")
     config = read_config(config_path, given)
-    from ..data.inputs import settled
+    from ..look.searches import charts_of_search
     from ..run.conductor import reading
+    from ..run.search import trials, tuning
 
     read = settled(read, config.encoding, mirror)
     config = reading(config, read)
     combinations = _combinations(grid, ranges, n_random, way, config.seed, given)
-    from ..ground.files.locks import owned
-    from ..run.search.trials import check_folder
-    from ..run.search.tuning import check_combinations
-    from ..run.search.tuning import tune as search
-
-    check_folder(out)
+    trials.check_folder(out)
     with owned(out):
         tell_without_locks(out, note)
     if isinstance(combinations, list):
-        check_combinations(config, combinations)
+        tuning.check_combinations(config, combinations)
     check_fixed(fixed, read)
-    if not quiet:
-        click.get_current_context().with_resource(compiling_told(note))
-    encoded = encode(config, read.located(mirror), quiet, **vocabularies(fixed))
+    tell_of_compiling(quiet)
+    read = read.located(mirror)
+    encoded = encode(config, read, quiet, fixed)
     tell_what_was_chosen(fixed, given, config, read.rectangular, note)
     validation = validation_of(held_out, encoded, config, None, note, mirror)
     warn_of_raw(validation, config, combinations, encoded, note)
-    with nullcontext() if quiet else SearchProgress(source=config.source) as progress:
-        listeners = [] if progress is None else [progress]
-        found = search(
-            encoded,
-            config,
-            combinations,
-            validation,
-            seeds=seeds,
-            folder=out,
-            listeners=listeners,
-            read=read.located(mirror),
-        )
-    from ..look.searches import charts_of_search
-
+    with search_progress(quiet, config.source) as listeners:
+        how = {"seeds": seeds, "folder": out, "listeners": listeners, "read": read}
+        found = tuning.tune(encoded, config, combinations, validation, **how)
     write_images(charts_of_search(found.rows, validation.metric), out, "tune", note)
     _report(found, validation.metric.name, out, note, as_json)
     _tell_of_edges(found, grid, note)

@@ -2,6 +2,7 @@
 
 import dataclasses
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 
 import click
@@ -113,30 +114,26 @@ def check_valid(given, resume=None):
     return found
 
 
-def files_of(flags, model):
-    """Return the files of held-out and known pairs that a run reads, or the run of a model to be resumed (list)."""
-    own = model.best.settings["files"] if model is not None and model.best is not None else {}
-    found = [flags.valid or own.get("valid"), flags.known or own.get("known")]
-    return [path for path in found if path]
+def of_resumed(flags, model):
+    """Return `flags`, of a model that is resumed those of its run; files may have moved to where `flags` say."""
+    best = None if model is None else model.best
+    if best is None:
+        if model is not None and (flags.valid or flags.known):
+            raise click.UsageError("the run to resume was not evaluated on held-out pairs; leave --valid out")
+        return flags
+    settings, files = best.settings, best.settings["files"]
+    chosen = {name: settings[name] for name in ("metric", "patience", "every", "score") if name in settings}
+    found = HeldOutFlags(flags.valid or files.get("valid"), flags.known or files.get("known"), chosen)
+    if not found.by_a_set and (found.valid is None or (found.known is None and settings["known"] is not None)):
+        raise click.UsageError("the run to resume was evaluated on pairs that came from no file; go on in Python")
+    return found
 
 
 def validation_of(flags, encoded, config, model, note, mirror=None, chooses=True):
     """Return the `Validation` of a run, None without one; chooses : it decides something, as a test set should not."""
-    best = None if model is None else model.best
-    if model is not None and best is None and (flags.valid or flags.known):
-        raise click.UsageError("the run to resume was not evaluated on held-out pairs; leave --valid out")
     valid, known, chosen = flags.valid, flags.known, flags.chosen
-    if best is not None:
-        files = best.settings["files"]
-        valid, known = valid or files.get("valid"), known or files.get("known")
-        settings = best.settings
-        chosen = {name: settings[name] for name in ("metric", "patience", "every", "score") if name in settings}
-        if _is_set(chosen["metric"]):
-            return _on_a_set(encoded, mirror, chosen)
-        if valid is None or (known is None and best.settings["known"] is not None):
-            raise click.UsageError("the run to resume was evaluated on pairs that came from no file; go on in Python")
     if flags.by_a_set:
-        return _on_a_set(encoded, mirror, chosen, note if chooses else None)
+        return _on_a_set(encoded, mirror, chosen, note if chooses and model is None else None)
     if valid is None:
         return None
     if model is None:
@@ -184,12 +181,8 @@ def warn_of_raw(validation, config, combinations, encoded, note):
     configs = {}  # by these options: there are few, and a search may be large
     for options in combinations if isinstance(combinations, list) else combinations.corners():
         key = tuple(sorted((name, repr(value)) for name, value in options.items() if name in moving))
-        if key in configs:
-            continue
-        try:
-            configs[key] = dataclasses.replace(config, **options).resolved()
-        except W2vnegError:  # it is a row with this reason
-            continue
+        with suppress(W2vnegError):  # it is a row with this reason
+            configs[key] = configs.get(key) or dataclasses.replace(config, **options).resolved()
     configs, counts = list(configs.values()), encoded.vocab_out.counts
     if len(configs) > 1 and not settle_alike(configs, counts):
         remedy = "; --score corrected compares what they know" * are_known(configs, counts)

@@ -4,12 +4,13 @@ import dataclasses
 
 import click
 
-from .options import GroupedCommand, anything, json_option, option, quiet_option, read_config
+from ..objectives.presets import PRESETS
+from .options import command, json_option, option, quiet_option, read_config
 from .tables import echo_json
 
 
-@click.command(cls=GroupedCommand, takes=anything, short_help="Compile the kernels of a run ahead of time.")
-@option("--all", "Compile for every preset of 'w2vneg objectives'.", name="every", is_flag=True)
+@command("Compile the kernels of a run ahead of time.", reads=())
+@option("--all", "Compile for every preset of 'w2vneg objectives'.", name="every")
 @option(
     "--for KIND",
     "Data to train on: text, baskets, pairs or graph. Ratings are baskets, or pairs if rectangular. May be repeated.",
@@ -17,7 +18,6 @@ from .tables import echo_json
     multiple=True,
     default=("text",),
     default_text="text",
-    section="data",
 )
 @option("--config FILE.toml", "Read options from a file. The command line wins.", name="config_path")
 @quiet_option
@@ -31,7 +31,6 @@ def warmup(every, sources, config_path, quiet, as_json, **given):
     config = read_config(config_path, given)
     if every and (given["loss"] is not None or given["sampler"] is not None):
         raise click.UsageError("--all compiles for every preset; leave --loss and --sampler out")
-    from ..objectives.presets import PRESETS
     from ..run.warmup import check_cache, warm_up
 
     check_cache()

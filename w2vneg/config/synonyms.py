@@ -64,6 +64,7 @@ UNLIKE = {
     "trim_rule": "words are chosen by min_count and max_vocab, or by fit(…, vocab=…)",
     "hashfxn": "vectors begin with random numbers of the seed alone; leave it out",
     "batch_words": "workers share the corpus out by themselves; leave it out",
+    "seeds": "a run has one seed, a whole number; for several give --seeds N to 'w2vneg tune' or 'compare'",
     "comment": "keep it where you keep the model; leave it out",
 }
 """A name of gensim's constructor, or a flag of ours, that is no option of the same meaning -> what to do instead."""
