@@ -34,7 +34,7 @@ class Edges(Source):
         import numpy as np
 
         from ..encoded.corpus import ItemsReport
-from ..encoded.pairs import encode_edges
+        from ..encoded.pairs import encode_edges
         from ..readers.columns import NameColumn, hint_of_weights
         from ..readers.frames import InMemoryTable
         from ..readers.layout import Column
