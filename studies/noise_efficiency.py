@@ -149,6 +149,8 @@ def _draw(tables):
             for marker, (n, part) in zip("os^", table.groupby("n"), strict=False):
                 for warm, fill in ((False, "full"), (True, "none")):
                     some = part[np.isfinite(part["T"]) == warm]
+                    if some.empty:
+                        continue
                     likely = [float(text.split(" ±")[0]) for text in some[LIKELIHOOD]]
                     label = f"n = {n}" + ", Boltzmann" * warm
                     axes.plot(some["E, predicted"], likely, marker, fillstyle=fill, markersize=5, label=label)

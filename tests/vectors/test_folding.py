@@ -1,6 +1,7 @@
 """Users whom training did not see: their vectors against a minimum found numerically, and what the commands do."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -216,3 +217,13 @@ def test_a_purchase_takes_one_step_from_a_users_vector():
     word2vec.model = model_of(np.eye(5))
     with pytest.raises(ConfigError, match="no users"):
         word2vec.user_vector(["a"])
+
+
+def test_a_day_of_one_customer_updates_a_model(likes, run_cli):
+    Path("day.csv").write_text("user,item\nnew,i00\nnew,i03\nnew,i05\n")
+    options = "--dim", "8", "--epochs", "40", "--workers", "1", "--quiet"
+    assert run_cli("train", "--pairs", "likes.csv", "--rectangular", *options, "--save-model", "model").code == 0
+    update = run_cli("train", "--update", "model", "--pairs", "day.csv", "--workers", "1", "--save-model", "grown")
+    assert update.code == 0, update.err
+    lists = run_cli("recommend", "grown", "new", "-k", "3", "--json")
+    assert lists.code == 0 and {row["item"] for row in json.loads(lists.out)} <= {f"i{k:02}" for k in range(10)}
