@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from typing_extensions import Self
 
+    from ..data.words import PackedStrings
     from .evaluation import AnalogyResult, SimilarityResult
     from .vectors import Item, Items, Near
 
@@ -114,10 +115,21 @@ class Keyed:
                 found[at] = weighed.sum(axis=0, dtype=np.float64) / len(words)
         return normalised(found) if normalize else found
 
-    vectors = property(lambda self: self.matrix)
-    vector_size = property(lambda self: self.dim)
-    index_to_key = property(lambda self: self.words)
-    key_to_index = property(lambda self: KeyToIndex(self.words, self._row))
+    @property
+    def vectors(self) -> np.ndarray:
+        return self.matrix
+
+    @property
+    def vector_size(self) -> int:
+        return self.dim
+
+    @property
+    def index_to_key(self) -> PackedStrings:
+        return self.words
+
+    @property
+    def key_to_index(self) -> KeyToIndex:
+        return KeyToIndex(self.words, self._row)
 
     def get_index(self, key: Key, default: int | None = None) -> int:
         """Return the row of a word; `default`, or UnknownNameError without one, if it has none."""

@@ -58,7 +58,7 @@ class CorrectedOutputs(Readout):
     def read(self, trained, vectors):
         factor, log_noise = (1.0, None) if trained.law is None else trained.law()
         if log_noise is None or not np.ptp(log_noise):
-            raise ConfigError("read-out corrected has nothing to add to this objective; take --readout out")
+            raise ConfigError("popularity is in the dot products of this objective already; take --readout out")
         columns = np.float32(factor) * trained.vectors_out, log_noise - log_noise.mean()
         return np.column_stack(columns).astype(np.float32)
 

@@ -12,21 +12,6 @@ from .ranking import KS, evaluate_ranking
 from .scores import LogitScores, cooccurrence_scores, popularity_scores, scores_of
 from .similarity import SimilarityResult, evaluate_similarity, read_pairs
 
-__all__ = [
-    "KS",
-    "METRICS",
-    "AnalogyResult",
-    "LogitScores",
-    "SimilarityResult",
-    "cooccurrence_scores",
-    "evaluate_analogy",
-    "evaluate_classes",
-    "evaluate_likelihood",
-    "evaluate_links",
-    "evaluate_ranking",
-    "evaluate_similarity",
-    "popularity_scores",
-    "read_pairs",
-    "read_questions",
-    "scores_of",
-]
+__all__ = ["KS", "METRICS", "AnalogyResult", "LogitScores", "SimilarityResult", "cooccurrence_scores"]
+__all__ += ["evaluate_analogy", "evaluate_classes", "evaluate_likelihood", "evaluate_links", "evaluate_ranking"]
+__all__ += ["evaluate_similarity", "popularity_scores", "read_pairs", "read_questions", "scores_of"]

@@ -87,7 +87,8 @@ def _check(model, vectors=True):
         if vectors:
             raise ConfigError("a slim model has no vectors; ask recommend with new_user=True for a list")
     elif LOSSES[model.config.loss.name].paths or model.config.absolute_softmax:
-        raise ConfigError(f"new users are folded in by dot products; scores of loss {model.config.loss.name} are none")
+        name = model.config.loss.name
+        raise ConfigError(f"new users are folded in by dot products, and those of loss {name} are none")
 
 
 def with_users(model, pairs):

@@ -37,8 +37,7 @@ def scores_of(model, score="raw"):
 
         score(λ) = (1 + T) / T · s + λ log D(j)            λ = 1; with λ = 0 the order is that of raw scores
 
-    T is that of the latest round where it changes over the run. ConfigError if it is not known where scores settle with
-    the model's loss and sampler.
+    ConfigError if it is not known where scores settle with the model's loss and sampler.
     """
     weight = fused_weight(score)
     share = share_of(score) if weight is None else 0.0

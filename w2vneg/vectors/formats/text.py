@@ -189,7 +189,7 @@ class _Rows:
         if n > self._expected:
             n, where = n + _count(left), f"{self._path}:{self._first + self._expected}"
             found, remedy = f"more: {n}", "take out what does not belong to it"
-        raise InputError(f"{where}: {promise} {found}; {remedy}, or correct the first line ('{n} {self._dim}')")
+        raise InputError(f"{where}: {promise} {found}; correct the first line ('{n} {self._dim}'), or {remedy}")
 
     def _parts(self, line, text):
         """Return word and numbers of one row (bytes, bytes with a blank between them)."""
