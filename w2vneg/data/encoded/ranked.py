@@ -98,6 +98,13 @@ def split_among(files, borders, encoding="utf-8"):
     return dealt
 
 
+def files_of(names, slot, borders, settings):
+    """Return what a rank is to read, a list of FileSpan; if a name holds `RANK`, each rank has files of its own."""
+    if any(RANK in name for name in names):
+        return [FileSpan(path) for path in find_files([name.replace(RANK, str(slot)) for name in names])]
+    return split_among(find_files(names), borders, None if settings.table else settings.encoding)[slot]
+
+
 @dataclass(frozen=True)
 class Reading:
     """What all ranks are to read, and how: given : data.inputs.Input; borders : list of float, as of `split_among`."""
@@ -119,14 +126,8 @@ class Reading:
         return cls(given, borders, settings)
 
     def text(self, slot, progress):
-        """Return the `RankText` of a rank, which has files of its own if a name holds `RANK`."""
         SOURCES[self.given.kind].reading(self.given)  # its reader may not be known in this process yet
-        names = self.given.files
-        if any(RANK in name for name in names):
-            spans = [FileSpan(path) for path in find_files([name.replace(RANK, str(slot)) for name in names])]
-        else:
-            encoding = None if self.settings.table else self.settings.encoding
-            spans = split_among(find_files(names), self.borders, encoding)[slot]
+        spans = files_of(self.given.files, slot, self.borders, self.settings)
         return RankText(spans, self.settings, self.given.source, progress)
 
 
