@@ -322,10 +322,10 @@ def options_in(path):
 
     values = options_of_text(read_text(path, errors="surrogateescape"), path)
     values = {name: value for name, value in values.items() if not (name in _OF_RUN or _of_data(name))}
-    for name in table().keys() & values.keys():
-        kind = {int: "whole number", float: "number"}.get(kind_of(table()[name]))
-        if kind and isinstance(values[name], list):
-            raise ConfigError(f"{path}: {name} is one {kind}, not {values[name]!r}; 'w2vneg tune --grid' tries several")
+    for name, value in values.items():
+        kind = {int: "whole number", float: "number"}.get(kind_of(table()[name])) if name in table() else None
+        if kind and isinstance(value, list):
+            raise ConfigError(f"{path}: {name} is one {kind}, not {value!r}; 'w2vneg tune --grid' tries several")
     return values
 
 
