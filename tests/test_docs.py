@@ -136,3 +136,14 @@ def test_public_classes_have_type_hints():
             arguments = [one for one in signature.parameters.values() if one.name not in ("self", "cls")]
             hinted = all(one.annotation is not one.empty for one in arguments)
             assert hinted and signature.return_annotation is not signature.empty, f"{name}.{method}"
+
+
+def test_events_that_a_page_names_have_the_fields_it_names():
+    from w2vneg.ground import events
+
+    page = (DOCS / "exit-codes.md").read_text(encoding="utf-8").partition("## Events")[2].partition("## ")[0]
+    rows = [line.split("|")[1:3] for line in page.splitlines() if line.startswith("| `")]
+    named = {name: set(re.findall(r"`(\w+)`", told)) for names, told in rows for name in re.findall(r"`(\w+)`", names)}
+    assert len(named) == 6
+    for name, fields in named.items():
+        assert fields <= set(getattr(events, name).__dataclass_fields__), name

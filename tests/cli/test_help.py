@@ -146,4 +146,4 @@ def test_slim_lists_the_sources_that_it_takes_and_no_other(run_cli):
         assert sources & set(listed) == {"--ratings", "--cooccurrence", "--pairs", "--baskets"}
         assert "--tokenizer" not in listed and "--user-col" in listed
     result = run_cli("slim", "--corpus", "text.txt", "--save-model", "m")
-    assert result.code == 2 and "This reads one of --baskets, --cooccurrence, --pairs, --ratings." in result.err
+    assert result.code == 2 and "slim reads one of --baskets, --cooccurrence, --pairs, --ratings." in result.err

@@ -1,6 +1,5 @@
 """Words of raw text: against Unicode's own tables, cut anywhere, and through the command line."""
 
-import json
 import os
 import random
 import re
@@ -161,8 +160,8 @@ def test_what_cannot_be_looked_at_stays_as_it_stands(tmp_path):
         assert chosen == "whitespace" and "read only once is not looked at. For raw text" in chosen.why
 
 
-def test_a_model_keeps_its_tokenizer(tmp_path, run_cli, monkeypatch):
-    """Neither a run that goes on nor one that grows looks again; folders from before there was a choice have blanks."""
+def test_a_model_keeps_its_tokenizer(tmp_path, monkeypatch):
+    """Neither a run that goes on nor one that grows looks again."""
     monkeypatch.chdir(tmp_path)
     for name, text in (("raw", PROSE), ("plain", "the king, is old\n"), ("clean", "the king is old , and new\n")):
         (tmp_path / name).write_text(text * 20)
@@ -180,11 +179,6 @@ def test_a_model_keeps_its_tokenizer(tmp_path, run_cli, monkeypatch):
         grown = Word2Vec.load("m")
         assert ("king," in grown.fit("plain", update=True)) == (tokenizer == "whitespace")
         assert ("king," in word2vec.fit(pd.Series(["the king, is"] * 9), update=True)) == (tokenizer == "whitespace")
-    about = json.loads((tmp_path / "m" / "corpus.json").read_text())
-    assert about["input"].pop("tokenizer") == "whitespace"
-    (tmp_path / "m" / "corpus.json").write_text(json.dumps(about))
-    result = run_cli("train", "--update", "m", "--corpus", "raw", "--save-model", "n")
-    assert result.code == 0 and "chosen" not in result.err and "king," in Model.load("n").vocab, result.err
 
 
 def test_words_that_look_like_something_else():

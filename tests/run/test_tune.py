@@ -399,7 +399,7 @@ def test_an_interrupted_search_keeps_its_rows_and_goes_on(folder, run_cli, monke
     grid = ["--grid", "alpha=0.0001,0.1,0.02"]
     whole = [*COMMAND[: COMMAND.index("out")], "whole", *COMMAND[COMMAND.index("out") + 1 :]]
     assert run_cli(*whole, *grid).code == 0
-    real, seen = progress.SearchProgress.__call__, []
+    real, seen = progress._SearchProgress.__call__, []
 
     def listen(self, event):
         real(self, event)
@@ -408,7 +408,7 @@ def test_an_interrupted_search_keeps_its_rows_and_goes_on(folder, run_cli, monke
             signal.raise_signal(signal.SIGINT)  # in the second trial
 
     with monkeypatch.context() as patch:
-        patch.setattr(progress.SearchProgress, "__call__", listen)
+        patch.setattr(progress._SearchProgress, "__call__", listen)
         result = run_cli(*COMMAND, *grid, "--json")
     assert result.code == 130
     assert json.loads(result.out)["complete"] is False

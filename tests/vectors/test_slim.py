@@ -143,7 +143,8 @@ def test_users_and_items_from_end_to_end(likes, run_cli):
     for question in (lambda: word.vectors, lambda: word.similar_items("i01"), lambda: word.user_vector(["i01"])):
         with pytest.raises(ConfigError, match="no vectors"):
             question()
-    assert run_cli("slim", "--corpus", "likes.csv", "--save-model", "other").code == 1
+    refused = run_cli("slim", "--corpus", "likes.csv", "--save-model", "other")
+    assert refused.code == 2 and "slim reads one of --baskets, --cooccurrence, --pairs, --ratings" in refused.err
 
 
 def test_fused_scores_are_sums_and_know_new_users(likes, run_cli):

@@ -165,7 +165,7 @@ class GroupedCommand(click.Command):
                 error.message = f"{error.message} It is called {ours} here."
                 error.possibilities = None
             elif name in SOURCES and own:
-                error.message, error.possibilities = f"{error.message} This reads one of {own}.", None
+                error.message, error.possibilities = f"{error.message} {ctx.info_name} reads one of {own}.", None
             raise
         except click.UsageError as error:
             if self.reads and "unexpected extra argument" in error.message:
