@@ -20,7 +20,7 @@ from ..data.inputs import Input, as_input, encode_input, of_as_many_kinds
 from ..data.readers.sources import STDIN
 from ..data.readers.text import check_sentences
 from ..data.vocab import Vocabulary
-from ..ground.errors import ConfigError, W2vnegError
+from ..ground.errors import ConfigError, InputError, W2vnegError
 from ..ground.jit import available_threads
 from ..objectives.plugins import load_plugins
 from ..objectives.samplers.boltzmann import is_file_of_weights, read_degeneracy
@@ -94,6 +94,11 @@ class Run:
             self.encoded = encode(self.config, data, **vocabularies, progress=told, phrases=self._phrases)
         if self.prior.way == "update":
             self.encoded = with_known(self.encoded, self.prior.model)
+        elif len(self.encoded.vocab) == 1:  # of users and items; an update may be of one customer
+            raise InputError(
+                f"only one centre ({self.encoded.vocab.words[0][:60]!r}) is left; training needs at least two: give "
+                "more data, or name the right columns"
+            )
         return self.encoded
 
     @property
