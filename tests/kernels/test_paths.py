@@ -214,7 +214,7 @@ def test_planted_topics_are_recovered_and_what_is_predicted_adds_up(trained, pla
     loaded = Model.load(tmp_path / "model")
     np.testing.assert_array_equal(scores_of(loaded)(everything), score(everything))
     np.testing.assert_array_equal(Vectors.load(tmp_path / "model").matrix, trained.model.vectors_in)
-    with pytest.raises(ConfigError, match="read-out both takes inner nodes of a tree for words"):
+    with pytest.raises(ConfigError, match="read-out both would read nodes of a tree, not words"):
         Vectors.load(tmp_path / "model", readout="both")
 
 

@@ -115,7 +115,7 @@ class Chain:
         """
         for part in self.parts:
             if of_paths and (part.needs_contexts or (not part.refines and "vectors_out" in part.matrices)):
-                raise ConfigError(f"read-out {part.name} takes inner nodes of a tree for words here; take --readout in")
+                raise ConfigError(f"read-out {part.name} would read nodes of a tree, not words; take --readout in")
             if part.of_text and not traversal.of_words:
                 raise ConfigError(f"read-out {part.name} is for words of a text, not for items; leave it out")
             if part.one_kind and rectangular:

@@ -21,7 +21,7 @@ def form_of(path):
     """Return the form that a file's ending asks for; ConfigError for any other, MissingExtraError without pyarrow."""
     form = Path(path).suffix.lower().removeprefix(".")
     if form not in _WRITERS:
-        raise ConfigError(f"{path}: recommendations are written as {', '.join(_WRITERS)}; end the name so")
+        raise ConfigError(f"{path}: recommendations are written as {', '.join(_WRITERS)}; end the name in one of these")
     if form == "parquet":
         require("pyarrow.parquet", "parquet", f"writing {path}")
     return form
