@@ -46,7 +46,7 @@ from w2vneg.kernels.contracts import implement_step
 from w2vneg.objectives.losses import negative_sampling
 
 class Fixed(NamedTuple):
-    mean: bool = False
+    mean_negatives: bool = False
 
 implement_step(Fixed)(negative_sampling.step)
 """
