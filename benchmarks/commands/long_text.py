@@ -17,7 +17,8 @@ from .common import keep, say
 def long_text(tokens, types, dim, workers, loss, epochs, folder, out):
     """Train on a long text made up by Zipf's law, read out, export, search; prints Markdown.
 
-    A thousand million tokens take 9 GB of disk, and as much again for the model and its vectors.
+    A thousand million tokens take 9 GB of disk, and as much again for the model and its vectors. Made-up words share
+    more stems and endings than those of a language, so the read-out with paradigms takes longer than it would there.
     """
     from .. import long_text as bench
 
