@@ -142,7 +142,7 @@ class TestPairs:
         for (item, target), weight in sums.items():
             sides[0][item] += weight
             sides[rectangular][target] += weight
-        if len(sides[rectangular]) < 2 or not sides[0]:
+        if min(len(side) for side in sides[: 1 + rectangular]) < 2:
             with pytest.raises(InputError):
                 encode_pairs(path, rectangular=rectangular)
             return

@@ -224,7 +224,7 @@ def test_a_day_of_one_customer_updates_a_model(likes, run_cli):
     options = "--dim", "8", "--epochs", "40", "--workers", "1", "--quiet"
     assert run_cli("train", "--pairs", "likes.csv", "--rectangular", *options, "--save-model", "model").code == 0
     alone = run_cli("train", "--pairs", "day.csv", "--rectangular", *options, "--save-model", "other")
-    assert alone.code == 1 and "only one centre ('new') is left" in alone.err and not Path("other").exists()
+    assert alone.code == 1 and "only one centre ('new') reaches min_count=1" in alone.err and not Path("other").exists()
     update = run_cli("train", "--update", "model", "--pairs", "day.csv", "--workers", "1", "--save-model", "grown")
     assert update.code == 0, update.err
     lists = run_cli("recommend", "grown", "new", "-k", "3", "--json")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from ..ground.errors import ConfigError
+from ..ground.errors import ConfigError, InputError
 from ..ground.files.bounded import scheme_of
 from ..ground.option import checked
 from .catalog import names as known_names
@@ -313,13 +313,14 @@ def of_as_many_kinds(given, config):
     return given.replace(rectangular=config.rectangular)
 
 
-def encode_input(given, *, phrases=None, **shaping):
+def encode_input(given, *, phrases=None, grows=False, **shaping):
     """Read an `Input`; returns an EncodedCorpus, EncodedPairs or EncodedGraph, by `given.source`.
 
     **shaping : of `data.vocab.VocabOptions`: min_count, by default that of the traversal: 5 for text, 1 for items;
         max_vocab; vocab and vocab_out, fixed ones, the second only for rectangular data, or the same object; encoding;
         lowercase; progress, called with (stored bytes read, stored bytes in all or None) now and then
     phrases : sequence of data.phrases.Phrase, optional, to join in a text in the place of those that the Input names
+    grows : bool, a model grows by these data, so that one centre is enough, as of a day of one customer
     InputError, ConfigError, OutputError as of `w2vneg.data.encoded`
     """
     from .encoded import EncodedCorpus
@@ -337,4 +338,7 @@ def encode_input(given, *, phrases=None, **shaping):
     source = getattr(encoded, "source", type(encoded).__name__)
     if source != given.source:
         raise ConfigError(f"source {given.kind} says that its traversal is {given.source}, and encodes {source}")
+    if len(encoded.vocab) == 1 and not grows:
+        only = f"only one centre ({encoded.vocab.words[0][:60]!r}) reaches min_count={options.min_count}"
+        raise InputError(f"{only}; training needs at least two: give more data, or name the right columns")
     return encoded

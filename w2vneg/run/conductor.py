@@ -20,7 +20,7 @@ from ..data.inputs import Input, as_input, encode_input, of_as_many_kinds
 from ..data.readers.sources import STDIN
 from ..data.readers.text import check_sentences
 from ..data.vocab import Vocabulary
-from ..ground.errors import ConfigError, InputError, W2vnegError
+from ..ground.errors import ConfigError, W2vnegError
 from ..ground.jit import available_threads
 from ..objectives.plugins import load_plugins
 from ..objectives.samplers.boltzmann import is_file_of_weights, read_degeneracy
@@ -94,11 +94,6 @@ class Run:
             self.encoded = encode(self.config, data, **vocabularies, progress=told, phrases=self._phrases)
         if self.prior.way == "update":
             self.encoded = with_known(self.encoded, self.prior.model)
-        elif len(self.encoded.vocab) == 1:  # of users and items; an update may be of one customer
-            raise InputError(
-                f"only one centre ({self.encoded.vocab.words[0][:60]!r}) is left; training needs at least two: give "
-                "more data, or name the right columns"
-            )
         return self.encoded
 
     @property
@@ -116,7 +111,7 @@ class Run:
             raise ConfigError("update=True reads the corpus twice; give a file, an Input or a list of sentences")
         model, config = self.prior.model, self.config
         whole = dataclasses.replace(self.given, min_count=1, max_vocab=None)
-        found = encode(resolve(without_ranks(whole)), data, progress=progress, phrases=self._phrases)
+        found = encode(resolve(without_ranks(whole)), data, progress=progress, phrases=self._phrases, grows=True)
         self.alpha_share = self.prior.alpha_share(int(found.vocab.counts.sum()))
         for name in ("config", "given"):
             chosen = getattr(self, name)
@@ -185,11 +180,12 @@ def _check_before_reading(config, data):
         resolve(reading(config, data.replace(rectangular=True)))
 
 
-def encode(config, data, *, vocab=None, vocab_out=None, progress=None, phrases=None):
+def encode(config, data, *, vocab=None, vocab_out=None, progress=None, phrases=None, grows=False):
     """Read data with the options of a run.
 
     config : RunSpec; data : located `Input`, encoded data, or sentences as lists of str
     phrases : tuple of data.phrases.Phrase, those to join in the place of those that the data name
+    grows : bool, as of `encode_input`
     """
     if isinstance(data, Encoded):
         if vocab is not None or vocab_out is not None:
@@ -200,7 +196,7 @@ def encode(config, data, *, vocab=None, vocab_out=None, progress=None, phrases=N
     shaping = config.shaping | {"vocab": vocab, "progress": progress}
     shaping |= {"phrases": phrases} if phrases else {}
     if isinstance(data, Input):
-        return encode_input(data, vocab_out=vocab_out, **shaping)
+        return encode_input(data, vocab_out=vocab_out, grows=grows, **shaping)
     if vocab_out is not None:
         raise ConfigError("sentences have one vocabulary; leave vocab_out out")
     check_sentences(data)
