@@ -198,6 +198,12 @@ def head(encoded, tokens):
     return dataclasses.replace(encoded, ids=encoded.ids[: encoded.offsets[cut]], offsets=encoded.offsets[: cut + 1])
 
 
+def zipf_ids(n_vocab, n_tokens, seed):
+    """Draw words by Zipf's law, as `zipf_text` has it: int32 (n_tokens,)."""
+    u = np.random.default_rng(seed).random(n_tokens)
+    return np.minimum(np.exp(u * np.log(n_vocab + 1.0)).astype(np.int32) - 1, n_vocab - 1)
+
+
 def zipf_text(n_vocab, n_tokens, seed=1, length=20):
     """Make up a text in memory: words drawn by Zipf's law, in sentences of `length`.
 
@@ -209,8 +215,7 @@ def zipf_text(n_vocab, n_tokens, seed=1, length=20):
     EncodedCorpus
         Its arrays cannot be written to, as those read from a file, so that the same compiled code serves both.
     """
-    rng = np.random.default_rng(seed)
-    ids = np.minimum(np.exp(rng.random(n_tokens) * np.log(n_vocab + 1.0)).astype(np.int32) - 1, n_vocab - 1)
+    ids = zipf_ids(n_vocab, n_tokens, seed)
     offsets = np.append(np.arange(0, n_tokens, length, dtype=np.int64), n_tokens)
     for array in (ids, offsets):
         array.flags.writeable = False

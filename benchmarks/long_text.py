@@ -18,6 +18,7 @@ import numpy as np
 
 from w2vneg.ground.errors import W2vnegError
 
+from .contenders import zipf_ids
 from .speed import machine
 
 _BLOCK, _LINE = 2_000_000, 20  # tokens written at once, and of a line
@@ -50,9 +51,7 @@ def write_text(path, n_types, n_tokens, workers):
 def _part(part):
     """Return lines of words, bytes."""
     seed, n_types, n_tokens = part
-    uniform = np.random.default_rng(seed).random(n_tokens)
-    ids = np.minimum(np.exp(uniform * np.log(n_types + 1.0)).astype(np.int32) - 1, n_types - 1)
-    words = _words(n_types)[ids]
+    words = _words(n_types)[zipf_ids(n_types, n_tokens, seed)]
     return b"\n".join(b" ".join(words[first : first + _LINE]) for first in range(0, n_tokens, _LINE)) + b"\n"
 
 

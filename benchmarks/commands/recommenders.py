@@ -45,7 +45,7 @@ def recommenders(data, users, items, protocol, names, seeds, choose, out):
     synthetic = data == (SYNTHETIC,)
     if SYNTHETIC in data and (choose or not synthetic):
         raise click.UsageError("--data synthetic is measured by itself, and has nothing to choose")
-    asked, names = bool(names), names or (LARGE if synthetic else list(METHODS))
+    named, names = bool(names), names or (LARGE if synthetic else list(METHODS))
     unknown = [name for name in names if name not in METHODS]
     if unknown:
         raise click.UsageError(f"no method {unknown[0]!r}; known: {', '.join(METHODS)}")
@@ -61,7 +61,7 @@ def recommenders(data, users, items, protocol, names, seeds, choose, out):
     for task in tasks:
         chosen = {name: _setting(found, task, name, METHODS) for name in fitting(task, names)}
         missing = [name for name, setting in chosen.items() if setting is None]
-        if missing and asked:
+        if missing and named:
             raise ConfigError(f"nothing is chosen for {missing[0]} on {task.name}; run this with --choose before")
         if missing:
             say(f"{task.name}: left out, as --choose has not been run for them: {', '.join(missing)}")

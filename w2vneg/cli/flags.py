@@ -169,7 +169,7 @@ def reading_progress(quiet):
 
 
 def encode(config, data, quiet, fixed=None):
-    """Read a located `Input` for what is no run of its own, and tell of it; fixed : as `flags.fixed_of` returns it"""
+    """Read a located `Input` for a command, and report what was read; fixed : as `flags.fixed_of` returns it"""
     from ..data.vocab import Vocabulary
     from ..run import conductor
 

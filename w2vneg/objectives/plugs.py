@@ -74,7 +74,7 @@ class Plug(metaclass=PlugType, base=True):
 
     _inherited: ClassVar[tuple[dict, dict]] = {}, {}
 
-    about: About | None = None  # what ``w2vneg objectives`` tells of it; without one, the docstring's first line
+    about: About | None = None  # what ``w2vneg objectives`` says of it; without one, the docstring's first line
     Options: type | None = None  # frozen dataclass of `option` fields; None: no option of its own
     needs_log_q: bool = False  # it reads log q of the negatives; samplers do not
     needs_centre: bool = False  # it looks at the centre's id or row; words around that predict have none

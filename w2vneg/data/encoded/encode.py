@@ -208,7 +208,7 @@ class Cache:
 
 
 def _read_about(path):
-    """Return what an entry tells of itself (dict); Damaged if that was changed."""
+    """Return the record of an entry (dict); Damaged if it was changed."""
     try:
         stored = json.loads(path.read_text(encoding="utf-8"))
         if stored["crc32"] != _sum(stored["entry"]):

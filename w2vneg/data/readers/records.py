@@ -13,7 +13,7 @@ from ...ground.errors import InputError
 from .columns import Batch, Head, find_columns
 from .layout import mostly_numbers
 
-_SAMPLE = 100  # rows, by which it is told which columns there are, and what they hold
+_SAMPLE = 100  # rows that show which columns there are, and what they hold
 _NUMPY = re.compile(r"\bnp\.\w+\(([^()'\"]*)\)")  # a number as NumPy 2 shows it
 _UNPARSED = ValueError, SyntaxError, TypeError, RecursionError, MemoryError  # what parsing raises
 

@@ -290,7 +290,7 @@ class ByteStream:
     def _unpack(self, codec, stored):
         open_member, errors = _MEMBERS.get(codec), _BROKEN
         step, most = _PACKED_PIECE, (PIECE,)  # bytes to be taken and given at a time
-        if codec == "zstd":  # which cannot be told how much to give
+        if codec == "zstd":  # which has no limit for one piece
             zstandard = require("zstandard", "zstd", f"reading {self.name}, which is packed with zstd,")
             open_member = zstandard.ZstdDecompressor(max_window_size=1 << 31).decompressobj
             step, most, errors = _ZSTD_PIECE, (), (*_BROKEN, zstandard.ZstdError)
@@ -343,7 +343,7 @@ def begun(path):
 
 
 def start_of(pieces, size):
-    """Return the first bytes of pieces, at least `size` if they have them; who reads all tells what goes wrong."""
+    """Return the first bytes of pieces, at least `size` if they have them; errors are raised to who reads all."""
     data = b""
     with suppress(InputError):
         for piece in pieces:

@@ -72,7 +72,7 @@ def atomic_folder(path, keep=None):
     """Yield a temporary folder that takes the place of `path` (replacing a former one) when the block ends well.
 
     OutputError if `path` is a file, or the folder cannot be written; a former folder is then as it was.
-    keep : callable, optional, tells of the name of an entry of the former folder whether it stays, unless it is new
+    keep : callable, optional, whether an entry of the former folder stays, by its name, unless it is new
     """
     path, target = Path(path), Path(os.path.realpath(path))
     if os.path.exists(target) and not os.path.isdir(target):

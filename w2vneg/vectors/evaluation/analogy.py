@@ -39,7 +39,7 @@ class SectionScore:
 class AnalogyResult(Result):
     """How many analogy questions are answered rightly; `sections` named ``gram…`` are syntactic.
 
-    name, path : str, the set, and the file it was read from; half, restrict_vocab : as they were asked for
+    name, path : str, the set, and the file it was read from; half, restrict_vocab : as requested
     semantic, syntactic : SectionScore over the sections of that kind, or None; unknown, lowered : as of `Lookup`
     """
 

@@ -46,7 +46,7 @@ class Coverage:
 class RankingEvaluation:
     """results : dict of str -> RankingResult, of the model and of each baseline, by the names above
     test, known, train : Coverage of what was ranked, left out of the catalogue, and counted by the baselines; or None
-    options : dict of what was asked for; missing : dict of baseline -> why it is not there
+    options : dict of what was requested; missing : dict of baseline -> why it is not there
     own_known : bool, what the users of the model had in training was left out of the catalogue
     """
 
@@ -76,7 +76,16 @@ class RankingEvaluation:
 
 
 def evaluate_with_baselines(
-    model, test, *, exclude_known=None, train=(), baselines=True, score="raw", fold_in=None, rank_itself=False, **asked
+    model,
+    test,
+    *,
+    exclude_known=None,
+    train=(),
+    baselines=True,
+    score="raw",
+    fold_in=None,
+    rank_itself=False,
+    **settings,
 ):
     """Rank held-out pairs with a model and with baselines; returns a `RankingEvaluation`.
 
@@ -88,9 +97,9 @@ def evaluate_with_baselines(
     train : table, what the baselines count, if not `exclude_known`; without either popularity is the model's counts
     fold_in : table, optional, (user, item), from which `folding.fold_in` makes users' vectors; left out of their lists
     rank_itself : bool, among items of one kind, the centre is a rival of its own targets, as in the papers
-    asked : ks, samples, bootstrap, seed of `evaluate_ranking`; for score see `scores_of`
+    settings : ks, samples, bootstrap, seed of `evaluate_ranking`; for score see `scores_of`
     """
-    asked = {"ks": KS, "samples": 100, "bootstrap": 1000, "seed": 1} | asked
+    settings = {"ks": KS, "samples": 100, "bootstrap": 1000, "seed": 1} | settings
     train = _as_paths(train)
     model, _, shown, _ = with_users(model, fold_in)
     held, tested = _read(_as_paths(test), model)
@@ -101,7 +110,7 @@ def evaluate_with_baselines(
     seen = model.vocab_out.counts if counted is None else np.asarray(counted.sum(axis=0)).ravel()
     one_kind = are_items_of_one_kind(model) and not rank_itself
     options = {"pairs": held, "n_targets": len(model.vocab_out), "known": known, "counts": seen, "one_kind": one_kind}
-    rank = partial(evaluate_ranking, **options, **asked)
+    rank = partial(evaluate_ranking, **options, **settings)
     logits = fused_weight(score) is None and not hasattr(model, "scoring")
     results, missing = {MODEL: rank(scores_of(model, score), logits=logits)}, {}
     if baselines:
@@ -114,8 +123,8 @@ def evaluate_with_baselines(
             results[name] = rank(scores, logits=False)
         except InputError as error:  # nobody has two items, too many have, or none is known
             missing[name] = str(error)
-    asked |= {"ks": list(asked["ks"]), "score": score}
-    return RankingEvaluation(results, tested, left_out, learnt, asked, missing, own and model.known is not None)
+    settings |= {"ks": list(settings["ks"]), "score": score}
+    return RankingEvaluation(results, tested, left_out, learnt, settings, missing, own and model.known is not None)
 
 
 def read_known(files, model, more=None, tell=None):

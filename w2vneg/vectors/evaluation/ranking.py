@@ -183,7 +183,7 @@ def _sums(block, ks):
 
 
 class _Catalogue:
-    """What is told of all targets together: who stands in any centre's list, and how well the popular ones do."""
+    """Figures of all targets together: who stands in any centre's list, and how well the popular ones do."""
 
     def __init__(self, ks, n_targets, counts):
         self._ks, self._best_place = ks, np.full(n_targets, n_targets)  # of each target in any list
@@ -241,7 +241,7 @@ def _as_held(pairs, n_targets):
 
 
 def _as_known(known, n_centres, n_targets):
-    """Return a CSR matrix of ones where a pair is known, with a row for every centre that is asked for."""
+    """Return a CSR matrix of ones where a pair is known, with a row for every centre requested."""
     known = scipy.sparse.coo_matrix((n_centres, n_targets) if known is None else known)
     if known.shape[1] != n_targets:
         raise ConfigError(f"the known pairs have {known.shape[1]} targets, the scores {n_targets}; use one vocabulary")

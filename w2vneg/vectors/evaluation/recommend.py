@@ -49,7 +49,7 @@ def recommend_blocks(model, centres, k, known=None, score="raw"):
     """Yield the best targets of one block of centres after the other: centres, int (b,); ids and scores, (b, k), as in
     `Recommendations`. ConfigError with k below 1, InputError if scores are no numbers.
 
-    centres : ndarray, int, (n,), ids, each asked for by itself; score : see `scores.scores_of`
+    centres : ndarray, int, (n,), ids, each by itself; score : see `scores.scores_of`
     known : scipy.sparse.csr_matrix, (n_in, n_out), optional, targets to leave out for each centre
     """
     _check_k(k)
@@ -96,7 +96,7 @@ def popular(model, k):
 
 
 def recommend_many(model, queries=None, k=10, known=None, score="raw"):
-    """Return the best targets of many centres, each asked for by itself, as `Recommendations`.
+    """Return the best targets of many centres, each by itself, as `Recommendations`.
 
     queries : sequence of str, optional, names of centres; all of them if None; the rest as for `recommend_blocks`
     """

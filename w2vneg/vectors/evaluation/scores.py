@@ -1,4 +1,4 @@
-"""What is ranked: logits of a model, corrected if asked for, sparse regressions, and baselines that only count.
+"""What is ranked: logits of a model, corrected on request, sparse regressions, and baselines that only count.
 
 A scoring function takes centre ids, int (b,), and returns the scores of all targets, float32 or float64 (b, V). The
 caller may change what it gets, and the next call may write over it. That of a model is a `Scores`.
