@@ -41,5 +41,6 @@ def explore(runs, port, opened, readout, way, titles, titles_cols, mirror):
         try:
             server.serve_forever()
         except KeyboardInterrupt:
+            server.reports.acquire()  # threads may still be at it
             note("Ended.")
             server.leave()

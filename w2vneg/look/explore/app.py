@@ -46,6 +46,7 @@ class Server(ThreadingTCPServer):
     def __init__(self, answers, token, port=0):
         self.answers, self.token = answers, token
         self.questions, self.maps = Lock(), Lock()  # scoring functions write into arrays of their own; maps take long
+        self.reports = Lock()  # one defect at a time is written, and none after the end
         try:
             super().__init__((HOST, port), _Handler)
         except OSError as error:
@@ -59,7 +60,8 @@ class Server(ThreadingTCPServer):
     def handle_error(self, request, client_address):
         """Tell of a defect of ours, not of a reader that went away."""
         if not isinstance(sys.exc_info()[1], OSError):
-            super().handle_error(request, client_address)
+            with self.reports:
+                super().handle_error(request, client_address)
 
     def leave(self):
         """End this process now if a question is still worked at; else nothing.
