@@ -13,9 +13,8 @@ from w2vneg.config import TrainConfig
 from w2vneg.data.inputs import Input, encode_input
 from w2vneg.ground.errors import MissingExtraError
 from w2vneg.ground.events import Validated
-from w2vneg.run.search.space import Range
+from w2vneg.run.search.space import Planned, Range
 from w2vneg.run.search.trials import Trial, rows_of
-from w2vneg.run.search.tuning import Planned
 from w2vneg.run.validation import Metric, Validation
 
 pytest.importorskip("optuna", reason="the extra optuna is not installed")

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import click
 
-from ..data.inputs import Input, settled
+from ..data.inputs import Input
 from ..ground.errors import ConfigError
 from ..ground.files.atomic import atomic_file, check_folder_writable
-from .flags import check_fixed, encode, fixed_of, input_of, vocabulary_options
+from .flags import check_fixed, encode_run, fixed_of, input_of, vocabulary_options
 from .options import command, file_of_run, json_option, mirror_option, option, options_in, quiet_option
 from .progress import noter, search_progress, tell_of_compiling
 from .results import write_images
@@ -71,16 +71,13 @@ def compare(runs, out, grid, seeds, on, keep, files, mirror, quiet, as_json, **g
     if keep:
         check_folder_writable(keep)
     for task in tasks:
-        task.read = settled(task.read, base.encoding, mirror)
-        task.config = reading(base, task.read)
         trials.check_folder(Path(out, task.folder))
-        tuning.check_combinations(task.config, combinations)
-        check_fixed(fixed, task.read)
+        task.run = tuning.run_to_read(base, combinations, task.read, mirror=mirror, **fixed)
+        check_fixed(fixed, task.run.data)
     tell_of_compiling(quiet)
     found = []
     for task in tasks:
-        config = task.config
-        encoded = encode(config, task.read.located(mirror), quiet, fixed)
+        config, encoded = reading(base, task.run.data), encode_run(task.run, quiet, note)
         validation = _validation_of(task.flags, encoded, config, note, mirror)
         warn_of_raw(validation, config, combinations, encoded, note)
         kept_at = keep and partial(_place, Path(keep, task.folder), combinations, names)
@@ -99,12 +96,12 @@ def compare(runs, out, grid, seeds, on, keep, files, mirror, quiet, as_json, **g
 
 @dataclasses.dataclass
 class _Task:
-    """name : str, empty where there is one; read : Input; flags : list of HeldOutFlags, one a metric; config, of it"""
+    """name : str, empty where there is one; read : Input; flags : list of HeldOutFlags, one a metric; run : Run"""
 
     name: str
     read: object
     flags: list
-    config: object = None
+    run: object = None
 
     @property
     def folder(self):
@@ -171,9 +168,10 @@ def _of_runs(runs, given):
     """As `_of_grid`, of files of options and model folders."""
     from ..config import TrainConfig
     from ..config.table import table
+    from ..run.search.space import Planned
 
     files = [options_in(file_of_run(place)) for place in runs]
-    common, combinations = {}, []
+    common, combinations = {}, Planned()
     for place, options in zip(runs, files, strict=True):
         TrainConfig.from_mapping(options, file_of_run(place))
         own = {name: value for name, value in options.items() if given.get(name) is None}

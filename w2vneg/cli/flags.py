@@ -168,15 +168,26 @@ def reading_progress(quiet):
     return nullcontext if quiet else lambda: byte_progress("reading")
 
 
-def encode(config, data, quiet, fixed=None):
-    """Read a located `Input` for a command, and report what was read; fixed : as `flags.fixed_of` returns it"""
-    from ..data.vocab import Vocabulary
+def encode(config, data, quiet):
+    """Read a located `Input` for a command that trains no vectors, and report what was read."""
     from ..run import conductor
 
-    vocabularies = {name: Vocabulary.load(path) for name, path in (fixed or {}).items()}
     with reading_progress(quiet)() as progress:
-        encoded = conductor.encode(config, data, **vocabularies, progress=progress)
+        encoded = conductor.encode(config, data, progress=progress)
     tell_of_reading(encoded.report, quiet)
+    return encoded
+
+
+def encode_run(run, quiet, note):
+    """Read the data of a `Run`, and report what was read."""
+    encoded = run.encode(reading_progress(quiet))
+    tell_of_reading(encoded.report, quiet)
+    if encoded.phrases:
+        from ..data.phrases import what_was_joined
+
+        note(what_was_joined(encoded.phrases, encoded.report.joins, encoded.vocab))
+    if advice := SOURCES[run.data.kind].advice(run.data, encoded.vocab.words):
+        note(f"Note: {advice}.")
     return encoded
 
 

@@ -8,7 +8,6 @@ from contextlib import nullcontext
 import click
 
 from ..data.inputs import Input
-from ..data.sources import SOURCES
 from ..ground.files.atomic import check_writable
 from . import flags, results
 from .options import command, json_option, mirror_option, option, quiet_option, read_config, together
@@ -134,7 +133,7 @@ def train(
     if named is None and not prior.model:
         note("No --corpus given: training on the built-in corpus, the documentation of Python and its packages.")
     tell_of_compiling(quiet)
-    encoded = _read(run, quiet, note)
+    encoded = flags.encode_run(run, quiet, note)
     flags.tell_what_was_chosen(fixed, given, config, run.data.rectangular, note)
     validation = validation_of(held_out, encoded, config, model, note, mirror)
     if dry_run:
@@ -159,18 +158,6 @@ def train(
         what = "those trained so far" if validation is None else "the best of those trained so far"
         note(f"Interrupted: the vectors kept are {what}{hint}.")
         sys.exit(130)
-
-
-def _read(run, quiet, note):
-    encoded = run.encode(flags.reading_progress(quiet))
-    flags.tell_of_reading(encoded.report, quiet)
-    if encoded.phrases:
-        from ..data.phrases import what_was_joined
-
-        note(what_was_joined(encoded.phrases, encoded.report.joins, encoded.vocab))
-    if advice := SOURCES[run.data.kind].advice(run.data, encoded.vocab.words):
-        note(f"Note: {advice}.")
-    return encoded
 
 
 def _train(run, trainer, tracking, log_json, quiet, output, checkpoints, note):

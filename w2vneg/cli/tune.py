@@ -7,10 +7,9 @@ import sys
 
 import click
 
-from ..data.inputs import settled
 from ..ground.errors import ConfigError
 from ..ground.files.locks import owned
-from .flags import check_fixed, encode, fixed_of, input_of, tell_what_was_chosen, vocabulary_options
+from .flags import check_fixed, encode_run, fixed_of, input_of, tell_what_was_chosen, vocabulary_options
 from .options import command, json_option, mirror_option, option, quiet_option, read_config
 from .progress import noter, search_progress, tell_of_compiling
 from .results import tell_without_locks, write_images
@@ -71,23 +70,20 @@ def tune(out, grid, ranges, n_random, way, seeds, config_path, mirror, quiet, as
     from ..run.conductor import reading
     from ..run.search import trials, tuning
 
-    read = settled(read, config.encoding, mirror)
-    config = reading(config, read)
     combinations = _combinations(grid, ranges, n_random, way, config.seed, given)
     trials.check_folder(out)
     with owned(out):
         tell_without_locks(out, note)
-    if isinstance(combinations, list):
-        tuning.check_combinations(config, combinations)
-    check_fixed(fixed, read)
+    run = tuning.run_to_read(config, combinations, read, mirror=mirror, **fixed)
+    config = reading(config, run.data)
+    check_fixed(fixed, run.data)
     tell_of_compiling(quiet)
-    read = read.located(mirror)
-    encoded = encode(config, read, quiet, fixed)
-    tell_what_was_chosen(fixed, given, config, read.rectangular, note)
+    encoded = encode_run(run, quiet, note)
+    tell_what_was_chosen(fixed, given, config, run.data.rectangular, note)
     validation = validation_of(held_out, encoded, config, None, note, mirror)
     warn_of_raw(validation, config, combinations, encoded, note)
     with search_progress(quiet, config.source) as listeners:
-        how = {"seeds": seeds, "folder": out, "listeners": listeners, "read": read}
+        how = {"seeds": seeds, "folder": out, "listeners": listeners, "read": run.located}
         found = tuning.tune(encoded, config, combinations, validation, **how)
     write_images(charts_of_search(found.rows, validation.metric), out, "tune", note)
     _report(found, validation.metric.name, out, note, as_json)

@@ -179,7 +179,7 @@ def warn_of_raw(validation, config, combinations, encoded, note):
         if item.metadata["group"] == "objective" or "sampler" in item.metadata["readers"]
     }
     configs = {}  # by these options: there are few, and a search may be large
-    for options in combinations if isinstance(combinations, list) else combinations.corners():
+    for options in combinations.corners():
         key = tuple(sorted((name, repr(value)) for name, value in options.items() if name in moving))
         with suppress(W2vnegError):  # it is a row with this reason
             configs[key] = configs.get(key) or dataclasses.replace(config, **options).resolved()

@@ -103,13 +103,31 @@ def _value(item, text, whole):
         raise ConfigError(f"{whole}: {error}") from error
 
 
+class Planned(list):
+    """Combinations that are known beforehand: what a search asks of whatever proposes some, and tells it."""
+
+    def corners(self):
+        """Return combinations that stand for all, a list of dict."""
+        return self
+
+    def begin(self, trials, metric):
+        """Take note of the trials that there are already (list of Trial), and of the Metric."""
+
+    def tell(self, trials, metric):
+        """Take note of the trials of the combination that was proposed last (list of Trial)."""
+
+    def should_prune(self, event, first):
+        """Tell whether a run is to end after an event of its training; `first`: it is that of the first seed."""
+        return False
+
+
 def combinations(grid):
-    """Return every combination of a grid (dict of option -> list) as a list of dict, the last option running first."""
-    return [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
+    """Return every combination of a grid (dict of option -> list), Planned of dict, the last option running first."""
+    return Planned(dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values()))
 
 
 def draws(grid, ranges, n, seed):
-    """Return up to `n` different random combinations; fewer if there are no more.
+    """Return up to `n` different random combinations (Planned of dict); fewer if there are no more.
 
     The first ones stay the same as `n` grows, and the order of options does not matter.
     """
@@ -124,7 +142,7 @@ def draws(grid, ranges, n, seed):
             values = grid.get(name, ())
             one[name] = ranges[name].draw(rng) if name in ranges else values[int(rng.integers(len(values)))]
         found.setdefault(tuple(one.values()), one)
-    return list(found.values())
+    return Planned(found.values())
 
 
 class Tpe:
@@ -145,7 +163,7 @@ class Tpe:
         return self._n
 
     def corners(self):
-        """Return the combinations of the grid and of the ends of the ranges, a list of dict."""
+        """See `Planned`: the combinations of the grid and of the ends of the ranges."""
         return combinations(self._grid | {name: [span.low, span.high] for name, span in self._ranges.items()})
 
     def begin(self, trials, metric):

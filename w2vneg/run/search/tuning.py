@@ -13,10 +13,11 @@ from functools import partial
 from ...ground.errors import ConfigError, W2vnegError
 from ...ground.events import TrialDone, TrialStarted
 from ...ground.files.locks import owned
-from ..conductor import Run, reading, resolve
+from ..conductor import Run, reading
 from ..folder import as_flags_of_data, as_flags_of_validation
 from ..model import Model
 from ..state import Provenance
+from .space import Planned
 from .trials import GIVEN_UP, Trial, TrialFolder, by_combination, key_of
 
 
@@ -91,31 +92,19 @@ def _flags(read, validation):
     return as_flags_of_data(read.absolute().as_dict()) | as_flags_of_validation(validation.settings)
 
 
-class Planned(list):
-    """Combinations that are known beforehand: what a search asks of whatever proposes some, and tells it."""
+def run_to_read(config, combinations, data, **run):
+    """Return the `Run` by which the data of a search are read: that of the first combination that is not refused.
 
-    def begin(self, trials, metric):
-        """Take note of the trials that there are already (list of Trial), and of the Metric."""
-
-    def tell(self, trials, metric):
-        """Take note of the trials of the combination that was proposed last (list of Trial)."""
-
-    def should_prune(self, event, first):
-        """Tell whether a run is to end after an event of its training; `first`: it is that of the first seed."""
-        return False
-
-
-def check_combinations(config, combinations):
-    """Raise the first refusal if every combination is refused: nothing would be trained. Before data are read."""
+    config, combinations : as of `tune`, none of them a plain list; data, **run : as of `Run`
+    ConfigError, the first refusal, if every combination is refused; the errors of `Run` about data
+    """
     first = None
-    for options in combinations:
+    for options in combinations.corners():
         try:
-            resolve(dataclasses.replace(config, **options))
-            return
-        except W2vnegError as error:
+            return Run(dataclasses.replace(config, **options), data, **run)
+        except ConfigError as error:
             first = first or error
-    if first:
-        raise first
+    raise first
 
 
 def _run(encoded, config, options, validation, listeners, should_prune, place):
