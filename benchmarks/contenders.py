@@ -1,6 +1,6 @@
 """Who is timed, and the one loop that times them: every contender in turn, round after round.
 
-A noisy machine then hits all alike, and ratios are taken within a round. Where so many tokens are asked for, ours is
+A noisy machine then hits all alike, and ratios are taken within a round. Where so many tokens are requested, ours is
 timed from the end of a run's first round, which touches memory first, until the round in which it has seen as many
 more, with rounds as long as those of a whole run; rivals train on a text of that many tokens, with the words of the
 whole vocabulary where they can be told (gensim, without the seconds it takes to prepare them).

@@ -1,6 +1,6 @@
 """Recommending items to users, beside implicit and EASE: quality, seconds of training, lists a second.
 
-Who is asked for what is in `recommenders_tasks`. Options are chosen by NDCG@10 of the validation part, by climbing:
+Who is requested what is in `recommenders_tasks`. Options are chosen by NDCG@10 of the validation part, by climbing:
 along each option from a first guess, up and down a ladder of equal ratios, until no neighbour is better. So no winner
 stands at the edge of what was tried. Winners are trained again under seeds of their own and reported on the test part.
 

@@ -21,7 +21,7 @@ from w2vneg.ground.errors import ConfigError
 
 WEAK, TIME, STRONG = PROTOCOLS = "weak", "time", "strong"
 SYNTHETIC = "synthetic"
-_USERS = 10_000  # that are asked for, of more a fixed sample
+_USERS = 10_000  # that are requested, of more a fixed sample
 _MEAN, _SPREAD, _FEWEST = 2.8, 0.8, 5  # of the logarithm of how many items a user takes: 23 on average
 _TASTES, _GROUP, _AT_RANDOM = 3, 200, 0.2  # groups that a user likes, items of a group, share of other items
 
@@ -38,7 +38,7 @@ class Part:
 
     @classmethod
     def of(cls, known, held, asked, trained=True):
-        """Take the users (bool, (n,)) who are asked for and have something held out, or a sample of them."""
+        """Take the users (bool, (n,)) who are requested and have something held out, or a sample of them."""
         users = np.flatnonzero(asked & (np.diff(held.indptr) > 0))
         if len(users) > _USERS:
             users = np.sort(np.random.default_rng(1).choice(users, _USERS, replace=False))

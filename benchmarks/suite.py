@@ -117,7 +117,7 @@ def _short(threads):
 
 
 def _with_suitable(cell, long, asked):
-    """Return the cell without those who cannot take part, or would take too long there unless they are asked for."""
+    """Return the cell without those who cannot take part, or would take too long there unless they are requested."""
 
     def suits(name):
         contender = CONTENDERS[name]

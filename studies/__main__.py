@@ -52,7 +52,7 @@ def studies(name, out, quick, seed, jobs, commit):
         _make_all(results, name == ALL)
     elif results is None:
         with closing(Memo(jobs=jobs, commit=commit)) as memo:
-            click.echo(markdown(name, STUDIES[name](_tell, quick, seed, memo)))
+            click.echo(markdown(name, STUDIES[name](_emit, quick, seed, memo)))
     else:
         STUDIES[name]  # a name that is none is refused before anything is written
         results.prepare()
@@ -61,7 +61,7 @@ def studies(name, out, quick, seed, jobs, commit):
         click.echo(markdown(name, done))
 
 
-def _tell(line):
+def _emit(line):
     click.echo(line, err=True)
 
 
@@ -81,7 +81,7 @@ def _made_and_kept(results, name):
 
     with results.owned(name), closing(results.memo(name)) as memo:
         begun = time.perf_counter()
-        done = STUDIES[name](_tell, results.quick, results.seed, memo)
+        done = STUDIES[name](_emit, results.quick, results.seed, memo)
         seconds = max(memo.seconds, time.perf_counter() - begun)
         _keep(results, name, done, seconds, sorted(memo.commits or {results.commit}))
     return done
@@ -95,10 +95,10 @@ def _keep(results, name, done, seconds, commits):
     try:
         images = {title: as_bytes(drawn(draw)) for title, draw in done.figures.items()}
     except MissingExtraError as error:
-        _tell(f"No figures, only tables: {error}")
+        _emit(f"No figures, only tables: {error}")
         images = {}
     for path in results.write(name, done, images, seconds, commits):
-        _tell(f"Wrote {path}.")
+        _emit(f"Wrote {path}.")
 
 
 def _make_all(results, run):
@@ -115,14 +115,14 @@ def _make_all(results, run):
     for name in names_in_order() if run else ():
         if results.status(name) == DONE:
             continue
-        _tell(f"{name} …")
+        _emit(f"{name} …")
         try:
             _made_and_kept(results, name)
         except W2vnegError as error:
             failures[name] = str(error)
-            _tell(f"{name}: {error}")
+            _emit(f"{name}: {error}")
         write_summary(results, failures)
-    _tell(f"Wrote {write_summary(results, failures)}.")
+    _emit(f"Wrote {write_summary(results, failures)}.")
     if failures:
         raise W2vnegError(f"{len(failures)} studies could not be run: {', '.join(failures)}")
 

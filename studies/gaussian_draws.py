@@ -102,7 +102,7 @@ def corrected_scores(scores, method):
 def tuned(scale, method, memo, key, plan=None, n_pairs=None):
     """Return the plan with the rate that held-out pairs like best, on a draw that nothing else uses.
 
-    method : tuple, what `Draw.method` is given; memo : Memo, knows it by `key` if it was asked for before
+    method : tuple, what `Draw.method` is given; memo : Memo, knows it by `key` if it was requested before
     """
     plan = plan or scale.plan
 

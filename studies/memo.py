@@ -20,7 +20,7 @@ _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM
 
 
 class Memo:
-    """What has been found, by what it was asked for.
+    """What has been found, by what it was requested.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class Memo:
     seconds : float
         What all parts took to make, also those of before.
     commits : set of str
-        Of the code that made the parts that were asked for.
+        Of the code that made the parts that were requested.
 
     Raises
     ------
@@ -141,7 +141,7 @@ class _Under:
 
 
 def _begin():
-    """Begin a process that makes parts: one thread, and no life without the process that asked for it."""
+    """Begin a process that makes parts: one thread, and no life without the process that requested it."""
     import numba
 
     numba.set_num_threads(1)

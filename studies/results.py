@@ -53,7 +53,7 @@ class Results:
     folder : path
         Made if it is not there.
     seed : int; quick : bool
-        Of the studies that are asked for.
+        Of the studies that are requested.
     jobs : int; commit : str
         As of a `Memo`.
 

@@ -18,7 +18,7 @@ _SHARES = (0.8, 0.1, 0.1)
 
 @dataclass(frozen=True)
 class Sequences:
-    """inputs : int64, (n, length), −1 where nothing is; targets : int64, (n, length), −1 where none is asked for,
+    """inputs : int64, (n, length), −1 where nothing is; targets : int64, (n, length), −1 where none is requested,
     or (n,), one for each row
     """
 

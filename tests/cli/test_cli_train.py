@@ -552,7 +552,7 @@ def test_what_is_told_at_the_end_needs_memory_and_loses_nothing(folder, train, m
     def fail(*arguments):
         raise MemoryError
 
-    monkeypatch.setattr(results, "tell_what_next", fail)
+    monkeypatch.setattr(results, "suggest_next", fail)
     result = train()
     assert result.code == 0
     assert result.err.endswith("The vectors are not scored: not enough memory.\n")

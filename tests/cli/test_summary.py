@@ -10,7 +10,7 @@ from planted import as_text, two_topics
 from w2vneg import Vectors
 from w2vneg.cli import progress
 from w2vneg.cli.progress import TrainingProgress
-from w2vneg.cli.results import tell_how_good, tell_of_loss, tell_what_next
+from w2vneg.cli.results import report_loss, report_quality, suggest_next
 from w2vneg.cli.tables import hanging, table
 from w2vneg.data.sources import TRAVERSALS
 from w2vneg.ground.events import Diagnosis, RoundDone
@@ -35,10 +35,10 @@ def pairs(tmp_path, monkeypatch):
 
 def test_how_good_vectors_are_is_told_where_a_set_knows_their_words(pairs):
     angles = np.radians([0, 5, 10, 20, 80])
-    line = said(tell_how_good, Vectors("abcde", np.column_stack([np.cos(angles), np.sin(angles)])), None)[0]
+    line = said(report_quality, Vectors("abcde", np.column_stack([np.cos(angles), np.sin(angles)])), None)[0]
     assert line.startswith("How good: Spearman 1.00 with people's scores of WordSim-353") and "4 of 5 pairs" in line
-    assert said(tell_how_good, Vectors("xyz", np.eye(3)), None) == []
-    assert said(tell_how_good, Vectors("abc", np.eye(3)), None) == []  # two of five
+    assert said(report_quality, Vectors("xyz", np.eye(3)), None) == []
+    assert said(report_quality, Vectors("abc", np.eye(3)), None) == []  # two of five
 
 
 @pytest.mark.parametrize(
@@ -54,12 +54,12 @@ def test_how_good_vectors_are_is_told_where_a_set_knows_their_words(pairs):
 )
 def test_what_to_type_next(words, output, folder, source, command, looked_at):
     vectors = Vectors(words, np.eye(len(words)))
-    found = said(tell_what_next, vectors, output, folder, TRAVERSALS[source].recommends)
+    found = said(suggest_next, vectors, output, folder, TRAVERSALS[source].recommends)
     assert found == [f"Next: w2vneg {command}, or in a browser w2vneg explore {looked_at}"]
 
 
 def test_words_that_a_shell_would_not_take_are_not_shown():
-    assert said(tell_what_next, Vectors(["`rm`", "-x"], np.eye(2)), "v", None, False) == []
+    assert said(suggest_next, Vectors(["`rm`", "-x"], np.eye(2)), "v", None, False) == []
 
 
 def test_a_table_that_is_too_wide_is_a_list():
@@ -108,8 +108,8 @@ def test_the_loss_of_several_epochs_is_told_the_last_word_of_each():
         return {"event": "EpochDone", "epoch": epoch, "loss": loss, "untrained": 4.0}
 
     history = [{"event": "Diagnosis"}, record(1, 3.0), record(2, 9.0), record(2, 2.0), record(3, 1.0)]
-    assert said(tell_of_loss, history) == ["Loss: 3.000 … 1.000 (at init 4.000)"]
-    assert said(tell_of_loss, history[:2]) == []
+    assert said(report_loss, history) == ["Loss: 3.000 … 1.000 (at init 4.000)"]
+    assert said(report_loss, history[:2]) == []
 
 
 def test_texts_hang_behind_their_heads_within_a_width():

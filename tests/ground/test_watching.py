@@ -2,7 +2,7 @@
 
 import pytest
 
-from w2vneg.cli.progress import compiling_told
+from w2vneg.cli.progress import compiling_noted
 from w2vneg.ground.events import Compiled, Compiling
 from w2vneg.ground.jit import DISABLE_JIT, njit, watched
 from w2vneg.ground.jit.disk import keep_code
@@ -42,13 +42,13 @@ def test_the_command_line_says_at_once_where_code_is_kept_and_then_how_long_it_t
     monkeypatch.setattr("w2vneg.ground.events._WORTH_A_LINE", 0.0)
     monkeypatch.setattr("w2vneg.ground.jit.cache_folder", lambda: tmp_path)
     told = []
-    with compiling_told(told.append):
+    with compiling_noted(told.append):
         function(3)
         function(4.0)
     assert len(told) == 3
     assert told[0].startswith("Compiling kernels, 10–20 s, once; ") and f"kept in {tmp_path}" in told[0]
     assert all("test_watching.outer in " in line for line in told[1:])
     told.clear()
-    with compiling_told(told.append):
+    with compiling_noted(told.append):
         function(3)
     assert told == []

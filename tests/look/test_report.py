@@ -147,7 +147,7 @@ def test_time_of_a_resumed_run_is_that_of_its_parts(resumed_at):
 def test_an_epoch_that_was_run_again_counts_once():
     model = model_of(LOGITS)
     model.history += [*told(2), *told(3)]
-    assert [record["epoch"] for record in Subject("a", "a", vectors_of("ab"), model).told("EpochDone")] == [1, 2, 3]
+    assert [record["epoch"] for record in Subject("a", "a", vectors_of("ab"), model).records("EpochDone")] == [1, 2, 3]
 
 
 def test_the_verdict_leaves_out_what_says_next_to_nothing(monkeypatch):

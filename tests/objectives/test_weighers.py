@@ -51,7 +51,7 @@ def ask(name, log_q, logits=None, evaluated=None, counted=None, **options):
     blank = np.zeros(size)
     options = TrainConfig(weigher=name, **options).resolved()
     weigher = options.make("weigher", RunContext(np.ones(size), DIM))
-    if hasattr(weigher, "discriminator_out"):  # let D(0, j) be what is asked for
+    if hasattr(weigher, "discriminator_out"):  # let D(0, j) be what is requested
         weigher.discriminator_in[0] = np.eye(DIM)[2]
         weigher.discriminator_out[:, 2] = blank if evaluated is None else evaluated
     logits = np.array(blank if logits is None else logits, np.float32)

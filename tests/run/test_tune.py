@@ -19,7 +19,7 @@ from planted import as_text, two_topics
 import w2vneg
 from w2vneg import Word2Vec
 from w2vneg.cli import progress
-from w2vneg.cli.tune import _tell_of_edges
+from w2vneg.cli.tune import _report_edges
 from w2vneg.config import TrainConfig
 from w2vneg.data.encoded import encode_corpus
 from w2vneg.data.encoded.pairs import HeldOut
@@ -304,7 +304,7 @@ def test_another_search_in_the_folder_is_refused(planted, validation, tmp_path):
 def test_an_edge_is_one_of_all_that_the_folder_has_tried():
     def told(tried, best, grid):
         notes, rows = [], [SimpleNamespace(options=options) for options in tried]
-        _tell_of_edges(SimpleNamespace(rows=rows, best=SimpleNamespace(options=best)), grid, notes.append)
+        _report_edges(SimpleNamespace(rows=rows, best=SimpleNamespace(options=best)), grid, notes.append)
         return notes
 
     alphas = [{"alpha": alpha} for alpha in (0.1, 0.2, 0.4)]

@@ -21,7 +21,7 @@ _COMMANDS = (  # a module of this name has the command; that of `eval` is called
 
 
 class LazyGroup(click.Group):
-    """A group whose commands are imported when they are asked for."""
+    """A group whose commands are imported when they are requested."""
 
     def list_commands(self, ctx):
         return list(_COMMANDS)

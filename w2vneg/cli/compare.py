@@ -15,7 +15,7 @@ from ..ground.errors import ConfigError
 from ..ground.files.atomic import atomic_file, check_folder_writable
 from .flags import check_fixed, encode_run, fixed_of, input_of, vocabulary_options
 from .options import command, file_of_run, json_option, mirror_option, option, options_in, quiet_option
-from .progress import noter, search_progress, tell_of_compiling
+from .progress import noter, report_compiling, search_progress
 from .results import write_images
 from .tables import table
 from .validation_options import HELD_OUT, check_each, valid_options, validation_of, warn_of_raw
@@ -74,7 +74,7 @@ def compare(runs, out, grid, seeds, on, keep, files, mirror, quiet, as_json, **g
         trials.check_folder(Path(out, task.folder))
         task.run = tuning.run_to_read(base, combinations, task.read, mirror=mirror, **fixed)
         check_fixed(fixed, task.run.data)
-    tell_of_compiling(quiet)
+    report_compiling(quiet)
     found = []
     for task in tasks:
         config, encoded = reading(base, task.run.data), encode_run(task.run, quiet, note)

@@ -199,7 +199,7 @@ def _show(report):
         ("machine", f"{machine['cpu']}, {machine['cores_available']} cores available, {size}"),
         ("system", machine["system"]),
         ("cache", f"{cache['folder']} ({'writable' if cache['writable'] else 'NOT writable'})"),
-        ("compiler", _told_of(jit)),
+        ("compiler", _note_of(jit)),
         ("data here", ", ".join(here) or "none"),
         ("data absent", ", ".join(absent) or "none"),
     ]
@@ -211,7 +211,7 @@ def _show(report):
         click.echo("All that training needs is in order.")
 
 
-def _told_of(jit):
+def _note_of(jit):
     if not jit["works"]:
         return "does NOT work"
     cached = "found again by the next process" if jit["disk_cache_works"] else "NOT found again"

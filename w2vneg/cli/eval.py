@@ -45,7 +45,7 @@ def similarity(vectors, sets, readout, oov, mirror, as_json):
     from ..vectors import Vectors
 
     loaded = Vectors.load(vectors, readout=readout, oov=oov)
-    wanted = {}  # set -> whether it was asked for by name, in order
+    wanted = {}  # set -> whether it was requested by name, in order
     for name in sets or ("all",):
         for one in DEFAULT_SETS if name == "all" else (name,):
             wanted[one] = wanted.get(one, False) or name != "all"

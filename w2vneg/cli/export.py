@@ -82,9 +82,9 @@ def export(source, out, format_, readout, oov, precision, words, portable):
 
 
 def _with_words(vectors, path):
-    asked = [line.strip() for line in read_text(path).splitlines() if line.strip()]
-    added = vectors.with_words(asked)
-    without = sum(word not in added for word in dict.fromkeys(asked))
+    requested = [line.strip() for line in read_text(path).splitlines() if line.strip()]
+    added = vectors.with_words(requested)
+    without = sum(word not in added for word in dict.fromkeys(requested))
     click.echo(f"{path}: {len(added) - len(vectors):,} words added, {without:,} without a known n-gram", err=True)
     return added
 

@@ -65,18 +65,18 @@ titles_options = together(
 )
 
 
-def titles_of(titles, asked, mirror, lowercase=False):
+def titles_of(titles, columns, mirror, lowercase=False):
     """Return what items are called, dict of str -> str; empty without ``--titles``."""
-    if asked is not None and not titles:
+    if columns is not None and not titles:
         raise click.UsageError("--titles-cols says which columns of --titles to read; give --titles FILE too")
-    columns = [int(one) if one.isdecimal() else one for one in ("1,2" if asked is None else asked).split(",")]
-    if len(columns) != 2 or "" in columns:
-        raise click.UsageError(f"--titles-cols takes two columns with a comma between, not {asked!r}")
+    two = [int(one) if one.isdecimal() else one for one in ("1,2" if columns is None else columns).split(",")]
+    if len(two) != 2 or "" in two:
+        raise click.UsageError(f"--titles-cols takes two columns with a comma between, not {columns!r}")
     if not titles:
         return {}
     from ..data.readers.tables import read_titles
 
-    return read_titles(locate(titles, mirror, "items"), columns, lowercase)
+    return read_titles(locate(titles, mirror, "items"), two, lowercase)
 
 
 _NAMES = {"vocab": ("--vocab", "rows"), "vocab_out": ("--vocab-out", "columns")}  # name -> flag, of what
@@ -114,7 +114,7 @@ def check_fixed(fixed, read, way=None):
         raise click.UsageError(f"--vocab-out is of columns that are another kind of thing than rows; {what}{hint}")
 
 
-def tell_what_was_chosen(fixed, given, config, rectangular, note):
+def report_fixed(fixed, given, config, rectangular, note):
     """Tell what --min-count and --max-vocab did beside the files of `fixed`, if any of both was given."""
     if not fixed or (config.max_vocab is None and given["min_count"] is None):
         return
@@ -174,14 +174,14 @@ def encode(config, data, quiet):
 
     with reading_progress(quiet)() as progress:
         encoded = conductor.encode(config, data, progress=progress)
-    tell_of_reading(encoded.report, quiet)
+    report_reading(encoded.report, quiet)
     return encoded
 
 
 def encode_run(run, quiet, note):
     """Read the data of a `Run`, and report what was read."""
     encoded = run.encode(reading_progress(quiet))
-    tell_of_reading(encoded.report, quiet)
+    report_reading(encoded.report, quiet)
     if encoded.phrases:
         from ..data.phrases import what_was_joined
 
@@ -191,7 +191,7 @@ def encode_run(run, quiet, note):
     return encoded
 
 
-def tell_of_reading(report, quiet):
+def report_reading(report, quiet):
     """Say what was read, unless `quiet`, and warn of what may be wrong with it."""
     if not quiet:
         note(report.line())

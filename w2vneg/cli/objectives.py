@@ -73,10 +73,10 @@ def objectives(name, plugin, check, bibtex, as_json, **given):
         return _check(name, entries, given, as_json)
     if bibtex:
         fields = {"title": "w2vneg", "author": "{The w2vneg authors}", "version": __version__}
-        told = ",\n".join(f"  {name} = {{{value}}}" for name, value in fields.items())
-        return click.echo("\n\n".join([*_papers(entries), f"@software{{w2vneg,\n{told}\n}}"]))
+        lines = ",\n".join(f"  {name} = {{{value}}}" for name, value in fields.items())
+        return click.echo("\n\n".join([*_papers(entries), f"@software{{w2vneg,\n{lines}\n}}"]))
     if as_json:
-        echo_json({told[0]: [entry for entry in entries if entry["kind"] == kind] for kind, told in _KINDS.items()})
+        echo_json({name: [entry for entry in entries if entry["kind"] == kind] for kind, (name, _) in _KINDS.items()})
     elif name is not None:
         click.echo("\n\n".join(_explanation(entry) for entry in entries))
     else:
@@ -115,9 +115,9 @@ _SHORT = {"RS": "tanielian2019", "CIS": "cis", "CSS": "botev2017", "kernel": "bl
 
 
 def _papers(entries):
-    told = "; ".join(entry["paper"] for entry in entries)
-    begun = {_SHORT[short] for short in re.findall(r"\b(RS|CIS|CSS|kernel) (?:eq|§|algorithm)", told)}
-    begun |= {f"{first.lower()}{year}" for first, year in re.findall(r"([A-Z]\w+)(?: and \w+| et al\.) (\d{4})", told)}
+    cited = "; ".join(entry["paper"] for entry in entries)
+    begun = {_SHORT[short] for short in re.findall(r"\b(RS|CIS|CSS|kernel) (?:eq|§|algorithm)", cited)}
+    begun |= {f"{first.lower()}{year}" for first, year in re.findall(r"([A-Z]\w+)(?: and \w+| et al\.) (\d{4})", cited)}
     text = files("w2vneg.objectives").joinpath("papers.bib").read_text("utf-8")
     papers = {re.search(r"\{(\w+),", paper)[1]: paper for paper in text.strip().split("\n\n")}
     return [paper for key, paper in papers.items() if key.startswith(tuple(begun))]
@@ -138,12 +138,12 @@ def _plug(kind, name, plug):
     from ..config.table import options_read, shown_default
 
     first, *_ = (plug.__doc__ or "no description").strip().splitlines()
-    told = dict.fromkeys(("summary", "equation", "paper", "cost", "use"), "") | {"summary": first.rstrip(".")}
+    about = dict.fromkeys(("summary", "equation", "paper", "cost", "use"), "") | {"summary": first.rstrip(".")}
     if kind == "source":
-        told, needs = told | {"summary": plug.help.rstrip(".")}, []
+        about, needs = about | {"summary": plug.help.rstrip(".")}, []
         options = [(declared_flags(item), item, shown(item)) for item in options_of_source(name).values()]
     else:
-        told |= {} if plug.about is None else dataclasses.asdict(plug.about)
+        about |= {} if plug.about is None else dataclasses.asdict(plug.about)
         needs = _needs(kind, name, plug)
         if kind == "readout":
             options = [(f"{name}:{item.name}=", item, shown_default(item)) for item in options_of(plug).values()]
@@ -154,7 +154,7 @@ def _plug(kind, name, plug):
         {"flag": flag, "help": item.metadata["help"], "default": default, "range": range_of(item)}
         for flag, item, default in options
     ]
-    return {"kind": kind, "name": name, **told, "needs": needs, "options": options}
+    return {"kind": kind, "name": name, **about, "needs": needs, "options": options}
 
 
 def _needs(kind, name, plug):
@@ -193,7 +193,7 @@ def _preset(name, preset):
     for key, item in table().items():
         value = values[key]
         chosen = key in _TOLD or key in preset.values or key in preset.of_text
-        if key in ("share_negatives", "alpha"):  # told where the loss's own name would mean another
+        if key in ("share_negatives", "alpha"):  # said where the loss's own name would mean another
             chosen = value != own[key]
         if not chosen or value is None:
             continue
@@ -220,19 +220,19 @@ def _list(entries):
         lines = [hanging("", heading)]
         for entry in entries:
             if entry["kind"] == kind:
-                told = ";  ".join(part for part in (entry["summary"], entry["equation"]) if part)
+                summary = ";  ".join(part for part in (entry["summary"], entry["equation"]) if part)
                 paper = f"  [{entry['paper']}]" if entry["paper"] else ""
-                lines.append(hanging(f"  {entry['name'].ljust(width)}", told + paper))
+                lines.append(hanging(f"  {entry['name'].ljust(width)}", summary + paper))
         blocks.append("\n".join(lines))
     return "\n\n".join([*blocks, "\n".join(hanging("", line) for line in _FOOTER.splitlines())])
 
 
 def _explanation(entry):
     lines = [hanging(f"{entry['name']} ({entry['kind']}): ", entry["summary"])]
-    told = {"formula": entry["equation"], "same as": entry.get("same_as")} | entry
-    told["log q" if entry["kind"] == "sampler" else "needs"] = "; ".join(entry.get("needs", ()))
+    facts = {"formula": entry["equation"], "same as": entry.get("same_as")} | entry
+    facts["log q" if entry["kind"] == "sampler" else "needs"] = "; ".join(entry.get("needs", ()))
     labels = ("formula", "paper", "same as", "alpha", "log q", "needs", "cost", "use", "note")
-    parts = [(label, told.get(label)) for label in labels if isinstance(told.get(label), str)]
+    parts = [(label, facts.get(label)) for label in labels if isinstance(facts.get(label), str)]
     for number, one in enumerate(entry.get("options", ())):
         about = "; ".join(part for part in (f"default: {one['default']}", one["range"]) if part)
         parts.append(("" if number else "options", f"{one['flag']}: {one['help']} [{about}]"))

@@ -75,7 +75,7 @@ class TrainingProgress:
         self.unit = TRAVERSALS[source].unit
         self.stream = BestEffort(stream)
         self.bar = None
-        self.told, self.epoch_told = time.monotonic(), -math.inf
+        self.last_line, self.last_epoch = time.monotonic(), -math.inf
         self.origin = None  # fraction and seconds after the first round: a resumed run begins in the middle
 
     def __enter__(self):
@@ -97,7 +97,7 @@ class TrainingProgress:
         if event.passing:
             self._round(event)
         elif isinstance(event, EpochDone) and (self.bar is not None or self._too_soon(event)):
-            return  # the bar tells it, or a later one
+            return  # the bar shows it, or a later one
         elif text := event.line(_columns(self.stream)):
             self._say(text)
 
@@ -113,20 +113,20 @@ class TrainingProgress:
                 self.bar.refresh()
             else:
                 self.bar.update(event.fraction - self.bar.n)
-        elif time.monotonic() - self.told >= _LINE_EVERY:
+        elif time.monotonic() - self.last_line >= _LINE_EVERY:
             fraction, seconds = self.origin
             done = event.fraction - fraction
             left = f", about {(event.seconds - seconds) * (1 - event.fraction) / done:.0f} s left" if done > 0 else ""
             self._say(f"{100 * event.fraction:.1f}%: {event.line(unit=self.unit)}{left}")
 
     def _too_soon(self, event):
-        before, now = self.epoch_told, time.monotonic()
+        before, now = self.last_epoch, time.monotonic()
         soon = event.epoch < event.epochs and now - before < _EPOCH_EVERY
-        self.epoch_told = before if soon else now
+        self.last_epoch = before if soon else now
         return soon
 
     def _say(self, text):
-        self.told = time.monotonic()
+        self.last_line = time.monotonic()
         if self.bar is not None:
             self.bar.write(text, file=self.stream)
         else:
@@ -138,19 +138,19 @@ class TrainingProgress:
 def json_lines(place, source="text"):
     """Yield a listener that appends each event to a file as a line of JSON, a round now and then.
 
-    Each has the time, in UTC, and what it tells, with rates. A resumed run goes on in the same file. A file that breaks
+    Each has the time, in UTC, and its figures, with rates. A resumed run goes on in the same file. A file that breaks
     ends no run. place : str, of the file; "-" is standard output; source : as of `TrainingProgress`
     """
-    unit, told = TRAVERSALS[source].unit, -math.inf
+    unit, last = TRAVERSALS[source].unit, -math.inf
     file = sys.stdout if place == "-" else open(place, "a", encoding="utf-8")  # noqa: SIM115
     stream = BestEffort(file)
 
     def listen(event):
-        nonlocal told
+        nonlocal last
         if event.passing:
-            if time.monotonic() - told < _LINE_EVERY:
+            if time.monotonic() - last < _LINE_EVERY:
                 return
-            told = time.monotonic()
+            last = time.monotonic()
         about = {"time": datetime.now(timezone.utc).isoformat(timespec="milliseconds"), **event.as_dict()}
         if seconds := about.get("seconds"):
             rates = {"tokens": f"{unit}_per_s", "pairs": "pairs_per_s"}
@@ -181,36 +181,36 @@ def search_progress(quiet, source):
         yield [progress] if progress else []
 
 
-def tell_of_compiling(quiet):
+def report_compiling(quiet):
     """Tell of what the command compiles from now on, unless `quiet`."""
     if not quiet:
-        click.get_current_context().with_resource(compiling_told(note))
+        click.get_current_context().with_resource(compiling_noted(note))
 
 
 @contextmanager
-def compiling_told(note):
-    """Tell of what is compiled inside by calls of `note`: at once that it is, then of each function that took time."""
+def compiling_noted(note):
+    """Report what is compiled inside by calls of `note`: at once that it is, then of each function that took time."""
     from ..ground.jit import cache_folder, watched
 
-    told = False
+    noted = False
 
-    def tell(event):
-        nonlocal told
-        if not told:
-            told = True
+    def compiling(event):
+        nonlocal noted
+        if not noted:
+            noted = True
             place = cache_folder()
             kept = f", once; kept in {place}" if place else "; not kept, for the cache folder cannot be written"
             note(f"Compiling kernels, 10–20 s{kept}. 'w2vneg warmup' does it ahead.")
         if text := event.line():
             note(text)
 
-    with watched(tell):
+    with watched(compiling):
         yield
 
 
 @contextmanager
 def byte_progress(description, stream=None, unit="B"):
-    """Yield a callable (done, total or None), in bytes or another unit, that tells of work on a file.
+    """Yield a callable (done, total or None), in bytes or another unit, that shows work on a file.
 
     On a terminal it draws a line once the work has taken a second; elsewhere it writes a plain line now and then.
     """
@@ -233,12 +233,12 @@ def byte_progress(description, stream=None, unit="B"):
 
 
 def _plain_lines(description, stream, unit):
-    told = time.monotonic()
+    last = time.monotonic()
 
     def update(done, total):
-        nonlocal told
-        if time.monotonic() - told >= _LINE_EVERY:
-            told = time.monotonic()
+        nonlocal last
+        if time.monotonic() - last >= _LINE_EVERY:
+            last = time.monotonic()
             size, name = (1e6, "MB") if unit == "B" else (1, unit)
             share = f" of {total / size:,.0f} {name} ({100 * done / total:.0f}%)" if total else f" {name}"
             stream.write(f"{description}: {done / size:,.0f}{share}\n")

@@ -152,7 +152,7 @@ def _saved_elsewhere(what, wanted, other, save):
     return f"{_NOWHERE} the {what} either: {', '.join(dict.fromkeys(places))}"
 
 
-def tell_without_locks(folder, note):
+def warn_without_locks(folder, note):
     """Say so if owning a folder, as this command does now, keeps nobody out."""
     if not keeps_others_out(folder):
         note(f"Note: there are no file locks where {folder} is; nothing keeps a second run from writing there, too.")
@@ -169,7 +169,7 @@ def write_images(charts, folder, begun, note, suffixes=("png",)):
         return []
 
 
-def tell_of_results(word2vec, complete, output, folder, mirror, note):
+def report_results(word2vec, complete, output, folder, mirror, note):
     """Say how good the vectors of a run that is over are and what to do with them; or what they are not good for."""
     from ..config.compatibility import about_cosines
 
@@ -181,13 +181,13 @@ def tell_of_results(word2vec, complete, output, folder, mirror, note):
     try:
         vectors = word2vec.wv
         if config.traversal.of_words:
-            tell_how_good(vectors, mirror, note)
-        tell_what_next(vectors, output, folder, config.traversal.recommends, note)
+            report_quality(vectors, mirror, note)
+        suggest_next(vectors, output, folder, config.traversal.recommends, note)
     except MemoryError:  # what was trained is kept
         note("The vectors are not scored: not enough memory.")
 
 
-def tell_of_loss(history, note):
+def report_loss(history, note):
     """Tell the loss of the first and the last of several epochs. history : list of dict, of a model"""
     epochs = {record["epoch"]: record for record in history if record["event"] == "EpochDone"}
     if len(epochs) > 1:
@@ -195,7 +195,7 @@ def tell_of_loss(history, note):
         note(f"Loss: {first['loss']:.3f} … {last['loss']:.3f} (at init {last['untrained']:.3f})")
 
 
-def tell_how_good(vectors, mirror, note):
+def report_quality(vectors, mirror, note):
     """Say how cosines agree with people, if a set of word pairs is here and the vectors know enough of its words."""
     from ..look.report.subjects import sets_at_hand
     from ..vectors.evaluation import evaluate_similarity
@@ -214,7 +214,7 @@ def tell_how_good(vectors, mirror, note):
         )
 
 
-def tell_what_next(vectors, output, folder, recommends, note):
+def suggest_next(vectors, output, folder, recommends, note):
     """Say what to type next, a command that works here; recommends : bool, it is of things to recommend."""
     start = min(500, len(vectors) // 4)  # words before this are too frequent to have telling neighbours
     # a word that a shell and a terminal take as it is: words are a stranger's, and might be more than a word to them

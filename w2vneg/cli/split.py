@@ -73,10 +73,10 @@ def split(out, by, mirror, quiet, as_json, **given):
     source = source.located(mirror)
     files = files_of(source)
     refuse_overwriting("--out", out, files)
-    tell = noter(quiet)
+    note = noter(quiet)
     data, own = encode(config, source, quiet), config.as_dict()
     if not source.traversal.paired and (n_pairs := count_pairs(data.offsets, own["window"])) > _MANY:
-        tell(f"{n_pairs / 1e9:,.0f} billion pairs to go through, some minutes' work; --max-history would bound it.")
+        note(f"{n_pairs / 1e9:,.0f} billion pairs to go through, some minutes' work; --max-history would bound it.")
     ordered = bool(own["ordered"])
     parts = split_data(data, by, ends, config.seed, kind=source.kind, window=own["window"], ordered=ordered)
     options = {"by": by, **asdict(ends), **{name: own[name] for name in ("seed", *_CONFIG[:-1])}}
@@ -95,7 +95,7 @@ def split(out, by, mirror, quiet, as_json, **given):
         _show(manifest)
         parts = manifest["parts"].values()
         files = [one["file"] for part in parts for one in (part, part.get("shown")) if one]
-        tell(f"Wrote {', '.join(files)} and manifest.json to {out}{', for the split that was there' * former}.")
+        note(f"Wrote {', '.join(files)} and manifest.json to {out}{', for the split that was there' * former}.")
 
 
 def _ends(given):
@@ -106,8 +106,8 @@ def _ends(given):
         ends = Shares(*(given[name] for name in PARTS))
     else:
         flag = "--until" if given["last"] is None else "--last"
-        asked = click.get_current_context().get_parameter_source
-        by_shares = [name for name in PARTS if asked(name) is not click.core.ParameterSource.DEFAULT]
+        source_of = click.get_current_context().get_parameter_source
+        by_shares = [name for name in PARTS if source_of(name) is not click.core.ParameterSource.DEFAULT]
         if flag == "--last" and by_shares == ["valid"] and given["valid"] == 0:
             by_shares = []
         if by_shares or (given["last"] is not None and given["until"]):

@@ -11,7 +11,7 @@ from ..data.inputs import Input
 from ..ground.files.atomic import check_writable
 from . import flags, results
 from .options import command, json_option, mirror_option, option, quiet_option, read_config, together
-from .progress import TrainingProgress, json_lines, noter, tell_of_compiling
+from .progress import TrainingProgress, json_lines, noter, report_compiling
 from .progress import note as loud
 from .tables import echo_json, table
 from .validation_options import check_valid, of_resumed, valid_options, validation_of
@@ -113,7 +113,7 @@ def train(
     if types:
         from ..run.estimate import estimate_of_types
 
-        return _tell_estimate(estimate_of_types(config, types), as_json, note)
+        return _print_estimate(estimate_of_types(config, types), as_json, note)
     from ..look.tracking import Tracking
     from ..run.conductor import Run
 
@@ -132,23 +132,23 @@ def train(
         results.check_page(page, output, files, replace=force or dry_run or bool(resume))
     if named is None and not prior.model:
         note("No --corpus given: training on the built-in corpus, the documentation of Python and its packages.")
-    tell_of_compiling(quiet)
+    report_compiling(quiet)
     encoded = flags.encode_run(run, quiet, note)
-    flags.tell_what_was_chosen(fixed, given, config, run.data.rectangular, note)
+    flags.report_fixed(fixed, given, config, run.data.rectangular, note)
     validation = validation_of(held_out, encoded, config, model, note, mirror)
     if dry_run:
         from ..run.estimate import estimate
 
         note("Measuring a few rounds on a model of their own; compiling or loading the kernels first ...")
         done = 0.0 if model is None else min(1.0, model.position.epoch / model.config.epochs)
-        return _tell_estimate(estimate(run.given, encoded, validation=validation, done=done), as_json, note)
+        return _print_estimate(estimate(run.given, encoded, validation=validation, done=done), as_json, note)
     trainer = run.trainer(validation=validation, checkpoints=checkpoints)
     trainer.model.origin.output = os.path.abspath(output) if output else ""
-    _tell_of_prior(run, trainer, given["epochs"], note)
+    _report_prior(run, trainer, given["epochs"], note)
     word2vec = _train(run, trainer, tracking, log_json, quiet, output, checkpoints, note)
     folder = checkpoints and checkpoints.folder
     if not quiet:
-        results.tell_of_results(word2vec, trainer.complete, output, folder, mirror, note)
+        results.report_results(word2vec, trainer.complete, output, folder, mirror, note)
     if page:
         results.write_page(page, folder or output, mirror, note)
     if as_json:
@@ -161,7 +161,7 @@ def train(
 
 
 def _train(run, trainer, tracking, log_json, quiet, output, checkpoints, note):
-    """Train, tell of it and write what came of it; return the `Word2Vec` that has the model."""
+    """Train, report it and write what came of it; return the `Word2Vec` that has the model."""
     from ..run.conductor import doubts_of
     from ..run.trainer import first_signal
     from ..run.word2vec import Word2Vec
@@ -175,7 +175,7 @@ def _train(run, trainer, tracking, log_json, quiet, output, checkpoints, note):
         ):
             trainer.listeners += filter(None, (progress, tracking, log))
             trainer.train()
-        results.tell_of_loss(trainer.model.history, note)
+        results.report_loss(trainer.model.history, note)
         for doubt in doubts_of(trainer) if trainer.complete else ():
             loud(f"Warning: {doubt}.")
         with first_signal(lambda: note("Writing what was trained; once more to end at once.")):
@@ -196,11 +196,11 @@ def _checkpoints(folder, minutes, dry_run, note):
     checkpoints = Checkpoints(folder, warn=note, **({} if minutes is None else {"minutes": minutes}))
     if not dry_run:
         click.get_current_context().with_resource(checkpoints.owning())
-        results.tell_without_locks(folder, note)
+        results.warn_without_locks(folder, note)
     return checkpoints
 
 
-def _tell_estimate(found, as_json, note):
+def _print_estimate(found, as_json, note):
     size = lambda n: f"{n / 2**20:,.1f} MB"  # noqa: E731
     if found.peak > found.room:
         loud(
@@ -238,7 +238,7 @@ def _in_words(seconds):
 
 
 def _inputs(cbow, subwords, given):
-    named = "+".join(name for name, asked in (("window", cbow), ("subwords", subwords)) if asked)
+    named = "+".join(name for name, given_it in (("window", cbow), ("subwords", subwords)) if given_it)
     if named and given not in (None, named):
         raise click.UsageError(f"--inputs {given} is not what --cbow and --subwords say, {named}; give one of the two")
     return named or given
@@ -306,7 +306,7 @@ def _prior_of(given, config_path, named):
     return read_config(config_path, given), Prior.init(init, freeze), named or Input("corpus", "builtin")
 
 
-def _tell_of_prior(run, trainer, epochs, note):
+def _report_prior(run, trainer, epochs, note):
     """Tell what a `Run` begins with; epochs : int or None, as given."""
     prior, model, config = run.prior, trainer.model, trainer.config
     place, n_words = " and stay there" if prior.freeze else "", len(model.vocab)
@@ -319,7 +319,7 @@ def _tell_of_prior(run, trainer, epochs, note):
             how = f"--epochs {config.epochs} --alpha {config.alpha:g}"
             note(f"Going on with its {prior.model.known.nnz:,} pairs and the new ones: {how}.")
     if run.alpha_share < 1:
-        note(run.told_of_alpha())
+        note(run.alpha_note())
     if trainer.complete:
         by_epochs = trainer.validation is None
         done = f"{config.epochs} epochs" if by_epochs else "its best state is restored"

@@ -9,10 +9,10 @@ import click
 
 from ..ground.errors import ConfigError
 from ..ground.files.locks import owned
-from .flags import check_fixed, encode_run, fixed_of, input_of, tell_what_was_chosen, vocabulary_options
+from .flags import check_fixed, encode_run, fixed_of, input_of, report_fixed, vocabulary_options
 from .options import command, json_option, mirror_option, option, quiet_option, read_config
-from .progress import noter, search_progress, tell_of_compiling
-from .results import tell_without_locks, write_images
+from .progress import noter, report_compiling, search_progress
+from .results import warn_without_locks, write_images
 from .tables import echo_json
 from .validation_options import check_valid, valid_options, validation_of, warn_of_raw
 
@@ -73,13 +73,13 @@ def tune(out, grid, ranges, n_random, way, seeds, config_path, mirror, quiet, as
     combinations = _combinations(grid, ranges, n_random, way, config.seed, given)
     trials.check_folder(out)
     with owned(out):
-        tell_without_locks(out, note)
+        warn_without_locks(out, note)
     run = tuning.run_to_read(config, combinations, read, mirror=mirror, **fixed)
     config = reading(config, run.data)
     check_fixed(fixed, run.data)
-    tell_of_compiling(quiet)
+    report_compiling(quiet)
     encoded = encode_run(run, quiet, note)
-    tell_what_was_chosen(fixed, given, config, run.data.rectangular, note)
+    report_fixed(fixed, given, config, run.data.rectangular, note)
     validation = validation_of(held_out, encoded, config, None, note, mirror)
     warn_of_raw(validation, config, combinations, encoded, note)
     with search_progress(quiet, config.source) as listeners:
@@ -87,7 +87,7 @@ def tune(out, grid, ranges, n_random, way, seeds, config_path, mirror, quiet, as
         found = tuning.tune(encoded, config, combinations, validation, **how)
     write_images(charts_of_search(found.rows, validation.metric), out, "tune", note)
     _report(found, validation.metric.name, out, note, as_json)
-    _tell_of_edges(found, grid, note)
+    _report_edges(found, grid, note)
     if not found.complete:
         note("Interrupted: the trials that were done are kept; the same command goes on.")
         sys.exit(130)
@@ -114,7 +114,7 @@ def _combinations(grid, ranges, n_random, way, seed, given):
     return combinations(grid) if n_random is None else draws(grid, ranges, n_random, seed)
 
 
-def _tell_of_edges(found, grid, note):
+def _report_edges(found, grid, note):
     """Say which numbers of the best combination are the least or the largest that the folder has tried."""
     from ..run.search.space import parse_grid
 

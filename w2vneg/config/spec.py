@@ -1,4 +1,4 @@
-"""What a run is asked for, by flat names (`TrainConfig`), and what becomes of it: each plug with its own options
+"""The options requested of a run, by flat names (`TrainConfig`), and what becomes of it: each plug with its own options
 (`RunSpec`), as a model folder keeps them.
 """
 
@@ -75,10 +75,10 @@ class RunSpec(RunOptions):
         """Return all options by their flat names as values that JSON can hold; None for those that nobody reads."""
         return dict.fromkeys(table()) | as_json(self.flat())
 
-    def write(self, path: Path, told: Callable[[Any], Any] = lambda values: values) -> None:
-        """Write the config.json of a model folder: a dict for each plug, and for the run, as `told` returns it."""
+    def write(self, path: Path, rewrite: Callable[[Any], Any] = lambda values: values) -> None:
+        """Write the config.json of a model folder: a dict for each plug, and for the run, as `rewrite` returns it."""
         found = {"format": FORMAT} | {name: values and as_json(values) for name, values in self._parts().items()}
-        path.write_text(json.dumps(told(found), indent=2, allow_nan=False) + "\n", encoding="utf-8")
+        path.write_text(json.dumps(rewrite(found), indent=2, allow_nan=False) + "\n", encoding="utf-8")
 
     def _parts(self):
         chosen = {kind: getattr(self, kind) for kind in KINDS}
@@ -143,7 +143,7 @@ def to_toml(values: dict[str, Any]) -> str:
 
 @dataclass(frozen=True, init=False, repr=False)
 class TrainConfig(RunOptions, Choices):
-    """The options that a training run is asked for: those of every run as attributes, those of plugs by `get`.
+    """The options requested of a training run: those of every run as attributes, those of plugs by `get`.
 
     An option left at None is filled in by `resolved`. ConfigError if a value is out of range, or an option unknown
     """

@@ -10,8 +10,8 @@ What "not seen" means is the user's choice (docs/splits.md defines each to the l
 
 Shares are kept within each *group*: the pairs of a centre, all users, a user's history. A group of m members gives
 floor(m c + u) to the parts of cumulative share c, with one u in [0, 1) drawn for the group. So every member has exactly
-the asked chance of each part, and no group is further than one member from its share. A shuffle over all pairs would
-leave rare centres without any training pair, and evaluation is about centres.
+the requested chance of each part, and no group is further than one member from its share. A shuffle over all pairs
+would leave rare centres without any training pair, and evaluation is about centres.
 """
 
 from dataclasses import dataclass, field
@@ -57,7 +57,7 @@ class Shares:
         if train == 1:
             raise ConfigError("--train 1 holds nothing out; give --valid or --test a share above 0")
 
-    def asks(self):
+    def shares(self):
         return {name: f"{getattr(self, name):g} of" for name in PARTS if getattr(self, name) > 0}
 
     def cut(self, sizes, times, rng):
@@ -83,7 +83,7 @@ class Last:
         if self.last < 1:
             raise ConfigError(f"--last holds out one event a user or more, not {self.last}")
 
-    def asks(self):
+    def shares(self):
         return {name: f"the last {self.last} of" for name in PARTS if name != "valid" or self.valid}
 
     def cut(self, sizes, times, rng):
@@ -108,7 +108,7 @@ class Until:
         if len(self.until) == 2 and not self.until[0] < self.until[1]:
             raise ConfigError("--until: the first moment ends training, so the second one must be later")
 
-    def asks(self):
+    def shares(self):
         parts = PARTS if len(self.until) == 2 else ("train", "test")
         return {name: f"what lies on its side of --until {self.until[-1]:.17g} of" for name in parts}
 
@@ -214,12 +214,12 @@ def split_data(data, by, shares, seed, *, kind, window=None, ordered=False, memo
             matrices, users = _by_time_of_each(data, count, ordered, ends, rng)
         else:
             matrices, users = _by_time(data, count, ends, rng)
-    wanted = ends.asks()
+    wanted = ends.shares()
     unit = "pairs" if by == "pair" else SOURCES[kind].unit
-    for name, asked in wanted.items():
+    for name, share in wanted.items():
         if not matrices[name].nnz:
             raise InputError(
-                f"no pair falls to {name}, which asks for {asked} the {unit}; give more data, or cut elsewhere"
+                f"no pair falls to {name}, which is to have {share} the {unit}; give more data, or cut elsewhere"
             )
     shown = {name: own for name, own in shown.items() if name != "train"}
     return Split(*({name: part[name] for name in wanted if name in part} for part in (matrices, users, shown)))

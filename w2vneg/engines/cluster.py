@@ -66,7 +66,7 @@ def _changed(before):
 
 @functools.cache
 def _environment(starts_one):
-    """Return what Ray is told by the environment, for its functions do not take it (dict of str).
+    """Return what Ray reads from the environment, for its functions do not take it (dict of str).
 
     It looks at most of it when it is imported, and at the token once, so this stays the same as long as the process.
     """

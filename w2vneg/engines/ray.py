@@ -27,11 +27,11 @@ _LOOKS = 0.5  # seconds between two looks at how far ranks have read
 _PATIENCE = 300.0  # seconds that a rank may take to start
 
 
-def _telling(method):
+def _reporting(method):
     """Let what goes wrong in a rank say which it was, and where: a file may be fine on all other machines."""
 
     @functools.wraps(method)
-    def told(self, *arguments):
+    def reporting(self, *arguments):
         try:
             return method(self, *arguments)
         except W2vnegError as error:
@@ -44,7 +44,7 @@ def _telling(method):
                 raise
             raise RankError(f"rank {self._slot} failed: {type(error).__name__}: {error}") from error
 
-    return told
+    return reporting
 
 
 class RankActor:
@@ -54,7 +54,7 @@ class RankActor:
         self._slot, self._data, self._rank, self._loaded = slot, None, None, False
         self._read = 0, 0
 
-    @_telling
+    @_reporting
     def open(self, recipe):
         """Read this rank's share of the data; return the version of w2vneg that this rank runs.
 
@@ -70,14 +70,14 @@ class RankActor:
         return __version__
 
     def read(self):
-        """Return bytes read so far, and bytes in all (int, int); may be asked while the rank is at it."""
+        """Return bytes read so far, and bytes in all (int, int); may be called while the rank is at it."""
         return self._read
 
-    @_telling
+    @_reporting
     def ask(self, name, *arguments):
         return getattr(self._data, name)(*arguments)
 
-    @_telling
+    @_reporting
     def begin(self, *plan):
         """Make the rank; plan : as of the data's ``begin``."""
         self._rank, self._loaded = self._data.begin(*plan), False
@@ -93,7 +93,7 @@ class RankActor:
     def state(self):
         return self._rank.state()
 
-    @_telling
+    @_reporting
     def train(self, task):
         """Train a period; return the `Work`, then, unless there is one rank only, a part for each owner."""
         work = self._rank.train(task)
@@ -109,14 +109,14 @@ class RankActor:
         self._own, parts[self._slot] = parts[self._slot], None
         return parts
 
-    @_telling
+    @_reporting
     def merge(self, task, *works_and_parts):
         """Merge the parts of this owner's rows: first every rank's `Work`, then every rank's part."""
         n = self._rank.n_ranks
         parts = [self._own if part is None else part for part in works_and_parts[n:]]
         return self._rank.merge(task, works_and_parts[:n], parts)
 
-    @_telling
+    @_reporting
     def apply(self, *merged):
         """Go on to the next version with what all owners have merged."""
         self._rank.apply(merged)
@@ -205,8 +205,8 @@ class Crew:
         """Call a method of all ranks' data; return what the method `unite` makes of the results, two by two."""
         left = [rank.ask.remote(name) for rank in self.ranks]
         while len(left) > 1:
-            asked = zip(self.ranks, left[::2], left[1::2], strict=False)
-            left = [rank.ask.remote(unite, *pair) for rank, *pair in asked] + left[len(left) // 2 * 2 :]
+            pairs = zip(self.ranks, left[::2], left[1::2], strict=False)
+            left = [rank.ask.remote(unite, *pair) for rank, *pair in pairs] + left[len(left) // 2 * 2 :]
         return self._get(left[0])
 
     def ready(self, config):

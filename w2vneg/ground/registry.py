@@ -66,7 +66,7 @@ class Registry(dict):
             if issubclass(getattr(entry, "Options", None) or object, PlugOptions):
                 entry.Options.name = name
             try:
-                self._tell()
+                self._emit()
             except BaseException:
                 self.unregister(name)
                 raise
@@ -81,9 +81,9 @@ class Registry(dict):
     def unregister(self, name):
         """Take `name` out again (for tests and notebooks that redefine a plug)."""
         self.pop(name, None)
-        self._tell()
+        self._emit()
 
-    def _tell(self):
+    def _emit(self):
         for listener in self.listeners:
             listener()
 

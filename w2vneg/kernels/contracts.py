@@ -94,8 +94,8 @@ on_update
     so where negatives are shared by windows, where `steps` are those of all centres.
 weigh_group, step_group
     `weigh` and `step` for all m pairs of a group at once. Where something is excluded the answer is dropped and pair by
-    pair asked for, so nothing but the arrays to write may change. `weigh_group` writes the weights of the m positives
-    and the n negatives of them all and returns True; or False, and pair by pair is asked for. From e^logit of the m
+    pair requested, so nothing but the arrays to write may change. `weigh_group` writes the weights of the m positives
+    and the n negatives of them all and returns True; or False, and pair by pair is requested. From e^logit of the m
     positives and of their negatives (n for all of them if `shared`, else n for each), and the weights if `weighed`,
     `step_group` writes dL/dlogit into `positives` and `negatives`, those of shared negatives summed over the pairs, and
     returns True and the sum of L; or (False, 0.0), as a loss without it.

@@ -42,7 +42,7 @@ def sample_groups(source, ranges, epoch_key, rng, tokens, pairs):
 def observe(plugs, shape, inputs, out, pairs, tasks, every, rng, seen):
     """Draw a set of negatives for each task and ask the loss for its gradient, into `seen`; nothing is trained.
 
-    tasks : int64, (n_tasks,), which pair each looks at; a task's place is what the sampler is told for its group
+    tasks : int64, (n_tasks,), which pair each looks at; a task's place is what the sampler gets as its group
     every : int, tasks after which sampler and weigher start from fresh states, as at a launch
     """
     one_by_one = shape._replace(sharing=int(Sharing.CENTRE), gaps=True)  # which asks for all weights, pair by pair

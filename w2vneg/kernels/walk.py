@@ -121,7 +121,7 @@ def prefetch_hint(source, tokens, position):
 class Baskets(NamedTuple):
     """Baskets and histories: an item is the centre, the other items of its basket are its positives.
 
-    No distance counts within a basket, only, if asked for, what comes after what. Of a long one so many others are
+    No distance counts within a basket, only, if requested, what comes after what. Of a long one so many others are
     drawn anew each time, one from each of as many equal stretches: every other item is as likely, and the cost of a
     basket grows with its length and not with the square of it.
 

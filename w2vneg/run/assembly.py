@@ -110,9 +110,9 @@ def _sampled(data, config, model, walk, alone):
     sizes = {"n_centres": len(data.vocab), "mean_draws": mean}
     context = RunContext(counts, config.dim, config.workers, draws, neighbours, **sizes)
     sampler = config.make("sampler", context)
-    told = dataclasses.replace(context, sampler=sampler, words=data.vocab.words)
-    inputs = config.make("inputs", told) if config.inputs.plug.composes else None
-    weigher, loss = config.make("weigher", told), config.make("loss", told)
+    context = dataclasses.replace(context, sampler=sampler, words=data.vocab.words)
+    inputs = config.make("inputs", context) if config.inputs.plug.composes else None
+    weigher, loss = config.make("weigher", context), config.make("loss", context)
     check_plugs(config, loss, weigher, sampler)
     for kind, plug in (("loss", loss), ("weigher", weigher), ("sampler", sampler)):
         require_bodies(kind, type(plug))
@@ -120,11 +120,11 @@ def _sampled(data, config, model, walk, alone):
     if loss.needs_positive_log_q and not answers_log_prob(type(sampler)):
         raise ConfigError(
             f"loss {config.loss.name!r} needs the probability of the positive under the noise, which sampler "
-            f"{config.sampler.name!r} does not tell; bind implement_log_prob to it, or choose --sampler popularity"
+            f"{config.sampler.name!r} does not give; bind implement_log_prob to it, or choose --sampler popularity"
         )
-    told_of_noise = loss.needs_log_q or weigher.needs_log_q, config.bounded_steps, loss.needs_positive_log_q
+    of_noise = loss.needs_log_q or weigher.needs_log_q, config.bounded_steps, loss.needs_positive_log_q
     rest = config.absolute_softmax, slots != config.negatives, config.weigher.name != "none"
-    shape = LoopSpec(walk.largest_group, slots, int(sharing), *told_of_noise, *rest)
+    shape = LoopSpec(walk.largest_group, slots, int(sharing), *of_noise, *rest)
     estimate = ()
     if sampler.scores_all is not None:
         method, remedy = sampler.scores_all
@@ -175,7 +175,7 @@ def _centres(walk):
 
 
 def _estimate(walk, n_vocab, config, model, method, batch, products, remedy, share=1.0):
-    """Let `dense_cost` refuse what is out of reach; return what to tell; share : of centres with their own product."""
+    """Let `dense_cost` refuse what is out of reach; return what to say; share : of centres with their own product."""
     centres = max(0, config.epochs - model.position.epoch) * _centres(walk) * share
     cost = dense_cost(method, n_vocab, config.dim, batch, products, centres, config.workers, remedy)
     return () if cost is None else (CostEstimated(method, n_vocab, cost.bytes, cost.seconds, cost.rate),)
@@ -297,7 +297,7 @@ def reads_by_rank(given, config):
     if SOURCES[given.kind].reading is None:
         if of_ranks:
             raise ConfigError(
-                f"{RANK} is for text and baskets, whose lines can be told apart; --{given.kind} is read here and then "
+                f"{RANK} is for text and baskets, whose lines can be separated; --{given.kind} is read here and then "
                 "dealt out: name all of its files"
             )
         return False

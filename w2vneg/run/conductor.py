@@ -86,12 +86,12 @@ class Run:
             for name, fixed in self._vocabularies.items()
         }
         if self.prior.way == "update":
-            with progress() as told:
-                vocabularies = self._grown(data, told)
+            with progress() as report:
+                vocabularies = self._grown(data, report)
         elif (model := self.prior.resumed) is not None and not self._own_vocab:
             vocabularies = {"vocab": model.vocab, "vocab_out": model.vocab_out}
-        with progress() as told:
-            self.encoded = encode(self.config, data, **vocabularies, progress=told, phrases=self._phrases)
+        with progress() as report:
+            self.encoded = encode(self.config, data, **vocabularies, progress=report, phrases=self._phrases)
         if self.prior.way == "update":
             self.encoded = with_known(self.encoded, self.prior.model)
         return self.encoded
@@ -142,7 +142,7 @@ class Run:
         origin.begun = begun | ({} if self.alpha_share == 1 else {"alpha_share": self.alpha_share})
         return trainer
 
-    def told_of_alpha(self):
+    def alpha_note(self):
         """Return in words how much smaller alpha is."""
         alpha = self.config.alpha
         return (

@@ -130,20 +130,20 @@ def _trainer(run):
 
 def _train(trainer, seconds):
     """Train until the first round that ends after so many seconds; return (RoundDone of the last one, seconds)."""
-    told = []
+    events = []
 
     def listen(event):
         if isinstance(event, RoundDone):
-            told.append(event)
+            events.append(event)
             if time.perf_counter() - begun >= seconds:
                 trainer.stop()
 
     trainer.listeners.append(listen)
     begun = time.perf_counter()
     trainer.train()
-    if not told:
+    if not events:
         raise KeyboardInterrupt  # the trainer has taken the signal for a wish to stop, before anything was measured
-    return told[-1], time.perf_counter() - begun
+    return events[-1], time.perf_counter() - begun
 
 
 def _memory(trainer, encoded, validation):

@@ -44,7 +44,7 @@ def write_model(folder, model, portable=False):
     import numba
 
     check_place(folder)
-    told = without_places if portable else lambda value: value
+    rewrite = without_places if portable else lambda value: value
     states = {"best": model.best, "good": model.good}
     matrices = {f"{name}.npy": matrix for name, matrix in model.matrices().items()}
     for kind, state in states.items():
@@ -58,17 +58,17 @@ def write_model(folder, model, portable=False):
         write_known(target, model.known)
         if model.phrases:
             write_phrases(target / PHRASES, model.phrases)
-        _write_json(target / "validation.json", told(model.best and model.best.as_dict()))
+        _write_json(target / "validation.json", rewrite(model.best and model.best.as_dict()))
         _write_json(target / "good.json", model.good and vars(model.good.position))
         _write_json(target / "extra.json", sorted(model.extra))
         model.vocab.save(target / "vocab.tsv")
         if model.vocab_out is not model.vocab:
             model.vocab_out.save(target / "vocab_out.tsv")
-        model.config.write(target / "config.json", told)
-        (target / RUN_FILE).write_bytes(run_as_toml(model, folder, told).encode("utf-8", "surrogateescape"))
+        model.config.write(target / "config.json", rewrite)
+        (target / RUN_FILE).write_bytes(run_as_toml(model, folder, rewrite).encode("utf-8", "surrogateescape"))
         _write_json(target / "position.json", vars(model.position))
         _write_law(target, model)
-        _write_json(target / "corpus.json", told(vars(model.origin)))
+        _write_json(target / "corpus.json", rewrite(vars(model.origin)))
         about = {"w2vneg": __version__, "python": platform.python_version(), "numpy": np.__version__}
         about |= {"numba": numba.__version__, "machine": platform.machine()}
         _write_json(target / "versions.json", about)
@@ -256,20 +256,20 @@ def _read_matrix(path, lengths=None, dim=None):
     return matrix
 
 
-def run_as_toml(model, folder, told=lambda value: value):
+def run_as_toml(model, folder, rewrite=lambda value: value):
     """Return run.toml: data, options and beginning of a run, for ``train --config``, never where it is written.
 
     model : Model; folder : path, where it is kept, for the vocabulary of a run that did not choose its own
-    told : function of what is to be written, as JSON can hold it, which returns what is written
+    rewrite : function of what is to be written, as JSON can hold it, which returns what is written
     """
     lines = [f"# This run again: w2vneg train --config {RUN_FILE} --save-model DIR"]
-    lines += [f"# {sentence}" for sentence in _missing(model, told)]
+    lines += [f"# {sentence}" for sentence in _missing(model, rewrite)]
     values = model.config.as_dict() | {"loss": model.config.preset or model.config.loss.name}
     follow = table().keys() - {item.name for item in options_of_users()}  # these come about again by themselves
     values = _data(model, folder) | {name: value for name, value in values.items() if name not in follow}
     if model.best is not None:
         values |= as_flags_of_validation(model.best.settings)
-    return "\n".join(lines) + "\n" + to_toml(told(values))
+    return "\n".join(lines) + "\n" + to_toml(rewrite(values))
 
 
 def as_flags_of_data(given):
@@ -287,13 +287,13 @@ def as_flags_of_validation(settings):
     return values | {"metric": how["metric"], "patience": how["patience"], "eval-every": how["every"]}
 
 
-def _missing(model, told):
+def _missing(model, rewrite):
     """Yield what a file cannot say of this run, in sentences."""
     origin, best = model.origin, model.best
     if not origin.input or "-" in origin.input["files"]:
         yield "Its data were no files; name them, as with --corpus."
     if "update" in origin.begun:
-        yield f"It went on with {told(origin.begun['update'])}, by --update, which takes no --config."
+        yield f"It went on with {rewrite(origin.begun['update'])}, by --update, which takes no --config."
     if best is not None and "valid" not in best.settings["files"]:
         from .validation import set_names
 

@@ -1,4 +1,4 @@
-"""Who follows a run of `fit`: Python's log, always, and a bar by tqdm, in a notebook or where it is asked for."""
+"""Who follows a run of `fit`: Python's log, always, and a bar by tqdm, in a notebook or where it is requested."""
 
 import logging
 import sys

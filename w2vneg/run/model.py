@@ -1,4 +1,4 @@
-"""The state of a run, two matrices, how far it got and what it was told; and from them to vectors: the read-out."""
+"""The state of a run, two matrices, how far it got and its options; and from them to vectors: the read-out."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -24,7 +24,7 @@ from .state import Best, LastGoodState, Progress, Provenance
 
 @dataclass
 class Model:
-    """The matrices of a run, how far it got, and what it was told."""
+    """The matrices of a run, how far it got, and its options."""
 
     vocab: Vocabulary
     config: RunSpec

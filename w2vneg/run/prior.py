@@ -24,7 +24,7 @@ from ..ground.errors import ConfigError, InputError
 from ..ground.option import flag_of
 from ..objectives.presets import epochs_over, preset_of
 from ..vectors import Vectors
-from ..vectors.formats import detect, fasttext, tell
+from ..vectors.formats import detect, fasttext, warn_of_notes
 from .model import Model
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class WarmStart:
 
     @classmethod
     def _of_fasttext(cls, name, found, freeze):
-        tell(name, found.notes)
+        warn_of_notes(name, found.notes)
         n = len(found.words)
         rows = {"words_in": found.rows[:n], "grams_in": found.rows[n:], "vectors_out": found.targets}
         matrix = lambda which: fasttext.means(found) if which == "vectors_in" else rows.get(which)  # noqa: E731

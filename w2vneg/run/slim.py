@@ -44,7 +44,7 @@ _FORMAT = 1
 class SlimModel:
     """What recommending and evaluating ask a model for."""
 
-    vocab: Vocabulary  # of users; the items' where rows are baskets, and one item is asked for
+    vocab: Vocabulary  # of users; the items' where rows are baskets, and one item is requested
     vocab_out: Vocabulary
     weights: Weights
     known: scipy.sparse.csr_matrix | None  # ones, (n_users, n_items)

@@ -130,7 +130,7 @@ class Trainer:
         self.model.contexts = None  # of an earlier state
         with closing(self.engine):
             for event in () if self.complete else self._start_events:
-                self._tell(event)
+                self._emit(event)
             with first_signal(self.stop), watched(clock.leave_out):
                 while not self.complete and (self._through or not self.stopped):
                     if not self._evaluate():
@@ -143,7 +143,7 @@ class Trainer:
             said = f"{type(error).__name__}: {error}".removesuffix(": ")
             warnings.warn(f"the contexts of words could not be looked at ({said})", stacklevel=2)
         if self.stopped and not self.complete:
-            self._tell(Interrupted(self.model.position.epoch + 1, self._fraction()))
+            self._emit(Interrupted(self.model.position.epoch + 1, self._fraction()))
         return self.model
 
     def _epochs(self, rounds=0):
@@ -189,7 +189,7 @@ class Trainer:
                 self._keep()
             at, seconds = self._fraction(), clock.seconds()
             done = position.epoch + 1, at, clock.tokens, clock.pairs, self._alpha(at), clock.recent_loss()
-            self._tell(RoundDone(*done, self.loss_at_init, seconds))
+            self._emit(RoundDone(*done, self.loss_at_init, seconds))
             if self.stopped and not checked and not self.engine.replica.healthy():
                 self._roll_back()  # what is handed over now is kept
             elif not last and not self.stopped:
@@ -232,7 +232,7 @@ class Trainer:
             with self._clock.stopped():
                 self.engine.replica.compose()
                 for event in self.validation.evaluate(self.model, self._epochs(), self._through):
-                    self._tell(event)
+                    self._emit(event)
         return self.complete
 
     def _alpha(self, fraction):
@@ -255,7 +255,7 @@ class Trainer:
                 + self.config.loss.plug.unstable
                 + ("" if self.config.bounded_steps else " or leave --unbounded-steps out")
             )
-        self._tell(RolledBack(position.epoch + 1, self._fraction(), factor))
+        self._emit(RolledBack(position.epoch + 1, self._fraction(), factor))
 
     def _end_epoch(self):
         position, clock = self.model.position, self._clock
@@ -270,17 +270,17 @@ class Trainer:
         done = EpochDone(epoch, epochs, clock.tokens, position.pairs, loss, self.loss_at_init, alpha, seconds)
         position.epoch += 1
         position.round, position.loss_sum, position.pairs = 0, 0.0, 0
-        self._tell(done)
-        self._tell(self.engine.report(position.epoch))
+        self._emit(done)
+        self._emit(self.engine.report(position.epoch))
         if self.diagnose:
             with self._clock.stopped():
                 self.engine.replica.compose()
                 self._diagnoser = self._diagnoser or Diagnoser(self.engine.replica, self.corpus, self.config)
                 diagnosis = self._diagnoser.diagnose(position.epoch)
-            self._tell(diagnosis)
+            self._emit(diagnosis)
         self._checkpoint(healthy=True, epoch_done=True)
 
-    def _tell(self, event):
+    def _emit(self, event):
         if event is None:  # nothing to say
             return
         if not event.passing:

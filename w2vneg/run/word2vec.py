@@ -187,7 +187,7 @@ class Word2Vec(Recommender):
             for hint in encoded.report.hints:
                 warnings.warn(hint, stacklevel=2)
         if run.alpha_share < 1:
-            LOG.getChild("reading").info("%s", run.told_of_alpha())
+            LOG.getChild("reading").info("%s", run.alpha_note())
         validation = valid and valid.of(encoded, self.config.lowercase)
         if isinstance(checkpoints, str | Path):
             checkpoints = Checkpoints(checkpoints)

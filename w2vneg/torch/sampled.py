@@ -100,8 +100,12 @@ class SampledLoss(nn.Module):
             raise ConfigError(f"weigher {config.weigher.name!r} has no form in w2vneg.torch; leave it out")
 
     def extra_repr(self):
-        told = self.config.as_dict()
-        parts = (told["preset"], *(f"{kind}={told[kind]}" for kind in ("sampler", "weigher")), f"n={told['negatives']}")
+        options = self.config.as_dict()
+        parts = (
+            options["preset"],
+            *(f"{kind}={options[kind]}" for kind in ("sampler", "weigher")),
+            f"n={options['negatives']}",
+        )
         return ", ".join(parts) + (", shared" if self.shared else "")
 
     def forward(self, hidden, targets, context=None, *, generator=None):

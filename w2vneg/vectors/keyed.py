@@ -1,4 +1,4 @@
-"""What is asked of vectors beyond look-up: their evaluation, vectors of texts, and all by gensim's names.
+"""What vectors have beyond look-up: their evaluation, vectors of texts, and all by gensim's names.
 
 These have gensim's meanings, in double precision; unknown words are left out where gensim leaves them out. What would
 change vectors in place is not here: docs/migrating.md has the whole list.
@@ -261,7 +261,7 @@ class Keyed:
         if not above:
             raise ConfigError("3CosMul needs a positive word; give at least one")
         if any(abs(weight) != 1.0 for _, weight, _ in above + below):
-            raise ConfigError("3CosMul has no weights; give words alone, or ask most_similar")
+            raise ConfigError("3CosMul has no weights; give words alone, or call most_similar")
         near = lambda vector: (1.0 + cosines_with(self.matrix[:n], normalised(vector[None])[0])) / 2.0  # noqa: E731
         over, under = (np.prod([near(vector) for vector, _, _ in items], axis=0) for items in (above, below))
         scores = over / (under + _AWAY_FROM_ZERO)

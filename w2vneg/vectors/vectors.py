@@ -1,4 +1,4 @@
-"""Word vectors to look things up in: words, a matrix, and what one asks of them."""
+"""Word vectors to look things up in: words, a matrix, and their neighbours."""
 
 from __future__ import annotations
 
@@ -311,7 +311,7 @@ class Vectors(Keyed):
 
     @classmethod
     def load(cls, path: str | Path, readout: str | None = None, oov: str | None = None) -> Vectors:
-        """Read vectors from a file of any format or a model folder, told apart by content.
+        """Read vectors from a file of any format or a model folder, known by content.
 
         readout : str, optional, how vectors are made of a model folder's matrices, if not as the model says
         oov : {None, "letters"}, with ``"letters"`` any spelling has a vector: of a read-out with letters or paradigms,
@@ -341,7 +341,7 @@ def spells(oov):
 
 
 def with_spellings(oov, spellings):
-    """Return `spellings`; ConfigError if they are asked for and the read-out has none."""
+    """Return `spellings`; ConfigError if they are requested and the read-out has none."""
     if oov is not None and spellings is None:
         ways = "letters or paradigms, as readout='both+letters', or a model trained with subwords and readout='in'"
         raise ConfigError(f"vectors of any spelling need a read-out with {ways}")

@@ -16,7 +16,7 @@ class CorpusReport:
     """What was found in a corpus and what became of it.
 
     `lines` counts a last line without a line feed too; `sentences` keep at least one token; `bytes` are unpacked.
-    `seconds` is what encoding took, whenever that was; `cached` tells whether it was in an earlier run; `damage` what
+    `seconds` is what encoding took, whenever that was; `cached`: whether it was in an earlier run; `damage` what
     was wrong with a copy in the cache that this one replaces. `joins` tells how often words of a phrase were joined,
     `bad_rows` how many rows of a table were left out, `tokens_by` in words how text became tokens.
     """
@@ -56,7 +56,7 @@ class CorpusReport:
 
 @dataclass(frozen=True)
 class ItemsReport:
-    """What was found in files of items and what became of it; what is not told here is as in `CorpusReport`.
+    """What was found in files of items and what became of it; what is not said here is as in `CorpusReport`.
 
     `kind` is the source; `rows` are those of the files (entries of a matrix, lines of baskets). `items` are the
     vocabulary, `targets` that of the columns. `kept` counts distinct pairs or edges, or items in histories and baskets;

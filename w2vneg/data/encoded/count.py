@@ -180,7 +180,7 @@ class TokenStream:
         return self
 
     def __exit__(self, *exc):
-        with suppress(OSError):  # a full disk has been told of by then
+        with suppress(OSError):  # a full disk has been reported by then
             self._file.close()
 
     def write(self, table, numbers):

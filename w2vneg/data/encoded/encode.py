@@ -46,7 +46,7 @@ def encode_corpus(source, *, use_cache=True, progress=None, **settings):
         optional, only so many of the most frequent are kept; vocab : Vocabulary, optional, instead of choosing
     encoding : str, any text codec of Python's; lowercase : bool, by Unicode's rules
     reader : str, a name among `data.readers.READERS`
-    strip : sequence of str, names among `data.readers.text.CLEANERS`, what to take out before words are told apart
+    strip : sequence of str, names among `data.readers.text.CLEANERS`, what to take out before words are separated
     phrases : sequence of data.phrases.Phrase, which are joined to one word; in lower case if the text is
     table : data.readers.tables.TextColumn, optional; the files are tables, and the text stands in this column
     InputError if a file is missing, unreadable or not text, or too few words are left; ConfigError if an option is out
@@ -63,8 +63,8 @@ def encode_corpus(source, *, use_cache=True, progress=None, **settings):
         problem = cache.why_read_only()
         if not problem:
             return cache.made(progress)
-        told = f"the cache {cache.root} cannot be written ({problem}), so the encoded data are kept for this run alone"
-        warnings.warn(told, FileNote, stacklevel=2)
+        note = f"the cache {cache.root} cannot be written ({problem}), so the encoded data are kept for this run alone"
+        warnings.warn(note, FileNote, stacklevel=2)
     with TokenStream(None) as stream:
         if files is None:
             counted = count.count_sentences(source, settings, stream)
@@ -104,7 +104,7 @@ class Cache:
         return corpus
 
     def why_read_only(self):
-        """Return why nothing can be written into the cache (str), empty if it can: told before a long pass."""
+        """Return why nothing can be written into the cache (str), empty if it can: known before a long pass."""
         try:
             self.root.mkdir(parents=True, exist_ok=True)
             tempfile.TemporaryFile(dir=self.root).close()

@@ -265,7 +265,7 @@ class HeldOut:
 def read_pairs_file(path, vocab, vocab_out, *, lowercase=False):
     """Read pairs (item, target[, weight]) and look their names up; returns a `HeldOut` of one pair or more.
 
-    path : path, table in memory or Input of pairs, as `--pairs` is read without being told more: the columns that are
+    path : path, table in memory or Input of pairs, as `--pairs` is read without options: the columns that are
         called so, else 1 and 2; a column of ratings or times is no weight; UTF-8, or else Latin-1
     vocab, vocab_out : Vocabulary, names of centres and of targets; lowercase : bool, these were lower-cased
     InputError, with file and line, if the file is no such table; or if no pair is left, or weights are past counting

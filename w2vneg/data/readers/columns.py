@@ -2,7 +2,7 @@
 
 Names decide where they say what is needed. Where they contradict the positions, or fit two columns, the run asks: a
 `DoubtError` lists the columns, what was guessed, and the flags to type. A weight is taken from a column that is called
-so, or that was asked for; from the third of a table without names, unless it looks like a time.
+so, or that was requested; from the third of a table without names, unless it looks like a time.
 """
 
 import re
@@ -181,7 +181,7 @@ class _Guess:
         return self._within(column, column.default - 1, column.default)
 
     def _names(self, columns, taken):
-        """Return the places of the columns of names that nobody asked for."""
+        """Return the places of the columns of names that nobody requested."""
         fits = {}
         for meanings in zip(*(column.means for column in columns), strict=True):
             places = [tuple(at for at in self.meant.get(one, []) if at not in taken) for one in meanings]

@@ -22,7 +22,7 @@ _KINDS = {"item", "word", "node", "product", "movie", "user", "gene", "protein",
 
 @dataclass(frozen=True)
 class Column:
-    """A column that is asked for.
+    """A column that is requested.
 
     key : str, by which a batch has it; option : str, the option that names it, for messages
     kind : "name" (a word), "number", "weight" (0 or more; without a header where numbers stand that may be weights),
@@ -80,7 +80,7 @@ def find_layout(name, sample, columns, delimiter=None, header=None, quoting=True
 
     name : str, of the file, for messages; columns : list of Column; quoting : bool, quotes mean something
     sample : str, whole lines from the file's beginning, not all blank; delimiter, header : detected if None
-    InputError if there is only one column, a column asked for is missing or stands twice, or two are the same
+    InputError if there is only one column, a column requested is missing or stands twice, or two are the same
     """
     n_blank = sample[: len(sample) - len(sample.lstrip())].count("\n")
     where = f"{name}:{n_blank + 1}"
@@ -216,7 +216,7 @@ def is_number(cell):
 
 
 def _has_header(rows, names):
-    """Return whether the first row has the names asked for, or usual ones, or no number where below most are."""
+    """Return whether the first row has the names requested, or usual ones, or no number where below most are."""
     first = [cell.strip() for cell in rows[0]]
     if names and set(names) <= {*first, *map(without_kind, first)}:
         return True

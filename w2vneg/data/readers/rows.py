@@ -1,6 +1,6 @@
 """Delimited text in blocks of whole rows, and mistakes with their line.
 
-`kernels.text.rows` cuts blocks, of which pandas' C parser takes the columns that are asked for.
+`kernels.text.rows` cuts blocks, of which pandas' C parser takes the columns that are requested.
 """
 
 import csv

@@ -111,7 +111,7 @@ def _files_below(folder):
 def _expand_url(url):
     fs, path = _store(url)
     web = scheme_of(url) in _WEB  # where a ? begins a question, and pages with links look like folders
-    with _told(url, "cannot be found"):
+    with _with_remedy(url, "cannot be found"):
         found, missing = [], ""
         if any(sign in path for sign in ("*" if web else "*?[")):
             missing = "no file matches this pattern"
@@ -135,12 +135,12 @@ def _store(url):
             f"{scheme_of(url)}://…: a password in a URL would be kept in the model folder; let fsspec know it by its "
             "configuration, and leave it out"
         )
-    with _told(url, "cannot be reached"):
+    with _with_remedy(url, "cannot be reached"):
         return fsspec.url_to_fs(url)
 
 
 @contextmanager
-def _told(url, what):
+def _with_remedy(url, what):
     """Tell what goes wrong in a store's package, each of which has errors of its own, as an InputError."""
     try:
         yield
@@ -160,7 +160,7 @@ def size_of(path):
     if not scheme_of(path):
         return os.path.getsize(path)
     fs, place = _store(path)
-    with _told(path, "cannot be found"):
+    with _with_remedy(path, "cannot be found"):
         size = fs.info(place)["size"]
     if size is None:
         raise InputError(f"{path}: its server sends no length, so it cannot be dealt out; give ranks files")
@@ -220,7 +220,7 @@ class ByteStream:
             fs, place = _store(path)
             streams = {"block_size": 0} if scheme_of(path) in _WEB else {}
             self._errors = Exception  # each kind of store has its own
-            with _told(path, "cannot be opened"):
+            with _with_remedy(path, "cannot be opened"):
                 self._file = fs.open(place, "rb", **streams)
             return
         try:

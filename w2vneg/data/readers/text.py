@@ -1,4 +1,4 @@
-"""The readers of text: bytes are checked or transcoded, lower-cased and, if asked for, split into words; before that
+"""The readers of text: bytes are checked or transcoded, lower-cased and, if requested, split into words; before that
 tags, entities, URLs, e-mail addresses and numbers may be taken out of raw text. Sentences in memory become the same.
 
 Patterns are of bytes of UTF-8: a letter beyond ASCII is any byte from 0x80 on. Numbers, which are many, are found by

@@ -41,12 +41,12 @@ class Traversal:
     pairs_of: "tuple[np.ndarray, np.ndarray] | None" = None
 
     data = ""  # the data that are gone through so, in the plural, with their flags: "text (--corpus)"
-    kind = "items"  # what ``--help-all`` is asked for: "text", "items" or "graph"
+    kind = "items"  # what ``--help-all`` takes: "text", "items" or "graph"
     loss = "us"  # the objective where none is named
     # the same for two kinds of things, as users and items, where it is another
     bipartite_loss: ClassVar[str | None] = None
     alpha_scale = 1.0  # what a preset's alpha is multiplied by where none is named
-    min_count = 1  # how often a word or an item must be seen to be known, where nothing else is asked for
+    min_count = 1  # how often a word or an item must be seen to be known, where nothing else is requested
     readout = "in"  # the read-out where none is named; chosen on development data (docs/readouts.md)
     noun = "item"  # what the things are called that get vectors, where the source is not known
     # what training goes through, in the plural, for progress; None where pairs say it all

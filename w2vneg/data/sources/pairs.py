@@ -11,7 +11,7 @@ from ._options import PairOptions, tables_of
 _VISIT = 8  # pairs of one visit of a row: they share a copy of the centre's vector
 _DENSE_VISIT = 64  # where a centre costs as much as all targets, however many pairs it has
 _MOST = 1 << 31  # pairs of an epoch; their visits are listed in memory
-_LISTED = 1 << 26  # pairs an epoch may hold to be listed without being asked for: 270 MB
+_LISTED = 1 << 26  # pairs an epoch may hold to be listed without being requested: 270 MB
 _ORDER = 11  # first word of a random stream's name
 
 

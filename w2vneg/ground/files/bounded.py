@@ -94,7 +94,7 @@ def parse_toml(text, where):
     try:
         values = tomllib.loads(text.replace("\r\n", "\n"))
     except (ValueError, RecursionError) as error:  # not only of its own kind: thousands of digits, brackets
-        decoded(where, text.encode("utf-8", "surrogateescape"))  # a file that is no UTF-8 is told of as that
+        decoded(where, text.encode("utf-8", "surrogateescape"))  # a file that is no UTF-8 is reported as that
         raise InputError(f"{where}: not TOML ({error})") from error
     left = [values]
     while left:

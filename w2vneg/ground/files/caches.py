@@ -10,7 +10,7 @@ from ..errors import ConfigError, OutputError, did_you_mean
 
 KINDS = {  # kind -> what it is
     "corpora": "encoded data, made again when they are read",
-    "phrases": "phrases found in corpora, made again when they are asked for",
+    "phrases": "phrases found in corpora, made again when they are requested",
     "jit": "compiled code, compiled again when it is needed",
     "data": "downloads and the built-in corpus",
 }

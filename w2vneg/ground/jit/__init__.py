@@ -159,7 +159,7 @@ def watch_plug(plug, function):
 
 
 class _WithoutOverlaps(Compiler):
-    """Numba's compiler, told that no two arguments point to the same memory, as its own loops of `prange` are."""
+    """Numba's compiler, which may assume that no two arguments share memory, as in its own loops of `prange`."""
 
     def define_pipelines(self):
         self.state.flags.noalias = True
@@ -259,7 +259,7 @@ def watched(*listeners):
     """Tell listeners of each function that is compiled inside, rather than found in the disk cache.
 
     *listeners : callables, called with a `Compiling` when it begins and a `Compiled` when it is done; what a function
-    calls is compiled with it, and not told of
+    calls is compiled with it, and not reported
     """
     with numba_events.install_listener("numba:compile", _Watcher(listeners)):
         yield
@@ -275,14 +275,14 @@ class _Watcher(numba_events.Listener):
         self._depth += 1
         if self._depth == 1:
             self._begun = time.perf_counter()
-            self._tell(Compiling(_shown(event.data["dispatcher"])))
+            self._emit(Compiling(_shown(event.data["dispatcher"])))
 
     def on_end(self, event):
         self._depth -= 1
         if self._depth == 0:
-            self._tell(Compiled(_shown(event.data["dispatcher"]), time.perf_counter() - self._begun))
+            self._emit(Compiled(_shown(event.data["dispatcher"]), time.perf_counter() - self._begun))
 
-    def _tell(self, event):
+    def _emit(self, event):
         for listener in self._listeners:
             listener(event)
 

@@ -15,7 +15,7 @@ Question = namedtuple("Question", "starts targets known_starts known")
 """Which targets each row of scores asks for, and which are left out of it.
 
 starts : int64, (b + 1,); targets : int32, (n,); row r asks for targets[starts[r] : starts[r + 1]], all different
-known_starts : int64, (b + 1,); known : int32; those to be left out in the same way, unless they are asked for
+known_starts : int64, (b + 1,); known : int32; those to be left out in the same way, unless they are requested
 """
 
 
@@ -167,8 +167,8 @@ def _better(unit, question, products, places, start, right, margin):
         third = products[places[2], begin:end]
         near, above = _count_close(first, second, third, low, high)
         better += above
-        for asked, repeated in ((a, False), (b, b == a), (c, c in (a, b))):
-            j = asked - start - begin
+        for word, repeated in ((a, False), (b, b == a), (c, c in (a, b))):
+            j = word - start - begin
             if 0 <= j < end - begin and not repeated:
                 better -= np.float32(first[j] - second[j]) + third[j] > high
         if near == above:
@@ -203,17 +203,17 @@ def count_better(unit, questions, products_at_once=1 << 22):
     unit : float32, (n, dim), contiguous, vectors of length one or zero
     questions : int64, (n_questions, 4), rows of a, b, c and d; a, b and c are no answers
     """
-    asked, places = np.unique(questions[:, :3], return_inverse=True)
+    words, places = np.unique(questions[:, :3], return_inverse=True)
     places = places.reshape(-1, 3)
     right, better = np.empty(len(questions)), np.zeros(len(questions), np.int64)
     _right_scores(unit, questions, right)
     # Each product is off by at most dim roundings of 2^-24, q and the two sums by a few: on both sides of a comparison.
     margin = 2 * (3 * unit.shape[1] + 12) * 2.0**-24
-    rows = unit[asked]
-    width = max(64, products_at_once // len(asked))
-    products = np.empty(len(asked) * width, np.float32)
+    rows = unit[words]
+    width = max(64, products_at_once // len(words))
+    products = np.empty(len(words) * width, np.float32)
     for start in range(0, len(unit), width):
         tile = unit[start : start + width]
-        out = products[: len(asked) * len(tile)].reshape(len(asked), len(tile))
+        out = products[: len(words) * len(tile)].reshape(len(words), len(tile))
         _add_tile(unit, questions, places, np.matmul(rows, tile.T, out=out), start, right, margin, better)
     return better

@@ -40,14 +40,14 @@ class Answers:
 
     def about(self):
         """Return what the page says of the vectors, and which questions it can ask."""
-        told = []
+        described = []
         for one in self.subjects:
             vectors = one.vectors
             known = {"words": len(vectors), "noun": vectors.noun, "dim": vectors.dim}
             known["any_spelling"] = vectors.spellings is not None
-            told.append({"name": one.name, **known, "next": one.recommends})
-        kinds = {"next": any(one["next"] for one in told), "users": bool(self._with_users)}
-        return {"subjects": told, **kinds, "map": self.way != "none"}
+            described.append({"name": one.name, **known, "next": one.recommends})
+        kinds = {"next": any(one["next"] for one in described), "users": bool(self._with_users)}
+        return {"subjects": described, **kinds, "map": self.way != "none"}
 
     def map(self, of="0"):
         """Return the map of one of the subjects, by its number: a figure in JSON (str)."""
@@ -72,7 +72,7 @@ class Answers:
             raise ConfigError(f"no vectors are number {of!r}; there are {len(self.subjects)}, from 0")
         return _whole(of)
 
-    def answer(self, kind, **asked):
+    def answer(self, kind, **given):
         """Answer a question of one of the kinds: what the method of this name returns.
 
         ConfigError for another kind, other parts of a question, or one that is too long; UnknownNameError for unknown
@@ -80,13 +80,13 @@ class Answers:
         """
         if kind not in _KINDS:
             raise ConfigError(f"no question is called {kind!r}{did_you_mean(kind, _KINDS)}")
-        if sum(map(len, map(str, asked.values()))) > LONGEST:
+        if sum(map(len, map(str, given.values()))) > LONGEST:
             raise ConfigError(f"a question has at most {LONGEST} characters")
         method = getattr(self, kind)
         known = list(signature(method).parameters)
-        if not asked.keys() <= set(known):
-            raise ConfigError(f"{kind} is asked otherwise: with {', '.join(known) or 'nothing'}")
-        return method(**asked)
+        if not given.keys() <= set(known):
+            raise ConfigError(f"{kind} takes other arguments: {', '.join(known) or 'nothing'}")
+        return method(**given)
 
     def complete(self, q="", of=""):
         """Return words that begin with `q`, the most frequent first; of items also those whose titles hold it.
@@ -134,7 +134,7 @@ class Answers:
         """Return what comes next after items, one a line of `items`, and how much each of them contributes."""
         names = [item for item in items.split("\n") if item]
         if not names:
-            raise ConfigError("what comes next is asked with an item or more")
+            raise ConfigError("what comes next needs an item or more")
         asked, k = [one for one in self.subjects if one.recommends], _number(k)
         columns = [{"name": one.name, "near": self._reasoned(one.list_for(names, k))} for one in asked]
         if not columns:
@@ -213,7 +213,7 @@ def _whole(text):
 
 
 def _number(k):
-    """Return how many answers are asked for, at most `MOST` (int)."""
+    """Return how many answers are requested, at most `MOST` (int)."""
     if _whole(k) < 1:
         raise ConfigError(f"expected a number of answers, not {k!r}")
     return min(_whole(k), MOST)

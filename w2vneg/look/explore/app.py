@@ -20,10 +20,10 @@ from ...ground.errors import ConfigError, W2vnegError
 from ..figures.interactive import bundle, page_script
 
 HOST = "127.0.0.1"
-_PAGES = {"": "page.html", "page.js": "page.js", "page.css": "page.css"}  # what is asked for -> file beside this one
-_SCRIPTS = {"plotly.js": bundle, "figures.js": page_script}  # what is asked for -> function that returns it
+_PAGES = {"": "page.html", "page.js": "page.js", "page.css": "page.css"}  # what is requested -> file beside this one
+_SCRIPTS = {"plotly.js": bundle, "figures.js": page_script}  # what is requested -> function that returns it
 _KINDS = {"html": "text/html", "js": "text/javascript", "css": "text/css"}
-_ASKED = ("q", "a", "b", "k", "items", "of", "row")
+_ARGUMENTS = ("q", "a", "b", "k", "items", "of", "row")
 _HEADERS = {
     # Scripts are our server's alone. Plotly styles its elements itself, and compiles what feeds WebGL.
     "content-security-policy": "default-src 'none'; script-src 'self' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
@@ -95,11 +95,11 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(200, "application/json", self._answer(what.removeprefix("api/"), query))
 
     def _answer(self, kind, query):
-        asked = {name: value for name, value in parse_qsl(query, keep_blank_values=True) if name in _ASKED}
+        given = {name: value for name, value in parse_qsl(query, keep_blank_values=True) if name in _ARGUMENTS}
         server = self.server
         with {"about": nullcontext(), "map": server.maps}.get(kind, server.questions):
             try:
-                found = server.answers.answer(kind, **asked)
+                found = server.answers.answer(kind, **given)
             except W2vnegError as error:  # half a word is unknown, too: that is an answer
                 found = {"error": str(error)}
         return found if isinstance(found, str) else json.dumps(found)

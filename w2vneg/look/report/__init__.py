@@ -107,9 +107,9 @@ def neighbours_figure(vectors, word, k=10):
 
 
 def history_figure(model):
-    """Return what a run told by epoch as a matplotlib Figure; see `Word2Vec.plot_history`."""
-    told = [Subject("run", "", None, model)]
-    charts = sections.learning(told).charts + sections.draws(told).charts
+    """Return the events of a run by epoch as a matplotlib Figure; see `Word2Vec.plot_history`."""
+    subjects = [Subject("run", "", None, model)]
+    charts = sections.learning(subjects).charts + sections.draws(subjects).charts
     if not charts:
         raise ConfigError("there is no history to plot: no epoch was trained")
     columns = min(len(charts), 3)

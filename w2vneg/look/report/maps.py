@@ -13,7 +13,7 @@ _ROUNDS = 15
 _FREQUENT = 4, 20_000  # clusters are named by words of the first quarter, and by so many at most
 _SMALL, _LARGE = 3.0, 14.0  # pixels, of the rarest and the most frequent
 _NEAREST = 10
-_ASKED = 2000  # words whose nearest are looked up for hubs
+_SAMPLED = 2000  # words whose nearest are looked up for hubs
 _COSINES = 1 << 24  # held at a time
 _DOTS = 5000  # points of a chart that shows a trend
 _TEXTS = {
@@ -127,21 +127,21 @@ def _spread_out(unit, k, rng):
 
 
 def hubness(vectors, seed=1):
-    """Return how often each word is among the ten nearest of others, int64 (n,), and how many words were asked.
+    """Return how often each word is among the ten nearest of others, int64 (n,), and how many words were sampled.
 
     A sample of 2,000 words stands for all where there are more. Evenly spread, every word would be there ten times for
-    each word that is asked, shared out over all.
+    each word that is sampled, shared out over all.
     """
     unit, n = vectors.unit, len(vectors)
-    asked = np.arange(n) if n <= _ASKED else np.sort(np.random.default_rng(seed).choice(n, _ASKED, replace=False))
+    sampled = np.arange(n) if n <= _SAMPLED else np.sort(np.random.default_rng(seed).choice(n, _SAMPLED, replace=False))
     k, seen = min(_NEAREST, n - 1), np.zeros(n, np.int64)
     together = max(1, _COSINES // n)
-    for start in range(0, len(asked) if k else 0, together):
-        rows = asked[start : start + together]
+    for start in range(0, len(sampled) if k else 0, together):
+        rows = sampled[start : start + together]
         cosines = unit[rows] @ unit.T
         cosines[np.arange(len(rows)), rows] = -np.inf
         np.add.at(seen, np.argpartition(cosines, n - k, axis=1)[:, n - k :].ravel(), 1)
-    return seen, len(asked)
+    return seen, len(sampled)
 
 
 def spectrum(vectors):
@@ -177,7 +177,7 @@ def shape(subjects):
         vectors, words = one.vectors, one.vectors.words
         sizes = np.sqrt(np.einsum("ij,ij->i", vectors.matrix, vectors.matrix, dtype=np.float64))
         shares = spectrum(vectors)
-        seen, asked = hubness(vectors)
+        seen, sampled = hubness(vectors)
         some = _spread(len(sizes), _DOTS)
         at = np.maximum(vectors.counts[some], 1) if known else some + 1
         norms.append(Series(one.name, at, sizes[some], [one.title(words[i]) for i in some.tolist()], like=number))
@@ -187,7 +187,7 @@ def shape(subjects):
         axes.append(Series(one.name, np.arange(1, len(shares) + 1), 100 * np.cumsum(shares), like=number))
         top = ", ".join(one.title(words[i]) for i in np.argsort(-seen, kind="stable")[:6].tolist())
         rank = f"{effective_rank(shares):.1f} of {vectors.dim}"
-        rows.append([one.name, rank, f"{np.median(sizes):.2f}", f"{seen.max()} of {asked:,}", top])
+        rows.append([one.name, rank, f"{np.median(sizes):.2f}", f"{seen.max()} of {sampled:,}", top])
     head = ["vectors", "effective rank", "median norm", "largest hub, near", "largest hubs"]
     section.tables.append(Table("", head, rows))
     label = "count in the training data" if known else "rank by frequency or place in the file"

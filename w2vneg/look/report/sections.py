@@ -15,7 +15,7 @@ FEWEST = 50  # pairs or questions: of fewer a figure says next to nothing
 _OF_LISTS = ("ndcg", "recall", "list_precision", "map", "coverage")
 _OUTLIERS = 10
 _RESAMPLES = 500
-_WORDS = 8  # whose neighbours are shown unless some are asked for
+_WORDS = 8  # whose neighbours are shown unless some are requested
 _NEIGHBOURS = 8
 _USERS, _HAVE = 3, 5  # whose lists are shown, and how many of the items they have are named
 _DIAGNOSES = {  # figure -> label of its axis
@@ -63,7 +63,7 @@ def verdict(subjects, found, ranked):
             "Correlation of cosines with people's scores, and per cent of analogies right, with 95 % intervals and how "
             f"much of a set is known. Sets of which fewer than {FEWEST} pairs are known are left out."
         )
-        epochs = [subjects[n].told("EpochDone") for n in of_words]
+        epochs = [subjects[n].records("EpochDone") for n in of_words]
         rows = [["trained in", *(f"{_spent(one)[1].sum():.1f} s" if one else "–" for one in epochs), "–"]]
         for one_set, results in found.items():
             name, nothing = (f"{one_set.name} analogies", "0 %") if one_set.name in ANALOGY else (one_set.name, "0")
@@ -151,14 +151,14 @@ def _facts(subject):
     model = subject.model
     if model is None:
         return facts
-    read, told = model.origin.input, model.config.as_dict()
-    facts["objective"] = f"{told['loss']}, sampler {told['sampler']}, {told['negatives']} negatives"
+    read, options = model.origin.input, model.config.as_dict()
+    facts["objective"] = f"{options['loss']}, sampler {options['sampler']}, {options['negatives']} negatives"
     files = read.get("files") or read.get("names") or [read.get("kind", "in memory")]
     facts["data"] = ", ".join(Path(str(file)).name for file in files)
     facts["tokens or pairs of the data"] = f"{model.origin.n_tokens:,}"
-    epochs = subject.told("EpochDone")
+    epochs = subject.records("EpochDone")
     ended = ", interrupted" if model.history and model.history[-1].get("event") == "Interrupted" else ""
-    facts["epochs"] = f"{len(epochs)} of {told['epochs']}{ended}"
+    facts["epochs"] = f"{len(epochs)} of {options['epochs']}{ended}"
     if epochs:
         facts["pairs trained"] = f"{sum(record['pairs'] for record in epochs):,}"
         facts["seconds of training"] = f"{_spent(epochs)[1].sum():.1f}"
@@ -171,11 +171,11 @@ def _shown(value):
 
 
 def learning(subjects):
-    """Curves of what the runs told, epoch by epoch."""
+    """Curves of the runs, epoch by epoch."""
     section = Section("Learning", "Losses of different objectives or samplers do not compare.")
     loss, alpha, rate, held = [], [], [], {}
     for number, one in enumerate(subjects):
-        records = one.told("EpochDone")
+        records = one.records("EpochDone")
         if records:
             column = lambda name, records=records: np.array([record[name] for record in records], float)  # noqa: E731
             epoch = column("epoch")
@@ -184,7 +184,7 @@ def learning(subjects):
             alpha.append(Series(one.name, epoch, column("alpha"), like=number))
             tokens, seconds = _spent(records)
             rate.append(Series(one.name, epoch, tokens / seconds / 1e6, like=number))
-        for record in one.told("Validated"):
+        for record in one.records("Validated"):
             held.setdefault(record["metric"], {}).setdefault(number, []).append((record["epoch"], record["value"]))
     plans = [("loss", "Loss", "mean loss of a pair, nats", loss)]
     plans += [("alpha", "Learning rate", "alpha", alpha)] * _changes(alpha)
@@ -224,7 +224,7 @@ def draws(subjects):
     for figure, label in _DIAGNOSES.items():
         series = []
         for number, one in enumerate(subjects):
-            points = [(r["epoch"], r[figure]) for r in one.told("Diagnosis") if r.get(figure) is not None]
+            points = [(r["epoch"], r[figure]) for r in one.records("Diagnosis") if r.get(figure) is not None]
             if points:
                 series.append(_through(one, number, points))
         if _changes(series):

@@ -37,8 +37,8 @@ class Subject:
     versions: dict = field(default_factory=dict)
     titles: dict = field(default_factory=dict)
 
-    def told(self, event):
-        """Return what the run told of one kind, list of dict; of an epoch that was run again the last word."""
+    def records(self, event):
+        """Return the events of one kind, list of dict; of an epoch that was run again the last word."""
         history = [] if self.model is None else self.model.history
         found = [record for record in history if record.get("event") == event]
         return list({record.get("epoch"): record for record in found}.values())
@@ -130,7 +130,7 @@ def _vectors(path, readout, any_spelling):
         try:
             return Vectors.load(path, readout=readout, oov="letters")
         except ConfigError:
-            pass  # it knows its words alone; what else is wrong is told below
+            pass  # it knows its words alone; what else is wrong is reported below
     return Vectors.load(path, readout=readout)
 
 

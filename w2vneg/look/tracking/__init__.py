@@ -1,6 +1,6 @@
 """Trackers of experiments, as listeners of a run: ``--track tensorboard=DIR``. One tracker a file.
 
-Each is told the options of the run once, figures by name as they come, and at the end the vectors. The step of a figure
+Each gets the options of the run once, figures by name as they come, and at the end the vectors. The step of a figure
 is the thousandth of an epoch, so that a resumed run goes on where it was.
 """
 
@@ -52,7 +52,7 @@ TRACKERS = Registry("tracker", Tracker)
 
 
 class Tracking:
-    """A listener that hands what a run tells to trackers; a context from its begin to its end.
+    """A listener that hands the events of a run to trackers; a context from its begin to its end.
 
     A tracker that fails meanwhile is left out of the rest of the run: nothing that is reported matters more than it.
 
@@ -64,7 +64,7 @@ class Tracking:
 
     def __init__(self, trackers, config, warn=warnings.warn):
         self.trackers, self._warn = [], warn
-        self.config, self._told = config.resolved(cores=available_threads()), None
+        self.config, self._logged = config.resolved(cores=available_threads()), None
         for one in trackers:
             if isinstance(one, str):
                 name, _, place = one.partition("=")
@@ -87,7 +87,7 @@ class Tracking:
         return self
 
     def __exit__(self, *exc):
-        self._tell_all("end")
+        self._call_all("end")
 
     def __call__(self, event):
         """Take an event of the run."""
@@ -95,16 +95,16 @@ class Tracking:
         if not metrics or epoch is None:
             return
         if event.passing:
-            if self._told is not None and epoch - self._told < _APART:
+            if self._logged is not None and epoch - self._logged < _APART:
                 return
-            self._told = epoch
-        self._tell_all("log", float(epoch), metrics)
+            self._logged = epoch
+        self._call_all("log", float(epoch), metrics)
 
     def keep_vectors(self, vectors, counts):
         """Hand over the vectors. vectors : Vectors, by falling count; counts : int64 (n,), of their words"""
-        self._tell_all("keep_vectors", vectors, counts)
+        self._call_all("keep_vectors", vectors, counts)
 
-    def _tell_all(self, name, *arguments):
+    def _call_all(self, name, *arguments):
         for tracker in list(self.trackers):
             try:
                 getattr(tracker, name)(*arguments)

@@ -16,7 +16,7 @@ class Row(Inputs):
         equation="x = v_centre",
         paper="Mikolov et al. 2013; all five papers",
         cost="nothing",
-        use="whenever nothing else is asked for",
+        use="whenever nothing else is requested",
     )
     composes = False
 

@@ -60,16 +60,16 @@ def tune(encoded, config, combinations, validation, *, seeds=1, folder=None, lis
                 own = by_combination(kept.trials).get(key_of(options), [])
                 if any(trial.seed == seed or trial.reason is not None for trial in own):
                     continue  # what fails under one seed is not tried under the next
-                _tell(listeners, TrialStarted(number, seeds * len(proposals), options, seed))
+                _emit(listeners, TrialStarted(number, seeds * len(proposals), options, seed))
                 should_prune = partial(proposals.should_prune, first=seed == config.seed)
                 seeded = dataclasses.replace(config, seed=seed)
                 place = kept_at and kept_at(options, seed)
                 trial, stopped = _run(encoded, seeded, options, validation, listeners, should_prune, place)
                 if trial is not None:
                     kept.add(trial)
-                    told = trial.seed, metric.name, trial.figures.get(metric.name), trial.epoch, kept.best_value()
+                    outcome = trial.seed, metric.name, trial.figures.get(metric.name), trial.epoch, kept.best_value()
                     done = number, seeds * len(proposals), trial.options
-                    _tell(listeners, TrialDone(*done, *told, trial.reason, trial.seconds))
+                    _emit(listeners, TrialDone(*done, *outcome, trial.reason, trial.seconds))
                     kept.write_tables(seeds)
                 if stopped:
                     return Search(*kept.write_tables(seeds), False, kept.trials)
@@ -151,6 +151,6 @@ def _seconds(model):
     return next((one["seconds"] for one in reversed(model.history) if one.get("event") == "EpochDone"), 0.0)
 
 
-def _tell(listeners, event):
+def _emit(listeners, event):
     for listener in listeners:
         listener(event)

@@ -82,9 +82,9 @@ def evaluate_analogy(vectors, path, name=None, restrict_vocab=None, half=None, c
     ranks = answer_ranks(vectors.unit[:restrict_vocab], questions)
     parts = np.split(ranks, np.cumsum([len(rows) for rows in found])[:-1])
     scores = []
-    for (title, asked), part in zip(sections, parts, strict=True):
+    for (title, questions), part in zip(sections, parts, strict=True):
         kind = "syntactic" if title.startswith("gram") else "semantic"  # as the Google set names them
-        scores.append(_score(title, kind, part, len(asked)))
+        scores.append(_score(title, kind, part, len(questions)))
     return AnalogyResult(
         name=name or Path(path).name,
         path=str(path),

@@ -127,19 +127,19 @@ def evaluate_with_baselines(
     return RankingEvaluation(results, tested, left_out, learnt, settings, missing, own and model.known is not None)
 
 
-def read_known(files, model, more=None, tell=None):
+def read_known(files, model, more=None, note=None):
     """Return known pairs as CSR, float64 (n_in, n_out), weights of the same pair summed; None if there are none.
 
     files : path, sequence of them, table in memory or Input; None: what the users of the model had in training
-    more : csr_matrix, optional, to be added; tell : callable, optional, called with a line on how columns were read
+    more : csr_matrix, optional, to be added; note : callable, optional, called with a line on how columns were read
     """
     if files is None:
-        if tell is not None and model.known is None and more is None and model.vocab_out is not model.vocab:
-            tell("This model does not keep what users had, so that their lists may hold it; see --exclude-known.")
+        if note is not None and model.known is None and more is None and model.vocab_out is not model.vocab:
+            note("This model does not keep what users had, so that their lists may hold it; see --exclude-known.")
         return _together(model.known, more)
     pairs, coverage = _matrix(_as_paths(files), model)
-    if tell is not None and coverage is not None:
-        tell(f"{', '.join(coverage.files)}: {'; '.join(coverage.columns)}")
+    if note is not None and coverage is not None:
+        note(f"{', '.join(coverage.files)}: {'; '.join(coverage.columns)}")
     return _together(pairs, more)
 
 

@@ -1,7 +1,7 @@
 """Ranking of held-out pairs (i, j): where does j stand among all targets, sorted by the raw logit s_ij?
 
 What is made of the places is in `metrics`, a figure a row: means over pairs, as the papers have them, and means over
-centres of the lists that recommendation people ask for: the k best targets of i against all its held-out ones.
+centres of the lists that recommenders are judged by: the k best targets of i against all its held-out ones.
 Where known targets are left out, they are taken from i's catalogue before anything is ranked or normalised; V then is
 what remains. Intervals: percentile bootstrap over centres, whose pairs belong together; beyond `_GROUPS` centres, over
 that many random groups of them.
@@ -154,9 +154,9 @@ class Block:
         self.logits, self.samples, self.rng = logits, samples, rng
         self.row = np.repeat(np.arange(len(centres)), np.diff(part.indptr))
         self.target, self.weight = part.indices, part.data
-        asked, out = ((one.indptr.astype(np.int64), one.indices.astype(np.int32)) for one in (part, seen))
+        wanted, out = ((one.indptr.astype(np.int64), one.indices.astype(np.int32)) for one in (part, seen))
         self.scores = np.ascontiguousarray(scores)
-        found = find_places(self.scores, Question(*asked, *out))
+        found = find_places(self.scores, Question(*wanted, *out))
         if not np.isfinite(found.log_z).all() or not np.isfinite(found.own).all():
             raise InputError("some scores are no finite numbers: the vectors are too long, the model has diverged")
         self.above, self.equal = found.above, found.equal
@@ -245,9 +245,9 @@ def _as_known(known, n_centres, n_targets):
     known = scipy.sparse.coo_matrix((n_centres, n_targets) if known is None else known)
     if known.shape[1] != n_targets:
         raise ConfigError(f"the known pairs have {known.shape[1]} targets, the scores {n_targets}; use one vocabulary")
-    asked = known.row < n_centres
-    ones = np.ones(int(asked.sum()), bool)
-    return scipy.sparse.csr_matrix((ones, (known.row[asked], known.col[asked])), (n_centres, n_targets))
+    within = known.row < n_centres
+    ones = np.ones(int(within.sum()), bool)
+    return scipy.sparse.csr_matrix((ones, (known.row[within], known.col[within])), (n_centres, n_targets))
 
 
 def _means(table, weights):

@@ -102,13 +102,13 @@ def recommend_many(model, queries=None, k=10, known=None, score="raw"):
     """
     vocab = model.vocab
     names = vocab.words if queries is None else _names(queries)
-    asked = [_named(vocab, name, model.config.lowercase) for name in names]
+    queries = [_named(vocab, name, model.config.lowercase) for name in names]
     centres = np.arange(len(vocab)) if queries is None else ids_of(model, names)
     blocks = [block[1:] for block in recommend_blocks(model, centres, k, known, score)]
     if not blocks:
         raise ConfigError("recommending needs a name or more; got none")
     ids, scores = (np.concatenate(part) for part in zip(*blocks, strict=True))
-    return Recommendations(asked, ids, scores, model.vocab_out.words)
+    return Recommendations(queries, ids, scores, model.vocab_out.words)
 
 
 def recommend(model, seeds, k=10, known=None, score="raw"):
@@ -153,7 +153,7 @@ def _names(given):
     if isinstance(given, str | Integral):
         return [given]
     if given is None or not np.iterable(given):
-        raise ConfigError(f"recommendations are asked for by a name or several, not {given!r:.60}")
+        raise ConfigError(f"recommendations are requested by a name or several, not {given!r:.60}")
     return list(given)
 
 
@@ -181,7 +181,7 @@ def ids_of(model, seeds):
         if found < 0:
             hint = near_hint(name, vocab.words, "; its vocab.tsv lists what it knows.")
             if word in model.vocab_out:
-                hint = ", only an item of that name; ask for one of the users, which its vocab.tsv lists."
+                hint = ", only an item of that name; name one of the users, which its vocab.tsv lists."
             kind = "item" if model.vocab_out is vocab else "user"
             raise UnknownNameError(f"the model does not know the {kind} {name!r}{hint}")
     return ids

@@ -82,11 +82,11 @@ def read(path, readout=None, spell=False):
     spellings.
     """
     vectors = _read(located(path), readout, spell)
-    tell(path, vectors.notes)
+    warn_of_notes(path, vectors.notes)
     return vectors
 
 
-def tell(path, notes):
+def warn_of_notes(path, notes):
     """Warn of what was read otherwise than a file has it (FileNote). notes : sequence of str, none perhaps"""
     if notes:
         warnings.warn(f"{path}: {'; '.join(notes)}", FileNote, stacklevel=3)

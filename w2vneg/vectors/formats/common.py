@@ -109,7 +109,7 @@ class TakenWords:
         return first == place
 
     def notes(self):
-        """Return what is to be told of words that were mended (tuple of str)."""
+        """Return what is to be said of words that were mended (tuple of str)."""
         if not self._mended:
             return ()
         gone = f", and {self._repeated:,} that are alike then are left out" if self._repeated else ""
@@ -134,7 +134,7 @@ def _is_cut(word, start):
 
 
 def check_words(path, words):
-    """Raise OutputError if one of the words (PackedStrings) could not be told apart again in a word2vec file."""
+    """Raise OutputError if one of the words (PackedStrings) would be the same in a word2vec file."""
     check_text(path, words)
     if _BLANK.search(words.data) or words.data.startswith(END) or END + END in words.data:
         row, word = next((row, word) for row, word in enumerate(words) if not word or _BLANK.search(word.encode()))

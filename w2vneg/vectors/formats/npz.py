@@ -69,8 +69,8 @@ def read(path, spell=False):
                     f"{path} has vectors of known words only; write it again from a model folder: {again}"
                 )
             kept, pairs = (
-                [_array(stream, archive, f"{name}.npy") for name in names] if asked and names[0] in found else None
-                for names, asked in ((_OF_SPELLINGS, spell), (_OF_PAIRS, True))
+                [_array(stream, archive, f"{name}.npy") for name in names] if wanted and names[0] in found else None
+                for names, wanted in ((_OF_SPELLINGS, spell), (_OF_PAIRS, True))
             )
     except W2vnegError:
         raise

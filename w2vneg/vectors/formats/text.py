@@ -155,7 +155,7 @@ class _Rows:
     def read(self, lines, capacity, notes):
         """Read lines, an iterator of bytes, into one matrix of at most `capacity` rows; returns `Vectors`.
 
-        notes : list of str, what is to be told of the file beside what is found here
+        notes : list of str, notes on the file beside what is found here
         """
         path, line = self._path, self._first
         words = TakenWords(path, capacity, lambda line: f"{path}:{line}", _ENCODING, _TWICE)
@@ -250,7 +250,7 @@ def _parse(path, rows, dim):
     """Return the numbers of some rows, float32 (rows, dim). rows : list of (int, bytes), line and numbers"""
     try:
         with np.errstate(over="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of rows without any number, which are told of below
+            warnings.simplefilter("ignore")  # of rows without any number, which are reported below
             text = [rest.decode("latin-1") for _, rest in rows]
             values = np.loadtxt(text, dtype=np.float32, delimiter=" ", comments=None, ndmin=2)
         if values.shape == (len(rows), dim) and np.isfinite(values).all():
