@@ -243,8 +243,8 @@ def test_page_and_answers_are_served_and_may_load_nothing_else():
     [
         ("api/near?q=nobody", 200, "no vector for the word"),
         ("api/other", 200, "no question is called"),
-        ("api/near?a=king", 200, "near is asked otherwise: with q, k"),
-        ("api/about?q=king", 200, "about is asked otherwise: with nothing"),
+        ("api/near?a=king", 200, "near takes other arguments: q, k"),
+        ("api/about?q=king", 200, "about takes other arguments: nothing"),
         ("api/near?q=king&k=%3Cscript%3E", 200, "expected a number"),
         ("api/map?of=" + 400 * "9", 200, "no vectors are number"),
         ("api/map?of=" + 600 * "9", 200, "at most 500"),

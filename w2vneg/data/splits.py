@@ -219,7 +219,7 @@ def split_data(data, by, shares, seed, *, kind, window=None, ordered=False, memo
     for name, share in wanted.items():
         if not matrices[name].nnz:
             raise InputError(
-                f"no pair falls to {name}, which is to have {share} the {unit}; give more data, or cut elsewhere"
+                f"no pair falls to {name}, which asks for {share} the {unit}; give more data, or cut elsewhere"
             )
     shown = {name: own for name, own in shown.items() if name != "train"}
     return Split(*({name: part[name] for name in wanted if name in part} for part in (matrices, users, shown)))

@@ -9,7 +9,7 @@ from ..data.words import PackedStrings
 from ..ground.errors import ConfigError, UnknownNameError
 from ..ground.files.bounded import read_text
 from ..vectors import Vectors
-from ..vectors.keyed import KEYS
+from ..vectors.named_rows import KEYS
 from . import refused
 
 

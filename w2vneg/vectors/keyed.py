@@ -4,9 +4,6 @@ These have gensim's meanings, in double precision; unknown words are left out wh
 change vectors in place is not here: docs/migrating.md has the whole list.
 """
 
-# What `Keyed` stands on is in `Vectors`, which mypy cannot know.
-# mypy: disable-error-code="attr-defined, index, call-arg, union-attr"
-
 from __future__ import annotations
 
 import logging
@@ -18,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..ground.errors import ConfigError, UnknownNameError, W2vnegError
+from .named_rows import KEYS, NamedRows
 from .search import cosines_with, normalised, top_rows
 
 if TYPE_CHECKING:
@@ -29,11 +27,10 @@ if TYPE_CHECKING:
 
     from ..data.words import PackedStrings
     from .evaluation import AnalogyResult, SimilarityResult
-    from .vectors import Item, Items, Near
+    from .named_rows import Item, Items, Near
 
     Key = str | int
 
-KEYS = (str, int, np.integer)  # what names a word: itself, or its row
 _LOG = logging.getLogger("w2vneg")
 _PIECES = re.compile(r"\w+|[^\w\s]+")
 _AWAY_FROM_ZERO = 1e-6  # what Levy and Goldberg add to the denominator of 3CosMul
@@ -58,8 +55,8 @@ class KeyToIndex(Mapping):
         return len(self._words)
 
 
-class Keyed:
-    """What `Vectors` answer under the names of gensim's KeyedVectors; it stands on what `Vectors` have."""
+class Keyed(NamedRows):
+    """Named rows under the names of gensim's KeyedVectors."""
 
     def evaluate_similarity(self, set_or_path: str | Path, mirror: str | None = None) -> SimilarityResult:
         """Compare cosines with human scores; returns a w2vneg.vectors.evaluation.SimilarityResult.
@@ -243,7 +240,7 @@ class Keyed:
     similar_by_word = similar_by_key
 
     def similar_by_vector(
-        self, vector: ArrayLike, topn: int | None = 10, restrict_vocab: int | None = None
+        self, vector: np.ndarray | list[float], topn: int | None = 10, restrict_vocab: int | None = None
     ) -> Near | np.ndarray:
         """Return the words nearest to a vector, as `most_similar` does."""
         return self.most_similar([vector], topn=topn, restrict_vocab=restrict_vocab)

@@ -1,0 +1,265 @@
+"""Words and the rows of a matrix: what a name stands for, how near two are, and what is nearest."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..data.words import PackedStrings, are_numbers, near_hint
+from ..ground.errors import ConfigError, UnknownNameError
+from .search import compared, cosines_with, lengths_of, nearest, normalised, unit_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from types import EllipsisType
+
+    from numpy.typing import ArrayLike
+    from typing_extensions import Self
+
+    Key = str | int | np.ndarray | list[float]  # a word, a row or a vector
+    Item = Key | tuple[Key, float]
+    Items = Item | Sequence[Item]
+    Near = list[tuple[str, float]]
+
+KEYS = (str, int, np.integer)  # what names a word: itself, or its row
+
+
+class NamedRows:
+    """Words, a row of a matrix for each, and who is near to whom. Parameters are those of `Vectors`."""
+
+    lowercase = False
+
+    def __init__(
+        self,
+        words: Iterable[str],
+        matrix: ArrayLike,
+        counts: ArrayLike | None = None,
+        spellings: Any = None,
+        noun: str = "word",
+        lowercase: bool = False,
+        rules: Any = None,
+        notes: Sequence[str] = (),
+    ) -> None:
+        self.words, self.spellings, self.noun = PackedStrings.of(words), spellings, noun
+        self.lowercase, self.rules, self.notes = lowercase, rules, notes
+        try:
+            self.matrix = np.ascontiguousarray(matrix, dtype=np.float32)
+        except (TypeError, ValueError):
+            raise ConfigError("vectors must be rows of real numbers, all of one length") from None
+        self.counts = None if counts is None else np.ascontiguousarray(counts, dtype=np.int64)
+        if self.matrix.ndim != 2 or len(self.matrix) != len(self.words) or not self.matrix.size:
+            remedy = "there must be one row of numbers for each word, and at least one word"
+            raise ConfigError(f"{len(self.words)} words do not go with a matrix of shape {self.matrix.shape}; {remedy}")
+        if self.counts is not None and self.counts.shape != (len(self.words),):
+            raise ConfigError(f"{len(self.words)} words do not go with counts of shape {self.counts.shape}")
+        repeated = self.words.repeated()
+        if repeated:
+            twice = self.words[repeated[0]]
+            raise ConfigError(f"the word {twice!r} occurs twice; every word needs one row of its own")
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.words)
+
+    def __contains__(self, word: str) -> bool:
+        return self._row(word) >= 0
+
+    def __getitem__(self, word: str | int | Iterable[str | int]) -> np.ndarray:
+        """Return the vector of a word or row, float32 (dim,), read-only, or a new array of several, (k, dim)."""
+        if isinstance(word, KEYS):
+            vector = self._resolve(word)[0].view()
+            vector.flags.writeable = False  # or `vector -= other` would change the model
+            return vector
+        return np.array([self._resolve(one)[0] for one in word], np.float32).reshape(-1, self.dim)
+
+    def __repr__(self):
+        return f"Vectors({len(self)} {self.noun}s, dim={self.dim})"
+
+    def with_words(self, words: Iterable[str]) -> Self:
+        """Return these vectors and, behind them, those of other `words` by their spelling, where they have one."""
+        if self.spellings is None:
+            return self
+        found = {word: self.spellings.vector(word) for word in dict.fromkeys(words) if word not in self.words}
+        found = {word: vector for word, vector in found.items() if vector is not None}
+        if not found:
+            return self
+        matrix = np.concatenate([self.matrix, np.array(list(found.values()), np.float32)])
+        counts = None if self.counts is None else np.concatenate([self.counts, np.zeros(len(found), np.int64)])
+        return type(self)([*self.words, *found], matrix, counts, self.spellings, self.noun, self.lowercase, self.rules)
+
+    @property
+    def dim(self) -> int:
+        """Numbers per vector."""
+        return self.matrix.shape[1]
+
+    def id(self, word: str | int) -> int:
+        """Return the row of `word`; UnknownNameError with near spellings if it has none. A row is its own."""
+        row = self._row(word)
+        if row < 0:
+            raise self._unknown(word)
+        return row
+
+    def _row(self, key):
+        """Return the row of a word (int), or -1. A whole number is a name if there is one, else a row, unless names are
+        whole numbers.
+        """
+        if not _is_row(key):
+            row = self.words.find(key)
+            return self.words.find(key.lower()) if row < 0 and self.lowercase and isinstance(key, str) else row
+        row = self.words.find(str(key))
+        return int(key) if row < 0 and 0 <= key < len(self) and not self._numbered else row
+
+    @cached_property
+    def _numbered(self):
+        return are_numbers(self.words)
+
+    def _by_spelling(self, word):
+        if self.spellings is None or not isinstance(word, str):
+            return None
+        return self.spellings.vector(word.lower() if self.lowercase else word)
+
+    def _unknown(self, word):
+        if _is_row(word):
+            if not self._numbered:
+                text = f"no row {word} among {len(self):,}; rows are counted from 0 to {len(self) - 1}"
+                return UnknownNameError(text)
+            word = str(word)
+        hint = near_hint(word, self.words) if isinstance(word, str) else "."
+        return UnknownNameError(f"no vector for the {self.noun} {word!r} among {len(self):,}{hint}")
+
+    @cached_property
+    def unit(self) -> np.ndarray:
+        """The vectors at length one, float32 (n, dim); a zero vector stays zero. Computed at first use."""
+        return unit_rows(self.matrix)
+
+    @cached_property
+    def _lengths(self):
+        return lengths_of(self.matrix)
+
+    def similarity(self, a: str | int, b: str | int) -> float:
+        """Return the cosine of two words' vectors, a float in [-1, 1]; 0 if one of them is zero."""
+        return float(np.clip(self._direction(a) @ self._direction(b), -1.0, 1.0))
+
+    def cosines(self, first: ArrayLike, second: ArrayLike) -> np.ndarray:
+        """Return the cosines of pairs of rows, int (n_pairs,) each: float64 (n_pairs,), in double precision."""
+        a = normalised(self.matrix[np.asarray(first, dtype=np.intp)])
+        b = normalised(self.matrix[np.asarray(second, dtype=np.intp)])
+        return np.clip(np.einsum("ij,ij->i", a, b), -1.0, 1.0)
+
+    def most_similar(
+        self,
+        positive: Items = (),
+        negative: Items = (),
+        k: int | None = 10,
+        restrict_vocab: int | None = None,
+        *,
+        topn: int | EllipsisType | None = ...,
+    ) -> Any:
+        """Return the `k` words with the highest cosine to the sum of the positive minus the negative ones.
+
+        Each word enters at length one, a vector as it is; the words themselves are left out of the answer.
+
+        Parameters
+        ----------
+        positive, negative : str, int, ndarray of (dim,), or a list of such
+            Words, their rows, or vectors. In a list also pairs of one of these and a weight; it stands instead of 1
+            for the positive and of -1 for the negative ones.
+        k, topn : int, at least 1, or None, for the cosines of all words; `topn` is gensim's name
+        restrict_vocab : int, at least 1, optional; answer from the first so many words only
+
+        Returns
+        -------
+        list of (str, float)
+            Words and cosines, in double precision, the highest first; equal ones in the order of the words.
+        ndarray, float64, (n,)
+            With ``k=None``: the cosines of all words, the named ones among them.
+
+        UnknownNameError, with near spellings, if a word has no vector; ConfigError if `k` or `restrict_vocab` is below
+        1, a vector has another dimension, or the sum of the vectors is zero.
+        """
+        k = k if topn is ... else topn
+        n = self._first(k, restrict_vocab)
+        items = self._items(positive, negative)
+        if not items:
+            raise ConfigError(f"most_similar needs a {self.noun} or a vector to look near")
+        query = np.zeros(self.dim)
+        for vector, weight, _ in items:
+            query += weight * vector
+        if not query.any():
+            raise ConfigError(f"nothing is nearest to a zero vector; ask for other {self.noun}s")
+        query = normalised(query[None])[0]
+        if k is None:
+            return cosines_with(self.matrix[:n], query)
+        named = [row for _, _, row in items if row is not None]
+        return self._named(*nearest(self.matrix[:n], self._lengths[:n], query, named, k))
+
+    def compared(self, a: str | int, b: str | int, k: int = 10) -> tuple[float, tuple[int, int], Near]:
+        """Return the cosine of two words, the place of each among the other's nearest, from 1, and the `k` near both:
+        those with the highest lower one of their two cosines, the highest first.
+        """
+        first, second = self._direction(a), self._direction(b)
+        named = [row for row in map(self._row, (a, b)) if row >= 0]
+        nearer, rows, cosines = compared(self.matrix, self._lengths, first, second, named, k)
+        return self.similarity(a, b), (1 + nearer[0], 1 + nearer[1]), self._named(rows, cosines)
+
+    def _first(self, k, restrict_vocab):
+        """Return how many words may be answers (int); ConfigError if this or `k` is below 1."""
+        for name, value in (("k", k), ("restrict_vocab", restrict_vocab)):
+            if value is not None and not (isinstance(value, Integral) and value >= 1):
+                raise ConfigError(f"{name} must be a whole number of at least 1, not {value!r}")
+        return len(self.matrix[:restrict_vocab])
+
+    def _named(self, rows, scores):
+        return [(self.words[row], score) for row, score in zip(rows.tolist(), scores.tolist(), strict=True)]
+
+    def _items(self, positive, negative):
+        """Return a list of (vector, (dim,), of a word at length one; weight, float; row, int, or None)."""
+        found = []
+        for weight, items in ((1.0, _as_list(positive)), (-1.0, _as_list(negative))):
+            for item in items:
+                pair = isinstance(item, tuple) and len(item) == 2 and isinstance(item[1], Real)
+                weighted = pair and isinstance(item[0], (*KEYS, np.ndarray, list))  # and no vector of two numbers
+                key, own = item if weighted else (item, weight)
+                vector, row = self._resolve(key)
+                found.append((normalised(vector[None])[0] if isinstance(key, KEYS) else vector, float(own), row))
+        return found
+
+    def _direction(self, item):
+        """Return the vector of a word, a row or a raw vector at length one, float64 (dim,)."""
+        return normalised(self._resolve(item)[0][None])[0]
+
+    def _resolve(self, item):
+        """Return the vector of a word, a row or a raw vector, (dim,), and the row or None."""
+        if isinstance(item, KEYS):
+            row = self._row(item)
+            vector = self._by_spelling(item) if row < 0 else self.matrix[row]
+            if vector is None:
+                raise self._unknown(item)
+            return vector, None if row < 0 else row
+        expected = f"expected a word or a finite vector of {self.dim} numbers, got"
+        try:
+            vector = np.asarray(item, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ConfigError(f"{expected} {item!r:.80}") from None
+        if vector.shape != (self.dim,):
+            raise ConfigError(f"{expected} shape {vector.shape}")
+        if not np.isfinite(vector).all():
+            raise ConfigError(f"{expected} one with NaN or infinity")
+        return vector, None
+
+
+def _is_row(key):
+    return isinstance(key, KEYS[1:]) and not isinstance(key, bool)
+
+
+def _as_list(items):
+    if items is None:
+        return []
+    if isinstance(items, KEYS) or (isinstance(items, np.ndarray) and items.ndim == 1 and items.dtype.kind in "fiu"):
+        return [items]
+    return list(items)
