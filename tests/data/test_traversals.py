@@ -34,7 +34,7 @@ def test_counts_are_of_what_occurs_together(made):
     either_side = {"ordered": False} if hasattr(config.source, "ordered") else {}
     counts = data.traversal.counts(data, replace(config, source=replace(config.source, **either_side)))
     assert counts.shape == (len(data.vocab), len(data.vocab_out)) and counts.nnz
-    assert (data.traversal.cooccurs(data, config, np.arange(len(data.vocab))) == (counts.toarray() > 0)).all()
+    assert (data.traversal.cooccurrences(data, config, np.arange(len(data.vocab))) == counts.toarray()).all()
 
 
 def test_shares_are_gone_through_as_the_whole(made):

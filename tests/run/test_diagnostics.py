@@ -20,6 +20,7 @@ from w2vneg.kernels.cooccurrence import occurring
 from w2vneg.objectives.losses import LOSSES
 from w2vneg.objectives.samplers import SAMPLERS
 from w2vneg.objectives.weighers import WEIGHERS
+from w2vneg.run import diagnostics
 from w2vneg.run.diagnostics import Diagnoser
 
 V, DIM = 30, 6
@@ -156,14 +157,33 @@ def test_total_variation_of_draws_among_two_candidates(corpus, method):
 
 def test_true_positives_are_counted_in_the_corpus(corpus, uniform):
     lines = [[corpus.ids[k] for k in range(a, b)] for a, b in itertools.pairwise(corpus.offsets)]
-    near = np.zeros((V, V), bool)
+    near = np.zeros((V, V), int)
     for line in lines:
         for here, there in itertools.product(range(len(line)), repeat=2):
             if here != there and abs(here - there) <= 2:
-                near[line[here], line[there]] = True
-    assert np.array_equal(uniform.known, near[uniform.pairs.centres])
+                near[line[here], line[there]] += 1
+    assert np.array_equal(uniform.known, near[uniform.pairs.centres] > 0)
     assert np.array_equal(occurring(corpus.ids, corpus.offsets, np.arange(V), 2, V), near)
     assert uniform.diagnose(1).true_positives == pytest.approx(uniform.known.mean(), abs=0.02)
+
+
+def test_slopes_are_those_that_the_scores_were_made_with(corpus, monkeypatch):
+    monkeypatch.setattr(diagnostics, "_OFTEN", 1)
+    found = diagnoser(corpus, dim=V)
+    beside = occurring(corpus.ids, corpus.offsets, np.arange(V), 2, V)
+    popular = np.log(corpus.vocab.counts / corpus.vocab.counts.sum())
+    pmi = np.log(np.maximum(beside, 1) / beside.sum(axis=1, keepdims=True)) - popular
+    found.engine.vectors_in[:] = np.arange(V)[:, None] + 0.7 * popular + 0.4 * pmi
+    found.engine.vectors_out[:] = np.eye(V)
+    diagnosis = found.diagnose(1)
+    assert diagnosis.popularity_slope == pytest.approx(0.7, abs=1e-5)
+    assert diagnosis.pmi_slope == pytest.approx(0.4, abs=1e-5)
+
+
+def test_few_frequent_pairs_have_no_slopes(uniform):
+    diagnosis = uniform.diagnose(1)
+    assert diagnosis.popularity_slope is None and diagnosis.pmi_slope is None
+    assert "unknown, unknown" in diagnosis.line()
 
 
 def test_the_pairs_are_pairs_of_the_corpus_and_always_the_same(corpus, uniform):
@@ -267,9 +287,10 @@ def test_the_command_line_prints_a_table_and_keeps_it(run_cli, tmp_path, monkeyp
     for k in epochs:
         heading, figures = lines[k + 1 : k + 3]
         assert re.split(r"\s{2,}", heading.strip()) == [
-            "variation (floor)", "effective size", "true positives", "|gradient|", "cosine", "error", "noise",
+            "variation (floor)", "effective size", "true positives", "|gradient|", "cosine", "error", "noise", "slopes",
         ]  # fmt: skip
-        assert re.match(r"\s+0\.\d{4} \(0\.\d{4}\)\s+\d+\.\d\d of 10\s+\d+\.\d\d%(\s+\d\.\d+){4}$", figures), figures
+        pattern = r"\s+0\.\d{4} \(0\.\d{4}\)\s+\d+\.\d\d of 10\s+\d+\.\d\d%(\s+\d\.\d+){4}  unknown, unknown$"
+        assert re.match(pattern, figures), figures
         assert len(heading) == len(figures)
     history = json.loads(result.out)["history"]
     assert [record["event"] for record in history] == ["EpochDone", "Diagnosis"] * 2

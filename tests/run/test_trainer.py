@@ -13,9 +13,10 @@ from planted import random_words, same_topic, two_topics
 from w2vneg import Vocabulary, Word2Vec
 from w2vneg.data.encoded import encode_corpus
 from w2vneg.ground.errors import ConfigError, DivergenceError, W2vnegError
-from w2vneg.ground.events import EpochDone, Interrupted, RolledBack, RoundDone
+from w2vneg.ground.events import Compiled, EpochDone, Interrupted, RolledBack, RoundDone
 from w2vneg.kernels.schedule import rounds_of
 from w2vneg.run.model import Model
+from w2vneg.run.trainer import _Clock
 
 SMALL = {"dim": 8, "window": 3, "subsample": 0, "min_count": 1, "epochs": 2, "workers": 1}
 SAMPLERS = {
@@ -533,3 +534,12 @@ def test_a_loss_that_diverges_by_nature_says_so(planted):
     word2vec = Word2Vec(**SMALL | {"loss": "is", "alpha": 30.0, "bounded_steps": False, "epochs": 40})
     with pytest.raises(DivergenceError, match="diverges by nature: take --loss css"):
         word2vec.trainer(planted).train()
+
+
+def test_compiling_while_the_clock_stands_is_left_out_once():
+    clock = _Clock()
+    with clock.stopped():
+        clock.leave_out(Compiled("observe", 1000.0))
+    assert clock.seconds() >= 0
+    clock.leave_out(Compiled("train_centres", 1000.0))
+    assert clock.seconds() < 0

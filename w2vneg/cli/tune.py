@@ -58,7 +58,7 @@ def tune(out, grid, ranges, n_random, way, seeds, config_path, mirror, quiet, as
     Trials run one after another on data encoded once; --valid, or a word set given to --metric, decides. A trial that
     fails is a row with its reason. Run the same command again to resume, or with more values or seeds to add to it.
 
-    Writes trials.csv and trials.md, best first, best.toml for 'train --config', and plots if matplotlib is installed.
+    Writes trials.csv and trials.md, best first, plots, and best.toml for 'train --config'.
     """
     note = noter(quiet)
     held_out, read, fixed = check_valid(given), input_of(given), fixed_of(given)

@@ -104,6 +104,7 @@ class Diagnosis(Event):
     true_positives : float, share of the negatives that occur beside the centre; negative_gradient : float, mean norm
     cosine, relative_error : float, of the expected gradient of the centre against the full softmax's
     noise : float, spread of one set's gradient about the expected one, against the norm of the full softmax's
+    popularity_slope, pmi_slope : float, of the dot products on log P(j) and on PMI, over frequent pairs
     seconds : float, what the diagnosis took
     """
 
@@ -119,11 +120,13 @@ class Diagnosis(Event):
     cosine: float | None
     relative_error: float | None
     noise: float | None
+    popularity_slope: float | None
+    pmi_slope: float | None
     seconds: float
 
     logged = (
         *("draws/total_variation", "draws/effective_size", "draws/true_positives", "draws/negative_gradient"),
-        *("draws/cosine", "draws/relative_error", "draws/noise"),
+        *("draws/cosine", "draws/relative_error", "draws/noise", "draws/popularity_slope", "draws/pmi_slope"),
     )
 
     def line(self, width=None, unit=None):
@@ -135,6 +138,7 @@ class Diagnosis(Event):
             ("cosine", _number(self.cosine, ".4f")),
             ("error", _number(self.relative_error, ".3f")),
             ("noise", _number(self.noise, ".3f")),
+            ("slopes", f"{_number(self.popularity_slope, '.2f')}, {_number(self.pmi_slope, '.2f')}"),
         )
         lines = [["", ""]]
         for pair in cells:

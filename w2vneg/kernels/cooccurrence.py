@@ -64,11 +64,11 @@ def count_pairs(offsets, window=None):
 
 
 def occurring(ids, offsets, centres, window, n_vocab):
-    """Return which words occur at most `window` away from each centre, bool (n_centres, n_vocab), in up to
+    """Return how often words occur at most `window` away from each centre, int32 (n_centres, n_vocab), in up to
     `_LOOKED_AT` / window tokens from all over the corpus.
     """
     distinct, rows = np.unique(centres, return_inverse=True)
-    known = np.zeros((len(distinct), n_vocab), bool)
+    found = np.zeros((len(distinct), n_vocab), np.int32)
     row_of = np.full(n_vocab, -1, np.int32)
     row_of[distinct] = np.arange(len(distinct))
     for start, stop in _stretches(len(ids), _LOOKED_AT // window):
@@ -78,10 +78,10 @@ def occurring(ids, offsets, centres, window, n_vocab):
         for distance in range(1, min(window, len(piece) - 1) + 1):
             together = sentence[:-distance] == sentence[distance:]
             here = together & (row[:-distance] >= 0)
-            known[row[:-distance][here], piece[distance:][here]] = True
+            np.add.at(found, (row[:-distance][here], piece[distance:][here]), 1)
             here = together & (row[distance:] >= 0)
-            known[row[distance:][here], piece[:-distance][here]] = True
-    return known[rows]
+            np.add.at(found, (row[distance:][here], piece[:-distance][here]), 1)
+    return found[rows]
 
 
 def _stretches(n_tokens, most, count=20):

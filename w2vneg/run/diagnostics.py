@@ -10,6 +10,7 @@ with respect to its centre's vector:
     negative gradient   mean of |∂L/∂s_k| · ‖x‖
     cosine, error       of E ĝ against g = Σ_j p_j y_j − y_positive, over all pairs as one long vector
     noise               √(E ‖ĝ − E ĝ‖²) / ‖g‖
+    slopes a, b         s_ij ≈ c_i + a log P(j) + b PMI_ij,    least squares over frequent pairs of these centres
 
 Words are put in order of their logits so that the bins of all pairs can be counted together: a draw that is too soft or
 too hard is so for all of them, and the figure is then that of the distributions themselves, without the noise that
@@ -33,6 +34,7 @@ _WORDS = 30_000_000  # pairs times words: what is enumerated
 _NUMBERS = 4_000_000  # negatives kept at a time; scores held at a time
 _PRODUCTS = 1.5e10  # multiplications that draws made ahead may cost: about two seconds
 _STRETCH = 200  # tokens among which a group is looked for
+_OFTEN, _FEWEST = 20, 100  # how often a pair occurs, and how many such there must be, for slopes
 _PLACES, _DRAWN = 7, 8  # first word of a random stream's name
 
 
@@ -53,7 +55,8 @@ class Diagnoser:
             most = min(most, int(_PRODUCTS / (n_pairs * n_vocab * dim)))
         self.n_sets = max(8, min(n_sets, most))
         self.pairs = _sample_pairs(engine, config.seed, n_pairs)
-        self.known = data.traversal.cooccurs(data, config, self.pairs.centres)
+        beside = data.traversal.cooccurrences(data, config, self.pairs.centres)
+        self.known, self.law = beside > 0, _parts_of_the_law(beside, self.pairs.centres, data.vocab_out.counts)
 
     def diagnose(self, epoch):
         """Return the `Diagnosis` of the model as it is now; None where there is no pair. epoch : int, from 1"""
@@ -62,7 +65,19 @@ class Diagnoser:
             return None
         seen = self._draw(epoch)
         figures = [_evaluate(*part) for part in self._parts(epoch, seen)]
-        return _summary(figures, epoch, len(self.pairs.centres), self.n_sets, time.perf_counter() - begun, seen)
+        size = len(self.pairs.centres), self.n_sets, seen.ids.shape[2]
+        return Diagnosis(epoch, *size, *_summary(figures), *self._slopes(), time.perf_counter() - begun)
+
+    def _slopes(self):
+        """Return the slopes of the logits on log P(j) and on PMI (float, float), or (None, None) of too few pairs."""
+        if self.law is None:
+            return None, None
+        centres, targets, counts, parts = self.law
+        logits = np.einsum("nd,nd->n", self.engine.vectors_in[centres], self.engine.vectors_out[targets])
+        logits = np.abs(logits) if self.engine.shape.absolute else logits
+        logits = _centred(logits.astype(np.float64), centres, counts)
+        slopes = np.linalg.lstsq((parts * counts) @ parts.T, (parts * counts) @ logits, rcond=None)[0]
+        return tuple(slopes.tolist()) if np.isfinite(slopes).all() else (None, None)
 
     def _rows(self):
         engine = self.engine
@@ -124,6 +139,28 @@ class Diagnoser:
         n = self.engine.shape.n_negatives
         enumerate_noise(sampler, *self._rows(), centres, n, rng, words, scores, log_q)
         return log_q.astype(np.float64)
+
+
+def _parts_of_the_law(beside, centres, totals):
+    """Return centres, targets, counts, and log P(j) and PMI, (2, n), of pairs that occur often; None of too few.
+
+    beside : numbers (n_centres, n_vocab), how often they occur together; totals : int64, (n_vocab,), of targets
+    """
+    distinct, first = np.unique(centres, return_index=True)
+    beside = beside[first].astype(np.float64)
+    row, targets = np.nonzero(beside >= _OFTEN)
+    if len(row) < _FEWEST:
+        return None
+    counts, centres = beside[row, targets], distinct[row]
+    popular = np.log(totals[targets] / totals.sum())
+    parts = popular, np.log(counts / beside.sum(axis=1)[row]) - popular
+    return centres, targets, counts, np.stack([_centred(part, centres, counts) for part in parts])
+
+
+def _centred(values, centres, counts):
+    """Return values less their mean for each centre, weighted by counts."""
+    total = np.maximum(np.bincount(centres, counts), 1e-300)
+    return values - (np.bincount(centres, counts * values) / total)[centres]
 
 
 def _sample_pairs(engine, seed, n_pairs):
@@ -206,7 +243,8 @@ def _ratio(above, below):
     return float(above / below) if below > 0 and np.isfinite(above / below) else None
 
 
-def _summary(figures, epoch, n_pairs, n_sets, seconds, seen):
+def _summary(figures):
+    """Return the figures of a `Diagnosis` from its total variation to its noise, of those of all pairs."""
     bins, sizes, numbers = zip(*figures, strict=True)
     drawn, counted, true, norms, inner, own, full, spread = map(sum, zip(*numbers, strict=True))
     distance = floor = effective = None
@@ -219,4 +257,4 @@ def _summary(figures, epoch, n_pairs, n_sets, seconds, seen):
     error = _ratio(np.sqrt(max(own - 2 * inner + full, 0.0)), np.sqrt(full))
     found = distance, floor, effective, _ratio(true, counted), _ratio(norms, counted)
     gradient = None if cosine is None else min(1.0, cosine), error, _ratio(np.sqrt(spread), np.sqrt(full))
-    return Diagnosis(epoch, n_pairs, n_sets, seen.ids.shape[2], *found, *gradient, seconds)
+    return *found, *gradient

@@ -295,6 +295,7 @@ class _Clock:
     def __init__(self):
         self.begun = time.perf_counter()
         self.tokens = self.pairs = 0
+        self._still = False
         self._recent = deque(maxlen=10)  # (loss, pairs) of the latest rounds
 
     def add(self, loss, pairs, tokens):
@@ -309,15 +310,15 @@ class _Clock:
         return time.perf_counter() - self.begun
 
     def leave_out(self, event):
-        """Do not count as time of training what a `Compiled` took."""
-        self.begun += getattr(event, "seconds", 0.0)
+        """Do not count as time of training what a `Compiled` took, unless the clock is stopped anyway."""
+        self.begun += 0.0 if self._still else getattr(event, "seconds", 0.0)
 
     @contextmanager
     def stopped(self):
         """Do not count what happens inside as time of training."""
-        begun = time.perf_counter()
+        begun, self._still = time.perf_counter(), True
         yield
-        self.begun += time.perf_counter() - begun
+        self.begun, self._still = self.begun + time.perf_counter() - begun, False
 
 
 @contextmanager

@@ -87,8 +87,8 @@ class Traversal:
         return pair_counts(*cls.written(data, config), len(data.vocab), window, ordered=config.source.ordered)
 
     @classmethod
-    def cooccurs(cls, data, config, centres):
-        """Return which targets occur with each of `centres`, about, to either side: bool (n_centres, n_out)."""
+    def cooccurrences(cls, data, config, centres):
+        """Return how often targets occur with each of `centres`, about, to either side: numbers (n_centres, n_out)."""
         from ...kernels.cooccurrence import occurring
 
         return occurring(*cls.written(data, config), centres, config.source.window, len(data.vocab))

@@ -257,5 +257,5 @@ class WholeBaskets(Traversal):
         return pairs
 
     @classmethod
-    def cooccurs(cls, corpus, config, centres):
-        return cls.counts(corpus, config)[centres].toarray() > 0
+    def cooccurrences(cls, corpus, config, centres):
+        return cls.counts(corpus, config)[centres].toarray()

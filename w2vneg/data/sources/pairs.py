@@ -199,5 +199,5 @@ class WeightedPairs(Traversal):
         return pairs.matrix
 
     @classmethod
-    def cooccurs(cls, pairs, config, centres):
-        return pairs.matrix[centres].toarray() > 0
+    def cooccurrences(cls, pairs, config, centres):
+        return pairs.matrix[centres].toarray()

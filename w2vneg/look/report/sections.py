@@ -25,6 +25,8 @@ _DIAGNOSES = {  # figure -> label of its axis
     "cosine": "cosine of expected and full gradient",
     "relative_error": "relative error of the expected gradient",
     "noise": "noise of one gradient, relative",
+    "popularity_slope": "slope of dot products on log popularity",
+    "pmi_slope": "slope of dot products on PMI",
 }
 
 
