@@ -25,7 +25,7 @@ def _lengths(text):
 @click.command()
 @click.argument("model", type=click.Path())
 @click.argument("test", type=click.Path())
-@option("--k K,K,…", "Lengths of lists.", name="ks", type=_lengths, default_text="10; with --all 1,5,15,50")
+@option("-k --k K,K,…", "Lengths of lists.", name="ks", type=_lengths, default_text="10; with --all 1,5,15,50")
 @option("--all", "Print every figure, not only those that most people ask for.", name="everything")
 @option(
     "--exclude-known FILE",
