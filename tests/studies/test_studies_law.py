@@ -1,5 +1,9 @@
 """The study of the law, in small."""
 
+import itertools
+import math
+
+import numpy as np
 import pytest
 
 from studies import STUDIES, one_law
@@ -14,6 +18,47 @@ def test_every_failure_takes_the_alpha_of_an_objective_and_the_reference_is_firs
     assert {"ml-100k", "text", "belgian"} <= {name.removeprefix("one-law-") for name in STUDIES}
     assert objectives["uniform, T = 1"]["method"] == "exact"
     assert objectives["uniform, T = 1, rolling"]["method"] == "rolling"
+
+
+P, D = np.array([0.45, 0.3, 0.2, 0.05]), np.array([0.1, 0.5, 0.15, 0.25])
+
+
+def noise(scores, temp):
+    weights = D if math.isinf(temp) else D * np.exp(scores / temp)
+    return weights / weights.sum()
+
+
+def step(scores, q, n):
+    """Return the expected step of the relaxed softmax, −∂L/∂s, over all positives and draws of q."""
+    candidates = np.array(list(itertools.product(range(len(P)), repeat=n + 1)))  # the positive first
+    chance = P[candidates[:, 0]] * q[candidates[:, 1:]].prod(axis=1)
+    pushes = -np.exp(scores)[candidates]
+    pushes *= (chance / -pushes.sum(axis=1))[:, None]
+    pushes[:, 0] += chance
+    return np.bincount(candidates.ravel(), pushes.ravel(), len(P))
+
+
+def jacobian(function, scores, small=1e-5):
+    ends = [[function(scores + sign * small * one) for sign in (1, -1)] for one in np.eye(len(scores))]
+    return np.array([(up - down) / (2 * small) for up, down in ends]).T
+
+
+@pytest.mark.parametrize("n", [1, 3])
+@pytest.mark.parametrize("temp", [0.5, 2.0, math.inf])
+def test_the_fixed_point_is_one_and_pulls_1_plus_1_over_t_times_as_hard(n, temp):
+    share = 1.0 if math.isinf(temp) else temp / (1 + temp)
+    settled = share * (np.log(P) - np.log(D))
+    steps = lambda scores: step(scores, noise(scores, temp), n)  # noqa: E731
+    assert np.abs(steps(settled)).max() < 1e-12
+    hessian = -jacobian(lambda scores: step(scores, noise(settled, temp), n), settled)
+    assert np.linalg.eigvalsh(hessian)[0] == pytest.approx(0, abs=1e-8)  # a constant on all scores
+    assert np.linalg.eigvalsh(hessian)[1] > 1e-3
+    np.testing.assert_allclose(jacobian(steps, settled), -hessian / share, atol=1e-7)
+    for seed in range(3):
+        scores = np.random.default_rng(seed).normal(0, 2, len(P))
+        for _ in range(1000):
+            scores += 2.0 * steps(scores)
+        np.testing.assert_allclose(scores - scores.mean(), settled - settled.mean(), atol=1e-3)
 
 
 @pytest.mark.slow
