@@ -66,18 +66,18 @@ def _spelling(k):
     return b"".join(_SYLLABLES[k // len(_SYLLABLES) ** place % len(_SYLLABLES)] for place in (2, 1, 0))
 
 
-def run_step(name, arguments, note=lambda output: "", program=("-m", "w2vneg")):
-    """Run ``python PROGRAM ARGUMENTS…`` and return a Step; W2vnegError with its last lines if it fails."""
+def run_step(name, arguments, note=lambda output: ""):
+    """Run ``w2vneg ARGUMENTS…`` and return a Step; W2vnegError with its last lines if it fails."""
     begun = time.perf_counter()
     with tempfile.TemporaryFile() as kept:
-        child = subprocess.Popen([sys.executable, *program, *arguments], stdout=kept, stderr=kept)
+        child = subprocess.Popen([sys.executable, "-m", "w2vneg", *arguments], stdout=kept, stderr=kept)
         _, status, usage = os.wait4(child.pid, 0)
         seconds = time.perf_counter() - begun
         child.returncode = os.waitstatus_to_exitcode(status)
         kept.seek(0)
         output = kept.read().decode(errors="replace")
     if child.returncode:
-        raise W2vnegError(f"{program[-1]} {' '.join(arguments)} ended with {child.returncode}:\n{output[-2000:]}")
+        raise W2vnegError(f"w2vneg {' '.join(arguments)} ended with {child.returncode}:\n{output[-2000:]}")
     return Step(name, seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, note(output))
 
 
@@ -87,33 +87,32 @@ def measure(n_tokens, n_types, dim, workers, loss, options, epochs, folder=None)
         text, model, log = (str(Path(kept) / name) for name in ("text.txt", "model", "log.jsonl"))
         begun = time.perf_counter()
         write_text(text, n_types, n_tokens, workers)
-        yield Step("text written", time.perf_counter() - begun, 0.0, 0, size(text))
+        yield Step("text written", time.perf_counter() - begun, 0.0, 0, _size(text))
         settings = ["--loss", loss, *options, "--dim", str(dim), "--workers", str(workers), "--readout", READOUTS[-1]]
         yield run_step("compiled", ["warmup", *settings])
         train = ["train", "--corpus", text, *settings, "--epochs", str(epochs), "--save-model", model]
-        yield run_step("trained", [*train, "--tokenizer", "whitespace", "--log-json", log], lambda _: rates(log))
+        yield run_step("trained", [*train, "--tokenizer", "whitespace", "--log-json", log], lambda _: _rates(log))
         npz, plain = (str(Path(kept) / name) for name in ("vectors.npz", "vectors.txt"))
         for readout in READOUTS:
             yield run_step(f"read out: {readout}", ["export", model, npz, "--readout", readout])
         yield run_step("nearest", ["nearest", _spelling(20).decode(), "--vectors", npz])
         os.unlink(npz)
-        yield run_step("exported as text", ["export", model, plain, "--readout", "in"], lambda _: size(plain))
+        yield run_step("exported as text", ["export", model, plain, "--readout", "in"], lambda _: _size(plain))
 
 
-def size(path):
-    """Return how large a file is, in words."""
+def _size(path):
     return f"{Path(path).stat().st_size / 1e9:.1f} GB"
 
 
-def rates(log, noun="words"):
-    """Return what a log says of its epochs; noun : what its tokens are"""
+def _rates(log):
+    """Return what a log says of its epochs."""
     events = [json.loads(line) for line in Path(log).read_text(encoding="utf-8").splitlines()]
     found = []
     for event in events:
         if event["event"] == "EpochDone":
             rate = event["tokens"] / event["seconds"]
             found.append(
-                f"epoch {event['epoch']}: {event['seconds']:.1f} s, {rate / 1e6:.2f} million {noun}/s, "
+                f"epoch {event['epoch']}: {event['seconds']:.1f} s, {rate / 1e6:.2f} million words/s, "
                 f"loss {event['loss']:.3f}, at init {event['untrained']:.3f}"
             )
     return "; ".join(found)

@@ -8,7 +8,6 @@ from .explore import explore
 from .graphs import graphs
 from .io import io
 from .items import items, items_speed
-from .long_log import long_log
 from .long_text import long_text
 from .maps import map_
 from .quality import quality
@@ -41,7 +40,6 @@ _COMMANDS = (
     regress,
     dense,
     io,
-    long_log,
     long_text,
     items,
     items_speed,
