@@ -88,7 +88,10 @@ def _bias(help):
 
 
 def _relative(weights, nodes, gamma):
-    """Divide weights of edges by mean + γ standard deviations of those that have the same node; float32, (n_edges,)."""
+    """Divide weights of edges by mean + γ standard deviations of those that have the same node; float32, (n_edges,).
+
+    Roundings of the sums are too small for float32, so that they make no weight lighter than what it equals.
+    """
     import numpy as np
 
     n = np.maximum(np.bincount(nodes), 1)
@@ -122,9 +125,9 @@ class Graph(Traversal):
         q: float = _bias("node2vec's in-out parameter: above 1 a walk stays near the last node, below 1 it moves away.")
         gamma: float | None = option(
             None,
-            "node2vec+: to q, an edge below the mean + GAMMA standard deviations of its node's weights is partly or "
-            "wholly none. 0 is usual.",
+            "node2vec+: for q, edges below a node's mean + GAMMA standard deviations are weak; 0 is usual.",
             default_text="node2vec",
+            metavar="GAMMA",
             at_least=0,
             at_most=1000,
         )
