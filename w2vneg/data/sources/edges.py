@@ -125,7 +125,7 @@ class Graph(Traversal):
         q: float = _bias("node2vec's in-out parameter: above 1 a walk stays near the last node, below 1 it moves away.")
         gamma: float | None = option(
             None,
-            "node2vec+: for q, edges below a node's mean + GAMMA standard deviations are weak; 0 is usual.",
+            "node2vec+: for q, edges below a node's mean + GAMMA standard deviations are weak; try 0 and 1.",
             default_text="node2vec",
             metavar="GAMMA",
             at_least=0,
