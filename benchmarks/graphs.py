@@ -152,6 +152,7 @@ def _required(module, packages):
 
 CONTENDERS = {
     "w2vneg": lambda *given: train_ours(*given, epochs=1),
+    "w2vneg, node2vec+": lambda *given: train_ours(*given, epochs=1, gamma=0.0),
     "w2vneg, 5 epochs": train_ours,
     "w2vneg `relaxed`, 5 epochs": lambda *given: train_ours(*given, loss="relaxed"),
     "PecanPy": train_pecanpy,

@@ -209,7 +209,6 @@ def test_options_named_in_a_document_exist(document):
         "docs/migrating.md": {
             "--dimensions",
             "--extend",
-            "--gamma",
             "--input",
             "--mode",
             "--num-walks",

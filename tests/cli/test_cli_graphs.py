@@ -48,6 +48,7 @@ def test_edges_are_split_both_ways_round(folder, run_cli):
         ("--subwords", "names of nodes are no words; leave it out"),
         ("--readout in+letters", "is for words of a text, not for items"),
         ("--p 0", "p must be at least 0.001"),
+        ("--gamma -1", "gamma must be at least 0"),
         ("--walk-length 1", "walk_length must be at least 2"),
         ("--tokenizer words", "--tokenizer belongs to --corpus; --edges does not read it"),
         ("--pairs-per-item 3", "it is for --baskets and --ratings"),

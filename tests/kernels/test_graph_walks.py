@@ -1,5 +1,6 @@
-"""Random walks on graphs: node2vec's probabilities, and the same groups as walks written out as a text."""
+"""Random walks on graphs: steps of node2vec and node2vec+, and the same groups as walks written out as a text."""
 
+import math
 import random
 from collections import Counter, defaultdict
 
@@ -12,6 +13,7 @@ from walking import groups, wrapping_integers  # noqa: F401, a fixture of every 
 from w2vneg.config import TrainConfig
 from w2vneg.data.encoded.pairs import expected_visits
 from w2vneg.data.readers.frames import InMemoryTable
+from w2vneg.kernels.graph import _bias
 from w2vneg.kernels.walk import TextWindows
 
 # by hand: a triangle 0 1 2, a square 2 3 4 5, a leaf 6 at 0
@@ -43,6 +45,31 @@ def chances(graph, p, q, before, node):
     return weights / weights.sum()
 
 
+def chances_plus(graph, p, q, gamma, before, node):
+    """Return node2vec+'s probabilities of the next node, by the definition and edge by edge."""
+    edges = {(int(i), int(j)): float(w) for (i, j), w in graph.matrix.todok().items()}
+    bias = {other: bias_plus(edges, p, q, gamma, before, node, other) for one, other in edges if one == node}
+    weights = np.array([edges[node, other] * bias[other] if other in bias else 0 for other in range(len(graph.vocab))])
+    return weights / weights.sum()
+
+
+def bias_plus(edges, p, q, gamma, before, node, other):
+    """Return α of node2vec+ (float); edges : dict of (node, node) -> weight, both ways round if undirected"""
+    threshold = threshold_of([weight for (_, head), weight in edges.items() if head == other], gamma)
+    if other == before:
+        return 1 / p
+    if edges.get((before, other), 0) >= threshold:
+        return 1
+    if edges[node, other] < threshold_of([weight for (tail, _), weight in edges.items() if tail == node], gamma):
+        return min(1, 1 / q)
+    return 1 / q + (1 - 1 / q) * edges.get((before, other), 0) / threshold
+
+
+def threshold_of(weights, gamma):
+    mean = math.fsum(weights) / len(weights)
+    return mean + gamma * math.sqrt(math.fsum((weight - mean) ** 2 for weight in weights) / len(weights))
+
+
 def written_by_hand(graph, p, q, per_node, length, seed):
     """Return random walks, made in plain Python."""
     rng, matrix = random.Random(seed), graph.matrix.toarray()
@@ -64,13 +91,18 @@ def test_steps_have_the_probabilities_of_node2vec(p, q, directed, weighted):
     edges = {**EDGES, (4, 2): 1, (2, 0): 1, (6, 5): 2} if directed else EDGES
     graph = graph_of(edges, directed, weighted)
     config = config_of(p=p, q=q, ordered=True, walks_per_node=50, walk_length=20)
+    check_steps(graph, config, lambda before, node: chances(graph, p, q, before, node))
+
+
+def check_steps(graph, config, chances):
+    """Compare the steps of an epoch with the probabilities of each node after two others."""
     seen = defaultdict(Counter)
     for node, after in walks_of(graph, config):
         if len(after) == 2:
             seen[node, after[0]][after[1]] += 1
     statistic = freedom = 0
     for (before, node), after in seen.items():
-        expected = chances(graph, p, q, before, node) * after.total()
+        expected = chances(before, node) * after.total()
         possible = np.flatnonzero(expected)
         assert set(after) <= set(possible.tolist())
         observed = np.array([after[other] for other in possible])
@@ -78,6 +110,73 @@ def test_steps_have_the_probabilities_of_node2vec(p, q, directed, weighted):
         freedom += len(possible) - 1
     assert len(seen) == graph.matrix.nnz
     assert stats.chi2.sf(statistic, freedom) > 1e-6
+
+
+def dense(directed=False, heaviest=3.0, n=9):
+    """Return a graph where nearly all nodes have edges to each other, but for a leaf and a node of two equal edges."""
+    rng = np.random.default_rng(4)
+    edges = {
+        (i, j): heaviest ** rng.uniform(-1, 1) for i in range(n) for j in range(n) if i != j and rng.random() < 0.8
+    }
+    edges |= {(0, n): 1.0, (1, 2): 1.0, (1, n + 1): 0.2, (2, n + 1): 0.2}
+    edges |= {(n + 1, 0): 0.5, (n, 3): 1.0} if directed else {}
+    return graph_of(edges, directed)
+
+
+@pytest.mark.parametrize("gamma", [0, 0.7])
+@pytest.mark.parametrize(("p", "q"), [(1, 0.25), (0.25, 4), (4, 0.25), (0.05, 0.5), (1, 1)])
+@pytest.mark.parametrize("directed", [False, True])
+def test_steps_have_the_probabilities_of_node2vec_plus(p, q, gamma, directed):
+    graph = dense(directed)
+    config = config_of(p=p, q=q, gamma=gamma, ordered=True, walks_per_node=150, walk_length=20)
+    check_steps(graph, config, lambda before, node: chances_plus(graph, p, q, gamma, before, node))
+
+
+@pytest.mark.parametrize(("q", "gamma"), [(0.001, 0), (0.25, 0.4), (4, 0), (1000, 0.4), (1, 0)])
+@pytest.mark.parametrize("heaviest", [3.0, 1e15])
+@pytest.mark.parametrize("directed", [False, True])
+def test_biases_are_those_of_node2vec_plus(q, gamma, heaviest, directed):
+    """And between 1 and 1/q, as rejection needs it."""
+    graph = dense(directed, heaviest)
+    source, matrix = graph.walk(config_of(q=q, gamma=gamma)).source, graph.matrix
+    edges = {(int(i), int(j)): float(w) for (i, j), w in matrix.todok().items()}
+    expected, found = [], []
+    for before, node in edges:
+        for place in range(matrix.indptr[node], matrix.indptr[node + 1]):
+            other = int(matrix.indices[place])
+            if other != before:
+                expected.append(bias_plus(edges, 1, q, gamma, before, node, other))
+                found.append(_bias(source, np.int32(before), np.int64(place)))
+    np.testing.assert_allclose(found, expected, rtol=1e-4)
+    assert min(1, 1 / q) <= min(found) and max(found) <= max(1, 1 / q)
+    assert q == 1 or len(np.unique(found)) > 10  # all cases occur
+
+
+@pytest.mark.parametrize(
+    ("edges", "p", "q"),
+    [
+        (dict.fromkeys(EDGES, 0.1), 0.5, 4),
+        ({(i + 7 * k, j + 7 * k): (0.1, 0.7)[k] for i, j in EDGES for k in range(2)}, 0.5, 0.25),  # alike at a node
+        (EDGES, 1, 1),
+        (EDGES, 0.25, 1),
+    ],
+)
+@pytest.mark.parametrize("directed", [False, True])
+def test_node2vec_plus_is_node2vec_where_weights_or_q_tell_nothing(edges, p, q, directed):
+    """To the draw."""
+    graph = graph_of(edges, directed)
+    for gamma in (0, 0.5):
+        assert walks_of(graph, config_of(p=p, q=q, gamma=gamma)) == walks_of(graph, config_of(p=p, q=q))
+
+
+def test_a_weight_at_the_threshold_is_not_below_it():
+    """Of five weights of which four are alike the other is the mean and two standard deviations, but for roundings."""
+    heavy = np.random.default_rng(1).uniform(1, 9, 300)
+    pairs = [(i + 6 * k, j + 6 * k) for k in range(100) for i in range(6) for j in range(i)]
+    graph = graph_of({(i, j): heavy[i // 2] if i // 2 == j // 2 else 0.3 for i, j in pairs})
+    source = graph.walk(config_of(q=2, gamma=2)).source
+    np.testing.assert_array_equal(source.loose, graph.matrix.data < 1)
+    np.testing.assert_array_equal(source.ties >= 1, ~source.loose)
 
 
 def test_first_steps_follow_weights():

@@ -36,6 +36,15 @@ def test_nodes_of_a_block_are_near_one_another(workers):
     assert same_topic(trained(workers=workers, p=0.5, q=2.0).vectors) > 0.9
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_node2vec_plus_finds_the_blocks_of_a_graph_where_all_nodes_are_tied(workers):
+    names = [f"{block}{i}" for block in "ab" for i in range(20)]
+    rng = np.random.default_rng(1)
+    weight = lambda one, other: rng.uniform(0, 1) + 2 * (one[0] == other[0])  # noqa: E731
+    edges = [(one, other, weight(one, other)) for k, one in enumerate(names) for other in names[:k]]
+    assert same_topic(trained(Input("edges", edges), workers=workers, q=100.0, gamma=0.0).vectors) > 0.9
+
+
 def test_an_epoch_is_one_over_the_same_walks_as_a_text():
     """Bit for bit: the walks of the first epoch, written out, and trained on as sentences."""
     word2vec = trained(epochs=1, dynamic_window=True, subsample=0.0)
@@ -63,11 +72,13 @@ def test_epochs_make_new_walks():
     assert (tokens[0, :4000] != tokens[1, :4000]).mean() > 0.8
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-def test_a_resumed_run_equals_one_in_a_piece(tmp_path, workers):
-    whole = trained(epochs=4, workers=workers)
-    half = Word2Vec(**SMALL | {"epochs": 4, "workers": workers})
-    encoded = encoded_for(half)
+@pytest.mark.parametrize(("workers", "options"), [(1, {}), (2, {}), (2, {"p": 2.0, "q": 0.5, "gamma": 0.0})])
+def test_a_resumed_run_equals_one_in_a_piece(tmp_path, workers, options):
+    data = Input("edges", [(*edge, 1.5 + k % 5) for k, edge in enumerate(two_blocks())])
+    options = {"epochs": 4, "workers": workers, **options}
+    whole = trained(data, **options)
+    half = Word2Vec(**SMALL | options)
+    encoded = half.encode(data)
     trainer = half.trainer(encoded)
     trainer.listeners.append(lambda event: trainer.stop() if type(event).__name__ == "EpochDone" else None)
     half.model = trainer.train()

@@ -8,9 +8,18 @@ A step from v, with t the node before (Grover and Leskovec 2016, "node2vec", equ
 
     P(x | t, v) ∝ w_vx α(t, x),   α = 1/p if x = t;  1 if t has an edge to x;  1/q else
 
+With a γ it is node2vec+ (Liu, Hirn and Krishnan 2023), by the cases of PecanPy, its authors' program:
+
+    α = 1/p if x = t;  1 if w_tx ≥ d_x;  min(1, 1/q) if w_tx < d_x and w_vx < d_v;  1/q + (1 − 1/q) w_tx / d_x else
+
+w_tx is 0 where t has no edge to x, and d_u is the mean of the weights at u and γ of their standard deviations. Of a
+directed graph d_x is that of the edges that lead to x, and d_v of those that lead on from v; PecanPy takes none. Where
+all weights are alike this is the α above.
+
 The first step of a walk, and every step where p = q = 1, is drawn from w alone, by alias tables. Else it is drawn by
 rejection (Yang et al. 2019, "KnightKing"): x by w, kept with the chance α / max(1, 1/q). What α(t, t) has above that
-maximum is an area of its own, so that a small p costs no rejections. No table of pairs of edges is ever made.
+maximum is an area of its own, so that a small p costs no rejections; every other α is between 1 and 1/q. No table of
+pairs of edges is ever made.
 """
 
 from collections import namedtuple
@@ -27,11 +36,14 @@ _OF_WALKS = np.uint64(0xA5A3564E8B5FA1D3)  # keeps the bits of walks apart from 
 
 
 GraphWalks = namedtuple(
-    "GraphWalks", "starts targets table chances origins per_node length back away keep window dynamic ordered"
+    "GraphWalks",
+    "starts targets table chances ties loose origins per_node length back away keep window dynamic ordered",
 )
 """starts : int64, (n_nodes + 1,), where the edges of a node begin; targets : int32, (n_edges,), rising in a node
 table : uint64, (n_edges,), alias tables of the nodes' edges; empty if all weights are alike
 chances : float32, (n_edges,), of each edge at a first step; empty if all weights are alike or p does not ask for it
+ties, loose : float32 and bool, (n_edges,), w / d of the node that an edge leads to, and whether w < d of the node that
+    it leads on from; empty if α is node2vec's
 origins : int32, (n_origins,), where walks begin, each `per_node` times; length : int, nodes of a walk
 back, away : float, 1/p and 1/q
 keep, window, dynamic, ordered : as in `walk.TextWindows`
@@ -56,6 +68,20 @@ def _edge_to(source, node, other):
 
 
 @njit(borrows=True)
+def _bias(source, before, edge):
+    """Return α(t, x) (float64) of t = `before` and the x that the edge of this place leads to, which is not t."""
+    place = _edge_to(source, before, source.targets[edge])
+    if source.ties.shape[0] == 0:
+        return 1.0 if place >= 0 else source.away
+    tie = np.float64(source.ties[place]) if place >= 0 else 0.0
+    if tie >= 1.0:
+        return 1.0
+    if source.loose[edge]:
+        return min(1.0, source.away)
+    return source.away + (1.0 - source.away) * tie
+
+
+@njit(borrows=True)
 def _next_node(source, before, node, state):
     """Return (the node after `node`, which was reached from `before`, -1 at the start; next state of the stream)."""
     state, bits = step_bits(state)
@@ -74,13 +100,14 @@ def _next_node(source, before, node, state):
         if height >= highest:
             return before, state
         state, bits = step_bits(state)
-        other = source.targets[_any_edge(source, node, bits)]
+        edge = _any_edge(source, node, bits)
+        other = source.targets[edge]
         if other == before:
             taken = height < source.back
         elif height < lowest:
             taken = True
-        else:  # below the higher one of 1 and 1/q
-            taken = (_edge_to(source, before, other) >= 0) == (source.away < 1.0)
+        else:
+            taken = height < _bias(source, before, edge)
         if taken:
             return other, state
         state, bits = step_bits(state)

@@ -87,6 +87,19 @@ def _bias(help):
     return option(1.0, help, at_least=0.001, at_most=1000)
 
 
+def _relative(weights, nodes, gamma):
+    """Divide weights of edges by mean + γ standard deviations of those that have the same node; float32, (n_edges,).
+
+    Roundings of the sums are too small for float32, so that they make no weight lighter than what it equals.
+    """
+    import numpy as np
+
+    n = np.maximum(np.bincount(nodes), 1)
+    means = np.bincount(nodes, weights) / n
+    variances = np.bincount(nodes, (weights - means[nodes]) ** 2) / n
+    return (weights / (means + gamma * np.sqrt(variances))[nodes]).astype(np.float32)
+
+
 @TRAVERSALS.register("graph")
 class Graph(Traversal):
     """Random walks on a graph: a node and the nodes near it in a walk."""
@@ -110,6 +123,14 @@ class Graph(Traversal):
         walk_length: int = option(80, "Nodes per random walk.", at_least=2, at_most=10_000)
         p: float = _bias("node2vec's return parameter: above 1 a walk seldom turns straight back, below 1 often.")
         q: float = _bias("node2vec's in-out parameter: above 1 a walk stays near the last node, below 1 it moves away.")
+        gamma: float | None = option(
+            None,
+            "node2vec+: for q, edges below a node's mean + GAMMA standard deviations are weak; try 0 and 1.",
+            default_text="node2vec",
+            metavar="GAMMA",
+            at_least=0,
+            at_most=1000,
+        )
 
     @classmethod
     def of(cls, graph, config):
@@ -131,9 +152,14 @@ class Graph(Traversal):
         if not alike and back > max(1.0, away):
             sums = np.add.reduceat(matrix.data, starts[:-1][leads_on], dtype=np.float64)
             chances = (matrix.data / np.repeat(sums, np.diff(starts)[leads_on])).astype(np.float32)
+        ties, loose = np.empty(0, np.float32), np.empty(0, bool)
+        if not alike and own.gamma is not None:
+            rows = np.repeat(np.arange(len(graph.vocab)), np.diff(starts))
+            ties = _relative(matrix.data, targets, own.gamma)
+            loose = _relative(matrix.data, rows, own.gamma) < 1
         keep = keep_thresholds(graph.vocab.counts, own.subsample)
         source = GraphWalks(
-            *(starts, targets, table, chances, origins, own.walks_per_node, own.walk_length),
+            *(starts, targets, table, chances, ties, loose, origins, own.walks_per_node, own.walk_length),
             *(back, away, keep, own.window, own.dynamic_window, own.ordered),
         )
         n_positions = len(origins) * own.walks_per_node * own.walk_length
