@@ -345,6 +345,19 @@ def test_training_goes_on_from_what_was_trained():
     assert "prince" in model.wv and len(model.wv) == 7
 
 
+@pytest.mark.parametrize("corpus", [[["nobody", "else"]], [["king"], ["nobody", "queen"]], [[]], []])
+def test_a_corpus_without_pairs_trains_nothing_and_the_code_goes_on(corpus):
+    model = face.Word2Vec(SENTENCES, **SMALL)
+    before, said = model.wv.vectors.copy(), Said()
+    with pytest.warns(UserWarning, match="nothing was trained: "):
+        answer = model.train(corpus, total_examples=1, epochs=2, callbacks=[said])
+    theirs = gensim.models.Word2Vec(SENTENCES, **SMALL).train(corpus, total_examples=1, epochs=2)
+    assert answer == (0, theirs[1])
+    assert said.said == ["train", "end"] and np.array_equal(model.wv.vectors, before)
+    with pytest.raises(W2vnegError):  # there would be no model at all
+        face.Word2Vec([["king"], ["queen"]], **SMALL)
+
+
 def test_a_model_and_vectors_come_back(tmp_path):
     model = face.FastText(SENTENCES, bucket=1000, **SMALL)
     model.save(str(tmp_path / "ft.model"))
@@ -357,8 +370,10 @@ def test_a_model_and_vectors_come_back(tmp_path):
         assert wv.get_vecattr("king", "count") == model.wv.get_vecattr("king", "count")
     loaded = face.Word2Vec.load(str(tmp_path / "w.model"))
     assert all(
-        getattr(loaded, name) == getattr(model, name) for name in ("vector_size", "sg", "hs", "negative", "alpha")
+        getattr(loaded, name) == getattr(model, name)
+        for name in ("vector_size", "sg", "hs", "negative", "alpha", "corpus_count", "corpus_total_words")
     )
+    assert loaded.corpus_count == len(SENTENCES)
     loaded.train(SENTENCES, total_examples=39, epochs=1)
     model.wv.save_word2vec_format(tmp_path / "w.bin", binary=True)
     theirs = gensim.models.KeyedVectors.load_word2vec_format(tmp_path / "w.bin", binary=True)

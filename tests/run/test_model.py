@@ -342,3 +342,10 @@ def test_a_missing_or_misnamed_matrix_of_a_plug_is_told(folder):
     (folder / "extra.json").write_text('["../secret"]')
     with pytest.raises(InputError, match=r"extra\.json: not a list of names"):
         Model.load(folder)
+
+
+def test_a_folder_from_before_sentences_were_counted_is_read(folder):
+    origin = json.loads((folder / "corpus.json").read_text())
+    del origin["n_sentences"]
+    (folder / "corpus.json").write_text(json.dumps(origin))
+    assert Model.load(folder).origin.n_sentences == 0

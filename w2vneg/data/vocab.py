@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..ground.errors import ConfigError, InputError, UnknownNameError
+from ..ground.errors import ConfigError, InputError, NothingToTrainError, UnknownNameError
 from ..ground.files.atomic import atomic_file
 from ..ground.files.bounded import LONGEST_LINE, refuse_line
 from .words import END, PackedStrings, near_hint
@@ -240,7 +240,9 @@ def ids_in(vocab, counter):
         for table, numbers, own in part.members:
             ids_by_type[table][numbers] = ids[own]
     if not any((ids >= 0).any() for ids in ids_by_type):
-        raise InputError("no token of the corpus is in the given vocabulary; do they belong together (language, case)?")
+        raise NothingToTrainError(
+            "no token of the corpus is in the given vocabulary; do they belong together (language, case)?"
+        )
     return ids_by_type
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from ..data.inputs import Input
 from ..data.readers.sources import ByteStream
 from ..data.vocab import Vocabulary
-from ..ground.errors import ConfigError
+from ..ground.errors import ConfigError, NothingToTrainError
 from ..ground.events import EpochDone
 from ..run.model import Model
 from ..run.word2vec import Word2Vec as Ours
@@ -143,8 +143,10 @@ class Word2Vec:
         self.hs = int(config.loss == "hierarchical")
         self.negative, self.ns_exponent = 0 if self.hs else config.negatives, config.get("noise_exponent")
         self.sg, self.cbow_mean = int("window" not in config.inputs), 1
-        self.corpus_count = self.corpus_total_words = 0
-        self._vocab = None if self.ours.model is None else self.ours.model.vocab
+        model = self.ours.model
+        self.corpus_count = 0 if model is None else model.origin.n_sentences
+        self.corpus_total_words = 0 if model is None else model.origin.n_tokens
+        self._vocab = None if model is None else model.vocab
         self._grows, self._made = False, (None, None)  # what the vectors were made of, and they
 
     def __getattr__(self, name):
@@ -210,6 +212,7 @@ class Word2Vec:
         """Train, or go on from what was trained, on the words of the vocabulary; returns (trained words, all words).
 
         `total_examples` and what follows `word_count` but `callbacks` change nothing: the corpus is counted anyway.
+        A corpus without two known words in a sentence trains nothing, which is said.
         """
         if self._vocab is None:
             raise ConfigError("there is no vocabulary yet; call build_vocab(corpus) first")
@@ -236,7 +239,14 @@ class Word2Vec:
 
         call("on_train_begin")
         call("on_epoch_begin")
-        ours.fit(corpus, listeners=[hear], **begin)
+        try:
+            ours.fit(corpus, listeners=[hear], **begin)
+        except NothingToTrainError as error:
+            if not begin:  # these are the first words, and there is no model yet
+                raise
+            warnings.warn(f"nothing was trained: {error}", stacklevel=3)
+            call("on_train_end")
+            return 0, self.epochs * (sum(map(len, corpus)) if isinstance(corpus, list) else 0)
         self._vocab, self._grows = ours.model.vocab, False
         call("on_train_end")
         tokens = next((row["tokens"] for row in reversed(ours.model.history) if row["event"] == "EpochDone"), 0)

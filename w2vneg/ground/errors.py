@@ -19,6 +19,10 @@ class InputError(W2vnegError):
     """A file that is missing, unreadable or not of the expected form; the message names file and line."""
 
 
+class NothingToTrainError(InputError):
+    """Data that are read, and of which no pair is left to train on."""
+
+
 class ConfigError(W2vnegError, ValueError):
     """An option out of range, or options that do not go together."""
 

@@ -134,8 +134,9 @@ def _read_model(folder):
     matrices, where = own | extra, folder / "history.jsonl"
     lines = enumerate(read_text(where, _MISSING).split("\n"), 1)
     history = [parse_json(line, f"{where}:{number}", lenient=True) for number, line in lines if line]
-    kinds = {"n_tokens": int, "fingerprint": int, "input": dict, "output": str, "own_vocab": bool, "begun": dict}
-    origin = Provenance(**_record(folder / "corpus.json", "origin", kinds))
+    kinds = {"n_tokens": int, "n_sentences": int, "fingerprint": int, "input": dict, "output": str}
+    kinds |= {"own_vocab": bool, "begun": dict}
+    origin = Provenance(**_record(folder / "corpus.json", "origin", kinds, later={"n_sentences": 0}))
     found = {"vocab": vocab, "config": config, "position": position, "vocab_out": vocab_out, "extra": extra, **own}
     found |= {"history": history, "origin": origin, "best": _read_best(folder, matrices)}
     if read_json(folder / "good.json", _MISSING) is not None:  # else its latest state is the one to go back to
@@ -196,9 +197,13 @@ def _read_position(path):
     return Progress(**values)
 
 
-def _record(path, what, kinds):
-    """Return what was read at `path`, a dict with values of these kinds; else InputError, that it is not `what`."""
+def _record(path, what, kinds, later=None):
+    """Return what was read at `path`, a dict with values of these kinds; else InputError, that it is not `what`.
+
+    later : dict, optional, what an older folder need not have, and what stands for it
+    """
     values = read_json(path, _MISSING)
+    values = (later or {}) | values if isinstance(values, dict) else values
     fits = isinstance(values, dict) and values.keys() == kinds.keys()
     if not fits or not all(isinstance(values[name], kind) for name, kind in kinds.items()):
         raise InputError(f"{path}: not the {what} of a run (expected {', '.join(kinds)})")

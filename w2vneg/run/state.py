@@ -30,6 +30,7 @@ class Provenance:
     """What a run trains on."""
 
     n_tokens: int = 0  # kept tokens, or different pairs
+    n_sentences: int = 0  # of a text
     fingerprint: int = 0  # of the first and last million numbers of each array
     input: dict = field(default_factory=dict)  # `Input.as_dict` of what was read; empty if it was no file
     output: str = ""  # where the vectors were to be written; empty if nowhere
@@ -40,7 +41,8 @@ class Provenance:
     def of(cls, data):
         """Describe an EncodedCorpus or EncodedPairs by its arrays."""
         ends = [part for array in data.arrays for part in (array[:_KNOWN_BY], array[-_KNOWN_BY:])]
-        return cls(len(data), functools.reduce(lambda value, part: zlib.crc32(part.tobytes(), value), ends, 0))
+        checksum = functools.reduce(lambda value, part: zlib.crc32(part.tobytes(), value), ends, 0)
+        return cls(len(data), getattr(data, "n_sentences", 0), checksum)
 
 
 @dataclass

@@ -11,7 +11,7 @@ from operator import index as as_index
 
 import numpy as np
 
-from ...ground.errors import ConfigError, InputError, OutputError
+from ...ground.errors import ConfigError, NothingToTrainError, OutputError
 from ...kernels.text.tokens import renumber
 from ..phrases import Tally, digest, joined, lowered
 from ..readers import READERS, code_of
@@ -108,11 +108,11 @@ class Counted:
 
 
 def count_files(files, stamps, settings, stream, progress):
-    """Count the tokens of files, which go to a stream; returns a `Counted`, InputError if there is none."""
+    """Count the tokens of files, which go to a stream; returns a `Counted`, NothingToTrainError if there is none."""
     counted = count_sources(map(opened, files), [stamp and stamp[0] for stamp in stamps], settings, stream, progress)
     if counted.counter.n_tokens == 0:
         named = "standard input" if files == [STDIN] else ", ".join(map(str, files[:3])) + ", ..." * (len(files) > 3)
-        raise InputError(f"{named}: no token in {counted.bytes:,} bytes; name a file with text")
+        raise NothingToTrainError(f"{named}: no token in {counted.bytes:,} bytes; name a file with text")
     return counted
 
 
@@ -141,7 +141,7 @@ def count_sentences(sentences, settings, stream):
     if counter.n_tokens == 0:
         spent = isinstance(sentences, Iterator)
         hint = "; a generator gives them once: make it anew for each fit, or give a list" if spent else ""
-        raise InputError(f"the corpus holds no token: the iterable gave no sentence, or only empty ones{hint}")
+        raise NothingToTrainError(f"the corpus holds no token: the iterable gave no sentence, or only empty ones{hint}")
     return Counted(counter, started, counter.bytes, 0, [], tally)
 
 

@@ -18,7 +18,7 @@ from itertools import chain
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
-from ...ground.errors import ConfigError, InputError, MissingExtraError, did_you_mean, require
+from ...ground.errors import ConfigError, InputError, MissingExtraError, NothingToTrainError, did_you_mean, require
 from ...ground.files.bounded import scheme_of
 from .frames import InMemoryTable
 
@@ -57,7 +57,7 @@ def find_files(source):
     for name in names:
         files += [name] if isinstance(name, InMemoryTable) else _expand(os.fsdecode(name))
     if not files:
-        raise InputError("no corpus was given: the list is empty; name at least one file")
+        raise NothingToTrainError("no corpus was given: the list is empty; name at least one file")
     if files.count(STDIN) > 1:
         raise InputError('standard input can be read only once; name "-" once')
     return files

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...ground import option
-from ...ground.errors import InputError, refuse_misspelt
+from ...ground.errors import NothingToTrainError, refuse_misspelt
 from ...ground.option import as_options, own_options
 from ...ground.registry import Registry, import_all
 
@@ -114,9 +114,9 @@ class Traversal:
 
 
 def check_pairs(offsets, sentence, word):
-    """Raise InputError if no sentence has two words, for there is no pair then. sentence, word : str, their nouns"""
+    """Raise an error if no sentence has two words, for there is no pair then. sentence, word : str, their nouns"""
     if (offsets[1:] - offsets[:-1]).max() < 2:
-        raise InputError(
+        raise NothingToTrainError(
             f"no pair to train on: every {sentence} has one known {word}; give {sentence}s of several {word}s, or "
             "lower --min-count"
         )
