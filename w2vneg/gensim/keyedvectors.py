@@ -174,7 +174,10 @@ class KeyedVectors(Vectors):
         )
 
     def save(self, fname, **kwargs):  # type: ignore[override]
-        """Write words, vectors and counts as npz, whatever the name; arguments for pickles are ignored."""
+        """Write words, vectors and counts as npz, whatever the name; arguments for pickles are ignored.
+
+        `load` here reads it. gensim's own reads pickles alone: for it call `save_word2vec_format`.
+        """
         if self.spellings is not None:
             raise ConfigError("a file of vectors keeps no n-grams: do model.save(path), then FastText.load(path).wv")
         if self._attributes:
