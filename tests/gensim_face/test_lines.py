@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import w2vneg.gensim as face
+from w2vneg.gensim.refused import MODULE
 from w2vneg.ground.errors import W2vnegError
 
 pytestmark = pytest.mark.filterwarnings("ignore:a text of")  # so short that it is not subsampled
@@ -290,6 +291,28 @@ def test_what_is_refused_says_what_to_do(names, line):
     with pytest.raises((W2vnegError, AttributeError)) as caught:
         eval(line, dict(names))
     assert REFUSED[line] in str(caught.value)
+
+
+@pytest.mark.parametrize("name", MODULE)
+def test_names_of_gensim_s_that_are_not_there_say_what_to_do(name):
+    with pytest.raises(ImportError, match=f"no {name}; ") as caught:
+        exec(f"from w2vneg.gensim import {name}")
+    assert MODULE[name] in str(caught.value)
+    assert not hasattr(face, "Word3Vec")
+
+
+def test_what_they_say_works(room, tmp_path):
+    (tmp_path / "texts").mkdir()
+    for name in ("one", "two"):
+        (tmp_path / "texts" / name).write_text("".join(f"{name} {' '.join(line)}\n" for line in SENTENCES))
+    words = set(face.Word2Vec(corpus_file=tmp_path / "texts", **SMALL).wv.index_to_key)
+    assert words == {"one", "two", *WORDS}
+    (tmp_path / "text8").write_text(" ".join(word for line in SENTENCES for word in line))
+    ours, theirs = (
+        face.LineSentence(tmp_path / "text8", 100),
+        gensim.models.word2vec.Text8Corpus(tmp_path / "text8", 100),
+    )
+    assert [*ours] == [*theirs]
 
 
 def arguments(function):

@@ -5,6 +5,7 @@ Vectors are trained by w2vneg, so numbers differ from gensim's; files are w2vneg
 has no counterpart is refused by a ConfigError or an AttributeError that says what to do.
 """
 
+from . import refused
 from .fasttext import FastText, load_facebook_model, load_facebook_vectors
 from .keyedvectors import KeyedVectors
 from .phrases import Phrases
@@ -24,3 +25,10 @@ __all__ = [
     "load_facebook_model",
     "load_facebook_vectors",
 ]
+
+
+def __getattr__(name):
+    """Say what to do without a name that gensim has; as an ImportError, since ``from … import`` hides any other."""
+    if name in refused.MODULE:
+        raise ImportError(f"w2vneg.gensim has no {name}; {refused.MODULE[name]}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -37,6 +37,18 @@ KEYED = {
     "allocate_vecattrs": "set_vecattr makes room; leave it out",
     "expandos": "call get_vecattr and set_vecattr",
 }
+MODULE = {
+    "Text8Corpus": "LineSentence(path) cuts its one long line into sentences of 10,000 words",
+    "PathLineSentences": "give corpus_file=FOLDER, all files of which are read",
+    "BrownCorpus": "write its sentences to a file, a line each, and give corpus_file=FILE",
+    "ENGLISH_CONNECTOR_WORDS": "leave connector_words out: phrases are of two words side by side",
+    "Word2VecKeyedVectors": "it is KeyedVectors",
+    "FastTextKeyedVectors": "it is KeyedVectors",
+    "save_facebook_model": "model.save(FOLDER), then 'w2vneg export FOLDER model.bin --format fasttext'",
+    "models": "import the class from w2vneg.gensim itself",
+    "downloader": "w2vneg.Vectors.load takes its names, such as glove-wiki-gigaword-100",
+    "Doc2Vec": "paragraphs have no vectors; wv.get_mean_vector(words) is the mean of their words'",
+}
 
 
 def attribute(thing, name, remedies):
