@@ -180,6 +180,8 @@ model.wv["prince"]
 model.build_vocab_from_freq({"king": 5, "man": 3})
 model.train(sentences, total_examples=39, epochs=1)
 ft.wv["kinglike"]
+ft.wv["zzz"]
+"zzz" in ft.wv
 "kinglike" in ft.wv
 ft.wv.similarity("king", "kings")
 ft.wv.most_similar("kingly", topn=2)

@@ -51,6 +51,12 @@ class KeyedVectors(Vectors):
     def __contains__(self, word):
         return isinstance(word, KEYS) and self._has_vector(word)
 
+    def _by_spelling(self, word):
+        """Return zeros for a spelling of which no n-gram was trained, as a ``.bin`` of fastText's has them."""
+        found = super()._by_spelling(word)
+        unseen = found is None and self.spellings is not None and isinstance(word, str)
+        return np.zeros(self.dim, np.float32) if unseen else found
+
     @cached_property
     def index_to_key(self):
         """The words in the order of the rows (list of str)."""
