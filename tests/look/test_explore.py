@@ -14,7 +14,7 @@ import scipy.sparse
 from item_models import LOGITS, model_of
 
 from w2vneg import Vectors
-from w2vneg.ground.errors import ConfigError, UnknownNameError
+from w2vneg.ground.errors import ConfigError, UnknownNameError, W2vnegError
 from w2vneg.look.explore import Answers, parsed
 from w2vneg.look.explore.app import Server
 from w2vneg.look.report.subjects import Subject
@@ -94,6 +94,21 @@ def test_titles_that_hold_what_is_typed_complete_it():
     }
     words = lambda q: [entry["word"] for entry in Answers([one]).complete(q)["words"]]  # noqa: E731
     assert words("man") == ["a", "b", "c"] and words("third MAN") == ["a"] and words("manman") == []
+
+
+def test_a_whole_title_stands_for_its_item():
+    """With commas and blanks, in any case; half a title only where it is the only one, and an item before a title."""
+    one = items()
+    one = Subject("items", "items", one.vectors, one.model, titles={"a": "Product 1, blue", "b": "Product 10, blue"})
+    answers = Answers([one])
+    for typed in ("product 1,  BLUE", "a"):
+        assert answers.near(typed) == answers.near("a")
+        assert answers.compare(typed, "Product 10, blue") == answers.compare("a", "b")
+        assert answers.next(typed) == answers.next("a")
+    assert answers.near("10, bl") == answers.near("b")
+    for several in ("blue", "product 1"):
+        with pytest.raises(W2vnegError):
+            answers.near(several)
 
 
 def test_two_words_compared():

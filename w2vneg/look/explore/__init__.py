@@ -1,7 +1,7 @@
 """What the explorer answers, a page of one's own machine that `app` serves: dicts that `json` can write.
 
 An expression is a word, a sum as ``king - man + woman``, or an analogy as ``man : king :: woman``. Signs stand between
-blanks, so that words may hold them.
+blanks, so that words may hold them. Of items a title stands for its item.
 """
 
 from bisect import bisect_left
@@ -102,9 +102,18 @@ class Answers:
             found = [*found, *islice(holding, _COMPLETIONS)]
         return {"words": [self._entry(word) for word in found[:_COMPLETIONS]]}
 
+    def _meant(self, text):
+        """Return the word of a text: itself if known; among titles that of this one, or all that completes it."""
+        typed = " ".join(text.lower().split())
+        if not self._called or any(text in one.vectors for one in self.subjects):
+            return text
+        found = [word for word, title in self._called if title == typed]
+        found = found or [entry["word"] for entry in self.complete(typed)["words"]]
+        return found[0] if len(found) == 1 else text
+
     def near(self, q="", k="12"):
         """Return the nearest of an expression, in each of the vectors; `only` tells what no other has."""
-        columns, named = [], []
+        columns, named, q = [], [], self._meant(q)
         for one in self.subjects:
             try:
                 positive, negative = parsed(q, one.vectors)
@@ -124,7 +133,7 @@ class Answers:
 
     def compare(self, a="", b="", k="12"):
         """Return the cosine of two words, the place of each among the other's nearest, and who is near to both."""
-        columns = []
+        columns, a, b = [], self._meant(a), self._meant(b)
         for one in self.subjects:
             cosine, places, found = one.vectors.compared(a, b, _number(k))
             columns.append({"name": one.name, "cosine": cosine, "places": places, "near": self._scored(found)})
@@ -132,7 +141,7 @@ class Answers:
 
     def next(self, items="", k="12"):
         """Return what comes next after items, one a line of `items`, and how much each of them contributes."""
-        names = [item for item in items.split("\n") if item]
+        names = [self._meant(item) for item in items.split("\n") if item]
         if not names:
             raise ConfigError("what comes next needs an item or more")
         asked, k = [one for one in self.subjects if one.recommends], _number(k)
