@@ -87,12 +87,15 @@ def commands_page():
     from w2vneg.cli.options import HELP_ALL, GroupedCommand
     from w2vneg.config.table import table
     from w2vneg.data.sources import SOURCES, options_of
+    from w2vneg.ground.option import flag_of
 
     known = {*SOURCES, *table(), "help_all"}
     known.update(name for kind in SOURCES for name in options_of(kind))
     of_train = set()  # what its flags say
     flags = Counter(_flag_and_help(param) for _, command in _commands(cli, "w2vneg") for param in command.params)
     shared = {pair for pair, times in flags.items() if times >= _SHARED and pair[1]}
+    reading = {(flag_of(item), item.metadata["help"]) for kind in SOURCES for item in options_of(kind).values()}
+    elsewhere = shared | reading
     lines = [
         "# Commands",
         "",
@@ -112,8 +115,8 @@ def commands_page():
         if grouped:
             own = [param for param in own if param.name not in known and getattr(param, "help", "") not in of_train]
             of_train = of_train or {param.help for param in own}
-        also = [param.opts[0] for param in own if _flag_and_help(param) in shared]
-        own = [param for param in own if _flag_and_help(param) not in shared]
+        also = [param.opts[0] for param in own if _flag_and_help(param) in elsewhere]
+        own = [param for param in own if _flag_and_help(param) not in elsewhere]
         shown.get_params = lambda context, own=own: own
         lines += ["", f"## {name}", "", "```", shown.get_help(context).rstrip(), "```"]
         lines += ["", f"Also {', '.join(f'`{flag}`' for flag in also)}."] if also else []

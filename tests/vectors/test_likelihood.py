@@ -78,5 +78,14 @@ def test_command_scores_a_model_folder(run_cli, tmp_path):
     assert report["pairs"] == len(list(loop_pairs(SENTENCES, 5)))
     code, out, _ = run_cli("eval", "likelihood", tmp_path / "model", "--corpus", text)
     assert code == 0 and f"{report['nll']:.4f}" in out
+    table = tmp_path / "heldout.csv"
+    table.write_text(
+        "number,text\n" + "".join(f"{i},{' '.join(s)}\n" for i, s in enumerate(SENTENCES)), encoding="utf-8"
+    )
+    asked = "eval", "likelihood", tmp_path / "model", "--json", "--corpus", table
+    code, _, err = run_cli(*asked)
+    assert code == 1 and "--text-col text (give --plain to read it as it is)" in err
+    assert json.loads(run_cli(*asked, "--text-col", "text").out) == report
+    assert json.loads(run_cli(*asked, "--plain", "--tokenizer", "words").out)["pairs"] == report["pairs"]
     code, _, err = run_cli("eval", "likelihood", tmp_path / "nowhere", "--corpus", text)
     assert code == 1 and "no such model folder" in err

@@ -5,9 +5,8 @@ from pathlib import Path
 import click
 
 from ..data import catalog
-from ..data.inputs import as_input
 from ..ground.errors import ConfigError, InputError, W2vnegError
-from .flags import readout_option, reads_vectors
+from .flags import readout_option, reads_vectors, text_of, text_options
 from .options import json_option, mirror_option, option
 from .ranking import ranking
 from .tables import echo_json, table
@@ -130,9 +129,10 @@ def analogy(vectors, questions, restrict_vocab, half, readout, mirror, as_json):
 @click.argument("model", type=click.Path())
 @option("--corpus PATH|NAME", "Text that the model was not trained on.", required=True)
 @option("--window", "Context size: tokens on each side.", type=click.IntRange(min=1), default_text="the model's")
+@text_options
 @mirror_option
 @json_option
-def likelihood(model, corpus, window, mirror, as_json):
+def likelihood(model, corpus, window, mirror, as_json, **reading):
     """Measure the likelihood of held-out text.
 
     Scores are a softmax of raw dot products over all words. Unlike training losses, they compare between objectives.
@@ -151,7 +151,7 @@ def likelihood(model, corpus, window, mirror, as_json):
             f"{model} predicts a word from the mean of the words around (--inputs {loaded.config.inputs.name}), and "
             "this scores pairs of words; evaluate it with w2vneg eval similarity"
         )
-    encoded = encode(loaded.config, as_input(corpus).located(mirror), vocab=loaded.vocab)
+    encoded = encode(loaded.config, text_of(corpus, reading).located(mirror), vocab=loaded.vocab)
     result = evaluate_likelihood(scores_of(loaded), encoded, window or loaded.config.source.window)
     if as_json:
         return echo_json({"model": model, **result.as_dict()})

@@ -149,6 +149,21 @@ def input_of(values, needed=True):
     return Input(kind, sources[kind], **{name: options[name] for name in options_of(kind) if options[name] is not None})
 
 
+def _text_option(name):
+    item = options_of("corpus")[name].metadata
+    kind = {"type": click.Choice(item["choices"]) if item["choices"] else str} if item["metavar"] else {}
+    return option(f"--{name.replace('_', '-')} {item['metavar'] or ''}", item["help"], **kind)
+
+
+text_options = together(*map(_text_option, ("tokenizer", "strip", "numbers", "text_col", "plain")))  # for `text_of`
+
+
+def text_of(files, given):
+    """Take `text_options` out of `given`, and return the `Input` of a text (files, names or folders)."""
+    options = {name: given.pop(name) for name in options_of("corpus") if name in given}
+    return Input("corpus", files, **{name: value for name, value in options.items() if value not in (None, False)})
+
+
 def taken(given, names):
     """Take options of `TrainConfig` out of `given`; return those that have a value (dict)."""
     return {name: value for name in names if (value := given.pop(name)) is not None}

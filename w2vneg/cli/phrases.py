@@ -2,22 +2,12 @@
 
 import click
 
-from ..data.inputs import Input, settled
+from ..data.inputs import settled
 from ..data.sources import SOURCES
-from ..data.sources.corpus import Corpus
 from ..ground.files.atomic import check_writable
-from ..ground.option import options_of
-from .flags import files_of, refuse_overwriting
+from .flags import files_of, refuse_overwriting, text_of, text_options
 from .options import mirror_option, option, quiet_option
 from .progress import byte_progress, noter
-
-
-def _reading_options(command):
-    for name in ("text_col", "numbers", "strip", "tokenizer"):  # the last comes first
-        item = options_of(Corpus)[name].metadata
-        kind = click.Choice(item["choices"]) if item["choices"] else str
-        command = option(f"--{name.replace('_', '-')} {item['metavar'] or ''}", item["help"], type=kind)(command)
-    return command
 
 
 @click.command(short_help="Find phrases in a text, such as new_york.")
@@ -32,7 +22,7 @@ def _reading_options(command):
 )
 @option("--threshold", "Minimum score of a phrase.", type=float, default_text="10; npmi: 0.5")
 @option("--passes", "Passes over the text: 2 finds phrases of up to four words, and so on.", type=int, default=1)
-@_reading_options
+@text_options
 @option("--lowercase", "Lower-case the text.")
 @option("--encoding NAME", "Text encoding.", default="utf-8")
 @mirror_option
@@ -45,8 +35,7 @@ def phrases(corpus, out, min_count, scoring, threshold, passes, lowercase, encod
     """
     from ..data.phrases import find_phrases, write_phrases
 
-    options = {name: value for name, value in reading.items() if value is not None}
-    given = settled(Input("corpus", corpus, **options), encoding, mirror).located(mirror)
+    given = settled(text_of(corpus, reading), encoding, mirror).located(mirror)
     check_writable(out)
     refuse_overwriting("--out", out, files_of(given))
     with byte_progress("reading") as progress:
