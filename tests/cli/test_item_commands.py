@@ -51,6 +51,14 @@ def test_a_name_of_vectors_promises_what_is_written(train, folder, name, said):
     assert not (folder / name).exists()
 
 
+@pytest.mark.parametrize(("data", "unit"), [(("--pairs", "pairs.tsv"), None), (("--baskets", "pairs.tsv"), "items")])
+def test_events_have_the_rates_that_their_data_have(train, data, unit):
+    events = map(json.loads, train(*data, "--log-json=-").out.splitlines())
+    rounds = [event for event in events if event["event"] == "RoundDone"]
+    rates = {name for event in rounds for name in event if name.endswith("_per_s")}
+    assert rates == {"pairs_per_s", *([f"{unit}_per_s"] if unit else [])}
+
+
 def test_files_that_a_shell_has_named_are_answered(train, folder):
     assert 'quote the pattern: --corpus "*.txt"' in train("--pairs", "pairs.tsv", "other.tsv", code=2).err
 

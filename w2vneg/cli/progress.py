@@ -153,7 +153,7 @@ def json_lines(place, source="text"):
             last = time.monotonic()
         about = {"time": datetime.now(timezone.utc).isoformat(timespec="milliseconds"), **event.as_dict()}
         if seconds := about.get("seconds"):
-            rates = {"tokens": f"{unit}_per_s", "pairs": "pairs_per_s"}
+            rates = ({"tokens": f"{unit}_per_s"} if unit else {}) | {"pairs": "pairs_per_s"}
             about |= {rates[name]: round(about[name] / seconds) for name in rates if event.passing}
         stream.write(json.dumps(about) + "\n")
         stream.flush()
