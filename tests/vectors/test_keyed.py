@@ -5,8 +5,10 @@ import logging
 import numpy as np
 import pytest
 
+from w2vneg.data import catalog
 from w2vneg.ground.errors import ConfigError, InputError, UnknownNameError
 from w2vneg.vectors import Vectors
+from w2vneg.vectors.evaluation.similarity import evaluate_word_pairs, read_pairs
 
 N, DIM = 300, 12
 
@@ -196,6 +198,20 @@ def test_analogies_are_evaluated_as_by_gensim(tmp_path, options):
     ours, theirs = (one.evaluate_word_analogies(str(path), **options) for one in (vectors, vectors.to_gensim()))
     assert ours == theirs
     assert 0.1 < ours[0] < 0.9
+
+
+def test_evaluations_take_the_names_of_sets(tmp_path):
+    """gensim brings ws353 and google; words of a set with lemma tags (sun-n) are looked up without them."""
+    pairs, questions = catalog.resolve("ws353"), catalog.resolve("google")
+    words = sorted({word for pair in read_pairs(pairs) for word in pair[:2]} | {"Athens", "Greece", "Baghdad", "Iraq"})
+    vectors = Vectors(words, np.random.default_rng(3).normal(size=(len(words), 4)))
+    assert vectors.evaluate_word_pairs("ws353") == vectors.evaluate_word_pairs(pairs)
+    assert vectors.evaluate_word_analogies("google") == vectors.evaluate_word_analogies(questions)
+    for evaluate in (vectors.evaluate_word_pairs, vectors.evaluate_word_analogies):
+        with pytest.raises(UnknownNameError, match="neither a file nor a known name"):
+            evaluate("ws354")
+    (tmp_path / "tagged").write_text("Iraq-n\tAthens-n\t3\nIraq-n\tGreece-n\t1\n")
+    assert evaluate_word_pairs(vectors, tmp_path / "tagged", tags=True)[2] == 0
 
 
 def test_evaluations_without_enough_known_words_are_refused(vectors, tmp_path):

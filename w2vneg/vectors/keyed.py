@@ -296,7 +296,7 @@ class Keyed(NamedRows):
         return type(self)([source.words[row] for row in rows.tolist()], source.matrix[rows], counts, self.spellings)
 
     def evaluate_word_pairs(self, pairs: str | Path, **options: Any) -> tuple:
-        """Compare cosines with human scores; `evaluate_similarity` says more.
+        """Compare cosines with human scores, of a named set or a file; `evaluate_similarity` says more.
 
         options : restrict_vocab=300000, words in later rows are unknown; case_insensitive=True; dummy4unknown=False,
             pairs with an unknown word count as cosine 0, rather than being left out
@@ -306,17 +306,18 @@ class Keyed(NamedRows):
         """
         from .evaluation.similarity import evaluate_word_pairs
 
-        return evaluate_word_pairs(self, pairs, **options)
+        path, _, tags = _find(pairs, None, "similarity")
+        return evaluate_word_pairs(self, path, tags=tags, **options)
 
     def evaluate_word_analogies(self, analogies: str | Path, **options: Any) -> tuple[float, list[dict]]:
-        """Answer analogy questions by 3CosAdd, with the options of `evaluate_word_pairs`.
+        """Answer the analogy questions of a named set or a file by 3CosAdd, with the options of `evaluate_word_pairs`.
 
         Returns the share of right answers and a list of dict: ``section``, its name, and the questions, tuples of four
         words, that were ``correct`` and ``incorrect``; the last one is of all.
         """
         from .evaluation.analogy import evaluate_word_analogies
 
-        return evaluate_word_analogies(self, analogies, **options)
+        return evaluate_word_analogies(self, _find(analogies, None, "analogy")[0], **options)
 
 
 def _find(set_or_path, mirror, kind):

@@ -114,13 +114,13 @@ def scored_pairs(vectors, path, tags=None, case="lower"):
     return ScoredPairs(words, human, vectors.cosines(*rows[known].T), len(pairs), lookup, tags)
 
 
-def evaluate_word_pairs(vectors, path, restrict_vocab=300_000, case_insensitive=True, dummy4unknown=False):
+def evaluate_word_pairs(vectors, path, restrict_vocab=300_000, case_insensitive=True, dummy4unknown=False, tags=False):
     """Compare cosines with human scores as gensim does; see `Vectors.evaluate_word_pairs`."""
     from scipy import stats
 
     find, _ = gensims_lookup(vectors, restrict_vocab, case_insensitive)
     pairs = read_pairs(path)
-    rows = np.array([[find(a), find(b)] for a, b, _ in pairs])
+    rows = np.array([[find(_TAG.sub("", word) if tags else word) for word in pair[:2]] for pair in pairs])
     known = (rows >= 0).all(axis=1)
     cosines, human = np.zeros(len(pairs)), np.array([score for _, _, score in pairs])
     cosines[known] = vectors.cosines(*rows[known].T)
