@@ -11,6 +11,7 @@ import pytest
 from planted import as_text, two_blocks, two_topics
 from scipy import stats
 
+from w2vneg.data.splitfiles import held_out_in
 from w2vneg.run.model import Model
 from w2vneg.run.search.comparing import as_latex, as_rows, compared, corrected, interval
 from w2vneg.run.search.trials import Trial
@@ -76,6 +77,15 @@ def test_a_difference_of_nothing_has_no_sign():
     assert as_rows(runs)[2][3:5] == ["+0.0000", "+0.0000 … +0.0000"]
 
 
+def test_a_folder_of_a_split_is_its_held_out_part(folder, run_cli):
+    (folder / "edges.tsv").write_text("".join(f"{one}\t{other}\n" for one, other in two_blocks()))
+    for shares, held in (((), "valid.tsv"), (("--train=0.8", "--valid=0"), "test.tsv")):
+        assert run_cli("split", "--edges=edges.tsv", *shares, f"--out={held}-split").code == 0
+        assert held_out_in(f"{held}-split") == str(Path(f"{held}-split", held))
+    for other in ("valid.tsv-split/test.tsv", "corpus.txt", "builtin", "."):
+        assert held_out_in(other) == other
+
+
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -84,9 +94,9 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def figures(path):
+def figures(path, metric="nll"):
     with open(path, encoding="utf-8", newline="") as stream:
-        return {(row["run"], int(row["seed"])): float(row["nll"]) for row in csv.DictReader(stream)}
+        return {(row["run"], int(row["seed"])): float(row[metric]) for row in csv.DictReader(stream)}
 
 
 def test_a_grid_and_runs_of_model_folders_give_the_same_figures(folder, run_cli):
@@ -186,8 +196,11 @@ def test_several_metrics_and_splits_and_models_that_are_kept(folder, run_cli):
     assert Path("second/compare.tex").is_file() and Path("second/compare-means-split2-nll.svg").is_file()
     assert not Path("second/compare-means-split2-nll.png").exists()
     runs = [f"kept/split1/alpha-{alpha}/seed-1" for alpha in ("0.02", "0.1")]
-    of_runs = run_cli("compare", *runs, "--on=split2/valid.tsv", "--seeds=1", "--quiet", "--out=runs", "--metric=mpr")
+    asked_of = ["compare", *runs, "--seeds=1", "--quiet", "--metric=mpr"]
+    of_runs = run_cli(*asked_of, "--on=split2/valid.tsv", "--out=runs")
     assert of_runs.code == 0, of_runs.err
+    of_folder = run_cli(*asked_of, "--on=split2", "--out=folder")
+    assert of_folder.code == 0 and figures("folder/compare.csv", "mpr") == figures("runs/compare.csv", "mpr")
     other = run_cli("compare", *asked, "--dim=9", "--metric=mpr", "--out=third")
     assert other.code == 1 and "holds a model of other data or options" in other.err
     report = run_cli("report", "second")
@@ -203,8 +216,10 @@ def test_metrics_and_data_that_do_not_go_together(folder, run_cli):
     grid = ["--grid=alpha=0.1,0.2", "--out=out", *SMALL]
     result = run_cli("compare", "--on=corpus.txt", "--valid=valid.tsv", *grid)
     assert result.code == 2 and "leave the others out" in result.err
-    result = run_cli("compare", "--on=corpus.txt", "--metric=nll", *grid)
-    assert result.code == 2 and "name them with --valid" in result.err
+    for on in ("--on=corpus.txt", "--on=none"):
+        result = run_cli("compare", on, "--metric=nll", *grid)
+        assert result.code == 2 and "is no held-out part of a split, such as split/test.tsv" in result.err
+        assert "--valid" not in result.err
     result = run_cli("compare", *data, *grid, "--keep=corpus.txt")
     assert result.code == 1 and "cannot write corpus.txt" in result.err
     result = run_cli("compare", *data, "--files=doc", *grid)

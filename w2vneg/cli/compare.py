@@ -18,7 +18,7 @@ from .options import command, file_of_run, json_option, mirror_option, option, o
 from .progress import noter, report_compiling, search_progress
 from .results import write_images
 from .tables import table
-from .validation_options import HELD_OUT, check_each, valid_options, validation_of, warn_of_raw
+from .validation_options import HELD_OUT, check_each, is_set, valid_options, validation_of, warn_of_raw
 
 _AT_THE_END = 1e9  # epochs from one evaluation to the next: nothing is chosen within a run
 _COMMON = ("seed", "plugin")
@@ -41,7 +41,8 @@ def _suffixes(text):
 @valid_options
 @option(
     "--on DATA,DATA…",
-    "Data to compare on, instead of one source. Corpora, or held-out parts of splits, such as split/test.tsv.",
+    "Data to compare on, instead of one source. Corpora, or held-out parts of splits, such as split/test.tsv; "
+    "of the folder of a split its valid.tsv.",
 )
 @option("--keep DIR", "Keep the model of each run and seed. One that is there is evaluated, not trained again.")
 @option(
@@ -110,7 +111,7 @@ class _Task:
 
 def _tasks(on, given):
     """Take data and held-out pairs out of `given`; return the `_Task` of each data."""
-    from ..data.splitfiles import input_beside, known_beside
+    from ..data.splitfiles import held_out_in, input_beside, known_beside
     from ..look.report.subjects import short_names
 
     read = input_of(given, needed=not on)
@@ -120,8 +121,13 @@ def _tasks(on, given):
     elif read is not None or held_out["valid"]:
         raise click.UsageError("--on names the data, and splits have their held-out pairs; leave the others out")
     else:
-        places = [place for place in on.split(",") if place]
+        places = [held_out_in(place) for place in on.split(",") if place]
         splits = [input_beside(place) for place in places]
+        if None in splits and not (held_out["metric"] and all(map(is_set, held_out["metric"]))):
+            raise click.UsageError(
+                f"{places[splits.index(None)]} is no held-out part of a split, such as split/test.tsv, and by a text "
+                "runs are compared with a set of words, such as --metric men-dev"
+            )
         named = [place if read is None else Path(place).parent for place, read in zip(places, splits, strict=True)]
         tasks = []
         for name, place, read in zip(short_names(named), places, splits, strict=True):

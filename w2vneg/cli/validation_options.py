@@ -55,10 +55,10 @@ class HeldOutFlags:
 
     @property
     def by_a_set(self):
-        return "metric" in self.chosen and _is_set(self.chosen["metric"])  # nothing heavy is imported for a run without
+        return "metric" in self.chosen and is_set(self.chosen["metric"])  # nothing heavy is imported for a run without
 
 
-def _is_set(metric):
+def is_set(metric):
     from ..run.validation import set_names
 
     return metric.strip().lower() in set_names()
@@ -68,7 +68,7 @@ def check_each(given):
     """Take the options out of `given`, with several metrics; return a `HeldOutFlags` for each (list)."""
     own = {name: given.pop(name) for name in HELD_OUT}
     metrics = list(dict.fromkeys(own["metric"]))
-    sets = list(filter(_is_set, metrics))
+    sets = list(filter(is_set, metrics))
     of_pairs = {"valid": None, "valid_exclude_known": None, "score": "raw"}
     bare = own | of_pairs if len(sets) < len(metrics) else own  # what is of pairs is not of sets beside them
     return [check_valid((bare if one in sets else own) | {"metric": (one,)}) for one in metrics] or [check_valid(own)]

@@ -102,6 +102,12 @@ def known_beside(path):
     return Path(path).parent / manifest["parts"]["train"]["file"] if apart else None
 
 
+def held_out_in(place):
+    """Return the held-out part of the folder of a split, valid.tsv or else test.tsv (str); any other place as it is."""
+    held = (str(Path(place, f"{name}.tsv")) for name in ("valid", "test"))
+    return next(filter(_manifest_beside, held), place)
+
+
 def input_beside(path):
     """Return the `Input` of the training part of a split of which a file is a held-out part; None if it is of none."""
     manifest = _manifest_beside(path)
