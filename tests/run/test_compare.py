@@ -113,6 +113,13 @@ def test_a_grid_and_runs_of_model_folders_give_the_same_figures(folder, run_cli)
         result = run_cli("train", *data, *SMALL, f"--alpha={alpha}", f"--save-model={name}", "--eval-every=2", "--json")
         assert result.code == 0, result.err
         assert json.loads(result.out)["validation"]["figures"]["nll"] == by_grid[f"alpha {alpha}", 1]
+    for other, said in (
+        (["--metric=mpr"], "further metrics not given, now mpr"),
+        (["--patience=3"], "patience not given, now 3"),
+        (["--dim=9"], "dim 8, now 9"),
+    ):
+        result = run_cli("compare", *data, *SMALL, *other, "--grid=alpha=0.02,0.1", "--seeds=2", "--out=grid")
+        assert result.code == 1 and f"grid holds another search ({said}); name another folder" in result.err
     result = run_cli("compare", "slow", "fast/run.toml", "--seeds=2", "--out=runs", "--json", "--quiet")
     assert result.code == 0, result.err
     of_runs = figures("runs/compare.csv")

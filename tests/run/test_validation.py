@@ -431,7 +431,7 @@ def test_a_run_goes_on_only_as_it_was_evaluated(planted, held, tmp_path):
         (Validation(other, patience=2), "was evaluated by other held-out pairs"),
         (Validation(held, patience=2, known=other), "was evaluated by other known pairs"),
         (Validation(held, patience=2, metric="nll"), "was evaluated by metric mpr, now nll"),
-        (Validation(held), "was evaluated by patience 2, now None"),
+        (Validation(held), "was evaluated by patience 2, now not given"),
     ):
         with pytest.raises(ConfigError, match=message):
             run(planted, validation, model=Model.load(folder))

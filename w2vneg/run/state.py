@@ -71,11 +71,19 @@ def difference(former, now):
             if found := difference(was, value):
                 return found
         elif was != value:
-            return _UNREADABLE.get(name, f"{name} {was}, now {value}")
+            return _UNREADABLE.get(name, f"{_CALLED.get(name, name)} {_shown(was)}, now {_shown(value)}")
     return None
 
 
 _UNREADABLE = {"data": "other training data", "held": "other held-out pairs", "known": "other known pairs"}
+_CALLED = {"also": "further metrics"}
+
+
+def _shown(value):
+    """Return a setting in words; of further metrics, lists of settings, their names."""
+    if isinstance(value, list):
+        return ", ".join(one["metric"] if isinstance(one, dict) else str(one) for one in value)
+    return "not given" if value is None else str(value)
 
 
 @dataclass
