@@ -58,10 +58,17 @@ def test_p_is_corrected_as_by_holm_and_never_falls():
     runs = compared([trial(0.1, 1, 4.0), trial(0.1, 2, 5.0)], [{"alpha": 0.1}], ["a"], "nll") * 5
     runs = [replace(run, p=p) for run, p in zip(runs, (0.04, None, 0.01, 0.03, 0.005), strict=True)]
     assert [run.p for run in corrected(runs)] == [pytest.approx(p) if p else p for p in (0.06, None, 0.03, 0.06, 0.02)]
-    same = compared(
-        [trial(a, s, 4.0) for a in (0.1, 0.2) for s in (1, 2)], [{"alpha": 0.1}, {"alpha": 0.2}], "ab", "nll"
-    )
-    assert same[1].p == 1.0
+
+
+@pytest.mark.parametrize("more", [0.0, 0.1])
+def test_seeds_that_all_differ_alike_do_not_say_how_sure_that_is(more):
+    """Three ties would be p = 0 and an interval of no width, though rounding keeps 0.35 - 0.25 from 0.1."""
+    trials = [trial(a, s, 0.15 + s / 10 + (a > 0.1) * more) for a in (0.1, 0.2) for s in (1, 2, 3)]
+    first, second = compared(trials, [{"alpha": 0.1}, {"alpha": 0.2}], "ab", "nll")
+    assert second.difference == pytest.approx(more) and first.low < first.mean < first.high
+    assert (second.difference_low, second.difference_high, second.p) == (None, None, None)
+    assert as_rows(corrected([first, second]))[2][4:6] == ["–", "–"]
+    assert interval([0.5] * 3) == (0.5, None, None)
 
 
 def test_a_table_of_latex_escapes_its_signs():

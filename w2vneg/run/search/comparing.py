@@ -3,7 +3,8 @@
 Seeds decide more than many a change of options does. Two runs of one seed share what is drawn at the start, so that
 their difference may vary less than either: its interval is the one that says whether they differ. Intervals are
 Student's at 95 %, over seeds: they say nothing of other data. The p of a difference is of the paired t-test, after
-Holm's correction (1979) over all differences of the table: of many, some look large by chance.
+Holm's correction (1979) over all differences of the table: of many, some look large by chance. Of seeds that all differ
+alike, as ranks of few held-out pairs do, neither interval nor p is known.
 """
 
 import csv
@@ -20,7 +21,11 @@ from ..validation import Validation
 from .trials import by_combination, key_of
 
 SAVED = "compare.json"
-PAIRED = "Differences are from the first run, paired by seed; p is of paired t-tests, after Holm's correction."
+_ROUNDING = 1e-12
+PAIRED = (
+    "Differences are from the first run, paired by seed; p is of paired t-tests, after Holm's correction; – where all "
+    "seeds differ alike."
+)
 
 
 @dataclass(frozen=True)
@@ -93,11 +98,9 @@ def compared(trials, combinations, names, metric, data=""):
 
 
 def _p_of(differences):
-    """Return the p of Student's test that differences are of mean 0; None for fewer than two."""
-    if len(differences) < 2:
+    """Return the p of Student's test that differences are of mean 0; None for fewer than two, or all alike."""
+    if not _vary(differences):
         return None
-    if np.ptp(differences) == 0:
-        return float(differences[0] == 0)
     from scipy import stats
 
     return float(stats.ttest_1samp(differences, 0).pvalue)
@@ -132,16 +135,23 @@ def read_compared(folder):
 
 
 def interval(values):
-    """Return a mean and the ends of its 95 % interval by Student's t; None for what too few numbers do not say."""
+    """Return a mean and the ends of its 95 % interval by Student's t; None for what few numbers, or equal ones, do not
+    say.
+    """
     if not values:
         return None, None, None
     mean = float(np.mean(values))
-    if len(values) < 2:
+    if not _vary(values):
         return mean, None, None
     from scipy import stats
 
     reach = stats.t.ppf(0.975, len(values) - 1) * np.std(values, ddof=1) / math.sqrt(len(values))
     return mean, float(mean - reach), float(mean + reach)
+
+
+def _vary(values):
+    """Tell whether several numbers differ by more than rounding; Student's t of equal ones is sure of anything."""
+    return len(values) > 1 and float(np.ptp(values)) > _ROUNDING
 
 
 def as_rows(runs):
