@@ -48,9 +48,8 @@ def test_a_model_and_baselines_by_hand(folder):
     assert popularity.mpr == pytest.approx((0 + 1 / 2 + 2 * 2 / 3) / 4)
     # d, never seen, counts as half of the least seen one: a has 2 + ½ + 1 left, b 2 + 5 + ½ + 1
     assert popularity.likelihood == pytest.approx((0.5 / 3.5 + 1 / 3.5 + 2 * 2 / 8.5) / 4, rel=1e-5)
-    # what is left was never seen with a or b, so that popularity decides
-    assert evaluation.results[COOCCURRENCE].mpr == popularity.mpr
-    assert evaluation.results[COOCCURRENCE].nll is None
+    # what is left was never seen with a or b, so that popularity would decide
+    assert evaluation.missing[COOCCURRENCE].startswith("the pairs that it counts are left out of the catalogue")
     at_2 = ["precision@2", "list_precision@2", "recall@2", "hit_rate@2", "ndcg@2"]  # it has b's a and one of a's two
     assert evaluation.not_above(POPULARITY) == ["nll", *at_2]
 
@@ -78,6 +77,7 @@ def test_cooccurrence_ranks_by_counts_with_the_centre_and_then_by_popularity(fol
     )
     # a: b 5, c 1, then by popularity a, e, d; c: a 2, then b, c, e, d
     assert evaluation.results[COOCCURRENCE].mpr == pytest.approx((3 / 4 + 1 / 4 + 3 / 4) / 3)
+    assert evaluation.results[COOCCURRENCE].nll is None
     assert evaluation.known is None
     assert not evaluation.model.known_left_out
     assert evaluation.train.read == len(TRAIN)
@@ -170,10 +170,11 @@ def test_many_centres_are_resampled_in_groups(monkeypatch):
 def test_the_table(folder, run_cli):
     known = "--exclude-known", "train.tsv"
     short = run_cli("eval", "ranking", "model", "test.tsv", *known).out.splitlines()
-    assert len(short) == 12
+    assert len(short) == 13
     assert next(cell for cell in short[5].split("  ") if cell).strip() == "NDCG@10"
-    assert [line.split("  ")[0] for line in short[7:10]] == ["model", "popularity", "item-item co-occurrence"]
-    assert short[11].startswith(("Better than popularity: NDCG@10 ", "Warning: not better than popularity: NDCG@10 "))
+    assert [line.split("  ")[0] for line in short[7:9]] == ["model", "popularity"]
+    assert short[10].startswith("item-item co-occurrence is not shown: the pairs that it counts are left out")
+    assert short[12].startswith(("Better than popularity: NDCG@10 ", "Warning: not better than popularity: NDCG@10 "))
     alone = run_cli("eval", "ranking", "model", "test.tsv", *known, "--no-baselines", "--k", "1").out
     assert "recall@1" in alone and alone.endswith("More figures, with intervals: --all.\n")
     shown = run_cli("eval", "ranking", "model", "test.tsv", *known, "--k", "2,1", "--all", "--rank-itself")
@@ -185,7 +186,7 @@ def test_the_table(folder, run_cli):
     assert lines[1] == "Known targets (train.tsv) are left out of the catalogue."
     columns = "parted by tab; items = column 'item'; targets = column 'target'; weight = column 'weight'"
     assert lines[2:4] == [f"Columns of {name}: {columns}" for name in ("test.tsv", "train.tsv")]
-    assert lines[5].split() == ["model", "popularity", "item-item", "co-occurrence"]
+    assert lines[5].split() == ["model", "popularity"]
     names = [line.split("  ")[0] for line in lines[7:] if line[:1] not in ("-", "")]
     assert names[:6] == ["MPR", "AUC", "MRR", "likelihood", "NLL, nats", "perplexity"]
     assert names[6:8] == ["P@1 of pairs", "P@2 of pairs"]

@@ -99,7 +99,7 @@ def ranking(model, test, exclude_known, include_known, train, samples, no_baseli
     for baseline, why in evaluation.missing.items():
         click.echo(f"\n{baseline} is not shown: {why}")
     if not everything:
-        return click.echo(f"\n{_verdict(evaluation)}")
+        return click.echo(f"\n{_verdict(evaluation, loaded)}")
     click.echo(f"\nP@{evaluation.options['ks'][-1]} of pairs by how popular the target is, in tenths of all targets:\n")
     click.echo(table(_tenths(evaluation)))
     for baseline in list(evaluation.results)[1:]:
@@ -140,7 +140,7 @@ def _short_rows(evaluation):
     return rows
 
 
-def _verdict(evaluation):
+def _verdict(evaluation, model):
     from ..vectors.evaluation.baselines import POPULARITY, SLIM
 
     results = evaluation.results
@@ -153,10 +153,9 @@ def _verdict(evaluation):
         slim = results[SLIM].by_name()[name] if SLIM in results else 0.0
         behind = f"; not than 'w2vneg slim', {slim:.4f}" if slim > own else ""
         return f"Better than popularity: {figures}{behind}. More figures, with intervals: --all."
-    return (
-        f"Warning: not better than popularity: {figures}. Train with more --epochs, look at what was read, or take "
-        "'w2vneg slim'."
-    )
+    is_slim = hasattr(model, "scoring")
+    slim = "" if is_slim or model.config.traversal.kind != "items" else ", or take 'w2vneg slim'"
+    return f"Warning: not better than popularity: {figures}. Train with more --epochs, or look at what was read{slim}."
 
 
 def _rows(evaluation, mpr):

@@ -233,10 +233,10 @@ def _of_popularity(trainer):
     popular, name = validation.of_popularity(trainer.model), validation.metric.name
     if popular is None or len(validation.held) < _FEWEST or not validation.metric.better(popular, best.figures[name]):
         return
-    yield (
-        f"on held-out pairs popularity alone is better ({name} {popular:.4f}, this model "
-        f"{best.figures[name]:.4f}); give more --epochs, look at what was read, or take 'w2vneg slim'"
-    )
+    remedy = "give more --epochs, or look at what was read"
+    remedy += ", or take 'w2vneg slim'" if trainer.config.traversal.kind == "items" else ""
+    figures = f"{name} {popular:.4f}, this model {best.figures[name]:.4f}"
+    yield f"on held-out pairs popularity alone is better ({figures}); {remedy}"
 
 
 def _of_counts(trainer):

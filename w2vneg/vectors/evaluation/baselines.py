@@ -119,6 +119,10 @@ def evaluate_with_baselines(
         try:
             if counted is None:
                 raise InputError("it is counted in the training part, which is not given")
+            if name == COOCCURRENCE and not results[MODEL].known_held_out and _is_within(counted, known):
+                raise InputError(
+                    "the pairs that it counts are left out of the catalogue; without them it is popularity"
+                )
             scores = SlimScores.of(counted) if name == SLIM else cooccurrence_scores(counted, seen)
             results[name] = rank(scores, logits=False)
         except InputError as error:  # nobody has two items, too many have, or none is known
@@ -146,6 +150,12 @@ def read_known(files, model, more=None, note=None):
 def _together(pairs, more):
     """Return the sum of two matrices of pairs; either may be None."""
     return more if pairs is None else pairs if more is None else (pairs + more).tocsr()
+
+
+def _is_within(counted, known):
+    """Tell whether all pairs of one matrix are in another, or None."""
+    pairs = counted.astype(bool)
+    return known is not None and pairs.multiply(known.astype(bool)).nnz == pairs.nnz
 
 
 def _as_paths(files):
