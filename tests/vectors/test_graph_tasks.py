@@ -112,6 +112,7 @@ def test_what_was_trained_on_the_held_out_edges_is_warned_of(tmp_path, monkeypat
     rows = [f"a{i},a{(i * 7 + k) % 40}\n" for i in range(40) for k in (1, 2, 3)]
     Path("all.csv").write_text("source,target\n" + "".join(rows))
     assert run_cli("split", "--edges", "all.csv", "--out", "parts").code == 0
+    trained_on = ["--train=parts/train.tsv", "--valid=parts/valid.tsv", "--seeds=1"]
     small = "--dim=4", "--epochs=1", "--workers=1", "--walks-per-node=1", "--walk-length=5"
     for data, leak in (("all.csv", True), ("parts/train.tsv", False)):
         trained = run_cli("train", "--edges", data, "--save-model", "nodes", "--force", *small)
@@ -119,3 +120,7 @@ def test_what_was_trained_on_the_held_out_edges_is_warned_of(tmp_path, monkeypat
         told = run_cli("eval", "links", "nodes", "parts/test.tsv", "--seeds=1")
         assert told.code == 0, told.err
         assert ("the model was trained on" in told.err) == leak, told.err
+        assert "of these edges are of" not in told.err
+        n_known = len(Path("parts/train.tsv").read_text().splitlines()) // 2  # an edge stands there both ways
+        told = run_cli("eval", "links", "nodes", "all.csv", *trained_on)
+        assert f"Warning: {n_known} of these edges are of parts/train.tsv, too" in told.err, told.err

@@ -8,6 +8,7 @@ from ..data import catalog
 from ..ground.errors import ConfigError, InputError, W2vnegError
 from .flags import readout_option, reads_vectors, text_of, text_options
 from .options import json_option, mirror_option, option
+from .progress import note
 from .ranking import ranking
 from .tables import echo_json, table
 from .validation_options import warn_of_trained
@@ -187,6 +188,8 @@ def links(vectors, test, train, valid, seeds, readout, as_json):
         raise click.UsageError(f"{test} is no part of a split; name the edges that the vectors know with --train")
     warn_of_trained(input_of(Path(vectors)).get("files", ()), test)
     result = evaluate_links(Vectors.load(vectors, readout=readout), test, train=train, valid=valid, seeds=seeds)
+    if result.known:
+        note(f"Warning: {result.known:,} of these edges are of {train}, too; that says nothing of new ones.")
     if as_json:
         return echo_json({"vectors": vectors, **result.as_dict()})
     fitted = f"regressions fitted on {result.fitted_on:,} of {valid}" if valid else "no --valid to fit regressions on"

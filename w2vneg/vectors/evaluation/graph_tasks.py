@@ -109,13 +109,15 @@ class LinksResult(Result):
     """How well edges are separated from pairs without one.
 
     auc, ap : dict of score -> (mean, standard deviation) over draws of pairs without an edge
-    edges, fitted_on : int, edges that were ranked, and of the development part; unknown : int, rows of the held-out
-        file with a node that has no vector; seeds : int, draws
+    edges, known, fitted_on : int, edges that were ranked, how many of these are of the training part as well, and
+        edges of the development part
+    unknown : int, rows of the held-out file with a node that has no vector; seeds : int, draws
     """
 
     auc: dict
     ap: dict
     edges: int
+    known: int
     fitted_on: int
     unknown: int
     seeds: int
@@ -145,8 +147,8 @@ def evaluate_links(vectors, test, *, train, valid=None, seeds=5, seed=1):
         for name, scores in _scores(vectors.matrix, edges["train"], drawn).items():
             auc.setdefault(name, []).append(metrics.roc_auc_score(is_edge, scores))
             ap.setdefault(name, []).append(metrics.average_precision_score(is_edge, scores))
-    n_fitted = len(edges.get("valid", ()))
-    return LinksResult(_spread(auc), _spread(ap), len(edges["test"]), n_fitted, read["test"].n_unknown, seeds)
+    n_known, n_fitted = len(np.intersect1d(edges["test"], edges["train"])), len(edges.get("valid", ()))
+    return LinksResult(_spread(auc), _spread(ap), len(edges["test"]), n_known, n_fitted, read["test"].n_unknown, seeds)
 
 
 def _numbered(held, n):
