@@ -9,7 +9,7 @@ import pytest
 from planted import two_blocks
 
 from w2vneg import Vectors
-from w2vneg.ground.errors import ConfigError, InputError, MissingExtraError
+from w2vneg.ground.errors import ConfigError, FileNote, InputError, MissingExtraError
 from w2vneg.vectors.evaluation import evaluate_classes, evaluate_links
 from w2vneg.vectors.evaluation.graph_tasks import _beside, _chosen
 
@@ -67,6 +67,14 @@ def test_labels_are_told_and_the_null_model_gives_the_most_frequent(tmp_path, ve
     rows = [*BLOCK.items(), *((node, "all") for node in BLOCK)]
     several = evaluate_classes(vectors, rows, shares=[0.5], seeds=2)
     assert several.labels_a_node == 2 and several.shares[0.5]["micro"][0] > 0.95
+
+
+def test_labels_of_one_node_are_refused_before_they_are_learnt(monkeypatch, vectors):
+    with pytest.warns(FileNote, match="2 of 3 labels are of two words or more"):
+        evaluate_classes(vectors, [*BLOCK.items(), (next(iter(BLOCK)), "own")], shares=[0.5], seeds=1)
+    monkeypatch.setattr("sklearn.linear_model.LogisticRegression", None)
+    with pytest.raises(InputError, match=f"0 of {len(BLOCK)} labels are of two words or more.*that words share"):
+        evaluate_classes(vectors, [(node, f"of {node}") for node in BLOCK])
 
 
 def test_a_node_gets_as_many_labels_as_it_has():

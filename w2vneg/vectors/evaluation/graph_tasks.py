@@ -20,7 +20,7 @@ import numpy as np
 
 from ...data.encoded import read_pairs_file
 from ...data.inputs import Input, encode_input
-from ...ground.errors import ConfigError, InputError, require
+from ...ground.errors import ConfigError, FileNote, InputError, require
 from .lookup import Result
 
 SHARES = (0.1, 0.5, 0.9)
@@ -52,8 +52,8 @@ def evaluate_classes(vectors, labels, *, shares=SHARES, seeds=10, seed=1):
     labels : str, Path or table in memory, a node and a label a row; a node with several labels has as many rows
     shares : sequence of float, in (0, 1), of the labelled nodes, for training; seeds : int, draws of these
 
-    InputError if the file cannot be read, has one label, or too few of its nodes have a vector; ConfigError if a share
-    is out of range.
+    InputError if the file cannot be read, has fewer than two labels of two nodes, or too few of its nodes have a
+    vector; ConfigError if a share is out of range. A `FileNote` if there are labels of one node.
     """
     score, linear = _sklearn("metrics").f1_score, _sklearn("linear_model").LogisticRegression
     several = _sklearn("multiclass").OneVsRestClassifier
@@ -69,6 +69,7 @@ def evaluate_classes(vectors, labels, *, shares=SHARES, seeds=10, seed=1):
     if truth.shape[1] < 2 or not all(0 < round(share * len(x)) < len(x) for share in shares):
         found = f"{len(x):,} of {len(rows):,} labelled {vectors.noun}s have a vector, with {truth.shape[1]} labels"
         raise InputError(f"{labels}: {found}; that is too little to train and to test on")
+    _check_members(labels, truth.sum(axis=0), vectors.noun)
     found = {}
     for share in shares:
         runs = {}
@@ -87,6 +88,16 @@ def evaluate_classes(vectors, labels, *, shares=SHARES, seeds=10, seed=1):
                     runs.setdefault(f"{who}{way}", []).append(f1)
         found[share] = _spread(runs)
     return ClassesResult(found, *truth.shape, float(truth.sum(1).mean()), int((rows < 0).sum()) - headings, seeds)
+
+
+def _check_members(labels, members, noun):
+    """Refuse labels that are of one node each, and tell of some: one to train on and one to test on takes two."""
+    n, several = len(members), int((members > 1).sum())
+    told = f"{labels}: {several:,} of {n:,} labels are of two {noun}s or more, and others cannot be learnt and tested"
+    if several < 2:
+        raise InputError(f"{told}; name the columns as {noun} and label, or give labels that {noun}s share")
+    if several < n:
+        warnings.warn(f"{told}; they count as wrong", FileNote, stacklevel=3)
 
 
 def _sklearn(part):
