@@ -21,7 +21,7 @@ def test_a_run_goes_on_from_its_folder(folder, run_cli):
     assert run_cli("train", "--edges", "graph.csv", *SMALL, "--epochs=1", "--save-model=model").code == 0
     result = run_cli("train", "--resume", "model", "--epochs=2", "--output=more.txt")
     assert result.code == 0 and "epoch 2/2" in result.err, result.err
-    assert "edges of 40 nodes; left out: 1 comment lines" in result.err
+    assert "edges of 40 nodes; left out: 1 comment line;" in result.err
     assert np.isfinite(Vectors.load("more.txt").matrix).all()
 
 

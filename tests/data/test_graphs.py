@@ -70,7 +70,7 @@ class TestFiles:
         assert as_dict(graph) == WEIGHTED
         assert not left_out(graph) and graph.report.added == {"rows that repeat an edge, either way round": 1}
         line = graph.report.line()
-        assert "weights added up: 1 rows that repeat an edge, either way round; left out: nothing" in line
+        assert "weights added up: 1 row that repeats an edge, either way round; left out: nothing" in line
         assert "weight none" in graph.report.line() and "2 edges of 3 nodes" in graph.report.line()
 
     def test_directed_edges_lead_one_way(self, file):

@@ -69,7 +69,7 @@ class TestPairs:
         pairs = encode_pairs(file("a,b,1", "c,c,9", "a,c,0", "b,a,1"))
         assert pairs.vocab.words == ["a", "b"]
         assert left_out(pairs) == {"rows of weight 0": 1, "pairs of an item with itself": 1}
-        assert "left out: 1 rows of weight 0; 1 pairs of an item with itself" in pairs.report.line()
+        assert "left out: 1 row of weight 0; 1 pair of an item with itself" in pairs.report.line()
 
     def test_two_kinds_have_two_vocabularies(self, file):
         pairs = encode_pairs(file("u,u,1", "u,i,2", "v,i,4"), rectangular=True)
@@ -244,7 +244,7 @@ class TestRatings:
         assert (
             "6 rows (parted by comma; users = column 1; items = column 2; time none, histories follow the file): "
             "5 items in 2 histories of 3 items; "
-            "left out: 1 users with fewer than two items" in report.line()
+            "left out: 1 user with fewer than two items" in report.line()
         )
 
     def test_low_ratings_are_left_out(self, file):

@@ -194,7 +194,7 @@ def test_users_and_items_are_two_kinds_and_it_is_said(tmp_path):  # r-32
     assert "two kinds of things, else give --no-rectangular" in run.output and "2 centres and 2 targets" in run.output
     run = CliRunner().invoke(cli, ["train", "--pairs", str(path), "--dry-run", "--loss", "us", "--no-rectangular"])
     assert run.exit_code == 0, run.output
-    assert "2 pairs of 2 items" in run.output and "1 pairs of an item with itself" in run.output
+    assert "2 pairs of 2 items" in run.output and "1 pair of an item with itself" in run.output
     assert settled(Input("pairs", str(path))).rectangular is True
     assert settled(Input("pairs", str(path), rectangular=False)).rectangular is False
     assert settled(Input("pairs", pd.read_csv(path))).rectangular is True

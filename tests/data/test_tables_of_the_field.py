@@ -229,7 +229,7 @@ def test_comments_before_the_rows_are_told_and_the_last_may_be_the_header(tmp_pa
     told = encode_edges(path).report.line()
     assert "sources = column 'FromNodeId'; targets = column 'ToNodeId'" in told and "2 comment lines" in told
     path.write_text("purchases of May\nuser\titem\na\tx\nb\ty\n")
-    assert "1 lines before the rows" in encode_pairs(path, rectangular=True).report.line()
+    assert "1 line before the rows" in encode_pairs(path, rectangular=True).report.line()
 
 
 def test_doubtful_weights_are_hinted_at(tmp_path):

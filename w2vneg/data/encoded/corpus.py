@@ -1,6 +1,7 @@
 """Encoded data: what all have in common, what is reported of them, how they are dealt out; and text as ids."""
 
 import mmap
+import re
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -94,13 +95,20 @@ class ItemsReport:
         if self.rectangular:
             what, things = "pairs", f"{self.items:,} centres and {self.targets:,} targets"
         out, added = (
-            "; ".join(f"{number:,} {why}" for why, number in of.items() if number) for of in (self.left_out, self.added)
+            "; ".join(_counted(number, why) for why, number in of.items() if number)
+            for of in (self.left_out, self.added)
         )
         added = f"weights added up: {added}; " if added else ""
         return (
             f"{self.rows:,} {source.rows}{columns}: {self.kept:,} {what} of {things}; "
             f"{added}left out: {out or 'nothing'}; {_how(self)}"
         )
+
+
+def _counted(number, what):
+    """Return a number and what it is of, which is told of several, in words."""
+    what = re.sub(r"s\b", "", what, count=1).replace("that repeat ", "that repeats ") if number == 1 else what
+    return f"{number:,} {what}"
 
 
 def _how(report):
