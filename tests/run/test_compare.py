@@ -166,6 +166,16 @@ def test_scores_are_corrected_where_that_is_asked_for(folder, run_cli):
     assert refused.code == 1 and "where scores settle with the sampler dns is not known" in refused.err
 
 
+@pytest.mark.parametrize("command", ["compare", "tune"])
+def test_without_data_it_is_the_built_in_corpus_as_in_train(folder, run_cli, monkeypatch, command):
+    monkeypatch.setattr("w2vneg.data.builtin.builtin_path", lambda *_: folder / "corpus.txt")
+    monkeypatch.setattr("w2vneg.data.catalog.places.builtin_path", lambda *_: folder / "corpus.txt")
+    result = run_cli(command, *SMALL, "--grid=alpha=0.02", "--seeds=1", "--out=out", "--valid=valid.tsv")
+    assert result.code == 0 and "training on the built-in corpus" in result.err, result.err
+    result = run_cli(command, "--text-col=text", "--grid=alpha=0.02", "--out=other", "--valid=valid.tsv")
+    assert result.code == 2 and "no source is named" in result.err
+
+
 def test_what_does_not_go_together(folder, run_cli):
     data = ["--corpus=corpus.txt", "--out=out", *SMALL]
     result = run_cli("compare", *data, "--grid=alpha=0.1")

@@ -149,6 +149,16 @@ def input_of(values, needed=True):
     return Input(kind, sources[kind], **{name: options[name] for name in options_of(kind) if options[name] is not None})
 
 
+BUILTIN = "No --corpus given: training on the built-in corpus, the documentation of Python and its packages."
+
+
+def input_or_builtin(values, note):
+    """As `input_of`; where no source is named, the built-in corpus, which is told."""
+    if (named := input_of(values, needed=False)) is None:
+        note(BUILTIN)
+    return named or Input("corpus", "builtin")
+
+
 def _text_option(name):
     item = options_of("corpus")[name].metadata
     kind = {"type": click.Choice(item["choices"]) if item["choices"] else str} if item["metavar"] else {}

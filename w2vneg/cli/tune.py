@@ -9,7 +9,7 @@ import click
 
 from ..ground.errors import ConfigError
 from ..ground.files.locks import owned
-from .flags import check_fixed, encode_run, fixed_of, input_of, report_fixed, vocabulary_options
+from .flags import check_fixed, encode_run, fixed_of, input_or_builtin, report_fixed, vocabulary_options
 from .options import command, json_option, mirror_option, option, quiet_option, read_config
 from .progress import noter, report_compiling, search_progress
 from .results import warn_without_locks, write_images
@@ -61,10 +61,11 @@ def tune(out, grid, ranges, n_random, way, seeds, config_path, mirror, quiet, as
     Writes trials.csv and trials.md, best first, plots, and best.toml for 'train --config'.
     """
     note = noter(quiet)
-    held_out, read, fixed = check_valid(given), input_of(given), fixed_of(given)
+    held_out, fixed = check_valid(given), fixed_of(given)
     if not held_out.there:
         remedy = "name them with --valid, or a set of words with --metric"
         raise click.UsageError(f"a search evaluates its trials on held-out pairs; {remedy}")
+    read = input_or_builtin(given, note)
     config = read_config(config_path, given)
     from ..look.searches import charts_of_search
     from ..run.conductor import reading
