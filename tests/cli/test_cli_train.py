@@ -143,9 +143,10 @@ def test_sizes_by_the_number_of_words_alone(run_cli, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     found = json.loads(run_cli("train", "--dry-run", "--types=10000000", "--dim=300", "--json").out)
     assert found["memory"]["matrices"] == 2 * 10_000_000 * 300 * 4 and found["n_vocab"] == 10_000_000
-    shown = run_cli("train", "--dry-run", "--types=10000000", "--dim=300")
+    shown = run_cli("train", "--dry-run", "--types=1e7", "--dim=300")
     assert "22,888.2 MB" in shown.out and "about" not in shown.out and not os.listdir()
     assert run_cli("train", "--types=100").code == 2
+    assert "such as 10000000 or 1e7" in run_cli("train", "--dry-run", "--types=1.5").err
 
 
 def test_sizes_by_the_number_of_words_are_about_those_with_the_words(train, run_cli):

@@ -37,6 +37,17 @@ _run_modes = together(  # in a command's ``**given``, from which `prior_of` take
 )
 
 
+def _whole(text):
+    """Return a whole number of at least 2 (int), as 10000000 or 1e7."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if number < 2 or not number.is_integer():
+        raise click.BadParameter(f"{text} is no whole number from 2 on, such as 10000000 or 1e7.")
+    return int(number)
+
+
 @command("Train vectors on text, items or graphs.")
 @option("--cbow", "CBOW: predict a word from its context. Same as --inputs window, or window+subwords.")
 @option(
@@ -55,9 +66,9 @@ _run_modes = together(  # in a command's ``**given``, from which `prior_of` take
 )
 @option("--dry-run", "Estimate memory, disk and time; train nothing.")
 @option(
-    "--types",
+    "--types N",
     "Estimate sizes for so many words, without data.",
-    type=click.IntRange(min=2),
+    type=_whole,
     readers="with --dry-run",
     common=False,
 )
@@ -131,7 +142,7 @@ def train(
     if page:
         results.check_page(page, output, files, replace=force or dry_run or bool(resume))
     if named is None and not prior.model:
-        note("No --corpus given: training on the built-in corpus, the documentation of Python and its packages.")
+        note(flags.BUILTIN)
     report_compiling(quiet)
     encoded = flags.encode_run(run, quiet, note)
     flags.report_fixed(fixed, given, config, run.data.rectangular, note)
