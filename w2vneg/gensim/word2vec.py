@@ -324,6 +324,8 @@ def _corpus(sentences, corpus_file):
         raise ConfigError("give either sentences, lists of words, or corpus_file, the path of a text")
     if isinstance(sentences, str | bytes | os.PathLike):
         raise ConfigError(f"sentences are lists of words; a file is corpus_file={str(sentences)!r:.60}")
+    if isinstance(sentences, list | tuple):  # a tuple of two words is a sentence here, and no pair
+        sentences = [list(words) if isinstance(words, tuple) else words for words in sentences]
     if isinstance(sentences, LineSentence) and sentences.limit is None and sentences.max_sentence_length >= 10000:
         corpus_file = sentences.source  # the run reads the file itself, which is faster
     return sentences if corpus_file is None else Input("corpus", corpus_file, tokenizer="whitespace")
