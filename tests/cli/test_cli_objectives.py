@@ -138,6 +138,10 @@ def test_an_unknown_name(run_cli):
         "Error: no loss, sampler, weigher, inputs, source, read-out or preset is called 'boltzman'; "
         "did you mean 'boltzmann'"
     )
+    for more in ((), ("--bibtex",)):
+        result = run_cli("objectives", "slim", *more)
+        assert result.code == 1 and "'w2vneg slim' (Ning and Karypis 2011; Steck 2019)" in result.err
+        assert "did you mean" not in result.err
 
 
 def test_what_a_plugin_registers_is_listed_by_its_docstring(run_cli, tmp_path):

@@ -65,10 +65,7 @@ def objectives(name, plugin, check, bibtex, as_json, **given):
         names = sorted({entry["name"] for entry in entries})
         entries = [entry for entry in entries if entry["name"] == name]
         if not entries:
-            raise UnknownNameError(
-                f"no loss, sampler, weigher, inputs, source, read-out or preset is called {name!r}"
-                f"{did_you_mean(name, names, shown=0)} 'w2vneg objectives' lists them all."
-            )
+            raise UnknownNameError(_unknown(name, names))
     if check:
         return _check(name, entries, given, as_json)
     if bibtex:
@@ -81,6 +78,15 @@ def objectives(name, plugin, check, bibtex, as_json, **given):
         click.echo("\n\n".join(_explanation(entry) for entry in entries))
     else:
         click.echo(_list(entries))
+
+
+def _unknown(name, names):
+    if name == "slim":
+        return "slim is no part of an objective but a command, 'w2vneg slim' (Ning and Karypis 2011; Steck 2019)"
+    return (
+        f"no loss, sampler, weigher, inputs, source, read-out or preset is called {name!r}"
+        f"{did_you_mean(name, names, shown=0)} 'w2vneg objectives' lists them all."
+    )
 
 
 def _check(name, entries, given, as_json):
