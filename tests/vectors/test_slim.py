@@ -70,6 +70,14 @@ def test_threads_agree_to_the_bit_and_repeats_do_not_count():
     assert (one.items != again.items).nnz == 0
 
 
+def test_a_table_is_read_as_it_is_for_vectors():
+    frame = pd.DataFrame({"user": ["a", "b", "a", "b"], "item": ["x", "y", "y", "x"]})
+    model = Slim(l2=1.0).fit(frame).model
+    assert sorted(model.vocab.words) == ["a", "b"] and sorted(model.vocab_out.words) == ["x", "y"]
+    with pytest.raises(ConfigError, match="give a table of them, or an Input"):
+        Slim().fit([["x", "y"]])
+
+
 def test_scores_are_sums_of_what_somebody_has():
     has, weights = made_up(), fit_weights(made_up(), 5, 2.0)
     scores = SlimScores(has, weights)
@@ -131,6 +139,10 @@ def test_users_and_items_from_end_to_end(likes, run_cli):
     pd.DataFrame([("u3", "i01"), ("u3", next(iter(had)))]).to_csv("test.csv", index=False, header=False)
     told = run_cli("eval", "ranking", "shop", "test.csv").out
     assert "the model was trained on 1 of these pairs" in told and "slim" in told
+    pd.DataFrame([("u3", "i00"), ("zoe", "i01")]).to_csv("shown.csv", index=False, header=False)
+    pd.DataFrame([("u3", next(iter(had))), ("zoe", "i02")]).to_csv("new.csv", index=False, header=False)
+    told = run_cli("eval", "ranking", "shop", "new.csv", "--fold-in", "shown.csv").out
+    assert "the model was trained on 1 of these pairs" in told
     assert json.loads(run_cli("eval", "ranking", "shop", "test.csv", "--json").out)["results"]["model"]["nll"] is None
     for command in (
         ("export", "shop", "x.txt"),
