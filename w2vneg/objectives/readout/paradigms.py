@@ -185,8 +185,7 @@ class Paradigms(Readout):
     def read(self, trained, vectors):
         support = max(self.options.support, len(vectors) // _PER_RULE)
         found = candidates(trained.words, support, self.options.longest)
-        kept = any(m is not None and np.may_share_memory(m, vectors) for m in (trained.vectors_in, trained.vectors_out))
-        z, lengths = _directions(vectors, None if kept else vectors)
+        z, lengths = _directions(vectors, None if trained.keeps(vectors) else vectors)
         counts = np.asarray(trained.counts, np.float64)
         pairs = likely(z, found, counts)
         self.rules = Rules(trained.words, pairs)
