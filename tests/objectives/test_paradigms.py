@@ -144,6 +144,21 @@ def test_options_out_of_range_are_refused(text):
         parse(text)
 
 
+@pytest.mark.parametrize("dim", [1, 3, 17])
+def test_any_dim(dim):
+    given = planted()
+    given = dataclasses.replace(given, vectors_in=np.ascontiguousarray(given.vectors_in[:, :dim]))
+    after = parse("in+letters+paradigms").read(given)
+    assert after.shape == (900, dim) and np.isfinite(after).all()
+
+
+def test_a_few_words_without_kin():
+    given = Trained(np.eye(3, dtype=np.float32), None, ["a", "bc", "def"], np.array([3, 2, 1]))
+    chain = parse("in+paradigms")
+    np.testing.assert_allclose(chain.read(given), given.vectors_in - given.vectors_in.mean(axis=0), atol=1e-6)
+    assert not len(chain.rules.pairs.i) and not chain.rules.kin("bc") and not chain.rules.kin("unknown")
+
+
 def test_it_stands_behind_letters():
     assert [part.name for part in parse("context+letters:share=.1+paradigms:damping=2").parts] == [
         "context",

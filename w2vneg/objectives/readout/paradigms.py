@@ -247,8 +247,8 @@ def _of_rules(links, n_rules, weights):
 
 
 def _columns(dim, share):
-    """Return how many columns a thread takes so that all together have a share of the columns; results do not vary."""
-    return _LINE * -(-int(dim * share) // (_LINE * available_threads()))
+    """Return how many columns a thread takes so that all together have a share of them; results do not hang on it."""
+    return _LINE * max(1, -(-int(dim * share) // (_LINE * available_threads())))
 
 
 def likely(z, pairs, counts):
