@@ -12,7 +12,7 @@ It knows nothing of meaning by itself; a larger φ costs semantic analogies.
 
 import numpy as np
 
-from ...ground.jit import launch
+from ...ground.jit import available_threads, launch
 from ...kernels.sparse import COLUMNS, multiply
 from . import READOUTS, About, Readout, option
 
@@ -61,7 +61,8 @@ class Letters(Readout):
     )
 
     def memory(self, n_vocab, dim):
-        return 4 * n_vocab * dim + 600 * n_vocab  # of F and its transpose, and of sorting n-grams
+        threads = min(available_threads(), -(-dim // COLUMNS))
+        return 4 * n_vocab * dim + (600 + 550 * threads) * n_vocab  # of F and its transpose, and of what is solved for
 
     def read(self, trained, vectors):
         options = self.options
