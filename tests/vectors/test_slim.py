@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse
 
 from w2vneg import Input, Slim, Word2Vec
-from w2vneg.ground.errors import ConfigError, InputError
+from w2vneg.ground.errors import ConfigError, InputError, UnknownNameError
 from w2vneg.run.slim import load_recommender
 from w2vneg.vectors.evaluation import scores as scores_module
 from w2vneg.vectors.evaluation.scores import SlimScores, default_of, fit_weights, scores_of
@@ -319,7 +319,20 @@ def test_what_unknown_users_get(likes, run_cli):
         assert "1 of 3 names are unknown" in told.err
         found = pd.read_csv("lists.csv")
         assert set(found["query"]) == names
-    assert found[found["query"] == "zoe"]["item"].tolist() == [one["item"] for one in popular["recommended"]]
+    best = [one["item"] for one in popular["recommended"]]
+    assert found[found["query"] == "zoe"]["item"].tolist() == best
+    slim = Slim.load("shop")
+    with pytest.raises(UnknownNameError, match="does not know the user 'zoe'"):
+        slim.recommend_many(["u1", "zoe"], k=3)
+    with pytest.raises(ConfigError, match="unknown is one of error, skip, popular"):
+        slim.recommend_many(["u1"], unknown="none")
+    known = dict(slim.recommend_many(["u1", "u2"], k=3))
+    assert dict(slim.recommend_many(["u1", "zoe", "u2"], k=3, unknown="skip")) == known
+    many = dict(slim.recommend_many(["u1", "zoe", "u2"], k=3, unknown="popular"))
+    assert [item for item, _ in many.pop("zoe")] == best and many == known
+    shown = [("ann", "i01"), ("bob", "nowhere")]
+    assert list(dict(slim.recommend_many(k=3, fold_in=shown))) == ["ann"]
+    assert [item for item, _ in dict(slim.recommend_many(k=3, fold_in=shown, unknown="popular"))["bob"]] == best
 
 
 def test_either_model_takes_the_place_of_the_other(likes):
