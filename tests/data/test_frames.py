@@ -154,7 +154,8 @@ def test_known_and_held_out_pairs_in_memory(tmp_path):
         (lambda: read([("a", "b"), ("a", "c\0")]), r"list: row 1 .*NUL"),
         (lambda: read(FRAME.iloc[:0]), "there is no row"),
         (lambda: read([("a b", 1), ("a_b", 2)]), r"row 1 .*would both become 'a_b'"),
-        (lambda: encode_input(Input("cooccurrence", scipy.sparse.eye(2, 3))), "items of one kind make it square"),
+        (lambda: encode_input(Input("edges", scipy.sparse.eye(2, 3, format="csr"))), "things of one kind make"),
+        (lambda: encode_input(Input("cooccurrence", scipy.sparse.eye(2, 3))), "things of one kind make it square"),
     ],
 )  # fmt: skip
 def test_mistakes_are_told(make, message):

@@ -2,12 +2,14 @@
 
 import dataclasses
 import itertools
+import tracemalloc
+from collections import Counter, defaultdict
 
 import numpy as np
 import pytest
 
 from w2vneg.ground.errors import InputError, UnknownNameError
-from w2vneg.objectives.readout import Trained, parse
+from w2vneg.objectives.readout import Trained, _stems, paradigms, parse
 from w2vneg.objectives.readout.paradigms import Rules, candidates, likely
 from w2vneg.vectors import Vectors
 
@@ -142,6 +144,21 @@ def test_options_out_of_range_are_refused(text):
         parse(text)
 
 
+@pytest.mark.parametrize("dim", [1, 3, 17])
+def test_any_dim(dim):
+    given = planted()
+    given = dataclasses.replace(given, vectors_in=np.ascontiguousarray(given.vectors_in[:, :dim]))
+    after = parse("in+letters+paradigms").read(given)
+    assert after.shape == (900, dim) and np.isfinite(after).all()
+
+
+def test_a_few_words_without_kin():
+    given = Trained(np.eye(3, dtype=np.float32), None, ["a", "bc", "def"], np.array([3, 2, 1]))
+    chain = parse("in+paradigms")
+    np.testing.assert_allclose(chain.read(given), given.vectors_in - given.vectors_in.mean(axis=0), atol=1e-6)
+    assert not len(chain.rules.pairs.i) and not chain.rules.kin("bc") and not chain.rules.kin("unknown")
+
+
 def test_it_stands_behind_letters():
     assert [part.name for part in parse("context+letters:share=.1+paradigms:damping=2").parts] == [
         "context",
@@ -153,3 +170,148 @@ def test_it_stands_behind_letters():
 def test_numbered_names_are_not_paired_all_with_all():
     words = [f"{letter}user{n}" for letter in "abcdefghij" for n in range(1000, 2000)]
     assert len(candidates(words, 8, 5).i) < 1_000_000  # of five million
+
+
+def spelt(n_words, seed, syllables=(2, 5)):
+    """Return words of some syllables (fewest, and more than most), some with beginnings and ends that others have."""
+    rng, made = np.random.default_rng(seed), {}
+    parts = [first + second for first in "bdkм𐐨日" for second in "aи"]
+    begins, ends = ["", "", "un", "re", "𐐨"], ["", "", "ing", "ed", "s", "日日", "ия"]
+    while len(made) < n_words:
+        made["".join([rng.choice(begins), *rng.choice(parts, rng.integers(*syllables)), rng.choice(ends)])] = None
+    return list(made)
+
+
+def plain_rules(words, support, longest):
+    """Return {(end, other end, are they beginnings): pairs of rows} by way of dictionaries, without a hash of ours."""
+    found = defaultdict(list)
+    for front in (False, True):
+        by_stem = defaultdict(list)
+        for row, word in enumerate(words):
+            word = word[::-1] if front else word
+            for n in range(longest + 1):
+                if len(word) >= max(3 + n, 5 if front else 0):
+                    by_stem[word[: len(word) - n]].append((word[len(word) - n :], row))
+        met = Counter(end for entries in by_stem.values() for end, _ in entries)
+        for entries in by_stem.values():
+            entries = sorted(entry for entry in entries if met[entry[0]] >= support)
+            for (one, i), (other, j) in itertools.combinations(entries if len(entries) <= 500 else [], 2):
+                if one[:1] != other[:1]:
+                    found[one, other, front].append((i, j))
+    return {rule: pairs for rule, pairs in found.items() if len(pairs) >= support}
+
+
+def plain_paradigms(x, rules, counts, damping=3.0):
+    """Return what the equations of the read-out give, in float64; as it does, of chance pairs drawn alike."""
+    z = x.astype(float) - x.mean(axis=0, dtype=float)
+    lengths = np.linalg.norm(z, axis=1, keepdims=True)
+    z /= lengths
+    i, j = np.random.default_rng(0).integers(len(z), size=(2, 100_000))
+    chance = (z[i[i != j]] * z[j[i != j]]).sum(axis=1)
+    m0, s0 = chance.mean(), chance.std()
+    i, j = np.array([pair for pairs in rules.values() for pair in pairs]).T
+    rule = np.repeat(np.arange(len(rules)), list(map(len, rules.values())))
+    each = lambda weights: np.bincount(rule, weights, len(rules))  # noqa: E731
+    c, sure = (z[i] * z[j]).sum(axis=1), counts[i] / (counts[i] + 100) * counts[j] / (counts[j] + 100)
+    m1, s1, share = m0 + 3 * s0, s0, np.full(len(rules), 0.5)
+    for _ in range(20):
+        density = lambda m, s: np.exp(-(((c - m) / s) ** 2) / 2) / s  # noqa: E731
+        kin, other = share[rule] * density(m1, s1), (1 - share[rule]) * density(m0, s0)
+        t = kin / (kin + other)
+        share, w = each(sure * t) / each(sure), sure * t
+        m1 = max(w @ c / w.sum(), m0 + s0)
+        s1 = max(w @ (c - m1) ** 2 / w.sum(), 1e-4) ** 0.5
+    kept = t >= 0.5
+    kept &= (each(kept) >= 4)[rule] & (share > 0.3)[rule]
+    t = np.where(kept, t, 0.0)
+    total, own = each(t), z[j] - z[i]
+    sums = np.zeros((len(rules), z.shape[1]))
+    np.add.at(sums, rule, t[:, None] * own)
+    rest = sums[rule] - t[:, None] * own
+    cosine = (own * rest).sum(axis=1) / np.maximum(np.linalg.norm(own, axis=1) * np.linalg.norm(rest, axis=1), 1e-12)
+    quality, squares = each(t * cosine), each(t * (own**2).sum(axis=1))
+    held = quality > 0.05 * total
+    total = np.maximum(total, 1e-12)
+    o = sums / total[:, None]
+    o *= np.minimum(3, (np.sqrt(squares / total) / np.maximum(np.linalg.norm(o, axis=1), 1e-12)) ** 0.5)[:, None]
+    w = t * np.where(held, share * quality / (total + 20), 0.0)[rule]
+    near = counts / (counts + 20)
+    weights, step = np.zeros(len(z)), np.zeros_like(z)
+    for one, other, sign in ((i, j, 1), (j, i, -1)):
+        np.add.at(weights, one, w * near[other])
+        np.add.at(step, one, (w * near[other])[:, None] * (z[other] - sign * o[rule]))
+    scale = 1 / (damping * np.median(weights[weights > 0]))
+    z = (z + scale * step) / (1 + scale * weights)[:, None]
+    return z / np.linalg.norm(z, axis=1, keepdims=True) * lengths, int((kept & held[rule]).sum())
+
+
+def test_rules_are_those_of_plain_dictionaries():
+    words = spelt(3000, seed=1)
+    found, expected = candidates(words, 6, 4), plain_rules(words, 6, 4)
+    rules = Rules(words, found)
+    named = [(*sorted(ends), front) for ends, front in zip(rules.ends, found.front.tolist(), strict=True)]
+    pairs = defaultdict(set)
+    for i, j, rule in zip(found.i.tolist(), found.j.tolist(), found.rule.tolist(), strict=True):
+        pairs[named[rule]].add(frozenset((i, j)))
+    turned = lambda end, front: end[::-1] if front else end  # noqa: E731
+    plain = {
+        (*sorted((turned(one, front), turned(other, front))), front): set(map(frozenset, of))
+        for (one, other, front), of in expected.items()
+    }
+    assert len(plain) > 300 and {True, False} == {front for _, _, front in plain}
+    assert pairs == plain and len(found.i) == sum(map(len, plain.values()))
+
+
+def test_vectors_are_those_of_the_plain_equations():
+    words = spelt(2000, seed=2)
+    rng = np.random.default_rng(3)
+    stems, ends = ({part: rng.normal(size=20) for part in {cut(word) for word in words}} for cut in (_first, _last))
+    x = np.array([stems[_first(word)] + 0.6 * ends[_last(word)] for word in words]) + rng.normal(size=(2000, 20))
+    counts = rng.integers(5, 1000, 2000)
+    given, chain = Trained(x.astype(np.float32), None, words, counts), parse("in+paradigms")
+    after = chain.read(given)
+    expected, kept = plain_paradigms(given.vectors_in, plain_rules(words, 8, 5), counts)
+    assert len(chain.rules.pairs.i) == kept > 500
+    np.testing.assert_allclose(after, expected, atol=1e-4)
+    assert np.abs(after - (given.vectors_in - given.vectors_in.mean(axis=0))).max() > 0.5
+
+
+def _first(word):
+    return word[:4]
+
+
+def _last(word):
+    return word[-2:]
+
+
+@pytest.mark.parametrize("threads", [1, 3, 40])
+def test_threads_change_no_bit(threads, monkeypatch):
+    given = planted()
+    before = parse("in+paradigms").read(given)
+    monkeypatch.setattr(paradigms, "available_threads", lambda: threads)
+    np.testing.assert_array_equal(parse("in+paradigms").read(given), before)
+
+
+def test_memory_stays_below_that_of_a_few_matrices():
+    """A word has kin by the dozen here, which no language has."""
+    words, rng = spelt(20_000, seed=5, syllables=(3, 5)), np.random.default_rng(6)
+    stems = defaultdict(lambda: rng.normal(size=300))
+    x = (np.array([stems[word[:4]] for word in words]) + rng.normal(size=(20_000, 300))).astype(np.float32)
+    chain = parse("in+paradigms")
+    chain.read(planted())  # so that code is there
+    tracemalloc.start()
+    chain.read(Trained(x, None, words, np.full(len(words), 50)))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2.5 * x.nbytes  # one of them is the result
+
+
+def test_rules_of_fewest_pairs_go_where_there_were_too_many(monkeypatch):
+    words = spelt(3000, seed=1)
+    whole = candidates(words, 6, 4)
+    monkeypatch.setattr(_stems, "_LARGE", 1)
+    monkeypatch.setattr(_stems, "_MOST", 2)
+    less = candidates(words, 6, 4)
+    assert len(whole.i) > 6000 >= len(less.i) > 4000
+    sizes = np.bincount(whole.rule)
+    assert sorted(np.bincount(less.rule)) == sorted(sizes[sizes >= np.bincount(less.rule).min()])

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse
 
 from w2vneg import Input, Slim, Word2Vec
-from w2vneg.ground.errors import ConfigError, InputError
+from w2vneg.ground.errors import ConfigError, InputError, UnknownNameError
 from w2vneg.run.slim import load_recommender
 from w2vneg.vectors.evaluation import scores as scores_module
 from w2vneg.vectors.evaluation.scores import SlimScores, default_of, fit_weights, scores_of
@@ -68,6 +68,14 @@ def test_threads_agree_to_the_bit_and_repeats_do_not_count():
     assert (one.items != three.items).nnz == 0 and np.array_equal(one.base, three.base)
     again = fit_weights(has * 5, 8, 3.0)
     assert (one.items != again.items).nnz == 0
+
+
+def test_a_table_is_read_as_it_is_for_vectors():
+    frame = pd.DataFrame({"user": ["a", "b", "a", "b"], "item": ["x", "y", "y", "x"]})
+    model = Slim(l2=1.0).fit(frame).model
+    assert sorted(model.vocab.words) == ["a", "b"] and sorted(model.vocab_out.words) == ["x", "y"]
+    with pytest.raises(ConfigError, match="give a table of them, or an Input"):
+        Slim().fit([["x", "y"]])
 
 
 def test_scores_are_sums_of_what_somebody_has():
@@ -131,6 +139,10 @@ def test_users_and_items_from_end_to_end(likes, run_cli):
     pd.DataFrame([("u3", "i01"), ("u3", next(iter(had)))]).to_csv("test.csv", index=False, header=False)
     told = run_cli("eval", "ranking", "shop", "test.csv").out
     assert "the model was trained on 1 of these pairs" in told and "slim" in told
+    pd.DataFrame([("u3", "i00"), ("zoe", "i01")]).to_csv("shown.csv", index=False, header=False)
+    pd.DataFrame([("u3", next(iter(had))), ("zoe", "i02")]).to_csv("new.csv", index=False, header=False)
+    told = run_cli("eval", "ranking", "shop", "new.csv", "--fold-in", "shown.csv").out
+    assert "the model was trained on 1 of these pairs" in told
     assert json.loads(run_cli("eval", "ranking", "shop", "test.csv", "--json").out)["results"]["model"]["nll"] is None
     for command in (
         ("export", "shop", "x.txt"),
@@ -307,7 +319,20 @@ def test_what_unknown_users_get(likes, run_cli):
         assert "1 of 3 names are unknown" in told.err
         found = pd.read_csv("lists.csv")
         assert set(found["query"]) == names
-    assert found[found["query"] == "zoe"]["item"].tolist() == [one["item"] for one in popular["recommended"]]
+    best = [one["item"] for one in popular["recommended"]]
+    assert found[found["query"] == "zoe"]["item"].tolist() == best
+    slim = Slim.load("shop")
+    with pytest.raises(UnknownNameError, match="does not know the user 'zoe'"):
+        slim.recommend_many(["u1", "zoe"], k=3)
+    with pytest.raises(ConfigError, match="unknown is one of error, skip, popular"):
+        slim.recommend_many(["u1"], unknown="none")
+    known = dict(slim.recommend_many(["u1", "u2"], k=3))
+    assert dict(slim.recommend_many(["u1", "zoe", "u2"], k=3, unknown="skip")) == known
+    many = dict(slim.recommend_many(["u1", "zoe", "u2"], k=3, unknown="popular"))
+    assert [item for item, _ in many.pop("zoe")] == best and many == known
+    shown = [("ann", "i01"), ("bob", "nowhere")]
+    assert list(dict(slim.recommend_many(k=3, fold_in=shown))) == ["ann"]
+    assert [item for item, _ in dict(slim.recommend_many(k=3, fold_in=shown, unknown="popular"))["bob"]] == best
 
 
 def test_either_model_takes_the_place_of_the_other(likes):

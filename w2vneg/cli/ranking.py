@@ -111,16 +111,16 @@ def ranking(model, test, exclude_known, include_known, train, samples, no_baseli
 def _head(evaluation):
     """Return lines that say what was evaluated: coverage, catalogue, what was left out."""
     result, tested, known = evaluation.model, evaluation.test, evaluation.known
+    if evaluation.trained:
+        seen = f"the model was trained on {evaluation.trained:,} of these pairs"
+        yield f"Warning: {seen}, which says nothing of new ones."
     yield (
         f"{', '.join(tested.files)}: {tested.read - tested.unknown:,} of {tested.read:,} pairs evaluated "
         f"({_percent(tested.evaluated)}, {_percent(tested.weight)} of the weight); "
         f"{result.distinct_pairs:,} distinct ones, {result.centres:,} centres, {result.targets:,} targets"
     )
     if evaluation.own_known:
-        trained = result.known_held_out
         yield "What users had in training is left out of the catalogue; --include-known leaves it in."
-        if trained:
-            yield f"Warning: the model was trained on {trained:,} of these pairs, which says nothing of new ones."
     elif known is None:
         yield "Every target is in the catalogue, known ones too; --exclude-known TRAIN.tsv leaves those out."
     else:

@@ -78,6 +78,7 @@ class Recommender:
         exclude_known: Any = None,
         score: str | float = "raw",
         fold_in: Any = None,
+        unknown: str | None = None,
     ) -> Recommendations:
         """Return what comes next after each of many items, or for each of many users; for all if none are named.
 
@@ -89,6 +90,8 @@ class Recommender:
         fold_in : path or table in memory, optional
             (user, item) of users, seen by training or not, whose vectors are to be made of these items. Without
             `items` the lists are theirs; what they have is left out.
+        unknown : {"error", "skip", "popular"}, optional
+            Unknown names get UnknownNameError, no list, or the most popular; by default, users of `fold_in` no list.
 
         Returns Recommendations: ``ids`` and ``scores``, arrays of (n, k); iterated (name, list of (target, score)).
         """
@@ -96,10 +99,11 @@ class Recommender:
         from ..vectors.evaluation.folding import with_users
         from ..vectors.evaluation.recommend import recommend_many
 
-        model, users, own, _ = with_users(self._trained(), fold_in)
+        model, users, own, without = with_users(self._trained(), fold_in)
         if items is None and users is not None:
-            items = [model.vocab.words[user] for user in users.tolist()]
-        return recommend_many(model, items, k, read_known(exclude_known, model, own), score)
+            items, unknown = [*(model.vocab.words[user] for user in users.tolist()), *without], unknown or "skip"
+        known = read_known(exclude_known, model, own)
+        return recommend_many(model, items, k, known, score, unknown or "error", without)
 
     def user_vector(self, items: Sequence[str], user: str | None = None) -> np.ndarray:
         """Return the vector of somebody who has these items, for scores in one product with the output matrix.

@@ -19,7 +19,7 @@ from .. import __version__
 from ..config import TrainConfig
 from ..data.encoded import Encoded
 from ..data.encoded.pairs import ones_of
-from ..data.inputs import Input, encode_input, settled
+from ..data.inputs import Input, as_input, encode_input, settled
 from ..data.vocab import Vocabulary
 from ..ground.errors import ConfigError, InputError
 from ..ground.files.atomic import atomic_folder, recover
@@ -136,11 +136,14 @@ class Slim(Recommender):
         TrainConfig(**options)  # refuses what is out of range
         self.model: SlimModel | None = None
 
-    def fit(self, data: Input | Encoded) -> Slim:
-        """Learn from an `Input` of "pairs", "ratings" or "baskets", or encoded data; ConfigError or InputError else."""
+    def fit(self, data: Any) -> Slim:
+        """Learn from an `Input` of "pairs", "ratings" or "baskets", encoded data, or a table as for `Word2Vec.fit`.
+
+        ConfigError or InputError else
+        """
         from ..vectors.evaluation.scores import default_of, fit_weights
 
-        given = data
+        given = data = as_input(data)
         if isinstance(data, Input):
             encoding = self._shaping.get("encoding", "utf-8")
             given = settled(data, encoding).located()
@@ -186,6 +189,8 @@ def _who_has_what(data):
     """Return who has what, csr_matrix of ones, (n, n_items), and the Vocabulary of users; None of baskets."""
     from scipy.sparse import csr_matrix
 
+    if not isinstance(data, Encoded):
+        raise ConfigError("slim learns from users and items: give a table of them, or an Input of baskets or ratings")
     if data.traversal.paired:
         if data.vocab_out is data.vocab:
             raise ConfigError(

@@ -238,8 +238,8 @@ def _check_range(name, numbers, low, end):
 def _check_square(path, shape, rectangular):
     if not rectangular and shape[0] != shape[1]:
         raise InputError(
-            f"{path}: {shape[0]:,} rows and {shape[1]:,} columns: items of one kind make it square; "
-            "give --rectangular if rows and columns are two kinds of things"
+            f"{path}: {shape[0]:,} rows and {shape[1]:,} columns: things of one kind make it square; if they are two "
+            "kinds, read it as --pairs or --cooccurrence with --rectangular"
         )
 
 

@@ -76,9 +76,11 @@ def _as_table(file):
     from ..encoded.matrices import is_matrix, load_matrix
     from ..readers.frames import InMemoryTable
 
-    if isinstance(file, InMemoryTable) or not is_matrix(file):
+    if not is_matrix(file):
         return file
     matrix = load_matrix(file, rectangular=False, named=False)
+    if isinstance(file, InMemoryTable):
+        return file
     cells = [matrix.row, matrix.col, matrix.data.astype("float64")]
     return InMemoryTable(file, cells, ["row", "column", "value"], matrix)
 

@@ -43,6 +43,12 @@ class Trained:
     spellings: Any = None
     law: Callable[[], tuple] | None = None
 
+    def keeps(self, vectors: np.ndarray) -> bool:
+        """Tell whether vectors are a trained matrix, which stays as it is, rather than made of one."""
+        import numpy as np
+
+        return any(m is not None and np.may_share_memory(m, vectors) for m in (self.vectors_in, self.vectors_out))
+
 
 class Readout:
     """Makes vectors of a trained model, or refines those that another read-out made."""

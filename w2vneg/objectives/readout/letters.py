@@ -12,12 +12,12 @@ It knows nothing of meaning by itself; a larger φ costs semantic analogies.
 
 import numpy as np
 
-from ...ground.jit import launch
+from ...ground.jit import available_threads, launch
+from ...kernels.sparse import COLUMNS, multiply
 from . import READOUTS, About, Readout, option
 
 _STEPS = 8  # of conjugate gradients: more fit the vectors' noise, and score the same or lower
-_COLUMNS = 16  # columns solved for at a time: what a product reads stays in the cache
-MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Spellings:
@@ -61,33 +61,39 @@ class Letters(Readout):
     )
 
     def memory(self, n_vocab, dim):
-        return 4 * n_vocab * dim + 600 * n_vocab  # of F and its transpose, and of sorting n-grams
+        threads = min(available_threads(), -(-dim // COLUMNS))
+        return 4 * n_vocab * dim + (600 + 550 * threads) * n_vocab  # of F and its transpose, and of what is solved for
 
     def read(self, trained, vectors):
         options = self.options
         grams, f = gram_matrix(trained.words, options.minn, max(options.minn, options.maxn))
-        centred = np.empty((len(vectors), vectors.shape[1]), np.float32)
-        np.subtract(vectors, vectors.mean(axis=0, dtype=np.float64).astype(np.float32), out=centred)
+        mean, kept = vectors.mean(axis=0, dtype=np.float64).astype(np.float32), trained.keeps(vectors)
+        centred = np.subtract(vectors, mean, out=np.empty(vectors.shape, np.float32) if kept else vectors)
         counts = np.asarray(trained.counts, np.float64)
         sureness = (counts / (counts + options.prior)).astype(np.float32)[:, None]
         share = np.maximum(options.prior / (counts + options.prior), options.share).astype(np.float32)[:, None]
         dim, transposed = centred.shape[1], f.T.tocsr()
-        kept = np.empty((len(grams), dim), np.float32) if trained.spell else None
-        starts = range(0, dim, _COLUMNS)
+        coefficients = np.empty((len(grams), dim), np.float32) if trained.spell else None
+        starts = range(0, dim, COLUMNS)
 
         def solve(part):
-            columns = slice(starts[part], starts[part] + _COLUMNS)
-            z = np.ascontiguousarray(centred[:, columns])
+            columns = slice(starts[part], min(starts[part] + COLUMNS, dim))
+            width = columns.stop - columns.start
+            z = np.zeros((len(centred), COLUMNS), np.float32)
+            z[:, :width] = centred[:, columns]
             b = _solve(f, transposed, sureness, z, np.float32(options.ridge))
-            if kept is not None:
-                kept[:, columns] = b
-            centred[:, columns] = (1 - share) * z + share * (f @ b)
+            if coefficients is not None:
+                coefficients[:, columns] = b[:, :width]
+            fitted = _times(f, b, np.empty_like(z))
+            fitted *= share
+            fitted += np.multiply(z, 1 - share, out=z)
+            centred[:, columns] = fitted[:, :width]
             if trained.progress is not None:
                 trained.progress(part + 1, len(starts))
 
         launch(solve, len(starts))
-        if kept is not None:
-            self.spellings = Spellings(grams, kept, options.minn, max(options.minn, options.maxn))
+        if coefficients is not None:
+            self.spellings = Spellings(grams, coefficients, options.minn, max(options.minn, options.maxn))
         return centred
 
 
@@ -98,7 +104,7 @@ def characters(text):
 
 def mixed(codes):
     """Return numbers of characters, neighbouring ones far apart: uint64 (n,)."""
-    codes = (codes + np.uint64(1)) * MULTIPLIER
+    codes = (codes + np.uint64(1)) * _MULTIPLIER
     return codes ^ codes >> np.uint64(29)
 
 
@@ -107,22 +113,24 @@ def hashed_grams(words, shortest, longest):
 
     Shortest first. That two of some millions share a hash has a chance of about one in a million.
     """
+    found = [(np.empty(0, np.uint64), np.empty(0, np.int32)), *_by_length(words, shortest, longest)]
+    hashes, owners = map(np.concatenate, zip(*found, strict=True))
+    return hashes, owners
+
+
+def _by_length(words, shortest, longest):
+    """Yield what `hashed_grams` returns, n-grams of one length at a time."""
     marked = [f"<{word}>" for word in words]
     codes = mixed(characters("".join(marked)))
     owner = np.repeat(np.arange(len(marked), dtype=np.int32), [len(word) for word in marked])
-    hashes, owners, last = [], [], np.zeros(len(codes), np.uint64)
-    for n in range(1, longest + 1):
+    del marked
+    last = np.zeros(len(codes), np.uint64)
+    for n in range(1, min(longest, len(codes)) + 1):
         end = len(codes) - n + 1
-        if end <= 0:
-            break
-        last = last[:end] * MULTIPLIER + codes[n - 1 :]
+        last = last[:end] * _MULTIPLIER + codes[n - 1 :]
         if n >= shortest:
             inside = owner[:end] == owner[n - 1 :]
-            hashes.append(last[inside])
-            owners.append(owner[:end][inside])
-    if not hashes:
-        return np.empty(0, np.uint64), np.empty(0, np.int32)
-    return np.concatenate(hashes), np.concatenate(owners)
+            yield last[inside], owner[:end][inside]
 
 
 def gram_matrix(words, shortest, longest):
@@ -131,32 +139,54 @@ def gram_matrix(words, shortest, longest):
     """
     from scipy import sparse  # a quarter of a second, and most runs need it not
 
-    hashes, owners = hashed_grams(words, shortest, longest)
-    order = np.lexsort((owners, hashes))
+    empty = np.empty(0, np.uint64), np.empty(0, np.int32), np.empty(0, np.int64)
+    found = [empty, *(_shared(*grams) for grams in _by_length(words, shortest, longest))]
+    grams, owners, met = map(np.concatenate, zip(*found, strict=True))
+    del found
+    starts = np.concatenate([[0], np.cumsum(met)])
+    order = np.argsort(grams)
+    by_gram = sparse.csr_matrix((np.ones(len(owners), np.int8), owners, starts), (len(grams), len(words)))[order]
+    f = by_gram.T.tocsr()
+    sizes = np.diff(f.indptr)
+    f.data = np.repeat(1 / np.sqrt(np.maximum(sizes, 1)).astype(np.float32), sizes)
+    return grams[order], f
+
+
+def _shared(hashes, owners):
+    """Return the n-grams, of one length, of two words or more, the words of each, and how many; by rising hashes."""
+    order = np.argsort(hashes, kind="stable")
     hashes, owners = hashes[order], owners[order]
+    del order
     fresh = np.ones(len(hashes), bool)  # a word counts once for an n-gram that it has twice
     fresh[1:] = (hashes[1:] != hashes[:-1]) | (owners[1:] != owners[:-1])
     hashes, owners = hashes[fresh], owners[fresh]
-    grams, columns, met = np.unique(hashes, return_inverse=True, return_counts=True)
-    shared = met[columns] > 1
-    number = np.cumsum(met > 1, dtype=np.int64) - 1
-    rows, columns = owners[shared], number[columns[shared]].astype(np.int32)
-    lengths = np.sqrt(np.bincount(rows, minlength=len(words))).astype(np.float32)
-    f = sparse.csr_matrix((1 / lengths[rows], (rows, columns)), (len(words), int((met > 1).sum())), dtype=np.float32)
-    return grams[met > 1], f
+    fresh = np.ones(len(hashes), bool)
+    fresh[1:] = hashes[1:] != hashes[:-1]
+    firsts = np.flatnonzero(fresh)
+    met = np.diff(firsts, append=len(hashes))
+    return hashes[firsts[met > 1]], owners[np.repeat(met > 1, met)], met[met > 1]
+
+
+def _times(matrix, x, out):
+    """Return the product of a csr_matrix with `COLUMNS` numbers a row, in `out`."""
+    multiply(matrix.indptr, matrix.indices, matrix.data, x, out)
+    return out
 
 
 def _solve(f, transposed, sureness, z, ridge):
-    """Return B for some columns of Z, float32 (n_grams, k): each column has its own steps of conjugate gradients."""
-    b = np.zeros((f.shape[1], z.shape[1]), np.float32)
-    rest = transposed @ (sureness * z)
+    """Return B for `COLUMNS` of Z, float32 (n_grams, COLUMNS): each has its own steps of conjugate gradients."""
+    b, fitted = np.zeros((f.shape[1], COLUMNS), np.float32), np.multiply(sureness, z)
+    image, scratch = np.empty_like(b), np.empty_like(b)  # memory is asked for once, for it is large
+    rest = _times(transposed, fitted, np.empty_like(b))
     along = rest.copy()
     size = np.einsum("ij,ij->j", rest, rest)
     for _ in range(_STEPS):
-        image = transposed @ (sureness * (f @ along)) + ridge * along
+        np.multiply(_times(f, along, fitted), sureness, out=fitted)
+        _times(transposed, fitted, image)
+        image += np.multiply(along, ridge, out=scratch)
         step = size / np.maximum(np.einsum("ij,ij->j", along, image), np.float32(1e-30))
-        b += step * along
-        rest -= step * image
+        b += np.multiply(along, step, out=scratch)
+        rest -= np.multiply(image, step, out=scratch)
         before, size = size, np.einsum("ij,ij->j", rest, rest)
         along *= size / np.maximum(before, np.float32(1e-30))
         along += rest

@@ -15,24 +15,25 @@ weighted by π_r a_r k_r / (k_r + 20).
 """
 
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
 
 from ...data.words import PackedStrings
+from ...ground.jit import available_threads
+from ...kernels.kin import Links, add_weights, compare_offsets, cosines, pull, sum_offsets, weigh_kin
 from . import READOUTS, About, Readout, option
-from .letters import MULTIPLIER, characters, mixed
+from ._stems import STEM, WHOLE, in_parts, linked, part_of
 
-_STEM = 3  # characters that words share, at least
-_WHOLE = 5  # characters of words that differ by beginnings, at least
 _PER_RULE = 10_000  # words of which a pair must follow a rule, at least, or there would be as many rules as words
 _FEW = 20  # pairs at which a rule counts half
 _RARE = 100  # occurrences at which a word's cosines count half
 _KIN = 0.5  # least chance that a pair is kin
-_CROWD = 500  # words that share a beginning and are no paradigm any more, such as numbered names
-_CHUNK = 1 << 10  # pairs whose offsets stand in memory at a time
-_COLUMNS = 16  # moved at a time
+_ROWS = 1 << 11  # looked at together
+_CHUNK = 1 << 16  # pairs, too
+_SHARES = 16  # of pairs, each with its own sums for all rules
+_LINE = 16  # numbers that memory hands over at once
 
 
 @dataclass
@@ -52,10 +53,19 @@ class Pairs:
     strength: np.ndarray = field(default_factory=lambda: np.empty(0))
     offsets: np.ndarray = field(default_factory=lambda: np.empty((0, 0), np.float32))
 
-    def of(self, kept):
-        """Return those of a mask, rules numbered anew."""
-        left, rule = np.unique(self.rule[kept], return_inverse=True)
-        return Pairs(self.i[kept], self.j[kept], rule.astype(np.int32), self.kin[kept], self.front[left])
+    @property
+    def links(self):
+        return Links(self.i, self.j, self.rule, self.kin)
+
+    def keep(self, kept):
+        """Keep those of a mask, rules numbered anew; return the mask of rules that are left."""
+        for name in Links._fields:  # one at a time, for they may be large
+            setattr(self, name, getattr(self, name)[kept])
+        left = np.zeros(len(self.front), bool)
+        left[self.rule] = True
+        self.rule = (np.cumsum(left, dtype=np.int32) - np.int32(1))[self.rule]
+        self.front = self.front[left]
+        return left
 
 
 class Kin(NamedTuple):
@@ -75,16 +85,18 @@ class Rules:
     @cached_property
     def ends(self):
         """What the two words of a rule have behind, or before, their stem: list of (str, str)."""
-        first = np.unique(self.pairs.rule, return_index=True)[1].tolist()
-        words = ((self.words[int(self.pairs.i[e])], self.words[int(self.pairs.j[e])]) for e in first)
+        some = np.empty(len(self.pairs.front), np.int64)  # a pair of each rule
+        some[self.pairs.rule] = np.arange(len(self.pairs.rule))
+        words = ((self.words[int(self.pairs.i[e])], self.words[int(self.pairs.j[e])]) for e in some)
         return [_ends(*both, front) for both, front in zip(words, self.pairs.front, strict=True)]
 
     def kin(self, word):
         """Return the `Kin` of a word, or of a spelling that is not among the words, the strongest first."""
         sizes, found = np.bincount(self.pairs.rule), {}
-        for row, rule, sign in self.joined(word):
-            off, on = self.ends[rule][::-sign]
-            parts = (off + "-", on + "+") if self.pairs.front[rule] else ("-" + off, "+" + on)
+        for row, rule, _ in self.joined(word):
+            front = self.pairs.front[rule]
+            off, on = _ends(word, self.words[row], front)
+            parts = (off + "-", on + "+") if front else ("-" + off, "+" + on)
             change = " ".join(part for part in parts if len(part) > 1)
             one = Kin(self.words[row], change, int(sizes[rule]))
             found.setdefault(one.word, one)
@@ -105,11 +117,11 @@ class Rules:
         found = []
         for front in (False, True):
             spelt = word[::-1] if front else word
-            for stem in range(_STEM, len(spelt) + 1):
+            for stem in range(STEM, len(spelt) + 1):
                 for other, rule, sign in self._by_end.get((front, spelt[stem:]), ()):
                     base = spelt[:stem] + other
                     row = self.words.find(base[::-1] if front else base)
-                    if row >= 0 and (not front or min(len(base), len(spelt)) >= _WHOLE):
+                    if row >= 0 and (not front or min(len(base), len(spelt)) >= WHOLE):
                         found.append((row, rule, sign))
         return sorted(found, key=lambda one: -self.pairs.strength[one[1]])
 
@@ -163,7 +175,7 @@ class Paradigms(Readout):
         summary="words of a paradigm (run, running) stand at one offset a rule, found in spellings and vectors",
         equation="z_i ← (ẑ_i + λ Σ_j w (ẑ_j − σ_r o_r)) / (1 + λ Σ_j w), λ = 1 / (h W)",
         paper="our own",
-        cost="sorting stems, and two products of a sparse matrix with the vectors",
+        cost="sorting stems, and four passes over the rows of pairs",
         use="text: syntactic analogies gain most",
     )
 
@@ -173,20 +185,35 @@ class Paradigms(Readout):
     def read(self, trained, vectors):
         support = max(self.options.support, len(vectors) // _PER_RULE)
         found = candidates(trained.words, support, self.options.longest)
-        kept = any(m is not None and np.may_share_memory(m, vectors) for m in (trained.vectors_in, trained.vectors_out))
-        mean = vectors.mean(axis=0, dtype=np.float64).astype(np.float32)
-        z = np.subtract(vectors, mean, out=None if kept else vectors)
-        lengths = _to_unit(z)
+        z, lengths = _directions(vectors, None if trained.keeps(vectors) else vectors)
         counts = np.asarray(trained.counts, np.float64)
         pairs = likely(z, found, counts)
         self.rules = Rules(trained.words, pairs)
-        if len(pairs.i):
-            move(z, pairs, counts / (counts + 20), self.options.damping)
-            _to_unit(z)
-        z *= lengths
+        move(z, pairs, counts / (counts + 20), self.options.damping)
+
+        def restore(rows):
+            _to_unit(z[rows])
+            z[rows] *= lengths[rows]
+
+        in_parts(restore, len(z), _ROWS)
         if trained.spell:
             self.spellings = Derived(self.rules, z, trained.spellings)
         return z
+
+
+def _directions(vectors, out=None):
+    """Return rows less their mean, at length one, and what their lengths were, float32 (n, 1)."""
+    z = np.empty(vectors.shape, np.float32) if out is None else out
+    lengths = np.empty((len(z), 1), np.float32)
+    sums = in_parts(lambda rows: vectors[rows].sum(axis=0, dtype=np.float64), len(z), _ROWS)
+    mean = (np.sum(sums, axis=0) / len(z)).astype(np.float32)
+
+    def work(rows):
+        np.subtract(vectors[rows], mean, out=z[rows])
+        lengths[rows] = _to_unit(z[rows])
+
+    in_parts(work, len(z), _ROWS)
+    return z, lengths
 
 
 def _to_unit(z):
@@ -198,146 +225,102 @@ def _to_unit(z):
 
 def candidates(words, support, longest):
     """Return the pairs of words that share a stem, of rules with `support` pairs or more."""
-    ends = _affixes(words, support, longest)
-    starts = _affixes([word[::-1] if len(word) >= _WHOLE else "" for word in words], support, longest)
-    i, j, rule = (np.concatenate(both) for both in zip(ends, starts, strict=True))
-    n_ends = ends[2].max(initial=-1) + 1
-    rule[len(ends[2]) :] += n_ends
-    front = np.arange(rule.max(initial=-1) + 1) >= n_ends
-    return Pairs(i, j, rule, np.ones(len(i), np.float32), front)
+    links, front = linked(words, support, longest)
+    return Pairs(*links, front)
 
 
-def _affixes(words, support, longest):
-    lengths = np.fromiter(map(len, words), np.int64, len(words))
-    first = np.cumsum(lengths) - lengths
-    codes = characters("".join(words))
-    numbers = mixed(codes)
-    powers = np.cumprod(np.full(lengths.max(initial=0) + 1, MULTIPLIER))
-    sums = np.zeros(len(codes) + 1, np.uint64)
-    np.cumsum(numbers * powers[np.arange(len(codes)) - np.repeat(first, lengths)], out=sums[1:])
-    stems, ends, borders, owners = [], [], [], []
-    for n in range(longest + 1):
-        owner = np.flatnonzero(lengths >= _STEM + n)
-        border = first[owner] + lengths[owner] - n
-        end = np.zeros(len(owner), np.uint64)
-        for k in range(n):
-            end = end * MULTIPLIER + numbers[border + k]
-        stems.append(sums[border] - sums[first[owner]])
-        ends.append(end)
-        borders.append((codes[border] + np.uint64(1) if n else np.zeros(len(owner))).astype(np.uint32))
-        owners.append(owner.astype(np.int32))
-    stems, ends, borders, owners = map(np.concatenate, (stems, ends, borders, owners))
-    _, number, met = np.unique(ends, return_inverse=True, return_counts=True)
-    del ends
-    often = np.flatnonzero(met[number] >= support)
-    often = often[np.lexsort((number[often], stems[often]))]
-    _, place, crowd = np.unique(stems[often], return_inverse=True, return_counts=True)
-    often = often[crowd[place] <= _CROWD]
-    stems, number, borders, owners = stems[often], number[often], borders[often], owners[often]
-    size = len(met)
-
-    def each():
-        active = np.arange(len(stems) - 1)
-        for k in range(1, len(stems)):
-            active = active[active + k < len(stems)]
-            active = active[stems[active] == stems[active + k]]
-            if not len(active):
-                return
-            at = active[borders[active] != borders[active + k]]
-            yield at, at + k, number[at] * size + number[at + k]
-
-    buckets = 1 << max(16, len(stems).bit_length())  # so that pairs of rare rules are never kept
-    met, waiting = np.zeros(buckets, np.int32), []
-    for _, _, rule in each():
-        waiting.append(rule % buckets)
-        if sum(map(len, waiting)) > buckets >> 2:
-            met += np.bincount(np.concatenate(waiting), minlength=buckets).astype(np.int32)
-            waiting = []
-    for rule in waiting:
-        np.add.at(met, rule, 1)
-    found = []
-    for i, j, rule in each():
-        kept = met[rule % buckets] >= support
-        found.append((owners[i][kept], owners[j][kept], rule[kept]))
-    if not found:
-        return (np.empty(0, np.int32),) * 3
-    i, j, rule = map(np.concatenate, zip(*found, strict=True))
-    _, rule, met = np.unique(rule, return_inverse=True, return_counts=True)
-    kept = met[rule] >= support
-    return i[kept], j[kept], np.unique(rule[kept], return_inverse=True)[1].astype(np.int32)
+def _cosines(z, links):
+    cosine = np.empty(len(links.i), np.float32)
+    in_parts(lambda part: cosines(z, part_of(links, part), cosine[part]), len(cosine), _CHUNK)
+    return cosine
 
 
-def _cosines(z, i, j):
-    parts = [slice(k, k + _CHUNK) for k in range(0, len(i), _CHUNK)]
-    return np.concatenate([np.empty(0, np.float32)] + [np.einsum("ij,ij->i", z[i[p]], z[j[p]]) for p in parts])
+def _in_shares(work, links):
+    """Run ``work(slice)`` on shares of links and return the sums of what it returns."""
+    results = in_parts(work, len(links.i), max(_CHUNK, -(-len(links.i) // _SHARES)))
+    return [sum(parts[1:], parts[0]) for parts in zip(*results, strict=True)]
+
+
+def _of_rules(links, n_rules, weights):
+    """Add up ``weights(slice)`` of links by rule, float64 (n_rules,)."""
+    return _in_shares(lambda part: [np.bincount(links.rule[part], weights(part), n_rules)], links)[0]
+
+
+def _columns(dim, share):
+    """Return how many columns a thread takes so that all together have a share of them; results do not hang on it."""
+    return _LINE * max(1, -(-int(dim * share) // (_LINE * available_threads())))
 
 
 def likely(z, pairs, counts):
-    """Return the pairs that are kin, of rules that hold, with all that `Pairs` has."""
+    """Return the pairs that are kin, of rules that hold, with all that `Pairs` has. Those given are changed."""
     i, j = np.random.default_rng(0).integers(len(z), size=(2, 100_000))
-    chance = _cosines(z, i[i != j], j[i != j])
+    i, j = i[i != j].astype(np.int32), j[i != j].astype(np.int32)
+    chance = _cosines(z, Links(i, j, i, np.ones(len(i), np.float32)))
+    sure = (counts / (counts + _RARE)).astype(np.float32)
+    kept, share = _fit(z, pairs.links, len(pairs.front), chance, sure)
+    return _of_quality(z, pairs, share[pairs.keep(kept)])
+
+
+def _fit(z, links, n_rules, chance, sure):
+    """Fit the mixture; write the chance of kin of `links` and return which are kept, and π of each rule."""
     m0, s0 = float(chance.mean()), max(float(chance.std()), 1e-6)
-    cosine, rule, sure = _cosines(z, pairs.i, pairs.j), pairs.rule, (counts / (counts + _RARE)).astype(np.float32)
-    sure = sure[pairs.i] * sure[pairs.j]
-    n = np.bincount(rule, sure)
-    m1, s1, share = m0 + 3 * s0, s0, np.full(len(n), 0.5)
+    cosine = _cosines(z, links)
+    sure = sure[links.i] * sure[links.j]
+    n = _of_rules(links, n_rules, sure.__getitem__)
+    m1, s1, share = m0 + 3 * s0, s0, np.full(n_rules, 0.5)
     for _ in range(20):
         prior = np.log(np.clip(share, 1e-9, 1 - 1e-9) / np.clip(1 - share, 1e-9, 1)) + np.log(s0 / s1)
-        odds = prior.astype(np.float32)[rule]
-        odds += ((cosine - m0) / s0) ** 2 / 2
-        odds -= ((cosine - m1) / s1) ** 2 / 2
-        t = 1 / (1 + np.exp(-np.clip(odds, -50, 50, out=odds)))
-        w = sure * t
-        share = np.bincount(rule, w) / n
-        total = max(float(w.sum()), 1e-9)
-        m1 = max(float(w @ cosine) / total, m0 + s0)
-        s1 = max(float(w @ (cosine - m1) ** 2) / total, 1e-4) ** 0.5
-    pairs.kin = t
-    kept = t >= _KIN
-    kept &= (np.bincount(rule[kept], minlength=len(n)) >= 4)[rule] & (share > 0.3)[rule]
-    share = share[np.unique(rule[kept])]
-    return _of_quality(z, pairs.of(kept), share)
+        laws = np.array([m0, s0, m1, s1], np.float32)
+        weigh = partial(_weigh, links, cosine, sure, prior.astype(np.float32), laws)
+        share, total, first, second = _in_shares(weigh, links)
+        share, total = share / n, max(total, 1e-9)
+        m1 = max(first / total, m0 + s0)
+        s1 = max(second / total - 2 * m1 * first / total + m1**2, 1e-4) ** 0.5
+    kept = links.kin >= _KIN
+    kept &= ((_of_rules(links, n_rules, kept.__getitem__) >= 4) & (share > 0.3))[links.rule]
+    return kept, share
+
+
+def _weigh(links, cosine, sure, prior, laws, part):
+    share = np.zeros(len(prior))
+    return share, *weigh_kin(part_of(links, part), cosine[part], sure[part], prior, laws, share)
 
 
 def _of_quality(z, pairs, share):
     """Return the pairs of rules whose offsets agree, with `strength` and `offsets`."""
-    from scipy import sparse
-
-    signed = np.concatenate([pairs.kin, -pairs.kin])
-    ends = np.concatenate([pairs.rule] * 2), np.concatenate([pairs.j, pairs.i])
-    sums = sparse.csr_matrix((signed, ends), (len(share), len(z))) @ z
-    quality, squares, total = np.zeros(len(share)), np.zeros(len(share)), np.bincount(pairs.rule, pairs.kin)
-    for start in range(0, len(pairs.i), _CHUNK):
-        p = slice(start, start + _CHUNK)
-        own, t = z[pairs.j[p]] - z[pairs.i[p]], pairs.kin[p]
-        rest = sums[pairs.rule[p]] - t[:, None] * own
-        lengths = np.linalg.norm(own, axis=1)
-        cosine = np.einsum("ij,ij->i", own, rest) / np.maximum(lengths * np.linalg.norm(rest, axis=1), 1e-12)
-        quality += np.bincount(pairs.rule[p], t * cosine, len(share))
-        squares += np.bincount(pairs.rule[p], t * lengths**2, len(share))
-    offsets = sums / total[:, None]
-    stretch = np.sqrt(np.sqrt(squares / total) / np.maximum(np.linalg.norm(offsets, axis=1), 1e-12))
-    offsets *= np.minimum(3, stretch)[:, None]
+    sums, total, quality, squares = _offsets(z, pairs.links, len(share))
+    lengths = np.sqrt(np.einsum("ij,ij->i", sums, sums)) / total
+    stretch = np.minimum(3, np.sqrt(np.sqrt(squares / total) / np.maximum(lengths, 1e-12)))
     kept = quality > 0.05 * total
-    found = pairs.of(kept[pairs.rule])
-    found.strength, found.offsets = (share * quality / (total + _FEW))[kept], offsets[kept].astype(np.float32)
-    return found
+    pairs.keep(kept[pairs.rule])
+    pairs.strength, pairs.offsets = (share * quality / (total + _FEW))[kept], sums[kept]
+    pairs.offsets *= (stretch / total)[kept, None].astype(np.float32)
+    return pairs
+
+
+def _offsets(z, links, n_rules):
+    """Return of each rule Σ t o, float32 (n_rules, dim), Σ t, Σ t cos(o, the others' sum) and Σ t ‖o‖²."""
+    sums = np.zeros((n_rules, z.shape[1]), np.float32)
+    in_parts(lambda part: sum_offsets(z, links, part.start, part.stop, sums), z.shape[1], _columns(z.shape[1], 1))
+
+    def compare(part):
+        quality, squares = np.zeros((2, n_rules))
+        compare_offsets(z, part_of(links, part), sums, quality, squares)
+        return quality, squares
+
+    return sums, _of_rules(links, n_rules, links.kin.__getitem__), *_in_shares(compare, links)
 
 
 def move(z, pairs, sure, damping):
     """Take words that have kin to the mean of themselves and where their kin would have them, in place."""
-    from scipy import sparse
+    links, weights = pairs.links, np.zeros(len(z))
+    add_weights(links, pairs.strength, sure, weights)
+    scale = 1 / (damping * np.median(weights[weights > 0])) if weights.any() else 0.0
+    strength, whole = scale * pairs.strength, (1 + scale * weights).astype(np.float32)[:, None]
 
-    w = pairs.kin * pairs.strength[pairs.rule]
-    i, j = np.concatenate([pairs.i, pairs.j]), np.concatenate([pairs.j, pairs.i])
-    w = np.concatenate([w, w]) * sure[j]
-    degree = np.bincount(i, w, len(z))
-    scale = 1 / (damping * np.median(degree[degree > 0]))
-    w = (scale * w).astype(np.float32)
-    columns = np.concatenate([j, np.tile(pairs.rule + np.int32(len(z)), 2)])
-    weights = np.concatenate([w, -w[: len(pairs.i)], w[len(pairs.i) :]])  # i stands before its rule, j behind it
-    given = sparse.csr_matrix((weights, (np.tile(i, 2), columns)), (len(z), len(z) + len(pairs.offsets)))
-    whole = (1 + scale * degree).astype(np.float32)[:, None]
-    for start in range(0, z.shape[1], _COLUMNS):
-        part = slice(start, start + _COLUMNS)
-        z[:, part] = (z[:, part] + given @ np.vstack([z[:, part], pairs.offsets[:, part]])) / whole
+    def work(columns):
+        before = np.ascontiguousarray(z[:, columns])
+        pull(z, before, links, strength, sure, pairs.offsets, columns.start)
+        z[:, columns] /= whole
+
+    in_parts(work, z.shape[1], _columns(z.shape[1], 0.25))

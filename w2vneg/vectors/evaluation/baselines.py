@@ -48,6 +48,7 @@ class RankingEvaluation:
     test, known, train : Coverage of what was ranked, left out of the catalogue, and counted by the baselines; or None
     options : dict of what was requested; missing : dict of baseline -> why it is not there
     own_known : bool, what the users of the model had in training was left out of the catalogue
+    trained : int, distinct pairs of the test that the model was trained on, as far as it knows
     """
 
     results: dict
@@ -57,6 +58,7 @@ class RankingEvaluation:
     options: dict
     missing: dict
     own_known: bool = False
+    trained: int = 0
 
     @property
     def model(self):
@@ -101,8 +103,9 @@ def evaluate_with_baselines(
     """
     settings = {"ks": KS, "samples": 100, "bootstrap": 1000, "seed": 1} | settings
     train = _as_paths(train)
-    model, _, shown, _ = with_users(model, fold_in)
+    trained, (model, _, shown, _) = model, with_users(model, fold_in)
     held, tested = _read(_as_paths(test), model)
+    n_trained = _trained_on(trained, model.vocab, *held[:2])
     own = exclude_known is None
     known, left_out = (model.known, None) if own else _matrix(_as_paths(exclude_known), model)
     counted, learnt = (known, left_out) if not train else _matrix(train, model)
@@ -128,7 +131,19 @@ def evaluate_with_baselines(
         except InputError as error:  # nobody has two items, too many have, or none is known
             missing[name] = str(error)
     settings |= {"ks": list(settings["ks"]), "score": score}
-    return RankingEvaluation(results, tested, left_out, learnt, settings, missing, own and model.known is not None)
+    own = own and model.known is not None
+    return RankingEvaluation(results, tested, left_out, learnt, settings, missing, own, n_trained)
+
+
+def _trained_on(model, vocab, centres, targets):
+    """Return how many of the pairs a model keeps as what its users had (int); vocab : Vocabulary, of the centres"""
+    if model.known is None:
+        return 0
+    distinct, place = np.unique(centres, return_inverse=True)
+    rows = model.vocab.words.find_all([vocab.words[i] for i in distinct.tolist()])[place]
+    there = rows >= 0
+    pairs = scipy.sparse.coo_matrix((np.ones(there.sum()), (rows[there], targets[there])), model.known.shape).tocsr()
+    return pairs.multiply(model.known.astype(bool)).nnz
 
 
 def read_known(files, model, more=None, note=None):

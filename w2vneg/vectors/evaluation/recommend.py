@@ -88,6 +88,9 @@ def read_queries(model, path=None):
     return centres[known], [name for name, found in zip(names, known.tolist(), strict=True) if not found]
 
 
+UNKNOWN = "error", "skip", "popular"  # what a name gets that the model does not know
+
+
 def popular(model, k):
     """Return the k most popular targets, for whom the model does not know: ids, int32 (k,), and log shares, float32."""
     counts = np.asarray(model.vocab_out.counts, np.float64)
@@ -95,20 +98,32 @@ def popular(model, k):
     return ids, np.log(np.maximum(counts[ids], 1.0) / counts.sum()).astype(np.float32)
 
 
-def recommend_many(model, queries=None, k=10, known=None, score="raw"):
+def recommend_many(model, queries=None, k=10, known=None, score="raw", unknown="error", strange=()):
     """Return the best targets of many centres, each by itself, as `Recommendations`.
 
     queries : sequence of str, optional, names of centres; all of them if None; the rest as for `recommend_blocks`
+    unknown : {"error", "skip", "popular"}, for names that the model does not know: UnknownNameError, no list, or the
+        most popular targets; strange : sequence of str, names of which nothing is known, either
     """
-    vocab = model.vocab
-    names = vocab.words if queries is None else _names(queries)
-    queries = [_named(vocab, name, model.config.lowercase) for name in names]
-    centres = np.arange(len(vocab)) if queries is None else ids_of(model, names)
-    blocks = [block[1:] for block in recommend_blocks(model, centres, k, known, score)]
-    if not blocks:
+    vocab, lowercase = model.vocab, model.config.lowercase
+    if unknown not in UNKNOWN:
+        raise ConfigError(f"unknown is one of {', '.join(UNKNOWN)}, not {unknown!r:.60}")
+    names = list(vocab.words) if queries is None else [_named(vocab, name, lowercase) for name in _names(queries)]
+    if not names:
         raise ConfigError("recommending needs a name or more; got none")
-    ids, scores = (np.concatenate(part) for part in zip(*blocks, strict=True))
-    return Recommendations(queries, ids, scores, model.vocab_out.words)
+    if unknown == "error":
+        ids_of(model, names)  # which says what is wrong with the first
+    rows = vocab.words.find_all([as_word(name, lowercase) for name in names]).astype(np.int64)
+    rows[np.isin(rows, vocab.words.find_all(strange))] = -1
+    if unknown == "skip":
+        names, rows = [name for name, row in zip(names, rows.tolist(), strict=True) if row >= 0], rows[rows >= 0]
+    _check_k(k)
+    ids, scores = (np.tile(part, (len(rows), 1)) for part in popular(model, k))  # for all, until one knows better
+    there, first = np.flatnonzero(rows >= 0), 0
+    for some, *best in recommend_blocks(model, rows[there], k, known, score):
+        ids[there[first : first + len(some)]], scores[there[first : first + len(some)]] = best
+        first += len(some)
+    return Recommendations(names, ids, scores, model.vocab_out.words)
 
 
 def recommend(model, seeds, k=10, known=None, score="raw"):
