@@ -16,7 +16,7 @@ from w2vneg.data.sources import TRAVERSALS
 from w2vneg.ground.events import Diagnosis, RoundDone
 from w2vneg.look.report.subjects import EvaluationSet
 
-HEADINGS = "variation (floor) effective size true positives |gradient| cosine error noise"
+HEADINGS = "variation (floor) effective size true positives |gradient| cosine error noise slopes"
 
 
 def said(tell, *arguments):
@@ -122,7 +122,7 @@ def test_texts_hang_behind_their_heads_within_a_width():
 
 @pytest.mark.parametrize("width", [40, 60, 80, 200])
 def test_a_diagnosis_fits(width):
-    diagnosis = Diagnosis(1, 1000, 20, 5, 0.01, 0.002, 4.5, 0.01, 0.3, 0.9, 0.1, 0.2, 1.5)
+    diagnosis = Diagnosis(1, 1000, 20, 5, 0.01, 0.002, 4.5, 0.01, 0.3, 0.9, 0.1, 0.2, -0.1, 0.4, 1.5)
     lines = diagnosis.line(width).splitlines()
     assert max(map(len, lines)) <= width and len(lines) % 2 == 0
     assert " ".join(lines[::2]).split() == HEADINGS.split()
