@@ -36,7 +36,7 @@ demo: $(VENV)/.installed-gensim $(VENV)/.installed-report  ## Text, items and a 
 	@$(W2VNEG) train --baskets builtin --subsample 1e-3 --epochs 50 --save-model $(DEMO)/imports --force
 	@$(W2VNEG) recommend $(DEMO)/imports urllib.parse -k 3
 	@echo "== which words are near"
-	@$(W2VNEG) nearest monday red tcp error --vectors $(DEMO)/relaxed -k 3
+	@$(W2VNEG) nearest monday red tcp error integer --vectors $(DEMO)/relaxed -k 3
 	@echo "== how good"
 	@$(W2VNEG) report $(DEMO)/ns $(DEMO)/relaxed --word monday --word red --word tcp --out $(DEMO)/report.html
 	@echo "Next: open $(DEMO)/report.html, or type $(W2VNEG) explore $(DEMO)/relaxed"

@@ -105,7 +105,6 @@ def test_over_itself(run_cli):
         (("none.txt", "new.txt"), "none.txt: no such file; train vectors first"),
         (("vectors.txt", "new"), "cannot tell a format from the name 'new'"),
         (("vectors.txt", "new.xyz"), "cannot tell a format"),
-        (("vectors.txt", "new.kv"), 'load_word2vec_format("vectors.bin", binary=True)'),
         (("vectors.txt", "new.txt", "--readout", "out"), "'out' needs a model folder"),
         (("vectors.txt", "new.bin", "--readout", "sum"), "'sum' needs a model folder"),
         (("vectors.txt", "new.txt", "--oov", "letters"), "word2vec holds known words only"),

@@ -211,7 +211,11 @@ def test_glove_and_its_packed_text_are_read(vectors, tmp_path):
 
 
 def test_what_gensim_saves_is_named_and_never_unpickled(vectors, tmp_path, monkeypatch):
-    vectors.to_gensim().save(str(tmp_path / "v.kv"))
+    keyed_vectors = pytest.importorskip("gensim.models", reason="the extra gensim is not installed").KeyedVectors
+    vectors.save(tmp_path / "v.kv")
+    theirs = keyed_vectors.load(str(tmp_path / "v.kv"))
+    assert theirs.index_to_key == list(vectors.words) and theirs.expandos["count"].tolist() == vectors.counts.tolist()
+    np.testing.assert_array_equal(theirs.vectors, vectors.matrix)
     monkeypatch.setattr(pickle, "Unpickler", None)
     monkeypatch.setattr(pickle, "load", None)
     with pytest.raises(InputError, match=r"v\.kv is a pickle.*save_word2vec_format") as caught:

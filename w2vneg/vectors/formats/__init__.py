@@ -146,11 +146,6 @@ def format_of(path):
     """Return the format that the suffix of `path` stands for; ConfigError if it stands for none."""
     suffix, known = Path(path).suffix.lower(), suffixes()
     if suffix not in known:
-        if suffix == ".kv":
-            raise ConfigError(
-                f"{str(path)!r}: gensim's .kv is a pickle, which is not written; write vectors.bin, and in gensim do "
-                'KeyedVectors.load_word2vec_format("vectors.bin", binary=True)'
-            )
         remedy = f"name the format ({', '.join(saved())}), or end the name in {', '.join(known)}"
         raise ConfigError(f"cannot tell a format from the name {str(path)!r}; {remedy}")
     return known[suffix]
