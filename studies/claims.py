@@ -179,8 +179,9 @@ def _drawn(runs):
     def draw(figure):
         axes = figure.add_subplot()
         means = runs.groupby("method", sort=False)[["nll", "corrected P@15, %"]].mean()
-        for name, row in means.iterrows():
-            axes.plot(row["nll"], row["corrected P@15, %"], "o", label=name)
+        for number, (name, row) in enumerate(means.iterrows()):
+            sign = "os^"[number // 7]  # colours come again after seven
+            axes.plot(row["nll"], row["corrected P@15, %"], sign, label=name)
         axes.set_xlabel("loss of the next word, nats")
         axes.set_ylabel("corrected P@15, %")
         axes.legend(fontsize="x-small")
