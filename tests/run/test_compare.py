@@ -174,6 +174,8 @@ def test_without_data_it_is_the_built_in_corpus_as_in_train(folder, run_cli, mon
     assert result.code == 0 and "training on the built-in corpus" in result.err, result.err
     result = run_cli(command, "--text-col=text", "--grid=alpha=0.02", "--out=other", "--valid=valid.tsv")
     assert result.code == 2 and "no source is named" in result.err
+    result = run_cli(command, "--loss=ns", "--grid=temp=1,2", "--out=other", "--valid=valid.tsv")  # errors come first
+    assert result.code == 1 and result.err.startswith("Error: --temp has no effect"), result.err
 
 
 def test_what_does_not_go_together(folder, run_cli):

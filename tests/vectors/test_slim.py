@@ -332,6 +332,8 @@ def test_what_unknown_users_get(likes, run_cli):
     assert [item for item, _ in many.pop("zoe")] == best and many == known
     shown = [("ann", "i01"), ("bob", "nowhere")]
     assert list(dict(slim.recommend_many(k=3, fold_in=shown))) == ["ann"]
+    with pytest.raises(UnknownNameError, match="'bob' has no item that the model knows"):
+        slim.recommend_many(["ann", "bob"], k=3, fold_in=shown)
     assert [item for item, _ in dict(slim.recommend_many(k=3, fold_in=shown, unknown="popular"))["bob"]] == best
 
 

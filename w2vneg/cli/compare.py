@@ -13,7 +13,7 @@ import click
 from ..data.inputs import Input
 from ..ground.errors import ConfigError
 from ..ground.files.atomic import atomic_file, check_folder_writable
-from .flags import check_fixed, encode_run, fixed_of, input_of, input_or_builtin, vocabulary_options
+from .flags import NO_CORPUS, builtin, check_fixed, encode_run, fixed_of, input_of, vocabulary_options
 from .options import command, file_of_run, json_option, mirror_option, option, options_in, quiet_option
 from .progress import noter, report_compiling, search_progress
 from .results import write_images
@@ -64,7 +64,7 @@ def compare(runs, out, grid, seeds, on, keep, files, mirror, quiet, as_json, **g
     note = noter(quiet)
     if bool(runs) == bool(grid):
         raise click.UsageError("name runs, or values of options with --grid; one of the two")
-    tasks, fixed = _tasks(on, given, note), fixed_of(given)
+    tasks, fixed = _tasks(on, given), fixed_of(given)
     names, combinations, base = _of_runs(runs, given) if runs else _of_grid(grid, given)
     from ..run.conductor import reading
     from ..run.search import comparing, trials, tuning
@@ -73,8 +73,10 @@ def compare(runs, out, grid, seeds, on, keep, files, mirror, quiet, as_json, **g
         check_folder_writable(keep)
     for task in tasks:
         trials.check_folder(Path(out, task.folder))
-        task.run = tuning.run_to_read(base, combinations, task.read, mirror=mirror, **fixed)
+        task.run = tuning.run_to_read(base, combinations, task.read or builtin(), mirror=mirror, **fixed)
         check_fixed(fixed, task.run.data)
+    if tasks[0].read is None:
+        note(NO_CORPUS)
     report_compiling(quiet)
     found = []
     for task in tasks:
@@ -97,7 +99,7 @@ def compare(runs, out, grid, seeds, on, keep, files, mirror, quiet, as_json, **g
 
 @dataclasses.dataclass
 class _Task:
-    """name : str, empty where there is one; read : Input; flags : list of HeldOutFlags, one a metric; run : Run"""
+    """name : str, empty where there is one; read : Input or None; flags : list of HeldOutFlags, one a metric; run : Run"""
 
     name: str
     read: object
@@ -109,12 +111,12 @@ class _Task:
         return _as_name(self.name)
 
 
-def _tasks(on, given, note):
+def _tasks(on, given):
     """Take data and held-out pairs out of `given`; return the `_Task` of each data."""
     from ..data.splitfiles import held_out_in, input_beside, known_beside
     from ..look.report.subjects import short_names
 
-    read = input_of(given, needed=False) if on else input_or_builtin(given, note)
+    read = input_of(given, needed=False)
     held_out = {name: given.pop(name) for name in HELD_OUT}
     if not on:
         tasks = [_Task("", read, check_each(held_out))]

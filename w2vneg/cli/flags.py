@@ -115,7 +115,7 @@ def check_fixed(fixed, read, way=None):
 
 
 def report_fixed(fixed, given, config, rectangular, note):
-    """Tell what --min-count and --max-vocab did beside the files of `fixed`, if any of both was given."""
+    """Say what --min-count and --max-vocab did beside the files of `fixed`, if any of both was given."""
     if not fixed or (config.max_vocab is None and given["min_count"] is None):
         return
     flags = " and ".join(_NAMES[name][0] for name in fixed)
@@ -149,14 +149,12 @@ def input_of(values, needed=True):
     return Input(kind, sources[kind], **{name: options[name] for name in options_of(kind) if options[name] is not None})
 
 
-BUILTIN = "No --corpus given: training on the built-in corpus, the documentation of Python and its packages."
+NO_CORPUS = "No --corpus given: training on the built-in corpus, the documentation of Python and its packages."
 
 
-def input_or_builtin(values, note):
-    """As `input_of`; where no source is named, the built-in corpus, which is told."""
-    if (named := input_of(values, needed=False)) is None:
-        note(BUILTIN)
-    return named or Input("corpus", "builtin")
+def builtin():
+    """Return the `Input` that is read where no source is named; `NO_CORPUS` says so."""
+    return Input("corpus", "builtin")
 
 
 def _text_option(name):

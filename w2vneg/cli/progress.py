@@ -199,10 +199,10 @@ def compiling_noted(note):
         if not noted:
             noted = True
             place = cache_folder()
-            kept = f", once; kept in {place}. 'w2vneg warmup' does it ahead."
-            note(
-                f"Compiling kernels, 10–20 s{kept if place else '; not kept, for the cache folder cannot be written.'}"
-            )
+            kept = "; not kept, for the cache folder cannot be written"
+            if place:
+                kept = f", once; kept in {place}. 'w2vneg warmup' does it ahead"
+            note(f"Compiling kernels, 10–20 s{kept}.")
         if text := event.line():
             note(text)
 

@@ -7,7 +7,6 @@ from contextlib import nullcontext
 
 import click
 
-from ..data.inputs import Input
 from ..ground.files.atomic import check_writable
 from . import flags, results
 from .options import command, json_option, mirror_option, option, quiet_option, read_config, together
@@ -142,7 +141,7 @@ def train(
     if page:
         results.check_page(page, output, files, replace=force or dry_run or bool(resume))
     if named is None and not prior.model:
-        note(flags.BUILTIN)
+        note(flags.NO_CORPUS)
     report_compiling(quiet)
     encoded = flags.encode_run(run, quiet, note)
     flags.report_fixed(fixed, given, config, run.data.rectangular, note)
@@ -294,7 +293,7 @@ def _prior_of(given, config_path, named):
     chosen = {name: value for name, value in given.items() if value is not None}
     resume, init, update, freeze = ways.values()
     if not (resume or init or update):
-        return read_config(config_path, given), None, named or Input("corpus", "builtin")
+        return read_config(config_path, given), None, named or flags.builtin()
     from ..run.model import Model
     from ..run.prior import Prior, config_to_grow, gentler, input_of_model
 
@@ -314,7 +313,7 @@ def _prior_of(given, config_path, named):
         model = Model.load(update)
         prior = Prior.update(model, update, freeze, "alpha" in chosen)
         return config_to_grow(model, update, gentler(model, chosen) | chosen), prior, named
-    return read_config(config_path, given), Prior.init(init, freeze), named or Input("corpus", "builtin")
+    return read_config(config_path, given), Prior.init(init, freeze), named or flags.builtin()
 
 
 def _report_prior(run, trainer, epochs, note):

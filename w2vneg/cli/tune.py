@@ -9,7 +9,7 @@ import click
 
 from ..ground.errors import ConfigError
 from ..ground.files.locks import owned
-from .flags import check_fixed, encode_run, fixed_of, input_or_builtin, report_fixed, vocabulary_options
+from .flags import NO_CORPUS, builtin, check_fixed, encode_run, fixed_of, input_of, report_fixed, vocabulary_options
 from .options import command, json_option, mirror_option, option, quiet_option, read_config
 from .progress import noter, report_compiling, search_progress
 from .results import warn_without_locks, write_images
@@ -65,7 +65,7 @@ def tune(out, grid, ranges, n_random, way, seeds, config_path, mirror, quiet, as
     if not held_out.there:
         remedy = "name them with --valid, or a set of words with --metric"
         raise click.UsageError(f"a search evaluates its trials on held-out pairs; {remedy}")
-    read = input_or_builtin(given, note)
+    named = input_of(given, needed=False)
     config = read_config(config_path, given)
     from ..look.searches import charts_of_search
     from ..run.conductor import reading
@@ -75,9 +75,11 @@ def tune(out, grid, ranges, n_random, way, seeds, config_path, mirror, quiet, as
     trials.check_folder(out)
     with owned(out):
         warn_without_locks(out, note)
-    run = tuning.run_to_read(config, combinations, read, mirror=mirror, **fixed)
+    run = tuning.run_to_read(config, combinations, named or builtin(), mirror=mirror, **fixed)
     config = reading(config, run.data)
     check_fixed(fixed, run.data)
+    if named is None:
+        note(NO_CORPUS)
     report_compiling(quiet)
     encoded = encode_run(run, quiet, note)
     report_fixed(fixed, given, config, run.data.rectangular, note)

@@ -106,7 +106,7 @@ class ItemsReport:
 
 
 def _counted(number, what):
-    """Return a number and what it is of, which is told of several, in words."""
+    """Return a number and what it counts, as "1 row"; what : str, in the plural"""
     what = re.sub(r"s\b", "", what, count=1).replace("that repeat ", "that repeats ") if number == 1 else what
     return f"{number:,} {what}"
 

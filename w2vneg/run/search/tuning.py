@@ -96,13 +96,13 @@ def run_to_read(config, combinations, data, **run):
     """Return the `Run` by which the data of a search are read: that of the first combination that is not refused.
 
     config, combinations : as of `tune`, none of them a plain list; data, **run : as of `Run`
-    ConfigError, the first refusal, if every combination is refused; the errors of `Run` about data
+    W2vnegError, the first refusal, if every combination is refused, as for data that cannot be read
     """
     first = None
     for options in combinations.corners():
         try:
             return Run(dataclasses.replace(config, **options), data, **run)
-        except ConfigError as error:
+        except W2vnegError as error:
             first = first or error
     raise first
 

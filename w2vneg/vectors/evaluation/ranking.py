@@ -1,7 +1,7 @@
 """Ranking of held-out pairs (i, j): where does j stand among all targets, sorted by the raw logit s_ij?
 
 What is made of the places is in `metrics`, a figure a row: means over pairs, as the papers have them, and means over
-centres of the lists that recommenders are judged by: the k best targets of i against all its held-out ones.
+centres, as for recommendations: the list of the k best targets of i against all its held-out ones.
 Where known targets are left out, they are taken from i's catalogue before anything is ranked or normalised; V then is
 what remains. Intervals: percentile bootstrap over centres, whose pairs belong together; beyond `_GROUPS` centres, over
 that many random groups of them.

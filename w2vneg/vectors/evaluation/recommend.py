@@ -108,13 +108,18 @@ def recommend_many(model, queries=None, k=10, known=None, score="raw", unknown="
     vocab, lowercase = model.vocab, model.config.lowercase
     if unknown not in UNKNOWN:
         raise ConfigError(f"unknown is one of {', '.join(UNKNOWN)}, not {unknown!r:.60}")
-    names = list(vocab.words) if queries is None else [_named(vocab, name, lowercase) for name in _names(queries)]
+    if queries is None:
+        names, rows = list(vocab.words), np.arange(len(vocab))
+    else:
+        names = [_named(vocab, name, lowercase) for name in _names(queries)]
+        words = [as_word(name, lowercase) for name in names]
+        rows = (ids_of(model, names) if unknown == "error" else vocab.words.find_all(words)).astype(np.int64)
     if not names:
         raise ConfigError("recommending needs a name or more; got none")
-    if unknown == "error":
-        ids_of(model, names)  # which says what is wrong with the first
-    rows = vocab.words.find_all([as_word(name, lowercase) for name in names]).astype(np.int64)
-    rows[np.isin(rows, vocab.words.find_all(strange))] = -1
+    without = np.isin(rows, vocab.words.find_all(strange)) & (rows >= 0)
+    if unknown == "error" and without.any():
+        raise UnknownNameError(f"{names[int(np.argmax(without))]!r} has no item that the model knows")
+    rows[without] = -1
     if unknown == "skip":
         names, rows = [name for name, row in zip(names, rows.tolist(), strict=True) if row >= 0], rows[rows >= 0]
     _check_k(k)
