@@ -99,7 +99,7 @@ def compare(runs, out, grid, seeds, on, keep, files, mirror, quiet, as_json, **g
 
 @dataclasses.dataclass
 class _Task:
-    """name : str, empty where there is one; read : Input or None; flags : list of HeldOutFlags, one a metric; run : Run"""
+    """name : str, empty where there is one; read : Input or None; flags : list of HeldOutFlags, by metric; run : Run"""
 
     name: str
     read: object
