@@ -127,10 +127,17 @@ def _add_any(width, matrix, index, n, step):
     add_lanes(None, matrix, index, n, step)
 
 
+def _scale_any(width, matrix, row, factor):
+    for column in range(matrix.shape[1]):
+        matrix[row, column] *= factor
+
+
 _sum_rows = Socket("sum_rows", default=_sum_any)
 sum_rows = _sum_rows.call  # ``total += row`` for the rows ``index[:n]``
 _add_to_rows = Socket("add_to_rows", default=_add_any)
 add_to_rows = _add_to_rows.call  # ``row += step`` for the same, one after the other
+_scale_row = Socket("scale_row", default=_scale_any)
+scale_row = _scale_row.call  # ``matrix[row] *= factor``
 
 
 @njit(borrows=True)
@@ -210,6 +217,11 @@ def _implement(dim, width_class):
     @_add_to_rows.implement(width_class)
     def add_known(width, matrix, index, n, step):
         add_lanes(dim, matrix, index, n, step)
+
+    @_scale_row.implement(width_class)
+    def scale_known(width, matrix, row, factor):
+        for column in range(dim):
+            matrix[row, column] *= factor
 
     @_window_products.implement(width_class)
     def products_in_tiles(width, matrix, index, m, targets, target_index, n, positives, negatives, norms):

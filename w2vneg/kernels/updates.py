@@ -17,7 +17,7 @@ import numpy as np
 
 from ..ground.jit import LEAF, ZERO, njit
 from .functions import fast_exp
-from .linalg import add_to_rows, row_of, step_rows, window_steps
+from .linalg import add_to_rows, row_of, scale_row, step_rows, window_steps
 
 
 @njit(borrows=True)
@@ -126,10 +126,7 @@ def shrink(decay, frozen, rows, i, amount):
     amount : float32, the learning rate times the pairs
     """
     if decay is not None and not stays(frozen, i):
-        factor = fast_exp(-amount * decay[i])
-        row = rows.matrix[row_of(rows, i)]
-        for k in range(row.shape[0]):
-            row[k] *= factor
+        scale_row(rows.width, rows.matrix, row_of(rows, i), fast_exp(-amount * decay[i]))
 
 
 @njit(borrows=True)
