@@ -136,6 +136,16 @@ def test_a_grid_and_runs_of_model_folders_give_the_same_figures(folder, run_cli)
     assert run["difference"] == pytest.approx(np.mean(differences))
 
 
+def test_a_comparison_by_several_metrics_goes_on_where_its_files_have_moved(folder, run_cli):
+    for name in ("valid.tsv", "moved.tsv"):
+        data = ["--corpus=corpus.txt", f"--valid={name}", "--metric=nll", "--metric=mpr"]
+        result = run_cli("compare", *data, *SMALL, "--grid=alpha=0.02,0.1", "--seeds=1", "--out=grid")
+        assert result.code == 0, result.err
+        if name == "valid.tsv":
+            Path(name).rename("moved.tsv")
+    assert len(Path("grid", "trials.jsonl").read_text().splitlines()) == 2
+
+
 def test_scores_are_corrected_where_that_is_asked_for(folder, run_cli):
     """With ns raw dot products lack the noise that us does not; corrected ones are those of eval ranking."""
     (folder / "pairs.tsv").write_text("".join(f"{a}\t{b}\n" for a, b in zip("aabbccddab", "xyxzyzwxxw", strict=True)))

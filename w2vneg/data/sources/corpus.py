@@ -209,6 +209,9 @@ def _beginning(files, table, encoding):
     encoding, text = codec_name(encoding), ""
     there = [file for file in files if "{rank}" not in str(file)]
     found = find_files(there) if there else []
+    with suppress(InputError):  # they may lie on other machines
+        of_rank_0 = [file.replace("{rank}", "0") for file in files if file not in there]
+        found += find_files(of_rank_0) if of_rank_0 else []
     again = [one for one in found if not isinstance(one, str) or one == STDIN or scheme_of(one) or os.path.isfile(one)]
     chosen = again[:: -(-len(again) // _MOST_FILES) or 1]
     for file in chosen:
@@ -218,7 +221,7 @@ def _beginning(files, table, encoding):
                 text += start_of(source.pieces(), size).decode(encoding, errors="replace")[:size] + "\n"
             else:
                 text += start_of(table.pieces(source, encoding, Tally()), size).decode() + "\n"
-    return text, "" if again else "what can be read only once is not looked at"
+    return text, "" if again else "what is read only once, or by other machines, is not looked at"
 
 
 def about_words(words):

@@ -59,7 +59,8 @@ class Measures(Validation):
     @property
     def settings(self):
         """See `Validation`."""
-        return self.parts[0].settings | {"also": [part.settings for part in self.parts[1:]]}
+        others = [{name: kept for name, kept in part.settings.items() if name != "files"} for part in self.parts[1:]]
+        return self.parts[0].settings | {"also": others}  # files may move
 
     def figures(self, model, scores=None):
         """Return the figures of all parts, or of other scores those of the first (dict of str -> float)."""
