@@ -769,7 +769,7 @@ def test_other_signals_that_end_a_process_end_the_round(train, run_cli, pressing
     pressing(1, getattr(signal, name))
     assert train("--save-model", "model").code == 130
     assert Model.load("model").position.round == 2
-    assert signal.getsignal(signal.SIGHUP) is signal.SIG_DFL
+    assert signal.getsignal(getattr(signal, name)) is signal.SIG_DFL
 
 
 def test_a_signal_while_results_are_written_waits_for_them(train, folder, monkeypatch):
@@ -867,3 +867,4 @@ def test_a_model_to_be_handed_on_tells_no_place_of_this_machine(train, run_cli, 
     assert np.array_equal(own.vectors_in, handed.vectors_in) and handed.origin.input["files"] == ["corpus.txt"]
     assert run_cli("train", "--resume=handed", "--epochs=3", "--output=more.txt").code == 0  # beside the same file
     assert run_cli("export", "model", "x.txt", "--portable", "--precision=3").code == 1
+    assert_one_message(run_cli("export", "model", "handed", "--portable"), "handed holds a model already")

@@ -298,6 +298,48 @@ def test_quantities_weigh_pairs_and_repeats_add_up(tmp_path):
             encode_input(Input("ratings", path, **options))
 
 
+@pytest.mark.parametrize("cell", ["12,0", "abc", "inf", "-3,0"])
+def test_an_amount_that_is_no_number_is_refused(tmp_path, cell):
+    path = written(tmp_path, ["customer;product;quantity", *["u;a;1", "v;a;2", "w;b;"] * 3, f"u;b;{cell}"])
+    for options in ({}, {"rating_col": "quantity", "rectangular": True}):
+        with pytest.raises(InputError, match=rf":11: in 'quantity' .*'?{cell}'? is no (finite )?number"):
+            encode_ratings(path, **options)
+    kept = encode_ratings(path, rectangular=True, rating_col="quantity", bad_rows="skip")
+    assert kept.matrix.sum() == 3 + 6 + 3  # an empty cell is one
+
+
+@pytest.mark.parametrize("head", [["customer,product"], []])
+@pytest.mark.parametrize("sign", ["; ", "| "])
+def test_a_sign_inside_names_does_not_part_them(tmp_path, head, sign):
+    path = written(tmp_path, [*head, *(f"u{i},Tea{sign}green {i + k}" for i in range(20) for k in (1, 2, 3))])
+    pairs = encode_input(Input("ratings", path, rectangular=True))
+    assert (len(pairs.vocab), len(pairs.vocab_out)) == (20, 22) and "parted by comma" in pairs.report.line()
+
+
+def test_logs_are_no_baskets(tmp_path):
+    rows = [f"u{i % 9},p{i % 17},{i % 3}" for i in range(60)]
+    with pytest.raises(InputError, match="a log, a row for each thing"):
+        encode_input(Input("baskets", written(tmp_path, ["customer,product,quantity", *rows])))
+    timed = [f"{i % 9}\t{i % 17}\t{i % 5}\t{880000000 + i}" for i in range(60)]
+    with pytest.raises(DoubtError, match="a time at the same place"):
+        encode_input(Input("baskets", written(tmp_path, timed)))
+    books = [f"{880000000 + i * 7 % 50}\t{870000000 + i % 7}\t{860000000 + i % 9}" for i in range(60)]
+    assert len(encode_input(Input("baskets", written(tmp_path, books)), min_count=1)) == 180
+
+
+def test_what_is_no_row_of_pairs_is_not_counted_as_evaluated(tmp_path):
+    vocab = Vocabulary(["a", "b", "u"], np.ones(3, np.int64))
+    held = read_pairs_file(written(tmp_path, ["user,item,quantity", "u,a,2", "u,b,-1", "u,a,0", "v,b,1"]), vocab, vocab)
+    assert (len(held), held.n_read, held.n_unknown) == (1, 2, 1)
+    assert held.columns[-2:] == ("left out: 1 returns", "left out: 1 rows of weight 0")
+
+
+def test_a_matrix_is_no_list_of_pairs():
+    for kind, matrix in (("edges", np.eye(6)), ("pairs", np.ones((40, 12)))):
+        with pytest.raises(ConfigError, match=r"looks like a matrix.*csr_matrix"):
+            Input(kind, matrix)
+
+
 def test_returns_among_pairs_are_left_out_too(tmp_path):
     path = written(tmp_path, ["user,item,qty", "u,a,2", "u,b,-1", "v,b,3"])
     pairs = encode_input(Input("pairs", path, rectangular=True))

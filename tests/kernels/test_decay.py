@@ -188,10 +188,10 @@ def test_pairs_know_how_often_their_rows_and_columns_are_trained_on():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"l2": "1,2,3"}, "l2 '1,2,3' must be one number, or two with a comma between"),
-        ({"l2": "much"}, "l2 'much' must be one number"),
-        ({"l2": -1.0}, "l2 '-1.0' must be one number, or two"),
-        ({"l2": True}, "l2 'True' must be one number, or two"),
+        ({"l2": "1,2,3"}, "l2 '1,2,3' must be a number from 0 on, or two with a comma between"),
+        ({"l2": "much"}, "l2 'much' must be a number from 0 on"),
+        ({"l2": -1.0}, "l2 '-1.0' must be a number from 0 on, or two"),
+        ({"l2": True}, "l2 'True' must be a number from 0 on, or two"),
         ({"l2_power": 0.3}, "--l2-power has no effect without a penalty"),
         ({"l2": "0", "l2_power": 0.3}, "--l2-power has no effect without a penalty"),
     ],

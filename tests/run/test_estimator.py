@@ -116,6 +116,8 @@ def test_the_repr_has_the_options_that_were_given():
     [
         ({"source": "pairs"}, "source is no option to set"),
         ({"dimm": 3}, "unknown option 'dimm'; did you mean 'dim'"),
+        ({"regularization": 0.1}, "unknown option 'regularization'; it is called l2 here"),
+        ({"num_walks": 3}, "unknown option 'num_walks'; it is called walks_per_node here"),
         ({"dim": 0}, "dim must be at least 1"),
     ],
 )

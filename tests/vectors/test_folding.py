@@ -197,6 +197,48 @@ def test_tables_in_memory_are_folded_in():
     assert scipy.sparse.issparse(one.known)
 
 
+def test_a_file_is_read_as_the_data_of_the_model_were(tmp_path, monkeypatch, run_cli):
+    """Quantities that weighed nothing in training weigh nothing here; and what was read is printed."""
+    monkeypatch.chdir(tmp_path)
+    rows = [f"u{i % 12},p{(i * 5 + i // 12) % 9}" for i in range(90)]
+    Path("log.csv").write_text("customer,product\n" + "\n".join(rows))
+    small = "--rectangular", "--dim=4", "--epochs=2", "--workers=1"
+    assert run_cli("train", "--ratings=log.csv", *small, "--save-model=model").code == 0
+    lists = []
+    for name, quantities in (("plain.csv", ""), ("amounts.csv", ",quantity"), ("sevens.csv", ",quantity")):
+        last = {"plain.csv": "", "amounts.csv": ",3", "sevens.csv": ",7"}[name]
+        Path(name).write_text(f"customer,product{quantities}\nx,p1{last}\nx,p2{last}\nx,nothing{last}\n")
+        found = run_cli("recommend", "model", "--fold-in", name, "--all", "--out=lists.csv", "-k3")
+        assert found.code == 0 and f"{name}: parted by comma; " in found.err
+        assert "left out: 1 rows of unknown items" in found.err
+        lists.append(Path("lists.csv").read_text())
+    assert lists[0] == lists[1] == lists[2]
+
+
+def test_answers_that_are_folded_in_are_warned_of(tmp_path, run_cli):
+    made_up(loss="us").save(tmp_path / "model")
+    (tmp_path / "shown.tsv").write_text("x\ti01\nx\ti02\n")
+    (tmp_path / "test.tsv").write_text("x\ti02\nx\ti03\n")
+    for shown, n in (("shown.tsv", 1), ("test.tsv", 2)):
+        found = run_cli("eval", "ranking", tmp_path / "model", tmp_path / "test.tsv", "--fold-in", tmp_path / shown)
+        assert found.code == 0 and f"--fold-in has {n:,} of these pairs, too" in found.out, found.err
+
+
+@pytest.mark.parametrize("pairs", [5, b"x", {"a": ["b"]}, [1, 2], [()], np.zeros((0, 2))])
+def test_what_is_no_table_of_pairs_is_refused(pairs):
+    word2vec = Word2Vec()
+    word2vec.model = made_up()
+    for call in (
+        lambda: word2vec.recommend("u01", exclude_known=pairs),
+        lambda: word2vec.recommend_many(fold_in=pairs),
+        lambda: word2vec.evaluate_ranking(pairs),
+    ):
+        with pytest.raises((ConfigError, InputError)):
+            call()
+    with pytest.raises(ConfigError, match="name the held-out pairs"):
+        word2vec.evaluate_ranking([])
+
+
 def test_a_purchase_takes_one_step_from_a_users_vector():
     word2vec = Word2Vec()
     word2vec.model = model = made_up(loss="top-n")
@@ -210,6 +252,7 @@ def test_a_purchase_takes_one_step_from_a_users_vector():
     assert np.abs(more - whole).max() > 0.03
     with pytest.raises(UnknownNameError, match="does not know the item 'i033'; did you mean 'i03'"):
         word2vec.user_vector(["i033"])
+    assert np.array_equal(word2vec.user_vector("i12"), word2vec.user_vector(["i12"]))
     with pytest.raises(ConfigError, match="name one item at least"):
         word2vec.user_vector([])
     with pytest.raises(UnknownNameError):

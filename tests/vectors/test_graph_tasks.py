@@ -115,6 +115,18 @@ def test_the_commands(tmp_path, run_cli, parts, vectors, monkeypatch):
         assert (told["unknown"], told["labels"]) == (unknown, 2)  # the heading is no node
 
 
+def test_users_and_items_have_no_links(tmp_path, monkeypatch, run_cli):
+    monkeypatch.chdir(tmp_path)
+    rows = "".join(f"{i}\t{(3 * i + k) % 20}\n" for i in range(20) for k in range(3))
+    Path("pairs.tsv").write_text(rows)
+    small = "--dim=4", "--epochs=1", "--workers=1"
+    assert run_cli("train", "--pairs=pairs.tsv", "--rectangular", "--save-model=model", *small).code == 0
+    found = run_cli("eval", "links", "model", "pairs.tsv", "--train=pairs.tsv")
+    assert found.code == 1 and "links are between nodes of one" in found.err and "eval ranking" in found.err
+    found = run_cli("eval", "links", "model", "pairs.tsv", "--train=pairs.tsv", "--readout=out", "--seeds=1")
+    assert found.code == 0, found.err
+
+
 def test_what_was_trained_on_the_held_out_edges_is_warned_of(tmp_path, monkeypatch, run_cli):
     monkeypatch.chdir(tmp_path)
     rows = [f"a{i},a{(i * 7 + k) % 40}\n" for i in range(40) for k in (1, 2, 3)]

@@ -89,8 +89,8 @@ def test_scores_are_sums_of_what_somebody_has():
 def test_what_cannot_be_learnt_from_is_refused(monkeypatch):
     with pytest.raises(InputError, match="nobody has two items"):
         fit_weights(scipy.sparse.identity(5, np.float32, "csr"), 50, 30.0)
-    for neighbours, l2 in ((0, 1.0), (3, 0.0), (3, np.inf)):
-        with pytest.raises(ConfigError, match="neighbours must be at least 1 and l2 above 0"):
+    for neighbours, l2 in ((0, 1.0), (3, 0.0), (3, np.inf), (2.5, 1.0), (3, "x")):
+        with pytest.raises(ConfigError, match="neighbours must be a whole number from 1 on, and l2 above 0"):
             fit_weights(made_up(), neighbours, l2)
     assert default_of(made_up()) == (50, 30.0)
     assert default_of(scipy.sparse.csr_matrix(np.ones((5, 61), np.float32))) == (200, 300.0)

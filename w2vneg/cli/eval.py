@@ -177,11 +177,18 @@ def links(vectors, test, train, valid, seeds, readout, as_json):
     product, of logistic regressions on node2vec's features of an edge, and of two scores that need no vectors. Needs
     scikit-learn.
     """
+    from ..config import RunSpec
     from ..data.splitfiles import parts_beside
     from ..vectors import Vectors
     from ..vectors.evaluation.graph_tasks import NULL, evaluate_links
     from ..vectors.formats.folder import input_of
 
+    config = Path(vectors, "config.json")
+    if readout is None and config.is_file() and RunSpec.read(config).rectangular:
+        raise ConfigError(
+            f"{vectors} is of two kinds of things, and links are between nodes of one: give 'w2vneg eval ranking "
+            f"{vectors} {test}', or --readout in or out for links among one of them"
+        )
     beside = parts_beside(test)
     train, valid = train or beside.get("train"), valid or beside.get("valid")
     if train is None:

@@ -1,10 +1,11 @@
 """`w2vneg export`: vectors from one format to another."""
 
 import os
+from pathlib import Path
 
 import click
 
-from ..ground.errors import ConfigError
+from ..ground.errors import ConfigError, OutputError
 from ..ground.files.atomic import check_folder_writable, check_writable
 from ..ground.files.bounded import read_text
 from .flags import reads_vectors
@@ -54,7 +55,12 @@ def export(source, out, format_, readout, oov, precision, words, portable):
     if portable:
         if any(option is not None for option in (format_, readout, oov, precision, words)):
             raise ConfigError("--portable writes a model folder as it is; leave the other options out")
-        _model_of(source, "--portable").save(out, portable=True)
+        from ..vectors.formats.folder import SLIM
+
+        model = _model_of(source, "--portable")
+        if any(Path(out, name).exists() for name in ("config.json", SLIM)):
+            raise OutputError(f"{out} holds a model already; name another folder, or remove it first")
+        model.save(out, portable=True)
         return click.echo(f"{out}: a model folder without absolute paths", err=True)
     format_ = format_ or format_of(out)
     (check_folder_writable if FORMATS[format_].folder else check_writable)(out)

@@ -6,6 +6,7 @@ import click
 
 from .flags import fold_in_option, score_option
 from .options import json_option, option
+from .progress import note
 from .tables import echo_json, table
 from .validation_options import refuse_new_users, warn_of_known, warn_of_trained
 
@@ -89,6 +90,7 @@ def ranking(model, test, exclude_known, include_known, train, samples, no_baseli
         samples=(samples or 100) if mpr == "sampled" else 0,
         baselines=not no_baselines,
         fold_in=fold_in,
+        note=note,
         **given,
     )
     if as_json:
@@ -114,13 +116,15 @@ def _head(evaluation):
     if evaluation.trained:
         seen = f"the model was trained on {evaluation.trained:,} of these pairs"
         yield f"Warning: {seen}, which says nothing of new ones."
+    if evaluation.shown:
+        yield f"Warning: --fold-in has {evaluation.shown:,} of these pairs, too, and so gives the answers away."
     yield (
         f"{', '.join(tested.files)}: {tested.read - tested.unknown:,} of {tested.read:,} pairs evaluated "
         f"({_percent(tested.evaluated)}, {_percent(tested.weight)} of the weight); "
         f"{result.distinct_pairs:,} distinct ones, {result.centres:,} centres, {result.targets:,} targets"
     )
     if evaluation.own_known:
-        yield "What users had in training is left out of the catalogue; --include-known leaves it in."
+        yield "What users are known to have is left out of the catalogue; --include-known leaves it in."
     elif known is None:
         yield "Every target is in the catalogue, known ones too; --exclude-known TRAIN.tsv leaves those out."
     else:

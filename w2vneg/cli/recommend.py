@@ -78,7 +78,7 @@ def _write_many(model, queries, out, k, exclude_known, score, fold_in, unknown, 
     check_writable(out)
     read = [*(exclude_known or ()), *(path for path in (queries, fold_in, titles[0]) if path is not None)]
     refuse_overwriting("--out", out, read)
-    loaded, users, own, without = with_users(load_recommender(model), fold_in)
+    loaded, users, own, without, _ = with_users(load_recommender(model), fold_in, note)
     names = titles_of(*titles, loaded.config.lowercase) if titles[0] else None
     folded = queries is None and users is not None
     centres, strange = (users, without) if folded else read_queries(loaded, queries)
@@ -121,7 +121,7 @@ def _list_one(
     from ..vectors.evaluation.baselines import read_known
     from ..vectors.evaluation.folding import with_users
 
-    loaded, _, own, _ = with_users(load_recommender(model), fold_in)
+    loaded, _, own, *_ = with_users(load_recommender(model), fold_in, note)
     names = titles_of(titles, titles_cols, mirror, loaded.config.lowercase)
     of_items = new_user or loaded.vocab_out is loaded.vocab
     seeds_named = names if of_items else {}  # else seeds are users: titles are not theirs

@@ -1,4 +1,4 @@
-"""What gensim, fastText, word2vec.c, implicit and LightFM call our options.
+"""What gensim, fastText, word2vec.c, implicit, LightFM and node2vec call our options.
 
 All these names are answered with ours; `Word2Vec` takes gensim's where they mean the same (`from_gensim`).
 """
@@ -12,7 +12,7 @@ SYNONYMS = {
     other: ours
     for ours, others in {
         "dim": ("size", "vector_size", "factors", "no_components", "n_components", "embedding_dim"),
-        "window": ("ws", "window_size"),
+        "window": ("ws", "window_size", "context_size"),
         "alpha": ("lr", "learning_rate", "start_alpha"),
         "min_alpha": ("end_alpha",),
         "epochs": ("iter", "epoch", "iterations", "n_iter"),
@@ -29,6 +29,8 @@ SYNONYMS = {
         "seed": ("random_state",),
         "temp": ("temperature", "tau"),
         "loss": ("objective",),
+        "l2": ("regularization", "reg", "weight_decay"),
+        "walks_per_node": ("num_walks",),
     }.items()
     for other in others
 }

@@ -99,7 +99,7 @@ class Recommender:
         from ..vectors.evaluation.folding import with_users
         from ..vectors.evaluation.recommend import recommend_many
 
-        model, users, own, without = with_users(self._trained(), fold_in)
+        model, users, own, without, _ = with_users(self._trained(), fold_in)
         if items is None and users is not None:
             items, unknown = [*(model.vocab.words[user] for user in users.tolist()), *without], unknown or "skip"
         known = read_known(exclude_known, model, own)

@@ -7,12 +7,13 @@ step by the weights alone. It is worked out, not drawn, so noise by popularity f
 import os
 import time
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
 import numpy as np
 
-from ...ground.errors import ConfigError, InputError
+from ...ground.errors import ConfigError, InputError, W2vnegError
 from ..inputs import Input
 from ..readers.columns import NONE
 from ..readers.frames import InMemoryTable
@@ -246,8 +247,9 @@ class HeldOut:
     """Weighted pairs (centre, target) in ids, in the order of the file.
 
     centres, targets : ndarray, int64, (n,); weights : ndarray, float64, (n,), above 0; 1 where the file has none
-    n_unknown : int, rows with an item in no vocabulary, which are not among the pairs; n_read : int, all rows
-    weight_read : float, sum of all weights, or None without a file; columns : tuple of str, what was read as what
+    n_unknown : int, rows with an item in no vocabulary, which are not among the pairs; n_read : int, both together
+    weight_read : float, sum of all weights, or None without a file
+    columns : tuple of str, what was read as what, and what was left out
     """
 
     centres: np.ndarray
@@ -262,6 +264,18 @@ class HeldOut:
         return len(self.centres)
 
 
+def as_trained(path, model, read):
+    """Return what `read`, callable, makes of pairs: a file is read as the model's own data were, if it can be.
+
+    path : as of `read_pairs_file`, and what `read` is called with if the file is another table
+    """
+    own = model.origin.input
+    if isinstance(path, str | os.PathLike) and own.get("kind") in ("pairs", "ratings"):
+        with suppress(W2vnegError):
+            return read(Input.from_dict(own | {"files": [str(path)]}))
+    return read(path)
+
+
 def read_pairs_file(path, vocab, vocab_out, *, lowercase=False):
     """Read pairs (item, target[, weight]) and look their names up; returns a `HeldOut` of one pair or more.
 
@@ -271,7 +285,7 @@ def read_pairs_file(path, vocab, vocab_out, *, lowercase=False):
     InputError, with file and line, if the file is no such table; or if no pair is left, or weights are past counting
     """
     tables = _tables(path)
-    parts, n_unknown, weight_read = [], 0, 0.0
+    parts, n_unknown, n_idle, weight_read = [], 0, 0, 0.0
     for batch in tables:
         ids = []
         for key, names in (("item", vocab), ("target", vocab_out)):
@@ -282,17 +296,21 @@ def read_pairs_file(path, vocab, vocab_out, *, lowercase=False):
         weights = np.ones(batch.n_rows) if weights is None else weights
         known = (centres >= 0) & (targets >= 0)
         n_unknown += int((~known).sum())
+        n_idle += int((known & (weights <= 0)).sum())
         with np.errstate(over="ignore"):
             weight_read += float(weights.sum())
         kept = known & (weights > 0)
         parts.append((centres[kept], targets[kept], weights[kept]))
     _check_sum(weight_read, f"{path}: ")
     gathered = (np.concatenate(part) for part in zip(*parts, strict=True))
-    held = HeldOut(*gathered, n_unknown, tables.n_rows, weight_read, tables.labels.said)
+    returns = tables.tally["returns"]
+    left_out = [f"left out: {n:,} {which}" for n, which in ((returns, "returns"), (n_idle, "rows of weight 0")) if n]
+    n_read = tables.n_rows - returns - n_idle
+    held = HeldOut(*gathered, n_unknown, n_read, weight_read, (*tables.labels.said, *left_out))
     if not len(held):
         raise InputError(
-            f"{path}: none of its {held.n_read:,} pairs has a weight above 0 and two known items; is it from the data "
-            "that the model is trained on, with the same names?"
+            f"{path}: none of its {tables.n_rows:,} pairs has a weight above 0 and two known items; is it from the "
+            "data that the model is trained on, with the same names?"
         )
     return held
 
@@ -312,9 +330,10 @@ def _tables(path):
     if isinstance(path, Input):
         columns = pair_columns(path)
         if path.kind == "ratings":  # of which users are items there, and items targets
-            named = SimpleNamespace(item_col=path.user_col, target_col=path.item_col, weight_col=NONE)
+            weight = NONE if path.min_rating is not None else path.rating_col or NONE
+            named = SimpleNamespace(item_col=path.user_col, target_col=path.item_col, weight_col=weight)
             amount = Column("amount", "the amount", "amount", means=("weight",))  # below 0: a return
-            columns = [*pair_columns(named), amount]
+            columns = [*pair_columns(named), *[amount] * (weight == NONE)]
         return tables_of(path.located(), columns, VocabOptions(encoding=utf8_or_latin_1(path.files[0])))
-    path = path if isinstance(path, str | os.PathLike) else InMemoryTable.of(path)
+    path = path if isinstance(path, str | os.PathLike) else InMemoryTable.of_pairs(path)
     return Tables(path, pair_columns(), encoding=utf8_or_latin_1(path))

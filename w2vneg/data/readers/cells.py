@@ -56,7 +56,9 @@ def _numbers(cells, column, label, where):
     """Return cells as finite float64, of a weight, an amount (1 where none stands) or a quantity; else InputError."""
     numbers = np.asarray(pd.to_numeric(pd.Series(cells), errors="coerce"), np.float64)
     if column.kind == "amount":
-        numbers = np.where(np.isnan(numbers), 1.0, numbers)
+        none = [row for row in np.flatnonzero(np.isnan(numbers)) if _is_missing(cells[row])]
+        numbers = numbers.copy()
+        numbers[none] = 1.0
     allowed = np.isfinite(numbers)
     if column.kind in ("weight", "amount"):
         allowed &= (numbers > 0 if column.above_zero else numbers >= 0) | (is_quantity(label) & (numbers < 0))
@@ -68,10 +70,17 @@ def _numbers(cells, column, label, where):
     return numbers
 
 
+def _is_missing(cell):
+    """Return whether a cell is empty, or says that nothing stands there."""
+    if isinstance(cell, str):
+        return not cell.strip() or (len(cell) <= _LONGEST_MISSING and cell.strip().lower() in _MISSING)
+    return pd.api.types.is_scalar(cell) and bool(pd.isna(cell))
+
+
 def _complaint(column, cell, number):
     if isinstance(cell, str) and not cell.strip():
         return "a cell is empty where a number should be"
-    if column.kind == "amount":
+    if column.kind == "amount" and -np.inf < number < 0:
         return f"the amount {number:g} is below 0: leave such rows out, with --bad-rows skip"
     if column.above_zero and number <= 0:
         return f"the weight {number:g} is not above 0, as that of an edge is: leave such rows out"
@@ -86,11 +95,10 @@ def _texts(cells, column, label, where):
     """Return cells as text, list of str; "" where one is missing, or says so. InputError for what is none."""
     texts = list(cells)
     for row, cell in enumerate(texts):
-        if isinstance(cell, str):
-            if len(cell) <= _LONGEST_MISSING and cell.strip().lower() in _MISSING:
-                texts[row] = ""
-        elif pd.api.types.is_scalar(cell) and pd.isna(cell):
+        if _is_missing(cell):
             texts[row] = ""
+        elif isinstance(cell, str):
+            continue
         elif isinstance(cell, int | float | np.number) and not isinstance(cell, bool):
             texts[row] = str(cell)
         else:

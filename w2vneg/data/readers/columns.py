@@ -243,7 +243,7 @@ class _Guess:
         name = self.head.names[place]
         if column.means and self.head.named and ("user" in self.meant or meant_by(name) is not None):
             self._ask(f"no column is called {column.words}, and column {column.default} is called {name!r}", [column])
-        if column.means and not self.head.named and self._is_time(place):
+        if column.means and not self.head.named and are_times(self.head.cells[place]):
             self._ask(f"column {place + 1}, where {column.words} stand otherwise, holds times", [column])
         return place
 
@@ -260,9 +260,13 @@ class _Guess:
         place = column.default - 1
         if head.named or place >= len(head.names) or place in taken or not head.numeric[place]:
             return None
-        if self._is_time(place):
+        if are_times(self.head.cells[place]):
             why = f"column {place + 1}, where weights stand otherwise, holds times, which are no weights"
-        elif place + 1 < len(head.names) and self._is_time(place + 1) and _like_ratings(_numbers(head.cells[place])):
+        elif (
+            place + 1 < len(head.names)
+            and are_times(head.cells[place + 1])
+            and _like_ratings(_numbers(head.cells[place]))
+        ):
             why = f"columns {place + 1} and {place + 2} look like ratings and their times, which are no weights; a log "
             why += "of ratings is read by --ratings"
         else:
@@ -278,11 +282,6 @@ class _Guess:
         subjects, relations, objects = map(set, self.head.cells)
         few = 2 * len(relations) <= min(len(subjects), len(objects))
         return not relations & (subjects | objects) and (few or bool(subjects & objects))
-
-    def _is_time(self, place):
-        numbers = _numbers(self.head.cells[place])
-        unix = bool(numbers) and _UNIX[0] < min(numbers) and max(numbers) < _UNIX[1]
-        return (unix and all(n == int(n) for n in numbers)) or _are_dates(self.head.cells[place])
 
     def _ask(self, why, columns, values=None):
         """Raise DoubtError with what to type; values : list, one for each column."""
@@ -306,6 +305,13 @@ class _Guess:
             return order
         cells = ' "\\t" '.join(f"${place + 1}" for place in places)
         return f"{order}, as by: awk -F {shlex.quote(sign)} '{{print {cells}}}' {shlex.quote(file)} > pairs.tsv"
+
+
+def are_times(cells):
+    """Return whether all of these cells (sequence of str) are dates, or whole numbers as of Unix times."""
+    numbers = _numbers(cells)
+    unix = bool(numbers) and _UNIX[0] < min(numbers) and max(numbers) < _UNIX[1]
+    return (unix and all(n == int(n) for n in numbers)) or _are_dates(cells)
 
 
 def _are_dates(cells):

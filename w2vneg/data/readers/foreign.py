@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from ...ground.errors import InputError
 from ...ground.files.bounded import scheme_of
-from .column_names import column_of_text, sound_like_columns
+from .column_names import column_of_text, columns_meant, sound_like_columns
 from .frames import names_in
 from .records import JSON, NETWORKX, fits
 from .sources import STDIN, begun, find_files, start_of
@@ -183,7 +183,7 @@ def _header(head):
     """Return the names of a table's columns (list of str); [] if it is no table with a header."""
     for delimiter in ",\t;|":
         names = [name.strip().strip('"') for name in head.lines[0].split(delimiter)]
-        if len(names) < 2 or not sound_like_columns(names):
+        if len(names) < 2 or not (sound_like_columns(names) or len(columns_meant(names)) > 1):
             continue
         try:
             rows = [row for row in csv.reader(head.lines, delimiter=delimiter) if row]

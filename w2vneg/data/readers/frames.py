@@ -83,6 +83,16 @@ class InMemoryTable:
         return None
 
     @classmethod
+    def of_pairs(cls, data):
+        """Make one as `of` does; ConfigError for what is no table, or has one column."""
+        found = cls.of(data)
+        if found is None:
+            raise ConfigError(f"pairs are a file, a table or an Input of them, not {data!r:.60}")
+        if len(found.columns) < 2:
+            raise ConfigError(f"{found.name}: pairs take two columns or more, and this has {len(found.columns)}")
+        return found
+
+    @classmethod
     def _of_graph(cls, name, graph):
         edges = list(graph.edges(data="weight", default=1))
         if not edges:
@@ -100,7 +110,18 @@ class InMemoryTable:
             return cls(name, [array])
         if array.ndim != 2:
             raise ConfigError(f"{name}: a table is an array of two dimensions, a pair a row, not of {array.ndim}")
+        cls._refuse_dense(name, np.asarray(array))
         return cls(name, list(np.asarray(array).T))
+
+    @staticmethod
+    def _refuse_dense(name, array):
+        """Raise ConfigError if an array is no list of pairs but a matrix: it has many columns, or as many as rows."""
+        n_rows, n_columns = array.shape
+        if array.dtype.kind in "biuf" and (n_columns > 8 or n_rows == n_columns > 4):
+            raise ConfigError(
+                f"the {name} of {n_rows:,} × {n_columns:,} looks like a matrix, and a table has a pair a row; give "
+                "scipy.sparse.csr_matrix(ARRAY)"
+            )
 
     def batches(self, columns):
         """Yield a `Batch` of cells after the other; columns : list of layout.Column"""
@@ -130,6 +151,8 @@ def is_graph(data):
 
 def _columns_of(rows):
     """Return the columns of a list of rows, as arrays of objects."""
+    if not rows[0]:
+        raise ConfigError("row 0 (from 0 on) is empty; a row of pairs has two cells or more")
     for number, row in enumerate(rows):
         if not isinstance(row, list | tuple) or len(row) != len(rows[0]):
             raise ConfigError(f"row {number} (from 0 on), {row!r:.60}, has not the {len(rows[0])} cells of the first")

@@ -172,14 +172,22 @@ def rows_of(text, delimiter, quotes=True):
 
 
 def _candidates(sample):
-    """Return the delimiters that could be, the likeliest first: those with which rows agree; a blank comes last."""
+    """Return the delimiters that could be, the likeliest first: those with which rows agree; a blank comes last.
+
+    Of several one whose first row is a header goes before, then one that makes more columns, then one that is not
+    followed by a blank, as signs inside names are.
+    """
     found = []
     for order, delimiter in enumerate(DELIMITERS.values()):
-        sizes = Counter(len(row) for row in rows_of(sample, delimiter))
+        rows = rows_of(sample, delimiter)
+        sizes = Counter(map(len, rows))
         agree, fields = max(((count, fields) for fields, count in sizes.items() if fields > 1), default=(0, 0))
         share = agree / sizes.total()
         if share >= 0.5:
-            found.append((delimiter == " ", share < 0.9, -fields, order, delimiter))
+            head = [cell.strip() for cell in rows[0]]
+            headless = len(head) != fields or not (len(columns_meant(head)) > 1 or sound_like_columns(head))
+            in_names = 2 * sample.count(f"{delimiter} ") > sample.count(delimiter)
+            found.append((delimiter == " ", share < 0.9, headless, -fields, in_names, order, delimiter))
     return [key[-1] for key in sorted(found)]
 
 

@@ -38,7 +38,7 @@ class Tables:
     """
 
     def __init__(self, source, columns, how=None, *, encoding="utf-8", progress=None, comments=False):
-        self.files = find_files(source) if source else []
+        self.files = [] if source == () else find_files(source)
         sizes = [file_stamp(path) or [getattr(path, "bytes", None)] for path in self.files]
         self._total = None if [None] in sizes else sum(size[0] for size in sizes)
         self.delimiter, self.header = delimiter_of(getattr(how, "delimiter", None)), getattr(how, "header", None)

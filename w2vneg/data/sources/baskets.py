@@ -100,6 +100,8 @@ def _items(line, delimiter):
 
 def looks_like_log(rows):
     """Return why rows of items (list of list of str) look like a log of one event a line (str), or None."""
+    from ..readers.columns import are_times
+
     if len(rows) < _FEW:
         return None
     firsts = [row[0] for row in rows]
@@ -110,6 +112,8 @@ def looks_like_log(rows):
         runs = 1 + sum(a != b for a, b in pairwise(firsts))
         if runs == len(set(firsts)) <= len(rows) / 2 and not set(firsts) & {row[1] for row in rows}:
             return "every line has two things, of which the first goes on for several lines, as in a log by basket"
+    if len(set(map(len, rows))) == 1 and len(rows[0]) > 2 and sum(map(are_times, zip(*rows, strict=True))) == 1:
+        return "every line has as many things, and a time at the same place"
     numbers = [int(first) for first in firsts if re.fullmatch(r"\d{1,15}", first)]
     if len(numbers) == len(firsts) and all(b - a == 1 for a, b in pairwise(numbers)):
         return "the first things count the lines, as numbers of baskets do"

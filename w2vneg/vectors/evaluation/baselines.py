@@ -8,7 +8,6 @@ Popularity, and `slim` for users and items or counts of co-occurrence for items 
 part of the same split and ranked like the model.
 """
 
-from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -16,10 +15,10 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse
 
-from ...data.encoded import read_pairs_file
+from ...data.encoded.pairs import as_trained, read_pairs_file
 from ...data.inputs import Input
 from ...data.readers.frames import InMemoryTable
-from ...ground.errors import InputError, W2vnegError
+from ...ground.errors import ConfigError, InputError
 from .folding import with_users
 from .metrics import METRICS
 from .ranking import KS, evaluate_ranking
@@ -48,7 +47,8 @@ class RankingEvaluation:
     test, known, train : Coverage of what was ranked, left out of the catalogue, and counted by the baselines; or None
     options : dict of what was requested; missing : dict of baseline -> why it is not there
     own_known : bool, what the users of the model had in training was left out of the catalogue
-    trained : int, distinct pairs of the test that the model was trained on, as far as it knows
+    trained : int, distinct pairs of the test that the model was trained on, as far as it knows; shown : int, of those
+        that `fold_in` gives away
     """
 
     results: dict
@@ -59,6 +59,7 @@ class RankingEvaluation:
     missing: dict
     own_known: bool = False
     trained: int = 0
+    shown: int = 0
 
     @property
     def model(self):
@@ -87,6 +88,7 @@ def evaluate_with_baselines(
     score="raw",
     fold_in=None,
     rank_itself=False,
+    note=None,
     **settings,
 ):
     """Rank held-out pairs with a model and with baselines; returns a `RankingEvaluation`.
@@ -98,14 +100,20 @@ def evaluate_with_baselines(
         what the users of the model had in training; () leaves nothing out.
     train : table, what the baselines count, if not `exclude_known`; without either popularity is the model's counts
     fold_in : table, optional, (user, item), from which `folding.fold_in` makes users' vectors; left out of their lists
+    note : callable, optional, called with a line on how `fold_in` was read
     rank_itself : bool, among items of one kind, the centre is a rival of its own targets, as in the papers
     settings : ks, samples, bootstrap, seed of `evaluate_ranking`; for score see `scores_of`
     """
     settings = {"ks": KS, "samples": 100, "bootstrap": 1000, "seed": 1} | settings
     train = _as_paths(train)
-    trained, (model, _, shown, _) = model, with_users(model, fold_in)
-    held, tested = _read(_as_paths(test), model)
+    trained, folded = model, with_users(model, fold_in, note)
+    model, shown = folded.model, folded.known
+    tests = _as_paths(test)
+    if not tests:
+        raise ConfigError("name the held-out pairs that are ranked, a file or a table at least")
+    held, tested = _read(tests, model)
     n_trained = _trained_on(trained, model.vocab, *held[:2])
+    n_shown = 0 if shown is None else _in_both(shown, *held[:2])
     own = exclude_known is None
     known, left_out = (model.known, None) if own else _matrix(_as_paths(exclude_known), model)
     counted, learnt = (known, left_out) if not train else _matrix(train, model)
@@ -132,7 +140,7 @@ def evaluate_with_baselines(
             missing[name] = str(error)
     settings |= {"ks": list(settings["ks"]), "score": score}
     own = own and model.known is not None
-    return RankingEvaluation(results, tested, left_out, learnt, settings, missing, own, n_trained)
+    return RankingEvaluation(results, tested, left_out, learnt, settings, missing, own, n_trained, n_shown)
 
 
 def _trained_on(model, vocab, centres, targets):
@@ -142,8 +150,13 @@ def _trained_on(model, vocab, centres, targets):
     distinct, place = np.unique(centres, return_inverse=True)
     rows = model.vocab.words.find_all([vocab.words[i] for i in distinct.tolist()])[place]
     there = rows >= 0
-    pairs = scipy.sparse.coo_matrix((np.ones(there.sum()), (rows[there], targets[there])), model.known.shape).tocsr()
-    return pairs.multiply(model.known.astype(bool)).nnz
+    return _in_both(model.known, rows[there], targets[there])
+
+
+def _in_both(matrix, centres, targets):
+    """Return how many distinct pairs a sparse matrix has, too (int)."""
+    pairs = scipy.sparse.coo_matrix((np.ones(len(centres)), (centres, targets)), matrix.shape).tocsr()
+    return pairs.multiply(matrix.astype(bool)).nnz
 
 
 def read_known(files, model, more=None, note=None):
@@ -178,27 +191,18 @@ def _as_paths(files):
         return [files]
     if isinstance(files, list | tuple) and all(isinstance(file, str | Path | InMemoryTable) for file in files):
         return list(files)
-    return [InMemoryTable.of(files)]
+    return [InMemoryTable.of_pairs(files)]
 
 
 def _read(files, model):
     """Return centres, targets and weights of the pairs, and their `Coverage`."""
-    parts = [_read_one(file, model) for file in files]
+    options = {"vocab": model.vocab, "vocab_out": model.vocab_out, "lowercase": model.config.lowercase}
+    parts = [as_trained(file, model, partial(read_pairs_file, **options)) for file in files]
     pairs = tuple(np.concatenate([getattr(part, name) for part in parts]) for name in ("centres", "targets", "weights"))
     read, unknown = sum(part.n_read for part in parts), sum(part.n_unknown for part in parts)
     weight = float(pairs[2].sum()) / sum(part.weight_read for part in parts)
     names = [str(path) for path in files]
     return pairs, Coverage(names, read, unknown, (read - unknown) / read, weight, parts[0].columns)
-
-
-def _read_one(file, model):
-    """Read a file by the columns that the model's own data were read by, if it has them; else by their names."""
-    options = {"vocab": model.vocab, "vocab_out": model.vocab_out, "lowercase": model.config.lowercase}
-    own = model.origin.input
-    if isinstance(file, str | Path) and any(own.get(name) for name in ("user_col", "item_col", "target_col")):
-        with suppress(W2vnegError):  # it is another table
-            return read_pairs_file(Input.from_dict(own | {"files": [str(file)]}), **options)
-    return read_pairs_file(file, **options)
 
 
 def _matrix(files, model):

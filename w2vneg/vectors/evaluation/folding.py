@@ -19,7 +19,7 @@ import numpy as np
 import scipy.sparse
 
 from ...config.options import l2_strengths
-from ...data.encoded.pairs import count_centres, ones_of, read_pairs_file
+from ...data.encoded.pairs import HeldOut, as_trained, count_centres, ones_of, read_pairs_file
 from ...data.words import as_word, near_hint
 from ...ground.errors import ConfigError, UnknownNameError
 from ...objectives.law import settled
@@ -36,28 +36,35 @@ _RIDGE = 1e-6  # of the prior's mean variance: S may have no inverse
 class Folded(NamedTuple):
     """model : Model, whose users have been joined by the new ones; those it knew already have new vectors
     users : ndarray, int64, (n,), ids of the users that were folded in; known : csr_matrix, (n_in, n_out), their items
-    strange : list of str, users without an item that the model knows
+    strange : list of str, users without an item that the model knows; read : HeldOut, how the table was read
+    All but the model are None where nobody was folded in.
     """
 
     model: object
-    users: np.ndarray
-    known: scipy.sparse.csr_matrix
-    strange: list
+    users: np.ndarray | None = None
+    known: scipy.sparse.csr_matrix | None = None
+    strange: list | None = None
+    read: HeldOut | None = None
 
 
 def fold_in(model, pairs):
     """Give vectors to users, from what they have; others stay as they are. Returns `Folded`.
 
-    pairs : path, or table in memory, of (user, item[, weight]); unknown items are left out, users may be unknown
+    pairs : path, or table in memory, of (user, item[, weight]); unknown items are left out, users may be unknown. A
+        file is read as the model's own data were, if it can be.
 
     ConfigError if the model has items of one kind, or its scores are no dot products; InputError if the table cannot be
     read, or has not one known item.
     """
     _check(model, vectors=False)
     config = model.config
-    own = count_centres(pairs, lowercase=config.lowercase)
-    vocab = model.vocab.grown(own)
-    read = read_pairs_file(pairs, vocab, model.vocab_out, lowercase=config.lowercase)
+
+    def counts_and_pairs(table):
+        own = count_centres(table, lowercase=config.lowercase)
+        vocab = model.vocab.grown(own)
+        return own, vocab, read_pairs_file(table, vocab, model.vocab_out, lowercase=config.lowercase)
+
+    own, vocab, read = as_trained(pairs, model, counts_and_pairs)
     shape = len(vocab), len(model.vocab_out)
     known = scipy.sparse.coo_matrix((read.weights, (read.centres, read.targets)), shape).tocsr()
     users = vocab.words.find_all(own.words).astype(np.int64)
@@ -72,11 +79,11 @@ def fold_in(model, pairs):
         moved = scipy.sparse.coo_matrix((had.data, (places[had.row], had.col)), shape).tocsr()
         has = ones_of(scipy.sparse.diags(stays) @ moved + known.sign())
     if hasattr(model, "joined_by"):  # it needs no vectors
-        return Folded(model.joined_by(vocab, has), users, known, strange)
+        return Folded(model.joined_by(vocab, has), users, known, strange, read)
     vectors = np.zeros((len(vocab), config.dim), np.float32)
     vectors[places] = model.vectors_in
     vectors[users] = user_vectors(model, known[users])
-    return Folded(replace(model, vocab=vocab, vectors_in=vectors, known=has), users, known, strange)
+    return Folded(replace(model, vocab=vocab, vectors_in=vectors, known=has), users, known, strange, read)
 
 
 def _check(model, vectors=True):
@@ -91,14 +98,21 @@ def _check(model, vectors=True):
         raise ConfigError(f"new users are folded in by dot products, and those of loss {name} are none")
 
 
-def with_users(model, pairs):
-    """Return `fold_in`'s answer; the model itself without pairs."""
-    return Folded(model, None, None, []) if pairs is None else fold_in(model, pairs)
+def with_users(model, pairs, note=None):
+    """Return `fold_in`'s answer, the model itself without pairs; note : called with a line on how they were read."""
+    if pairs is None:
+        return Folded(model, strange=[])
+    folded = fold_in(model, pairs)
+    if note is not None:
+        unknown = (f"left out: {folded.read.n_unknown:,} rows of unknown items",) * bool(folded.read.n_unknown)
+        note(f"{pairs}: {'; '.join((*folded.read.columns, *unknown))}")
+    return folded
 
 
 def user_vector(model, items, user=None):
-    """Return the vector of a user who has these items (sequence of str), float32 (dim,); the model stays as it is.
+    """Return the vector of a user who has these items, float32 (dim,); the model stays as it is.
 
+    items : sequence of str; one str is one item
     user : str, optional, one that the model knows, whose vector is near: after another purchase one step is enough
     """
     _check(model)
@@ -110,7 +124,8 @@ def user_vector(model, items, user=None):
 
 
 def ids_of_items(model, items):
-    """Return the ids of items, int64 (n,); UnknownNameError, with near spellings, for one that is unknown."""
+    """Return the ids of items, one or a sequence, int64 (n,); UnknownNameError, with near spellings, for an unknown."""
+    items = [items] if isinstance(items, str) else list(items)
     words = [as_word(str(item), model.config.lowercase) for item in items]
     if not words:
         raise ConfigError("name one item at least that the user has")

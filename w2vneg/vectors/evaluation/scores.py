@@ -5,6 +5,7 @@ caller may change what it gets, and the next call may write over it. That of a m
 """
 
 import math
+from numbers import Integral, Real
 from typing import NamedTuple
 
 import numpy as np
@@ -232,8 +233,9 @@ def fit_weights(has, neighbours, l2, workers=None):
     from ...kernels.slim import solve_items
 
     has = ones_of(has)
-    if neighbours < 1 or not 0 < l2 < np.inf:
-        raise ConfigError(f"neighbours must be at least 1 and l2 above 0, got {neighbours} and {l2}")
+    whole = isinstance(neighbours, Integral) and neighbours >= 1
+    if not (whole and isinstance(l2, Real) and 0 < l2 < np.inf):
+        raise ConfigError(f"neighbours must be a whole number from 1 on, and l2 above 0; not {neighbours!r} and {l2!r}")
     lengths, n = np.diff(has.indptr).astype(np.float64), has.shape[1]
     if lengths.max(initial=0) < 2:
         raise InputError("nobody has two items, so that none says anything of another; look at what was read")

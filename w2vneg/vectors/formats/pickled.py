@@ -1,7 +1,7 @@
 """gensim's own file of vectors, a pickle: gensim itself writes it, and nothing here reads it."""
 
-from ...ground.files.atomic import atomic_file
 from ...ground.errors import require
+from ...ground.files.atomic import atomic_file
 from .common import enter
 
 
