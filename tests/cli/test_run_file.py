@@ -1,6 +1,8 @@
 """run.toml of a model folder repeats its run, and --config may name all of a run."""
 
 import dataclasses
+import io
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +29,11 @@ def folder(tmp_path, monkeypatch):
     rows = (f"u{i % 7};i{i % 11};{1 + i % 3}\n" for i in range(200))
     (tmp_path / "pairs.csv").write_text("user;item;n\n" + "".join(rows))
     return tmp_path
+
+
+@pytest.fixture
+def piped(monkeypatch):
+    return lambda text: monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
 
 
 def train(run_cli, *arguments):
@@ -72,9 +79,30 @@ def test_what_a_file_cannot_say_stands_in_it_as_a_sentence(folder):
     word2vec = Word2Vec(loss="ns", dim=8, epochs=2, min_count=1, workers=1, subsample=0)
     word2vec.fit([["a", "b", "c"], ["b", "c", "d"]] * 20)
     text = run_as_toml(word2vec.model, "m")
-    assert "# Its data were no files; name them, as with --corpus." in text
+    assert "# Its data were no files: they come from standard input here." in text and 'corpus = ["-"]' in text
     word2vec.model.origin.begun = {"update": "/former"}
     assert "It went on with /former" in run_as_toml(word2vec.model, "m") and "update =" not in text
+
+
+def test_a_run_on_standard_input_is_repeated_on_standard_input(folder, run_cli, piped):
+    """With all that says how it is read; never on the built-in corpus."""
+    text = Path("corpus.txt").read_text().replace("a1", "a1,").replace("b2", "<b>b2</b>")
+    Path("raw.txt").write_text(text)
+    reading = "--tokenizer=words", "--strip=markup"
+    piped(text)
+    train(run_cli, *SMALL, "--corpus=-", *reading, "--subsample=0", "--save-model=one")
+    piped(text)
+    train(run_cli, "--config=one/run.toml", "--save-model=two")
+    one, two = Model.load("one"), Model.load("two")
+    assert two.vocab.words == one.vocab.words and np.array_equal(one.vectors_in, two.vectors_in)
+    piped("")
+    found = run_cli("train", "--config=one/run.toml", "--save-model=three")
+    assert found.code == 1 and "built-in" not in found.err, found.err
+    piped(text)
+    tuned = run_cli("tune", *SMALL, "--corpus=-", *reading, "--valid=valid.tsv", "--grid=alpha=0.02", "--out=search")
+    assert tuned.code == 0, tuned.err
+    best = Path("search/best.toml").read_text()
+    assert 'corpus = ["-"]' in best and 'strip = "markup"' in best
 
 
 def test_a_file_may_name_all_of_a_run_and_the_command_line_wins(folder, run_cli):

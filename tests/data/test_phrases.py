@@ -138,6 +138,9 @@ def test_files_of_phrases(tmp_path):
         ({"scoring": "pmi"}, "word2vec, npmi, not 'pmi'"),
         ({"min_count": 0}, "at least 1"),
         ({"passes": 0}, "at least 1"),
+        ({"threshold": -1.0}, "scores are above 0"),
+        ({"threshold": float("nan")}, "scores are above 0"),
+        ({"threshold": 2.0, "scoring": "npmi"}, "npmi lies between -1 and 1"),
     ],
 )
 def test_options_out_of_range(options, said):

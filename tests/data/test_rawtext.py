@@ -18,7 +18,7 @@ from w2vneg.data.inputs import Input, encode_input
 from w2vneg.data.readers import READERS
 from w2vneg.data.readers.text import CLEANERS, Stripped, read_words
 from w2vneg.data.sources.corpus import about_words, tokenizer_of
-from w2vneg.ground.errors import ConfigError
+from w2vneg.ground.errors import ConfigError, InputError
 from w2vneg.run.model import Model
 
 SIGNS = "ab7é日न\u093f\u200d_'’-.,:;!\u0301 \n\u00a0·٣𝒳😀«"
@@ -136,6 +136,12 @@ TAGGED = "the/DT king/NN ,/, as/IN Ann/NNP said/VBD ,/, is/VBZ old/JJ ./.\n"
         ("@ann: what a day!!! #sun https://t.co/a1\nlol :) so true...\n", "words"),
         ("== King == is a [[title]], of a [[man]]. &lt;ref&gt;\n", "words"),
         ("今天，天气很好。我们去公园。\n", "words"),
+        ("پاکستان ایک ملک ہے۔ اس کا شہر کراچی ہے، کیا آپ جانتے ہیں؟\n", "words"),
+        ("ঢাকা বাংলাদেশের রাজধানী। এটি একটি বড় দেশ।\n", "words"),
+        ("राम घर गया। वह सो गया।\n", "words"),
+        ("राम घर गया । वह सो गया ।\n", "whitespace"),
+        ("Երևանը Հայաստանի մայրաքաղաքն է։ Այն մեծ է։\n", "words"),
+        ("james’ book and l’ home\n", "whitespace"),
         ("the king as ann said is old", "whitespace"),
         ("the king , as ann said , is old .\nmr. <unk> of n.v. said `` N ''\n", "whitespace"),
         ("It 's Mr. King , of the U.S. , who said no .\n", "whitespace"),
@@ -151,6 +157,14 @@ def test_the_tokenizer_is_chosen_by_the_text(tmp_path, text, tokenizer):
     assert tokenizer_of([str(tmp_path / "t")], None, "utf-8") == tokenizer
     (tmp_path / "t").write_text(text * 50, encoding="utf-16")
     assert tokenizer_of([str(tmp_path / "t")], None, "utf-16") == tokenizer
+
+
+@pytest.mark.parametrize("encoding", ["idna", "undefined"])
+def test_a_codec_that_cannot_read_the_beginning_chooses_nothing(tmp_path, encoding):
+    (tmp_path / "t").write_text("né, or so.\n" * 50, encoding="utf-8")
+    assert tokenizer_of([str(tmp_path / "t")], None, encoding) == "whitespace"
+    with pytest.raises(InputError, match=f"not {encoding}"):
+        Word2Vec(encoding=encoding).fit(str(tmp_path / "t"))
 
 
 def test_what_cannot_be_looked_at_stays_as_it_stands(tmp_path):

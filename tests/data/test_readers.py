@@ -287,9 +287,12 @@ def test_binary_files(tmp_path):
     with pytest.raises(InputError, match=r"picture:3: a NUL byte, which"):
         read(path, encoding="latin-1")
     for text in ("one", "äone"):
-        path.write_bytes(text.encode("utf-16"))
-        with pytest.raises(InputError, match="looks like UTF-16: give --encoding utf-16"):
-            read(path)
+        for encoding in ("utf-16", "utf-32"):
+            path.write_bytes(text.encode(encoding))
+            with pytest.raises(InputError, match=f"looks like {encoding.upper()}: give --encoding {encoding}"):
+                read(path)
+    with pytest.raises(InputError, match=r"looks like UTF-32: give --encoding utf-32"):
+        read(path, encoding="utf-16")
 
 
 def test_lone_surrogates_are_no_text(tmp_path):

@@ -12,7 +12,7 @@ import pytest
 
 import w2vneg.gensim as face
 from w2vneg.gensim.refused import MODULE
-from w2vneg.ground.errors import W2vnegError
+from w2vneg.ground.errors import ConfigError, W2vnegError
 
 pytestmark = pytest.mark.filterwarnings("ignore:a text of")  # so short that it is not subsampled
 WORDS = ["king", "queen", "man", "woman", "cheese", "bread"]
@@ -369,6 +369,23 @@ def test_training_goes_on_from_what_was_trained():
     model.build_vocab([["king", "prince"]] * 9, update=True)
     model.train([["king", "prince"]] * 9, total_examples=9, epochs=1)
     assert "prince" in model.wv and len(model.wv) == 7
+
+
+@pytest.mark.filterwarnings("ignore:100 of 103 words occur once")
+def test_words_are_counted_as_gensim_counts_them(tmp_path):
+    """All of them, those that `min_count` drops too; trained are those that subsampling leaves."""
+    corpus = [["a", "b", "c", f"rare{k}"] for k in range(2000)]
+    small = {"vector_size": 8, "min_count": 5, "epochs": 1, "workers": 1}
+    ours, theirs = face.Word2Vec(corpus, **small), gensim.models.Word2Vec(corpus, **small)
+    assert ours.corpus_total_words == theirs.corpus_total_words == 8000
+    (trained, words), (theirs_trained, theirs_words) = (
+        model.train(corpus, total_examples=2000, epochs=2) for model in (ours, theirs)
+    )
+    assert words == theirs_words == 16000 and trained == pytest.approx(theirs_trained, rel=0.2)
+    with pytest.raises(ConfigError, match="epochs must be at least 1"):
+        ours.train(corpus, epochs=0)
+    (tmp_path / "rows.csv").write_text("id,text\n" + "".join(f"{k},the king is good\n" for k in range(99)))
+    assert len(face.Word2Vec(corpus_file=tmp_path / "rows.csv", min_count=1).wv) == 103  # as gensim reads it
 
 
 @pytest.mark.parametrize("corpus", [[["nobody", "else"]], [["king"], ["nobody", "queen"]], [[]], []])

@@ -264,6 +264,7 @@ def test_the_command_writes_page_and_figures(folder, run_cli):
         (["one.txt", "--map", "tsne"], "no map is called 'tsne'"),
         (["one.txt", "--figures", "one.txt"], "cannot write figures to one.txt"),
         (["one.txt", "--out", "no/where.html"], "no/where.html"),
+        (["one.txt", "--test", "one.txt"], "ranked by models of items, and none of these is one"),
     ],
 )
 def test_mistakes(folder, run_cli, arguments, message):

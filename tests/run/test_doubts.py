@@ -17,8 +17,9 @@ def trainer(losses=(1.0,), at_init=2.0, pairs=10_000, counts=(2,) * 100, source=
         {"event": "EpochDone", "loss": loss, "untrained": at_init, "pairs": pairs} for loss in losses
     ]
     vocab = Vocabulary([f"w{n:04}" for n in range(len(counts))], sorted(counts, reverse=True))
-    model = SimpleNamespace(history=history, vocab=vocab, vocab_out=more.get("vocab_out", vocab))
-    config = TrainConfig(source=source, min_count=min_count)
+    position = SimpleNamespace(alpha_factor=more.get("alpha_factor", 1.0))
+    model = SimpleNamespace(history=history, vocab=vocab, vocab_out=more.get("vocab_out", vocab), position=position)
+    config = TrainConfig(source=source, min_count=min_count, alpha=0.05)
     corpus = SimpleNamespace(matrix=csr_matrix(np.array([[more.get("weight", 1.0)]])))
     return SimpleNamespace(model=model, config=config, corpus=corpus, validation=None)
 
@@ -39,6 +40,14 @@ def trainer(losses=(1.0,), at_init=2.0, pairs=10_000, counts=(2,) * 100, source=
 def test_a_loss_that_has_hardly_fallen(losses, at_init, pairs, doubtful):
     found = doubts_of(trainer(losses, at_init, pairs))
     assert [one.startswith("the loss has hardly fallen") for one in found] == [True] * doubtful
+
+
+@pytest.mark.parametrize(("losses", "doubtful"), [((14.0,), True), ((9.0, 2.2), True), ((9.0, 1.9), False)])
+def test_a_run_that_has_diverged_wants_a_lower_rate(losses, doubtful):
+    found = doubts_of(trainer(losses, alpha_factor=0.25))
+    assert [one.startswith("training diverged") and "give a lower --alpha than 0.0" in one for one in found] == [
+        True
+    ] * doubtful
 
 
 ONCE, TWICE = (1,) * 51 + (2,) * 49, (1,) * 50 + (2,) * 50

@@ -22,6 +22,12 @@ from w2vneg.objectives.presets import PRESETS
 GIVEN = {"loss": "relaxed", "dim": 30, "alpha": 1, "degeneracy": [1, 2.5], "temp": "inf", "share_negatives": True}
 
 
+def test_nothing_is_no_data():
+    for call in (Word2Vec(dim=4).fit, Word2Vec(dim=4).encode):
+        with pytest.raises(ConfigError, match="there are no data: give sentences"):
+            call(None)
+
+
 def test_the_signature_lists_all_options_with_their_defaults():
     parameters = dict(inspect.signature(Word2Vec).parameters)
     assert parameters.pop("config").default is None

@@ -301,6 +301,9 @@ def test_newer_text_moves_what_was_learnt_as_far_as_it_weighs(first, tmp_path, m
     flags = "--corpus", "newer", "--min-count", 1, "--quiet"
     result = run_cli("train", "--update", "m", "--corpus", "newer", "--save-model", "n")
     assert "Newer text is 25% of all: --alpha 0.0125, not the model's 0.05" in result.err, result.err
+    (tmp_path / "rare").write_text("a b c d\n" * 10 + "".join(f"rare{k} word{k}\n" for k in range(60)))
+    result = run_cli("train", "--update", "m", "--corpus", "rare", "--min-count", 2, "--save-model", "q")
+    assert "Newer text is 25% of all" in result.err, result.err  # words that are dropped do not count
     assert Model.load("n").config.alpha == 0.0125 and Model.load("n").config.min_alpha == 1.25e-6
     assert run_cli("train", "--update", "n", *flags, "--save-model", "o").code == 0
     assert Model.load("o").config.alpha == pytest.approx(0.05 * (40 / 200))

@@ -123,6 +123,8 @@ def test_shapes_of_files(tmp_path, text, expected):
         (b"a,b,1\nc,d,1e999\n", r":2: expected a number in column 3, found '1e999'"),
         (b"a,b,1\n,d,2\n", r":2: a word is missing"),
         (b"a b 1\nc 2\n", r":2: expected word, word, score separated by blanks, found 2 columns"),
+        (b"a\tb\t9,5\nc\td\t5,0\n", r":1: '9,5' has a decimal comma"),
+        (b"a\tb\tnan\nc\td\t5\n", r":1: expected a number in column 3, found 'nan'"),
         (b"just a headline\n", r":1: expected word, word, score"),
         (b"two lines of\nprose without numbers\n", r":2: expected word, word, score"),
         (b"a b 1\n\xe9t\xe9 c 2\n", r":2: not UTF-8"),

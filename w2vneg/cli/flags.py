@@ -1,6 +1,7 @@
 """Flags that several commands share, and what they stand for: read-outs, scores, titles, vocabularies, and data."""
 
 import os
+import sys
 from contextlib import nullcontext
 
 import click
@@ -203,6 +204,12 @@ def encode(config, data, quiet):
 
 def encode_run(run, quiet, note):
     """Read the data of a `Run`, and report what was read."""
+    from ..data.readers.sources import STDIN
+
+    if not run.data.in_memory and STDIN in run.data.files and sys.stdin is not None and sys.stdin.isatty():
+        note(
+            "Reading standard input, a terminal: type or paste the data, then Ctrl-D; or name a file, as with --corpus."
+        )
     encoded = run.encode(reading_progress(quiet))
     report_reading(encoded.report, quiet)
     if encoded.phrases:

@@ -68,6 +68,7 @@ def find_phrases(
     if passes > 1 and (isinstance(source, Iterator) or (is_paths(source) and STDIN in find_files(source))):
         raise ConfigError("several passes read the text several times; give a file or a list of sentences")
     threshold = THRESHOLDS[scoring] if threshold is None else threshold
+    check_threshold(scoring, threshold)
     found: list[Phrase] = []
     for level in range(1, passes + 1):
         corpus = encode_corpus(source, min_count=1, phrases=found, use_cache=False, **reading)
@@ -83,6 +84,14 @@ def find_phrases(
         some = [Phrase(words[first], words[second], score, int(seen), level) for first, second, score, seen in rows]
         found += sorted(some, key=lambda phrase: (-phrase.score, phrase.first, phrase.second))
     return found
+
+
+def check_threshold(scoring, threshold):
+    """Raise ConfigError if no score, or every one, is above a threshold."""
+    if scoring == "npmi" and not -1 <= threshold <= 1:
+        raise ConfigError(f"npmi lies between -1 and 1; give a threshold there, not {threshold!r}: 0.5 is usual")
+    if scoring == "word2vec" and not 0 < threshold < np.inf:
+        raise ConfigError(f"scores are above 0; give a finite threshold there, not {threshold!r}: 10 is usual")
 
 
 def phrases_in(source, *, progress=None, **reading):

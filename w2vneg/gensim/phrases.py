@@ -1,6 +1,6 @@
 """gensim's Phrases, over `w2vneg.data.phrases`."""
 
-from ..data.phrases import find_phrases, read_phrases, write_phrases
+from ..data.phrases import check_threshold, find_phrases, read_phrases, write_phrases
 from ..ground.errors import ConfigError
 from . import refused
 
@@ -32,8 +32,7 @@ class Phrases:
         refused.unless(frozenset(), alone, connector_words=connector_words)
         if scoring not in _SCORINGS:
             raise ConfigError(f"scoring must be 'default' or 'npmi', not {scoring!r}")
-        if _SCORINGS[scoring] == "npmi" and not -1 <= threshold <= 1:
-            raise ConfigError(f"npmi lies between -1 and 1; give a threshold there, not {threshold!r}: 0.5 is usual")
+        check_threshold(_SCORINGS[scoring], threshold)
         self.min_count, self.threshold, self.scoring, self.delimiter = min_count, threshold, scoring, delimiter
         self._hold([])
         if sentences is not None:

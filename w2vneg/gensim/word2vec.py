@@ -14,6 +14,7 @@ from ..data.readers.sources import ByteStream
 from ..data.vocab import Vocabulary
 from ..ground.errors import ConfigError, NothingToTrainError
 from ..ground.events import EpochDone
+from ..kernels.schedule import keep_thresholds
 from ..run.model import Model
 from ..run.word2vec import Word2Vec as Ours
 from ..vectors import Vectors
@@ -183,7 +184,7 @@ class Word2Vec:
         """Encode a corpus and take its vocabulary; returns the EncodedCorpus."""
         encoded = self.ours.encode(corpus)
         self._vocab = encoded.vocab
-        self.corpus_count, self.corpus_total_words = len(encoded.offsets) - 1, len(encoded.ids)
+        self.corpus_count, self.corpus_total_words = len(encoded.offsets) - 1, encoded.report.tokens
         return encoded
 
     def build_vocab_from_freq(self, word_freq, keep_raw_vocab=False, corpus_count=None, trim_rule=None, update=False):
@@ -211,17 +212,21 @@ class Word2Vec:
     ):
         """Train, or go on from what was trained, on the words of the vocabulary; returns (trained words, all words).
 
+        Trained are known words that subsampling leaves, as many as it leaves on average.
         `total_examples` and what follows `word_count` but `callbacks` change nothing: the corpus is counted anyway.
         A corpus without two known words in a sentence trains nothing, which is said.
         """
         if self._vocab is None:
             raise ConfigError("there is no vocabulary yet; call build_vocab(corpus) first")
+        if epochs is not None and epochs < 1:
+            raise ConfigError(f"epochs must be at least 1, not {epochs!r}")
         self.epochs = epochs or self.epochs
         self.alpha, self.min_alpha = start_alpha or self.alpha, end_alpha or self.min_alpha
         return self._train(_corpus(corpus_iterable, corpus_file), callbacks)
 
     def _train(self, corpus, callbacks):
-        subsample = 0 if self._is_short(corpus) else self.sample
+        n_words = sum(map(len, corpus)) if isinstance(corpus, list) else self.corpus_total_words
+        subsample = 0 if self._is_short(n_words) else self.sample
         ours = self.ours.set_params(subsample=subsample, **{name: getattr(self, name) for name in _RUN})
         begin = {"update": True} if self._grows else {"vocab": self._vocab, "init": ours.model}
         if hasattr(corpus, "vocab"):  # encoded by its own vocabulary
@@ -246,15 +251,16 @@ class Word2Vec:
                 raise
             warnings.warn(f"nothing was trained: {error}", stacklevel=3)
             call("on_train_end")
-            return 0, self.epochs * (sum(map(len, corpus)) if isinstance(corpus, list) else 0)
+            return 0, self.epochs * n_words
         self._vocab, self._grows = ours.model.vocab, False
         call("on_train_end")
         tokens = next((row["tokens"] for row in reversed(ours.model.history) if row["event"] == "EpochDone"), 0)
-        return tokens, tokens
+        counts = ours.model.vocab.counts
+        share = float(counts @ (keep_thresholds(counts, subsample) / 2.0**32)) / max(1, int(counts.sum()))
+        return round(tokens * share), self.epochs * n_words
 
-    def _is_short(self, corpus):
+    def _is_short(self, n_words):
         """Tell whether a text is too short for subsampling, which is said."""
-        n_words = sum(map(len, corpus)) if isinstance(corpus, list) else self.corpus_total_words
         short = 0 < n_words < _SHORT and self.sample > 0
         if short:
             warnings.warn(f"a text of {n_words} words is trained on without subsampling", stacklevel=4)
@@ -328,4 +334,4 @@ def _corpus(sentences, corpus_file):
         sentences = [list(words) if isinstance(words, tuple) else words for words in sentences]
     if isinstance(sentences, LineSentence) and sentences.limit is None and sentences.max_sentence_length >= 10000:
         corpus_file = sentences.source  # the run reads the file itself, which is faster
-    return sentences if corpus_file is None else Input("corpus", corpus_file, tokenizer="whitespace")
+    return sentences if corpus_file is None else Input("corpus", corpus_file, tokenizer="whitespace", plain=True)

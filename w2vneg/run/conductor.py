@@ -52,7 +52,8 @@ class Run:
         given = as_input(data)
         self._phrases = self.prior.phrases(given.phrases if isinstance(given, Input) else ())
         if given is None:
-            assert self.prior.model is not None, "without data there must be a model that has some"
+            if self.prior.model is None:
+                raise ConfigError("there are no data: give sentences, an Input, a table, or a path to fit")
             given = input_of_model(self.prior.model, self.prior.place)
         if isinstance(given, Input):
             if config.rectangular:
@@ -112,7 +113,7 @@ class Run:
         model, config = self.prior.model, self.config
         whole = dataclasses.replace(self.given, min_count=1, max_vocab=None)
         found = encode(resolve(without_ranks(whole)), data, progress=progress, phrases=self._phrases, grows=True)
-        self.alpha_share = self.prior.alpha_share(int(found.vocab.counts.sum()))
+        self.alpha_share = self.prior.alpha_share(found.vocab, config)
         for name in ("config", "given"):
             chosen = getattr(self, name)
             alphas = {which: getattr(chosen, which) for which in ("alpha", "min_alpha")}
@@ -214,7 +215,13 @@ def doubts_of(trainer):
         return []
     loss, at_init, doubts = history[-1]["loss"], history[-1]["untrained"], []
     n_pairs, highest = sum(record["pairs"] for record in history), max(at_init, history[0]["loss"])
-    if n_pairs >= _FEWEST_PAIRS and loss > (1 - _FALL) * highest:
+    factor = trainer.model.position.alpha_factor
+    if factor < 1 and loss > (1 - _FALL) * at_init:
+        doubts.append(
+            f"training diverged, and the loss is {loss:.4f}, {at_init:.4f} at init, so that the vectors are little "
+            f"better than chance; give a lower --alpha than {factor * trainer.config.alpha:.3g}"
+        )
+    elif n_pairs >= _FEWEST_PAIRS and loss > (1 - _FALL) * highest:
         remedy, first = "look at what was read, then give more --epochs or a higher --alpha", history[0]
         if getattr(trainer.config.source, "subsample", 0) and first["pairs"] < first["tokens"]:
             remedy = f"subsampling left {first['pairs']:,} pairs of {first['tokens']:,} tokens; give --subsample 0"

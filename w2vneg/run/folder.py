@@ -12,6 +12,7 @@ from ..config import RunSpec
 from ..config.spec import to_toml
 from ..config.table import options_of_users, table
 from ..data.phrases import read_phrases, write_phrases
+from ..data.readers.sources import STDIN
 from ..data.vocab import Vocabulary
 from ..ground.errors import InputError, OutputError, W2vnegError
 from ..ground.files.atomic import atomic_folder, check_folder_writable, recover
@@ -277,11 +278,12 @@ def run_as_toml(model, folder, rewrite=lambda value: value):
     return "\n".join(lines) + "\n" + to_toml(rewrite(values))
 
 
-def as_flags_of_data(given):
-    """Return what an `Input` read, as flags of 'train': dict, empty of standard input. given : `Input.as_dict()`"""
-    if not given or "-" in given["files"]:
-        return {}
-    named = dict(given)
+def as_flags_of_data(given, traversal):
+    """Return what an `Input` read, as flags of 'train': dict; of what was no file they name standard input.
+
+    given : `Input.as_dict()`, {} of what was none; traversal : str, as `TrainConfig.source`
+    """
+    named = dict(given) or {"kind": {"text": "corpus", "graph": "edges"}.get(traversal, traversal), "files": [STDIN]}
     return {named.pop("kind"): named.pop("files"), **named}
 
 
@@ -295,8 +297,8 @@ def as_flags_of_validation(settings):
 def _missing(model, rewrite):
     """Yield what a file cannot say of this run, in sentences."""
     origin, best = model.origin, model.best
-    if not origin.input or "-" in origin.input["files"]:
-        yield "Its data were no files; name them, as with --corpus."
+    if not origin.input or STDIN in origin.input["files"]:
+        yield "Its data were no files: they come from standard input here. Or name them, as with --corpus."
     if "update" in origin.begun:
         yield f"It went on with {rewrite(origin.begun['update'])}, by --update, which takes no --config."
     if best is not None and "valid" not in best.settings["files"]:
@@ -308,7 +310,7 @@ def _missing(model, rewrite):
 
 def _data(model, folder):
     origin = model.origin
-    values = as_flags_of_data(origin.input)
+    values = as_flags_of_data(origin.input, model.config.source.name)
     if not origin.own_vocab:
         values["vocab"] = os.path.abspath(os.path.join(folder, "vocab.tsv"))
         if model.vocab_out is not model.vocab:

@@ -19,6 +19,7 @@ from ..config.compatibility import check_freeze
 from ..config.options import RunOptions
 from ..config.table import table
 from ..data.inputs import Input, of_as_many_kinds, settled
+from ..data.vocab import Vocabulary
 from ..data.words import PackedStrings
 from ..ground.errors import ConfigError, InputError
 from ..ground.option import flag_of
@@ -212,14 +213,17 @@ class Prior:
 
         return (self.model.phrases or None) if self.model is not None and given in ((), (AUTO,)) else None
 
-    def alpha_share(self, n_new: int) -> float:
-        """Return what alpha is multiplied by where a text goes on with `n_new` words: new / (old + new), else 1.
+    def alpha_share(self, newer: Vocabulary, config: TrainConfig) -> float:
+        """Return what alpha is multiplied by where a text goes on: new / (old + new) words that are kept, else 1.
 
+        newer : Vocabulary, of all words of the newer text; config : TrainConfig, by which words are kept
         So newer text moves what was learnt as far as it weighs, and new words still learn. Chosen on development data
         (docs/journal/2026-11-26-text.md).
         """
         if self.own_alpha or self.freeze or self.model is None or not self.model.config.traversal.of_words:
             return 1.0
+        known = self.model.vocab.words.find_all(newer.words) >= 0
+        n_new = int(newer.counts[known | (newer.counts >= (config.min_count or 1))].sum())
         return n_new / max(1, n_new + int(self.model.vocab.counts.sum()))
 
     def as_dict(self) -> dict[str, Any]:

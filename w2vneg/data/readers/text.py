@@ -29,7 +29,7 @@ def codec_name(encoding):
     except (LookupError, TypeError, ValueError):
         from encodings.aliases import aliases
 
-        hint = did_you_mean(encoding, sorted({*aliases, *aliases.values()}), shown=-1)
+        hint = did_you_mean(encoding, sorted({*aliases, *aliases.values()} - {encoding}), shown=-1)
         raise ConfigError(f"unknown encoding {encoding!r}{hint} Python's names of encodings hold, as latin-1") from None
     if not info._is_text_encoding:
         raise ConfigError(f"{encoding!r} does not turn bytes into text; name a text encoding, as utf-8")
@@ -106,16 +106,20 @@ class _Text:
             return
         line = self.lines + data.count(b"\n", 0, at) + 1
         where = "" if place is None else f" (byte {place + at:,})"
-        if self._is_utf_16():
-            advice = "it looks like UTF-16: give --encoding utf-16"
+        if self._by_its_mark():
+            advice = f"it looks like {self._by_its_mark().upper()}: give --encoding {self._by_its_mark()}"
         elif self._head == b"PK\x03\x04":
             advice = "it is a zip archive: unpack it, or pack its text with gzip or zstd"
         else:
             advice = "it is a binary file, or text in an encoding like UTF-16 (then give --encoding)"
         raise InputError(f"{self.name}:{line}: a NUL byte{where}, which text does not hold; {advice}")
 
-    def _is_utf_16(self):
-        return self._head[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+    def _by_its_mark(self):
+        """Return the encoding that a byte-order mark says (str), if it is another; "" without one."""
+        if self._head[:4] in (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE):
+            return "utf-32" * (not self.encoding.startswith("utf-32"))
+        is_utf_16 = self._head[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+        return "utf-16" * (is_utf_16 and not self.encoding.startswith("utf-16"))
 
     def _decode(self, piece, final=False):
         before = self._decoder.getstate()
@@ -127,8 +131,8 @@ class _Text:
             good = self._decoder.decode(piece[: max(0, error.start - waiting)])
             line = self.lines + good.count("\n") + 1
             wrong = error.object[error.start : max(error.end, error.start + 1)]
-            if self._is_utf_16() and self.encoding == "utf-8":
-                advice = "it looks like UTF-16: give --encoding utf-16"
+            if self._by_its_mark():
+                advice = f"it looks like {self._by_its_mark().upper()}: give --encoding {self._by_its_mark()}"
             else:
                 advice = "name its true encoding with --encoding (latin-1, cp1252, utf-16 ...)"
             raise InputError(

@@ -1,9 +1,11 @@
 """Text: a sentence a line, gone through by windows."""
 
 import dataclasses
+import functools
 import os
 from collections import Counter
 from contextlib import suppress
+from unicodedata import category
 
 from ...ground.errors import ConfigError, InputError, did_you_mean
 from ...ground.files.bounded import scheme_of
@@ -157,14 +159,20 @@ class Corpus(Source):
 
 _LOOKED_AT = 1 << 20  # bytes
 _MOST_FILES = 8
-_ENDS = frozenset(',;:!?…"”»)]}，。！？；：、')
-_ALONE = _ENDS | frozenset(".(“«[{")
+_ENDS = ',;:!?")]}'
+_OPENS = ".(“«[{"
+_INSIDE = "’·׳״"  # of words, though Unicode has them among the ends
 _RAW = 0.01  # of the tokens; at most .0002 in plain and tokenised text, at least .067 in raw text
-_PUNCTUATION = tuple(',;:!?)"”»')
 _MANY = 0.05  # of the words; of plain corpora 0 %, of raw prose 13 % to 24 %
 _LONG = 8  # letters: most words of scripts without blanks have one to four
 _WORDS = 20_000  # the most frequent ones
 _SCRIPTS = "\u0e00\u0eff", "\u1000\u109f", "\u1780\u17ff", "\u3041\u30ff", "\u3400\u9fff"  # first and last letters
+
+
+@functools.cache
+def _is_end(sign):
+    """Return whether a sign is punctuation behind a word, of any script; a full stop may be an abbreviation's."""
+    return sign in _ENDS or (not sign.isascii() and sign not in _INSIDE and category(sign) in ("Pe", "Pf", "Po"))
 
 
 class Chosen(str):
@@ -185,10 +193,10 @@ def tokenizer_of(files, table, encoding):
     at_words, example, alone = 0, "", 0
     for token, count in tokens.items():
         if any(map(str.isalnum, token)):
-            count = count if token[-1] in _ENDS else last[token] if token[-1] == "." else 0
+            count = count if _is_end(token[-1]) else last[token] if token[-1] == "." else 0
             at_words += count
             example = example or (token[:20] if count else "")
-        elif token[0] in _ALONE:
+        elif token[0] in _OPENS or _is_end(token[0]):
             alone += count
     share = at_words / max(1, tokens.total())
     raw = share >= _RAW and at_words > alone
@@ -216,7 +224,7 @@ def _beginning(files, table, encoding):
     chosen = again[:: -(-len(again) // _MOST_FILES) or 1]
     for file in chosen:
         size = _LOOKED_AT // len(chosen)
-        with suppress(InputError), begun(file) as source:  # whoever reads all of it will tell
+        with suppress(InputError, UnicodeError), begun(file) as source:  # whoever reads all of it will tell
             if table is None:
                 text += start_of(source.pieces(), size).decode(encoding, errors="replace")[:size] + "\n"
             else:
@@ -227,7 +235,7 @@ def _beginning(files, table, encoding):
 def about_words(words):
     """Return what to do about words (sequence of str) that look like text nobody has taken apart (str), or None."""
     some = list(words[:_WORDS])
-    ends = [word for word in some if word.endswith(_PUNCTUATION) and any(map(str.isalnum, word))]
+    ends = [word for word in some if _is_end(word[-1]) and any(map(str.isalnum, word))]
     if len(ends) > _MANY * len(some):
         return (
             f"{len(ends) / len(some):.0%} of the words end in punctuation, as {ends[0]!r}; "

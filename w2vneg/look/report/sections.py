@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ...ground.errors import W2vnegError
+from ...ground.errors import ConfigError, W2vnegError
 from ...vectors.evaluation import METRICS, evaluate_analogy, evaluate_similarity
 from ...vectors.evaluation.baselines import MODEL, POPULARITY, evaluate_with_baselines
 from ..figures import Chart, Section, Series, Table
@@ -92,6 +92,8 @@ def ranked(subjects, test=None):
 
     test : path, optional; those by which a run was evaluated as it trained, if None and still there
     """
+    if test is not None and not any(one.recommends for one in subjects):
+        raise ConfigError("held-out pairs (--test) are ranked by models of items, and none of these is one")
     found = {}
     for one in subjects:
         settings = one.model.best.settings if one.recommends and one.model.best is not None else {}

@@ -10,6 +10,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 
+from ...data.readers.sources import STDIN
 from ...ground.errors import ConfigError, W2vnegError
 from ...ground.events import TrialDone, TrialStarted
 from ...ground.files.locks import owned
@@ -52,7 +53,9 @@ def tune(encoded, config, combinations, validation, *, seeds=1, folder=None, lis
     proposals = Planned(combinations) if isinstance(combinations, list) else combinations
     config, metric, number = reading(config, encoded), validation.metric, 0
     with nullcontext() if folder is None else owned(folder):
-        kept = TrialFolder(folder, _common(encoded, config, validation), config, metric, _flags(read, validation))
+        kept = TrialFolder(
+            folder, _common(encoded, config, validation), config, metric, _flags(read, config, validation)
+        )
         proposals.begin(kept.trials, metric)
         for options in proposals:
             for seed in range(config.seed, config.seed + seeds):
@@ -85,11 +88,11 @@ def _common(encoded, config, validation):
     return {"data": data, "validation": settings, "options": config.as_dict()}
 
 
-def _flags(read, validation):
+def _flags(read, config, validation):
     """Return what is read, and held-out pairs, as flags of 'train': dict."""
-    if read is None or read.in_memory:
-        return {}
-    return as_flags_of_data(read.absolute().as_dict()) | as_flags_of_validation(validation.settings)
+    given = {} if read is None else read.replace(files=STDIN) if read.in_memory else read.absolute()
+    flags = as_flags_of_data(given and given.as_dict(), config.source)
+    return flags | as_flags_of_validation(validation.settings)
 
 
 def run_to_read(config, combinations, data, **run):

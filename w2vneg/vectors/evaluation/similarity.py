@@ -17,6 +17,7 @@ import numpy as np
 from ...ground.errors import InputError
 from .lookup import Lookup, Result, gensims_lookup, read_lines
 
+_COMMA = re.compile(r"[+-]?\d+,\d+")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _TAG = re.compile(r"(?<=.)-[nvj]\Z")
 _SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas", None: "blanks"}  # separator -> its name
@@ -146,10 +147,15 @@ def read_pairs(path):
     rows = [(number, _fields(line, separator, f"{path}:{number}")) for number, line in lines]
     is_number = lambda field: _NUMBER.fullmatch(field) is not None  # noqa: E731
     columns = [next((i for i in range(2, len(row)) if is_number(row[i])), None) for _, row in rows[:2]]
+    for number, row in rows[:2] if columns[-1] is None else ():
+        if comma := next((field for field in row[2:] if _COMMA.fullmatch(field)), None):
+            raise InputError(f"{path}:{number}: {comma!r} has a decimal comma; write the scores with points")
     header = columns[0] is None or (len(columns) > 1 and columns[1] is not None and columns[0] != columns[1])
     if header and len(rows) == 1:
         raise InputError(f"{path}:{rows[0][0]}: expected word, word, score, found {lines[0][1].strip()!r}")
     column = columns[1] if header else columns[0]
+    if header and column is not None and rows[0][1][column : column + 1] in (["nan"], ["NaN"], ["inf"]):
+        header = False  # which is refused below
     return [_pair(path, number, fields, column, separator) for number, fields in rows[header:]]
 
 
