@@ -95,6 +95,8 @@ def test_a_run_on_standard_input_is_repeated_on_standard_input(folder, run_cli, 
     train(run_cli, "--config=one/run.toml", "--save-model=two")
     one, two = Model.load("one"), Model.load("two")
     assert two.vocab.words == one.vocab.words and np.array_equal(one.vectors_in, two.vectors_in)
+    train(run_cli, "--config=one/run.toml", "--corpus=raw.txt", "--save-model=four")  # the same kind, read alike
+    assert np.array_equal(one.vectors_in, Model.load("four").vectors_in)
     piped("")
     found = run_cli("train", "--config=one/run.toml", "--save-model=three")
     assert found.code == 1 and "built-in" not in found.err, found.err

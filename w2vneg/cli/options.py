@@ -346,17 +346,18 @@ def file_of_run(place):
 def _take_run_options(context):
     """Let the options of a command have what the file of ``--config`` says of the run; the command line wins.
 
-    A command takes those that it has; one that compares runs, from the first of them. If the command line names a
-    source, the file's, with its options, is left out. ConfigError if a value is not what the option takes.
+    A command takes those that it has; one that compares runs, from the first of them. If the command line names another
+    kind of source than the file, the file's, with its options, is left out. ConfigError if a value is not what the option takes.
     """
     path = context.params.get("config_path") or next(map(file_of_run, context.params.get("runs", ())), None)
     if path is None or context.params.get("resume") or context.params.get("update"):  # these two refuse it
         return
     given = {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
     left_out = {"valid", "valid_exclude_known"} if "on" in given else set()
-    other_data = "on" in given or any(kind in given for kind in SOURCES)
+    said = options_of_text(read_text(path, errors="surrogateescape"), path)
+    other_data = "on" in given or any(kind in given and kind not in said for kind in SOURCES)
     own = {param.name: param for param in context.command.get_params(context)}
-    for name, value in options_of_text(read_text(path, errors="surrogateescape"), path).items():
+    for name, value in said.items():
         wanted = not other_data if _of_data(name) else name in _OF_RUN
         if not wanted or name not in own or name in given | left_out:
             continue
