@@ -346,8 +346,9 @@ def file_of_run(place):
 def _take_run_options(context):
     """Let the options of a command have what the file of ``--config`` says of the run; the command line wins.
 
-    A command takes those that it has; one that compares runs, from the first of them. If the command line names another
-    kind of source than the file, the file's, with its options, is left out. ConfigError if a value is not what the option takes.
+    A command takes those that it has; one that compares runs, from the first of them. If the command line names
+    another kind of source than the file, the file's, with its options, is left out. ConfigError if a value is not what
+    the option takes.
     """
     path = context.params.get("config_path") or next(map(file_of_run, context.params.get("runs", ())), None)
     if path is None or context.params.get("resume") or context.params.get("update"):  # these two refuse it
