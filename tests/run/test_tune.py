@@ -366,11 +366,13 @@ def re_best(text):
 
 @pytest.mark.slow
 def test_values_of_every_kind_survive_the_way_to_a_file(planted, validation, tmp_path):
+    from w2vneg.cli.options import options_in
+
     combinations = [{"loss": "ubs", "temp": "inf", "share_negatives": True, "dynamic_window": False, "alpha": 0.1}]
     config = TrainConfig(**{name: value for name, value in SMALL.items() if name != "loss"})
     found, _ = search(planted, combinations, validation, config=config, folder=tmp_path / "out")
     assert found.best is not None, found.rows[0].reason
-    read = TrainConfig.from_mapping(re_best((tmp_path / "out" / "best.toml").read_text()))
+    read = TrainConfig.from_mapping(options_in(str(tmp_path / "out" / "best.toml")))
     assert read == TrainConfig(**SMALL | combinations[0])
 
 
