@@ -224,6 +224,7 @@ def test_absurd_alpha_with_unbounded_steps_ends_in_divergence(planted, objective
     word2vec.vectors.most_similar("a0")
 
 
+@pytest.mark.filterwarnings("ignore:training diverged")
 @pytest.mark.parametrize("method", ["rolling", "sir", "exact"])
 def test_alpha_too_high_is_brought_back_or_given_up(planted, method):
     """Just beyond stability the vectors grow by powers of ten from round to round, without warnings from NumPy."""
@@ -235,6 +236,7 @@ def test_alpha_too_high_is_brought_back_or_given_up(planted, method):
     assert all(np.isfinite(matrix).all() for matrix in matrices(word2vec))
 
 
+@pytest.mark.filterwarnings("ignore:training diverged")
 @pytest.mark.parametrize("alpha", [1e2, 1e6, 1e30, 1e300])
 @pytest.mark.parametrize("objective", OBJECTIVES.values(), ids=OBJECTIVES)
 def test_absurd_alpha_with_bounded_steps_never_leaves_the_finite_numbers(planted, objective, alpha):
