@@ -1,7 +1,6 @@
 """`w2vneg export`: vectors from one format to another."""
 
 import os
-from pathlib import Path
 
 import click
 
@@ -55,10 +54,10 @@ def export(source, out, format_, readout, oov, precision, words, portable):
     if portable:
         if any(option is not None for option in (format_, readout, oov, precision, words)):
             raise ConfigError("--portable writes a model folder as it is; leave the other options out")
-        from ..vectors.formats.folder import SLIM
+        from ..run.folder import holds_model
 
         model = _model_of(source, "--portable")
-        if any(Path(out, name).exists() for name in ("config.json", SLIM)):
+        if holds_model(out):
             raise OutputError(f"{out} holds a model already; name another folder, or remove it first")
         model.save(out, portable=True)
         return click.echo(f"{out}: a model folder without absolute paths", err=True)

@@ -1,7 +1,5 @@
 """`w2vneg slim`: items by items in closed form, for lists without vectors."""
 
-import os
-
 import click
 
 from ..data.inputs import settled
@@ -40,15 +38,14 @@ def slim(save_model, force, neighbours, penalty, workers, mirror, quiet, **given
     if their mean is above 60, as of films.
     """
     from ..config import TrainConfig
-    from ..run.folder import check_place
+    from ..run.folder import check_place, holds_model
     from ..run.slim import Slim
-    from ..vectors.formats.folder import SLIM
 
     values = taken(given, _CONFIG)
     source = settled(input_of(given), values.get("encoding", "utf-8"), mirror)
     config = TrainConfig.from_mapping(values | {"source": source.source}).resolved()
     check_place(save_model)
-    if not force and any(os.path.exists(os.path.join(save_model, name)) for name in ("config.json", SLIM)):
+    if not force and holds_model(save_model):
         raise OutputError(f"{save_model} holds a model; replace it with --force, or name another folder")
     located = source.located(mirror)
     refuse_overwriting("--save-model", save_model, files_of(located))

@@ -107,6 +107,11 @@ def read_model(folder):
     raise InputError(f"{folder}: changes while it is read; try again when its run is over")
 
 
+def holds_model(folder):
+    """Return whether a folder is a model's, with vectors or without."""
+    return any(Path(folder, name).exists() for name in ("config.json", SLIM))
+
+
 def check_place(folder):
     """Raise OutputError if a model could not be saved at `folder`, or would take the place of something else."""
     check_folder_writable(folder)

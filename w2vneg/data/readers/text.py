@@ -106,8 +106,8 @@ class _Text:
             return
         line = self.lines + data.count(b"\n", 0, at) + 1
         where = "" if place is None else f" (byte {place + at:,})"
-        if self._by_its_mark():
-            advice = f"it looks like {self._by_its_mark().upper()}: give --encoding {self._by_its_mark()}"
+        if by_its_mark := self._by_its_mark():
+            advice = by_its_mark
         elif self._head == b"PK\x03\x04":
             advice = "it is a zip archive: unpack it, or pack its text with gzip or zstd"
         else:
@@ -115,11 +115,12 @@ class _Text:
         raise InputError(f"{self.name}:{line}: a NUL byte{where}, which text does not hold; {advice}")
 
     def _by_its_mark(self):
-        """Return the encoding that a byte-order mark says (str), if it is another; "" without one."""
-        if self._head[:4] in (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE):
-            return "utf-32" * (not self.encoding.startswith("utf-32"))
-        is_utf_16 = self._head[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-        return "utf-16" * (is_utf_16 and not self.encoding.startswith("utf-16"))
+        """Return what to do where a byte-order mark says another encoding (str), "" where it does not."""
+        wide = self._head[:4] in (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
+        if not wide and self._head[:2] not in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+            return ""
+        said = "utf-32" if wide else "utf-16"
+        return "" if self.encoding.startswith(said) else f"it looks like {said.upper()}: give --encoding {said}"
 
     def _decode(self, piece, final=False):
         before = self._decoder.getstate()
@@ -131,10 +132,7 @@ class _Text:
             good = self._decoder.decode(piece[: max(0, error.start - waiting)])
             line = self.lines + good.count("\n") + 1
             wrong = error.object[error.start : max(error.end, error.start + 1)]
-            if self._by_its_mark():
-                advice = f"it looks like {self._by_its_mark().upper()}: give --encoding {self._by_its_mark()}"
-            else:
-                advice = "name its true encoding with --encoding (latin-1, cp1252, utf-16 ...)"
+            advice = self._by_its_mark() or "name its true encoding with --encoding (latin-1, cp1252, utf-16 ...)"
             raise InputError(
                 f"{self.name}:{line}: not {self.encoding}: {error.reason} at byte "
                 f"{self.place - waiting + error.start:,} (0x{wrong[:4].hex()}); {advice}"

@@ -20,7 +20,7 @@ class Tracker:
     """Keeps the figures of one run at a place.
 
     keeps : str, what, and where_to : str, whether a FILE or a DIR, for the docs
-    package : str, what it needs, if anything, kept as `library`; extra : str, its name here, which installs that
+    package : str, what it needs, if anything, kept as `module`; extra : str, its name here, which installs that
     place : str, what stands behind the name of the tracker
     """
 
@@ -32,7 +32,7 @@ class Tracker:
     def check(self):
         """Raise MissingExtraError or OutputError if the tracker is not installed, or cannot write; before training."""
         if self.package:
-            self.library = require(self.package, self.extra, f"--track {self.extra}")
+            self.module = require(self.package, self.extra, f"--track {self.extra}")
             check_folder_writable(self.place)
 
     def begin(self, options):

@@ -19,7 +19,7 @@ class MlFlow(Tracker):
     def begin(self, options):
         folder = Path(self.place).resolve()
         folder.mkdir(parents=True, exist_ok=True)
-        self._client = self.library.MlflowClient(f"sqlite:///{folder / 'mlflow.db'}")
+        self._client = self.module.MlflowClient(f"sqlite:///{folder / 'mlflow.db'}")
         found = self._client.get_experiment_by_name(_EXPERIMENT)
         if found is None:
             experiment = self._client.create_experiment(_EXPERIMENT, (folder / "artifacts").as_uri())
@@ -31,7 +31,7 @@ class MlFlow(Tracker):
 
     def log(self, epoch, figures):
         moment, step = int(1000 * time.time()), step_of(epoch)
-        metric = self.library.entities.Metric
+        metric = self.module.entities.Metric
         named = {name.replace("@", " at "): value for name, value in figures.items()}  # it refuses the sign
         self._client.log_batch(self._run, [metric(name, value, moment, step) for name, value in named.items()])
 

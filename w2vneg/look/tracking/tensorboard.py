@@ -15,7 +15,7 @@ class TensorBoard(Tracker):
     package, extra = "tensorboardX", "tensorboard"
 
     def begin(self, options):
-        self._writer = self.library.SummaryWriter(self.place)
+        self._writer = self.module.SummaryWriter(self.place)
         text = to_toml(options)
         self._writer.add_text("options", "\n".join("    " + line for line in text.splitlines()), 0)
 
