@@ -306,6 +306,8 @@ def test_an_amount_that_is_no_number_is_refused(tmp_path, cell):
             encode_ratings(path, **options)
     kept = encode_ratings(path, rectangular=True, rating_col="quantity", bad_rows="skip")
     assert kept.matrix.sum() == 3 + 6 + 3  # an empty cell is one
+    assert kept.report.hints == ("3 of 10 rows have no amount, and count as 1",)
+    assert not encode_ratings(path, rectangular=True, bad_rows="skip").report.hints  # where amounts do not count
 
 
 @pytest.mark.parametrize("head", [["customer,product"], []])

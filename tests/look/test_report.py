@@ -261,6 +261,7 @@ def test_the_command_writes_page_and_figures(folder, run_cli):
     ("arguments", "message"),
     [
         (["missing"], "missing: no such file"),
+        (["one.txt", "--word", "nosuchword"], "nosuchword"),
         (["one.txt", "--map", "tsne"], "no map is called 'tsne'"),
         (["one.txt", "--figures", "one.txt"], "cannot write figures to one.txt"),
         (["one.txt", "--out", "no/where.html"], "no/where.html"),

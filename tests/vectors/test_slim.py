@@ -191,6 +191,9 @@ def test_slim_replaces_no_model_unless_forced(likes, run_cli):
         assert refused.code == 1 and "shop holds a model; replace it with --force" in refused.err
         assert before == {path.name: path.read_bytes() for path in Path("shop").iterdir()}
     assert run_cli(*learn, "--force").code == 0 and Slim.load("shop")
+    refused = run_cli("train", "--pairs", "likes.csv", "--save-model", "shop", "--dim", "4", "--epochs", "1")
+    assert refused.code == 1 and "shop holds a model; replace it with --force, or name another folder" in refused.err
+    assert Slim.load("shop")
 
 
 def test_an_update_keeps_weights(tmp_path):

@@ -60,12 +60,13 @@ def _holds_vectors(path, model):
 
 def refuse_replacing(output, checkpoints, model, resume):
     """Raise OutputError if vectors or a model would be replaced; what the run in `resume` has written is its own."""
+    from ..run.folder import holds_model
+
     folder = checkpoints and str(checkpoints.folder)
-    if folder and not _same(folder, resume) and os.path.exists(os.path.join(folder, "config.json")):
-        raise OutputError(
-            f"{folder} holds a model; go on with it by --resume {folder}, replace it with --force, or name another "
-            "folder"
-        )
+    if folder and not _same(folder, resume) and holds_model(folder):
+        resumed = os.path.exists(os.path.join(folder, "config.json"))  # a slim model has nothing to go on with
+        remedy = f"go on with it by --resume {folder}, replace" if resumed else "replace"
+        raise OutputError(f"{folder} holds a model; {remedy} it with --force, or name another folder")
     own = model is not None and _same(output, model.origin.output)
     if output and not own and os.path.lexists(output) and not is_special(output):
         raise OutputError(f"{output} exists; replace it with --force, or name another file with --output")

@@ -37,7 +37,9 @@ def encode_events(tables, shaping, given, by_amount, adds):
     events = _latest(events, len(items), given.max_history, left_out)
     report = ItemsReport.of("ratings", tables, bool(given.rectangular))
     added = {_REPEATS: left_out.pop(_REPEATS)} if adds else {}
-    report = replace(report, left_out=report.left_out | left_out, added=added)
+    none = tables.tally["no amount"] * by_amount
+    hints = (f"{none:,} of {tables.n_rows:,} rows have no amount, and count as 1",) if none else ()
+    report = replace(report, left_out=report.left_out | left_out, added=added, hints=report.hints + hints)
     if given.rectangular:
         user, item, when, amount = (events[name] for name in _EVENT.names)
         words = users.words, items.words

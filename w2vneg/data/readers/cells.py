@@ -19,8 +19,13 @@ from .layout import is_number
 _MISSING, _LONGEST_MISSING = {"nan", "null", "none", "na", "n/a", "<na>"}, 6  # texts, of a word as no pair has
 
 
-def read_cells(cells, column, label, where, times):
-    """Return an array of any cells as a column is to be read: a NameColumn, numbers, times or texts."""
+def read_cells(cells, column, label, where, times, tally):
+    """Return an array of any cells as a column is to be read: a NameColumn, numbers, times or texts.
+
+    tally : Counter, of "no amount", cells without one
+    """
+    if column.kind == "amount":
+        return _amounts(cells, column, label, where, tally)
     read = {"name": _names, "time": times.read, "text": _texts}.get(column.kind, _numbers)
     return read(cells, column, label, where)
 
@@ -53,12 +58,8 @@ def _names(cells, column, label, where):
 
 
 def _numbers(cells, column, label, where):
-    """Return cells as finite float64, of a weight, an amount (1 where none stands) or a quantity; else InputError."""
+    """Return cells as finite float64, of a weight, an amount or a quantity; else InputError."""
     numbers = np.asarray(pd.to_numeric(pd.Series(cells), errors="coerce"), np.float64)
-    if column.kind == "amount":
-        none = [row for row in np.flatnonzero(np.isnan(numbers)) if _is_missing(cells[row])]
-        numbers = numbers.copy()
-        numbers[none] = 1.0
     allowed = np.isfinite(numbers)
     if column.kind in ("weight", "amount"):
         allowed &= (numbers > 0 if column.above_zero else numbers >= 0) | (is_quantity(label) & (numbers < 0))
@@ -68,6 +69,16 @@ def _numbers(cells, column, label, where):
         row = int(np.argmin(allowed))
         raise InputError(f"{where(row)}: in {label} ({column.option}) {_complaint(column, cells[row], numbers[row])}")
     return numbers
+
+
+def _amounts(cells, column, label, where, tally):
+    """Return cells as finite float64, 1 where none stands, which is counted in `tally`; else InputError."""
+    doubtful = np.flatnonzero(pd.to_numeric(pd.Series(cells), errors="coerce").isna())
+    if missing := [row for row in doubtful if _is_missing(cells[row])]:
+        tally["no amount"] += len(missing)
+        cells = np.array(cells, object)
+        cells[missing] = 1.0
+    return _numbers(cells, column, label, where)
 
 
 def _is_missing(cell):

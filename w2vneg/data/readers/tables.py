@@ -31,7 +31,8 @@ class Tables:
     encoding : str; comments : bool, lines that begin with # or % are none of the table
     progress : callable, optional, called with (stored bytes read, stored bytes in all or None) after each batch
     n_files, bytes, n_rows : int, what has been read so far, unpacked, bad rows too
-    tally : Counter, of "comments", of "like rows" among them, of "returns" and of reasons why rows are "bad rows: …"
+    tally : Counter, of "comments", of "like rows" among them, of "returns", of "no amount" and of reasons why rows are
+        "bad rows: …"
     labels : columns.Labels, of the first file
     InputError while iterating: a file that is missing, empty or of another encoding, a column that is missing, a row of
     too many or too few fields, an empty name, a number that is none, is not finite or, for a weight, below 0
@@ -102,10 +103,10 @@ class Tables:
         else:
             found = read_rows(source, self)
         for where, n_rows, cells, labels in found:
-            read = {
-                c.key: read_cells(cells[c.key], c, labels[c.key], where, self._times) if c.key in cells else None
-                for c in self.columns
-            }
+            read = dict.fromkeys(c.key for c in self.columns)
+            for c in self.columns:
+                if c.key in cells:
+                    read[c.key] = read_cells(cells[c.key], c, labels[c.key], where, self._times, self.tally)
             yield Batch(where, n_rows, read, labels)
 
     def _kept(self, batch):

@@ -72,6 +72,7 @@ def make_report(paths, readout=None, words=(), way="pca", mirror=None, titles=No
     others = [path for path in paths if path not in compared]
     subjects = load_subjects(others, readout, titles) if others else []
     if subjects:
+        sections.check_known(subjects, words)
         measured = sections.measured(subjects, mirror)
         found.append(sections.verdict(subjects, measured, sections.ranked(subjects, test)))
         made = (

@@ -328,6 +328,13 @@ def neighbours(subjects, words=()):
     return section
 
 
+def check_known(subjects, words):
+    """Raise InputError for a word that no subject has a vector of."""
+    for word in words:
+        if not any(_nearest(one, word) for one in subjects):
+            subjects[0].vectors.most_similar(word)
+
+
 def _nearest(subject, word):
     try:
         found = subject.vectors.most_similar(word, k=_NEIGHBOURS)
