@@ -4,6 +4,7 @@ import base64
 import json
 import sys
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -336,3 +337,24 @@ def test_of_users_and_items_the_page_shows_items_their_lists_and_how_good_these_
     (near,) = by_title["People who liked this also liked"].tables
     assert near.title == "c" and {row[0].split("  ")[0] for row in near.rows} == {"Apples", "Bread", "d"}
     assert "--test FILE" in make_report(["shop"]).sections[0].text
+
+
+def test_what_was_trained_on_does_not_compete_in_lists_of_items_of_one_kind(tmp_path, monkeypatch, run_cli):
+    monkeypatch.chdir(tmp_path)
+    rows = {(i, (i * 7 + k * k) % 30) for i in range(30) for k in range(1, 9)}
+    Path("all.csv").write_text("item,target\n" + "".join(f"i{a},i{b}\n" for a, b in sorted(rows) if a != b))
+    assert run_cli("split", "--pairs", "all.csv", "--out", "parts").code == 0
+    small = "--dim=4", "--epochs=1", "--workers=1", "--save-model=model", "--quiet"
+    assert run_cli("train", "--pairs", "parts/train.tsv", *small).code == 0
+    said = run_cli("eval", "ranking", "model", "parts/test.tsv", "--exclude-known=parts/train.tsv", "--json").out
+    (one,) = sections.ranked(load_subjects(["model"]), "parts/test.tsv").values()
+    assert one.model.mrr == json.loads(said)["results"]["model"]["mrr"]
+    Path("test.tsv").write_text(Path("parts/test.tsv").read_text())
+    made = run_cli("report", "model", "--test", "test.tsv", "--map=none")
+    assert made.code == 0 and "Pairs trained on compete in them" in Path("report.html").read_text("utf-8"), made.err
+
+
+def test_a_search_is_no_run(tmp_path, run_cli):
+    (tmp_path / "search.json").write_text("{}")
+    result = run_cli("report", str(tmp_path), "--out", str(tmp_path / "page.html"))
+    assert result.code == 1 and "holds a search, and no vectors; its table is" in result.err

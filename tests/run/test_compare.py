@@ -126,7 +126,7 @@ def test_a_grid_and_runs_of_model_folders_give_the_same_figures(folder, run_cli)
         (["--dim=9"], "dim 8, now 9"),
     ):
         result = run_cli("compare", *data, *SMALL, *other, "--grid=alpha=0.02,0.1", "--seeds=2", "--out=grid")
-        assert result.code == 1 and f"grid holds another search ({said}); name another folder" in result.err
+        assert result.code == 1 and f"grid holds another search ({said}); name another folder with --out" in result.err
     result = run_cli("compare", "slow", "fast/run.toml", "--seeds=2", "--out=runs", "--json", "--quiet")
     assert result.code == 0, result.err
     of_runs = figures("runs/compare.csv")
@@ -216,8 +216,10 @@ def test_several_metrics_and_splits_and_models_that_are_kept(folder, run_cli):
     assert result.code == 0, result.err
     assert Model.load("kept/split1/alpha-0.02/seed-2").config.seed == 2
     files = "--files=md,csv,tex,svg"
-    result = run_cli("compare", *asked, "--metric=nll", "--metric=mpr", "--out=second", "--json", files)
+    loud = [word for word in asked if word != "--quiet"]
+    result = run_cli("compare", *loud, "--metric=nll", "--metric=mpr", "--out=second", "--json", files)
     assert result.code == 0, result.err
+    assert result.err.count("the model kept, not trained again") == 8
     runs = json.loads(result.out)["runs"]
     assert [(run["data"], run["metric"], run["name"]) for run in runs] == [
         (data, metric, f"alpha {alpha}")

@@ -108,9 +108,12 @@ def test_a_model_that_popularity_beats_is_told():
         word2vec.fit(data, valid=Validate(valid, metric="ndcg@10"))
 
 
-@pytest.mark.parametrize("kind", ["pairs", "edges"])
-def test_slim_is_advised_where_it_reads_the_data(tmp_path, monkeypatch, run_cli, kind):
-    """Of a graph it does not; a model trained on a ring is worse than popularity on edges to a hub."""
+@pytest.mark.parametrize("data", ["--pairs=train.tsv --rectangular", "--pairs=train.tsv", "--edges=train.tsv"])
+def test_slim_is_advised_where_it_reads_the_data(tmp_path, monkeypatch, run_cli, data):
+    """Of a graph it does not, nor of items of one kind.
+
+    A model trained on a ring is worse than popularity on edges to a hub.
+    """
     monkeypatch.chdir(tmp_path)
     ring = [(f"n{i}", f"n{(i + step) % 20}") for i in range(20) for step in (1, 2)]
     (tmp_path / "train.tsv").write_text(
@@ -118,6 +121,6 @@ def test_slim_is_advised_where_it_reads_the_data(tmp_path, monkeypatch, run_cli,
     )
     (tmp_path / "test.tsv").write_text("".join(f"n{i}\tn0\n" for i in range(9, 17)))
     flags = ["--dim=4", "--epochs=1", "--workers=1", "--alpha=0.0001", "--save-model=model", "--quiet"]
-    assert run_cli("train", f"--{kind}=train.tsv", *flags).code == 0
+    assert run_cli("train", *data.split(), *flags).code == 0
     said = run_cli("eval", "ranking", "model", "test.tsv", "--bootstrap=0").out
-    assert "Warning: not better than popularity" in said and ("'w2vneg slim'" in said) == (kind == "pairs")
+    assert "Warning: not better than popularity" in said and ("'w2vneg slim'" in said) == ("--rectangular" in data)

@@ -102,6 +102,11 @@ def test_the_commands(tmp_path, run_cli, parts, vectors, monkeypatch):
     assert run_cli("eval", "links", "vectors.txt", "test.tsv").code == 2
     result = run_cli("eval", "links", "vectors.txt", "test.tsv", "--train=train.tsv", "--valid=valid.tsv")
     assert result.code == 0 and "Hadamard" in result.out and "degree product" in result.out, result.err
+    assert "Warning" not in result.err
+    Vectors(["a0", "a1", "b0"], np.eye(3)).save("strange.txt")
+    (tmp_path / "few.tsv").write_text("a0\ta1\nb0\ta2\na4\tb4\na5\tb5\n")
+    result = run_cli("eval", "links", "strange.txt", "few.tsv", "--train=few.tsv")
+    assert "most rows of few.tsv have a node without a vector" in result.err
     (tmp_path / "graph.csv").write_text("".join(f"{a},{b}\n" for a, b in EDGES))
     assert run_cli("split", "--edges", "graph.csv", "--out", "split").code == 0
     result = run_cli("eval", "links", "vectors.txt", "split/test.tsv", "--json")

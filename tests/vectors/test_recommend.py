@@ -137,6 +137,14 @@ def test_titles_of_several_kinds_of_file(tmp_path, text, columns):
     assert read_titles(path, columns) == {"1": "Café", "02": "Two, or"}
 
 
+def test_ids_and_numbers_are_no_titles_unless_their_columns_are_named(tmp_path):
+    path = tmp_path / "log.tsv"
+    path.write_text("196\t242\t3\n186\t302\t3\n196\t12\t5\n")
+    with pytest.raises(InputError, match="the titles in column 2 are numbers"):
+        read_titles(path)
+    assert read_titles(path, (2, 1)) == {"242": "196", "302": "186", "12": "196"}
+
+
 def test_titles_without_the_column_asked_for(tmp_path):
     path = tmp_path / "titles.csv"
     path.write_text("id,name\n1,x\n")

@@ -195,6 +195,8 @@ def links(vectors, test, train, valid, seeds, readout, as_json):
         raise click.UsageError(f"{test} is no part of a split; name the edges that the vectors know with --train")
     warn_of_trained(input_of(Path(vectors)).get("files", ()), test)
     result = evaluate_links(Vectors.load(vectors, readout=readout), test, train=train, valid=valid, seeds=seeds)
+    if result.unknown > result.edges:
+        note(f"Warning: most rows of {test} have a node without a vector; are these the vectors of this graph?")
     if result.known:
         note(f"Warning: {result.known:,} of these edges are of {train}, too; that says nothing of new ones.")
     if as_json:

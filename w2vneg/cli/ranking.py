@@ -157,8 +157,8 @@ def _verdict(evaluation, model):
         slim = results[SLIM].by_name()[name] if SLIM in results else 0.0
         behind = f"; not than 'w2vneg slim', {slim:.4f}" if slim > own else ""
         return f"Better than popularity: {figures}{behind}. More figures, with intervals: --all."
-    is_slim = hasattr(model, "scoring")
-    slim = "" if is_slim or model.config.traversal.kind != "items" else ", or take 'w2vneg slim'"
+    suits = not hasattr(model, "scoring") and (model.config.rectangular or model.origin.input.get("kind") == "baskets")
+    slim = ", or take 'w2vneg slim'" if suits else ""
     return f"Warning: not better than popularity: {figures}. Train with more --epochs, or look at what was read{slim}."
 
 

@@ -261,15 +261,14 @@ def as_input(data):
         return data
     remedy = (
         "Input('pairs', TABLE, rectangular=True) for users and items, Input('pairs', TABLE) for items seen "
-        "together, or Input('ratings', TABLE, min_rating=…) for ratings; item_col and target_col name the columns of "
-        "pairs, user_col and item_col those of ratings; or Input('corpus', TABLE, text_col=…) for a column of texts"
+        "together, Input('edges', TABLE) for a graph, or Input('ratings', TABLE, min_rating=…) for ratings; item_col "
+        "and target_col name the columns of pairs, source_col and target_col of edges, user_col and item_col of "
+        "ratings; or Input('corpus', TABLE, text_col=…) for a column of texts"
     )
     if frame.matrix is not None:
         if data.shape[0] != data.shape[1]:
             return Input("pairs", frame, rectangular=True)
-        raise ConfigError(
-            f"a square matrix may be of several things; give Input('edges', MATRIX) for a graph, {remedy}"
-        )
+        raise ConfigError(f"a square matrix may be of several things; give {remedy.replace('TABLE', 'MATRIX')}")
     meant = columns_meant(frame.head) if frame.named else {}
     found = {meaning: frame.head[places[0]] for meaning, places in meant.items() if len(places) == 1}
     two_kinds = {"user", "item"} <= found.keys()

@@ -219,7 +219,8 @@ class TrialStarted(Event):
 @dataclass(frozen=True)
 class TrialDone(Event):
     """A trial is over. value : float, the metric of its best state, after `epoch` epochs; both None if it failed, for a
-    `reason`; best : float, of all trials so far, or None; seconds : float
+    `reason`; best : float, of all trials so far, or None; seconds : float, of training
+    kept : bool, the model was there, and was evaluated only
     """
 
     number: int
@@ -232,6 +233,7 @@ class TrialDone(Event):
     best: float | None
     reason: str | None
     seconds: float
+    kept: bool = False
 
     of_search = True
 
@@ -244,7 +246,8 @@ class TrialDone(Event):
         if found is None:
             best = "the best so far" if self.value == self.best else f"best {self.best:.4f}"
             found = f"{self.metric} {self.value:.4f} at epoch {_epochs(self.epoch)} ({best})"
-        return f"trial {self.number}/{self.trials}: {options}: {found}, {self.seconds:.1f} s"
+        took = "the model kept, not trained again" if self.kept else f"{self.seconds:.1f} s"
+        return f"trial {self.number}/{self.trials}: {options}: {found}, {took}"
 
 
 @dataclass(frozen=True)

@@ -70,6 +70,8 @@ def make_report(paths, readout=None, words=(), way="pca", mirror=None, titles=No
     compared = [path for path in paths if Path(path, SAVED).is_file()]
     found = [section_of_comparison(path) for path in compared]
     others = [path for path in paths if path not in compared]
+    if searched := next((path for path in others if Path(path, "search.json").is_file()), None):
+        raise ConfigError(f"{searched} holds a search, and no vectors; its table is {Path(searched, 'trials.md')}")
     subjects = load_subjects(others, readout, titles) if others else []
     if subjects:
         sections.check_known(subjects, words)

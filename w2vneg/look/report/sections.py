@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ...data.splitfiles import known_beside
 from ...ground.errors import ConfigError, W2vnegError
 from ...vectors.evaluation import METRICS, evaluate_analogy, evaluate_similarity
 from ...vectors.evaluation.baselines import MODEL, POPULARITY, evaluate_with_baselines
@@ -100,7 +101,10 @@ def ranked(subjects, test=None):
         path = test or settings.get("files", {}).get("valid")
         if not one.recommends or path is None or not (test or Path(path).is_file()):
             continue
-        left_out = None if test else settings["files"].get("known")
+        beside = (
+            known_beside(path) if one.model.known is None else None
+        )  # of a split; else the model knows who has what
+        left_out = beside if test else settings["files"].get("known")
         found[one.name] = evaluate_with_baselines(one.model, path, exclude_known=left_out, ks=(10,), bootstrap=0)
     return found
 
@@ -113,6 +117,10 @@ def _beside_baselines(name, evaluation):
     how = "better" if results[MODEL]["ndcg@10"] > results[POPULARITY]["ndcg@10"] else "NOT better"
     pairs = ", ".join(Path(file).name for file in evaluation.test.files)
     text = f"Lists of {name} are {how} than the most popular items, by NDCG on held-out pairs, {pairs}."
+    if evaluation.known is None and not evaluation.own_known:
+        text += " Pairs trained on compete in them; 'w2vneg eval ranking' leaves them out with --exclude-known."
+    if evaluation.trained:
+        text += f" The model was trained on {evaluation.trained:,} of these pairs, which says nothing of new ones."
     return Table("", head, rows), text
 
 

@@ -123,7 +123,7 @@ class TrialFolder:
             self._write("search.json", json.dumps(common, indent=2, allow_nan=False) + "\n")
         elif former != common:
             found = difference(former, common) or "of another version"
-            raise ConfigError(f"{path} holds another search ({found}); name another folder")
+            raise ConfigError(f"{path} holds another search ({found}); name another folder with --out")
         self._read()
 
     def _read(self):

@@ -67,12 +67,13 @@ def tune(encoded, config, combinations, validation, *, seeds=1, folder=None, lis
                 should_prune = partial(proposals.should_prune, first=seed == config.seed)
                 seeded = dataclasses.replace(config, seed=seed)
                 place = kept_at and kept_at(options, seed)
+                there = place is not None and place.exists()
                 trial, stopped = _run(encoded, seeded, options, validation, listeners, should_prune, place)
                 if trial is not None:
                     kept.add(trial)
                     outcome = trial.seed, metric.name, trial.figures.get(metric.name), trial.epoch, kept.best_value()
                     done = number, seeds * len(proposals), trial.options
-                    _emit(listeners, TrialDone(*done, *outcome, trial.reason, trial.seconds))
+                    _emit(listeners, TrialDone(*done, *outcome, trial.reason, trial.seconds, there))
                     kept.write_tables(seeds)
                 if stopped:
                     return Search(*kept.write_tables(seeds), False, kept.trials)
