@@ -56,7 +56,7 @@ def test_parquet(tmp_path, texts):
     pytest.importorskip("pyarrow")
     FRAME.to_parquet(tmp_path / "a.parquet")
     assert counts_of(str(tmp_path / "a.parquet"), text_col="review", tokenizer="whitespace") == texts
-    with pytest.raises(InputError, match=r"a Parquet file.*--text-col review .*Its columns: id, review, stars"):
+    with pytest.raises(InputError, match=r"--text-col review .*Its columns: id, review, stars.*text_col='review'"):
         counts_of(str(tmp_path / "a.parquet"))
     with pytest.raises(InputError, match=r"'id' .--text-col. holds numbers, no text"):
         counts_of(str(tmp_path / "a.parquet"), text_col="id")

@@ -186,10 +186,15 @@ ft.wv["zzz"]
 "kinglike" in ft.wv
 ft.wv.similarity("king", "kings")
 ft.wv.most_similar("kingly", topn=2)
+ft.wv.get_sentence_vector(["king", "kings"])
+ft.wv.min_n, ft.wv.max_n, ft.wv.bucket
+ft.word_ngrams
+model.hashfxn, model.max_vocab_size, model.null_word, model.sorted_vocab, model.shrink_windows
 phrases["king", "queen", "man"]
 list(phrases[sentences])[0]
 phrases.export_phrases()
 phrases.find_phrases(sentences)
+phrases.connector_words
 phrases.freeze()[["king", "queen"]]
 Phraser(phrases)[["king", "queen"]]
 Phrases(phrases[sentences], min_count=1, threshold=1)[["king", "queen"]]""".splitlines()
@@ -207,6 +212,7 @@ REFUSED = {
     "Word2Vec(**small).build_vocab(sentences, update=True)": "leave update=True out",
     "Word2Vec(sentences, hs=1, negative=0, **small).predict_output_word(['king'])": "hs=0 and negative=5",
     "model.most_similar": "ask its vectors: .wv.most_similar",
+    'model["king"]': ".wv[word]",
     "model.score": "w2vneg eval likelihood",
     "model.estimate_memory": "--dry-run",
     "wv.vocab": "key_to_index",
@@ -224,7 +230,7 @@ REFUSED = {
     'ft.wv.save("ft.kv")': "FastText.load(path).wv",
     "FastText(sentences, word_ngrams=2)": "leave it out",
     'load_facebook_model("model.bin")': "load_facebook_vectors",
-    'Phrases(sentences, connector_words=frozenset(["of"]))': "leave it out",
+    'Phrases(sentences, connector_words=["man"]).save("p")': "write the sentences",
     'Phrases(sentences, delimiter=" ")': "underscore",
     'Phrases(sentences, scoring="npmi")': "0.5 is usual",
 }
@@ -316,6 +322,66 @@ def test_what_they_say_works(room, tmp_path):
         gensim.models.word2vec.Text8Corpus(tmp_path / "text8", 100),
     )
     assert [*ours] == [*theirs]
+
+
+@pytest.mark.parametrize("length", [7, 10000])
+def test_a_long_text_is_cut_as_gensim_cuts_it(tmp_path, length):
+    """Wherever the pieces end in which it is read. gensim joins two words if a line ends there."""
+    (tmp_path / "text8").write_text("a  bé c d " * 60000 + "e")
+    ours, theirs = (make(tmp_path / "text8", length) for make in (face.Text8Corpus, gensim.models.word2vec.Text8Corpus))
+    assert [*ours] == [*theirs] == [*ours]
+    (tmp_path / "text8").write_text("a  bé\nc d " * 60000 + "e")
+    assert [word for words in ours for word in words] == (tmp_path / "text8").read_text().split()
+
+
+def everything(package, phrases, frozen):
+    model, fasttext = (make(SENTENCES, **SMALL) for make in (package.Word2Vec, package.FastText))
+    found = phrases(SENTENCES, min_count=1, threshold=0.1)
+    return {
+        "model": model,
+        "wv": model.wv,
+        "ft": fasttext,
+        "ft.wv": fasttext.wv,
+        "found": found,
+        "frozen": frozen(found),
+    }
+
+
+def test_all_that_gensim_has_is_here_or_says_what_to_do():
+    ours = everything(face, face.Phrases, face.FrozenPhrases)
+    theirs = everything(gensim.models, gensim.models.Phrases, gensim.models.phrases.FrozenPhrases)
+    silent = []
+    for thing, known in theirs.items():
+        for name in (name for name in dir(known) if not name.startswith("_")):
+            try:
+                getattr(ours[thing], name)
+            except AttributeError as error:
+                silent += [] if f"attribute {name!r}; " in str(error) else [(thing, name)]
+    assert not silent
+
+
+def test_vectors_of_n_grams(tmp_path):
+    """The same as gensim's on the same vectors; a spelling of which no n-gram was trained has zeros."""
+    model = face.FastText(SENTENCES, **SMALL, min_n=3, max_n=4)
+    assert (model.min_n, model.max_n, model.bucket) == (3, 4, 2000000)
+    model.save(tmp_path / "ft")
+    assert face.FastText.load(tmp_path / "ft").wv.bucket == 2000000
+    model.wv.save_word2vec_format(tmp_path / "w.txt")
+    theirs = gensim.models.KeyedVectors.load_word2vec_format(tmp_path / "w.txt")
+    words = ["king", "bread", 2]
+    assert model.wv.get_sentence_vector(words) == pytest.approx(theirs.get_mean_vector(words), abs=1e-6)
+    face.save_facebook_model(model, tmp_path / "ft.bin")
+    theirs = gensim.models.fasttext.load_facebook_vectors(tmp_path / "ft.bin")
+    assert theirs["kingly"] == pytest.approx(model.wv["kingly"], abs=1e-6)
+    with pytest.warns(UserWarning, match="no n-gram of 'qxzjwv' was trained"):
+        assert model.wv.most_similar("qxzjwv", topn=2) == [(word, 0.0) for word in model.wv.index_to_key[:2]]
+
+
+def test_questions_of_unknown_words_score_nothing(names, tmp_path):
+    (tmp_path / "unknown").write_text(": one\nhe she him her\n: two\nking queen man nobody\n")
+    theirs = gensim.models.Word2Vec(SENTENCES, **SMALL).wv.evaluate_word_analogies(tmp_path / "unknown")
+    with pytest.warns(UserWarning, match="no question has vectors"):
+        assert names["wv"].evaluate_word_analogies(tmp_path / "unknown") == theirs
 
 
 def arguments(function):
@@ -427,11 +493,18 @@ def test_a_model_and_vectors_come_back(tmp_path):
 
 
 @pytest.mark.parametrize("scoring", ["default", "npmi"])
-def test_phrases_are_gensim_s(scoring):
-    options = {"min_count": 2, "threshold": 0.5, "scoring": scoring}
-    ours, theirs = face.Phrases(SENTENCES, **options), gensim.models.Phrases(SENTENCES, **options)
+@pytest.mark.parametrize("connectors", [(), ["man"], gensim.models.phrases.ENGLISH_CONNECTOR_WORDS])
+def test_phrases_are_gensim_s(scoring, connectors):
+    sentences = [
+        *SENTENCES,
+        *[line.split() for line in ("the bank of the west and a bank of", "of bread and cheese") * 3],
+    ]
+    options = {"min_count": 2, "threshold": 0.1, "scoring": scoring, "connector_words": frozenset(connectors)}
+    ours, theirs = face.Phrases(sentences, **options), gensim.models.Phrases(sentences, **options)
     assert ours.export_phrases() == pytest.approx(theirs.export_phrases())
-    assert [*ours[SENTENCES]] == [*theirs[SENTENCES]]
+    assert ("bank_of_the_west" in ours.phrasegrams) == ("of" in connectors)
+    assert [*ours[sentences]] == [*theirs[sentences]]
+    assert face.ENGLISH_CONNECTOR_WORDS == gensim.models.phrases.ENGLISH_CONNECTOR_WORDS
 
 
 def test_lines_of_a_file(room):

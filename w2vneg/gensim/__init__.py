@@ -6,14 +6,13 @@ has no counterpart is refused by a ConfigError or an AttributeError that says wh
 """
 
 from . import refused
-from .fasttext import FastText, load_facebook_model, load_facebook_vectors
+from .fasttext import FastText, load_facebook_model, load_facebook_vectors, save_facebook_model
 from .keyedvectors import KeyedVectors
-from .phrases import Phrases
-from .word2vec import CallbackAny2Vec, LineSentence, Word2Vec
-
-FrozenPhrases = Phraser = Phrases
+from .phrases import ENGLISH_CONNECTOR_WORDS, FrozenPhrases, Phraser, Phrases
+from .word2vec import CallbackAny2Vec, LineSentence, Text8Corpus, Word2Vec
 
 __all__ = [
+    "ENGLISH_CONNECTOR_WORDS",
     "CallbackAny2Vec",
     "FastText",
     "FrozenPhrases",
@@ -21,9 +20,11 @@ __all__ = [
     "LineSentence",
     "Phraser",
     "Phrases",
+    "Text8Corpus",
     "Word2Vec",
     "load_facebook_model",
     "load_facebook_vectors",
+    "save_facebook_model",
 ]
 
 

@@ -4,6 +4,7 @@ from typing import Any, ClassVar
 
 from ..ground.errors import ConfigError
 from ..vectors import Vectors
+from ..vectors.formats import fasttext
 from . import refused
 from .keyedvectors import KeyedVectors
 from .word2vec import Word2Vec
@@ -15,6 +16,7 @@ class FastText(Word2Vec):
     """Word2vec with n-grams of letters; arguments are gensim's."""
 
     inputs: ClassVar = {1: "subwords", 0: "window+subwords"}
+    remedies: ClassVar = refused.FASTTEXT
 
     def __init__(
         self,
@@ -56,6 +58,11 @@ class FastText(Word2Vec):
         rest = {name: value for name, value in given.items() if name not in _OWN}
         super().__init__(**rest, minn=min_n, maxn=max_n, buckets=bucket, **options)
 
+    def _settle(self):
+        super()._settle()
+        self.min_n, self.max_n, self.bucket = map(self.ours.config.get, ("minn", "maxn", "buckets"))
+        self.word_ngrams = 1
+
     def _vectors(self, source):
         return self.ours.read_out("in", oov="letters") if isinstance(source, Vectors) else super()._vectors(source)
 
@@ -63,6 +70,14 @@ class FastText(Word2Vec):
 def load_facebook_vectors(path, encoding="utf-8"):
     """Return the KeyedVectors of a ``.bin`` of fastText's, with a vector for any spelling."""
     return KeyedVectors.of(Vectors.load(path, oov="letters"))
+
+
+def save_facebook_model(model, path, encoding="utf-8", lr_update_rate=100, word_ngrams=1):
+    """Write a trained FastText as a ``.bin`` of fastText's."""
+    refused.unless("utf-8", "fastText's files are UTF-8; leave it out", encoding=encoding)
+    if model.ours.model is None:
+        raise ConfigError("there is nothing to save yet; train the model first")
+    fasttext.write(path, model.ours.model)
 
 
 def load_facebook_model(path, encoding="utf-8"):

@@ -1,5 +1,6 @@
 """gensim's KeyedVectors: `w2vneg.Vectors` that may be empty, grow and change."""
 
+import warnings
 from functools import cached_property
 
 import numpy as np
@@ -11,6 +12,8 @@ from ..ground.files.bounded import read_text
 from ..vectors import Vectors
 from ..vectors.named_rows import KEYS
 from . import refused
+
+_OF_GRAMS = {"min_n": "minn", "max_n": "maxn", "bucket": "buckets"}  # by the names of `GramSpellings`
 
 
 class KeyedVectors(Vectors):
@@ -43,6 +46,8 @@ class KeyedVectors(Vectors):
             self.spellings, self.noun, self.rules = spellings, "word", None
 
     def __getattr__(self, name):
+        if name in _OF_GRAMS and hasattr(self.spellings, _OF_GRAMS[name]):
+            return getattr(self.spellings, _OF_GRAMS[name])
         raise refused.attribute(self, name, refused.KEYED)
 
     def __repr__(self):
@@ -136,12 +141,20 @@ class KeyedVectors(Vectors):
     def most_similar(  # type: ignore[override]
         self, positive=None, negative=None, topn=10, clip_start=0, clip_end=None, restrict_vocab=None, indexer=None
     ):
-        """Return the words nearest to the sum of the positive minus the negative ones, as `Vectors.most_similar`."""
+        """Return the words nearest to the sum of the positive minus the negative ones, as `Vectors.most_similar`.
+
+        To a spelling of which no n-gram was trained all have the cosine 0, which is said.
+        """
         refused.unless(0, "ask vectors_for_all(index_to_key[start:end])", clip_start=clip_start)
         refused.unless(None, "all words are looked at, fast; leave it out", indexer=indexer)
         if isinstance(topn, int) and topn < 1:
             return []
         last = restrict_vocab or clip_end
+        items = self._items(positive, negative) if self.spellings is not None else ()
+        if items and not any(vector.any() for vector, _, _ in items):
+            warnings.warn(f"no n-gram of {positive!r:.60} was trained; nothing is near to it", stacklevel=2)
+            first = self.words[: len(self) if topn is None else topn][:last]
+            return np.zeros(len(first)) if topn is None else [(word, 0.0) for word in first]
         return super().most_similar(positive, negative, topn=topn, restrict_vocab=last)
 
     def vectors_for_all(self, keys, allow_inference=True, copy_vecattrs=False):
@@ -153,6 +166,10 @@ class KeyedVectors(Vectors):
     def cosine_similarities(vector_1, vectors_all):
         """Return the cosines of a vector with rows, (n,)."""
         return vectors_all @ vector_1 / (np.linalg.norm(vectors_all, axis=1) * np.linalg.norm(vector_1))
+
+    def get_sentence_vector(self, sentence):
+        """Return the mean of the vectors of words, each at length one, float32 (dim,)."""
+        return self.get_mean_vector(sentence)
 
     words_closer_than, word_vec = Vectors.closer_than, Vectors.get_vector
 
@@ -173,11 +190,13 @@ class KeyedVectors(Vectors):
         dummy4unknown=False,
         similarity_function="most_similar",
     ):
-        """Answer analogy questions by 3CosAdd, as `Vectors`."""
+        """Answer analogy questions by 3CosAdd, as `Vectors`; if none can be answered, 0 is returned, which is said."""
         refused.unless("most_similar", "questions are answered by 3CosAdd", similarity_function=similarity_function)
-        return super().evaluate_word_analogies(
-            analogies, restrict_vocab=restrict_vocab, case_insensitive=case_insensitive, dummy4unknown=dummy4unknown
-        )
+        options = {"case_insensitive": case_insensitive, "dummy4unknown": dummy4unknown, "may_be_empty": True}
+        score, sections = super().evaluate_word_analogies(analogies, restrict_vocab=restrict_vocab, **options)
+        if not sections[-1]["correct"] + sections[-1]["incorrect"]:
+            warnings.warn(f"{analogies}: no question has vectors for all four words, so 0 is no score", stacklevel=2)
+        return score, sections
 
     def save(self, fname, **kwargs):  # type: ignore[override]
         """Write words, vectors and counts as npz, whatever the name; arguments for pickles are ignored.

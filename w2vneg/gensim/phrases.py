@@ -1,16 +1,25 @@
 """gensim's Phrases, over `w2vneg.data.phrases`."""
 
-from ..data.phrases import check_threshold, find_phrases, read_phrases, write_phrases
+import os
+from collections import Counter
+
+from ..data.phrases import SCORES, Phrase, check_threshold, find_phrases, read_phrases, write_phrases
 from ..ground.errors import ConfigError
 from . import refused
+from .word2vec import LineSentence
 
+ENGLISH_CONNECTOR_WORDS = frozenset(
+    ["a", "an", "the", "for", "of", "with", "without", "at", "from", "to", "in", "on", "by", "and", "or"]
+)
 _SCORINGS = {"default": "word2vec", "original_scorer": "word2vec", "npmi": "npmi", "npmi_scorer": "npmi"}
 
 
 class Phrases:
     """Pairs of words that stand together often, joined by an underscore; frozen from the start.
 
-    found : list of w2vneg.data.phrases.Phrase
+    Between the two of a pair may stand any connector words: no phrase begins or ends with one.
+
+    found : list of w2vneg.data.phrases.Phrase, connector words joined to the first word
     """
 
     def __init__(
@@ -28,39 +37,71 @@ class Phrases:
             vars(self).update(vars(sentences))
             return
         refused.unless("_", "words are joined by an underscore", delimiter=delimiter)
-        alone = "leave it out: phrases are of two words side by side"
-        refused.unless(frozenset(), alone, connector_words=connector_words)
         if scoring not in _SCORINGS:
             raise ConfigError(f"scoring must be 'default' or 'npmi', not {scoring!r}")
         check_threshold(_SCORINGS[scoring], threshold)
         self.min_count, self.threshold, self.scoring, self.delimiter = min_count, threshold, scoring, delimiter
+        self.connector_words = frozenset(connector_words)
         self._hold([])
         if sentences is not None:
             self.add_vocab(sentences)
 
     def _hold(self, found):
         self.found = found
-        self._scores = {phrase[:2]: phrase.score for phrase in found}
+        self._scores = {f"{phrase.first}_{phrase.second}": phrase.score for phrase in found}
+
+    def __getattr__(self, name):
+        raise refused.attribute(self, name, refused.PHRASES)
 
     def add_vocab(self, sentences):
         """Find the phrases of sentences (iterable of lists of str, or a path); once only."""
         if self.found:
             raise ConfigError("phrases are found once; give all sentences together: Phrases([*first, *second])")
-        scoring = _SCORINGS[self.scoring]
-        self._hold(find_phrases(sentences, min_count=self.min_count, threshold=self.threshold, scoring=scoring))
+        find = self._find if self.connector_words else find_phrases
+        options = {"min_count": self.min_count, "threshold": self.threshold, "scoring": _SCORINGS[self.scoring]}
+        self._hold(find(sentences, **options))
+
+    def _find(self, sentences, min_count, threshold, scoring):
+        """Return what `find_phrases` does, with connector words in between: those count as tokens, not as words."""
+        if min_count < 1:
+            raise ConfigError("min_count must be at least 1")
+        words, pairs, n_tokens, found = Counter(), Counter(), 0, []
+        for sentence in LineSentence(sentences) if isinstance(sentences, str | os.PathLike) else sentences:
+            begun = ()  # a word, and the connector words behind it
+            for word in sentence:
+                n_tokens += 1
+                if word in self.connector_words:
+                    begun = begun and (*begun, word)
+                    continue
+                words[word] += 1
+                pairs.update([(*begun, word)] if begun else ())
+                begun = (word,)
+        for (*first, second), seen in pairs.items():
+            counts = float(seen), float(words[first[0]]), float(words[second])
+            score = SCORES[scoring](*counts, n_tokens, len(words) + len(pairs), min_count)
+            if seen >= min_count and score > threshold:
+                found.append(Phrase("_".join(first), second, float(score), seen))
+        return sorted(found, key=lambda phrase: (-phrase.score, phrase.first, phrase.second))
 
     def analyze_sentence(self, sentence):
         """Yield each word or phrase of a sentence, and the score of the phrase or None."""
-        waiting = None
+        begun = []  # a word, and the connector words behind it
         for word in sentence:
-            score = None if waiting is None else self._scores.get((waiting, word))
-            if score is not None:
-                yield f"{waiting}_{word}", score
-            elif waiting is not None:
-                yield waiting, None
-            waiting = word if score is None else None
-        if waiting is not None:
-            yield waiting, None
+            if word in self.connector_words:
+                if begun:
+                    begun.append(word)
+                else:
+                    yield word, None
+                continue
+            whole = "_".join([*begun, word])
+            score = self._scores.get(whole) if begun else None
+            if score is None:
+                yield from ((part, None) for part in begun)
+                begun = [word]
+            else:
+                yield whole, score
+                begun = []
+        yield from ((part, None) for part in begun)
 
     def __getitem__(self, sentence):
         """Return a sentence with its phrases joined; of several sentences what goes through them, again and again."""
@@ -70,7 +111,7 @@ class Phrases:
 
     def export_phrases(self):
         """Return the score of each phrase, dict of str -> float."""
-        return {f"{first}_{second}": score for (first, second), score in self._scores.items()}
+        return dict(self._scores)
 
     @property
     def phrasegrams(self):
@@ -88,6 +129,8 @@ class Phrases:
 
     def save(self, fname, **kwargs):
         """Write lines of text, as ``w2vneg phrases`` does; arguments for pickles are ignored."""
+        if self.connector_words:
+            raise ConfigError("a file of phrases keeps no connector words; write the sentences with phrases joined")
         write_phrases(fname, self.found)
 
     @classmethod
@@ -111,3 +154,6 @@ class _Joined:
 
     def __iter__(self):
         return (self.phrases[list(sentence)] for sentence in self.sentences)
+
+
+FrozenPhrases = Phraser = Phrases

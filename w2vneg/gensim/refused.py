@@ -4,24 +4,44 @@ import os
 
 from ..ground.errors import ConfigError, InputError
 
-WORD2VEC = {
+_ITSELF = "training does it; leave it out"
+_HISTORY = "ours.model.history has what was done, epoch by epoch"
+_NOTES = "files keep no notes; keep them beside it"
+_EITHER = {"lifecycle_events": _NOTES, "add_lifecycle_event": _NOTES}
+WORD2VEC = _EITHER | {
     "score": "w2vneg eval likelihood scores held-out text",
     "estimate_memory": "w2vneg train --dry-run tells it",
     "scan_vocab": "call build_vocab",
     "prepare_vocab": "call build_vocab",
-    "prepare_weights": "train prepares them; leave it out",
-    "init_weights": "train prepares them; leave it out",
+    "prepare_weights": _ITSELF,
+    "init_weights": _ITSELF,
+    "update_weights": "call build_vocab(corpus, update=True)",
+    "add_null_word": _ITSELF,
+    "create_binary_tree": _ITSELF,
+    "make_cum_table": _ITSELF,
+    "cum_table": "negatives are drawn by wv.get_vecattr(word, 'count') ** ns_exponent",
+    "seeded_vector": "vectors begin with random numbers of seed=; give that",
+    "random": "each worker has random numbers of its own; give seed=",
     "reset_from": "call build_vocab_from_freq with the other model's words and counts",
     "init_sims": "vectors are normalised when they are requested; leave it out",
     "raw_vocab": "wv.key_to_index and wv.get_vecattr(word, 'count') have the words that are kept",
+    "effective_min_count": "it is min_count; max_final_vocab keeps so many words, the rarest wv.index_to_key[-1]",
     "running_training_loss": "call get_latest_training_loss",
     "syn1": "ours.model.vectors_out has the rows of the tree",
     "syn0": "it is wv.vectors",
     "total_train_time": "ours.model.history has the seconds of each epoch",
+    "train_count": _HISTORY,
+    "min_alpha_yet_reached": _HISTORY,
+    "batch_words": "the text is parted by itself; leave it out",
+    "comment": _NOTES,
     "load_fasttext_format": "call load_facebook_model",
     "delete_temporary_training_data": "there is none; leave it out",
 }
-KEYED = {
+FASTTEXT = WORD2VEC | {
+    "callbacks": "they are not kept; give them to train(…, callbacks=[…])",
+    "load_binary_data": "call load_facebook_vectors(path)",
+}
+KEYED = _EITHER | {
     "vocab": "words and rows are key_to_index, counts are get_vecattr(word, 'count')",
     "index2word": "it is index_to_key",
     "index2entity": "it is index_to_key",
@@ -30,21 +50,41 @@ KEYED = {
     "init_sims": "vectors are normalised when they are requested; leave it out",
     "fill_norms": "norms is computed when it is requested; leave it out",
     "intersect_word2vec_format": "w2vneg.Word2Vec(…).fit(corpus, init=path) begins with the vectors of a file",
-    "vectors_lockf": "w2vneg.Word2Vec(…).fit(corpus, init=path, freeze=True) keeps rows as they are",
     "accuracy": "call evaluate_word_analogies",
+    "log_accuracy": "evaluate_word_analogies returns what it logs",
+    "log_evaluate_word_pairs": "evaluate_word_pairs returns what it logs",
     "similarity_unseen_docs": "call n_similarity",
     "resize_vectors": "add_vectors makes room; leave it out",
     "allocate_vecattrs": "set_vecattr makes room; leave it out",
+    "next_index": "add_vectors puts words behind the others; it is len(wv)",
     "expandos": "call get_vecattr and set_vecattr",
+    "mapfile_path": "KeyedVectors.load(path) reads a file",
+    **dict.fromkeys(("min_n", "max_n", "bucket"), "only FastText's vectors have n-grams"),
+    **dict.fromkeys(
+        ("vectors_lockf", "vectors_vocab_lockf", "vectors_ngrams_lockf"),
+        "w2vneg.Word2Vec(…).fit(corpus, init=path, freeze=True) keeps rows as they are",
+    ),
+    "vectors_vocab": "model.ours.model.extra['words_in'] has the rows of words without their n-grams",
+    "vectors_ngrams": "model.ours.model.extra['grams_in'] has the rows of n-grams",
+    **dict.fromkeys(
+        ("adjust_vectors", "init_post_load", "recalc_char_ngram_buckets"),
+        "vectors are made of n-grams anyway; leave it out",
+    ),
+    **dict.fromkeys(("buckets_word", "compatible_hash"), "n-grams are hashed as fastText does it; call wv[word]"),
+}
+PHRASES = _EITHER | {
+    **dict.fromkeys(
+        ("vocab", "corpus_word_count"), "counts of what is no phrase are not kept; found has those of phrases"
+    ),
+    **dict.fromkeys(("max_vocab_size", "min_reduce"), "all words and pairs are counted; min_count limits what is kept"),
+    "progress_per": "nothing is logged; leave it out",
+    "score_candidate": "call phrasegrams.get('new_york')",
 }
 MODULE = {
-    "Text8Corpus": "LineSentence(path) cuts its one long line into sentences of 10,000 words",
     "PathLineSentences": "give corpus_file=FOLDER, all files of which are read",
     "BrownCorpus": "write its sentences to a file, a line each, and give corpus_file=FILE",
-    "ENGLISH_CONNECTOR_WORDS": "leave connector_words out: phrases are of two words side by side",
     "Word2VecKeyedVectors": "it is KeyedVectors",
     "FastTextKeyedVectors": "it is KeyedVectors",
-    "save_facebook_model": "model.save(FOLDER), then 'w2vneg export FOLDER model.bin --format fasttext'",
     "models": "import the class from w2vneg.gensim itself",
     "downloader": "w2vneg.Vectors.load takes its names, such as glove-wiki-gigaword-100",
     "Doc2Vec": "paragraphs have no vectors; wv.get_mean_vector(words) is the mean of their words'",

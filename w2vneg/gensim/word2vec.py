@@ -1,4 +1,4 @@
-"""gensim's Word2Vec, over `w2vneg.Word2Vec`; its callbacks and LineSentence."""
+"""gensim's Word2Vec, over `w2vneg.Word2Vec`; its callbacks and files of sentences."""
 
 from __future__ import annotations
 
@@ -71,6 +71,25 @@ class LineSentence:
         yield rest
 
 
+class Text8Corpus:
+    """Sentences of a file, packed or not, that is one long text: every so many words, whatever its lines."""
+
+    def __init__(self, fname, max_sentence_length=10000):
+        self.fname, self.max_sentence_length = fname, max_sentence_length
+
+    def __iter__(self):
+        words, rest, length = [], b"", self.max_sentence_length
+        with ByteStream(os.fspath(self.fname)) as stream:
+            for piece in stream.pieces():
+                text, _, rest = (rest + bytes(piece)).rpartition(b" ")
+                words += text.decode().split()
+                whole = len(words) - len(words) % length
+                yield from (words[start : start + length] for start in range(0, whole, length))
+                words = words[whole:]
+        words += rest.decode().split()
+        yield from (words[start : start + length] for start in range(0, len(words), length))
+
+
 class Word2Vec:
     """Word2vec with negative sampling, or hierarchical softmax by ``hs=1, negative=0``.
 
@@ -81,6 +100,9 @@ class Word2Vec:
     """
 
     inputs: ClassVar = {1: "row", 0: "window"}  # of sg
+    remedies: ClassVar = refused.WORD2VEC
+    compute_loss = True
+    null_word, sorted_vocab, hashfxn, max_vocab_size = 0, 1, hash, None  # nothing else has a counterpart
 
     def __init__(
         self,
@@ -144,6 +166,7 @@ class Word2Vec:
         self.hs = int(config.loss == "hierarchical")
         self.negative, self.ns_exponent = 0 if self.hs else config.negatives, config.get("noise_exponent")
         self.sg, self.cbow_mean = int("window" not in config.inputs), 1
+        self.shrink_windows = config.get("dynamic_window")
         model = self.ours.model
         self.corpus_count = 0 if model is None else model.origin.n_sentences
         self.corpus_total_words = 0 if model is None else model.origin.n_tokens
@@ -151,10 +174,13 @@ class Word2Vec:
         self._grows, self._made = False, (None, None)  # what the vectors were made of, and they
 
     def __getattr__(self, name):
-        remedies = refused.WORD2VEC
+        remedies = self.remedies
         if not name.startswith("_") and hasattr(KeyedVectors, name):
             remedies = {**remedies, name: f"ask its vectors: .wv.{name}"}
         raise refused.attribute(self, name, remedies)
+
+    def __getitem__(self, word):
+        raise ConfigError("a model has no words; ask its vectors: .wv[word]")
 
     def __str__(self):
         words = 0 if self._vocab is None else len(self._vocab)

@@ -310,7 +310,8 @@ class Keyed(NamedRows):
         return evaluate_word_pairs(self, path, tags=tags, **options)
 
     def evaluate_word_analogies(self, analogies: str | Path, **options: Any) -> tuple[float, list[dict]]:
-        """Answer the analogy questions of a named set or a file by 3CosAdd, with the options of `evaluate_word_pairs`.
+        """Answer the analogy questions of a named set or a file by 3CosAdd, with the options of `evaluate_word_pairs`,
+        and may_be_empty=False: that no question has vectors for all four words is an InputError.
 
         Returns the share of right answers and a list of dict: ``section``, its name, and the questions, tuples of four
         words, that were ``correct`` and ``incorrect``; the last one is of all.

@@ -357,9 +357,11 @@ def refuse(name, data, where):
     what = {"text": "text", "baskets": "baskets, one a line"}.get(where, "a table of rows")
     columns = names_in(name) if kind.name == _PARQUET else kind.columns(head) if kind.columns else []
     remedy = kind.remedy(head) if callable(kind.remedy) else kind.remedy
-    if where == "text" and kind.remedy is _OF_TEXT and columns:
-        remedy = f"say which column holds the text: --text-col {shlex.quote(column_of_text(columns))}"
     shown = f" Its columns: {', '.join(columns)[:200]}." if columns else ""
+    if where == "text" and kind.remedy is _OF_TEXT and columns:
+        column = column_of_text(columns)
+        remedy = f"say which column holds the text: --text-col {shlex.quote(column)}"
+        shown += f" In Python: Input('corpus', {name!r}, text_col={column!r})."
     raise InputError(f"{name}: looks like {kind.name}, not like {what}; {remedy} ({override}).{shown}")
 
 

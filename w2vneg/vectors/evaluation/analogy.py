@@ -99,7 +99,9 @@ def evaluate_analogy(vectors, path, name=None, restrict_vocab=None, half=None, c
     )
 
 
-def evaluate_word_analogies(vectors, path, restrict_vocab=300_000, case_insensitive=True, dummy4unknown=False):
+def evaluate_word_analogies(
+    vectors, path, restrict_vocab=300_000, case_insensitive=True, dummy4unknown=False, may_be_empty=False
+):
     """Answer questions as gensim does; see `Vectors.evaluate_word_analogies`."""
     find, rows = gensims_lookup(vectors, restrict_vocab, case_insensitive)
     places = np.zeros(len(vectors), np.int64)
@@ -118,9 +120,9 @@ def evaluate_word_analogies(vectors, path, restrict_vocab=300_000, case_insensit
         sections.append({"section": title, "correct": correct, "incorrect": incorrect})
     total = {key: [question for section in sections for question in section[key]] for key in ("correct", "incorrect")}
     answered = len(total["correct"]) + len(total["incorrect"])
-    if not answered:
+    if not (answered or may_be_empty):
         raise InputError(f"{path}: no question has vectors for all four words; {_MORE}")
-    return len(total["correct"]) / answered, [*sections, {"section": "Total accuracy", **total}]
+    return len(total["correct"]) / max(1, answered), [*sections, {"section": "Total accuracy", **total}]
 
 
 def answer_ranks(unit, questions):
