@@ -1,24 +1,98 @@
-"""Products of a sparse matrix with a few columns at a time."""
+"""Least squares over words and their n-grams, some columns at a time.
+
+F has a row for each word: ``scale[w]`` for each n-gram that the word has, those in
+``grams[starts[w]:starts[w + 1]]``. What is solved for has a row for each n-gram. Rows of several lines lie side by side
+in memory, which fetches them as fast as one.
+
+starts : int, (n_words + 1,); grams : int32; scale : float32, (n_words,)
+row : float32, (COLUMNS,), scratch; once : 1, which the compiler must not know: it would unroll short loops, not use lanes
+"""
+
+import numpy as np
 
 from ..ground.jit import ZERO, njit, prefetch
 
-COLUMNS = 16  # a line of memory; the compiler knows how many
-_AHEAD = 16  # rows that are asked for before they are needed: they lie anywhere
+COLUMNS = 32
+_AHEAD = 24  # rows that are asked for before they are needed: they lie anywhere
 
 
 @njit(loop=True)
-def multiply(starts, columns, values, x, out):
-    """Write the product of a matrix of n rows with x, float32 (m, COLUMNS), into out, float32 (n, COLUMNS).
+def right_side(starts, grams, scale, sureness, z, order, first, width, out, row, once):
+    """Write F' C Z into out, float32 (n_grams, COLUMNS); C is diagonal.
 
-    starts : int, (n + 1,); columns, values : int32 and float32, row r has those from starts[r] up to starts[r + 1],
-        which are added up in their order
+    z : float32, (n_words, dim), whose columns from `first` on are taken, `width` of them; row order[w] is that of w
+    sureness : float32, (n_words,), C
     """
-    last = columns.shape[0] - 1
-    for r in range(starts.shape[0] - 1):
-        for c in range(COLUMNS):
-            out[r, c] = ZERO
-        for k in range(starts[r], starts[r + 1]):
-            prefetch(x, columns[min(k + _AHEAD, last)], 0)
-            value, column = values[k], columns[k]
-            for c in range(COLUMNS):
-                out[r, c] += value * x[column, c]
+    n = COLUMNS * once
+    out[:] = ZERO
+    row[:] = ZERO
+    for w in range(starts.shape[0] - 1):
+        weight = scale[w] * sureness[w]
+        for c in range(width):
+            row[c] = weight * z[order[w], first + c]
+        for k in range(starts[w], starts[w + 1]):
+            gram = grams[k]
+            for c in range(n):
+                out[gram, c] += row[c]
+
+
+@njit(loop=True)
+def normal_product(starts, grams, scale, sureness, ridge, x, out, row, products, once):
+    """Write (F' C F + ridge) x into out, both float32 (n_grams, COLUMNS), and the sums of x times it.
+
+    products : float64, (COLUMNS,)
+    """
+    n = COLUMNS * once
+    last = grams.shape[0] - 1
+    for gram in range(x.shape[0]):
+        for c in range(n):
+            out[gram, c] = ridge * x[gram, c]
+    for w in range(starts.shape[0] - 1):
+        for c in range(n):
+            row[c] = ZERO
+        for k in range(starts[w], starts[w + 1]):
+            prefetch(x, grams[min(k + _AHEAD, last)], 0)
+            gram = grams[k]
+            for c in range(n):
+                row[c] += x[gram, c]
+        weight = scale[w] * scale[w] * sureness[w]
+        for c in range(n):
+            row[c] *= weight
+        for k in range(starts[w], starts[w + 1]):
+            gram = grams[k]
+            for c in range(n):
+                out[gram, c] += row[c]
+    products[:] = 0.0
+    for gram in range(x.shape[0]):
+        for c in range(n):
+            products[c] += np.float64(x[gram, c]) * np.float64(out[gram, c])
+
+
+@njit(loop=True)
+def descend(step, along, image, b, rest, sizes, once):
+    """Go a step of each column's own along `along`; rest shrinks by as much of `image`, and sizes, float64, are its
+    squared lengths.
+    """
+    n = COLUMNS * once
+    sizes[:] = 0.0
+    for gram in range(b.shape[0]):
+        for c in range(n):
+            b[gram, c] += step[c] * along[gram, c]
+            rest[gram, c] -= step[c] * image[gram, c]
+            sizes[c] += np.float64(rest[gram, c]) ** 2
+
+
+@njit(loop=True)
+def blend(starts, grams, scale, share, b, z, order, first, width, row, once):
+    """Replace rows of z, the columns of `right_side`, by (1 − share) z + share F b; share : float32, (n_words,)"""
+    n = COLUMNS * once
+    for w in range(starts.shape[0] - 1):
+        for c in range(n):
+            row[c] = ZERO
+        for k in range(starts[w], starts[w + 1]):
+            gram = grams[k]
+            for c in range(n):
+                row[c] += b[gram, c]
+        weight, rest = scale[w] * share[w], np.float32(1) - share[w]
+        for c in range(width):
+            z[order[w], first + c] = rest * z[order[w], first + c] + weight * row[c]

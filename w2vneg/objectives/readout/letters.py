@@ -13,7 +13,7 @@ It knows nothing of meaning by itself; a larger φ costs semantic analogies.
 import numpy as np
 
 from ...ground.jit import available_threads, launch
-from ...kernels.sparse import COLUMNS, multiply
+from ...kernels.sparse import COLUMNS, blend, descend, normal_product, right_side
 from . import READOUTS, About, Readout, option
 
 _STEPS = 8  # of conjugate gradients: more fit the vectors' noise, and score the same or lower
@@ -62,38 +62,38 @@ class Letters(Readout):
 
     def memory(self, n_vocab, dim):
         threads = min(available_threads(), -(-dim // COLUMNS))
-        return 4 * n_vocab * dim + (600 + 550 * threads) * n_vocab  # of F and its transpose, and of what is solved for
+        return 4 * n_vocab * dim + (300 + 650 * threads) * n_vocab  # of F, and of what is solved for
 
     def read(self, trained, vectors):
-        options = self.options
-        grams, f = gram_matrix(trained.words, options.minn, max(options.minn, options.maxn))
+        options, words = self.options, list(trained.words)
+        order = np.array(sorted(range(len(words)), key=words.__getitem__), np.int64)  # kin share what lies in the cache
+        longest = max(options.minn, options.maxn)
+        grams, f = gram_matrix([words[row] for row in order.tolist()], options.minn, longest)
+        del words
         mean, kept = vectors.mean(axis=0, dtype=np.float64).astype(np.float32), trained.keeps(vectors)
         centred = np.subtract(vectors, mean, out=np.empty(vectors.shape, np.float32) if kept else vectors)
-        counts = np.asarray(trained.counts, np.float64)
-        sureness = (counts / (counts + options.prior)).astype(np.float32)[:, None]
-        share = np.maximum(options.prior / (counts + options.prior), options.share).astype(np.float32)[:, None]
-        dim, transposed = centred.shape[1], f.T.tocsr()
+        counts = np.asarray(trained.counts, np.float64)[order]
+        sureness = (counts / (counts + options.prior)).astype(np.float32)
+        share = np.maximum(options.prior / (counts + options.prior), options.share).astype(np.float32)
+        scale = (1 / np.sqrt(np.maximum(np.diff(f.indptr), 1))).astype(np.float32)
+        spelt, dim = (f.indptr, f.indices, scale), centred.shape[1]
         coefficients = np.empty((len(grams), dim), np.float32) if trained.spell else None
         starts = range(0, dim, COLUMNS)
 
         def solve(part):
-            columns = slice(starts[part], min(starts[part] + COLUMNS, dim))
-            width = columns.stop - columns.start
-            z = np.zeros((len(centred), COLUMNS), np.float32)
-            z[:, :width] = centred[:, columns]
-            b = _solve(f, transposed, sureness, z, np.float32(options.ridge))
+            first, width, row = starts[part], min(COLUMNS, dim - starts[part]), np.empty(COLUMNS, np.float32)
+            place = centred, order, first, width
+            b = _solve(spelt, sureness, place, np.float32(options.ridge), len(grams), row)
             if coefficients is not None:
-                coefficients[:, columns] = b[:, :width]
-            fitted = _times(f, b, np.empty_like(z))
-            fitted *= share
-            fitted += np.multiply(z, 1 - share, out=z)
-            centred[:, columns] = fitted[:, :width]
+                coefficients[:, first : first + width] = b[:, :width]
+            blend(*spelt, share, b, *place, row, 1)
             if trained.progress is not None:
                 trained.progress(part + 1, len(starts))
 
         launch(solve, len(starts))
         if coefficients is not None:
-            self.spellings = Spellings(grams, coefficients, options.minn, max(options.minn, options.maxn))
+            by_hash = np.argsort(grams)
+            self.spellings = Spellings(grams[by_hash], coefficients[by_hash], options.minn, longest)
         return centred
 
 
@@ -134,8 +134,8 @@ def _by_length(words, shortest, longest):
 
 
 def gram_matrix(words, shortest, longest):
-    """Return the n-grams that occur in two words or more, uint64, (n_grams,), sorted hashes; and F, a csr_matrix,
-    float32, (n_words, n_grams), zero for a word without any.
+    """Return the n-grams that occur in two words or more, uint64, (n_grams,), hashes in the order of their first words;
+    and F, a csr_matrix, float32, (n_words, n_grams), zero for a word without any.
     """
     from scipy import sparse  # a quarter of a second, and most runs need it not
 
@@ -144,7 +144,7 @@ def gram_matrix(words, shortest, longest):
     grams, owners, met = map(np.concatenate, zip(*found, strict=True))
     del found
     starts = np.concatenate([[0], np.cumsum(met)])
-    order = np.argsort(grams)
+    order = np.argsort(owners[starts[:-1]], kind="stable")
     by_gram = sparse.csr_matrix((np.ones(len(owners), np.int8), owners, starts), (len(grams), len(words)))[order]
     f = by_gram.T.tocsr()
     sizes = np.diff(f.indptr)
@@ -167,27 +167,19 @@ def _shared(hashes, owners):
     return hashes[firsts[met > 1]], owners[np.repeat(met > 1, met)], met[met > 1]
 
 
-def _times(matrix, x, out):
-    """Return the product of a csr_matrix with `COLUMNS` numbers a row, in `out`."""
-    multiply(matrix.indptr, matrix.indices, matrix.data, x, out)
-    return out
+def _solve(spelt, sureness, place, ridge, n_grams, row):
+    """Return B for some columns of Z, float32 (n_grams, COLUMNS): each has its own steps of conjugate gradients.
 
-
-def _solve(f, transposed, sureness, z, ridge):
-    """Return B for `COLUMNS` of Z, float32 (n_grams, COLUMNS): each has its own steps of conjugate gradients."""
-    b, fitted = np.zeros((f.shape[1], COLUMNS), np.float32), np.multiply(sureness, z)
-    image, scratch = np.empty_like(b), np.empty_like(b)  # memory is asked for once, for it is large
-    rest = _times(transposed, fitted, np.empty_like(b))
-    along = rest.copy()
-    size = np.einsum("ij,ij->j", rest, rest)
+    spelt, sureness, place, row : as `kernels.sparse.right_side` takes them
+    """
+    rest = np.empty((n_grams, COLUMNS), np.float32)
+    right_side(*spelt, sureness, *place, rest, row, 1)
+    b, image, along = np.zeros_like(rest), np.empty_like(rest), rest.copy()
+    products, size = np.empty(COLUMNS), np.einsum("ij,ij->j", rest, rest, dtype=np.float64)
     for _ in range(_STEPS):
-        np.multiply(_times(f, along, fitted), sureness, out=fitted)
-        _times(transposed, fitted, image)
-        image += np.multiply(along, ridge, out=scratch)
-        step = size / np.maximum(np.einsum("ij,ij->j", along, image), np.float32(1e-30))
-        b += np.multiply(along, step, out=scratch)
-        rest -= np.multiply(image, step, out=scratch)
-        before, size = size, np.einsum("ij,ij->j", rest, rest)
-        along *= size / np.maximum(before, np.float32(1e-30))
+        normal_product(*spelt, sureness, ridge, along, image, row, products, 1)
+        before, step = size.copy(), (size / np.maximum(products, 1e-30)).astype(np.float32)
+        descend(step, along, image, b, rest, size, 1)
+        along *= (size / np.maximum(before, 1e-30)).astype(np.float32)
         along += rest
     return b
