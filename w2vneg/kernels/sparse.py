@@ -5,7 +5,8 @@ F has a row for each word: ``scale[w]`` for each n-gram that the word has, those
 in memory, which fetches them as fast as one.
 
 starts : int, (n_words + 1,); grams : int32; scale : float32, (n_words,)
-row : float32, (COLUMNS,), scratch; once : 1, which the compiler must not know: it would unroll short loops, not use lanes
+row : float32, (COLUMNS,), scratch
+once : 1, which the compiler must not know: it would unroll loops of 32 instead of using its lanes
 """
 
 import numpy as np

@@ -204,6 +204,6 @@ def _failure_to_compile(text, files):
 
 
 _CAUSE = re.compile(r"Unknown attribute .*|Cannot unify .*|NameError: .*|Untyped global name .*|Invalid use of .*")
-_CALLED = re.compile(r"^ >>> (\w+)\((\w+)\(", re.MULTILINE)  # a socket with its plug
+_CALLED = re.compile(r"^ >>> (\w+)\((\w+?)(?:_\d+)?\(", re.MULTILINE)  # a socket with its plug; a second is numbered
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _LAST_LINE = re.compile(r"[^\n]+(?=\n*\Z)")
