@@ -90,7 +90,7 @@ def test_a_name_means_what_its_paper_means(name):
 
 
 def test_every_preset_is_checked_here():
-    assert set(PRESETS) == {*PAPERS, *ALIASES, "relaxed", "best", "hierarchical", "top-n"}
+    assert set(PRESETS) == {*PAPERS, *ALIASES, "relaxed", "best", "hierarchical", "top-n", "next"}
     for alias, name in ALIASES.items():
         assert PRESETS[alias] is PRESETS[name] or PRESETS[alias] == PRESETS[name]
 

@@ -93,6 +93,13 @@ PRESETS = {
         "--unbounded-steps --epochs 40, read with --score corrected, may be better.",
         by_pairs=True,
     ),
+    "next": Preset(
+        "relaxed",
+        _COUNTS,
+        "what comes next: relaxed softmax, popularity; nearest the full softmax with few negatives",
+        "RS §3.2 (PS); log P(j|i) by our one law",
+        "Rank with --score corrected; in PyTorch log_prob(hidden, score='corrected').",
+    ),
     "mle": _MLE,
     "ss": Preset(
         "sampled-softmax",

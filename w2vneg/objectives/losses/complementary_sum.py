@@ -39,7 +39,7 @@ class ComplementarySum(OverVocabulary):
         "L = −s₀ + log( e^{s₀} + Σ κ_k e^{s_k} ), κ = (1 − q₀) / (S q_k), or 1 / b_k with Bernoulli draws",
         "CSS eqs. 16–22",
         "one exponential for each draw, log q of the positive",
-        "to approach the full softmax with few draws and bounded gradients; needs --exclude target",
+        "to approach the full softmax with bounded gradients; needs --exclude target; with few draws biased: see next",
     )
 
     @classmethod

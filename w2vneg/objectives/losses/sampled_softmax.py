@@ -40,7 +40,7 @@ class SampledSoftmax(OverVocabulary):
         "L = −s₀ + log( e^{s₀} + Σ e^{s_k} / (n q_k) )",
         "kernel eqs. 2–5 (with the positive excluded: the same as css)",
         "one exponential for each draw",
-        "to approach the full softmax, with --exclude target; near the softmax (kernel, boltzmann) few draws do",
+        "to approach the full softmax, with --exclude target; with few draws far from the softmax biased: see next",
     )
 
     @classmethod
