@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from item_models import LOGITS, model_of
-from scipy.stats import binomtest, spearmanr
+from scipy.stats import spearmanr
 
 from w2vneg import Vectors
 from w2vneg.look.figures import Chart, Series, interactive
@@ -163,12 +163,6 @@ def test_the_verdict_leaves_out_what_says_next_to_nothing(monkeypatch):
     (table,) = sections.verdict([many, few], found, {}).tables
     assert table.head == ["", "many", "few", "knowing nothing"] and table.rows[0] == ["trained in", "–", "–", "–"]
     assert table.rows[1][0] == "ws353" and "…" in table.rows[1][1] and table.rows[1][2:] == ["–", "0"]
-
-
-@pytest.mark.parametrize(("right", "n"), [(0, 7), (3, 10), (10, 10)])
-def test_intervals_are_wilson_s(right, n):
-    expected = binomtest(right, n).proportion_ci(method="wilson")
-    np.testing.assert_allclose(sections.wilson(right / n, n), expected, atol=1e-7)
 
 
 def test_differences_are_paired():

@@ -9,8 +9,9 @@ from scipy.special import logsumexp
 from w2vneg import Word2Vec
 from w2vneg.data.encoded import encode_corpus
 from w2vneg.ground.errors import InputError
+from w2vneg.kernels.cooccurrence import pair_counts
 from w2vneg.vectors.evaluation import LogitScores, likelihood
-from w2vneg.vectors.evaluation.likelihood import evaluate_likelihood, window_pairs
+from w2vneg.vectors.evaluation.likelihood import evaluate_likelihood
 
 SENTENCES = [["a", "b", "a", "c"], ["c", "b"], ["a"], ["d", "d", "a", "b", "c"]]
 
@@ -26,10 +27,9 @@ def loop_pairs(sentences, window):
 @pytest.mark.parametrize("window", [1, 2, 9])
 def test_pairs_equal_the_double_loop(window):
     corpus = encode_corpus(SENTENCES, min_count=1)
-    centres, contexts, counts = window_pairs(corpus.ids, corpus.offsets, window)
-    found = {
-        (corpus.vocab.words[i], corpus.vocab.words[j]): n for i, j, n in zip(centres, contexts, counts, strict=True)
-    }
+    counts = pair_counts(corpus.ids, corpus.offsets, len(corpus.vocab), window).tocoo()
+    words = corpus.vocab.words
+    found = {(words[i], words[j]): n for i, j, n in zip(counts.row, counts.col, counts.data, strict=True)}
     expected = {}
     for pair in loop_pairs(SENTENCES, window):
         expected[pair] = expected.get(pair, 0) + 1

@@ -157,8 +157,9 @@ def _verdict(evaluation, model):
         slim = results[SLIM].by_name()[name] if SLIM in results else 0.0
         behind = f"; not than 'w2vneg slim', {slim:.4f}" if slim > own else ""
         return f"Better than popularity: {figures}{behind}. More figures, with intervals: --all."
-    suits = not hasattr(model, "scoring") and (model.config.rectangular or model.origin.input.get("kind") == "baskets")
-    slim = ", or take 'w2vneg slim'" if suits else ""
+    slim = ""
+    if not hasattr(model, "scoring") and (read := model.config.traversal).kind == "items":
+        slim = ", or take 'w2vneg slim'" * (model.config.rectangular or not read.paired)
     return f"Warning: not better than popularity: {figures}. Train with more --epochs, or look at what was read{slim}."
 
 

@@ -64,24 +64,14 @@ def count_pairs(offsets, window=None):
 
 
 def occurring(ids, offsets, centres, window, n_vocab):
-    """Return how often words occur at most `window` away from each centre, int32 (n_centres, n_vocab), in up to
+    """Return how often words occur at most `window` away from each centre, int (n_centres, n_vocab), in up to
     `_LOOKED_AT` / window tokens from all over the corpus.
     """
-    distinct, rows = np.unique(centres, return_inverse=True)
-    found = np.zeros((len(distinct), n_vocab), np.int32)
-    row_of = np.full(n_vocab, -1, np.int32)
-    row_of[distinct] = np.arange(len(distinct))
+    found = 0
     for start, stop in _stretches(len(ids), _LOOKED_AT // window):
-        piece = np.asarray(ids[start:stop])
-        sentence = np.searchsorted(offsets, np.arange(start, stop), side="right")
-        row = row_of[piece]
-        for distance in range(1, min(window, len(piece) - 1) + 1):
-            together = sentence[:-distance] == sentence[distance:]
-            here = together & (row[:-distance] >= 0)
-            np.add.at(found, (row[:-distance][here], piece[distance:][here]), 1)
-            here = together & (row[distance:] >= 0)
-            np.add.at(found, (row[distance:][here], piece[:-distance][here]), 1)
-    return found[rows]
+        ends = np.unique(np.clip(offsets, start, stop)) - start
+        found = found + pair_counts(ids[start:stop], ends, n_vocab, window)[centres]
+    return found.toarray()
 
 
 def _stretches(n_tokens, most, count=20):

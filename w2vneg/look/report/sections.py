@@ -319,8 +319,11 @@ def analogies(subjects, found):
 
 def _right(score):
     """Return per cent of the first answers of a `SectionScore` that are right, and its interval (three floats)."""
+    from scipy.stats import binomtest
+
     share = score.precision[1]
-    return tuple(100 * float(part) for part in (share, *wilson(share, score.scored)))
+    interval = binomtest(round(share * score.scored), score.scored).proportion_ci(method="wilson")
+    return tuple(100 * float(part) for part in (share, *interval))
 
 
 def neighbours(subjects, words=()):
@@ -384,14 +387,6 @@ def chosen_words(subjects):
         if (len(word) > 3 or n < 400 or subjects[0].titles) and all(word in other for other in others):
             found.append(word)
     return found[:: max(1, len(found) // _WORDS)][:_WORDS]
-
-
-def wilson(share, n):
-    """Return both ends of Wilson's 95 % interval (1927) of a share of `n` trials."""
-    z2 = 1.959964**2
-    centre = (share + z2 / (2 * n)) / (1 + z2 / n)
-    half = np.sqrt(z2 * (share * (1 - share) / n + z2 / (4 * n**2))) / (1 + z2 / n)
-    return np.maximum(centre - half, 0), np.minimum(centre + half, 1)
 
 
 def paired_difference(human, first, second, seed=1):

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...ground.errors import InputError
+from ...kernels.cooccurrence import pair_counts
 from .lookup import Result
 
 _SCORES = 16_000_000  # float32 numbers held at a time
@@ -29,34 +30,17 @@ class LikelihoodResult(Result):
     pairs: int
 
 
-def window_pairs(ids, offsets, window):
-    """Return the distinct pairs of words at most `window` apart in one sentence, and how often each occurs: centres,
-    contexts and counts, int64, (n_pairs,), sorted by centre.
-    """
-    ids = np.asarray(ids, np.int64)
-    sentence = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-    n = int(ids.max()) + 1 if len(ids) else 1
-    codes = []
-    for distance in range(1, window + 1):
-        together = sentence[:-distance] == sentence[distance:]
-        left, right = ids[:-distance][together], ids[distance:][together]
-        codes += [left * n + right, right * n + left]
-    codes, counts = np.unique(np.concatenate(codes), return_counts=True)
-    return codes // n, codes % n, counts
-
-
 def evaluate_likelihood(score, corpus, window):
     """Normalise a model's scores (see `scores`) and evaluate them on held-out text; returns a `LikelihoodResult`.
 
     corpus : EncodedCorpus, by the model's vocabulary, not part of what was trained on; InputError if it has no pair
     """
-    centres, contexts, counts = window_pairs(corpus.ids, corpus.offsets, window)
-    total = int(counts.sum())
+    n_vocab = len(corpus.vocab)
+    together = pair_counts(corpus.ids, corpus.offsets, n_vocab, window, remedy="give less text")
+    total = int(together.sum())
     if total == 0:
         raise InputError("the held-out text has no pair of known words; give more text")
-    distinct, starts = np.unique(centres, return_index=True)
-    ends = np.append(starts[1:], len(centres))
-    n_vocab = len(corpus.vocab)
+    distinct = np.flatnonzero(np.diff(together.indptr))
     rows = max(1, _SCORES // n_vocab)
     log_sum = 0.0
     for begin in range(0, len(distinct), rows):
@@ -64,9 +48,8 @@ def evaluate_likelihood(score, corpus, window):
         scores = score(part)
         top = scores.max(axis=1)
         log_z = top + np.log(np.exp(scores - top[:, None]).sum(axis=1, dtype=np.float64))
-        span = slice(starts[begin], ends[min(begin + rows, len(distinct)) - 1])
-        row = np.searchsorted(part, centres[span])
-        log_p = scores[row, contexts[span]] - log_z[row]
-        log_sum += float((log_p * counts[span]).sum())
+        found = together[part].tocoo()
+        log_p = scores[found.row, found.col] - log_z[found.row]
+        log_sum += float((log_p * found.data).sum())
     nll = -log_sum / total
     return LikelihoodResult(nll, float(np.exp(nll)), float(np.log(n_vocab)), total)
