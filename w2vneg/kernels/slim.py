@@ -17,6 +17,8 @@ def solve_items(products, neighbours, l2, parts):
     (ids, weights) : int32 and float32, (n, neighbours + 1)
         The neighbours of each item and what they weigh; the column of ones first, id -1 where there are no more.
     """
+    full = 4 * products.nnz >= products.shape[0] ** 2  # then a look-up in an array costs a tenth, and twice the memory
+    dense = products.toarray().astype(np.float32) if full else np.empty((0, 0), np.float32)
     starts, columns = products.indptr.astype(np.int64), products.indices.astype(np.int32)
     values, diagonal = products.data.astype(np.float32), products.diagonal().astype(np.float32)
     n = products.shape[0] - 1
@@ -25,7 +27,7 @@ def solve_items(products, neighbours, l2, parts):
     def work(part):
         room = neighbours + 1
         scratch = np.empty(room, np.float32), np.empty((room, room), np.float64), np.empty(room, np.float64)
-        _solve(starts, columns, values, diagonal, np.float32(l2), part, parts, *scratch, ids, weights)
+        _solve(starts, columns, values, dense, diagonal, np.float32(l2), part, parts, *scratch, ids, weights)
 
     launch(work, parts)
     return ids, weights
@@ -84,13 +86,16 @@ def _solve_system(system, right, n):
 
 
 @njit
-def _solve(starts, columns, values, diagonal, l2, part, parts, merits, system, right, ids, weights):
+def _solve(starts, columns, values, dense, diagonal, l2, part, parts, merits, system, right, ids, weights):
     for j in range(part, ids.shape[0], parts):  # dealt out round: popular items take longer
         chosen = ids[j]
         n = _choose(starts, columns, values, diagonal, l2, j, merits, chosen)
         for a in range(n):
             for b in range(a):
-                system[a, b] = _product(starts, columns, values, chosen[a], chosen[b])
+                if dense.shape[0]:
+                    system[a, b] = dense[chosen[a], chosen[b]]
+                else:
+                    system[a, b] = _product(starts, columns, values, chosen[a], chosen[b])
             system[a, a] = diagonal[chosen[a]] + l2
             right[a] = _product(starts, columns, values, chosen[a], j)
         _solve_system(system, right, n)
