@@ -81,7 +81,8 @@ class Letters(Readout):
         starts = range(0, dim, COLUMNS)
 
         def solve(part):
-            first, width, row = starts[part], min(COLUMNS, dim - starts[part]), np.empty(COLUMNS, np.float32)
+            first, width = starts[part], min(COLUMNS, dim - starts[part])
+            row = np.empty(3 * COLUMNS, np.float32)[COLUMNS : 2 * COLUMNS]  # on lines that no other thread writes to
             place = centred, order, first, width
             b = _solve(spelt, sureness, place, np.float32(options.ridge), len(grams), row)
             if coefficients is not None:
