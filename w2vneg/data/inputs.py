@@ -319,7 +319,7 @@ def encode_input(given, *, phrases=None, grows=False, **shaping):
         max_vocab; vocab and vocab_out, fixed ones, the second only for rectangular data, or the same object; encoding;
         lowercase; progress, called with (stored bytes read, stored bytes in all or None) now and then
     phrases : sequence of data.phrases.Phrase, optional, to join in a text in the place of those that the Input names
-    grows : bool, a model grows by these data, so that one centre is enough, as of a day of one customer
+    grows : bool, a model grows by these data, so that one centre and one target are enough, as of one purchase
     InputError, ConfigError, OutputError as of `w2vneg.data.encoded`
     """
     from .encoded import EncodedCorpus
@@ -337,7 +337,8 @@ def encode_input(given, *, phrases=None, grows=False, **shaping):
     source = getattr(encoded, "source", type(encoded).__name__)
     if source != given.source:
         raise ConfigError(f"source {given.kind} says that its traversal is {given.source}, and encodes {source}")
-    if len(encoded.vocab) == 1 and not grows:
-        only = f"only one centre ({encoded.vocab.words[0][:60]!r}) reaches min_count={options.min_count}"
-        raise InputError(f"{only}; training needs at least two: give more data, or name the right columns")
+    for what, vocab in (("centre", encoded.vocab), ("target", encoded.vocab_out)):
+        if len(vocab) == 1 and not grows:
+            only = f"only one {what} ({vocab.words[0][:60]!r}) reaches min_count={options.min_count}"
+            raise InputError(f"{only}; training needs at least two: give more data, or name the right columns")
     return encoded

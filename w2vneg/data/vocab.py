@@ -221,11 +221,11 @@ def choose_vocabulary(counter, min_count, max_vocab=None):
 
 
 def _refuse_few(words, what, min_count, largest):
-    """Raise InputError unless there are two words or more, of centres one: an update may be of one customer."""
+    """Raise InputError unless there are two words; of centres and targets one, for an update by one purchase."""
     if not words:
         none = "token" if what == "word" else what
         raise InputError(f"no {none} reaches min_count={min_count} (largest count is {largest}); lower --min-count.")
-    if len(words) == 1 and what != "centre":
+    if len(words) == 1 and what not in ("centre", "target"):
         remedy = "lower --min-count or give more data" if min_count > 1 else "give more data"
         raise InputError(
             f"only one {what} ({words[0][:60]!r}) reaches min_count={min_count}; training needs at least two: {remedy}."
@@ -282,7 +282,7 @@ def choose_items(words, seen, shaping, vocab, what="item"):
     """Choose the items that training is to know: return the Vocabulary, and the ids of `words`, int32 (n,), -1 without.
 
     seen : float64 (n,), how often each was seen; vocab : Vocabulary to keep to, or None; what : str, an item's name
-    InputError if fewer than two are left, of centres none, or none of them is in the fixed vocabulary
+    InputError if fewer than two are left, of centres and targets none, or none of them is in the fixed vocabulary
     """
     if vocab is not None:
         ids = vocab.words.find_all(words)

@@ -19,6 +19,7 @@ from ..data.encoded import Encoded, encode_corpus
 from ..data.inputs import Input, as_input, encode_input, of_as_many_kinds
 from ..data.readers.sources import STDIN
 from ..data.readers.text import check_sentences
+from ..data.sources import TRAVERSALS
 from ..data.vocab import Vocabulary
 from ..ground.errors import ConfigError, W2vnegError
 from ..ground.jit import available_threads
@@ -159,6 +160,8 @@ def reading(config, data):
     elif isinstance(data, Encoded):
         rectangular = data.vocab_out is not data.vocab
     else:
+        if TRAVERSALS[config.source].paired:
+            raise ConfigError(f"options are for {TRAVERSALS[config.source].data}, and these are sentences")
         return config
     if (config.source, config.rectangular) == (data.source, rectangular):
         return config

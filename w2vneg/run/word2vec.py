@@ -44,6 +44,9 @@ if TYPE_CHECKING:
     Corpus: TypeAlias = "str | os.PathLike | Input | Encoded | Iterable[Sequence[str]]"
 
 
+_OF_DATA = "source", "rectangular"  # options that data in an Input say themselves
+
+
 def with_options(config, options):
     """Return a configuration with other options, after loading the plug-in that they name.
 
@@ -100,6 +103,7 @@ class Word2Vec(Recommender):
         if config is not None and options:
             raise ConfigError("give either a TrainConfig or options by name, not both")
         self.config = with_options(config, options)
+        self._kind = {name: getattr(self.config, name) for name in _OF_DATA}  # as given; a fit leaves those of its data
         self.model: Model | None = None
         self._folder: str | None = None  # of the model, if it was loaded and not trained since
         self._changed = {"alpha", "epochs"}  # of these, what was given since the model was trained or loaded
@@ -211,7 +215,8 @@ class Word2Vec(Recommender):
         if not update:
             if freeze and init is None:
                 raise ConfigError("freeze keeps the rows that a run begins with; give init or update=True with it")
-            return self.config, Prior() if init is None else Prior.init(init, freeze)
+            fresh = dataclasses.replace(self.config, **self._kind)
+            return fresh, Prior() if init is None else Prior.init(init, freeze)
         model = self._trained()
         own = gentler(model, {name: getattr(self.config, name) for name in self._changed})
         own |= {"min_alpha": None} if "alpha" in own else {}
@@ -228,6 +233,7 @@ class Word2Vec(Recommender):
         if settled:
             raise ConfigError(f"{min(settled)} is no option to set; it follows from the others and from what is read")
         self.config = with_options(self.config, params)
+        self._kind |= {name: getattr(self.config, name) for name in _OF_DATA if name in params}
         self._changed |= {name for name in ("alpha", "epochs") if params.get(name) is not None}
         return self
 
@@ -352,5 +358,6 @@ class Word2Vec(Recommender):
         model = Model.load(folder)
         word2vec = cls(config_to_grow(model, folder, {"plugin": plugin} | changes))
         word2vec.model, word2vec._folder = model, str(folder)
+        word2vec._kind = {name: getattr(TrainConfig(), name) for name in _OF_DATA}
         word2vec._changed = {name for name in ("alpha", "epochs") if changes.get(name) is not None}
         return word2vec

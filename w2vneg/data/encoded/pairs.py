@@ -26,6 +26,7 @@ from ..vocab import VocabOptions, Vocabulary, choose_items
 from ..words import as_word
 from .corpus import Encoded, ItemsReport, going_round
 
+ALONE = "nodes without an edge to another"  # why they are left out
 _WALKS, _LENGTH = 10, 80  # of the visits that are counted
 _SETTLED = 1e-4  # share of the visits that moves in a step, from which on the steps to come are taken to be alike
 
@@ -168,7 +169,7 @@ def encode_edges(heads, tails, weights, words, directed, shaping, report, starte
     if not n_proper:
         raise InputError("no edge is left: all are of a node with itself; name other files or columns")
     heads, tails, weights = heads[proper], tails[proper], weights[proper]
-    left_out["nodes without an edge to another"] = len(words) - len(np.union1d(heads, tails))
+    left_out[ALONE] = left_out.get(ALONE, 0) + len(words) - len(np.union1d(heads, tails))
     if not directed:
         heads, tails = np.concatenate([heads, tails]), np.concatenate([tails, heads])
         weights = np.concatenate([weights, weights])

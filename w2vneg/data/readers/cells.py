@@ -16,6 +16,7 @@ from .column_names import is_quantity
 from .columns import NameColumn
 from .layout import is_number
 
+_SAMPLE = 1000  # cells among which the first time is looked for
 _MISSING, _LONGEST_MISSING = {"nan", "null", "none", "na", "n/a", "<na>"}, 6  # texts, of a word as no pair has
 
 
@@ -31,13 +32,24 @@ def read_cells(cells, column, label, where, times, tally):
 
 
 def _names(cells, column, label, where):
-    found, different = pd.factorize(cells)
-    texts = pd.Series(different).astype(str).tolist() if different.dtype.kind == "M" else different.tolist()
+    try:
+        found, different = pd.factorize(cells)
+    except TypeError:
+        row = next(row for row, cell in enumerate(cells) if getattr(type(cell), "__hash__", None) is None)
+        raise InputError(f"{where(row)}: {label} ({column.option}) holds {str(cells[row])[:40]}, no name") from None
+    texts = different.tolist()
+    if different.dtype.kind == "M":  # each by itself: a day is a day beside what has a time of day
+        texts = [str(when.date() if when == when.normalize() else when) for when in map(pd.Timestamp, different)]
     texts += [""] * bool((found < 0).any())  # of missing cells, whose -1 takes the last
     codes, names = found, texts
     if (found < 0).any() or not all(isinstance(cell, str) for cell in texts):
         for place, cell in enumerate(texts):  # an id that is a decimal only as one beside it is missing, is whole
-            whole = isinstance(cell, float) and cell.is_integer() and abs(cell) < 2**53
+            whole = isinstance(cell, float) and cell.is_integer()
+            if whole and abs(cell) >= 2**53:
+                row = int(np.argmax(found == place))
+                raise InputError(
+                    f"{where(row)}: {label} holds {cell!r}, which cannot tell ids apart; give text or integers"
+                )
             texts[place] = str(int(cell) if whole else cell)
         codes, names = pd.factorize(np.array(texts, object))  # 1 and "1" are one
         codes, names = codes[found], names.tolist()
@@ -130,10 +142,14 @@ class Times:
         if cells.dtype.kind == "O" and isinstance(cells[0], datetime.date):
             cells = pd.to_datetime(pd.Series(cells), utc=True).dt.tz_localize(None).to_numpy()
         if cells.dtype.kind == "M":
-            if not np.isnat(cells).any():
-                return cells.astype("datetime64[us]").astype(np.int64) / 1e6
-            raise InputError(f"{where(int(np.argmax(np.isnat(cells))))}: the time in {label} is missing")
-        self.form = self.form or self._form_of(cells, column, label, where)
+            if np.isnat(cells).any() and not column.lenient:
+                raise InputError(f"{where(int(np.argmax(np.isnat(cells))))}: the time in {label} is missing")
+            return np.where(np.isnat(cells), np.nan, cells.astype("datetime64[us]").astype(np.int64) / 1e6)
+        missing = np.array([_is_missing(cell) for cell in cells[:_SAMPLE]], bool)
+        if not missing.all():
+            self.form = self.form or self._form_of(cells, column, label, where, int(np.argmin(missing)))
+        elif self.form is None:
+            return np.full(len(cells), np.nan) if column.lenient else _numbers(cells, column, label, where)
         if self.form == "number":
             return _numbers(cells, column, label, where)
         parts = self.form.startswith("%Y-%m-%d") and "%S" in self.form  # of a second in one row, in another not
@@ -147,24 +163,26 @@ class Times:
         seconds = times.dt.tz_localize(None).to_numpy("datetime64[us]").astype(np.int64) / 1e6
         return np.where(times.isna(), np.nan, seconds)
 
-    def _form_of(self, cells, column, label, where):
-        """Return the form of the first time; where day and month can be told apart, by all cells."""
-        if is_number(cells[0]):
+    def _form_of(self, cells, column, label, where, row):
+        """Return the form of the first time, in `row`; where day and month can be told apart, by all cells."""
+        if is_number(cells[row]):
             return "number"
+        if not isinstance(cells[row], str):
+            raise InputError(f"{where(row)}: {label} ({column.option}) holds {str(cells[row])[:40]}, no time")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of a guess that goes against `dayfirst`, which is no preference here
-            orders = (False,) if cells[0].strip()[:4].isdecimal() else (False, True)  # after a year comes the month
-            forms = {guess_datetime_format(cells[0], dayfirst=first) for first in orders}
+            orders = (False,) if cells[row].strip()[:4].isdecimal() else (False, True)  # after a year comes the month
+            forms = {guess_datetime_format(cells[row], dayfirst=first) for first in orders}
         if None in forms:
             raise InputError(
-                f"{where(0)}: {cells[0][:40]!r} in {label} ({column.option}) is no time; "
+                f"{where(row)}: {cells[row][:40]!r} in {label} ({column.option}) is no time; "
                 "write times as numbers or as YYYY-MM-DD HH:MM:SS"
             )
         cells = pd.Series(cells)
         fit = [form for form in forms if pd.to_datetime(cells, format=form, errors="coerce", utc=True).notna().all()]
         if len(fit) > 1:
             raise InputError(
-                f"{where(0)}: {cells[0]!r} in {label} ({column.option}) may be {' or '.join(sorted(fit))}; "
+                f"{where(row)}: {cells[row]!r} in {label} ({column.option}) may be {' or '.join(sorted(fit))}; "
                 "write dates as YYYY-MM-DD"
             )
         return (fit or sorted(forms))[0]

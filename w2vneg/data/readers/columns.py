@@ -149,7 +149,9 @@ class _Guess:
         requested, names = column.requested, self.head.names
         if requested == NONE and column.kind == "weight" and NONE not in names:
             return None
-        if not isinstance(requested, str) or requested.isdecimal():
+        if self.head.named and str(requested) in names:  # a label of a data frame may be a number
+            requested = str(requested)
+        elif not isinstance(requested, str) or requested.isdecimal():
             return self._within(column, int(requested) - 1, requested)
         places = [at for at, name in enumerate(names) if name == requested]
         places = places or [at for at, name in enumerate(names) if without_kind(name) == requested]

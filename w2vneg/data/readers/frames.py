@@ -4,12 +4,14 @@ A name is what a text file would hold: text as it is, a number as its decimals, 
 """
 
 import os
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
 
 from ...ground.errors import ConfigError, InputError, W2vnegError, require
 from ...ground.files.memory import memory_size
+from .column_names import columns_meant
 from .columns import Batch, Head, find_columns
 from .layout import mostly_numbers
 
@@ -23,7 +25,8 @@ class InMemoryTable:
     name : str, for messages; matrix : the scipy.sparse matrix that it was made of, or None
     head : list of str, names of the columns, or their numbers from 1 on; named : bool, whether they have names
     columns : list of ndarray, (n_rows,)
-    nodes : iterable or None, of a graph or a matrix, all nodes: some may have no edge; directed : bool, of such a graph
+    nodes : sequence or None, names of all nodes of a graph, numbers of a matrix: some may have no edge
+    directed : bool, of such a graph
     """
 
     directed = False
@@ -73,7 +76,7 @@ class InMemoryTable:
         if hasattr(data, "dtype") and hasattr(data, "ndim"):
             return cls._of_array(name, data)
         if hasattr(data, "column_names") and hasattr(data, "itercolumns"):  # of pyarrow
-            return cls(name, [column.to_numpy() for column in data.itercolumns()], data.column_names)
+            return cls(name, [_cells_of_arrow(column) for column in data.itercolumns()], data.column_names)
         if hasattr(type(data), "columns") and hasattr(data, "collect"):  # a plan of polars' or a cluster's
             raise ConfigError(f"a {name} has no rows yet; give what its collect() returns, or a DataFrame")
         if hasattr(data, "columns") and hasattr(data, "__getitem__") and hasattr(data, "shape"):
@@ -99,7 +102,11 @@ class InMemoryTable:
             raise ConfigError(f"the {name} has no edges")
         n_columns = 2 + any("weight" in about for *_, about in graph.edges(data=True))
         found = cls(name, _columns_of(edges)[:n_columns], ["source", "target", "weight"][:n_columns])
-        found.nodes, found.directed = list(graph), graph.is_directed()
+        whole = lambda node: int(node) if isinstance(node, float) and node.is_integer() else node  # noqa: E731
+        found.nodes, found.directed = [str(whole(node)) for node in graph], graph.is_directed()
+        if len(set(found.nodes)) < len(found.nodes):
+            (alike, _), *_ = Counter(found.nodes).most_common(1)
+            raise ConfigError(f"two nodes of the {name} are called {alike!r}; give them names that differ as text")
         return found
 
     @classmethod
@@ -113,6 +120,12 @@ class InMemoryTable:
         cls._refuse_dense(name, np.asarray(array))
         return cls(name, list(np.asarray(array).T))
 
+    def _refuse_wide(self):
+        """Raise ConfigError if columns of numbers, none of which is called as columns of a table are, make a matrix."""
+        numbers = all(column.dtype.kind in "biuf" for column in self.columns)
+        if numbers and len(self.columns) > 2 and not columns_meant(self.head):
+            self._refuse_dense(self.name, np.broadcast_to(np.int8(0), (len(self), len(self.columns))))
+
     @staticmethod
     def _refuse_dense(name, array):
         """Raise ConfigError if an array is no list of pairs but a matrix: it has many columns, or as many as rows."""
@@ -125,6 +138,8 @@ class InMemoryTable:
 
     def batches(self, columns):
         """Yield a `Batch` of cells after the other; columns : list of layout.Column"""
+        if self.matrix is None and not any(column.requested for column in columns):
+            self._refuse_wide()
         cells = [[str(cell) for cell in column[:_SAMPLE] if str(cell).strip()] for column in self.columns]
         numeric = [
             mostly_numbers(some) if column.dtype.kind in "OUST" else column.dtype.kind in "iuf"
@@ -170,10 +185,29 @@ def _cells(series):
         series = series.dt.tz_convert(None)
     null_count = getattr(series, "null_count", None)  # of polars, which makes decimals of whole numbers beside a null
     if callable(null_count) and null_count():
-        column = np.empty(len(series), object)
-        column[:] = series.to_list()
-        return column
+        return _objects(series.to_list())
+    dtype = getattr(series, "dtype", None)
+    if not isinstance(dtype, np.dtype) and getattr(dtype, "kind", "") in ("i", "u", "b") and series.isna().any():
+        return _objects(series.astype(object).where(series.notna(), None))  # pandas does so, too
     return series.to_numpy()
+
+
+def _cells_of_arrow(column):
+    """Return a column of pyarrow's as an array whose cells are what a file of it would hold."""
+    import pyarrow as pa
+
+    column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    column = pa.concat_arrays(column.chunks) if isinstance(column, pa.ChunkedArray) else column
+    column = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+    if column.null_count and not pa.types.is_floating(column.type) and not pa.types.is_timestamp(column.type):
+        return _objects(column.to_pylist())
+    return column.to_numpy(zero_copy_only=False)
+
+
+def _objects(cells):
+    column = np.empty(len(cells), object)
+    column[:] = list(cells)
+    return column
 
 
 def _rows_at_once(columns):

@@ -218,7 +218,7 @@ def is_number(cell):
     """Tell whether Python reads a cell as a number; how pandas reads 1e999 depends on its version."""
     try:
         float(cell)
-    except ValueError:
+    except (ValueError, TypeError):
         return False
     return True
 

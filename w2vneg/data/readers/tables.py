@@ -70,7 +70,7 @@ class Tables:
         return about | {why: number for why, number in self.tally.items() if why.startswith("bad rows")}
 
     def __iter__(self):
-        done = 0
+        done = n_kept = 0
         for path in self.files:
             rows_before = self.n_rows
             with opened(path) as source:
@@ -78,6 +78,7 @@ class Tables:
                     self.labels = self.labels or batch.labels
                     self.n_rows += batch.n_rows
                     batch = self._kept(batch)
+                    n_kept += batch.n_rows
                     if batch.n_rows:
                         yield batch
                     self._progress(done + source.position, self._total)
@@ -89,6 +90,9 @@ class Tables:
                 raise InputError(f"{source.name}: there is no row below the header; give a table with rows")
         if self.tally["returns"] == self.n_rows:
             raise InputError(f"{self.files[0]}: all of the {self.n_rows:,} rows are returns, of a quantity below 0")
+        if self.n_rows and not n_kept:
+            why = "; ".join(f"{number:,} {why}" for why, number in self.left_out.items() if number)
+            raise InputError(f"{self.files[0]}: none of the {self.n_rows:,} rows is left: {why}")
 
     def batches(self, source):
         """Yield all rows of one opened file or table, bad ones marked."""

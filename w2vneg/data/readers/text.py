@@ -12,6 +12,7 @@ import numbers
 import os
 import re
 import string
+from collections.abc import Mapping
 from itertools import chain
 
 import numpy as np
@@ -299,6 +300,8 @@ def _line(sentence, number):
     what = f"sentence {number} is a {type(sentence).__name__}"
     if isinstance(sentence, (str, bytes)):
         raise InputError(f"{what}; give a list of tokens (.split() makes one)")
+    if isinstance(sentence, Mapping):
+        raise InputError(f"{what}, a record and no sentence; give records as a table: pandas.DataFrame(RECORDS)")
     if isinstance(sentence, (set, frozenset)):
         raise InputError(
             f"{what}, which has no order: another run of Python would train on another one; give a list of tokens "

@@ -34,7 +34,7 @@ class Edges(Source):
         import numpy as np
 
         from ..encoded.corpus import ItemsReport
-        from ..encoded.pairs import encode_edges
+        from ..encoded.pairs import ALONE, encode_edges
         from ..readers.columns import NameColumn, hint_of_weights
         from ..readers.frames import InMemoryTable
         from ..readers.layout import Column
@@ -57,9 +57,14 @@ class Edges(Source):
             ends = [names.number(batch.columns[key], batch.where) for key in ("source", "target")]
             weight = batch.columns["weight"]
             parts.append((*ends, np.ones(batch.n_rows, np.float32) if weight is None else weight))
-        for file in files:
-            if isinstance(file, InMemoryTable) and file.nodes is not None:  # those without an edge are nodes, too
-                names.number(NameColumn(np.arange(len(file.nodes)), list(map(str, file.nodes))), str)
+        alone = 0
+        for file in files:  # those without an edge are nodes, too
+            if not isinstance(file, InMemoryTable) or file.nodes is None:
+                continue
+            if file.matrix is None:
+                names.number(NameColumn(np.arange(len(file.nodes)), file.nodes), str)
+            else:
+                alone += len(file.nodes) - len(np.union1d(*file.columns[:2]))
         heads, tails, weights = (np.concatenate(part) for part in zip(*parts, strict=True))
         parts.clear()
         hints = tables.hints + hint_of_weights(tables.labels, weights)
@@ -68,7 +73,8 @@ class Edges(Source):
             hints += (
                 f"{n_both:,} names stand in {both} alike, and each is one node; rename them if they are two things",
             )
-        report = replace(ItemsReport.of("edges", tables), hints=hints)
+        report = ItemsReport.of("edges", tables)
+        report = replace(report, hints=hints, left_out=report.left_out | {ALONE: alone})
         return encode_edges(heads, tails, weights, names.words, given.directed, shaping, report, started)
 
 
