@@ -528,14 +528,24 @@ def test_writing_takes_little_memory_whatever_the_size(tmp_path, name):
     assert again == words and read.tobytes() == matrix.tobytes()
 
 
+def test_npz_keeps_that_words_are_of_lower_cased_text(tmp_path):
+    for lowercase in (True, False):  # without it a file is as it always was
+        Vectors(["king"], np.ones((1, 2)), lowercase=lowercase).save(tmp_path / "v.npz")
+        with np.load(tmp_path / "v.npz") as found:
+            assert ("lowercase" in found) == lowercase
+        assert ("KING" in Vectors.load(tmp_path / "v.npz")) == lowercase
+
+
 def test_refusals_of_saving(tmp_path):
     one = np.ones((1, 2), np.float32)
     with pytest.raises(ConfigError, match=r"cannot tell a format from the name"):
         save(tmp_path / "v.xyz", ["a"], one)
     with pytest.raises(ConfigError, match="unknown format 'word2vex'; did you mean 'word2vec'"):
         save(tmp_path / "v", ["a"], one, format="word2vex")
+    changed = Vectors(["a"], one.copy())
+    changed.matrix[:] = np.inf
     with pytest.raises(OutputError, match="NaN or infinite"):
-        save(tmp_path / "v.bin", ["a"], one * np.inf)
+        formats.save(tmp_path / "v.bin", changed)
     with pytest.raises(OutputError, match="cannot write"):
         save(tmp_path / "no" / "v.txt", ["a"], one)
     assert list(tmp_path.iterdir()) == []

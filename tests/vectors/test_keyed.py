@@ -245,7 +245,7 @@ def test_words_with_the_vector_of_their_spelling_count_as_known(vectors):
 
 @pytest.mark.parametrize("kind", [int, np.int32, np.int64])
 def test_a_whole_number_is_a_name_if_there_is_one_else_a_row(kind):
-    numbered = Vectors(["3", "1", "0", "two"], np.eye(4, dtype=np.float32) + 0.1 * np.arange(4, dtype=np.float32))
+    numbered = Vectors(["3", "one", "0", "two"], np.eye(4, dtype=np.float32) + 0.1 * np.arange(4, dtype=np.float32))
     for number, row in ((0, 2), (1, 1), (2, 2), (3, 0)):
         key = kind(number)
         assert key in numbered and numbered.has_index_for(key)
@@ -259,7 +259,8 @@ def test_a_whole_number_is_a_name_if_there_is_one_else_a_row(kind):
 
 
 def test_among_names_that_are_whole_numbers_a_number_is_no_row():
-    vectors = Vectors(["0", "1", "7"], np.eye(3, dtype=np.float32))
-    assert 7 in vectors and 2 not in vectors
-    with pytest.raises(UnknownNameError, match="'2'"):
-        vectors[2]
+    for names in (["0", "1", "7"], ["0", "1", "7", "guest"]):  # or most of them
+        vectors = Vectors(names, np.eye(len(names), dtype=np.float32))
+        assert 7 in vectors and 2 not in vectors
+        with pytest.raises(UnknownNameError, match="'2'"):
+            vectors[2]

@@ -10,7 +10,6 @@ from ..data.words import PackedStrings
 from ..ground.errors import ConfigError, UnknownNameError
 from ..ground.files.bounded import read_text
 from ..vectors import Vectors
-from ..vectors.named_rows import KEYS
 from . import refused
 
 _OF_GRAMS = {"min_n": "minn", "max_n": "maxn", "bucket": "buckets"}  # by the names of `GramSpellings`
@@ -54,7 +53,7 @@ class KeyedVectors(Vectors):
         return f"KeyedVectors<vector_size={self.dim}, {len(self)} keys>"
 
     def __contains__(self, word):
-        return isinstance(word, KEYS) and self._has_vector(word)
+        return self._is_key(word) and self._has_vector(word)
 
     def _by_spelling(self, word):
         """Return zeros for a spelling of which no n-gram was trained, as a ``.bin`` of fastText's has them."""

@@ -5,10 +5,10 @@ A class that has it answers `_trained` with its Model, `vectors` and `read_out`.
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from ..ground.errors import ConfigError
+from ..vectors.names import is_row, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -135,4 +135,4 @@ class Recommender:
 
 def _key(name):
     """Return a name as `Vectors` ask for it: whole numbers may be rows, all else is text."""
-    return name if isinstance(name, Integral) and not isinstance(name, bool) else str(name)
+    return name if is_row(name) else text_of(name)

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..ground.errors import ConfigError, UnknownNameError, W2vnegError
-from .named_rows import KEYS, NamedRows
-from .search import cosines_with, normalised, top_rows
+from .named_rows import NamedRows
+from .search import cosines_with, normalised, top_rows, unit_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from ..data.words import PackedStrings
     from .evaluation import AnalogyResult, SimilarityResult
     from .named_rows import Item, Items, Near
-
-    Key = str | int
+    from .named_rows import Name as Key
 
 _LOG = logging.getLogger("w2vneg")
 _PIECES = re.compile(r"\w+|[^\w\s]+")
@@ -105,12 +104,14 @@ class Keyed(NamedRows):
         texts = list(texts)
         found = np.zeros((len(texts), self.dim), np.float32)
         for at, text in enumerate(texts):
+            if not np.iterable(text):
+                raise ConfigError(f"text {at} is {text!r:.60}, neither a str nor a list of words; leave it out")
             words = split(text.lower() if lower else text) if isinstance(text, str) else list(text)
             rows = [row for row in map(self._row, words) if row >= 0]
             if rows:
                 weighed = self.matrix[rows] if weights is None else self.matrix[rows] * weights[rows, None]
                 found[at] = weighed.sum(axis=0, dtype=np.float64) / len(words)
-        return normalised(found) if normalize else found
+        return unit_rows(found) if normalize else found
 
     @property
     def vectors(self) -> np.ndarray:
@@ -178,7 +179,7 @@ class Keyed(NamedRows):
         for key, weight in zip(keys, weights.tolist(), strict=True):
             if ignore_missing and not self._has_vector(key):
                 continue
-            at_length_one = pre_normalize and isinstance(key, KEYS)
+            at_length_one = pre_normalize and self._is_key(key)
             total += weight * (self._direction(key) if at_length_one else self._resolve(key)[0].astype(np.float64))
             size += abs(weight)
         mean = total / size if size else total
@@ -231,7 +232,7 @@ class Keyed(NamedRows):
         return self.rank_by_centrality(words)[-1][1]
 
     def _has_vector(self, key):
-        return not isinstance(key, KEYS) or self._row(key) >= 0 or self._by_spelling(key) is not None
+        return not self._is_key(key) or self._row(key) >= 0 or self._by_spelling(key) is not None
 
     def similar_by_key(self, key: Key, topn: int | None = 10, restrict_vocab: int | None = None) -> Near | np.ndarray:
         """Return the words nearest to a word, as `most_similar` does."""

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..data.words import PackedStrings, are_numbers, near_hint
+from ..data.words import PackedStrings, as_word, near_hint
 from ..ground.errors import ConfigError, UnknownNameError
-from .search import compared, cosines_with, lengths_of, nearest, normalised, unit_rows
+from .names import KEYS, is_name, is_row, mostly_numbers, text_of
+from .search import compared, cosines_with, lengths_of, nearest, normalised, row_not_finite, unit_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -19,12 +20,13 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from typing_extensions import Self
 
-    Key = str | int | np.ndarray | list[float]  # a word, a row or a vector
+    Name = (
+        str | float | tuple
+    )  # a word, a number that is one, or a row (int, too), or a tuple that is one, as of a node
+    Key = Name | np.ndarray | list[float]  # a word, a row or a vector
     Item = Key | tuple[Key, float]
     Items = Item | Sequence[Item]
     Near = list[tuple[str, float]]
-
-KEYS = (str, int, np.integer)  # what names a word: itself, or its row
 
 
 class NamedRows:
@@ -59,6 +61,10 @@ class NamedRows:
         if repeated:
             twice = self.words[repeated[0]]
             raise ConfigError(f"the word {twice!r} occurs twice; every word needs one row of its own")
+        bad = row_not_finite(self.matrix)
+        if bad is not None:
+            cause = "a number that is NaN or infinite; the training that made it diverged"
+            raise ConfigError(f"the vector of {self.words[bad]!r} (row {bad}) has {cause}")
 
     def __len__(self) -> int:
         return len(self.words)
@@ -69,12 +75,17 @@ class NamedRows:
     def __contains__(self, word: str) -> bool:
         return self._row(word) >= 0
 
-    def __getitem__(self, word: str | int | Iterable[str | int]) -> np.ndarray:
+    def __getitem__(self, word: Name | Iterable[Name]) -> np.ndarray:
         """Return the vector of a word or row, float32 (dim,), read-only, or a new array of several, (k, dim)."""
-        if isinstance(word, KEYS):
+        if self._is_key(word):
             vector = self._resolve(word)[0].view()
             vector.flags.writeable = False  # or `vector -= other` would change the model
             return vector
+        if not np.iterable(word):
+            several = f"a {self.noun} or several"
+            raise ConfigError(
+                f"vectors are asked for by {several}, not {word!r:.60}; rows stand in .matrix[first:last]"
+            )
         return np.array([self._resolve(one)[0] for one in word], np.float32).reshape(-1, self.dim)
 
     def __repr__(self):
@@ -97,7 +108,7 @@ class NamedRows:
         """Numbers per vector."""
         return self.matrix.shape[1]
 
-    def id(self, word: str | int) -> int:
+    def id(self, word: Name) -> int:
         """Return the row of `word`; UnknownNameError with near spellings if it has none. A row is its own."""
         row = self._row(word)
         if row < 0:
@@ -106,17 +117,23 @@ class NamedRows:
 
     def _row(self, key):
         """Return the row of a word (int), or -1. A whole number is a name if there is one, else a row, unless names are
-        whole numbers.
+        mostly whole numbers.
         """
-        if not _is_row(key):
-            row = self.words.find(key)
-            return self.words.find(key.lower()) if row < 0 and self.lowercase and isinstance(key, str) else row
-        row = self.words.find(str(key))
-        return int(key) if row < 0 and 0 <= key < len(self) and not self._numbered else row
+        if not isinstance(key, (*KEYS, tuple)) or isinstance(key, bool):
+            return -1
+        text = text_of(key)
+        row = self.words.find(text)
+        if row < 0:
+            row = self.words.find(as_word(text, self.lowercase))
+        return int(key) if row < 0 and is_row(key) and 0 <= key < len(self) and not self._numbered else row
+
+    def _is_key(self, key):
+        """Tell what names a word, be it unknown, from several of them and from vectors."""
+        return isinstance(key, KEYS) or is_name(key, self.words, self.lowercase)
 
     @cached_property
     def _numbered(self):
-        return are_numbers(self.words)
+        return mostly_numbers(self.words)
 
     def _by_spelling(self, word):
         if self.spellings is None or not isinstance(word, str):
@@ -124,13 +141,13 @@ class NamedRows:
         return self.spellings.vector(word.lower() if self.lowercase else word)
 
     def _unknown(self, word):
-        if _is_row(word):
-            if not self._numbered:
-                text = f"no row {word} among {len(self):,}; rows are counted from 0 to {len(self) - 1}"
-                return UnknownNameError(text)
-            word = str(word)
-        hint = near_hint(word, self.words) if isinstance(word, str) else "."
-        return UnknownNameError(f"no vector for the {self.noun} {word!r} among {len(self):,}{hint}")
+        if is_row(word) and not self._numbered:
+            text = f"no row {word} among {len(self):,}; rows are counted from 0 to {len(self) - 1}"
+            return UnknownNameError(text)
+        text = word if isinstance(word, bool) else text_of(word)
+        return UnknownNameError(
+            f"no vector for the {self.noun} {text!r} among {len(self):,}{near_hint(str(word), self.words)}"
+        )
 
     @cached_property
     def unit(self) -> np.ndarray:
@@ -141,14 +158,20 @@ class NamedRows:
     def _lengths(self):
         return lengths_of(self.matrix)
 
-    def similarity(self, a: str | int, b: str | int) -> float:
+    def similarity(self, a: Name, b: Name) -> float:
         """Return the cosine of two words' vectors, a float in [-1, 1]; 0 if one of them is zero."""
         return float(np.clip(self._direction(a) @ self._direction(b), -1.0, 1.0))
 
     def cosines(self, first: ArrayLike, second: ArrayLike) -> np.ndarray:
         """Return the cosines of pairs of rows, int (n_pairs,) each: float64 (n_pairs,), in double precision."""
-        a = normalised(self.matrix[np.asarray(first, dtype=np.intp)])
-        b = normalised(self.matrix[np.asarray(second, dtype=np.intp)])
+        one, other = (np.asarray(rows) for rows in (first, second))
+        for rows in (one, other):
+            whole = rows.dtype.kind in "iu" or not rows.size
+            if not whole or rows.shape != (one.size,) or not ((rows >= 0) & (rows < len(self))).all():
+                raise ConfigError(
+                    f"cosines takes two lists, as long, of rows from 0 to {len(self) - 1}; see id for a name"
+                )
+        a, b = (normalised(self.matrix[rows.astype(np.intp)]) for rows in (one, other))
         return np.clip(np.einsum("ij,ij->i", a, b), -1.0, 1.0)
 
     def most_similar(
@@ -198,10 +221,11 @@ class NamedRows:
         named = [row for _, _, row in items if row is not None]
         return self._named(*nearest(self.matrix[:n], self._lengths[:n], query, named, k))
 
-    def compared(self, a: str | int, b: str | int, k: int = 10) -> tuple[float, tuple[int, int], Near]:
+    def compared(self, a: Name, b: Name, k: int = 10) -> tuple[float, tuple[int, int], Near]:
         """Return the cosine of two words, the place of each among the other's nearest, from 1, and the `k` near both:
         those with the highest lower one of their two cosines, the highest first.
         """
+        self._first(0 if k is None else k, None)
         first, second = self._direction(a), self._direction(b)
         named = [row for row in map(self._row, (a, b)) if row >= 0]
         nearer, rows, cosines = compared(self.matrix, self._lengths, first, second, named, k)
@@ -220,13 +244,15 @@ class NamedRows:
     def _items(self, positive, negative):
         """Return a list of (vector, (dim,), of a word at length one; weight, float; row, int, or None)."""
         found = []
-        for weight, items in ((1.0, _as_list(positive)), (-1.0, _as_list(negative))):
+        for weight, items in ((1.0, self._as_list(positive)), (-1.0, self._as_list(negative))):
             for item in items:
-                pair = isinstance(item, tuple) and len(item) == 2 and isinstance(item[1], Real)
-                weighted = pair and isinstance(item[0], (*KEYS, np.ndarray, list))  # and no vector of two numbers
+                pair = (
+                    isinstance(item, tuple) and len(item) == 2 and isinstance(item[1], Real) and not self._is_key(item)
+                )
+                weighted = pair and not isinstance(item[0], float | np.floating)  # and no vector of two numbers
                 key, own = item if weighted else (item, weight)
                 vector, row = self._resolve(key)
-                found.append((normalised(vector[None])[0] if isinstance(key, KEYS) else vector, float(own), row))
+                found.append((normalised(vector[None])[0] if self._is_key(key) else vector, float(own), row))
         return found
 
     def _direction(self, item):
@@ -235,7 +261,7 @@ class NamedRows:
 
     def _resolve(self, item):
         """Return the vector of a word, a row or a raw vector, (dim,), and the row or None."""
-        if isinstance(item, KEYS):
+        if self._is_key(item):
             row = self._row(item)
             vector = self._by_spelling(item) if row < 0 else self.matrix[row]
             if vector is None:
@@ -252,14 +278,9 @@ class NamedRows:
             raise ConfigError(f"{expected} one with NaN or infinity")
         return vector, None
 
-
-def _is_row(key):
-    return isinstance(key, KEYS[1:]) and not isinstance(key, bool)
-
-
-def _as_list(items):
-    if items is None:
-        return []
-    if isinstance(items, KEYS) or (isinstance(items, np.ndarray) and items.ndim == 1 and items.dtype.kind in "fiu"):
-        return [items]
-    return list(items)
+    def _as_list(self, items):
+        if items is None:
+            return []
+        if self._is_key(items) or (isinstance(items, np.ndarray) and items.ndim == 1 and items.dtype.kind in "fiu"):
+            return [items]
+        return list(items)

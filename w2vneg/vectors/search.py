@@ -6,6 +6,7 @@ How far each of them may be off is known, so that the answer is the same.
 import numpy as np
 
 ROWS = 1024  # looked at together in float64; their copies stay in the cache of a core
+_NUMBERS = 1 << 18  # looked at together for some that are not finite
 _SAFE = np.float32(1e-30), np.float32(1e30)  # squared lengths that float32 products are right for
 
 
@@ -31,6 +32,16 @@ def lengths_of(matrix):
         squares = np.einsum("ij,ij->i", matrix, matrix)
     squares[~((squares >= _SAFE[0]) & (squares <= _SAFE[1]))] = np.nan
     return np.sqrt(squares, out=squares)
+
+
+def row_not_finite(matrix):
+    """Return the first row of a float32 (n, dim) with a number that is not finite, None if there is none."""
+    step = max(1, _NUMBERS // matrix.shape[1])
+    for start in range(0, len(matrix), step):
+        finite = np.isfinite(matrix[start : start + step])
+        if not finite.all():
+            return start + int(np.argmin(finite.all(axis=1)))
+    return None
 
 
 def cosines_with(matrix, query, rows=None):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ..objectives.readout.paradigms import Kin
-    from .named_rows import Near
+    from .named_rows import Name, Near
 
 
 class Vectors(Keyed):
@@ -32,10 +32,10 @@ class Vectors(Keyed):
     rules : readout.paradigms.Rules, optional, what joined words by their spelling
     notes : sequence of str, what was read otherwise than a file has it
 
-    ConfigError if the parts do not fit together, there is no word or no dimension, or a word occurs twice.
+    ConfigError if the parts do not fit together, there is no word or dimension, a word occurs twice, a number is NaN.
     """
 
-    def kin(self, word: str | int) -> list[Kin]:
+    def kin(self, word: Name) -> list[Kin]:
         """Return the words that the read-out `paradigms` joined with a word, the strongest first: list of Kin.
 
         Each has ``word``; ``rule``, what it has instead, as ``-y +ies``; ``pairs``, how many follow that rule. Of an

@@ -24,6 +24,7 @@ from ...data.words import as_word, near_hint
 from ...ground.errors import ConfigError, UnknownNameError
 from ...objectives.law import settled
 from ...objectives.losses import LOSSES
+from ..names import named, several
 
 NEW_USER = "new-user"
 _PRIOR = 2.0  # κ
@@ -119,21 +120,25 @@ def user_vector(model, items, user=None):
     ids = ids_of_items(model, items)
     has = scipy.sparse.csr_matrix((np.ones(len(ids), np.float32), ids, [0, len(ids)]), (1, len(model.vocab_out)))
     has.sum_duplicates()
-    start = None if user is None else model.vectors_in[[model.vocab.id(as_word(str(user), model.config.lowercase))]]
-    return user_vectors(model, has, start)[0]
+    if user is None:
+        return user_vectors(model, has)[0]
+    lowercase = model.config.lowercase
+    (name,) = named([user], model.vocab.words, lowercase)
+    return user_vectors(model, has, model.vectors_in[[model.vocab.id(as_word(name, lowercase))]])[0]
 
 
 def ids_of_items(model, items):
     """Return the ids of items, one or a sequence, int64 (n,); UnknownNameError, with near spellings, for an unknown."""
-    items = [items] if isinstance(items, str) else list(items)
-    words = [as_word(str(item), model.config.lowercase) for item in items]
+    known, lowercase = model.vocab_out.words, model.config.lowercase
+    names = named(several(items, known, lowercase), known, lowercase)
+    words = [as_word(name, lowercase) for name in names]
     if not words:
         raise ConfigError("name one item at least that the user has")
-    ids = model.vocab_out.words.find_all(words).astype(np.int64)
-    for item, found in zip(items, ids.tolist(), strict=True):
+    ids = known.find_all(words).astype(np.int64)
+    for name, found in zip(names, ids.tolist(), strict=True):
         if found < 0:
-            hint = near_hint(str(item), model.vocab_out.words, "; its vocab_out.tsv lists what it knows.")
-            raise UnknownNameError(f"the model does not know the item {str(item)!r}{hint}")
+            hint = near_hint(name, known, "; its vocab_out.tsv lists what it knows.")
+            raise UnknownNameError(f"the model does not know the item {name!r}{hint}")
     return ids
 
 

@@ -10,12 +10,13 @@ from numbers import Integral
 
 import numpy as np
 
-from ...data.words import are_numbers, as_word, near_hint
+from ...data.words import as_word, near_hint
 from ...ground.errors import ConfigError, InputError, UnknownNameError
 from ...ground.jit import launch
 from ...kernels.dense.blas import one_blas_thread
 from ...kernels.evaluation.best import LeftOut, Lists, best_of_tile
 from .. import top_rows
+from ..names import named, several
 from .folding import NEW_USER, fold_in, ids_of_items
 from .lookup import read_lines
 from .scores import scores_of
@@ -111,7 +112,7 @@ def recommend_many(model, queries=None, k=10, known=None, score="raw", unknown="
     if queries is None:
         names, rows = list(vocab.words), np.arange(len(vocab))
     else:
-        names = [_named(vocab, name, lowercase) for name in _names(queries)]
+        names = named(several(queries, vocab.words, lowercase), vocab.words, lowercase)
         words = [as_word(name, lowercase) for name in names]
         rows = (ids_of(model, names) if unknown == "error" else vocab.words.find_all(words)).astype(np.int64)
     if not names:
@@ -136,11 +137,12 @@ def recommend(model, seeds, k=10, known=None, score="raw"):
 
     Never a seed itself where centres and targets are one kind of thing.
 
-    seeds : str or sequence of str, names of centres; a whole number is a name if there is one, else a row
+    seeds : str or sequence of str, names of centres; a whole number is a name if there is one, else a row, unless most
+        names are whole numbers
     known : scipy.sparse matrix, (n_in, n_out), optional, targets left out for having been seen with any of the seeds
     score : see `scores.scores_of`
     """
-    seeds = _names(seeds)
+    seeds = several(seeds, model.vocab.words, model.config.lowercase)
     _check_k(k)
     if not seeds:
         raise ConfigError("recommending needs an item or a user or more; got none")
@@ -160,7 +162,8 @@ def recommend_new(model, items, k=10, score="raw"):
 
     items : str or sequence of str, what the user has, whole numbers as in `recommend`; the rest as for `recommend`
     """
-    items = [_named(model.vocab_out, item, model.config.lowercase) for item in _names(items)]
+    known, lowercase = model.vocab_out.words, model.config.lowercase
+    items = named(several(items, known, lowercase), known, lowercase)
     if not items:
         raise ConfigError("recommending to a new user needs an item or more that he or she has; got none")
     ids_of_items(model, items)  # or it says which one is unknown
@@ -168,33 +171,15 @@ def recommend_new(model, items, k=10, score="raw"):
     return recommend(folded.model, NEW_USER, k, folded.known, score)
 
 
-def _names(given):
-    """Return a list of names: one, or several; ConfigError for what is neither."""
-    if isinstance(given, str | Integral):
-        return [given]
-    if given is None or not np.iterable(given):
-        raise ConfigError(f"recommendations are requested by a name or several, not {given!r:.60}")
-    return list(given)
-
-
 def _check_k(k):
     if isinstance(k, bool) or not isinstance(k, Integral) or k < 1:
         raise ConfigError(f"k must be a whole number of at least 1, not {k!r:.60}")
 
 
-def _named(vocab, given, lowercase):
-    """Return a name as text (str): of a whole number that is no name the word in that row, as in `Vectors`."""
-    name = str(given)
-    is_row = isinstance(given, Integral) and not isinstance(given, bool) and 0 <= given < len(vocab)
-    if not is_row or as_word(name, lowercase) in vocab or are_numbers(vocab.words):
-        return name
-    return vocab.words[int(given)]
-
-
 def ids_of(model, seeds):
-    """Return the rows of seeds, int64 (m,); a whole number that is no name is a row. UnknownNameError if unknown."""
+    """Return the rows of seeds, keys as in `names`: int64 (m,). UnknownNameError if one is unknown."""
     vocab, lowercase = model.vocab, model.config.lowercase
-    names = [_named(vocab, seed, lowercase) for seed in seeds]
+    names = named(seeds, vocab.words, lowercase)
     words = [as_word(name, lowercase) for name in names]
     ids = vocab.words.find_all(words).astype(np.int64)
     for name, word, found in zip(names, words, ids.tolist(), strict=True):

@@ -19,8 +19,9 @@ from ...ground.errors import ConfigError, FileNote, InputError, OutputError, W2v
 from ...ground.files.bounded import check_regular
 from ...ground.registry import import_all
 from ...objectives.readout import parse
+from ..search import row_not_finite
 from . import folder
-from .common import FORMATS, row_not_finite
+from .common import FORMATS
 
 import_all(__path__, __name__)
 

@@ -10,6 +10,7 @@ from ...data.words import END, PackedStrings
 from ...ground.errors import ConfigError, InputError, OutputError
 from ...ground.registry import Registry
 from ...kernels.text.decimals import LIMIT, SMALLEST, WIDEST, write_rows
+from ..search import row_not_finite
 from ..vectors import Vectors
 
 ARRAYS = ("matrix", "word_bytes", "word_offsets")  # float32, (n, dim); the words' UTF-8, uint8; int64, (n + 1,)
@@ -17,7 +18,6 @@ ARRAYS = ("matrix", "word_bytes", "word_offsets")  # float32, (n, dim); the word
 # What is meant as a number, if not written as one that can be read: 1,5 or 1_000 or nan.
 NUMBER = re.compile(rb"[-+]?(?:[\d.,_]*\d[\d.,_]*(?:e[-+]?\d+)?|nan|inf(?:inity)?)", re.IGNORECASE)
 _BLANK = re.compile(rb"[ \t\n\r\v\f]")
-_NUMBERS = 1 << 18  # looked at together
 _CUT_AT = 98  # bytes of a word that word2vec.c keeps, and the last one
 _DIGITS = 18  # of a number in a header that any file could have
 
@@ -152,16 +152,6 @@ def check_text(path, words):
         raise OutputError(f"{where} is no valid Unicode text; rename it") from None
 
 
-def row_not_finite(matrix):
-    """Return the first row of a float32 (n, dim) with a number that is not finite, None if there is none."""
-    step = max(1, _NUMBERS // matrix.shape[1])
-    for start in range(0, len(matrix), step):
-        finite = np.isfinite(matrix[start : start + step])
-        if not finite.all():
-            return start + int(np.argmin(finite.all(axis=1)))
-    return None
-
-
 def check_finite(path, matrix, words):
     """Raise InputError naming the first of the words (PackedStrings) whose vector has a number that is not finite."""
     row = row_not_finite(matrix)
@@ -201,11 +191,9 @@ def vectors_of(path, remedy, words, matrix, counts=None, **more):
         found = f"{types[0]} and {types[1]}"
         raise InputError(f"{path}: expected float32 vectors and int64 counts, none below 0, found {found}{remedy}")
     try:
-        vectors = Vectors(words, matrix, counts, **more)
+        return Vectors(words, matrix, counts, **more)
     except ConfigError as error:
         raise InputError(f"{path}: {error}{remedy}") from None
-    check_finite(path, vectors.matrix, vectors.words)
-    return vectors
 
 
 def format_rows(matrix):

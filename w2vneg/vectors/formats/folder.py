@@ -7,8 +7,9 @@ from ...ground.files.bounded import read_json
 from ...ground.files.npy import read_matrix
 from ...objectives.law import law_of
 from ...objectives.readout import DEFAULT, Trained, parse
+from ..search import row_not_finite
 from ..vectors import Vectors
-from .common import check_finite, row_not_finite
+from .common import check_finite
 from .fasttext import spellings_of
 
 _REMEDY = "; the folder is damaged or no model of w2vneg's: train again with --save-model"

@@ -1,9 +1,10 @@
 """npz: NumPy's zip of arrays. Words are UTF-8 bytes and offsets, so that no pickle is ever needed.
 
 Arrays: ``matrix`` float32 (n, dim); ``word_bytes`` uint8 (sum of lengths,); ``word_offsets`` int64 (n + 1,);
-``counts`` int64 (n,), if known; ``grams`` uint64 (n_grams,), ``gram_vectors`` float32 (n_grams, dim) and
-``gram_lengths`` int64 (2,), if any spelling is to have a vector (`readout.letters`); ``kin_i``, ``kin_j``, ``kin_rule``
-and the other fields of `readout.paradigms.Pairs` behind ``kin_``, if the vectors were made with them.
+``counts`` int64 (n,), if known; ``lowercase`` bool (), true, if the words are of lower-cased text; ``grams`` uint64
+(n_grams,), ``gram_vectors`` float32 (n_grams, dim) and ``gram_lengths`` int64 (2,), if any spelling is to have a vector
+(`readout.letters`); ``kin_i``, ``kin_j``, ``kin_rule`` and the other fields of `readout.paradigms.Pairs` behind
+``kin_``, if the vectors were made with them.
 They are stored as they are, not compressed, so that the matrix can be mapped.
 """
 
@@ -39,6 +40,8 @@ def write(path, vectors):
         spellings = spellings.letters
     if spellings is not None and not isinstance(spellings, Spellings):
         raise ConfigError(f"{path}: npz keeps spellings of letters, not a model's n-grams; take --format fasttext")
+    if vectors.lowercase:
+        arrays["lowercase"] = np.array(True)
     if spellings is not None:
         arrays["grams"], arrays["gram_vectors"] = spellings.grams, spellings.coefficients
         arrays["gram_lengths"] = np.array([spellings.shortest, spellings.longest], np.int64)
@@ -63,6 +66,7 @@ def read(path, spell=False):
             arrays = [_array(stream, archive, f"{name}.npy") for name in ("word_bytes", "word_offsets")]
             counts = _array(stream, archive, "counts.npy") if "counts" in found else None
             matrix = _array(stream, archive, "matrix.npy", path)
+            lowercase = "lowercase" in found and bool(_array(stream, archive, "lowercase.npy"))
             if spell and not {"grams", "kin_rule"} & set(found):
                 again = f"w2vneg export MODEL {path} --readout both+letters"
                 raise ConfigError(
@@ -76,7 +80,7 @@ def read(path, spell=False):
         raise
     except Exception as error:  # a damaged archive fails in every way that zip, zlib and NumPy have
         raise InputError(f"{path}: cannot be read as npz ({error}){_REMEDY}") from None
-    vectors = vectors_of(path, _REMEDY, words_of(path, *arrays, _REMEDY), matrix, counts)
+    vectors = vectors_of(path, _REMEDY, words_of(path, *arrays, _REMEDY), matrix, counts, lowercase=lowercase)
     vectors.spellings = _spellings(path, kept, vectors.dim) if kept else None
     vectors.rules = Rules(vectors.words, _pairs(path, pairs, vectors.matrix.shape)) if pairs else None
     if spell and vectors.rules:

@@ -1,0 +1,60 @@
+"""What names a thing, in every question: text, a number or a tuple, as the data that names are read from have it.
+
+A whole number, 100.0 like 100, is the name "100" if there is one. Else an int is a row, unless most of the names are
+whole numbers: an unknown one would answer for a stranger. A tuple is one name if its text is, as of a node ``(2, 2)``.
+"""
+
+from numbers import Integral, Real
+
+import numpy as np
+
+from ..data.words import as_word
+from ..ground.errors import ConfigError
+
+KEYS = (str, int, float, np.integer, np.floating)  # what names a word: itself, a number as text, or its row
+_LOOKED_AT = 1000  # names that tell whether most are numbers
+
+
+def is_row(key):
+    """Tell whether a key may be a row: a whole number that is no float."""
+    return isinstance(key, Integral) and not isinstance(key, bool)
+
+
+def text_of(key):
+    """Return a key as the text that names are read as (str): an id is a decimal where one beside it is missing."""
+    if isinstance(key, float | np.floating) and float(key).is_integer():
+        return str(int(key))
+    return str(key)
+
+
+def is_name(key, words, lowercase=False):
+    """Tell whether a tuple is one of the words (PackedStrings), rather than several."""
+    return isinstance(key, tuple) and as_word(str(key), lowercase) in words
+
+
+def mostly_numbers(words):
+    """Tell whether most words are whole numbers, as names of nodes and items may be: a number is no row then."""
+    seen = words[:_LOOKED_AT]
+    return 2 * sum(word.removeprefix("-").isdecimal() for word in seen) > len(seen)
+
+
+def several(given, words, lowercase=False):
+    """Return a list of keys: one, or several; ConfigError for what is neither."""
+    number = isinstance(given, Real) and float(given).is_integer()
+    if number or isinstance(given, str) or is_name(given, words, lowercase):
+        return [given]
+    if given is None or not np.iterable(given):
+        raise ConfigError(f"items and users are asked for by a name or several, not {given!r:.60}")
+    return list(given)
+
+
+def named(keys, words, lowercase=False):
+    """Return keys as text (list of str): of an int that is no name, but a row, the word in that row."""
+    names = [text_of(key) for key in keys]
+    if not any(map(is_row, keys)) or mostly_numbers(words):
+        return names
+
+    def is_one(key, name):
+        return is_row(key) and 0 <= key < len(words) and as_word(name, lowercase) not in words
+
+    return [words[int(key)] if is_one(key, name) else name for key, name in zip(keys, names, strict=True)]
