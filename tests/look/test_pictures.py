@@ -3,6 +3,7 @@
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 from item_models import LOGITS, model_of
 
@@ -20,6 +21,8 @@ def vectors_of(n=50):
 def test_a_map_has_every_word_coloured_by_cluster_and_large_if_frequent():
     (points,) = vectors_of().map(titles={"<w1>": "one"}).data
     assert points.text[:2] == ("&lt;w0&gt;", "one")
+    (again,) = vectors_of().map(titles=pd.Series({"<w1>": "one"})).data
+    assert again.text == points.text
     groups = len(points.marker.colorbar.ticktext)
     assert set(points.marker.color) == set(range(groups)) and groups > 3
     assert (np.diff(points.marker.size) < 0).all() and points.marker.size[[0, -1]].tolist() == [14, 3]
@@ -35,6 +38,9 @@ def test_neighbours_are_dots_at_their_cosines():
     expected = vectors.most_similar("<w3>", k=5)
     assert [label.get_text() for label in axes.get_yticklabels()] == [word for word, _ in expected]
     np.testing.assert_allclose(axes.collections[0].get_offsets()[:, 0], [cosine for _, cosine in expected])
+    for one, k in ((Vectors(["a"], np.ones((1, 2))), 10), (vectors, None)):
+        with pytest.raises(ConfigError, match="there must be another word, and a k of at least 1"):
+            one.plot_neighbours(one.words[0], k=k)
     assert axes.get_xlabel() == "cosine" and figure._repr_png_().startswith(b"\x89PNG")
 
 

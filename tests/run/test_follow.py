@@ -159,6 +159,7 @@ def test_sentences_of_two_words_are_sentences(text, tmp_path):
         ({"progress": "yes"}, "progress must be True, False, None or a function, not 'yes'"),
         ({"listeners": print}, r"listeners must be a list of functions of one event: fit\(…, listeners=\[print\]\)"),
         ({"listeners": ["csv"]}, "listeners must be a list of functions"),
+        ({"checkpoints": True}, "checkpoints takes the folder to save to, not True"),
     ],
 )
 def test_followers_that_are_none_are_refused(options, message):

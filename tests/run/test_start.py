@@ -59,6 +59,7 @@ def test_fit_begins_with_what_it_is_given(first, tmp_path):
     assert (started_over.matrix == first.vectors.matrix).all()
     again = Word2Vec.load(tmp_path / "model")
     vectors = again.fit(FIRST, init=again.model)
+    assert (vectors.matrix == Word2Vec(**OPTIONS).fit(FIRST, init=first).matrix).all()  # a Word2Vec, for its model
     assert not (vectors.matrix == started_over.matrix).all()
     again.fit(FIRST)  # a fit after a fit is a new run, as everybody expects
 
@@ -70,6 +71,11 @@ def test_what_does_not_fit_is_refused(first, tmp_path):
         Word2Vec(**OPTIONS).fit([["X", "Y"]] * 9, init=first.vectors)
     with pytest.raises(InputError, match="no such file"):
         Word2Vec(**OPTIONS).fit(SECOND, init=tmp_path / "none.txt")
+    for wrong in (np.eye(6), [["a", 1]], True):
+        with pytest.raises(ConfigError, match=r"init takes .* not (ndarray|list|bool); make Vectors\(words, matrix\)"):
+            Word2Vec(**OPTIONS).fit(SECOND, init=wrong)
+    with pytest.raises(ConfigError, match="nothing is trained yet"):
+        Word2Vec(**OPTIONS).fit(SECOND, init=Word2Vec(**OPTIONS))
 
 
 def test_the_command_line(first, tmp_path, monkeypatch, run_cli):

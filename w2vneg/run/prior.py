@@ -27,6 +27,7 @@ from ..objectives.presets import epochs_over, preset_of
 from ..vectors import Vectors
 from ..vectors.formats import detect, fasttext, warn_of_notes
 from .model import Model
+from .recommender import Recommender
 
 if TYPE_CHECKING:
     from ..config import TrainConfig
@@ -56,14 +57,19 @@ class WarmStart:
     @classmethod
     def of(cls, source, freeze=False, name=None):
         """Read a model or a ``.bin`` of fastText's, whose two matrices are taken, or vectors; InputError if damaged."""
-        if isinstance(source, str | Path):
+        if isinstance(source, str | os.PathLike):
             name, kind = str(source), detect(source)
             if kind == "fasttext":
                 return cls._of_fasttext(name, fasttext.contents(Path(source)), freeze)
             source = Model.load(source) if kind == "folder" else Vectors.load(source)
+        if isinstance(source, Recommender):  # a Word2Vec
+            source = source._trained()
         if isinstance(source, Vectors):
             matrix = {"vectors_in": source.matrix}.get
             return cls(name or "the vectors", source.dim, matrix, source.words, freeze=freeze)
+        if not isinstance(source, Model):
+            remedy = "make Vectors(words, matrix) of words and an array"
+            raise ConfigError(f"init takes a folder or file, Vectors or a Model, not {type(source).__name__}; {remedy}")
         used, config, grams = source.buckets(), source.config, source.config.inputs
         buckets = None if used is None else Buckets(grams.minn, grams.maxn, grams.buckets, used)
         matrices = {which: source.best_matrix(which) for which in source.matrices()}
@@ -163,7 +169,7 @@ class Prior:
     own_alpha: bool = True  # of an update, alpha was given and stays what it is
 
     @classmethod
-    def init(cls, source: str | os.PathLike | Vectors | Model, freeze: bool = False) -> Prior:
+    def init(cls, source: str | os.PathLike | Vectors | Model | Recommender, freeze: bool = False) -> Prior:
         """Begin with rows of a model folder, of vectors, or a ``.bin`` of fastText's; InputError if damaged."""
         place = str(source) if isinstance(source, str | os.PathLike) else ""
         return cls("init", place, None, WarmStart.of(source, freeze))

@@ -97,13 +97,17 @@ def map_figure(vectors, way="pca", titles=None):
     maps.check_way(way)
     if way == "none":
         raise ConfigError("a map is drawn by pca or umap, not 'none'")
-    names = [(titles or {}).get(word, word) for word in vectors.words]
+    titles = {} if titles is None else titles
+    names = [titles.get(word, word) for word in vectors.words]
     return figure_of(maps.map_of(vectors, way, f"{len(vectors):,} vectors", names))
 
 
 def neighbours_figure(vectors, word, k=10):
     """Return the nearest of a word by cosine as a matplotlib Figure; see `Vectors.plot_neighbours`."""
-    names, cosines = zip(*vectors.most_similar(word, k=k), strict=True)
+    near = [] if k is None else vectors.most_similar(word, k=k)
+    if not near:
+        raise ConfigError("nothing is near to plot: there must be another word, and a k of at least 1")
+    names, cosines = zip(*near, strict=True)
     series = [Series("", list(names), np.array(cosines))]
     chart = Chart("neighbours", f"Nearest to {word}", "", "cosine", series, "dots")
     return drawn(chart, figsize=(6.4, 1.2 + 0.26 * len(names)))
