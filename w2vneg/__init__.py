@@ -4,6 +4,18 @@ The names below load their modules on first use, so that ``import w2vneg`` and t
 """
 
 from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # what a checker of types sees
+    from .config import TrainConfig as TrainConfig
+    from .data.inputs import Input as Input
+    from .data.vocab import Vocabulary as Vocabulary
+    from .ground.errors import DivergenceError as DivergenceError
+    from .ground.errors import W2vnegError as W2vnegError
+    from .run.slim import Slim as Slim
+    from .run.validation import Validate as Validate
+    from .run.word2vec import Word2Vec as Word2Vec
+    from .vectors import Vectors as Vectors
 
 __version__ = "0.1.0"
 

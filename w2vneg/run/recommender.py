@@ -5,21 +5,27 @@ A class that has it answers `_trained` with its Model, `vectors` and `read_out`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..ground.errors import ConfigError
 from ..vectors.names import is_row, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
+    import os
+    from collections.abc import Iterable
 
     import numpy as np
 
+    from ..data.encoded import HeldOut
+    from ..data.inputs import Input
     from ..vectors import Vectors
     from ..vectors.evaluation.baselines import RankingEvaluation
     from ..vectors.evaluation.recommend import Recommendations
+    from ..vectors.named_rows import Name
     from .model import Model
+
+    Names: TypeAlias = Name | Iterable[Name]
+    Pairs: TypeAlias = str | os.PathLike | Input | HeldOut | Iterable[Any]  # files, or tables in memory
 
 
 class Recommender:
@@ -32,7 +38,7 @@ class Recommender:
         def _trained(self) -> Model: ...
         def read_out(self, name: str) -> Vectors: ...
 
-    def evaluate_ranking(self, test: str | Path, **options: Any) -> RankingEvaluation:
+    def evaluate_ranking(self, test: Pairs, **options: Any) -> RankingEvaluation:
         """Rank the held-out pairs of a file beside baselines; see `evaluation.baselines.evaluate_with_baselines`."""
         from ..vectors.evaluation.baselines import evaluate_with_baselines
 
@@ -40,7 +46,7 @@ class Recommender:
 
     def recommend(
         self,
-        items: str | Sequence[str],
+        items: Names,
         k: int = 10,
         exclude_known: Any = None,
         score: str | float = "raw",
@@ -51,6 +57,7 @@ class Recommender:
         Parameters
         ----------
         items : str or sequence of str
+            Or numbers: names, or else rows, unless most names are whole numbers.
         k : int
         exclude_known : path, sequence of paths, table in memory or Input, optional
             Pairs that are no news: what stands with any of the items there is left out. None: what users had in
@@ -73,7 +80,7 @@ class Recommender:
 
     def recommend_many(
         self,
-        items: Sequence[str] | None = None,
+        items: Names | None = None,
         k: int = 10,
         exclude_known: Any = None,
         score: str | float = "raw",
@@ -105,7 +112,7 @@ class Recommender:
         known = read_known(exclude_known, model, own)
         return recommend_many(model, items, k, known, score, unknown or "error", without)
 
-    def user_vector(self, items: Sequence[str], user: str | None = None) -> np.ndarray:
+    def user_vector(self, items: Names, user: Name | None = None) -> np.ndarray:
         """Return the vector of somebody who has these items, for scores in one product with the output matrix.
 
         The model stays as it is. A purchase of a user that it knows takes a step from that user's vector, in well under
@@ -119,13 +126,13 @@ class Recommender:
 
         return user_vector(self._trained(), items, user)
 
-    def similar_items(self, item: str, k: int = 10) -> list[tuple[str, float]]:
+    def similar_items(self, item: Name, k: int = 10) -> list[tuple[str, float]]:
         """Return the items nearest to one by cosine: of users and items by the output matrix, else by the read-out."""
         model = self._trained()
         two_kinds = model.vocab_out is not model.vocab
         return (self.read_out("out") if two_kinds else self.vectors).most_similar(_key(item), k=k)
 
-    def similar_users(self, user: str, k: int = 10) -> list[tuple[str, float]]:
+    def similar_users(self, user: Name, k: int = 10) -> list[tuple[str, float]]:
         """Return the users nearest to one by cosine; ConfigError unless the model is one of users and items."""
         model = self._trained()
         if model.vocab_out is model.vocab:

@@ -6,6 +6,8 @@ comes, the best state is restored to the bit. The state of this is `Model.best`,
 uninterrupted one would have. Only healthy states are evaluated, and training never goes back behind one that was.
 """
 
+from __future__ import annotations
+
 import dataclasses
 import math
 import os
@@ -13,6 +15,7 @@ import re
 import time
 import zlib
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse
@@ -28,6 +31,9 @@ from ..vectors.evaluation.analogy import HALVES
 from ..vectors.evaluation.scores import RAW, are_items_of_one_kind, share_of
 from .model import look_at_contexts, read_out
 from .state import Best, difference
+
+if TYPE_CHECKING:
+    from .recommender import Pairs
 
 _OTHER_K = 15  # of the figures reported beside a metric without a K
 _SAME_POINT = 1e-9  # of an epoch; rounding never moves an evaluation by a round
@@ -201,12 +207,12 @@ class Validate:
     ConfigError if metric, patience or every is out of range
     """
 
-    pairs: str | os.PathLike | HeldOut
+    pairs: Pairs
     metric: str = "mpr"
     patience: int | None = None
     every: float = 1.0
     score: str | float = RAW
-    exclude_known: str | os.PathLike | HeldOut | None = None
+    exclude_known: Pairs | None = None
 
     def __post_init__(self):
         check_options(self.metric, self.patience, self.every, self.score)

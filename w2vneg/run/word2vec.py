@@ -35,13 +35,14 @@ from .recommender import Recommender
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from ..data.encoded import Encoded, HeldOut
+    from ..data.encoded import Encoded
     from ..data.inputs import Input
     from ..data.vocab import Vocabulary
+    from .recommender import Pairs
     from .trainer import Trainer
     from .validation import Validate, Validation
 
-    Corpus: TypeAlias = "str | os.PathLike | Input | Encoded | Iterable[Sequence[str]]"
+    Corpus: TypeAlias = "str | os.PathLike | Input | Encoded | Iterable[Any]"
 
 
 _OF_DATA = "source", "rectangular"  # options that data in an Input say themselves
@@ -119,9 +120,9 @@ class Word2Vec(Recommender):
         listeners: Sequence[Callable[[Any], None]] = (),
         progress: bool | Callable[[int, int | None], None] | None = None,
         diagnose: bool = False,
-        valid: str | Path | HeldOut | Validate | None = None,
+        valid: Pairs | Validate | None = None,
         checkpoints: str | Path | Checkpoints | None = None,
-        init: str | Path | Vectors | Model | None = None,
+        init: str | Path | Vectors | Model | Word2Vec | None = None,
         update: bool = False,
         freeze: bool = False,
     ) -> Vectors:
@@ -193,8 +194,10 @@ class Word2Vec(Recommender):
         if run.alpha_share < 1:
             LOG.getChild("reading").info("%s", run.alpha_note())
         validation = valid and valid.of(encoded, self.config.lowercase)
-        if isinstance(checkpoints, str | Path):
+        if isinstance(checkpoints, str | os.PathLike):
             checkpoints = Checkpoints(checkpoints)
+        if checkpoints is not None and not isinstance(checkpoints, Checkpoints):
+            raise ConfigError(f"checkpoints takes the folder to save to, not {checkpoints!r:.60}; name one")
         if callable(listeners) or not all(map(callable, listeners)):
             raise ConfigError("listeners must be a list of functions of one event: fit(…, listeners=[print])")
         with followers, watched(followers), nullcontext() if checkpoints is None else checkpoints.owning():

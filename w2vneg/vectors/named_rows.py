@@ -20,9 +20,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from typing_extensions import Self
 
-    Name = (
-        str | float | tuple
-    )  # a word, a number that is one, or a row (int, too), or a tuple that is one, as of a node
+    # a word, a number that is one, or else a row (int), or a tuple that is one, as of a node
+    Name = str | float | tuple | np.integer | np.floating
     Key = Name | np.ndarray | list[float]  # a word, a row or a vector
     Item = Key | tuple[Key, float]
     Items = Item | Sequence[Item]
