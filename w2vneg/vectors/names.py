@@ -4,7 +4,7 @@ A whole number, 100.0 like 100, is the name "100" if there is one. Else an int i
 whole numbers: an unknown one would answer for a stranger. A tuple is one name if its text is, as of a node ``(2, 2)``.
 """
 
-from numbers import Integral, Real
+from numbers import Integral
 
 import numpy as np
 
@@ -40,8 +40,8 @@ def mostly_numbers(words):
 
 def several(given, words, lowercase=False):
     """Return a list of keys: one, or several; ConfigError for what is neither."""
-    number = isinstance(given, Real) and float(given).is_integer()
-    if number or isinstance(given, str) or is_name(given, words, lowercase):
+    whole = isinstance(given, float | np.floating) and float(given).is_integer()
+    if whole or isinstance(given, str | Integral) or is_name(given, words, lowercase):
         return [given]
     if given is None or not np.iterable(given):
         raise ConfigError(f"items and users are asked for by a name or several, not {given!r:.60}")
