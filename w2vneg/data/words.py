@@ -158,11 +158,6 @@ class PackedStrings(Sequence):
         return -1
 
 
-def are_numbers(words):
-    """Tell whether words are whole numbers, as names of nodes and items may be: a number is no row then."""
-    return all(word.removeprefix("-").isdecimal() for word in islice(words, 1000))
-
-
 def _encoded(words):
     """Return the `data` of a list of str (bytes); ConfigError if one is not a str."""
     try:
