@@ -160,7 +160,7 @@ def reading(config, data):
     elif isinstance(data, Encoded):
         rectangular = data.vocab_out is not data.vocab
     else:
-        if TRAVERSALS[config.source].paired:
+        if not TRAVERSALS[config.source].of_words:
             raise ConfigError(f"options are for {TRAVERSALS[config.source].data}, and these are sentences")
         return config
     if (config.source, config.rectangular) == (data.source, rectangular):
