@@ -35,6 +35,13 @@ def test_a_reader_that_has_seen_enough_is_no_error():
     assert run("($W2VNEG objectives; echo $? >&2) | head -n 1")[2] == "0\n"
 
 
+def test_a_reader_that_is_gone_is_no_error_whatever_is_to_come(tmp_path):
+    numbers = "".join(f"w{i} {i} 1\n" for i in range(3000))  # more than a pipe holds
+    (tmp_path / "v.txt").write_text("3000 2\n" + numbers)
+    asked = f"$W2VNEG nearest w1 w2 w3 -k 2900 --vectors '{tmp_path / 'v.txt'}'"
+    assert run(f"({asked}; echo $? >&2) | head -n 1")[2] == "0\n"
+
+
 def test_closed_streams(tmp_path):
     assert run("$W2VNEG objectives >&-") == (0, "", "")
     code, out, err = run("$W2VNEG objectives no-such-name 2>&- >&-")

@@ -786,6 +786,21 @@ def test_a_signal_while_results_are_written_waits_for_them(train, folder, monkey
     assert len(Vectors.load("vectors.txt")) == 40
 
 
+def test_a_signal_after_the_last_epoch_loses_nothing(train, folder, monkeypatch):
+    from w2vneg.run import trainer
+
+    real = trainer.look_at_contexts
+
+    def look(*given):
+        signal.raise_signal(signal.SIGTERM)
+        real(*given)
+
+    monkeypatch.setattr(trainer, "look_at_contexts", look)
+    result = train("--readout", "context")
+    assert result.code == 0, result.err
+    assert len(Vectors.load("vectors.txt")) == 40
+
+
 def test_a_second_ctrl_c_interrupts_at_once_and_writes_nothing(train, folder, pressing):
     pressing(2)
     result = train("--save-model", "model")

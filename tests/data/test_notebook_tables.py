@@ -118,7 +118,7 @@ def test_a_fit_does_not_depend_on_the_one_before(tmp_path):
     one.set_params(subsample=0).fit(text)
     assert one.model.config.source.name == "text"
     assert Word2Vec.load(tmp_path / "model").encode(log).vocab.words == ["a", "b"]
-    with pytest.raises(ConfigError, match="options are for --baskets .* and these are sentences"):
+    with pytest.raises(ConfigError, match=r"options are for --baskets .* and these are sentences"):
         word2vec(source="baskets").fit(text)
 
 

@@ -59,6 +59,7 @@ def main(argv=None, command=cli, name="w2vneg"):
 
 
 def _status(command, argv, name):
+    out = sys.stdout
     try:
         _check_threads()
         with _file_notes():
@@ -73,6 +74,10 @@ def _status(command, argv, name):
         return error.exit_code
     except click.exceptions.Exit as error:
         return error.exit_code
+    except SystemExit as error:
+        if error.code == 1 and sys.stdout is not out:  # click has let it go: its reader has seen enough, not our error
+            return 0
+        raise
     except (Exception, KeyboardInterrupt) as error:
         if isinstance(error, click.exceptions.Abort) or _is_interrupt(error):
             note("Interrupted.")
@@ -121,6 +126,8 @@ def _fail_by_system(error):
         return _fail(f"{error.filename}: {error.strerror}; give a shorter one")
     if error.errno == errno.ENOENT and error.filename is None:  # all that asks for the current folder
         return _fail("the current folder is not there any more; change to another one, such as by: cd")
+    if error.errno in (errno.EACCES, errno.EPERM) and error.filename is not None:
+        return _fail(f"{error.filename}: {error.strerror}; let this user read it, or name another place")
     if error.filename is not None or error.errno not in _OF_OUTPUT:
         raise error
     gone = error.errno == errno.EPIPE  # its reader has seen enough: not our error

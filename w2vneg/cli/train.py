@@ -178,18 +178,26 @@ def _train(run, trainer, tracking, log_json, quiet, output, checkpoints, note):
 
     word2vec, source = Word2Vec(run.given), trainer.config.source.name
     word2vec.model, tracking.config = trainer.model, trainer.config
-    with tracking:
+    trained = False
+
+    def after_the_first():
+        """Of training, what a second signal does; after it what the first one does: nothing trained is lost by it."""
+        if not trained:
+            raise KeyboardInterrupt
+        note("Writing what was trained; once more to end at once.")
+
+    with first_signal(after_the_first), tracking:
         with (
             json_lines(log_json, source) if log_json else nullcontext() as log,
             nullcontext() if quiet or log_json == "-" else TrainingProgress(source=source) as progress,
         ):
             trainer.listeners += filter(None, (progress, tracking, log))
             trainer.train()
+            trained = True
         results.report_loss(trainer.model.history, note)
         for doubt in doubts_of(trainer) if trainer.complete else ():
             loud(f"Warning: {doubt}.")
-        with first_signal(lambda: note("Writing what was trained; once more to end at once.")):
-            results.write_results(word2vec, output, checkpoints, note)
+        results.write_results(word2vec, output, checkpoints, note)
         if tracking.trackers:
             tracking.keep_vectors(word2vec.vectors, trainer.model.vocab.counts)
     return word2vec

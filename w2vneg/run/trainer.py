@@ -128,20 +128,21 @@ class Trainer:
         """
         self._clock = clock = _Clock()
         self.model.contexts = None  # of an earlier state
-        with closing(self.engine):
-            for event in () if self.complete else self._start_events:
-                self._emit(event)
-            with first_signal(self.stop), watched(clock.leave_out):
-                while not self.complete and (self._through or not self.stopped):
-                    if not self._evaluate():
-                        self._epoch()
-            self.engine.replica.compose()
-            self.engine.replica.forget()
-        try:
-            look_at_contexts(self.model, self.corpus)
-        except Exception as error:  # what was trained must not be lost by it: the read-out says what it lacks
-            said = f"{type(error).__name__}: {error}".removesuffix(": ")
-            warnings.warn(f"the contexts of words could not be looked at ({said})", stacklevel=2)
+        with first_signal(self.stop):
+            with closing(self.engine):
+                for event in () if self.complete else self._start_events:
+                    self._emit(event)
+                with watched(clock.leave_out):
+                    while not self.complete and (self._through or not self.stopped):
+                        if not self._evaluate():
+                            self._epoch()
+                self.engine.replica.compose()
+                self.engine.replica.forget()
+            try:
+                look_at_contexts(self.model, self.corpus)
+            except Exception as error:  # what was trained must not be lost by it: the read-out says what it lacks
+                said = f"{type(error).__name__}: {error}".removesuffix(": ")
+                warnings.warn(f"the contexts of words could not be looked at ({said})", stacklevel=2)
         if self.stopped and not self.complete:
             self._emit(Interrupted(self.model.position.epoch + 1, self._fraction()))
         return self.model
