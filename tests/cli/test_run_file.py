@@ -121,6 +121,8 @@ def test_a_file_may_name_all_of_a_run_and_the_command_line_wins(folder, run_cli)
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        ("corpus = []", "corpus: the list is empty; name something for --corpus, or leave it out"),
+        ("baskets = []", "baskets: the list is empty; name something for --baskets"),
         ("corpus = 3", "corpus: 3 is not what --corpus takes"),
         ("corpus = 'corpus.txt'\noutput = ['a']", "output: ['a'] is not what --output takes"),
         ("corpus = 'corpus.txt'\nfreeze = 'yes'", "freeze: 'yes' is not what --freeze takes"),

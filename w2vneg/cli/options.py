@@ -376,6 +376,9 @@ def _of_data(name):
 def _fitting(param, value):
     """Return a value for click to convert, a list for what may be repeated; BadParameter if it is of another kind."""
     values = value if isinstance(value, list) and param.multiple else [value]
+    if not values:
+        flag = f"--{param.name.replace('_', '-')}"
+        raise click.BadParameter(f"the list is empty; name something for {flag}, or leave it out")
     whole = isinstance(param.type, click.types.IntParamType)
     kind = bool if param.is_flag else str if param.type is click.STRING else int if whole else (int, float)
     if any(not isinstance(one, kind) or (isinstance(one, bool) and kind is not bool) for one in values):
