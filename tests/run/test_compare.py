@@ -234,6 +234,7 @@ def test_several_metrics_and_splits_and_models_that_are_kept(folder, run_cli):
     assert Path("second/compare.tex").is_file() and Path("second/compare-means-split2-nll.svg").is_file()
     assert not Path("second/compare-means-split2-nll.png").exists()
     runs = [f"kept/split1/alpha-{alpha}/seed-1" for alpha in ("0.02", "0.1")]
+    _they_know_their_data(run_cli, runs)
     asked_of = ["compare", *runs, "--seeds=1", "--quiet", "--metric=mpr"]
     of_runs = run_cli(*asked_of, "--on=split2/valid.tsv", "--out=runs")
     assert of_runs.code == 0, of_runs.err
@@ -245,6 +246,33 @@ def test_several_metrics_and_splits_and_models_that_are_kept(folder, run_cli):
     assert report.code == 0 and "Comparison second" in Path("report.html").read_text("utf-8"), report.err
     both = run_cli("report", "second", "kept/split1/alpha-0.02/seed-1", "--map=none")
     assert both.code == 0 and "What was run" in Path("report.html").read_text("utf-8"), both.err
+
+
+def _they_know_their_data(run_cli, runs):
+    """Models that were kept are compared, and trained again to the bit; so is the best."""
+    kept, best = Path(runs[0], "run.toml").read_text("utf-8"), Path("first/split1/best.toml").read_text("utf-8")
+    for said in (kept, best):
+        assert str(Path("split1").absolute()) in said and '"-"' not in said and "vocab =" not in said
+        assert "eval-every = 1\n" in said or "eval-every = 1.0\n" in said
+    assert run_cli("train", f"--config={runs[0]}/run.toml", "--save-model=again", "--quiet").code == 0
+    again, first = Model.load("again"), Model.load(runs[0])
+    assert np.array_equal(again.vectors_in, first.vectors_in) and again.origin.input == first.origin.input
+    result = run_cli("compare", *runs, "--seeds=1", "--quiet", "--out=again-compared")
+    assert result.code == 0, result.err
+    assert run_cli("train", "--config=first/split1/best.toml", "--save-model=best", "--quiet").code == 0
+
+
+def test_runs_evaluated_at_the_end_of_the_first_are_evaluated_at_their_ends(folder, run_cli):
+    for epochs in ("1", "3"):
+        Path(f"e{epochs}.toml").write_text(
+            f"corpus = 'corpus.txt'\nvalid = 'valid.tsv'\nmetric = 'nll'\neval-every = 1\nepochs = {epochs}\n"
+        )
+    small = [*SMALL[:8], *SMALL[10:]]  # without --epochs
+    result = run_cli("compare", "e1.toml", "e3.toml", *small, "--seeds=1", "--out=out", "--quiet")
+    assert result.code == 0, result.err
+    trials = [json.loads(line) for line in Path("out/trials.jsonl").read_text().splitlines()]
+    assert [trial["epoch"] for trial in trials] == [1, 3]
+    assert json.loads(Path("out/search.json").read_text())["validation"]["every"] == 1e9
 
 
 def test_metrics_and_data_that_do_not_go_together(folder, run_cli):

@@ -78,14 +78,15 @@ def compare(runs, out, grid, seeds, on, keep, files, mirror, quiet, as_json, **g
     if tasks[0].read is None:
         note(NO_CORPUS)
     report_compiling(quiet)
-    found = []
+    found, whole = [], options_in(file_of_run(runs[0])).get("epochs", _AT_THE_END) if runs else _AT_THE_END
     for task in tasks:
         config, encoded = reading(base, task.run.data), encode_run(task.run, quiet, note)
-        validation = _validation_of(task.flags, encoded, config, note, mirror)
+        validation = _validation_of(task.flags, encoded, config, note, mirror, whole)
         warn_of_raw(validation, config, combinations, encoded, note)
         kept_at = keep and partial(_place, Path(keep, task.folder), combinations, names)
         with search_progress(quiet, config.source) as listeners:
             how = {"seeds": seeds, "folder": Path(out, task.folder), "listeners": listeners, "kept_at": kept_at}
+            how |= {"read": task.run.data, "own_vocab": not fixed}
             search = tuning.tune(encoded, config, combinations, validation, **how)
         for metric in dict.fromkeys(flags.chosen.get("metric", "mpr") for flags in task.flags):
             found += comparing.compared(search.trials, combinations, names, metric.strip().lower(), task.name)
@@ -141,11 +142,14 @@ def _tasks(on, given):
     return tasks
 
 
-def _validation_of(flags, encoded, config, note, mirror):
-    """Return the `Validation` of runs, by all metrics; at the end of each alone, unless options say otherwise."""
+def _validation_of(flags, encoded, config, note, mirror, whole):
+    """Return the `Validation` of runs, by all metrics; at the end of each alone, unless options say otherwise.
+
+    whole : epochs of the first run; evaluated no sooner, runs are evaluated at their ends
+    """
     from ..run.search.comparing import Measures
 
-    chooses = "every" in flags[0].chosen or "patience" in flags[0].chosen
+    chooses = flags[0].chosen.get("every", whole) < whole or "patience" in flags[0].chosen
     parts = []
     for one in flags:
         own = one if chooses else dataclasses.replace(one, chosen=one.chosen | {"every": _AT_THE_END})

@@ -190,7 +190,8 @@ class TrialFolder:
         about = f"# {self.metric.name} {best.value:.4f}{spread}, at epoch {best.epoch:.4g}\n"
         values, defaults = config.as_dict(), {item.name: item.default for item in options_of_users()}
         chosen = [name for name in defaults if values[name] != defaults[name] or name in best.options]
-        return about + to_toml(self.flags | {name: values[name] for name in chosen})
+        every = {name: min(value, best.epoch) for name, value in self.flags.items() if name == "eval-every"}
+        return about + to_toml(self.flags | every | {name: values[name] for name in chosen})
 
     def _write(self, name, text):
         with atomic_file(self.path / name) as stream:

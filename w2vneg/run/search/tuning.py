@@ -32,7 +32,10 @@ class Search:
     trials: list  # of Trial, as they were run, with those that the folder had
 
 
-def tune(encoded, config, combinations, validation, *, seeds=1, folder=None, listeners=(), kept_at=None, read=None):
+def tune(
+    encoded, config, combinations, validation, *, seeds=1, folder=None, listeners=(), kept_at=None, read=None,
+    own_vocab=True,
+):  # fmt: skip
     """Train every combination under every seed, and rank them by the validation's metric.
 
     encoded : EncodedCorpus or EncodedPairs, encoded once, shared by all trials
@@ -43,7 +46,8 @@ def tune(encoded, config, combinations, validation, *, seeds=1, folder=None, lis
     listeners : sequence of callables, called with `TrialStarted`, the trainer's events, and `TrialDone`
     kept_at : callable, optional, of options and seed: the folder that the model is saved to. One that is there is
         evaluated, and not trained.
-    read : Input, optional, what was encoded, for best.toml
+    read : Input, optional, what was encoded, for best.toml and the models that are kept; own_vocab : bool, whether
+        their vocabulary was chosen from it
     Returns Search: after Ctrl-C: of the trials until then; the one that was running is lost
     ConfigError if there is nothing to try, or the folder holds another search, or one of `kept_at` another run
     OutputError if another process searches in this folder, or it cannot be written
@@ -52,9 +56,11 @@ def tune(encoded, config, combinations, validation, *, seeds=1, folder=None, lis
         raise ConfigError("nothing to try: give at least one combination and one seed")
     proposals = Planned(combinations) if isinstance(combinations, list) else combinations
     config, metric, number = reading(config, encoded), validation.metric, 0
+    given = {} if read is None else (read.replace(files=STDIN) if read.in_memory else read.absolute()).as_dict()
+    origin = {"input": given, "own_vocab": own_vocab} if given else {}
     with nullcontext() if folder is None else owned(folder):
         kept = TrialFolder(
-            folder, _common(encoded, config, validation), config, metric, _flags(read, config, validation)
+            folder, _common(encoded, config, validation), config, metric, _flags(given, config, validation)
         )
         proposals.begin(kept.trials, metric)
         for options in proposals:
@@ -68,7 +74,7 @@ def tune(encoded, config, combinations, validation, *, seeds=1, folder=None, lis
                 seeded = dataclasses.replace(config, seed=seed)
                 place = kept_at and kept_at(options, seed)
                 there = place is not None and place.exists()
-                trial, stopped = _run(encoded, seeded, options, validation, listeners, should_prune, place)
+                trial, stopped = _run(encoded, seeded, options, validation, listeners, should_prune, place, origin)
                 if trial is not None:
                     kept.add(trial)
                     outcome = trial.seed, metric.name, trial.figures.get(metric.name), trial.epoch, kept.best_value()
@@ -89,11 +95,9 @@ def _common(encoded, config, validation):
     return {"data": data, "validation": settings, "options": config.as_dict()}
 
 
-def _flags(read, config, validation):
-    """Return what is read, and held-out pairs, as flags of 'train': dict."""
-    given = {} if read is None else read.replace(files=STDIN) if read.in_memory else read.absolute()
-    flags = as_flags_of_data(given and given.as_dict(), config.source)
-    return flags | as_flags_of_validation(validation.settings)
+def _flags(given, config, validation):
+    """Return what is read, an `Input` as dict, and held-out pairs, as flags of 'train': dict."""
+    return as_flags_of_data(given, config.source) | as_flags_of_validation(validation.settings)
 
 
 def run_to_read(config, combinations, data, **run):
@@ -111,8 +115,11 @@ def run_to_read(config, combinations, data, **run):
     raise first
 
 
-def _run(encoded, config, options, validation, listeners, should_prune, place):
-    """Train one trial; return (Trial, None if it was interrupted; whether Ctrl-C was pressed); place : of its model."""
+def _run(encoded, config, options, validation, listeners, should_prune, place, origin):
+    """Train one trial; return (Trial, None if it was interrupted; whether Ctrl-C was pressed).
+
+    place : of its model, or None; origin : dict, what its `Provenance` says of the data
+    """
     if place is not None and place.exists():
         return _evaluated(place, encoded, config, options, validation), False
     begun, hopeless = time.perf_counter(), []
@@ -135,6 +142,7 @@ def _run(encoded, config, options, validation, listeners, should_prune, place):
         return None, True
     best = trainer.model.best
     if place is not None:
+        vars(trainer.model.origin).update(origin)
         trainer.model.save(place)
     return Trial(options, config.seed, best.figures, best.epoch, _seconds(trainer.model)), trainer.stopped
 
