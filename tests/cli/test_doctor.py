@@ -88,6 +88,17 @@ def test_unwritable_cache(run_cli, quick, monkeypatch, tmp_path):
     assert "set W2VNEG_CACHE to a folder that can" in result.out
 
 
+def test_full_disk(run_cli, quick, monkeypatch):
+    def full(*args, **options):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    result = run_cli("doctor")
+    assert result.code == 1 and "cannot write to standard output" not in result.err
+    assert "PROBLEM: the folder of compiled code" in result.out
+    assert "cannot be written (No space left on device), so the compiler was not tried" in result.out
+
+
 @pytest.mark.parametrize(
     ("facts", "words"),
     [

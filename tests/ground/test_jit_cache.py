@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from w2vneg.ground.jit import njit
-from w2vneg.ground.jit.disk import keep_code
+from w2vneg.ground.jit.disk import keep_code, not_kept
 
 pytestmark = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="about compiled code")
 
@@ -319,7 +319,7 @@ def test_a_full_disk_keeps_no_code_and_stops_nothing(tmp_path, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "replace", full)
-        assert not found(tmp_path)
+        assert not found(tmp_path) and not_kept.pop().errno == 28 and not not_kept
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
     assert not found(tmp_path) and found(tmp_path)
 

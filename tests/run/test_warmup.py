@@ -90,6 +90,22 @@ def test_it_tells_what_it_compiled_and_changes_no_cache_of_texts(run_cli, tmp_pa
     assert "ns on text: 0 functions compiled" in again.out
 
 
+def test_code_that_could_not_be_kept_is_an_error(run_cli, monkeypatch):
+    from w2vneg.run import warmup
+
+    def full(run):
+        warmup.not_kept.append(OSError(28, "No space left on device"))
+        return real(run)
+
+    real = warmup.Run.trainer
+    monkeypatch.setattr(warmup.Run, "trainer", full)
+    result = run_cli("warmup", "--loss", "ns", "--workers", "1", "--dim", "8", "--quiet")
+    assert (result.code, result.out) == (1, "")
+    assert "cannot be kept in" in result.err and "(No space left on device)" in result.err
+    monkeypatch.undo()
+    assert run_cli("warmup", "--loss", "ns", "--workers", "1", "--dim", "8", "--quiet").code == 0
+
+
 def test_all_means_every_preset(run_cli, monkeypatch):
     asked = []
 

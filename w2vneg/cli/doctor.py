@@ -117,7 +117,8 @@ def _trouble_with(folder):
     """Return why a folder, made if need be, cannot be written; None if it can."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        tempfile.TemporaryFile(dir=folder).close()
+        with tempfile.TemporaryFile(dir=folder, buffering=0) as stream:
+            stream.write(b"w2vneg")  # a full disk still makes a file
     except OSError as error:
         return error.strerror
 
@@ -135,11 +136,16 @@ def _jit(problems):
     parent = caches.path_of("jit")
     if trouble := _trouble_with(parent):
         problems.append(f"the folder of compiled code {parent} cannot be written ({trouble})")
-    with tempfile.TemporaryDirectory(prefix="w2vneg-doctor-", dir=None if trouble else parent) as name:
-        probe = Path(name, "probe.py")
-        probe.write_text(_PROBE, encoding="utf-8")
-        first = _run_probe(probe, problems)
-        second = _run_probe(probe, problems) if first else None
+    first = second = None
+    try:
+        with tempfile.TemporaryDirectory(prefix="w2vneg-doctor-", dir=None if trouble else parent) as name:
+            probe = Path(name, "probe.py")
+            probe.write_text(_PROBE, encoding="utf-8")
+            first = _run_probe(probe, problems)
+            second = _run_probe(probe, problems) if first else None
+    except OSError as error:
+        place = "the folder of temporary files" if trouble else f"the folder of compiled code {parent}"
+        problems.append(f"{place} cannot be written ({error.strerror}), so the compiler was not tried")
     if not first or not second:
         return {"works": False, "disk_cache_works": False}
     if not first["compiled"]:

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ..ground.errors import ConfigError
-from ..ground.jit import cache_folder, compilations
+from ..ground.errors import ConfigError, OutputError
+from ..ground.jit import cache_folder, compilations, not_kept
 from ..ground.option import options_of
 from ..objectives.samplers.boltzmann import DEGENERACIES
 from .conductor import Run, resolve
@@ -35,9 +35,11 @@ def warm_up(config, source="text"):
 
     config : TrainConfig; dim and the plugs matter, the number of workers beyond two and of epochs does not
     source : str, what the run will read, as `TrainConfig.source`
-    ConfigError if the options do not go together, or compiled code has nowhere to stay
+    ConfigError if the options do not go together, or compiled code has nowhere to stay; OutputError if it could not
+        be written there
     """
     check_cache()
+    not_kept.clear()
     before, begun = compilations(), time.perf_counter()
     config = dataclasses.replace(config, epochs=1, min_count=1, max_vocab=None, source=source, rectangular=False)
     if config.get("subsample") is None and "subsample" in options_of(config.traversal):
@@ -50,6 +52,11 @@ def warm_up(config, source="text"):
         encoded = config.traversal.made_up(path, [f"item{number}" for number in range(_ITEMS)], random.Random(1))
         word2vec.model = Run(config, encoded).trainer().train()
         word2vec.vectors.save(Path(folder) / "vectors.txt")
+    if not_kept:
+        raise OutputError(
+            f"compiled code cannot be kept in {cache_folder()} ({not_kept[0].strerror or not_kept[0]}), so the next "
+            "command compiles again; make room, or set W2VNEG_JIT_CACHE to another folder"
+        )
     gains = {name: np.subtract(counts, before.get(name, (0, 0))) for name, counts in compilations().items()}
     new = tuple(name for name, (compiled, _) in gains.items() if compiled > 0)
     found = tuple(name for name, (compiled, loaded) in gains.items() if compiled <= 0 < loaded)

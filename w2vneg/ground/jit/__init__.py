@@ -32,6 +32,7 @@ from ..errors import ConfigError
 from ..events import Compiled, Compiling
 from ..files.caches import path_of
 from .disk import digest_of_files, keep_code, syntax_digest
+from .disk import not_kept as not_kept
 
 DISABLE_JIT = bool(_numba_config.DISABLE_JIT)  # type: ignore[attr-defined]
 

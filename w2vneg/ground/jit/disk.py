@@ -22,6 +22,8 @@ from pathlib import Path
 from numba.core import config
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, NullCache
 
+not_kept: list = []  # the last OSError for which compiled code was not kept
+
 _DIGEST = hashlib.sha256
 _SIZE = _DIGEST().digest_size
 
@@ -110,8 +112,10 @@ class _Cache(FunctionCache):
             return None
 
     def save_overload(self, sig, data):
-        with suppress(OSError):  # a full disk: this process has its code, and the next one compiles again
+        try:
             super().save_overload(sig, data)
+        except OSError as error:  # a full disk: this process has its code, and the next one compiles again
+            not_kept[:] = [error]
 
 
 class _Files(IndexDataCacheFile):
