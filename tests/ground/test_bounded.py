@@ -142,3 +142,37 @@ def test_names_that_are_none(tmp_path, content, message):
     (tmp_path / "n").write_bytes(content)
     with pytest.raises(InputError, match=f"n{message}"):
         read_names(str(tmp_path / "n"))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("train", "--corpus=closed/in.txt"),
+        ("train", "--baskets=closed/in.txt"),
+        ("train", "--corpus=text", "--valid=closed/in.txt"),
+        ("train", "--corpus=text", "--plugin=closed/in.py"),
+        ("eval", "similarity", "text", "--set=closed/in.txt"),
+    ],
+)
+def test_what_lies_in_a_folder_that_may_not_be_entered_is_not_said_to_be_missing(
+    run_cli, tmp_path, monkeypatch, arguments
+):
+    real = os.stat
+
+    def stat(path, *args, **options):
+        if not isinstance(path, int) and "closed" in os.fsdecode(path):
+            raise PermissionError(13, "Permission denied", path)
+        return real(path, *args, **options)
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "text").write_text("2 2\na 1 2\nb 2 1\n")
+    monkeypatch.setattr(os, "stat", stat)
+    result = run_cli(*arguments)
+    assert result.code == 1 and "no such file" not in result.err
+    assert "cannot be read (Permission denied); get the right to enter its folder" in result.err, result.err
+
+
+def test_find_files_tells_of_a_closed_folder(monkeypatch):
+    monkeypatch.setattr(bounded, "barred", lambda path: "cannot be read")
+    with pytest.raises(InputError, match=r"closed/a: cannot be read"):
+        find_files("closed/a")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import click
 
 from ..ground.errors import ConfigError, InputError, W2vnegError
+from ..ground.files.bounded import check_reachable
 from .flags import score_option
 from .options import option, together
 from .progress import note
@@ -110,6 +111,7 @@ def check_valid(given, resume=None):
         check_options(**chosen)
         for path in (valid, known):
             if path is not None and not os.path.exists(path):
+                check_reachable(path)
                 raise InputError(f"{path}: no such file; name one of held-out pairs, as 'w2vneg split' writes them")
     return found
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from ..data.readers import READERS
 from ..data.sources import SOURCES, TRAVERSALS
 from ..ground.errors import ConfigError, InputError, UnknownNameError, W2vnegError, did_you_mean
+from ..ground.files.bounded import barred
 from ..kernels.contracts import require_bodies
 from .inputs import INPUTS
 from .losses import LOSSES
@@ -152,6 +153,8 @@ class _SourceAsItIs(SourceFileLoader):
 
 def _import_file(path, module):
     if not os.path.isfile(path):
+        if complaint := barred(path):
+            raise InputError(complaint)
         what = "is a folder" if os.path.isdir(path) else "no such file"
         raise InputError(f"{what}; name a .py file, or a module that Python finds")
     if path.suffix != ".py":

@@ -9,6 +9,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from ...ground.errors import DataError, InputError, UnknownNameError, did_you_mean
+from ...ground.files.bounded import check_reachable
 from ...ground.files.caches import at_home, cache_dir
 from ..builtin import builtin_path, builtin_place
 from .download import Unreachable, answer_of, chunks_of, download, download_members, mismatch, rows_sha256, store
@@ -98,6 +99,7 @@ def _named(text, kind):
             return dataset
         raise InputError(f"{text} is of kind {dataset.kind}, not {kind}. Known: {', '.join(names(kind))}.")
     if os.path.basename(text) != text or os.path.splitext(text)[1]:
+        check_reachable(text)
         raise InputError(f"no such file or folder: {text} (nor is it the name of a data set: {', '.join(names(kind))})")
     hint = did_you_mean(text, names(kind), shown=99)
     raise UnknownNameError(f"{text!r} is neither a file nor a known name{hint}")

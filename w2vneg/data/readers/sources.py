@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
 from ...ground.errors import ConfigError, InputError, MissingExtraError, NothingToTrainError, did_you_mean, require
-from ...ground.files.bounded import scheme_of
+from ...ground.files.bounded import check_reachable, scheme_of
 from .frames import InMemoryTable
 
 STDIN = "-"
@@ -81,6 +81,7 @@ def _expand(name):
         for match in sorted(glob.glob(path, recursive=True)):
             files += _files_below(match) if os.path.isdir(match) else [match]
     else:
+        check_reachable(path)
         folder, base = os.path.split(path)
         hint = f"; the folder {folder} does not exist either"
         with suppress(OSError):

@@ -138,6 +138,23 @@ def is_special(path):
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
+def check_reachable(path):
+    """Raise InputError if a folder on the way to `path` may not be entered: what is in it then seems not to exist."""
+    if complaint := barred(path):
+        raise InputError(f"{path}: {complaint}")
+
+
+def barred(path):
+    """Return the complaint (str) that a folder on the way to `path` may not be entered; None if that is not so."""
+    try:
+        os.stat(path)
+    except PermissionError as error:
+        return f"cannot be read ({error.strerror}); get the right to enter its folder, or name another file"
+    except (OSError, ValueError):
+        pass
+    return None
+
+
 def check_regular(path):
     """Raise InputError if `path` is a device, a pipe or the like."""
     if is_special(path):
