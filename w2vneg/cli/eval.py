@@ -191,6 +191,8 @@ def links(vectors, test, train, valid, seeds, readout, as_json):
         )
     beside = parts_beside(test)
     train, valid = train or beside.get("train"), valid or beside.get("valid")
+    if train is None and not Path(test).exists():
+        raise InputError(f"{test}: no such file; name a table of held-out edges")
     if train is None:
         raise click.UsageError(f"{test} is no part of a split; name the edges that the vectors know with --train")
     warn_of_trained(input_of(Path(vectors)).get("files", ()), test)
