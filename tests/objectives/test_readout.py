@@ -2,6 +2,7 @@
 
 import dataclasses
 import itertools
+import sys
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from w2vneg import Vectors, Word2Vec
 from w2vneg.data.sources import TRAVERSALS
 from w2vneg.ground.errors import ConfigError, InputError, UnknownNameError
 from w2vneg.kernels.bags import context_means
-from w2vneg.objectives.plugins import load_plugins
+from w2vneg.objectives.plugins import _module_of, load_plugins
 from w2vneg.objectives.readout import READOUTS, Trained, both, parse
 from w2vneg.objectives.readout.context import _least_squares
 from w2vneg.objectives.readout.letters import Letters, Spellings, gram_matrix, hashed_grams
@@ -392,6 +393,10 @@ def test_a_readout_from_outside(tmp_path, run_cli):
     assert Model.load(tmp_path / "model").config.readout == "mixed:share=0.25"  # runs nothing
     with pytest.raises(ConfigError, match="unknown read-out 'mixed'"):
         Vectors.load(tmp_path / "model")
+    del sys.modules[_module_of(str(path))]  # as in another process
+    refused = run_cli("nearest", "walk", "--vectors", tmp_path / "model")
+    said = f"of the plug-in {path}, which is not loaded; take --readout in, or in Python call"
+    assert refused.code == 1 and said in refused.err
     assert len(Vectors.load(tmp_path / "model", readout="in")) == len(vectors)
     path.write_text(OWN.replace("def read(", "def reed("))
     with pytest.raises(ConfigError, match=r"other\.py:\d+: .*Mixed has no use for 'reed'; did you mean read"):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ...ground.errors import InputError
+from ...ground.errors import ConfigError, InputError
 from ...ground.files.bounded import read_json
 from ...ground.files.npy import read_matrix
 from ...objectives.law import law_of
@@ -38,7 +38,7 @@ def read(path, readout=None, spell=False):
     file = path / "config.json"  # there is none beside vectors alone
     spec = RunSpec.read(file) if file.exists() else TrainConfig(readout=DEFAULT).resolved()
     rectangular = spec.rectangular
-    chain = parse(spec.readout if readout is None else readout)
+    chain = _own_chain(path, spec) if readout is None else parse(readout)
     chain.check(spec.traversal, rectangular, spec.loss.plug.paths)
     of_columns = rectangular and not chain.reads("vectors_in")
     vocab = Vocabulary.load(path / ("vocab_out.tsv" if of_columns else "vocab.tsv"))
@@ -63,6 +63,22 @@ def read(path, readout=None, spell=False):
             raise InputError(f"{path / 'grams_in.npy'}: {len(rows):,} rows are not the n-grams of vocab.tsv{_REMEDY}")
     noun = noun_of(input_of(path).get("kind"), spec.source.name, rectangular, of_columns)
     return Vectors(vocab.words, vectors, counts, spellings, noun, spec.lowercase, chain.rules)
+
+
+def _own_chain(path, spec):
+    """Return the read-out that a model names; ConfigError with a remedy if it is of a plug-in that is not loaded."""
+    try:
+        return parse(spec.readout)
+    except ConfigError as error:
+        from ...objectives.plugins import are_loaded
+
+        if are_loaded(spec.plugin):
+            raise
+        raise ConfigError(
+            f"{path} is read out by {spec.readout}, of the plug-in {spec.plugin}, which is not loaded; take --readout "
+            f"in, or in Python call w2vneg.objectives.plugins.load_plugins({spec.plugin!r}) first, or "
+            "Word2Vec.load(folder, plugin=…), if you trust that code"
+        ) from error
 
 
 def input_of(path):
