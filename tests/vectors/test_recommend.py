@@ -31,6 +31,16 @@ def test_the_targets_of_one_seed_are_its_logits_without_itself():
     assert [item for item, _ in recommend(model_of(LOGITS), "b", k=99)] == ["e", "d", "c", "a"]
 
 
+@pytest.mark.parametrize("unknown", [[], ["--unknown=skip"], ["--unknown=popular"]])
+def test_scores_of_a_loss_that_is_not_loaded_are_not_corrected(folder, run_cli, unknown):
+    file = folder / "model" / "config.json"
+    values = json.loads(file.read_text())
+    file.write_text(json.dumps(values | {"loss": {"name": "own"}}))
+    assert run_cli("recommend", "model", "a").code == 0
+    result = run_cli("recommend", "model", "a", "--score=corrected", *unknown)
+    assert (result.code, result.out) == (1, "") and "unknown loss 'own'" in result.err
+
+
 def test_several_seeds_are_a_product_of_what_each_expects():
     rng = np.random.default_rng(0)
     logits = rng.normal(size=(5, 5))

@@ -131,6 +131,9 @@ def _list_one(
         of_new = lists.recommend_new
         found = of_new(loaded, items, k, score) if new_user else lists.recommend(loaded, items, k, known, score)
     except UnknownNameError as error:
+        vocab = loaded.vocab_out if of_items else loaded.vocab
+        if all(word in vocab for word in words):
+            raise  # what is unknown is another name, such as the loss of a plug-in
         if unknown == "skip":
             note(f"Warning: {error} There is no list.")
             return
@@ -139,7 +142,6 @@ def _list_one(
             ids, scores = lists.popular(loaded, k)
             found = [(loaded.vocab_out.words[i], float(value)) for i, value in zip(ids, scores, strict=True)]
         else:
-            vocab = loaded.vocab_out if of_items else loaded.vocab
             raise _with_titles(error, zip(items, words, strict=True), vocab, seeds_named) from None
     if as_json:
         found = [_entry(item, names) | {"score": score} for item, score in found]
