@@ -129,6 +129,30 @@ def test_the_positive_is_no_negative_of_its_own():
     torch.testing.assert_close(values, torch.full((2,), np.log(2)).float())  # κ = (1 − q₀) / (4 q₁) = ¼
 
 
+def test_each_loss_by_itself_has_the_shape_of_its_target_and_is_0_where_that_is_passed_over():
+    loss = made("softmax", bias=True, reduction="none")
+    hidden, targets = batch(size=6)
+    targets[1:3] = -1
+    values = loss(hidden.view(2, 3, DIM), targets.view(2, 3))
+    expected = cross_entropy(loss.output(hidden), targets, reduction="none", ignore_index=-1)
+    torch.testing.assert_close(values, expected.view(2, 3))
+    values.sum().backward()
+    assert (hidden.grad.norm(dim=1) > 0).tolist() == (targets >= 0).tolist()
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+@pytest.mark.parametrize(
+    "name", ["softmax", "ns", "css", "css-bernoulli", "dns", "kernel-quadratic", "sampled-softmax"]
+)
+def test_a_batch_of_padding_alone_is_0_and_so_are_its_gradients(name, reduction):
+    loss = made(name, bias=True, reduction=reduction)
+    hidden, targets = batch(size=4)
+    value = loss(hidden.view(2, 2, DIM), torch.full_like(targets, -1).view(2, 2))
+    torch.testing.assert_close(value, torch.zeros((2, 2) if reduction == "none" else ()))
+    value.sum().backward()
+    assert not hidden.grad.any() and not loss.output.weight.grad.any() and not loss.output.bias.grad.any()
+
+
 def test_examples_below_zero_are_passed_over_and_shapes_are_free():
     loss = made("softmax")
     hidden, targets = batch(size=6)

@@ -20,7 +20,7 @@ from .samplers import MODULES, View, logits_of
 
 _OWN = ("sampler", "weigher", "absolute_softmax", "negatives", "exclude")
 _EXCLUSIONS = ("none", "target")
-_REDUCTIONS = {"mean": torch.Tensor.mean, "sum": torch.Tensor.sum, "none": lambda values: values}
+_REDUCTIONS = ("mean", "sum", "none")
 _ELSEWHERE = {  # option that a plug reads elsewhere -> what does its work here
     "batch": "the batch is that of the hidden states",
     "visits": "draws are made for each batch, and method pool is exact",
@@ -40,7 +40,7 @@ class SampledLoss(nn.Module):
     neighbours : scipy.sparse matrix, (n_contexts, n_vocab), for the sampler bigram: how often each follows a context
     shared : bool, one set of negatives for a whole batch, by a sampler that looks at no context
     spare : int, draws beyond `negatives`, from which those that are the positive are made up for: the first n count
-    reduction : str, mean, sum or none
+    reduction : str, mean, sum or none: values in the shape of the targets, 0 where one is passed over
     **options : of the objective by the names of `TrainConfig`: sampler, weigher, negatives, exclude, temp, …
 
     ConfigError for a name or value that is unknown or of no use here.
@@ -109,20 +109,25 @@ class SampledLoss(nn.Module):
         return ", ".join(parts) + (", shared" if self.shared else "")
 
     def forward(self, hidden, targets, context=None, *, generator=None):
-        """Return the loss.
+        """Return the loss, 0 of a batch without a target.
 
         hidden : float, (..., dim); targets : int64, (...), those below 0 are passed over
         context : int64, (...), optional, what stood before, for the sampler bigram
         generator : torch.Generator, optional, of all draws; PyTorch's own if none is given
         """
+        there = targets >= 0
         hidden, targets, context = self._flat(hidden, targets, context)
-        if isinstance(self._plug, Softmax):
+        if not len(targets):
+            values = self._scored(hidden, targets[:, None]).squeeze(1)  # empty, and all may go backward from it
+        elif isinstance(self._plug, Softmax):
             scores = self.scores(hidden)
             log_z = scores.logsumexp(dim=1)
             values = log_z - scores.gather(1, targets[:, None]).squeeze(1) + penalised(self._plug, log_z, generator)
         else:
             values = self._sampled(hidden, targets, context, generator)
-        return _REDUCTIONS[self.reduction](values)
+        if self.reduction == "none":
+            return torch.zeros_like(there, dtype=values.dtype).masked_scatter(there, values)
+        return values.mean() if self.reduction == "mean" and len(values) else values.sum()
 
     def scores(self, hidden):
         """Return the logits of all targets: (..., n_vocab)."""
