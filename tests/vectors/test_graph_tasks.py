@@ -11,7 +11,7 @@ from planted import two_blocks
 from w2vneg import Vectors
 from w2vneg.ground.errors import ConfigError, FileNote, InputError, MissingExtraError
 from w2vneg.vectors.evaluation import evaluate_classes, evaluate_links
-from w2vneg.vectors.evaluation.graph_tasks import _beside, _chosen
+from w2vneg.vectors.evaluation.graph_tasks import _beside, _chosen, _spread
 
 EDGES = np.array(two_blocks())
 BLOCK = {node: node[0] for node in sorted({*EDGES.ravel()})}
@@ -66,6 +66,7 @@ def test_labels_are_told_and_the_null_model_gives_the_most_frequent(tmp_path, ve
     assert one["null_micro"][0] < 0.6 and one["null_macro"][0] < 0.45
     rows = [*BLOCK.items(), *((node, "all") for node in BLOCK)]
     several = evaluate_classes(vectors, rows, shares=[0.5], seeds=2)
+    assert _spread({"a": [1.0, 3.0], "b": [2.0]}) == {"a": (2.0, pytest.approx(2**0.5)), "b": (2.0, None)}
     assert several.labels_a_node == 2 and several.shares[0.5]["micro"][0] > 0.95
 
 
@@ -113,6 +114,9 @@ def test_the_commands(tmp_path, run_cli, parts, vectors, monkeypatch):
     assert result.code == 0 and json.loads(result.out)["fitted_on"], result.err
     result = run_cli("eval", "classify", "vectors.txt", "labels.tsv", "--shares=0.5", "--seeds=2")
     assert result.code == 0 and "50%" in result.out and "2 labels, 1.00 for each" in result.out, result.err
+    one = ["eval", "classify", "vectors.txt", "labels.tsv", "--shares=0.5", "--seeds=1"]
+    assert "±" in result.out and "±" not in run_cli(*one).out
+    assert json.loads(run_cli(*one, "--json").out)["shares"]["0.5"]["micro"][1] is None
     for more, unknown in (("", 0), ("other\t1\n", 1)):
         labels = "node\tlabel\n" + "".join(f"{node}\t{block}\n" for node, block in BLOCK.items()) + more
         (tmp_path / "labels.tsv").write_text(labels.replace("\t1\n", f"\t{next(iter(BLOCK.values()))}\n"))

@@ -252,7 +252,8 @@ def classify(vectors, labels, shares, seeds, readout, as_json):
 
 
 def _spread(found):
-    return "{:.3f} ± {:.3f}".format(*found)
+    mean, deviation = found
+    return f"{mean:.3f}" if deviation is None else f"{mean:.3f} ± {deviation:.3f}"
 
 
 def _draws(n):

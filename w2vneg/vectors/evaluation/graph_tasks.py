@@ -33,8 +33,8 @@ NULL = (DEGREES, NEIGHBOURS)
 class ClassesResult(Result):
     """How well labels are predicted.
 
-    shares : dict of share of training -> dict of figure -> (mean, standard deviation) over draws: micro and macro F1 of
-        the vectors, null_micro and null_macro of the null model
+    shares : dict of share of training -> dict of figure -> (mean, standard deviation) over draws, None for one: micro
+        and macro F1 of the vectors, null_micro and null_macro of the null model
     unknown : int, labelled nodes without a vector; seeds : int, draws
     """
 
@@ -105,8 +105,8 @@ def _sklearn(part):
 
 
 def _spread(found):
-    """Return the mean and the standard deviation of each list."""
-    return {name: (float(np.mean(one)), float(np.std(one))) for name, one in found.items()}
+    """Return the mean and the standard deviation of each list, None of one number."""
+    return {n: (float(np.mean(one)), float(np.std(one, ddof=1)) if len(one) > 1 else None) for n, one in found.items()}
 
 
 def _chosen(chances, truth):
@@ -119,7 +119,7 @@ def _chosen(chances, truth):
 class LinksResult(Result):
     """How well edges are separated from pairs without one.
 
-    auc, ap : dict of score -> (mean, standard deviation) over draws of pairs without an edge
+    auc, ap : dict of score -> (mean, standard deviation) over draws of pairs without an edge, None for one
     edges, known, fitted_on : int, edges that were ranked, how many of these are of the training part as well, and
         edges of the development part
     unknown : int, rows of the held-out file with a node that has no vector; seeds : int, draws
