@@ -12,8 +12,9 @@ from planted import as_text, two_blocks, two_topics
 from scipy import stats
 
 from w2vneg.data.splitfiles import held_out_in
+from w2vneg.look.searches import charts_of_comparison
 from w2vneg.run.model import Model
-from w2vneg.run.search.comparing import as_latex, as_rows, compared, corrected, interval
+from w2vneg.run.search.comparing import PAIRED, as_latex, as_rows, compared, corrected, interval, said_below
 from w2vneg.run.search.trials import Trial
 from w2vneg.vectors.evaluation import scores_of
 
@@ -51,6 +52,10 @@ def test_one_seed_has_no_interval_and_a_run_that_failed_has_its_reason():
     assert (runs[2].difference, runs[2].difference_low) == (1.0, None)  # over the one seed of both
     rows = as_rows(runs)
     assert [row[0] for row in rows[1:]] == names and rows[1][2] == "diverged"
+    assert [row[3] for row in rows[1:]] == ["–", "baseline", "+1.0000", "–"]
+    assert said_below(runs).endswith(" The first run failed: differences are from b.")
+    assert charts_of_comparison(runs)[1].y == "nll, difference from b"
+    assert said_below(runs[1:]) == PAIRED and as_rows(runs[1:])[1][3] == "–"
     assert interval([]) == (None, None, None)
 
 

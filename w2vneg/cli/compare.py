@@ -212,7 +212,8 @@ def _write(runs, out, suffixes, note, as_json):
 
     rows = comparing.as_rows(runs)
     document = json.dumps({"runs": [dataclasses.asdict(run) for run in runs]}, indent=2)
-    markdown = f"{trials.as_markdown(rows)}\n{comparing.PAIRED}\n"
+    below = comparing.said_below(runs)
+    markdown = f"{trials.as_markdown(rows)}\n{below}\n"
     tables = {"md": markdown, "csv": comparing.as_csv(runs), "tex": comparing.as_latex(rows)}
     content = {f"compare.{suffix}": text for suffix, text in tables.items() if suffix in suffixes}
     for name, text in ({comparing.SAVED: document} | content).items():
@@ -221,8 +222,8 @@ def _write(runs, out, suffixes, note, as_json):
     images = [suffix for suffix in suffixes if suffix not in tables]
     plots = write_images(charts_of_comparison(runs), out, "compare", note, images) if images else []
     click.echo(document if as_json else table(rows))
-    if any(run.p is not None for run in runs):
-        note(comparing.PAIRED)
+    if any(run.p is not None for run in runs) or comparing.replaced(runs):
+        note(below)
     note(f"Wrote {', '.join(content)}{f' and {len(plots)} images' if plots else ''} in {out}.")
     if not any(run.values for run in runs):
         raise ConfigError(f"no run could be trained; the first reason: {runs[0].reason}")

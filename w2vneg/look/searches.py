@@ -67,11 +67,11 @@ def _best(rows, name, metric):
 
 def section_of_comparison(folder):
     """Return the `Section` of a report on the folder of a comparison."""
-    from ..run.search.comparing import PAIRED, as_rows, read_compared
+    from ..run.search.comparing import as_rows, read_compared, said_below
 
     runs = read_compared(folder)
     head, *rows = as_rows(runs)
-    return Section(f"Comparison {folder}", PAIRED, charts_of_comparison(runs), [Table("", head, rows)])
+    return Section(f"Comparison {folder}", said_below(runs), charts_of_comparison(runs), [Table("", head, rows)])
 
 
 def charts_of_comparison(runs):
@@ -93,7 +93,7 @@ def charts_of_comparison(runs):
             means = [_dots(shown, "mean", "low", "high"), Series("seeds", names, np.array(values), reference=True)]
             charts.append(Chart(f"means{key}", f"{called}: means and seeds", "", metric, means, "dots"))
         if others:
-            label = f"{metric}, difference from {group[0].name}"
+            label = f"{metric}, difference from {shown[0].name}"
             dots = [_dots(others, "difference", "difference_low", "difference_high")]
             title = f"{called}: differences, seed by seed"
             charts.append(Chart(f"differences{key}", title, "", label, dots, "dots", level=0.0))

@@ -39,7 +39,7 @@ class Compared:
     mean: float | None
     low: float | None  # of the interval; None with one seed
     high: float | None
-    difference: float | None  # from the first run over the seeds of both; None for the first
+    difference: float | None  # from the first run that did not fail, over the seeds of both; None for it
     difference_low: float | None
     difference_high: float | None
     p: float | None  # of the difference
@@ -125,6 +125,19 @@ def groups(runs):
     return list(found.values())
 
 
+def replaced(runs):
+    """Return the runs that differences are from where the first of its data and metric failed (list of `Compared`)."""
+    bases = [(group[0], next((run for run in group if run.reason is None), None)) for group in groups(runs)]
+    return [base for first, base in bases if base is not None and base is not first]
+
+
+def said_below(runs):
+    """Return what is said below a table of runs: `PAIRED`, and which run stands for a first one that failed."""
+    names = dict.fromkeys((run.name, run.data) for run in replaced(runs))
+    said = [f"The first run failed{f' on {on}' if on else ''}: differences are from {name}." for name, on in names]
+    return " ".join([PAIRED, *said])
+
+
 def read_compared(folder):
     """Return what a comparison has left in its folder (list of `Compared`); InputError if that is damaged."""
     path = f"{folder}/{SAVED}"
@@ -160,13 +173,15 @@ def as_rows(runs):
     shown = [name for name in ("data", "metric") if len({getattr(run, name) for run in runs}) > 1]
     figure = "mean" if "metric" in shown else runs[0].metric
     lines = [[*shown, "run", figure, "95 % interval", "difference", "95 % interval", "p", "seeds", "seconds"]]
+    bases = replaced(runs)
     for run in runs:
         line = [*(getattr(run, name) for name in shown), run.name]
         if run.reason is not None:
             lines.append([*line, "–", run.reason, "–", "–", "–", "0", "–"])
             continue
         line += [f"{run.mean:.4f}", _span(run.low, run.high, ".4f")]
-        line += ["–" if run.difference is None else f"{_rounded(run.difference):+.4f}"]
+        none = "baseline" if run in bases else "–"
+        line += [none if run.difference is None else f"{_rounded(run.difference):+.4f}"]
         line += [_span(run.difference_low, run.difference_high, "+.4f"), "–" if run.p is None else f"{run.p:.2g}"]
         lines.append([*line, str(len(run.values)), f"{run.seconds:.1f}"])
     return lines
