@@ -284,6 +284,7 @@ def test_options_from_a_file_and_the_command_line_wins(folder, run_cli):
     ("content", "message"),
     [
         ("windw = 3\n", "run.toml: unknown option 'windw'; did you mean 'window'"),
+        ("min-count = 2\nmin_count = 30\n", "run.toml: min-count and min_count are one option; leave out one of them"),
         ("window = 0\n", "run.toml: window must be at least 1, got 0"),
         ("temp = nan\n", "run.toml: temp must be a number, not nan"),
         ("[train]\ndim = 3\n", "run.toml: options stand at the top level, not in a table like [train]"),

@@ -335,6 +335,9 @@ def options_of_text(text, where):
     nested = [name for name, value in values.items() if isinstance(value, dict)]
     if nested:
         raise ConfigError(f"{where}: options stand at the top level, not in a table like [{nested[0]}]")
+    for name in values:
+        if "-" in name and (other := name.replace("-", "_")) in values:
+            raise ConfigError(f"{where}: {name} and {other} are one option; leave out one of them")
     return {name.replace("-", "_"): value for name, value in values.items()}
 
 
