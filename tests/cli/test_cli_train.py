@@ -476,13 +476,13 @@ def at_the_end(monkeypatch):
 def test_a_full_disk_at_the_end_keeps_the_former_vectors_and_the_model(train, folder, full_places, at_the_end):
     (folder / "vectors.txt").write_text("former")
     at_the_end(lambda: full_places.add(folder / "vectors.txt"))
-    result = train("--save-model", "model", "--json")
-    message = f"cannot write vectors.txt: {FULL}; the model folder has the vectors: w2vneg export model FILE"
+    result = train("--save-model", "my model", "--json")
+    message = f"cannot write vectors.txt: {FULL}; the model folder has the vectors: w2vneg export 'my model' FILE"
     assert_one_message(result, message)
-    assert "Model kept in model." in result.err
+    assert "Model kept in my model." in result.err
     assert (folder / "vectors.txt").read_text() == "former"
-    assert Model.load("model").position.epoch == 2
-    assert sorted(os.listdir(folder)) == ["corpus.txt", "model", "vectors.txt"]
+    assert Model.load("my model").position.epoch == 2
+    assert sorted(os.listdir(folder)) == ["corpus.txt", "my model", "vectors.txt"]
 
 
 def test_vectors_that_have_no_model_folder_go_to_another_place(train, folder, full_places, at_the_end, monkeypatch):

@@ -92,11 +92,12 @@ def write_results(word2vec, output, checkpoints, note):
         failures.append(_said(error))
     folder = checkpoints.folder if checkpoints is not None else None
     if folder and checkpoints.save(word2vec.model, final=True):
-        hint = "" if output else f"; its vectors as a file: w2vneg export {folder} FILE"
+        hint = "" if output else f"; its vectors as a file: w2vneg export {shlex.quote(str(folder))} FILE"
         note(f"Model kept in {folder}{hint}.")
         if failures:
             as_trained = " --readout in" if vectors is None or written else ""
-            failures.append(f"the model folder has the vectors: w2vneg export {folder} FILE{as_trained}")
+            command = f"w2vneg export {shlex.quote(str(folder))} FILE{as_trained}"
+            failures.append(f"the model folder has the vectors: {command}")
     elif folder:
         failures.append(str(checkpoints.failure))
         with suppress(OSError, ValueError, KeyError, TypeError):
