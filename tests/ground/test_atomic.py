@@ -69,6 +69,12 @@ def test_a_full_disk_is_told_and_leaves_nothing(tmp_path):
     assert os.listdir(tmp_path) == ["a.txt"]
 
 
+def test_a_full_disk_is_told_where_numpy_says_how_much_alone(tmp_path):
+    said = r"the disk is full, or .* \(9 requested and 6 written\)"
+    with pytest.raises(OutputError, match=said), atomic_file(tmp_path / "a.txt"):
+        raise OSError("9 requested and 6 written")
+
+
 def test_a_failing_rename_is_told_and_leaves_nothing(tmp_path, monkeypatch):
     monkeypatch.setattr(atomic.os, "replace", full)
     with pytest.raises(OutputError, match="No space left on device"), atomic_file(tmp_path / "a.txt") as stream:

@@ -30,7 +30,9 @@ _UNSUPPORTED = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, err
 
 
 def _reason(error):
-    return error.strerror or str(error)
+    said = error.strerror or str(error)
+    cut_short = "the disk is full, or a limit on the size of files is reached"  # NumPy says how much alone
+    return f"{cut_short} ({said})" if re.fullmatch(r"\d+ requested and \d+ written", said) else said
 
 
 @contextmanager
