@@ -280,7 +280,8 @@ def run_as_toml(model, folder, rewrite=lambda value: value):
     values = _data(model, folder) | {name: value for name, value in values.items() if name not in follow}
     if model.best is not None:
         values |= as_flags_of_validation(model.best.settings)
-        values["eval-every"] = min(values["eval-every"], model.config.epochs)  # beyond: at the end
+        at_the_end = model.config.epochs or values["eval-every"]
+        values["eval-every"] = min(values["eval-every"], at_the_end)
     return "\n".join(lines) + "\n" + to_toml(rewrite(values))
 
 
