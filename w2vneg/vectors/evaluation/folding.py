@@ -118,7 +118,7 @@ def user_vector(model, items, user=None):
     """
     _check(model)
     ids = ids_of_items(model, items)
-    has = scipy.sparse.csr_matrix((np.ones(len(ids), np.float32), ids, [0, len(ids)]), (1, len(model.vocab_out)))
+    has = scipy.sparse.csr_matrix((np.ones(len(ids)), ids, [0, len(ids)]), (1, len(model.vocab_out)))
     has.sum_duplicates()
     if user is None:
         return user_vectors(model, has)[0]
