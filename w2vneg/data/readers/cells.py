@@ -70,8 +70,15 @@ def _names(cells, column, label, where):
 
 
 def _numbers(cells, column, label, where):
-    """Return cells as finite float64, of a weight, an amount or a quantity; else InputError."""
-    numbers = np.asarray(pd.to_numeric(pd.Series(cells), errors="coerce"), np.float64)
+    """Return cells as finite float64, of a weight or a quantity; else InputError."""
+    return _checked(_parsed(cells), cells, column, label, where)
+
+
+def _parsed(cells):
+    return np.asarray(pd.to_numeric(pd.Series(cells), errors="coerce"), np.float64)
+
+
+def _checked(numbers, cells, column, label, where):
     allowed = np.isfinite(numbers)
     if column.kind in ("weight", "amount"):
         allowed &= (numbers > 0 if column.above_zero else numbers >= 0) | (is_quantity(label) & (numbers < 0))
@@ -85,12 +92,12 @@ def _numbers(cells, column, label, where):
 
 def _amounts(cells, column, label, where, tally):
     """Return cells as finite float64, 1 where none stands, which is counted in `tally`; else InputError."""
-    doubtful = np.flatnonzero(pd.to_numeric(pd.Series(cells), errors="coerce").isna())
-    if missing := [row for row in doubtful if _is_missing(cells[row])]:
+    numbers = _parsed(cells)
+    if missing := [row for row in np.flatnonzero(np.isnan(numbers)) if _is_missing(cells[row])]:
         tally["no amount"] += len(missing)
-        cells = np.array(cells, object)
-        cells[missing] = 1.0
-    return _numbers(cells, column, label, where)
+        numbers = numbers.copy()
+        numbers[missing] = 1.0
+    return _checked(numbers, cells, column, label, where)
 
 
 def _is_missing(cell):

@@ -117,20 +117,20 @@ class InMemoryTable:
             return cls(name, [array])
         if array.ndim != 2:
             raise ConfigError(f"{name}: a table is an array of two dimensions, a pair a row, not of {array.ndim}")
-        cls._refuse_dense(name, np.asarray(array))
+        if array.dtype.kind in "biuf":
+            cls._refuse_dense(name, *array.shape)
         return cls(name, list(np.asarray(array).T))
 
     def _refuse_wide(self):
         """Raise ConfigError if columns of numbers, none of which is called as columns of a table are, make a matrix."""
         numbers = all(column.dtype.kind in "biuf" for column in self.columns)
         if numbers and len(self.columns) > 2 and not columns_meant(self.head):
-            self._refuse_dense(self.name, np.broadcast_to(np.int8(0), (len(self), len(self.columns))))
+            self._refuse_dense(self.name, len(self), len(self.columns))
 
     @staticmethod
-    def _refuse_dense(name, array):
-        """Raise ConfigError if an array is no list of pairs but a matrix: it has many columns, or as many as rows."""
-        n_rows, n_columns = array.shape
-        if array.dtype.kind in "biuf" and (n_columns > 8 or n_rows == n_columns > 4):
+    def _refuse_dense(name, n_rows, n_columns):
+        """Raise ConfigError if numbers are no list of pairs but a matrix: of many columns, or of as many as rows."""
+        if n_columns > 8 or n_rows == n_columns > 4:
             raise ConfigError(
                 f"the {name} of {n_rows:,} × {n_columns:,} looks like a matrix, and a table has a pair a row; give "
                 "scipy.sparse.csr_matrix(ARRAY)"
