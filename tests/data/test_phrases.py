@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from w2vneg.data import phrases as phrases_room
 from w2vneg.data.encoded import encode_corpus
-from w2vneg.data.encoded.ranked import Reading, encode_ranked
 from w2vneg.data.inputs import Input, encode_input
 from w2vneg.data.phrases import Phrase, Tally, find_phrases, joined, read_phrases, write_phrases
 from w2vneg.ground.errors import ConfigError, InputError
@@ -245,9 +244,6 @@ def test_the_count_that_is_told_is_of_joins(run_cli, tmp_path, phrases, options,
     shaping = {"lowercase": "--lowercase" in options, "min_count": 9 if "--min-count=9" in options else 1}
     corpus = encode_input(encoded, **shaping)
     assert sum("_" in word for word in corpus.vocab.words) == has
-    ranked = encode_ranked(Reading.of(encoded, [0, 0.4, 1], max_vocab=None, encoding="utf-8", **shaping))
-    assert ranked.vocab == corpus.vocab and ranked.phrases == corpus.phrases
-    assert ranked.report.joins == corpus.report.joins
 
 
 def test_a_run_goes_on_with_the_phrases_that_it_joined(run_cli, tmp_path):

@@ -9,9 +9,8 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 import numpy as np
 import pytest
 
-from w2vneg import Input, Word2Vec
+from w2vneg import Input
 from w2vneg.data.encoded import encode_corpus
-from w2vneg.data.encoded.ranked import FileSpan, Reading, encode_ranked, split_among
 from w2vneg.data.inputs import encode_input
 from w2vneg.data.readers.sources import ByteStream, find_files
 from w2vneg.ground.errors import ConfigError, InputError, MissingExtraError
@@ -80,23 +79,6 @@ def test_files_folders_and_patterns_are_found(memory):
     assert [read(path) for path in below] == [TEXT["one"], TEXT["one"], TEXT["two"]]
 
 
-@pytest.mark.parametrize("kind", ["memory", "web"])
-def test_ranks_share_remote_files_out(memory, request, kind):
-    base = "memory://texts" if kind == "memory" else request.getfixturevalue("web")
-    files = [f"{base}/{name}{'.txt' if kind == 'memory' else ''}" for name in TEXT]
-    parts = split_among(files, [0, 0.5, 1])
-    assert (
-        b"".join(text for own in parts for stretch in own for text in pieces_of(stretch)) == TEXT["one"] + TEXT["two"]
-    )
-    whole = [FileSpan(files[0]), FileSpan(files[1])]
-    assert (parts == [whole[:1], whole[1:]]) == (kind == "web")
-
-
-def pieces_of(stretch):
-    with stretch.open() as source:
-        yield from source.pieces()
-
-
 def test_a_corpus_is_read_as_the_same_files_here(memory, tmp_path):
     for name, text in TEXT.items():
         (tmp_path / name).write_bytes(text)
@@ -104,20 +86,10 @@ def test_a_corpus_is_read_as_the_same_files_here(memory, tmp_path):
     urls = ["memory://texts/one.txt", "memory://texts/two.txt"]
     shaping = {"min_count": 2, "max_vocab": None, "encoding": "utf-8", "lowercase": False}
     remote = encode_input(Input("corpus", urls).located(), **shaping)
-    ranked = encode_ranked(Reading.of(Input("corpus", urls).located(), [0, 0.3, 1], **shaping))
-    for found in (remote, ranked):
-        assert list(found.vocab.words) == list(local.vocab.words)
-        assert np.array_equal(found.vocab.counts, local.vocab.counts)
+    assert list(remote.vocab.words) == list(local.vocab.words)
+    assert np.array_equal(remote.vocab.counts, local.vocab.counts)
     assert np.array_equal(remote.ids, local.ids)
-    assert np.array_equal(np.concatenate([share.ids for share in ranked.shares]), local.ids)
     assert Input("corpus", urls).absolute().files == tuple(urls)
-
-
-def test_ranks_read_files_of_their_own(memory):
-    memory.pipe("/texts/part-0", TEXT["one"])
-    memory.pipe("/texts/part-1", TEXT["two"])
-    word2vec = Word2Vec(engine="virtual", ranks=2, min_count=1)
-    assert word2vec.encode(Input("corpus", "memory://texts/part-{rank}")).sizes.tolist() == [600, 270]
 
 
 def test_pairs_are_read_from_the_web(web):

@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 
 from w2vneg import Word2Vec
-from w2vneg.data.encoded.ranked import Reading, encode_ranked
 from w2vneg.data.inputs import Input, as_input, encode_input
 from w2vneg.ground.errors import ConfigError, InputError
 
@@ -47,9 +46,6 @@ def test_files_of_all_kinds_are_read_alike(tmp_path, texts):
         for _ in range(2):  # the second time from the cache
             assert counts_of(str(tmp_path / file), encoding=encoding, **options) == texts, file
     assert counts_of(str(tmp_path / "a.csv"), text_col="2", tokenizer="whitespace") == texts
-    ranked = Input("corpus", [str(tmp_path / "a.csv"), str(tmp_path / "a.tsv")], text_col=2, tokenizer="whitespace")
-    shaping = {"min_count": 1, "max_vocab": None, "encoding": "utf-8", "lowercase": False}
-    assert encode_ranked(Reading.of(ranked, [0, 0.5, 1], **shaping)).vocab == encode_input(ranked, min_count=1).vocab
 
 
 def test_parquet(tmp_path, texts):

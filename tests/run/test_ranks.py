@@ -166,17 +166,6 @@ def test_items_are_shared_out_too(tmp_path, kind):
         word2vec.fit(read)
         found.append([event["pairs"] for event in word2vec.model.history if event["event"] == "EpochDone"])
     assert found[1] == pytest.approx(found[0], rel=0.05)
-    own = Input(kind, tmp_path / "items-{rank}")
-    for rank in range(3):
-        (tmp_path / f"items-{rank}").write_text("".join(text.splitlines(keepends=True)[rank::3]))
-    word2vec = Word2Vec(**options, **of_ranks)
-    if kind == "pairs":
-        with pytest.raises(ConfigError, match=r"\{rank\} is for text and baskets.* --pairs is read here"):
-            word2vec.fit(own)
-    else:  # every rank reads baskets of its own
-        word2vec.fit(own)
-        trained = [event["pairs"] for event in word2vec.model.history if event["event"] == "EpochDone"]
-        assert trained == pytest.approx(found[0], rel=0.05)
 
 
 def test_an_interrupted_run_goes_on_to_the_same_bits(planted, tmp_path):
@@ -280,12 +269,6 @@ def test_what_counts_in_the_whole_data_without_saying_so_is_refused(planted, mon
     monkeypatch.setattr(SAMPLERS["bigram"], "needs_neighbours", False)
     with pytest.raises(ConfigError, match="counts in the whole data"):
         Word2Vec(**SMALL, sampler="bigram", engine="virtual", ranks=2).trainer(planted)
-
-
-def test_shares_are_for_a_text_that_is_dealt_out():
-    word2vec = Word2Vec(**SMALL, engine="virtual", ranks=2, rank_shares="1,2")
-    with pytest.raises(ConfigError, match=r"--rank-shares deals a text out, and \{rank\} says who reads what"):
-        word2vec.encode(Input("corpus", "part-{rank}"))
 
 
 def test_options_of_ranks_last_in_a_model_folder(planted, tmp_path):

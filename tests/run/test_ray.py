@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from planted import as_text, two_topics
 
-from w2vneg import Input, Word2Vec
+from w2vneg import Word2Vec
 from w2vneg.data.encoded import encode_corpus
 from w2vneg.engines import cluster
 from w2vneg.engines.ray import Crew
@@ -74,22 +74,8 @@ def test_one_rank_is_this_machine_alone(planted):
     assert bits(Word2Vec(**SMALL | {"ranks": 1}, engine="ray").trainer(planted).train()) == bits(local)
 
 
-def files_of_ranks(folder, n):
-    """Write a text into files of ranks; return the path that names them."""
-    lines = as_text(two_topics()).splitlines(keepends=True)
-    for rank in range(n):
-        (folder / f"text-{rank}").write_text("".join(lines[rank::n]))
-    return str(folder / "text-{rank}")
-
-
-def test_ranks_that_are_killed_come_back_and_nobody_can_tell(ray, tmp_path):
-    corpus = Input("corpus", files_of_ranks(tmp_path, 3))
-    virtual, word2vec = Word2Vec(**SMALL, engine="virtual"), Word2Vec(**SMALL, engine="ray")
-    expected = bits(virtual.trainer(virtual.encode(corpus)).train())
-    told, size = [], sum(path.stat().st_size for path in tmp_path.iterdir())
-    encoded = word2vec.encode(corpus, progress=lambda *read: told.append(read))
-    assert told[-1] == (size, size) and sorted(told) == told
-    trainer = word2vec.trainer(encoded)  # whoever takes a place reads the same files again
+def test_ranks_that_are_killed_come_back_and_nobody_can_tell(ray, planted, expected):
+    trainer = Word2Vec(**SMALL, engine="ray").trainer(planted)  # whoever takes a place is handed the same share
     crew, struck = trainer.engine.crew, []
     send = crew._send
     strikes = {20: (1,), 40: (2,), 60: (0,), 80: (0, 2)}  # version -> who; while training, merging, applying, training
@@ -119,8 +105,8 @@ def test_a_rank_that_is_lost_while_another_comes_back(ray, planted, expected):
     crew, reopen = trainer.engine.crew, trainer.engine.crew._open
     ray.kill(crew.ranks[0])
 
-    def open_and_kill(slots, *progress):
-        reopen(slots, *progress)
+    def open_and_kill(slots):
+        reopen(slots)
         if slots == [0]:
             ray.kill(crew.ranks[1])  # whose rows the first was to get
 
@@ -164,12 +150,12 @@ def test_all_ranks_lost_is_the_end(ray, planted):
         trainer.train()
 
 
-def test_a_rank_that_is_lost_while_reading_ends_the_run(ray, planted):
+def test_a_rank_that_is_lost_before_training_ends_the_run(ray, planted):
     crew = Crew(1, 1, None)
     crew.open([ShareOfRank(0, planted.share(0, [0, 1]))])
     ray.kill(crew.ranks[0])
     with pytest.raises(RankError, match="lost before training began"), crew.beginning():
-        crew.gather("counts", "unite")
+        crew.ready(None)
     assert crew.ranks == []
 
 
@@ -215,7 +201,8 @@ def test_no_cluster_at_an_address_is_refused(monkeypatch, tmp_path, left):
 
 
 def test_the_command_starts_a_cluster_and_ends_it(tmp_path):
-    corpus = files_of_ranks(tmp_path, 2)
+    corpus = str(tmp_path / "text")
+    (tmp_path / "text").write_text(as_text(two_topics()))
     options = "--dim 8 --window 3 --subsample 0 --min-count 1 --epochs 2 --workers 1 --loss ns --ranks 2"
     for engine in ("ray", "virtual"):
         command = [sys.executable, "-m", "w2vneg", "train", "--corpus", corpus, *options.split()]

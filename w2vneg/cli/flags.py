@@ -179,11 +179,10 @@ def taken(given, names):
 
 
 def files_of(located):
-    """Return the files that are read (list), but for those that each rank finds where it runs."""
-    from ..data.encoded.ranked import RANK
+    """Return the files that are read (list)."""
     from ..data.readers.sources import find_files
 
-    names = [name for name in (*located.files, *located.names) if RANK not in name]
+    names = [*located.files, *located.names]
     return find_files(names) if names else []
 
 

@@ -226,9 +226,9 @@ def _checked(item, value):
 
 
 def locate(name, mirror=None, kind="corpus"):
-    """Turn a name of `w2vneg data list` into a path; a path, a pattern, a URL, or what has ``{rank}``, stays so."""
+    """Turn a name of `w2vneg data list` into a path; a path, a pattern or a URL stays so."""
     text = str(name)
-    is_place = text == "-" or scheme_of(text) or any(sign in text for sign in ("{rank}", "*", "?", "["))
+    is_place = text == "-" or scheme_of(text) or any(sign in text for sign in "*?[")
     return name if is_place or os.path.exists(text) else resolve(text, mirror=mirror, kind=kind)
 
 

@@ -23,7 +23,6 @@ from .cluster import Connection
 from .ranks import Task, Work
 
 _TRIES = 5  # losses in a row, after which the cluster is taken to be unfit
-_LOOKS = 0.5  # seconds between two looks at how far ranks have read
 _PATIENCE = 300.0  # seconds that a rank may take to start
 
 
@@ -52,30 +51,23 @@ class RankActor:
 
     def __init__(self, slot):
         self._slot, self._data, self._rank, self._loaded = slot, None, None, False
-        self._read = 0, 0
 
     @_reporting
-    def open(self, recipe):
-        """Read this rank's share of the data; return the version of w2vneg that this rank runs.
+    def open(self, data):
+        """Take this rank's share of the data; return the version of w2vneg that this rank runs.
 
-        recipe : has ``open(progress)``, which returns the rank's data: something with ``ready(config)``, which returns
-            how many positions its walk has, and with ``begin(plan, frozen)``, which returns a `Rank`; progress is
-            called with bytes read and bytes in all
+        data : has ``ready(config)``, which returns how many positions its walk has, and ``begin(plan, frozen)``, which
+            returns a `Rank`
         """
-
-        def progress(*read):
-            self._read = read
-
-        self._data = recipe.open(progress)
+        self._data = data
         return __version__
 
-    def read(self):
-        """Return bytes read so far, and bytes in all (int, int); may be called while the rank is at it."""
-        return self._read
+    def started(self):
+        """Answer, which a rank can once it runs."""
 
     @_reporting
-    def ask(self, name, *arguments):
-        return getattr(self._data, name)(*arguments)
+    def ready(self, config):
+        return self._data.ready(config)
 
     @_reporting
     def begin(self, *plan):
@@ -130,10 +122,6 @@ def _is_lost(error):
     return isinstance(error, tuple(getattr(exceptions, name) for name in gone))
 
 
-def _reads(ranks):
-    return [rank.read.options(concurrency_group="aside").remote() for rank in ranks]
-
-
 class Crew:
     """The actors of a run; parameters as of `cluster.Connection`."""
 
@@ -145,7 +133,7 @@ class Crew:
         self.n_ranks, self._workers, self._config, self._plan = n_ranks, workers, None, None
         self.ranks, self.lost = [], 0
         with self.beginning():
-            self._actor = self.ray.remote(concurrency_groups={"aside": 1})(RankActor)
+            self._actor = self.ray.remote(RankActor)
             self.ranks = [self._start(slot) for slot in range(n_ranks)]
 
     @contextmanager
@@ -160,30 +148,19 @@ class Crew:
                 raise RankError(lost) from error
             raise
 
-    def open(self, recipes, progress=None):
-        """Let all ranks open their data; recipes : iterable of objects, as `RankActor.open` takes them, in order.
-
-        progress : callable, optional, called with (bytes that ranks have read, bytes in all) now and then, and at last
-        """
-        self.give(recipes)
-        self._open(range(self.n_ranks), progress)
-
-    def give(self, recipes):
-        """Let lost ranks begin with these recipes from now on."""
-        self._recipes = [self.ray.put(recipe) for recipe in recipes]
+    def open(self, shares):
+        """Deal the data out; shares : iterable of what `RankActor.open` takes, in order."""
+        self._shares = [self.ray.put(share) for share in shares]
+        self._open(range(self.n_ranks))
 
     def _start(self, slot):
         options = {"num_cpus": self._workers, "max_restarts": 0, "max_task_retries": 0, "scheduling_strategy": "SPREAD"}
         return self._actor.options(**options).remote(slot)
 
-    def _open(self, slots, progress=None):
+    def _open(self, slots):
         ranks = [self.ranks[slot] for slot in slots]
         self._insist_on_a_place(ranks)
-        opened = [rank.open.remote(self._recipes[slot]) for rank, slot in zip(ranks, slots, strict=True)]
-        waiting = progress
-        while waiting:
-            waiting = self.ray.wait(opened, num_returns=len(opened), timeout=_LOOKS)[1]
-            progress(*map(sum, zip(*self._get(_reads(ranks)), strict=True)))
+        opened = [rank.open.remote(self._shares[slot]) for rank, slot in zip(ranks, slots, strict=True)]
         found = set(self._get(opened)) - {__version__}
         if found:
             raise ConfigError(
@@ -192,26 +169,16 @@ class Crew:
 
     def _insist_on_a_place(self, ranks):
         """Wait until all are started; RankError if Ray finds no cores for one, which by itself it would wait for."""
-        if missing := len(self.ray.wait(_reads(ranks), num_returns=len(ranks), timeout=_PATIENCE)[1]):
+        started = [rank.started.remote() for rank in ranks]
+        if missing := len(self.ray.wait(started, num_returns=len(ranks), timeout=_PATIENCE)[1]):
             raise RankError(
                 f"{missing} ranks found no place in {_PATIENCE / 60:.0f} minutes, for each wants {self._workers} free "
                 "cores of one machine; see what else is on the cluster, then start again, or go on with --resume"
             )
 
-    def ask(self, name, *arguments):
-        return self._get([rank.ask.remote(name, *arguments) for rank in self.ranks])
-
-    def gather(self, name, unite):
-        """Call a method of all ranks' data; return what the method `unite` makes of the results, two by two."""
-        left = [rank.ask.remote(name) for rank in self.ranks]
-        while len(left) > 1:
-            pairs = zip(self.ranks, left[::2], left[1::2], strict=False)
-            left = [rank.ask.remote(unite, *pair) for rank, *pair in pairs] + left[len(left) // 2 * 2 :]
-        return self._get(left[0])
-
     def ready(self, config):
         self._config = self.ray.put(config)
-        return sum(self.ask("ready", self._config))
+        return sum(self._get([rank.ready.remote(self._config) for rank in self.ranks]))
 
     def begin(self, plan, frozen):
         """Let all ranks begin; plan : ExchangesPlanned; frozen : dict of str -> bool array, rows that never move."""
@@ -302,7 +269,7 @@ class Crew:
         giver = next(slot for slot, version in versions.items() if version == newest)
         self._open([slot for slot in range(self.n_ranks) if slot not in versions])
         fresh = [rank for slot, rank in enumerate(self.ranks) if slot not in versions]
-        self._get([rank.ask.remote("ready", self._config) for rank in fresh])
+        self._get([rank.ready.remote(self._config) for rank in fresh])
         self._get([rank.begin.remote(*self._plan) for rank in fresh])
         state = self.ranks[giver].state.remote()
         behind = [rank for slot, rank in enumerate(self.ranks) if versions.get(slot) != newest]

@@ -14,8 +14,6 @@ from typing import Any, NamedTuple
 
 from ..config.compatibility import NO_PRIVATE_ROWS, check_plugs
 from ..config.options import borders
-from ..data.encoded.ranked import RANK, RankedCorpus, Reading, encode_ranked, ranked_corpus, united, vocabulary_of
-from ..data.sources import SOURCES
 from ..engines.dense import DenseEngine
 from ..engines.local import LocalEngine, private_rows
 from ..engines.ranks import Rank, RanksEngine, VirtualCrew
@@ -219,20 +217,16 @@ def assemble(data, config, model, start=None):
     if config.engine == "local":
         return assemble_local(data, config, model, start)
     n_ranks = config.ranks
-    if isinstance(data, RankedCorpus):
-        shares, crew = data.shares, data.crew
-    else:
-        shares, crew = [data.share(slot, borders(config)) for slot in range(n_ranks)], None
-    crew = crew or (VirtualCrew() if config.engine == "virtual" else Crew(n_ranks, config.workers, config.ray_address))
+    shares = [ShareOfRank(slot, data.share(slot, borders(config))) for slot in range(n_ranks)]
+    crew = VirtualCrew() if config.engine == "virtual" else Crew(n_ranks, config.workers, config.ray_address)
     with crew.beginning():
-        if shares:
-            crew.open(map(ShareOfRank, range(n_ranks), shares))
+        crew.open(shares)
         n_positions = crew.ready(config)
         plan = plan_exchanges(config, n_positions)
         if config.engine == "ray" and n_ranks > 1 and config.exchange_every == "auto":
             crew.begin(plan, {})
             plan = plan_exchanges(config, n_positions, crew.measure(plan.an_epoch))
-        parts = assemble_local(shares[0] if shares else data.sample(), config, model, start, plan=plan)
+        parts = assemble_local(shares[0].share, config, model, start, plan=plan)
         crew.begin(plan, model.frozen)
         if alone := n_ranks == 1:  # nothing is exchanged, and rounds are those of a run on this machine
             n_rounds, scale = parts.engine.n_rounds, 1.0
@@ -245,35 +239,10 @@ def assemble(data, config, model, start=None):
 
 @dataclasses.dataclass
 class ShareOfRank:
-    """A rank's data, as crews want them, and how a rank gets them: with it, or by reading them itself.
-
-    slot : int; share : EncodedCorpus or EncodedPairs; or RankText, until `encode`; None until `open` reads it
-    reading : Reading, and vocab : Vocabulary, once it is known
-    """
+    """A rank's data, as crews want them: slot : int; share : EncodedCorpus or EncodedPairs"""
 
     slot: int
-    share: Any = None
-    reading: Reading | None = None
-    vocab: Any = None
-
-    def open(self, progress):
-        """Return itself, with data; progress : as of `RankText`."""
-        if self.share is None:
-            self.share = self.reading.text(self.slot, progress)
-            if self.vocab is not None:
-                self.encode(self.vocab)
-        return self
-
-    def counts(self):
-        return self.share.counts()
-
-    def unite(self, first, second):
-        return united([first, second])
-
-    def encode(self, vocab):
-        """Encode what was read; return its report, and how many of its lines have one word."""
-        self.share = self.share.encoded(vocab)
-        return self.share.report, self.share.n_single
+    share: Any
 
     def ready(self, config):
         """Prepare for a run with `config`, resolved; return how many positions an epoch has (int)."""
@@ -287,39 +256,3 @@ class ShareOfRank:
         model.frozen = frozen
         engine = assemble_local(share, config, model, walk=self.walk, plan=plan).engine
         return Rank(engine, self.slot, config.ranks, config.exchange_dtype)
-
-
-def reads_by_rank(given, config):
-    """Tell whether ranks read parts of an `Input`: a path says so (ConfigError without parts), or a cluster."""
-    if config.engine == "local" or given.in_memory or "-" in given.files:
-        return False
-    of_ranks = any(RANK in file for file in given.files)
-    if SOURCES[given.kind].reading is None:
-        if of_ranks:
-            raise ConfigError(
-                f"{RANK} is for text and baskets, whose lines can be separated; --{given.kind} is read here and then "
-                "dealt out: name all of its files"
-            )
-        return False
-    return of_ranks or config.ray_address is not None
-
-
-def read_by_rank(given, config, vocab=None, progress=None, phrases=None):
-    """Let each rank read its part of a located `Input` and encode it, with one vocabulary for all: RankedCorpus.
-
-    progress : callable, optional, called with (stored bytes read, stored bytes in all) now and then
-    phrases : tuple of Phrase, optional, in the place of those that the Input names
-    """
-    if config.rank_shares is not None and any(RANK in file for file in given.files):
-        raise ConfigError(f"--rank-shares deals a text out, and {RANK} says who reads what; leave one of the two out")
-    reading = Reading.of(given, borders(config), vocab, phrases, **config.shaping)
-    if config.engine == "virtual":
-        return encode_ranked(reading, progress)
-    crew = Crew(config.ranks, config.workers, config.ray_address)
-    with crew.beginning():
-        crew.open((ShareOfRank(slot, reading=reading) for slot in range(config.ranks)), progress)
-        run = crew.gather("counts", "unite")
-        vocab = vocabulary_of(run, reading.settings)
-        found = crew.ask("encode", vocab)
-        crew.give(ShareOfRank(slot, None, reading, vocab) for slot in range(config.ranks))
-        return ranked_corpus(reading, found, len(run.counts), vocab, crew=crew)

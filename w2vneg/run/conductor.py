@@ -25,7 +25,6 @@ from ..ground.errors import ConfigError, W2vnegError
 from ..ground.jit import available_threads
 from ..objectives.plugins import load_plugins
 from ..objectives.samplers.boltzmann import is_file_of_weights, read_degeneracy
-from .assembly import read_by_rank, reads_by_rank
 from .prior import Prior, input_of_model
 from .state import with_known
 from .trainer import Trainer
@@ -195,8 +194,6 @@ def encode(config, data, *, vocab=None, vocab_out=None, progress=None, phrases=N
         if vocab is not None or vocab_out is not None:
             raise ConfigError("what is encoded has its vocabularies already; leave vocab and vocab_out out")
         return data
-    if isinstance(data, Input) and reads_by_rank(data, config):
-        return read_by_rank(data, config, vocab, progress, phrases)
     shaping = config.shaping | {"vocab": vocab, "progress": progress}
     shaping |= {"phrases": phrases} if phrases else {}
     if isinstance(data, Input):

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..config.options import without_ranks
-from ..data.encoded.ranked import check_whole
 from ..engines.engine import goes_to_disk
 from ..engines.local import private_rows
 from ..ground.errors import ConfigError
@@ -66,7 +65,6 @@ def estimate(config, encoded, *, validation=None, done=0.0, seconds=3.0):
     ConfigError if it is clear without a model that the memory there is does not do; W2vnegError for whatever the run
         itself would refuse
     """
-    check_whole(encoded, "an estimate")
     run = Run(without_ranks(config), encoded)
     matrices = 4 * config.dim * (len(encoded.vocab) + len(encoded.vocab_out))
     needed, room = PROGRAM + matrices * (1 if goes_to_disk(matrices) else 2), memory_size()  # and their snapshot

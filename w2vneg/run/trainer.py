@@ -10,13 +10,11 @@ from collections import deque
 from contextlib import closing, contextmanager
 
 from ..config.compatibility import check_diagnose
-from ..data.encoded.ranked import check_whole
 from ..ground.errors import ConfigError, DivergenceError, InputError
 from ..ground.events import EpochDone, Interrupted, RolledBack, RoundDone
 from ..ground.jit import available_threads, watched
 from ..kernels.schedule import linear
 from ..objectives.presets import epochs_over
-from ..objectives.readout import parse
 from .assembly import assemble
 from .diagnostics import Diagnoser
 from .model import Model, look_at_contexts
@@ -51,9 +49,6 @@ class Trainer:
             self.config = dataclasses.replace(self.config, epochs=epochs_over(n_pairs))
         if diagnose:
             check_diagnose(self.config)
-            check_whole(corpus, "--diagnose")
-        if parse(self.config.readout).needs_contexts:
-            check_whole(corpus, f"--readout {self.config.readout}")
         self.listeners, self.stopped = list(listeners), False
         self.diagnose, self._diagnoser = diagnose, None
         self.validation, self.checkpoints = validation, checkpoints

@@ -265,10 +265,7 @@ class Word2Vec(Recommender):
         progress: Callable[[int, int | None], None] | None = None,
         mirror: str | None = None,
     ) -> Encoded:
-        """Read `corpus` (as for `fit`) with this configuration's options into an EncodedCorpus or EncodedPairs.
-
-        A RankedCorpus where each rank reads files of its own (docs/scaling.md).
-        """
+        """Read `corpus` (as for `fit`) with this configuration's options into an EncodedCorpus or EncodedPairs."""
         run = Run(self.config, corpus, vocab=vocab, vocab_out=vocab_out, mirror=mirror)
         return run.encode(lambda: nullcontext(progress))
 

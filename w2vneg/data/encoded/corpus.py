@@ -124,7 +124,7 @@ class Encoded:
 
     source : str, how training goes through them, as `TrainConfig.source`; arrays : tuple of ndarray, by which a run
     knows its data again; stored : int, bytes on disk; phrases : tuple, those that were joined while reading
-    times : ndarray or None, when each was seen; whole : bool, they are all here, not with ranks
+    times : ndarray or None, when each was seen
     """
 
     source: str
@@ -133,7 +133,6 @@ class Encoded:
     stored: int = 0
     phrases: tuple = ()
     times: np.ndarray | None = None
-    whole: bool = True
 
     @property
     def vocab_out(self):

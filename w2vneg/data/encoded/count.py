@@ -124,7 +124,7 @@ def count_sources(sources, sizes, settings, stream, progress):
     for source, size in zip(sources, sizes, strict=True):
         with source:
             for _ in counter.count(settings.read(source, tally), source.name):
-                read = source.position if size is None else min(source.position, size)  # of a span it is somewhat more
+                read = source.position if size is None else min(source.position, size)
                 progress(done + read, total)
             done += source.position if size is None else size
             unpacked += source.unpacked

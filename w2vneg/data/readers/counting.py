@@ -91,10 +91,6 @@ class TokenCounter:
             self.n_types += part.table.n_types
             yield part
 
-    def run(self):
-        """Return all types as one `Run`."""
-        return united([*self._runs, self._table.run()])
-
     def blank_ids(self):
         """Return an id of -1 for each type of each table (list of ndarray, int32)."""
         sizes = [len(run.counts) for run in self._runs] + [self._table.n_types]
@@ -214,11 +210,3 @@ def merged(runs, at_once):
             part.members.append((which, run.numbers[begin:end], own))
         yield part
         first = last
-
-
-def united(runs):
-    """Return the types of several runs as one `Run`, equal ones with their counts added up."""
-    table = TypeTable()
-    for run in runs:
-        table.enter(run.words, run.ends, np.asarray(run.counts))
-    return table.run()

@@ -376,10 +376,9 @@ def form_of_records(data, where):
 
 
 def beginnings(files):
-    """Yield (name, first bytes, unpacked) of files, of URLs the first; pipes and {rank} are left out."""
-    present = [file for file in files if "{rank}" not in str(file)]
+    """Yield (name, first bytes, unpacked) of files, of URLs the first; pipes are left out."""
     remote = 0
-    for path in find_files(present) if present else ():
+    for path in find_files(files) if files else ():
         local = path != STDIN and scheme_of(path) is None
         remote += scheme_of(path) is not None
         if (remote > 1 and not local) or (local and not os.path.isfile(path)):

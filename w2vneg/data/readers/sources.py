@@ -156,26 +156,6 @@ def _with_remedy(url, what):
         raise InputError(f"{url}: {what} ({lines[0] if lines else type(error).__name__})") from error
 
 
-def size_of(path):
-    """Return how many bytes a file has (int); path : str, or a URL."""
-    if not scheme_of(path):
-        return os.path.getsize(path)
-    fs, place = _store(path)
-    with _with_remedy(path, "cannot be found"):
-        size = fs.info(place)["size"]
-    if size is None:
-        raise InputError(f"{path}: its server sends no length, so it cannot be dealt out; give ranks files")
-    return size
-
-
-def can_be_cut(path):
-    """Tell whether a file is not packed, and can be read from any of its bytes on; not every web server knows how."""
-    if scheme_of(path) in _WEB:
-        return False
-    with ByteStream(path) as source:
-        return source.recognised()[0] is None
-
-
 def file_stamp(path):
     """Return what tells that a file has not changed (list of int), or None for a pipe, a URL or a table in memory.
 
@@ -258,14 +238,14 @@ class ByteStream:
         return first
 
     def _unpacked(self):
-        codec, stored = self.recognised()
+        codec, stored = self._recognised()
         for piece in stored if codec is None else self._unpack(codec, stored):
             self.unpacked += len(piece)
             yield piece
         if self.stamp and file_stamp(self._file.fileno())[:2] != self.stamp[:2]:
             raise InputError(f"{self.name}: the file changed while it was read; try again when it is whole")
 
-    def recognised(self):
+    def _recognised(self):
         """Return (codec that an unread file is packed with, or None; all stored pieces)."""
         stored, head = self._stored(), b""
         for piece in stored:

@@ -138,9 +138,6 @@ class Source:
     paired: bool = False  # its rows are pairs that do not tell whose they are, unless they are of users and items
     timed: bool = False  # its sentences are histories in the order of time, where a column has times
     tables: bool = False  # the files are tables, so that a table in memory may stand for them
-    # where a file is sentences, one a line, so that ranks may read a part each: a class method that, given an
-    # `Input`, returns how they are read, as keywords of `data.encoded.encode_corpus` (dict)
-    reading = None
     Options: type | None = None  # dataclass of `option` fields: how the files are to be read, and where in them to look
 
     def __init_subclass__(cls):
@@ -176,15 +173,6 @@ class Source:
     @classmethod
     def advice(cls, given, words):
         """Return what to do about words (PackedStrings) that look as if an Input was read wrongly (str), or None."""
-
-    @classmethod
-    def report(cls, given, found, n_items, single, fixed):
-        """Return the report of sentences that ranks have read, of which none has all (`reading`).
-
-        found : CorpusReport; n_items : int, known ones; single : int, sentences of one word; fixed : bool, of the
-            vocabulary
-        """
-        return found
 
 
 SOURCES = Registry("source", Source)

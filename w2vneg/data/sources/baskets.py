@@ -37,34 +37,31 @@ class Baskets(Source):
 
         delimiter = _delimiter_of(given)
         corpus = encode_corpus(list(given.files), reader=basket_reader(delimiter or " "), **shaping)
-        fixed = shaping.get("vocab") is not None
-        report = cls.report(given, corpus.report, len(corpus.vocab), corpus.n_single, fixed)
+        report = _report(given, corpus, shaping.get("vocab") is not None)
         if not given.delimiter and delimiter not in (None, " "):
             report = replace(report, columns=(f"parted by {named(delimiter)}, as it looks; else give --delimiter",))
         return replace(corpus, report=report)
 
-    @classmethod
-    def reading(cls, given):
-        return {"reader": basket_reader(_delimiter_of(given) or " "), "strip": ()}
 
-    @classmethod
-    def report(cls, given, found, n_items, single, fixed):
-        from ..encoded.corpus import ItemsReport
+def _report(given, corpus, fixed):
+    """Return the ItemsReport of baskets; InputError if none has two items. fixed : bool, of the vocabulary"""
+    from ..encoded.corpus import ItemsReport
 
-        if single == found.sentences:
-            guess = "; name the sign between items with --delimiter if it is not a blank"
-            hint = guess if given.delimiter in (None, " ") else ""
-            raise InputError(f"none of the {single:,} baskets has two items, so nothing was bought together{hint}")
-        which = "unknown items" if fixed else "rare items"
-        left_out = {
-            which: found.discarded[1],
-            f"times that {which} were seen": found.discarded[0],
-            "empty baskets": found.lines - found.sentences,
-            "baskets of one item (kept, but nothing to learn from)": single,
-        }
-        sizes = {"items": n_items, "targets": n_items, "kept": found.kept_tokens, "groups": found.sentences}
-        same = {name: getattr(found, name) for name in ("seconds", "cached", "damage")}
-        return ItemsReport("baskets", found.files, found.bytes, found.lines, left_out=left_out, **sizes, **same)
+    found, n_items, single = corpus.report, len(corpus.vocab), corpus.n_single
+    if single == found.sentences:
+        guess = "; name the sign between items with --delimiter if it is not a blank"
+        hint = guess if given.delimiter in (None, " ") else ""
+        raise InputError(f"none of the {single:,} baskets has two items, so nothing was bought together{hint}")
+    which = "unknown items" if fixed else "rare items"
+    left_out = {
+        which: found.discarded[1],
+        f"times that {which} were seen": found.discarded[0],
+        "empty baskets": found.lines - found.sentences,
+        "baskets of one item (kept, but nothing to learn from)": single,
+    }
+    sizes = {"items": n_items, "targets": n_items, "kept": found.kept_tokens, "groups": found.sentences}
+    same = {name: getattr(found, name) for name in ("seconds", "cached", "damage")}
+    return ItemsReport("baskets", found.files, found.bytes, found.lines, left_out=left_out, **sizes, **same)
 
 
 def _delimiter_of(given):

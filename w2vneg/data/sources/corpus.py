@@ -107,7 +107,7 @@ class Corpus(Source):
         phrases = list(phrases or cls._phrases(given, shaping))
         phrases = lowered(phrases) if shaping["lowercase"] else phrases
         encoded = encode_corpus(list(given.files), phrases=phrases, **cls.reading(given), **shaping)
-        report = cls.report(given, encoded.report)
+        report = dataclasses.replace(encoded.report, tokens_by=getattr(given.tokenizer, "why", ""))
         return dataclasses.replace(encoded, phrases=tuple(phrases), report=report)
 
     @classmethod
@@ -145,10 +145,6 @@ class Corpus(Source):
             return None
         delimiter = delimiter_of(given.delimiter)
         return TextColumn(given.text_col or 1, delimiter, given.header, given.quoting, given.bad_rows)
-
-    @classmethod
-    def report(cls, given, found, *_):
-        return dataclasses.replace(found, tokens_by=getattr(given.tokenizer, "why", ""))
 
     @classmethod
     def advice(cls, given, words):
@@ -215,11 +211,7 @@ def _beginning(files, table, encoding):
     from ..readers.text import codec_name
 
     encoding, text = codec_name(encoding), ""
-    there = [file for file in files if "{rank}" not in str(file)]
-    found = find_files(there) if there else []
-    with suppress(InputError):  # they may lie on other machines
-        of_rank_0 = [file.replace("{rank}", "0") for file in files if file not in there]
-        found += find_files(of_rank_0) if of_rank_0 else []
+    found = find_files(files)
     again = [one for one in found if not isinstance(one, str) or one == STDIN or scheme_of(one) or os.path.isfile(one)]
     chosen = again[:: -(-len(again) // _MOST_FILES) or 1]
     for file in chosen:
@@ -229,7 +221,7 @@ def _beginning(files, table, encoding):
                 text += start_of(source.pieces(), size).decode(encoding, errors="replace")[:size] + "\n"
             else:
                 text += start_of(table.pieces(source, encoding, Tally()), size).decode() + "\n"
-    return text, "" if again else "what is read only once, or by other machines, is not looked at"
+    return text, "" if again else "what is read only once is not looked at"
 
 
 def about_words(words):
