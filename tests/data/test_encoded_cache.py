@@ -12,7 +12,7 @@ from reading import encode_baskets
 
 from w2vneg.data.encoded import count, encode, encode_corpus
 from w2vneg.data.readers.sources import ByteStream
-from w2vneg.ground.errors import InputError, OutputError
+from w2vneg.ground.errors import InputError
 from w2vneg.ground.files.caches import cache_dir
 
 TEXT = "the cat sat on the mat\n\nthe dog\nzebra\nthe cat\nthe dog sat\n"
@@ -246,14 +246,3 @@ def test_a_mapped_file_that_was_cut_short_is_told_between_rounds(corpus_file, mo
     change(the_entry() / name, lambda data: data[:4])
     with pytest.raises(InputError, match="the encoded corpus was cut short by another program while it was in use"):
         corpus.check()
-
-
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no disk that is always full")
-def test_many_types_on_a_full_disk(monkeypatch):
-    monkeypatch.setattr(count, "_IDS_IN_MEMORY", 3)
-    full = open("/dev/full", "wb")  # noqa: SIM115 (closed where it is used)
-    with count.TokenStream(None) as stream:
-        assert stream.blank(8).tolist() == [-1] * 8
-        monkeypatch.setattr(count.tempfile, "TemporaryFile", lambda dir: full)
-        with pytest.raises(OutputError, match=r"No space left on device\); set TMPDIR"):
-            stream.blank(8)

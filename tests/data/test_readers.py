@@ -47,20 +47,16 @@ def tokenise(pieces):
         counter = TokenCounter(stream)
         for _ in counter.count(pieces, "here"):
             pass
-        counts, named = Counter(), {}  # (table, number) -> word
-        for part in counter.parts():
-            words = part.table.words(np.arange(part.table.n_types))
-            assert not counts.keys() & set(words), "a type is in one part only"
-            counts |= Counter(dict(zip(words, part.table.counts().tolist(), strict=True)))
-            for table, numbers, own in part.members:
-                named |= {(table, n): words[i] for n, i in zip(numbers.tolist(), own.tolist(), strict=True)}
+        words = counter.types.words(np.arange(len(counter.types)))
+        assert len(set(words)) == len(words)
+        counts = Counter(dict(zip(words, counter.types.counts().tolist(), strict=True)))
         sentences = [[]]
-        for table, numbers in stream.pieces():
+        for numbers in stream.pieces():
             for number in numbers.tolist():
                 if number < 0:
                     sentences.append([])
                 else:
-                    sentences[-1].append(named[table, number])
+                    sentences[-1].append(words[number])
     assert sentences.pop() == []
     return sentences, counter, counts
 
@@ -94,7 +90,7 @@ def test_any_text_in_any_pieces_splits_as_str_split_does(text, size, lowercase):
     assert counter.n_empty_lines == sum(not tokens for tokens in expected)
     assert counter.n_tokens == sum(map(len, expected))
     assert counts == Counter(token for tokens in expected for token in tokens)
-    assert counter.n_types == len(counts)
+    assert len(counter.types) == len(counts)
 
 
 @settings(deadline=None)
@@ -123,10 +119,8 @@ def test_tables_grow_and_long_tokens_are_told_apart(monkeypatch):
         assert counts == Counter(tokens)
 
 
-@pytest.mark.parametrize("bound", [1, 50, 200])
-def test_types_beyond_the_bound_go_to_disk_and_are_counted_all_the_same(monkeypatch, bound):
-    monkeypatch.setattr(counting, "_MOST_TYPES", bound)
-    rng = np.random.default_rng(bound)
+def test_many_types_are_counted_over_many_pieces():
+    rng = np.random.default_rng(1)
     ranks = (rng.pareto(0.6, 6000) * 3).astype(np.int64) % 5000
     tokens = [f"{'long' * (rank % 6)}{rank}é" for rank in ranks.tolist()]
     lines = [tokens[i : i + 60] for i in range(0, len(tokens), 60)]
@@ -134,10 +128,7 @@ def test_types_beyond_the_bound_go_to_disk_and_are_counted_all_the_same(monkeypa
     sentences, counter, counts = tokenise(text[i : i + 1000] for i in range(0, len(text), 1000))
     assert sentences == lines
     assert counts == Counter(tokens)
-    assert counter.n_types == len(counts) > 500
-    assert len(counter.blank_ids()) > 2, "several tables"
-    sizes = [sum(len(numbers) for _, numbers, _ in part.members) for part in counter.parts()]
-    assert len(sizes) > 1 and max(sizes) <= max(bound, 100)
+    assert len(counter.types) == len(counts) > 500
 
 
 def test_equal_hashes_are_told_apart_by_their_bytes(monkeypatch):

@@ -183,41 +183,24 @@ def _is_count(text):
     return text.isdigit() and len(text) < 19
 
 
-def choose_vocabulary(counter, min_count, max_vocab=None):
+def choose_vocabulary(types, min_count, max_vocab=None):
     """Choose the words that training is to know; InputError if fewer than two are left.
 
-    counter : readers.counting.TokenCounter; min_count : int, words seen less often are left out
+    types : readers.counting.TypeTable; min_count : int, words seen less often are left out
     max_vocab : int, optional, only so many of the most frequent; of equally frequent ones those that sort first
-    Returns the Vocabulary and, for each table of the counter, the ids of its types, int32, -1 for those left out (list)
+    Returns the Vocabulary, and the ids of the types, int32, (n_types,), -1 for those left out
     """
-    ids_by_type = counter.blank_ids()
-    words, counts, places = [], np.empty(0, np.int64), np.empty(0, np.int64)  # of the candidates
-    n_candidates = largest = 0
-    floor = min_count
-    for part in counter.parts():
-        seen = part.table.counts()
-        largest = max(largest, int(seen.max(initial=0)))
-        kept = np.flatnonzero(seen >= floor)
-        candidates = np.full(seen.size, -1, np.int32)
-        candidates[kept] = n_candidates + np.arange(kept.size)
-        for table, numbers, own in part.members:
-            ids_by_type[table][numbers] = candidates[own]
-        words += part.table.words(kept)
-        counts, places = np.append(counts, seen[kept]), np.append(places, candidates[kept])
-        n_candidates += kept.size
-        if max_vocab is not None and len(words) > max_vocab:
-            floor = int(np.partition(counts, -max_vocab)[-max_vocab])
-            left = np.flatnonzero(counts >= floor)
-            words, counts, places = [words[i] for i in left.tolist()], counts[left], places[left]
-    _refuse_few(words, "word", min_count, largest)
+    seen = types.counts()
+    kept = np.flatnonzero(seen >= min_count)
+    if max_vocab is not None and len(kept) > max_vocab:
+        kept = kept[seen[kept] >= np.partition(seen[kept], -max_vocab)[-max_vocab]]
+    words, counts = types.words(kept), seen[kept]
+    _refuse_few(words, "word", min_count, int(seen.max(initial=0)))
     by_bytes = np.array(sorted(range(len(words)), key=words.__getitem__))  # code points sort as UTF-8 does
     order = by_bytes[np.argsort(-counts[by_bytes], kind="stable")][:max_vocab]
-    ids = np.full(n_candidates + 1, -1, dtype=np.int32)  # the last one is that of what is no candidate
-    ids[places[order]] = np.arange(order.size)
-    for table in ids_by_type:
-        table[:] = ids[table]
-    chosen = PackedStrings((words[i] for i in order.tolist()), distinct=True)
-    return Vocabulary._of(chosen, counts[order]), ids_by_type
+    ids = np.full(len(seen), -1, np.int32)
+    ids[kept[order]] = np.arange(len(order))
+    return Vocabulary._of(PackedStrings((words[i] for i in order.tolist()), distinct=True), counts[order]), ids
 
 
 def _refuse_few(words, what, min_count, largest):
@@ -232,18 +215,17 @@ def _refuse_few(words, what, min_count, largest):
         )
 
 
-def ids_in(vocab, counter):
+def ids_in(vocab, types):
     """Return ids as `choose_vocabulary` does, those of a given vocabulary; InputError if it has none of the types."""
-    ids_by_type = counter.blank_ids()
-    for part in counter.parts():
-        ids = vocab.words.find_all(part.table.words(np.arange(part.table.n_types)))
-        for table, numbers, own in part.members:
-            ids_by_type[table][numbers] = ids[own]
-    if not any((ids >= 0).any() for ids in ids_by_type):
+    ids = np.full(len(types), -1, np.int32)
+    for start in range(0, len(ids), _BLOCK):
+        some = np.arange(start, min(start + _BLOCK, len(ids)))
+        ids[some] = vocab.words.find_all(types.words(some))
+    if not (ids >= 0).any():
         raise NothingToTrainError(
             "no token of the corpus is in the given vocabulary; do they belong together (language, case)?"
         )
-    return ids_by_type
+    return ids
 
 
 def check_choice(min_count, max_vocab, vocab):

@@ -25,7 +25,6 @@ from .corpus import CorpusReport, EncodedCorpus, mapped
 
 FORMAT = 3  # of a cache entry; a change of what readers yield calls for a new one too
 _IN_MEMORY = 1 << 24  # bytes of provisional numbers before they go to disk
-_IDS_IN_MEMORY = 1 << 22  # ids by type, before they go to disk
 
 
 @dataclass
@@ -71,8 +70,8 @@ class Settings:
 
     def choose(self, counter):
         if self.vocab is None:
-            return choose_vocabulary(counter, self.min_count, self.max_vocab)
-        return self.vocab, ids_in(self.vocab, counter)
+            return choose_vocabulary(counter.types, self.min_count, self.max_vocab)
+        return self.vocab, ids_in(self.vocab, counter.types)
 
 
 @dataclass
@@ -98,9 +97,9 @@ class Counted:
 
     def report(self, ids_by_type, kept_tokens, sentences):
         counter = self.counter
-        kept_types = len(np.unique(np.concatenate([ids[ids >= 0] for ids in ids_by_type])))
+        kept_types = len(np.unique(ids_by_type[ids_by_type >= 0]))
         return CorpusReport(
-            *(self.files, self.bytes, counter.n_lines, counter.n_empty_lines, counter.n_tokens, counter.n_types),
+            *(self.files, self.bytes, counter.n_lines, counter.n_empty_lines, counter.n_tokens, len(counter.types)),
             *(kept_tokens, kept_types, sentences, time.perf_counter() - self.started),
             joins=self.tally.joins,
             bad_rows=self.tally.bad_rows,
@@ -148,9 +147,9 @@ def count_sentences(sentences, settings, stream):
 def write_ids(stream, ids_by_type, ids_file, offsets_file):
     offsets_file.write(np.zeros(1, dtype=np.int64).tobytes())
     total = carried = 0
-    for table, numbers in stream.pieces():
+    for numbers in stream.pieces():
         ids, ends = np.empty(len(numbers), dtype=np.int32), np.empty(len(numbers), dtype=np.int64)
-        n_ids, n_ends, carried = renumber(numbers, ids_by_type[table], ids, ends, carried)
+        n_ids, n_ends, carried = renumber(numbers, ids_by_type, ids, ends, carried)
         ids_file.write(memoryview(ids[:n_ids]).cast("B"))
         offsets_file.write(memoryview(ends[:n_ends] + total).cast("B"))
         total += n_ids
@@ -174,7 +173,7 @@ class TokenStream:
     def __init__(self, folder):
         self._folder = folder
         self._file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY, dir=folder)  # noqa: SIM115
-        self._pieces = []  # (table, how many numbers)
+        self._pieces = []  # how many numbers each has
 
     def __enter__(self):
         return self
@@ -183,38 +182,15 @@ class TokenStream:
         with suppress(OSError):  # a full disk has been reported by then
             self._file.close()
 
-    def write(self, table, numbers):
-        """Take the next numbers (ndarray, int32), which are those of the table `table` (int)."""
-        self._pieces.append((table, len(numbers)))
+    def write(self, numbers):
+        """Take the next numbers (ndarray, int32)."""
+        self._pieces.append(len(numbers))
         with writing_to(self._folder):
             self._file.write(memoryview(numbers).cast("B"))
 
     def pieces(self):
-        """Yield what was written again: (int, ndarray, int32)."""
+        """Yield what was written again (ndarray, int32)."""
         with writing_to(self._folder):
             self._file.seek(0)
-        for table, size in self._pieces:
-            yield table, np.frombuffer(self._file.read(4 * size), dtype=np.int32)
-
-    def keep(self, run):
-        """Put the large arrays of a `data.readers.counting.Run` on disk; return them, mapped, by name (dict)."""
-        with writing_to(self._folder), tempfile.TemporaryFile(dir=self._folder) as file:
-            place, kept = 0, {}
-            for name in ("ends", "counts", "numbers", "words"):  # the widest first, so that all are aligned
-                array = getattr(run, name)
-                file.write(memoryview(array).cast("B"))
-                kept[name] = slice(place, place + array.nbytes), array.dtype
-                place += array.nbytes
-            file.flush()
-            whole = mapped(file, np.uint8)
-        return {name: whole[part].view(dtype) for name, (part, dtype) in kept.items()}
-
-    def blank(self, n):
-        if n <= _IDS_IN_MEMORY:
-            return np.full(n, -1, np.int32)
-        piece = np.full(_IDS_IN_MEMORY, -1, np.int32)
-        with writing_to(self._folder), tempfile.TemporaryFile(dir=self._folder) as file:
-            for start in range(0, n, len(piece)):  # written, not only mapped: a full disk is an error then, no signal
-                file.write(memoryview(piece[: n - start]).cast("B"))
-            file.flush()
-            return np.asarray(np.memmap(file, np.int32, "r+"))
+        for size in self._pieces:
+            yield np.frombuffer(self._file.read(4 * size), dtype=np.int32)

@@ -22,7 +22,7 @@ _CLASSES = np.zeros(256, dtype=np.uint8)
 _CLASSES[[9, 11, 12, 13, 28, 29, 30, 31, 32]] = _SPACE
 _CLASSES[10] = _NEWLINE
 _CLASSES[[0xC2, 0xE1, 0xE2, 0xE3]] = _LEAD  # the first bytes of all Unicode spaces, and of much else
-_ONE, _EIGHT, _SIXTEEN, _SHIFT, _FIRST_BYTE = (np.uint64(n) for n in (1, 8, 16, 32, 56))
+_ONE, _EIGHT, _SIXTEEN, _SHIFT = (np.uint64(n) for n in (1, 8, 16, 32))
 _STRETCH, _MARGIN = np.uint64(STRETCH), np.uint64(MARGIN)
 _MULTIPLIER_1 = np.uint64(0xD6E8FEB86659FD93)
 _MULTIPLIER_2 = np.uint64(0xA3B195354A39B70D)
@@ -31,7 +31,7 @@ _BYTES_BEFORE = np.array([(1 << 8 * max(n - 8, 0)) - 1 for n in range(17)], np.u
 
 
 TokenTable = namedtuple("TokenTable", "slots arena starts")
-"""An open-addressing table of the types met so far; it is grown between calls of `scan` and `enter`.
+"""An open-addressing table of the types met so far; it is grown between calls of `scan`.
 
 slots : uint64, (capacity, 4), half a cache line each, capacity a power of two. `KEY`: the last eight bytes of
     the type, or all if they are fewer. `KEY_2`: the bytes before these if they are at most eight, else their hash.
@@ -172,13 +172,6 @@ def _enter(place, key, key_2, block, begin, end, slots, arena, starts, tally):
 
 
 @njit(borrows=True)
-def _second_key(block, begin, end):
-    if end - begin <= _SIXTEEN:
-        return _packed(block, begin, end - _EIGHT)
-    return _hash(block, begin, end - _EIGHT)
-
-
-@njit(borrows=True)
 def _keys(block, begin, end):
     """Return (`KEY`, `KEY_2`) of the token ``block[begin:end]``, which at least sixteen bytes come before."""
     n = end - begin
@@ -234,49 +227,6 @@ def scan(block, size, table, out, tally):
     tally[POSITION] = begin - _MARGIN
     tally[WRITTEN] = written
     return full
-
-
-@njit(borrows=True)
-def enter(words, ends, counts, table, numbers, tally):
-    """Enter types with their counts, from the ``tally[POSITION]``-th on; return whether the table must be grown first.
-
-    words : uint8, the types' bytes; ends : int64, (n + 1,); type i is ``words[ends[i]:ends[i + 1]]``
-    table : TokenTable; tally : int64, (5,); updated in place
-    numbers : int32, (n,), receives the types' numbers in the table
-    """
-    slots, arena, starts = table
-    for i in range(tally[POSITION], counts.size):
-        begin, end = np.uint64(ends[i]), np.uint64(ends[i + 1])
-        key = _packed(words, begin, end)
-        key_2 = _second_key(words, begin, end) if end - begin > _EIGHT else np.uint64(0)
-        place = _find(key, key_2, words, begin, end, slots, arena, starts)
-        if slots[place, ENTRY] == 0 and not _enter(place, key, key_2, words, begin, end, slots, arena, starts, tally):
-            tally[POSITION] = i
-            return True
-        slots[place, COUNT] += np.uint64(counts[i])
-        numbers[i] = np.int64(slots[place, ENTRY] >> _ONE) - 1
-    return False
-
-
-@njit
-def tabulate(slots, counts, buckets):
-    """Fill in the count of each type, int64 (n,), and the first byte of its hash, uint8 (n,)."""
-    for i in range(slots.shape[0]):
-        if slots[i, ENTRY] != 0:
-            number = np.int64(slots[i, ENTRY] >> _ONE) - 1
-            counts[number] = slots[i, COUNT]
-            buckets[number] = _place(slots[i, KEY], slots[i, KEY_2]) >> _FIRST_BYTE
-
-
-@njit
-def gather(arena, starts, order, words, ends):
-    """Copy types in another order: `words` (uint8) and `ends` (int64, (n + 1,)) as `enter` takes them."""
-    ends[0] = 0
-    for i in range(order.size):
-        begin, length = starts[order[i]], starts[order[i] + 1] - starts[order[i]]
-        for k in range(length):
-            words[ends[i] + k] = arena[begin + k]
-        ends[i + 1] = ends[i] + length
 
 
 @njit
