@@ -240,8 +240,11 @@ def test_a_vocabulary_is_used_again(train, folder):
     (folder / "few.tsv").write_text("b1\t9\na1\t9\nunseen\t1\n".replace("b1\t9\na1\t9", "a1\t9\nb1\t9"))
     assert train("--vocab", "model/vocab.tsv", "--output", "same.txt").code == 0
     assert Path("same.txt").read_bytes() == Path("vectors.txt").read_bytes()
-    assert train("--vocab", "few.tsv").code == 0
+    few = train("--vocab", "few.tsv")
+    assert few.code == 0 and "1 of 3 words of --vocab do not occur here: their vectors mean nothing." in few.err
     assert Vectors.load("vectors.txt").words == ["a1", "b1", "unseen"]
+    (folder / "blank.txt").write_text("a1 9\nb1 9\n")  # as fastText and word2vec.c write it
+    assert train("--vocab", "blank.txt").code == 0 and len(Vectors.load("vectors.txt")) == 2
     assert_one_message(train("--vocab", "none.tsv"), "none.tsv: cannot read the vocabulary (No such file or directory)")
     (folder / "foreign.tsv").write_text("x\t9\ny\t9\n")
     assert_one_message(train("--vocab", "foreign.tsv"), "no token of the corpus is in the given vocabulary")

@@ -158,7 +158,7 @@ def test_an_endless_line_is_one_sentence():
         counter = TokenCounter(stream)
         for _ in counter.count((text[i : i + size] for i in range(0, len(text), size)), "text8"):
             pass
-        numbers = np.concatenate([numbers for _, numbers in stream.pieces()])
+        numbers = np.concatenate(list(stream.pieces()))
     assert numbers.tolist() == [*list(range(7)) * 15_000, -1]
     assert (counter.n_lines, counter.n_tokens) == (1, 105_000)
 

@@ -145,10 +145,18 @@ def test_halves_are_fixed_and_share_nothing(vectors, questions):
 
 def test_semantic_or_syntactic_only(tmp_path, vectors):
     path = tmp_path / "questions"
-    path.write_text("noun1 noun1s noun2 noun2s\n")
+    path.write_text(": family\nnoun1 noun1s noun2 noun2s\n")
     result = vectors.evaluate_analogy(path)
-    assert result.syntactic is None
-    assert result.sections[0].name == "questions"
+    assert result.syntactic is None and result.semantic.scored == 1
+
+
+def test_sections_of_others_are_neither_semantic_nor_syntactic(tmp_path, vectors):
+    path = tmp_path / "questions"
+    for title in ("", ": I01 [noun - plural_reg]\n"):
+        path.write_text(title + "noun1 noun1s noun2 noun2s\n")
+        result = vectors.evaluate_analogy(path)
+        assert (result.semantic, result.syntactic, result.overall.scored) == (None, None, 1)
+    assert result.sections[0].name == "I01 [noun - plural_reg]"
 
 
 def test_reading(tmp_path):
@@ -163,6 +171,7 @@ def test_reading(tmp_path):
         (b"", "is empty"),
         (b": a\n: b\n", "holds no analogy question"),
         (b": a\na b c d\n\na b c\n", r":4: expected four words or ': section', found 3 words \('a b c'\)"),
+        (b"year\tyears\n", r":1: .*found 2 words .*, as BATS has them: join two such pairs of a relation to one line"),
         (b": a\na b c d e\n", r":2: expected four words or ': section', found 5 words"),
         (b": a\na b c d\n:\n", r":3: expected the name of a section"),
         (b": a\na b c \xff\n", r":2: not UTF-8"),

@@ -45,6 +45,17 @@ def test_what_was_written_is_read_back_with_vectors_of_any_spelling(models, writ
         Vectors.load(written)["a1b"]
 
 
+def test_the_end_of_a_line_has_no_n_grams_where_fasttext_reads_it(tmp_path):
+    """Where a text has the word itself, ours has n-grams; the file has all of its vector in its own row."""
+    made = Word2Vec(**SMALL, inputs="subwords", buckets=500)
+    made.fit(encode_corpus([["a", "b", "c", "</s>"]] * 50, min_count=1))
+    fasttext.write(tmp_path / "model.bin", made.model)
+    found = Vectors.load(tmp_path / "model.bin")
+    for word in ("a", "</s>"):
+        row = made.model.vectors_in[made.model.vocab.id(word)]
+        np.testing.assert_allclose(found[word], row, rtol=1e-5, atol=1e-7)
+
+
 def test_a_model_without_n_grams(models, tmp_path):
     path = tmp_path / "row.bin"
     fasttext.write(path, models["row"].model)

@@ -105,6 +105,10 @@ def test_any_separation_with_and_without_header(tmp_path, separator, header, end
         ("\ufeffWort;Wort;Wert\nStraße;Weg;8\n", [("Straße", "Weg", 8.0)]),
         ("nan inf 3\n", [("nan", "inf", 3.0)]),
         ("a b inf 3\nc d nan 4\n", [("a", "b", 3.0), ("c", "d", 4.0)]),
+        ("word1,word2,freq,score\na,b,5,.9\nc,d,3,.8\n", [("a", "b", 0.9), ("c", "d", 0.8)]),
+        ("ID,Word1,Word2,Human (mean)\n1,a,b,.9\n2,c,d,.8\n", [("a", "b", 0.9), ("c", "d", 0.8)]),
+        (",w1,w2,n,sim\n0,a,b,5,.9\n1,c,d,3,.8\n", [("a", "b", 0.9), ("c", "d", 0.8)]),
+        ("id other sim\n1 one 9\n2 two 8\n", [("1", "one", 9.0), ("2", "two", 8.0)]),
     ],
 )
 def test_shapes_of_files(tmp_path, text, expected):
@@ -119,6 +123,7 @@ def test_shapes_of_files(tmp_path, text, expected):
         (b"\n \n", "is empty"),
         (b"# only\n", "comments only"),
         (b"a\tb\t1\nc\td\n", r":2: expected word, word, score separated by tabs, found 2 columns \(c \| d\)"),
+        (b"1,a,b,.9\n2,c,d,.8\n", r":1: '1' and 'a' would be the words, and all first columns are numbers; leave that"),
         (b"a,b,1\n\nc,d,high\n", r":3: expected a number in column 3, found 'high'"),
         (b"a,b,1\nc,d,1e999\n", r":2: expected a number in column 3, found '1e999'"),
         (b"a,b,1\n,d,2\n", r":2: a word is missing"),

@@ -144,7 +144,7 @@ def train(
         note(flags.NO_CORPUS)
     report_compiling(quiet)
     encoded = flags.encode_run(run, quiet, note)
-    flags.report_fixed(fixed, given, config, run.data.rectangular, note)
+    flags.report_fixed(fixed, given, config, run.data.rectangular, encoded, note)
     validation = validation_of(held_out, encoded, config, model, note, mirror)
     if dry_run:
         from ..run.estimate import estimate

@@ -82,7 +82,7 @@ def tune(out, grid, ranges, n_random, way, seeds, config_path, mirror, quiet, as
         note(NO_CORPUS)
     report_compiling(quiet)
     encoded = encode_run(run, quiet, note)
-    report_fixed(fixed, given, config, run.data.rectangular, note)
+    report_fixed(fixed, given, config, run.data.rectangular, encoded, note)
     validation = validation_of(held_out, encoded, config, None, note, mirror)
     warn_of_raw(validation, config, combinations, encoded, note)
     with search_progress(quiet, config.source) as listeners:

@@ -167,6 +167,8 @@ def _read(path, stream):
         if not block.endswith(b"\n"):
             raise InputError(f"{path}:{number + n_lines + 1}: the last line does not end; is the file truncated?")
         block = block.replace(b"\r\n", b"\n")
+        if b"\t" not in block:  # as word2vec.c and fastText write it
+            block = block.replace(b" ", b"\t")
         fields = block.replace(b"\t", b"\n").split(b"\n")
         words, seen = fields[:-1:2], fields[1::2]
         if block.translate(None, _NO_SEPARATORS) != b"\t\n" * n_lines or not all(map(_is_count, seen)):

@@ -307,7 +307,8 @@ def analogies(subjects, found):
             scores = [score for score in result.sections if score.precision is not None]
             share, low, high = np.array([_right(score) for score in scores]).T
             series.append(Series(one.name, [score.name for score in scores], share, None, low, high, like=number))
-            for score in (result.semantic, result.syntactic):
+            kinds = result.semantic, result.syntactic
+            for score in kinds if any(kinds) else (result.overall,):
                 if score is not None and score.precision is not None:
                     shown = "{:.1f} ({:.1f} … {:.1f})".format(*_right(score))
                     totals.append([one.name, score.name, shown, f"{score.scored}/{score.total}"])

@@ -17,6 +17,8 @@ from ...kernels.evaluation.ranking import count_better
 from .lookup import Lookup, Result, gensims_lookup, read_lines
 
 KS = (1, 5, 15)
+_GRAMMAR = "gram"  # what sections of grammar begin with in the Google set
+_MEANING = "capital-common-countries", "capital-world", "currency", "city-in-state", "family"  # its others
 HALVES = {"dev": 0, "test": 1}  # half -> parity of a question's position in its section
 _MORE = "train on more text or with a larger vocabulary"
 NEVER = np.iinfo(np.int64).max  # the rank of an answer that is a word of its own question
@@ -24,8 +26,9 @@ NEVER = np.iinfo(np.int64).max  # the rank of an answer that is a word of its ow
 
 @dataclass(frozen=True)
 class SectionScore:
-    """Precision over sections. kind : {"semantic", "syntactic", "all"}; precision : dict of k -> P@k, None if none was
-    scored; scored, total : int, questions with four known words, and all
+    """Precision over sections. kind : {"semantic", "syntactic", "all"}, "" for a section of neither kind
+
+    precision : dict of k -> P@k, None if none was scored; scored, total : int, questions with four known words, and all
     """
 
     name: str
@@ -37,7 +40,9 @@ class SectionScore:
 
 @dataclass(frozen=True)
 class AnalogyResult(Result):
-    """How many analogy questions are answered rightly; `sections` named ``gram…`` are syntactic.
+    """How many analogy questions are answered rightly.
+
+    `sections` named as those of the Google set are semantic or syntactic; if none is, both totals are None.
 
     name, path : str, the set, and the file it was read from; half, restrict_vocab : as requested
     semantic, syntactic : SectionScore over the sections of that kind, or None; unknown, lowered : as of `Lookup`
@@ -81,9 +86,9 @@ def evaluate_analogy(vectors, path, name=None, restrict_vocab=None, half=None, c
         raise InputError(f"{path}: none of the {total} questions has vectors for all four words; {_MORE}")
     ranks = answer_ranks(vectors.unit[:restrict_vocab], questions)
     parts = np.split(ranks, np.cumsum([len(rows) for rows in found])[:-1])
-    scores = []
+    scores, googles = [], any(title.startswith((_GRAMMAR, *_MEANING)) for title, _ in sections)
     for (title, questions), part in zip(sections, parts, strict=True):
-        kind = "syntactic" if title.startswith("gram") else "semantic"  # as the Google set names them
+        kind = "syntactic" if title.startswith(_GRAMMAR) else "semantic" if googles else ""
         scores.append(_score(title, kind, part, len(questions)))
     return AnalogyResult(
         name=name or Path(path).name,
@@ -173,6 +178,8 @@ def read_questions(path):
         if len(words) != 4:
             found = f"{len(words)} word{'s' * (len(words) != 1)} ({line.strip()[:40]!r})"
             expected = f"{path}:{number}: expected four words or ': section'"
+            if len(words) == 2:
+                found += ", as BATS has them: join two such pairs of a relation to one line"
             raise InputError(f"{expected}, found {found}; correct or remove the line")
         if not sections:
             sections.append(("questions", []))

@@ -20,6 +20,10 @@ from .lookup import Lookup, Result, gensims_lookup, read_lines
 _COMMA = re.compile(r"[+-]?\d+,\d+")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _TAG = re.compile(r"(?<=.)-[nvj]\Z")
+_ROW = re.compile(
+    r"|#|id|index|idx|no|nr|num|number|row|pair|pair.?id|unnamed: 0", re.IGNORECASE
+)  # heads of what counts rows
+_SCORE = re.compile(r".*(score|rating|sim|human|mean|average|avg|relatedness).*", re.IGNORECASE)
 _SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas", None: "blanks"}  # separator -> its name
 _FEWEST = 3
 _MORE = "train on more text or with a larger vocabulary"
@@ -136,9 +140,9 @@ def evaluate_word_pairs(vectors, path, restrict_vocab=300_000, case_insensitive=
 def read_pairs(path):
     """Read a file of word, word, score: list of (str, str, float); InputError, with file and line, for a bad row.
 
-    Columns are separated by tabs, semicolons, commas or blanks, as the first line has them. The score is the first
-    column after the two words that holds numbers. A first line that does not fit the second is a header, a line that
-    starts with ``#`` a comment.
+    Columns are separated by tabs, semicolons, commas or blanks, as the first line has them. A first line that does not
+    fit the second is a header, a line that starts with ``#`` a comment. The score is the column of numbers after the
+    two words whose head says so, as "score" or "Human (mean)" does, else the first; a column "id" before them is none.
     """
     lines = [(number, line) for number, line in read_lines(path) if not line.startswith("#")]
     if not lines:
@@ -156,7 +160,21 @@ def read_pairs(path):
     column = columns[1] if header else columns[0]
     if header and column is not None and rows[0][1][column : column + 1] in (["nan"], ["NaN"], ["inf"]):
         header = False  # which is refused below
-    return [_pair(path, number, fields, column, separator) for number, fields in rows[header:]]
+    heads, second = rows[0][1] if header else [], rows[-1 if len(rows) == 1 else 1][1]
+    first = int(bool(heads) and len(second) > 3 and _ROW.fullmatch(heads[0]) is not None)
+    named = [
+        i for i in range(first + 2, min(len(heads), len(second))) if is_number(second[i]) and _SCORE.fullmatch(heads[i])
+    ]
+    column = named[0] if named else column
+    if not heads and column is not None and column > 2 and all(is_number(row[0]) for _, row in rows):
+        number, row = rows[0]
+        raise InputError(
+            f"{path}:{number}: {row[0]!r} and {row[1]!r} would be the words, and all first columns are numbers; leave "
+            "that column out, or give the file a first line with its name, id"
+        )
+    return [
+        _pair(path, number, fields[first:], column and column - first, separator) for number, fields in rows[header:]
+    ]
 
 
 def _fields(line, separator, where):

@@ -164,6 +164,10 @@ def write(path, model):
     loss = _LOSSES["hs" if of_paths else "ns"]
     numbers = config.dim, config.source.window, config.epochs, config.min_count, negatives, 1, loss, kind
     counts = np.asarray(model.vocab.counts, np.int64)
+    end_of_line = words.find(_END_OF_LINE)
+    if used is not None and end_of_line >= 0:  # which has no n-grams there, so that its own row is all of it
+        own = np.array(own)
+        own[end_of_line] = model.vectors_in[end_of_line]
     with atomic_file(path) as stream:
         stream.write(MAGIC + struct.pack("<i", _VERSION))
         stream.write(_ARGUMENTS.pack(*numbers, n_buckets, minn, maxn, 100, config.source.subsample or 0.0))
