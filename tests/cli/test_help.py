@@ -147,3 +147,18 @@ def test_slim_lists_the_sources_that_it_takes_and_no_other(run_cli):
         assert "--tokenizer" not in listed and "--user-col" in listed
     result = run_cli("slim", "--corpus", "text.txt", "--save-model", "m")
     assert result.code == 2 and "slim reads one of --baskets, --cooccurrence, --pairs, --ratings." in result.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("eval similarity --model m", "It is given without a flag: w2vneg eval similarity [VECTORS]."),
+        ("export --vectors m out.txt", "It is given without a flag: w2vneg export MODEL|VECTORS OUT."),
+        ("eval ranking m --test t.tsv", "It is given without a flag: w2vneg eval ranking MODEL TEST."),
+        ("nearest --model m king", "It is called --vectors here."),
+        ("similarity m", "no command 'similarity'; it is 'eval similarity'"),
+    ],
+)
+def test_an_argument_given_as_a_flag_is_named(run_cli, arguments, said):
+    result = run_cli(*arguments.split())
+    assert result.code == 2 and said in result.err

@@ -36,7 +36,9 @@ class LazyGroup(click.Group):
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
             if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
-                error.message = f"no command {args[0]!r}{did_you_mean(args[0], _COMMANDS)}"
+                below = args[0] in self.get_command(ctx, "eval").commands
+                hint = f"; it is 'eval {args[0]}'" if below else did_you_mean(args[0], _COMMANDS)
+                error.message = f"no command {args[0]!r}{hint}"
             raise
 
 
@@ -70,6 +72,8 @@ def _status(command, argv, name):
     except W2vnegError as error:
         return _fail(error, error.exit_code)
     except click.ClickException as error:
+        if isinstance(error, click.NoSuchOption):
+            _name_argument(error)
         error.show(BestEffort())
         return error.exit_code
     except click.exceptions.Exit as error:
@@ -113,6 +117,18 @@ def _is_interrupt(error):
     return error is not None
 
 
+def _name_argument(error):
+    """Say of a flag that a command has not, but whose name is that of an argument, that it is given without one."""
+    command, name = error.ctx.command, error.option_name.lstrip("-").replace("-", "_")
+    arguments = {param.name for param in command.params if isinstance(param, click.Argument)}
+    if name in arguments or (name in _MODELS and arguments & _MODELS):
+        usage = " ".join([error.ctx.command_path, *command.collect_usage_pieces(error.ctx)[1:]])
+        error.message, error.possibilities = f"{error.message} It is given without a flag: {usage}.", None
+    elif name == "model" and any("--vectors" in param.opts for param in command.params):
+        error.message, error.possibilities = f"{error.message} It is called --vectors here.", None
+
+
+_MODELS = {"model", "vectors", "source", "runs"}
 _OF_OUTPUT = {errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}  # of files, errors have a name
 
 
