@@ -5,6 +5,7 @@ pairs that neither has seen. No trial ends the search: one that diverges, or is 
 """
 
 import dataclasses
+import os
 import time
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -34,7 +35,7 @@ class Search:
 
 def tune(
     encoded, config, combinations, validation, *, seeds=1, folder=None, listeners=(), kept_at=None, read=None,
-    own_vocab=True,
+    fixed=None,
 ):  # fmt: skip
     """Train every combination under every seed, and rank them by the validation's metric.
 
@@ -46,8 +47,8 @@ def tune(
     listeners : sequence of callables, called with `TrialStarted`, the trainer's events, and `TrialDone`
     kept_at : callable, optional, of options and seed: the folder that the model is saved to. One that is there is
         evaluated, and not trained.
-    read : Input, optional, what was encoded, for best.toml and the models that are kept; own_vocab : bool, whether
-        their vocabulary was chosen from it
+    read : Input, optional, what was encoded, for best.toml and the models that are kept
+    fixed : dict of vocab or vocab_out -> path, optional, the files of vocabularies that were not chosen from it
     Returns Search: after Ctrl-C: of the trials until then; the one that was running is lost
     ConfigError if there is nothing to try, or the folder holds another search, or one of `kept_at` another run
     OutputError if another process searches in this folder, or it cannot be written
@@ -57,10 +58,11 @@ def tune(
     proposals = Planned(combinations) if isinstance(combinations, list) else combinations
     config, metric, number = reading(config, encoded), validation.metric, 0
     given = {} if read is None else (read.replace(files=STDIN) if read.in_memory else read.absolute()).as_dict()
-    origin = {"input": given, "own_vocab": own_vocab} if given else {}
+    origin = {"input": given, "own_vocab": not fixed} if given else {}
+    words = {name.replace("_", "-"): os.path.abspath(path) for name, path in (fixed or {}).items()}
     with nullcontext() if folder is None else owned(folder):
         kept = TrialFolder(
-            folder, _common(encoded, config, validation), config, metric, _flags(given, config, validation)
+            folder, _common(encoded, config, validation), config, metric, _flags(given, config, validation) | words
         )
         proposals.begin(kept.trials, metric)
         for options in proposals:
