@@ -20,7 +20,7 @@ from ..ground.files.atomic import atomic_file
 from ..ground.files.bounded import read_text
 from ..ground.files.caches import cache_dir
 
-_VERSION = 1  # of what `find_phrases` finds by its defaults
+_VERSION = 2  # of what `find_phrases` finds by its defaults
 _LOOKED_AT = 1000  # phrases, for why none of all occurs
 _LONGEST = 1 << 20  # bytes without white space that are passed on as they are, for the counter to refuse
 

@@ -23,7 +23,7 @@ from ..sources.corpus import Text
 from ..vocab import Vocabulary, check_choice, choose_vocabulary, ids_in
 from .corpus import CorpusReport, EncodedCorpus, mapped
 
-FORMAT = 3  # of a cache entry; a change of what readers yield calls for a new one too
+FORMAT = 4  # of a cache entry; a change of what readers yield calls for a new one too
 _IN_MEMORY = 1 << 24  # bytes of provisional numbers before they go to disk
 
 

@@ -173,28 +173,79 @@ def read_words(source, *, encoding="utf-8", lowercase=False):
 _STRIPPED = 1 << 20  # bytes that are looked at together where no line ends
 _MOST_HELD = 1 << 24  # bytes, where there is no blank either; readers refuse so long a word, or cut it
 
-_TAG = re.compile(rb"<[/!?]?[A-Za-z][^<>\n]{0,2000}>")
-_TAG_OR_COMMENT = re.compile(rb"<!--[^\n]*?(?:-->|\n|\Z)|" + _TAG.pattern)  # a line's end, lest each <!-- looks for it
+_NAME = rb"[\w:.-]+"
+_ATTRIBUTE = rb"\s+" + _NAME + rb"""(?:\s*=\s*(?:"[^"<>]*"|'[^'<>]*'|[^\s"'<>=]+))?"""
+_TAG = re.compile(  # over the end of a line only what is clearly one
+    rb"<(?=[/!?]?[A-Za-z][^<>]{0,2000}>)(?:[^<>\n]*|[!?][^<>]*|/?%b(?:%b)*\s*/?)>" % (_NAME, _ATTRIBUTE)
+)
+_WITHIN_WORDS = re.compile(
+    rb"(?i)</?(?:a|abbr|add|b|bd[io]|big|c|corr|del|em|ex|expan|font|g|hi|i|ins|kbd|mark|q|small|span|strong|su[bp]|"
+    rb"supplied|tt|u|unclear|var)[\s/>]"
+)
+_BROKEN_WORD = re.compile(rb"""\s{0,99}<[clp]b\s(?=[^<>]*\bbreak\s*=\s*["']no["'])[^<>]{0,2000}>""")  # TEI's lb, pb, cb
+_FAR = 1 << 16  # bytes from the beginning of a script or a comment to its end
+_PARTS = [  # beginning and end
+    (re.compile(rb"(?i)<(?:script|style)(?=[\s>])"), re.compile(rb"(?i)</(?:script|style)\s*>")),
+    (re.compile(rb"<!--"), re.compile(rb"-->")),
+]
+_OPEN_TAG = re.compile(rb"<[/!?]?[A-Za-z][^<>]*\Z")
 _ENTITY = re.compile(rb"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _ADDRESSES = [re.compile(one) for one in (rb"https?://\S+", rb"ftp://\S+", rb"www\.[^\s.]+\.\S+")]  # literal beginnings
 _HOST = re.compile(rb"@[\w-]+(?:\.[\w-]+)+")
 _BEFORE_HOST = (string.ascii_letters + string.digits + "_.+-").encode()
 _TO_ZERO = bytes.maketrans(b"123456789", b"000000000")
+_LEADS = b"\xd9\xdb\xdf\xe0\xe1\xea\xef\xf0"  # first bytes of all decimal digits beyond ASCII, and of other letters
+_DIGIT = re.compile(r"(?![0-9])\d")
+_NUMBER = re.compile(r"(?<!\w)(?![0-9])\d[\d.,:\u066b\u066c]*(?!\w)")
 
 
 def _without_markup(text):
     def plain(entity):
         return " ".join(html.unescape(entity.group().decode()).split()).encode() or b" "
 
-    text = _TAG_OR_COMMENT.sub(_without_comment, text) if b"<!--" in text else _TAG.sub(b" ", text)
+    for begin, end in _PARTS:
+        text = _without_parts(text, begin, end)
+    if b"break" in text:
+        text = _BROKEN_WORD.sub(b"", text)
+    text = _TAG.sub(lambda tag: b"" if _WITHIN_WORDS.match(tag.group()) else b" ", text)
     return _ENTITY.sub(plain, text)
 
 
-def _without_comment(found):
-    """Return what stands for a tag or a comment; of a comment without an end, only the tags in it are taken out."""
-    text = found.group()
-    whole = not text.startswith(b"<!--") or (text.endswith(b"-->") and len(text) > 6)
-    return b" " if whole else _TAG.sub(b" ", text)
+def _without_parts(text, begin, end):
+    """Return a text with a blank for each part; the ends are gone through, lest each beginning looks for one."""
+    kept, done, seen = [], 0, 0
+    for close in end.finditer(text):
+        found = begin.search(text, max(seen, close.start() - _FAR), close.start())
+        seen = close.start()
+        if found:
+            kept += [text[done : found.start()], b" "]
+            done = seen = close.end()
+    return b"".join([*kept, text[done:]])
+
+
+def _markup_taken(text, last):
+    """Return the beginning of a text without markup and how long that was: up to where none goes on, as for `taken`."""
+    end = len(text) if last else _end_of_lines(text)
+    if not last and end:
+        tag = _OPEN_TAG.search(text, max(0, end - 2048), end)
+        end = tag.start() if tag else end
+        for begin, close in _PARTS * 4:  # in one of which another may have begun
+            start = max(0, end - _FAR)
+            start = max((one.end() for one in close.finditer(text, start, end)), default=start)
+            found = begin.search(text, start, end)
+            end = found.start() if found else end
+        some = text[max(0, end - 99) : end]
+        end -= len(some) - len(some.rstrip())  # white space in front of a broken word is a part of it
+        end = end or (len(text) if len(text) > _MOST_HELD else 0)
+    return _without_markup(text[:end]), end
+
+
+def _end_of_lines(text):
+    """Return where whole lines end (int), or whole words of a very long line; 0 if more is to be waited for."""
+    end = text.rfind(b"\n") + 1
+    if not end and len(text) > _STRIPPED:
+        end = text.rfind(b" ") + 1 or (len(text) if len(text) > _MOST_HELD else 0)
+    return end
 
 
 def _without_urls(text):
@@ -216,14 +267,19 @@ def _without_numbers(text):
 
     block = with_margins(text)
     blank_numbers(block, len(text))
-    return block[MARGIN:-MARGIN].tobytes()
+    return _with_other_digits(block[MARGIN:-MARGIN].tobytes(), _NUMBER, " ")
+
+
+def _with_other_digits(text, pattern, new):
+    """Return a text with `new` for what a pattern finds that begins with a digit beyond ASCII."""
+    return text if len(text.translate(None, _LEADS)) == len(text) else pattern.sub(new, text.decode()).encode()
 
 
 CLEANERS = {
     "markup": _without_markup,
     "urls": _without_urls,
     "drop": _without_numbers,
-    "digit": lambda text: text.translate(_TO_ZERO),
+    "digit": lambda text: _with_other_digits(text.translate(_TO_ZERO), _DIGIT, "0"),
 }
 """Name -> function of whole lines (bytes to bytes), in the order in which they are used."""
 
@@ -232,16 +288,14 @@ class Stripped:
     """A source of UTF-8 from which the named things are taken; for a reader, as `sources.ByteStream`."""
 
     def __init__(self, name, pieces, cleaners):
-        self.name, self._pieces = name, pieces
-        self._cleaners = [clean for cleaner, clean in CLEANERS.items() if cleaner in cleaners]
+        self.name, self._pieces = name, taken(pieces, _markup_taken) if "markup" in cleaners else pieces
+        self._cleaners = [clean for cleaner, clean in CLEANERS.items() if cleaner in cleaners and cleaner != "markup"]
 
     def pieces(self):
-        return taken(self._pieces, self._lines)
+        return taken(self._pieces, self._lines) if self._cleaners else self._pieces
 
     def _lines(self, text, last):
-        end = len(text) if last else text.rfind(b"\n") + 1
-        if not end and len(text) > _STRIPPED:
-            end = text.rfind(b" ") + 1 or (len(text) if len(text) > _MOST_HELD else 0)
+        end = len(text) if last else _end_of_lines(text)
         text = text[:end]
         for clean in self._cleaners:
             text = clean(text)
