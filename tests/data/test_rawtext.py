@@ -21,7 +21,7 @@ from w2vneg.data.sources.corpus import about_words, tokenizer_of
 from w2vneg.ground.errors import ConfigError, InputError
 from w2vneg.run.model import Model
 
-SIGNS = "ab7é日न\u093f\u200d_'’-.,:;!\u0301 \n\u00a0·٣𝒳😀«"
+SIGNS = "ab7é日न\u093f\u200d_'’-.,:;!\u0301 \n\u00a0·٣𝒳😀«אם\"״׳՞"
 
 
 class Pieces:
@@ -46,10 +46,12 @@ def naive(text):
     for sign in text:
         category = unicodedata.category(sign)
         kind = {"L": "l", "M": "m", "N": "n"}.get(category[0], "l" if category == "Pc" else "o")
-        kind = "j" if sign in "'’‘-‐‑·" else "d" if sign in ".,:" else "m" if sign in "\u00ad\u200c\u200d" else kind
+        kind = "j" if sign in "'’‘-‐‑·״՞" else "d" if sign in ".,:" else "m" if sign in "\u200c\u200d׳" else kind
+        kind = "h" if sign in "אם" else "q" if sign == '"' else kind
         kinds.append("s" if sign.isspace() else kind)
     number = r"nm*(?:[d](?=n)nm*)*"
-    word = rf"(?:lm*|{number})(?:[j](?=[ln])(?:lm*|{number})|lm*|{number})*"
+    letter = r"(?:lm*|hm*(?:q(?=h)hm*)*)"
+    word = rf"(?:{letter}|{number})(?:[j](?=[lnh])(?:{letter}|{number})|{letter}|{number})*"
     return [text[found.start() : found.end()] for found in re.finditer(word, "".join(kinds))]
 
 
@@ -62,6 +64,9 @@ def naive(text):
         ("नमस्ते, दुनिया! «да»; Ελλάδα…", "नमस्ते दुनिया да Ελλάδα"),
         ("日本語。テスト", "日本語 テスト"),
         ("word--word a_b x@y.org 5% C++", "word word a_b x y org 5 C"),
+        ('צה״ל, מנכ"ל "של" ג׳ורג׳! א"b', 'צה״ל מנכ"ל של ג׳ורג׳ א b'),
+        ("Ինչպե՞ս ես, այո՜։", "Ինչպե՞ս ես այո"),
+        ("Philo\u00adsophie \u00ad x", "Philosophie x"),
     ],
 )
 def test_what_a_word_is(text, words):

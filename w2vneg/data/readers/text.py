@@ -155,8 +155,11 @@ def _whole_words(text):
     return text[: len(text) - len(last)], last
 
 
+_SOFT_HYPHEN = "\u00ad".encode()
+
+
 def read_words(source, *, encoding="utf-8", lowercase=False):
-    """Yield text as `read_text`, with blanks for punctuation; `kernels.text.words` says what a word is."""
+    """Yield text as `read_text`, without soft hyphens, with blanks for punctuation; see `kernels.text.words`."""
     from ...kernels.text.words import SPACE, blank_others, kinds_of_characters
 
     kinds, before = kinds_of_characters(), SPACE
@@ -167,7 +170,8 @@ def read_words(source, *, encoding="utf-8", lowercase=False):
         done, before = blank_others(np.frombuffer(text, np.uint8), last, before, kinds)
         return text if last else text[:done], done
 
-    return taken(read_text(source, encoding=encoding, lowercase=lowercase), take)
+    text = read_text(source, encoding=encoding, lowercase=lowercase)
+    return taken((piece.replace(_SOFT_HYPHEN, b"") for piece in text), take)
 
 
 _STRIPPED = 1 << 20  # bytes that are looked at together where no line ends

@@ -1,8 +1,9 @@
 """Words out of raw text: what belongs to no word is overwritten by blanks, byte for byte; and the n-grams of words.
 
 A word is a run of letters, marks, digits and underscores. An apostrophe, a hyphen or a middle dot stays between two of
-these; a point, a comma or a colon between two digits. So Unicode's word boundaries have it (UAX 29, WB5 to WB13), but
-that a point between letters parts words, for raw text often lacks the blank behind a full stop, and that hyphens join.
+these; a point, a comma or a colon between two digits; a double quote between two Hebrew letters. So Unicode's word
+boundaries have it (UAX 29, WB5 to WB13), but that a point between letters parts words, for raw text often lacks the
+blank behind a full stop, and that hyphens join.
 """
 
 import functools
@@ -14,11 +15,11 @@ from ...ground.jit import njit
 from ..simd.octets import STRETCH, digits, trailing_zeros
 from .tokens import MARGIN
 
-OTHER, MARK, JOINS_DIGITS, JOINS, SPACE, LETTER, DIGIT = range(7)  # those from SPACE on stay as they are
+OTHER, MARK, JOINS_DIGITS, JOINS_HEBREW, JOINS, SPACE, LETTER, DIGIT, HEBREW = range(9)  # from SPACE on they stay
 
-_JOINS = "'’‘-‐‑·"
+_JOINS = "'’‘-‐‑·״\u055a\u055b\u055c\u055e\u058a"  # the last five are Armenian
 _JOINS_DIGITS = ".,:"
-_JOINERS = "\u00ad\u200c\u200d"  # soft hyphen, zero width non-joiner and joiner, within words of many scripts
+_JOINERS = "\u200c\u200d׳"  # zero width non-joiner and joiner, within words of many scripts; geresh ends some, too
 _BLANK = np.uint8(32)
 _ONE, _STRETCH, _BEGIN = np.uint64(1), np.uint64(STRETCH), np.uint64(MARGIN)
 _PARTS = np.zeros(256, np.uint8)  # of words, and within numbers
@@ -38,7 +39,9 @@ def kinds_of_characters():
     for code in range(0x110000):
         category = unicodedata.category(chr(code))
         table[code] = LETTER if category == "Pc" else kinds.get(category[0], OTHER)
-    for signs, kind in ((_JOINS, JOINS), (_JOINS_DIGITS, JOINS_DIGITS), (_JOINERS, MARK)):
+    signs_of = {JOINS: _JOINS, JOINS_DIGITS: _JOINS_DIGITS, JOINS_HEBREW: '"', MARK: _JOINERS}
+    signs_of[HEBREW] = map(chr, (*range(0x5D0, 0x5EB), *range(0x5EF, 0x5F3)))
+    for kind, signs in signs_of.items():
         table[[ord(sign) for sign in signs]] = kind
     table[[code for code in range(0x3001) if chr(code).isspace()]] = SPACE
     return table
@@ -73,7 +76,7 @@ def blank_others(text, final, before, kinds):
     """Overwrite what belongs to no word by blanks, in place.
 
     text : uint8, UTF-8 that begins with a whole character; final : bool, nothing comes behind it
-    before : int, kind of what stands before: `LETTER` or `DIGIT` within a word, else `SPACE`
+    before : int, kind of what stands before: `LETTER`, `DIGIT` or `HEBREW` within a word, else `SPACE`
     kinds : from `kinds_of_characters`
 
     Return how many bytes are settled, for the rest wants to be seen again with what follows; and what stands before it.
@@ -94,7 +97,8 @@ def blank_others(text, final, before, kinds):
                 after, known = _kind_after(text, p + width, final, kinds)
                 if not known:
                     return p, before
-                stays = after >= LETTER if kind == JOINS else before == DIGIT and after == DIGIT
+                both = DIGIT if kind == JOINS_DIGITS else HEBREW
+                stays = after >= LETTER if kind == JOINS else before == both and after == both
             if not stays:
                 text[p : p + width] = _BLANK
             kind = before if stays else SPACE
