@@ -2,6 +2,9 @@
 
 import gzip
 import io
+import shutil
+import subprocess
+import warnings
 
 import pytest
 
@@ -44,6 +47,9 @@ FOREIGN = [
     ("SQL", ALL, "INSERT INTO t VALUES (1, 'a');\nINSERT INTO t VALUES (2, 'b');\n"),
     ("CoNLL", ("text",), "".join(f"{i}\tw\tw\tNOUN\t_\t_\t0\troot\t_\t_\n" for i in range(1, 7))),
     ("CoNLL", ("text",), "EU B-ORG\nrejects O\nGerman B-MISC\ncall O\nto O\nboycott O\n"),
+    ("vertical", ("text",), "The\tDT\tthe\ncat\tNN\tcat\nsat\tVBD\tsit\n.\tSENT\t.\n" * 2),
+    ("vertical", ("text",), '<doc id="a b">\n<s>\n' + "ein\teine\n" * 5 + "</s>\n</doc>\n"),
+    ("old Macs", ALL[:2], "the cat sat\ron the mat\rand so on\r"),
     ("table with a header", ("text",), 'id,text\n1,"one, two"\n2,three\n'),
     ("table with a header", ("text",), "label\tsentence\n0\tgood film\n1\tbad film\n"),
     ("a log", ("baskets",), "user,item\na,x\nb,y\nc,x\n"),
@@ -80,6 +86,10 @@ ORDINARY = [
     "a,b,c\nd,e\n",
     "* Vertices and edges\n* More of them\n",
     "== History ==\nIt began in 1900: a b.\n",
+    "the cat\tdie Katze\n. . .\t. . .\n" * 5,
+    "cat\tKatze\ndog\tHund\n.\t.\n!\t!\ncow\tKuh\nhen\tHenne\n",
+    "a\tb\nc\td\ne\tf\ng\tb\nh\tb\ni\tb\nj\tb\n",
+    "one line, one end\r",
 ]
 
 
@@ -130,6 +140,61 @@ def test_files_are_refused_and_plain_reads_them(tmp_path):
         with pytest.raises(InputError, match="JSON lines"):
             train.encode(Input(kind, str(file)))
     assert train.encode(Input("corpus", str(file), plain=True)).report.lines == 9
+
+
+CONLL_U = """# text = Zum Du  sagst
+1-2\tZum\t_\t_\t_\t_\t_\t_\t_\t_
+1\tZu\tzu\tADP\t_\t_\t0\troot\t_\t_
+2\tdem\tder\tDET\t_\t_\t1\tdet\t_\t_
+3\tNew York\tNew York\tPROPN\t_\t_\t1\tobj\t_\t_
+3.1\tleer\tleer\tVERB\t_\t_\t_\t_\t_\t_
+
+1\t#\t#\tSYM\t_\t_\t0\troot\t_\t_
+"""
+VERTICAL = '<doc id="a b">\n<s>\nNew York\tNP\tNew York\nis\tVB\tbe\n.\tSENT\t.\n</s>\n<s>\n<\tSYM\t<\n</s>\n</doc>\n'
+VERTICAL += "a\tDT\ta\n.\tSENT\t.\nb\tNN\tb\n\nc\tNN\tc\n" + "d\tNN\td\n" * 20
+TAGGED = "-DOCSTART- O\n\nEU B-ORG\nrejects O\nGerman B-MISC\ncall O\n\nto O\n"
+
+
+@pytest.mark.skipif(not shutil.which("awk"), reason="awk is not here")
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        (CONLL_U, ["Zu dem New_York", "#"]),
+        (CONLL_U.replace("\n", "\r\n"), ["Zu dem New_York", "#"]),
+        (VERTICAL, ["New_York is .", "<", "a .", "b", "c" + " d" * 20]),
+        (TAGGED, ["EU rejects German call", "to"]),
+    ],
+)
+def test_the_remedy_for_a_token_a_line_is_sentences(tmp_path, text, sentences):
+    (tmp_path / "t").write_bytes(text.encode())
+    with pytest.raises(InputError, match="a token a line") as error:
+        Word2Vec(dim=4, min_count=1).encode(str(tmp_path / "t"))
+    command = str(error.value).split("a sentence a line: ")[1].split(" > ")[0].replace("FILE", "t")
+    done = subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert [line.strip() for line in done.stdout.splitlines() if line.strip()] == sentences
+
+
+@pytest.mark.parametrize(
+    ("text", "example"),
+    [
+        ('<doc id="12" url="https://x.org" title="A">\nA\n' + "plain text\n" * 300, '<doc id="12" url='),
+        ("one<br />two\n<p>three</p>\nfour\n<b>five</b>\n", "<br />"),
+        ("<!DOCTYPE html>\n<html>\none two\n", "<!DOCTYPE"),
+        ("if a < b and c > d\n<s> the <unk> cat </s>\n<s> a </s>\n<user> : <url>\n" * 5, None),
+        ("a <b>tag</b> in prose\nor two\n", None),
+    ],
+)
+def test_tags_are_remarked_on_once(tmp_path, text, example):
+    for name in "ab":
+        (tmp_path / name).write_text(text * 2)
+    for options, warned in (({"phrases": "auto"}, example), ({"strip": "urls,markup"}, None), ({"plain": True}, None)):
+        with warnings.catch_warnings(record=True) as notes:
+            warnings.simplefilter("always")
+            Word2Vec(dim=4, min_count=1).encode(Input("corpus", str(tmp_path), tokenizer="whitespace", **options))
+        assert len(notes) == bool(warned)
+        if warned:
+            assert example in str(notes[0].message) and "--strip markup" in str(notes[0].message)
 
 
 def test_sentences_that_are_sets_are_refused():

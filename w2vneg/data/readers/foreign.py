@@ -81,9 +81,16 @@ def _by_python(program, out, module="json"):
     return f'python -c "import {module}, sys; {program}" < FILE > {out}'
 
 
-def _sentences_of(column):
-    program = f"""/^#/ {{next}} NF {{printf "%s ", ${column}}} !NF {{print ""}}"""
-    return f"write a sentence a line: awk '{program}' FILE > text.txt"
+def _sentences(program, tabs=r"-F'\t' "):
+    return f"write a sentence a line: awk {tabs}'{program}' FILE > text.txt"
+
+
+_FORM = r'{{gsub(/ /, "_", ${0}); printf "%s ", ${0}}}'
+_OF_CONLL_U = _sentences(r"/^\r?$/ {print} $1 ~ /^[0-9]+$/ " + _FORM.format(2))  # neither ranges, as 1-2, nor 3.1
+_OF_CONLL = _sentences(r"""/^(#|-DOCSTART-)/ {next} NF {printf "%s ", $1} !NF {print ""}""", "")
+_OF_VERTICAL = _sentences(
+    r'NF < 2 {if (!/^</ || /^<\/s>/) print ""; next} ' + _FORM.format(1) + r' $2 ~ /^(SENT|[$][.])$/ {print ""}'
+)
 
 
 def _is_json_lines(head):
@@ -177,6 +184,21 @@ def _is_conll(head):
     rows = [line.split() for line in head.lines if not line.startswith(("#", "-DOCSTART-"))]
     tagged = all(len(row) > 1 and re.fullmatch(r"O|[BIES]-\w+", row[-1]) for row in rows)
     return len(rows) >= 5 and len({len(row) for row in rows}) == 1 and tagged
+
+
+def _is_vertical(head):
+    """A token, its tag, perhaps its lemma, with tabs between, among them punctuation; or tags between the lines."""
+    lines = [line for line in head.lines if not re.fullmatch(r"</?[A-Za-z][^<>\t]*>", line.strip())]
+    rows = [row for row in (line.split("\t") for line in lines) if not re.search(r"\s", "".join(row))]
+    if len(rows) < max(5, 0.95 * len(lines)) or len({len(row) for row in rows}) > 1 or len(rows[0]) < 2:
+        return False
+    marks = any(row[0] and not any(map(str.isalnum, row[0])) for row in rows)
+    tags = min(len(set(cells)) for cells in list(zip(*rows, strict=True))[1:]) <= len(rows) / 2
+    return len(lines) < len(head.lines) or (marks and tags)
+
+
+def _has_old_line_ends(head):
+    return not re.search(rb"[\n\0]", head.data) and head.data.rstrip().count(b"\r") > 1
 
 
 def _header(head):
@@ -325,11 +347,18 @@ KINDS = [  # in the order in which they are asked
         "write the table with the database's own export, as CSV",
         lambda head: _SQL(head) and head.share(lambda line: line.rstrip()[-1] in ";,()-/*") >= 0.5,
     ),
-    Kind("CoNLL-U, a token a line", _sentences_of(2), _is_conll_u, ("text",)),
-    Kind("CoNLL columns, a token a line", _sentences_of(1), _is_conll, ("text",)),
+    Kind("CoNLL-U, a token a line", _OF_CONLL_U, _is_conll_u, ("text",)),
+    Kind("CoNLL columns, a token a line", _OF_CONLL, _is_conll, ("text",)),
+    Kind("a vertical file, a token a line with its tag behind a tab", _OF_VERTICAL, _is_vertical, ("text",)),
     Kind("a table with a header", _OF_TEXT, _header, ("text",), _header),
     Kind("a table without a header", _numbered, _is_table_of_text, ("text",)),
     Kind("a log, a row for each thing", "give it to --ratings, or --pairs", _header, ("baskets",)),
+    Kind(
+        "lines that end as on old Macs, in carriage returns alone",
+        r"turn them into line feeds: tr '\r' '\n' < FILE > text.txt",
+        _has_old_line_ends,
+        ("text", "baskets"),
+    ),
 ]
 
 
@@ -363,6 +392,18 @@ def refuse(name, data, where):
         remedy = f"say which column holds the text: --text-col {shlex.quote(column)}"
         shown += f" In Python: Input('corpus', {name!r}, text_col={column!r})."
     raise InputError(f"{name}: looks like {kind.name}, not like {what}; {remedy} ({override}).{shown}")
+
+
+_MARKUP = re.compile(
+    r"(?i)</(?!s>)[a-z][\w:-]*\s*>|<[a-z][\w:-]*\s[^<>]*=\s*[\"'][^<>]*>|<br ?/?>|<!doctype\b|<\?xml\b"
+)
+
+
+def tag_in(data):
+    """Return a tag (str) of a text that begins with one, or has some in three of its first lines, else ""."""
+    head = Head.of(data)
+    found = list(filter(None, map(_MARKUP.search, head.lines)))
+    return found[0][0][:40] if len(found) > 2 or (found and _MARKUP.match(head.lines[0].lstrip())) else ""
 
 
 def form_of_records(data, where):

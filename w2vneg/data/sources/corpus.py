@@ -3,11 +3,12 @@
 import dataclasses
 import functools
 import os
+import warnings
 from collections import Counter
 from contextlib import suppress
 from unicodedata import category
 
-from ...ground.errors import ConfigError, InputError, did_you_mean
+from ...ground.errors import ConfigError, FileNote, InputError, did_you_mean
 from ...ground.files.bounded import scheme_of
 from ...ground.option import option
 from . import SOURCES, TRAVERSALS, Source, Traversal, check_pairs
@@ -104,22 +105,23 @@ class Corpus(Source):
         from ..phrases import lowered
 
         given = cls.settled(given, shaping["encoding"])
-        phrases = list(phrases or cls._phrases(given, shaping))
+        reading = cls.reading(given)
+        phrases = list(phrases or cls._phrases(given, reading, shaping))
         phrases = lowered(phrases) if shaping["lowercase"] else phrases
-        encoded = encode_corpus(list(given.files), phrases=phrases, **cls.reading(given), **shaping)
+        encoded = encode_corpus(list(given.files), phrases=phrases, **reading, **shaping)
         report = dataclasses.replace(encoded.report, tokens_by=getattr(given.tokenizer, "why", ""))
         return dataclasses.replace(encoded, phrases=tuple(phrases), report=report)
 
     @classmethod
-    def _phrases(cls, given, shaping):
+    def _phrases(cls, given, reading, shaping):
         from ..phrases import phrases_in, read_phrases
 
         if AUTO not in given.phrases:
             return [phrase for path in given.phrases for phrase in read_phrases(path)]
         if len(given.phrases) > 1:
             raise ConfigError("--phrases auto finds phrases itself; leave it out beside files (./auto is a file)")
-        reading = {name: shaping[name] for name in ("encoding", "lowercase", "progress")}
-        return phrases_in(list(given.files), **cls.reading(given), **reading)
+        also = {name: shaping[name] for name in ("encoding", "lowercase", "progress")}
+        return phrases_in(list(given.files), **reading, **also)
 
     @classmethod
     def reading(cls, given):
@@ -129,8 +131,13 @@ class Corpus(Source):
         given, table = cls.settled(given, "utf-8"), cls._table(given)
         if table is None and not given.plain and given.tokenizer in _OURS:
             once = {"-"} if AUTO in given.phrases else ()  # which is refused then, unread
+            remarked = "markup" in (given.strip or "")
             for name, data in foreign.beginnings([file for file in given.files if file not in once]):
                 foreign.refuse(name, data, "text")
+                if not remarked and (tag := foreign.tag_in(data)):
+                    note = f"{name}: tags, as {tag!r}, are read as words; remove them with --strip markup"
+                    warnings.warn(note, FileNote, stacklevel=3)
+                    remarked = True
         strip = [*(given.strip.split(",") if given.strip else ()), *({given.numbers} - {"keep"})]
         return {"reader": _READERS.get(given.tokenizer, given.tokenizer), "strip": strip, "table": table}
 
