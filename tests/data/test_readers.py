@@ -7,6 +7,7 @@ import io
 import lzma
 import os
 import sys
+import warnings
 from collections import Counter
 
 import numpy as np
@@ -19,7 +20,7 @@ from w2vneg.data.readers import READERS, counting, sources
 from w2vneg.data.readers.counting import TokenCounter
 from w2vneg.data.readers.sources import STDIN, ByteStream, find_files, is_paths
 from w2vneg.data.readers.text import codec_name, read_sentences
-from w2vneg.ground.errors import ConfigError, InputError, MissingExtraError, UnknownNameError
+from w2vneg.ground.errors import ConfigError, FileNote, InputError, MissingExtraError, UnknownNameError
 
 TEXT = "the cat sat\non the mat\n" * 500
 
@@ -268,6 +269,22 @@ def test_wrong_bytes_are_placed(tmp_path, monkeypatch, size, lowercase):
     path.write_bytes("ä\nab".encode("utf-16-le") + b"\0")
     with pytest.raises(InputError, match=r"text:2: not utf-16-le: .* at byte 8"):
         read(path, encoding="utf-16-le", lowercase=lowercase)
+
+
+def test_windows_quotes_are_noticed(tmp_path):
+    path = tmp_path / "text"
+    path.write_bytes("eins\n„die Straße“\n€ “x”\n".encode("cp1252"))
+    with pytest.raises(InputError, match=r"text:2: not utf-8: .* --encoding \(cp1252, latin-1"):
+        read(path)
+    for encoding in ("latin-1", "iso-8859-15"):
+        with pytest.warns(FileNote, match=r"text:2: byte 0x84 is a control .* --encoding cp1252") as notes:
+            read(path, encoding=encoding)
+        assert len(notes) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert "„die Straße“" in read(path, encoding="cp1252")
+        path.write_bytes("die Straße\n".encode("latin-1"))
+        read(path, encoding="latin-1")
 
 
 def test_binary_files(tmp_path):

@@ -12,12 +12,13 @@ import numbers
 import os
 import re
 import string
+import warnings
 from collections.abc import Mapping
 from itertools import chain
 
 import numpy as np
 
-from ...ground.errors import ConfigError, InputError, did_you_mean
+from ...ground.errors import ConfigError, FileNote, InputError, did_you_mean
 from ...ground.files.bounded import scheme_of
 from .counting import LONGEST_TOKEN
 from .sources import PIECE, STDIN, ByteStream, taken
@@ -61,6 +62,9 @@ def read_text(source, *, encoding="utf-8", lowercase=False):
     return _Text(source.name, codec_name(encoding)).transcoded(source.pieces(), lowercase)
 
 
+_CONTROLS = re.compile("[\x80-\x9f]")
+
+
 class _Text:
     """The bytes of one file on their way through a decoder, with line and place for messages."""
 
@@ -70,7 +74,7 @@ class _Text:
         self.lines = 0  # line feeds before the present piece
         self.place = 0  # bytes before the present piece
         self._decoder = codecs.getincrementaldecoder(encoding)()
-        self._head = b""
+        self._head, self._doubted = b"", False
 
     def transcoded(self, pieces, lowercase):
         held, fresh = "", True
@@ -81,6 +85,7 @@ class _Text:
             text = self._decode(piece, final=not piece)
             if fresh and text:
                 text, fresh = text.removeprefix("\ufeff"), False
+            self._doubt(text)
             lines = text.count("\n")
             if lowercase:
                 text, held = _whole_words(held + text) if piece else (held + text, "")
@@ -89,6 +94,14 @@ class _Text:
                 yield self._encode(text)
             self.lines += lines
             self.place += len(piece)
+
+    def _doubt(self, text):
+        """Warn (FileNote), once, of control characters that stand for the quotes and dashes of Windows."""
+        found = self.encoding.startswith("iso8859") and not self._doubted and _CONTROLS.search(text)
+        if found:
+            self._doubted, line = True, self.lines + text.count("\n", 0, found.start()) + 1
+            what = f"byte 0x{ord(found[0]):02x} is a control character in {self.encoding}"
+            warnings.warn(f"{self.name}:{line}: {what}; it looks like --encoding cp1252", FileNote, stacklevel=2)
 
     def _encode(self, text):
         try:
@@ -133,7 +146,8 @@ class _Text:
             good = self._decoder.decode(piece[: max(0, error.start - waiting)])
             line = self.lines + good.count("\n") + 1
             wrong = error.object[error.start : max(error.end, error.start + 1)]
-            advice = self._by_its_mark() or "name its true encoding with --encoding (latin-1, cp1252, utf-16 ...)"
+            likely = "cp1252, latin-1" if 0x80 <= wrong[0] < 0xA0 else "latin-1, cp1252"
+            advice = self._by_its_mark() or f"name its true encoding with --encoding ({likely}, utf-16 ...)"
             raise InputError(
                 f"{self.name}:{line}: not {self.encoding}: {error.reason} at byte "
                 f"{self.place - waiting + error.start:,} (0x{wrong[:4].hex()}); {advice}"
