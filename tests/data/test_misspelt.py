@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pytest
 
-from w2vneg.data.words import PackedStrings, near_spellings
+from w2vneg.data.words import PackedStrings, near_hint, near_spellings
 
 
 @pytest.mark.parametrize("word", ["stoen", "stne", "stonee", "stpne", "sttone"])
@@ -31,6 +31,14 @@ def test_case_comes_first_then_fewer_edits_then_frequency():
     assert near_spellings("stones", words, 2) == ["stone", "store"]
     assert near_spellings("", words) == near_spellings("x" * 1000, words) == near_spellings("xyz", words) == []
     assert near_spellings("x", PackedStrings([])) == []
+
+
+def test_another_form_of_unicode_comes_first_and_is_named():
+    words = PackedStrings(["cafe", "caf\u00e9", "cafes", "n\u0303", "fin"])
+    assert near_spellings("cafe\u0301", words)[0] == "caf\u00e9"
+    assert near_spellings("\u00f1", words) == ["n\u0303"] and near_spellings("\ufb01n", words)[0] == "fin"
+    assert near_hint("cafe\u0301", words).startswith("; did you mean 'caf\u00e9', in Unicode 'caf\\xe9' or")
+    assert near_hint("cafed", words) == "; did you mean 'cafe' or 'cafes'?"
 
 
 @pytest.mark.parametrize(

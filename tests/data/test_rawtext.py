@@ -3,8 +3,11 @@
 import os
 import random
 import re
+import subprocess
+import sys
 import time
 import unicodedata
+from contextlib import nullcontext
 
 import numpy as np
 import pandas as pd
@@ -18,7 +21,7 @@ from w2vneg.data.inputs import Input, encode_input
 from w2vneg.data.readers import READERS
 from w2vneg.data.readers.text import CLEANERS, Stripped, read_words
 from w2vneg.data.sources.corpus import about_words, tokenizer_of
-from w2vneg.ground.errors import ConfigError, InputError
+from w2vneg.ground.errors import ConfigError, FileNote, InputError
 from w2vneg.run.model import Model
 
 SIGNS = "ab7é日न\u093f\u200d_'’-.,:;!\u0301 \n\u00a0·٣𝒳😀«אם\"״׳՞"
@@ -208,6 +211,17 @@ def test_words_that_look_like_something_else():
     assert about_words(["今日", "天気", "王"]) is None
 
 
+@pytest.mark.parametrize("twin", ["cafe\u0301", "ca\u00adfé", "office", "Philo\u00adsophie"])
+def test_words_in_two_spellings_of_unicode(twin):
+    words = ["café", "o\ufb03ce", "Philosophie", "naïve", "m²", "m2", "i\u0307n"]
+    said = about_words([*words, twin])
+    assert "in two spellings of Unicode's: 1, as" in said and ascii(twin if twin != "office" else "o\ufb03ce") in said
+    command = said.split("first: ")[1].replace(" < FILE > text.txt", "").replace("python", sys.executable, 1)
+    done = subprocess.run(command, shell=True, input=twin.encode(), capture_output=True, check=True)
+    assert done.stdout.decode() in ("café", "office", "Philosophie")
+    assert "sed 's/İ/i/g; s/I/ı/g'" in about_words(words) and about_words(words[:-1]) is None
+
+
 def test_an_unknown_tokenizer_is_refused_before_anything_is_read():
     with pytest.raises(ConfigError, match="'wrods' is unknown; did you mean 'words'"):
         Input("corpus", "nowhere", tokenizer="wrods")
@@ -236,7 +250,8 @@ a < b and c > d<br/>fin&#0;x <!-- not <this> --> 1,000 in 1984; a4 3.14, ٣
 def test_what_is_no_word_is_taken_out(tmp_path, options, words):
     (tmp_path / "raw").write_text(RAW)
     given = Input("corpus", str(tmp_path / "raw"), tokenizer="words", **options)
-    found = set(encode_input(given, min_count=1).vocab.words)
+    with nullcontext() if words else pytest.warns(FileNote, match="--strip markup"):
+        found = set(encode_input(given, min_count=1).vocab.words)
     if words is None:
         assert {"doc", "id", "br", "amp"} <= found and not {"https", "foo", "mail", "12", "1984", "3.14"} & found
     else:

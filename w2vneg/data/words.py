@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher, get_close_matches
 from functools import cached_property
 from itertools import islice
+from unicodedata import normalize
 
 import numpy as np
 
@@ -219,13 +220,14 @@ class NameIndex:
 
 
 def near_spellings(word, words, shown=3):
-    """Return known words that differ from `word` in letter case or a few letters, the nearest first: list of str.
+    """Return known words that differ from `word` in Unicode's form, letter case or a few letters, the nearest first.
 
-    Of equally near words those in lower rows come first. words : PackedStrings, the known ones
+    Of equally near words those in lower rows come first: list of str. words : PackedStrings, the known ones
     """
     if not 0 < len(word) <= _LONGEST:
         return []
-    found = [form for form in (word.lower(), word.capitalize(), word.upper(), word.title()) if form in words]
+    forms = [normalize(form, word) for form in ("NFC", "NFD", "NFKC")]
+    found = [form for form in (*forms, word.lower(), word.capitalize(), word.upper(), word.title()) if form in words]
     letters, most = set(word), 1 if len(word) < _LONG else 2
     sizes = range(len(word) - most, len(word) + most + 1)
     alike = [other for other in words if len(other) in sizes and len(letters.difference(other)) <= most]
@@ -237,5 +239,6 @@ def near_spellings(word, words, shown=3):
 
 def near_hint(word, words, otherwise="."):
     """Return ``"; did you mean …?"`` with the near spellings of a word, `otherwise` if there are none (str)."""
-    near = near_spellings(word, words)
-    return f"; did you mean {' or '.join(map(repr, near))}?" if near else otherwise
+    alike = [(other, normalize("NFKC", other) == normalize("NFKC", word)) for other in near_spellings(word, words)]
+    near = [f"{other!r}{f', in Unicode {other!a}' if same else ''}" for other, same in alike]
+    return f"; did you mean {' or '.join(near)}?" if near else otherwise

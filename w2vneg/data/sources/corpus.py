@@ -3,10 +3,11 @@
 import dataclasses
 import functools
 import os
+import re
 import warnings
 from collections import Counter
 from contextlib import suppress
-from unicodedata import category
+from unicodedata import category, normalize
 
 from ...ground.errors import ConfigError, FileNote, InputError, did_you_mean
 from ...ground.files.bounded import scheme_of
@@ -55,7 +56,7 @@ class Corpus(Source):
         )
         strip: str | None = option(
             None,
-            "Remove markup (HTML and XML tags, entities), urls (also e-mail addresses), or both.",
+            "Remove markup (HTML and XML tags, scripts, entities), urls (also e-mail addresses), or both.",
             metavar="markup,urls",
             check=_check_strip,
         )
@@ -169,6 +170,7 @@ _RAW = 0.01  # of the tokens; at most .0002 in plain and tokenised text, at leas
 _MANY = 0.05  # of the words; of plain corpora 0 %, of raw prose 13 % to 24 %
 _LONG = 8  # letters: most words of scripts without blanks have one to four
 _WORDS = 20_000  # the most frequent ones
+_LIGATURES = re.compile("[\ufb00-\ufb06]")
 _SCRIPTS = "\u0e00\u0eff", "\u1000\u109f", "\u1780\u17ff", "\u3041\u30ff", "\u3400\u9fff"  # first and last letters
 
 
@@ -246,7 +248,30 @@ def about_words(words):
             f"{len(runs) / len(some):.0%} of the words are whole phrases of a script without blanks, as {runs[0]!r}; "
             "segment the text first, and train on one blank between words, or give lists of words to Word2Vec.fit"
         )
-    return None
+    return _about_spellings(some)
+
+
+def _about_spellings(words):
+    """Return what to do about words that Unicode writes in several ways, and about Turkish in lower case (str or None).
+
+    Composed or not, with soft hyphens, with ligatures.
+    """
+    letters, known, twins, form = [word for word in words if not word.isascii()], set(words), [], "NFC"
+    for word in letters:
+        joined = _LIGATURES.search(word)
+        plain = normalize("NFKC" if joined else "NFC", word.replace("\u00ad", ""))
+        if plain != word and plain in known:
+            twins.append((plain, word))
+            form = "NFKC" if joined else form
+    if twins:
+        program = f"[print(unicodedata.normalize('{form}', line).replace('\\u00ad', ''), end='') for line in sys.stdin]"
+        return (
+            f"words in two spellings of Unicode's: {len(twins):,}, as {twins[0][0]!r} and {twins[0][1]!a}; "
+            f'make them one first: python -X utf8 -c "import sys, unicodedata; {program}" < FILE > text.txt'
+        )
+    dotted = next((word for word in letters if "i\u0307" in word), "")
+    advice = f"{dotted!r} has an i with a dot above: İ in lower case; lower-case Turkish first: sed 's/İ/i/g; s/I/ı/g'"
+    return advice if dotted else None
 
 
 @TRAVERSALS.register("text")
