@@ -197,10 +197,6 @@ def _is_vertical(head):
     return len(lines) < len(head.lines) or (marks and tags)
 
 
-def _has_old_line_ends(head):
-    return not re.search(rb"[\n\0]", head.data) and head.data.rstrip().count(b"\r") > 1
-
-
 def _header(head):
     """Return the names of a table's columns (list of str); [] if it is no table with a header."""
     for delimiter in ",\t;|":
@@ -356,7 +352,7 @@ KINDS = [  # in the order in which they are asked
     Kind(
         "lines that end as on old Macs, in carriage returns alone",
         r"turn them into line feeds: tr '\r' '\n' < FILE > text.txt",
-        _has_old_line_ends,
+        lambda head: not re.search(rb"[\n\0]", head.data) and head.data.rstrip().count(b"\r") > 1,
         ("text", "baskets"),
     ),
 ]
@@ -394,9 +390,7 @@ def refuse(name, data, where):
     raise InputError(f"{name}: looks like {kind.name}, not like {what}; {remedy} ({override}).{shown}")
 
 
-_MARKUP = re.compile(
-    r"(?i)</(?!s>)[a-z][\w:-]*\s*>|<[a-z][\w:-]*\s[^<>]*=\s*[\"'][^<>]*>|<br ?/?>|<!doctype\b|<\?xml\b"
-)
+_MARKUP = re.compile(r"""(?i)</(?!s>)[a-z][\w:-]*\s*>|<[a-z][\w:-]*\s[^<>]*=\s*["'][^<>]*>|<br ?/?>|<!doctype|<\?xml""")
 
 
 def tag_in(data):

@@ -62,9 +62,6 @@ def read_text(source, *, encoding="utf-8", lowercase=False):
     return _Text(source.name, codec_name(encoding)).transcoded(source.pieces(), lowercase)
 
 
-_CONTROLS = re.compile("[\x80-\x9f]")
-
-
 class _Text:
     """The bytes of one file on their way through a decoder, with line and place for messages."""
 
@@ -97,7 +94,7 @@ class _Text:
 
     def _doubt(self, text):
         """Warn (FileNote), once, of control characters that stand for the quotes and dashes of Windows."""
-        found = self.encoding.startswith("iso8859") and not self._doubted and _CONTROLS.search(text)
+        found = self.encoding.startswith("iso8859") and not self._doubted and re.search("[\x80-\x9f]", text)
         if found:
             self._doubted, line = True, self.lines + text.count("\n", 0, found.start()) + 1
             what = f"byte 0x{ord(found[0]):02x} is a control character in {self.encoding}"
@@ -169,9 +166,6 @@ def _whole_words(text):
     return text[: len(text) - len(last)], last
 
 
-_SOFT_HYPHEN = "\u00ad".encode()
-
-
 def read_words(source, *, encoding="utf-8", lowercase=False):
     """Yield text as `read_text`, without soft hyphens, with blanks for punctuation; see `kernels.text.words`."""
     from ...kernels.text.words import SPACE, blank_others, kinds_of_characters
@@ -184,17 +178,16 @@ def read_words(source, *, encoding="utf-8", lowercase=False):
         done, before = blank_others(np.frombuffer(text, np.uint8), last, before, kinds)
         return text if last else text[:done], done
 
-    text = read_text(source, encoding=encoding, lowercase=lowercase)
-    return taken((piece.replace(_SOFT_HYPHEN, b"") for piece in text), take)
+    pieces = (piece.replace(b"\xc2\xad", b"") for piece in read_text(source, encoding=encoding, lowercase=lowercase))
+    return taken(pieces, take)
 
 
 _STRIPPED = 1 << 20  # bytes that are looked at together where no line ends
 _MOST_HELD = 1 << 24  # bytes, where there is no blank either; readers refuse so long a word, or cut it
 
-_NAME = rb"[\w:.-]+"
-_ATTRIBUTE = rb"\s+" + _NAME + rb"""(?:\s*=\s*(?:"[^"<>]*"|'[^'<>]*'|[^\s"'<>=]+))?"""
+_ATTRIBUTE = rb"""\s+[\w:.-]+(?:\s*=\s*(?:"[^"<>]*"|'[^'<>]*'|[^\s"'<>=]+))?"""
 _TAG = re.compile(  # over the end of a line only what is clearly one
-    rb"<(?=[/!?]?[A-Za-z][^<>]{0,2000}>)(?:[^<>\n]*|[!?][^<>]*|/?%b(?:%b)*\s*/?)>" % (_NAME, _ATTRIBUTE)
+    rb"<(?=[/!?]?[A-Za-z][^<>]{0,2000}>)(?:[^<>\n]*|[!?][^<>]*|/?[\w:.-]+(?:%b)*\s*/?)>" % _ATTRIBUTE
 )
 _WITHIN_WORDS = re.compile(
     rb"(?i)</?(?:a|abbr|add|b|bd[io]|big|c|corr|del|em|ex|expan|font|g|hi|i|ins|kbd|mark|q|small|span|strong|su[bp]|"
@@ -213,7 +206,7 @@ _HOST = re.compile(rb"@[\w-]+(?:\.[\w-]+)+")
 _BEFORE_HOST = (string.ascii_letters + string.digits + "_.+-").encode()
 _TO_ZERO = bytes.maketrans(b"123456789", b"000000000")
 _LEADS = b"\xd9\xdb\xdf\xe0\xe1\xea\xef\xf0"  # first bytes of all decimal digits beyond ASCII, and of other letters
-_DIGIT = re.compile(r"(?![0-9])\d")
+_DIGIT = re.compile(r"(?![0-9])\d")  # one of these
 _NUMBER = re.compile(r"(?<!\w)(?![0-9])\d[\d.,:\u066b\u066c]*(?!\w)")
 
 

@@ -252,24 +252,21 @@ def about_words(words):
 
 
 def _about_spellings(words):
-    """Return what to do about words that Unicode writes in several ways, and about Turkish in lower case (str or None).
-
-    Composed or not, with soft hyphens, with ligatures.
-    """
-    letters, known, twins, form = [word for word in words if not word.isascii()], set(words), [], "NFC"
-    for word in letters:
-        joined = _LIGATURES.search(word)
-        plain = normalize("NFKC" if joined else "NFC", word.replace("\u00ad", ""))
-        if plain != word and plain in known:
-            twins.append((plain, word))
-            form = "NFKC" if joined else form
+    """Return what to do about words that Unicode writes in several ways, and Turkish in lower case (str or None)."""
+    composed, known = {}, set(words)
+    for word in words:
+        if not word.isascii():
+            form = "NFKC" if _LIGATURES.search(word) else "NFC"
+            composed[word] = normalize(form, word.replace("\u00ad", ""))
+    twins = [(plain, word) for word, plain in composed.items() if plain != word and plain in known]
     if twins:
+        form = "NFKC" if any(_LIGATURES.search(word) for _, word in twins) else "NFC"
         program = f"[print(unicodedata.normalize('{form}', line).replace('\\u00ad', ''), end='') for line in sys.stdin]"
         return (
             f"words in two spellings of Unicode's: {len(twins):,}, as {twins[0][0]!r} and {twins[0][1]!a}; "
             f'make them one first: python -X utf8 -c "import sys, unicodedata; {program}" < FILE > text.txt'
         )
-    dotted = next((word for word in letters if "i\u0307" in word), "")
+    dotted = next((word for word in composed if "i\u0307" in word), "")
     advice = f"{dotted!r} has an i with a dot above: İ in lower case; lower-case Turkish first: sed 's/İ/i/g; s/I/ı/g'"
     return advice if dotted else None
 
