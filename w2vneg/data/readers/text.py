@@ -178,8 +178,8 @@ def read_words(source, *, encoding="utf-8", lowercase=False):
         done, before = blank_others(np.frombuffer(text, np.uint8), last, before, kinds)
         return text if last else text[:done], done
 
-    pieces = (piece.replace(b"\xc2\xad", b"") for piece in read_text(source, encoding=encoding, lowercase=lowercase))
-    return taken(pieces, take)
+    pieces = read_text(source, encoding=encoding, lowercase=lowercase)
+    return taken((one.replace(b"\xc2\xad", b"") if b"\xad" in one else one for one in pieces), take)
 
 
 _STRIPPED = 1 << 20  # bytes that are looked at together where no line ends
