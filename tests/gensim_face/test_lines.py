@@ -527,3 +527,15 @@ def test_a_file_is_split_at_blanks_alone(tmp_path):
         face.Word2Vec(face.LineSentence(str(tmp_path / "raw")), min_count=1, vector_size=4, sample=0),
     ):
         assert set(model.wv.index_to_key) == {"the", "king,", "queen."}
+
+
+def test_callbacks_see_the_model_as_it_is_trained():
+    """As gensim's do, to keep or look at the best epoch."""
+    seen = []
+
+    class Look:
+        def on_epoch_end(self, model):
+            seen.append(model.wv["king"].copy())
+
+    model = face.Word2Vec(SENTENCES, callbacks=[Look()], **SMALL | {"epochs": 3})
+    assert len({vector.tobytes() for vector in seen}) == 3 and np.array_equal(seen[-1], model.wv["king"])

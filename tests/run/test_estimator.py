@@ -54,7 +54,7 @@ def test_params_are_read_set_and_cloned():
     params = word2vec.get_params()
     assert (params["dim"], params["alpha"], params["degeneracy"], params["window"]) == (30, 1.0, (1.0, 2.5), None)
     copy = clone(word2vec)
-    assert copy is not word2vec and copy.get_params() == params and copy.model is None
+    assert copy is not word2vec and copy.get_params() == params and not copy.complete
     assert copy.set_params(dim=40, window=2) is copy
     assert (copy.config.dim, copy.config.get("window"), word2vec.config.dim) == (40, 2, 30)
     assert clone(copy).config == copy.config

@@ -447,7 +447,7 @@ def test_ctrl_c_ends_the_round_and_gives_the_handler_back(planted):
     with pytest.warns(UserWarning, match="interrupted"):
         vectors = word2vec.fit(planted, listeners=[press])
     assert [type(event) for event in events] == [RoundDone, RoundDone, Interrupted]
-    assert np.isfinite(vectors.matrix).all()
+    assert np.isfinite(vectors.matrix).all() and not word2vec.complete
     assert signal.getsignal(signal.SIGINT) is before
 
 
@@ -466,6 +466,18 @@ def test_a_second_ctrl_c_interrupts_at_once(planted):
     assert len(events) == 1
     assert np.isfinite(word2vec.vectors.matrix).all()
     assert signal.getsignal(signal.SIGINT) is before
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"])
+def test_handlers_of_a_program_that_calls_fit_go_on(planted, name):
+    number, heard = getattr(signal, name), []
+    before = signal.signal(number, lambda *_: heard.append(name))
+    try:
+        word2vec = Word2Vec(**SMALL | {"loss": "ns"})
+        word2vec.fit(planted, listeners=[lambda event: signal.raise_signal(number)])
+    finally:
+        signal.signal(number, before)
+    assert heard and word2vec.complete
 
 
 def test_an_ignored_ctrl_c_stays_ignored(planted):

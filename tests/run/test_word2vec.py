@@ -1,13 +1,15 @@
 """The notebook's door."""
 
+import io
 import os
+import pickle
 
 import numpy as np
 import pytest
 from planted import as_text, same_topic, two_topics
 
 import w2vneg
-from w2vneg import TrainConfig, Vectors, Vocabulary, Word2Vec
+from w2vneg import Slim, TrainConfig, Vectors, Vocabulary, Word2Vec
 from w2vneg.data.inputs import locate
 from w2vneg.ground.errors import ConfigError, InputError, UnknownNameError
 from w2vneg.objectives.samplers.boltzmann import read_degeneracy
@@ -197,3 +199,78 @@ def test_what_fails_within_a_property_is_seen(text):
     word2vec.read_out = lambda *names: None.missing
     with pytest.raises(AttributeError, match="'NoneType' object has no attribute 'missing'"):
         word2vec.wv  # noqa: B018
+
+
+def failing(event):
+    raise OSError("a disk is gone")
+
+
+def state(word2vec):
+    return {name: matrix.tobytes() for name, matrix in word2vec.model.matrices().items()}
+
+
+@pytest.mark.parametrize("update", [False, True])
+def test_the_former_model_answers_while_fit_runs_and_stays_if_it_fails(update):
+    word2vec, seen = Word2Vec(**SMALL), []
+    word2vec.fit(two_topics())
+    model, before, words = word2vec.model, state(word2vec), word2vec.wv.words
+    newer = [["new", "a0", "b0"]] * 40
+
+    def look(event):
+        seen.append(word2vec.model is model and state(word2vec) == before and word2vec.wv.words == words)
+
+    with pytest.raises(OSError, match="a disk is gone"):
+        word2vec.fit(newer, listeners=[look, failing], update=update)
+    assert seen == [True] and word2vec.model is model and state(word2vec) == before and word2vec.complete
+    word2vec.fit(newer, listeners=[look], update=update)
+    assert all(seen) and word2vec.model is not model and "new" in word2vec.wv and ("a1" in word2vec.wv) == update
+
+
+def test_a_first_fit_that_fails_leaves_what_there_is():
+    word2vec = Word2Vec(**SMALL)
+    with pytest.raises(ConfigError, match="nothing is trained yet"):
+        word2vec.model  # noqa: B018
+    with pytest.raises(OSError):
+        word2vec.fit(two_topics(), listeners=[failing])
+    assert "a0" in word2vec.wv and not word2vec.complete
+
+
+def test_options_of_a_fit_that_failed_hold_in_the_next(tmp_path):
+    word2vec = Word2Vec(**SMALL)
+    word2vec.fit(two_topics())
+    word2vec.save(tmp_path / "model")
+    word2vec = Word2Vec.load(tmp_path / "model", alpha=0.5)
+    with pytest.raises(InputError):
+        word2vec.fit([["a0", "two words"]], update=True)
+    word2vec.fit(two_topics(), update=True)
+    assert word2vec.model.config.alpha == 0.5 and word2vec.model.origin.begun["update"].endswith("model")
+
+
+def test_one_object_is_trained_once_at_a_time():
+    word2vec, refused = Word2Vec(**SMALL), []
+    word2vec.fit(two_topics())
+
+    def again(event):
+        try:
+            word2vec.fit(two_topics(), update=True)
+        except ConfigError as error:
+            refused.append(str(error))
+
+    word2vec.fit(two_topics(), update=True, listeners=[again])
+    assert refused and all("trains this very Word2Vec already" in text for text in refused)
+    pickle.loads(pickle.dumps(word2vec)).fit(two_topics(), update=True)
+    word2vec.fit(two_topics(), update=True)
+
+
+@pytest.mark.parametrize("place", [None, b"model", 5, io.BytesIO(), "a\ud800", "a\0"])
+def test_what_is_no_path_is_refused(place):
+    word2vec = Word2Vec(**SMALL)
+    vectors = word2vec.fit(two_topics())
+    for call in (Word2Vec.load, Vectors.load, Vocabulary.load, Slim.load, word2vec.save, vectors.save):
+        with pytest.raises(ConfigError, match="a path is a str or a Path"):
+            call(place)
+    with pytest.raises(ConfigError, match="a path is a str or a Path"):
+        word2vec.model.vocab.save(place)
+    if place is not None:
+        with pytest.raises(ConfigError, match=r"make one of words by Vocabulary\(words, counts\)"):
+            word2vec.fit(two_topics(), vocab=place)

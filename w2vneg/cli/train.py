@@ -186,13 +186,13 @@ def _train(run, trainer, tracking, log_json, quiet, output, checkpoints, note):
             raise KeyboardInterrupt
         note("Writing what was trained; once more to end at once.")
 
-    with first_signal(after_the_first), tracking:
+    with first_signal(after_the_first, of_command=True), tracking:
         with (
             json_lines(log_json, source) if log_json else nullcontext() as log,
             nullcontext() if quiet or log_json == "-" else TrainingProgress(source=source) as progress,
         ):
             trainer.listeners += filter(None, (progress, tracking, log))
-            trainer.train()
+            trainer.train(of_command=True)
             trained = True
         results.report_loss(trainer.model.history, note)
         for doubt in doubts_of(trainer) if trainer.complete else ():

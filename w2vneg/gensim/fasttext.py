@@ -75,7 +75,7 @@ def load_facebook_vectors(path, encoding="utf-8"):
 def save_facebook_model(model, path, encoding="utf-8", lr_update_rate=100, word_ngrams=1):
     """Write a trained FastText as a ``.bin`` of fastText's."""
     refused.unless("utf-8", "fastText's files are UTF-8; leave it out", encoding=encoding)
-    if model.ours.model is None:
+    if model.ours._model is None:
         raise ConfigError("there is nothing to save yet; train the model first")
     fasttext.write(path, model.ours.model)
 

@@ -15,8 +15,8 @@ from ..data.vocab import Vocabulary
 from ..ground.errors import ConfigError, NothingToTrainError
 from ..ground.events import EpochDone
 from ..kernels.schedule import keep_thresholds
+from ..run import word2vec
 from ..run.model import Model
-from ..run.word2vec import Word2Vec as Ours
 from ..vectors import Vectors
 from . import refused
 from .keyedvectors import KeyedVectors
@@ -27,6 +27,13 @@ _SHORT = 1000  # words of a text that subsampling would leave nothing of
 _RUN = ("alpha", "min_alpha", "epochs", "workers", "seed")  # what may be changed before `train`
 _OURS = ("sample", "cbow_mean", "null_word", "sorted_vocab", "shrink_windows")
 _SHARED = (*_RUN, *_OURS, "vector_size", "window", "min_count")  # what our Word2Vec takes under these names
+
+
+class Ours(word2vec.Word2Vec):
+    """Ours; as gensim's callbacks expect, `model` is the one that is being trained from the first round on."""
+
+    def _begins(self, model):
+        self.model = model
 
 
 class CallbackAny2Vec:
@@ -167,7 +174,7 @@ class Word2Vec:
         self.negative, self.ns_exponent = 0 if self.hs else config.negatives, config.get("noise_exponent")
         self.sg, self.cbow_mean = int("window" not in config.inputs), 1
         self.shrink_windows = config.get("dynamic_window")
-        model = self.ours.model
+        model = self.ours._model
         self.corpus_count = 0 if model is None else model.origin.n_sentences
         self.corpus_total_words = 0 if model is None else model.origin.n_tokens
         self._vocab = None if model is None else model.vocab
@@ -254,7 +261,7 @@ class Word2Vec:
         n_words = sum(map(len, corpus)) if isinstance(corpus, list) else self.corpus_total_words
         subsample = 0 if self._is_short(n_words) else self.sample
         ours = self.ours.set_params(subsample=subsample, **{name: getattr(self, name) for name in _RUN})
-        begin = {"update": True} if self._grows else {"vocab": self._vocab, "init": ours.model}
+        begin = {"update": True} if self._grows else {"vocab": self._vocab, "init": ours._model}
         if hasattr(corpus, "vocab"):  # encoded by its own vocabulary
             begin = {}
 
@@ -295,7 +302,7 @@ class Word2Vec:
     @property
     def wv(self):
         """The KeyedVectors of the words; before training as they begin, and anew after more of it."""
-        model, vocab = self.ours.model, self._vocab
+        model, vocab = self.ours._model, self._vocab
         if vocab is None:
             return KeyedVectors(self.vector_size)
         source = vocab if model is None else self.ours.wv
@@ -316,12 +323,12 @@ class Word2Vec:
 
     def get_latest_training_loss(self):
         """Return the sum of the loss over all pairs since training began (float)."""
-        history = [] if self.ours.model is None else self.ours.model.history
+        history = [] if self.ours._model is None else self.ours._model.history
         return float(sum(row["loss"] * row["pairs"] for row in history if row["event"] == "EpochDone"))
 
     def predict_output_word(self, context_words_list, topn=10):
         """Return the words most probable between these, and their probabilities; None if none is known."""
-        model = self.ours.model
+        model = self.ours._model
         if model is None or self.hs:
             raise ConfigError("predict_output_word needs a model trained with negative samples: hs=0 and negative=5")
         words = [context_words_list] if isinstance(context_words_list, str) else list(context_words_list)

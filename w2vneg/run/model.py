@@ -45,6 +45,11 @@ class Model:
     def __post_init__(self):
         self.vocab_out = self.vocab_out or self.vocab
 
+    @property
+    def complete(self):
+        """Whether its run went to the end (bool): through all epochs, or until validation ended it."""
+        return self.position.epoch >= self.config.epochs if self.best is None else self.best.finished
+
     def matrices(self):
         """Return every trained matrix by its name."""
         return {"vectors_in": self.vectors_in, "vectors_out": self.vectors_out, **self.extra}

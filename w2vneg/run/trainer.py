@@ -99,7 +99,7 @@ class Trainer:
     @property
     def complete(self):
         """Whether all epochs are done, or validation has ended the run."""
-        return self._through if self.validation is None else self.model.best.finished
+        return self.model.complete
 
     @property
     def _through(self):
@@ -114,16 +114,17 @@ class Trainer:
         """Ask for an end after the round that is running (safe from a signal handler or another thread)."""
         self.stopped = True
 
-    def train(self):
+    def train(self, of_command=False):
         """Train to the end, or to the end of the round in which `stop` is called or Ctrl-C pressed; return the Model.
 
+        of_command : bool, as of `first_signal`: SIGTERM, SIGHUP and SIGQUIT do what Ctrl-C does
         DivergenceError if training leaves the finite numbers, or its loss climbs beyond 5 times the untrained one,
             again and again at ever smaller alphas; the model then holds the last good state
         InputError if subsampling leaves no pair to train on
         """
         self._clock = clock = _Clock()
         self.model.contexts = None  # of an earlier state
-        with first_signal(self.stop):
+        with first_signal(self.stop, of_command):
             with closing(self.engine):
                 for event in () if self.complete else self._start_events:
                     self._emit(event)
@@ -318,11 +319,13 @@ class _Clock:
 
 
 @contextmanager
-def first_signal(request):
+def first_signal(request, of_command=False):
     """Turn the first signal that would end the process into a call of `request`; a second one acts as ever.
 
     Main thread only; elsewhere nothing changes. A signal that is set to be ignored (nohup, the background of a script)
     stays ignored. request : callable without arguments; called by the handler, so it must do next to nothing
+    of_command : bool, the process is ours, with all of `_ENDING`; else a program that handles signals its own way goes
+        on to do so, and Ctrl-C alone is taken, where it would be a KeyboardInterrupt
     """
     former = {}
 
@@ -337,7 +340,8 @@ def first_signal(request):
 
     if threading.current_thread() is threading.main_thread():
         for number in (getattr(signal, name) for name in _ENDING if hasattr(signal, name)):
-            if signal.getsignal(number) not in (signal.SIG_IGN, None):
+            now = signal.getsignal(number)
+            if now not in (signal.SIG_IGN, None) if of_command else now is signal.default_int_handler:
                 former[number] = signal.signal(number, handler)
     try:
         yield

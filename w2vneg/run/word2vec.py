@@ -11,7 +11,7 @@ import dataclasses
 import inspect
 import os
 import warnings
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
 
 _OF_DATA = "source", "rectangular"  # options that data in an Input say themselves
+_AT_WORK: dict[int, object] = {}  # id of each Word2Vec that `fit` trains now
 
 
 def with_options(config, options):
@@ -65,6 +66,18 @@ def with_options(config, options):
         config = dataclasses.replace(config, **options)
     plugin = absolute_plugins(config.plugin)
     return config if plugin == config.plugin else dataclasses.replace(config, plugin=plugin)
+
+
+@contextmanager
+def _alone(word2vec):
+    """Let no other thread, nor a listener, train the same object meanwhile: one of two results would be lost."""
+    mine = object()
+    if _AT_WORK.setdefault(id(word2vec), mine) is not mine:
+        raise ConfigError("fit trains this very Word2Vec already; wait until it returns, or train another object")
+    try:
+        yield
+    finally:
+        del _AT_WORK[id(word2vec)]
 
 
 class _Signature:
@@ -90,8 +103,9 @@ class Word2Vec(Recommender):
         Fields of `TrainConfig`: ``loss="relaxed"``, ``temp=1.0``, ``dim=100``, ``window=5``, ``epochs=5``, …
         Those of gensim's names that mean the same are understood: ``vector_size=100``, ``sg=1``, ``negative=5``, …
 
-    `fit` sets `model`, a Model: both matrices, vocabulary, resolved configuration and history; and `vectors`, those of
-    the trained words by the read-out. ConfigError for an option that is unknown or out of range.
+    `fit` sets `model`, a Model: both matrices, vocabulary, resolved configuration and history; `vectors`, those of the
+    trained words by the read-out; and `complete`, false after Ctrl-C. ConfigError for an option that is unknown or out
+    of range.
     """
 
     __signature__ = _Signature()
@@ -105,7 +119,7 @@ class Word2Vec(Recommender):
             raise ConfigError("give either a TrainConfig or options by name, not both")
         self.config = with_options(config, options)
         self._kind = {name: getattr(self.config, name) for name in _OF_DATA}  # as given; a fit leaves those of its data
-        self.model: Model | None = None
+        self._model: Model | None = None
         self._folder: str | None = None  # of the model, if it was loaded and not trained since
         self._changed = {"alpha", "epochs"}  # of these, what was given since the model was trained or loaded
         self._read: Any = None, None, None  # the model, where it stood, and its vectors, as `wv` has made them last
@@ -166,7 +180,8 @@ class Word2Vec(Recommender):
             them as well.
 
         Returns the trained input vectors; `model` has the rest. After Ctrl-C: what was trained until then (the best of
-        it, with `valid`), and a warning; another if the options give vectors of text whose cosines mean nothing.
+        it, with `valid`), and a warning; another if the options give vectors of text whose cosines mean nothing. Until
+        it returns, and if it raises, the former `model` stays.
         """
         if self._folder is not None and init is None and not update:
             warnings.warn(
@@ -181,31 +196,36 @@ class Word2Vec(Recommender):
         followers = Followers(progress)
         if update and (init is not None or vocab is not None or vocab_out is not None):
             raise ConfigError("update=True begins with the model's own words; leave init, vocab and vocab_out out")
-        config, prior = self._beginning(init, update, freeze)
-        run = Run(config, corpus, prior, vocab=vocab, vocab_out=vocab_out, diagnose=diagnose)
-        kept = {name: getattr(self.config, name) for name in ("alpha", "min_alpha", "epochs")}
-        self.config, self._folder = dataclasses.replace(run.given, **kept), None
-        self._changed = set()
-        encoded = run.encode(lambda: nullcontext(followers.reading))
-        if encoded.report is not None:
-            LOG.getChild("reading").info("%s", encoded.report.line())
-            for hint in encoded.report.hints:
-                warnings.warn(hint, stacklevel=2)
-        if run.alpha_share < 1:
-            LOG.getChild("reading").info("%s", run.alpha_note())
-        validation = valid and valid.of(encoded, self.config.lowercase)
-        if isinstance(checkpoints, str | os.PathLike):
-            checkpoints = Checkpoints(checkpoints)
-        if checkpoints is not None and not isinstance(checkpoints, Checkpoints):
-            raise ConfigError(f"checkpoints takes the folder to save to, not {checkpoints!r:.60}; name one")
-        if callable(listeners) or not all(map(callable, listeners)):
-            raise ConfigError("listeners must be a list of functions of one event: fit(…, listeners=[print])")
-        with followers, watched(followers), nullcontext() if checkpoints is None else checkpoints.owning():
-            trainer = run.trainer([*listeners, followers], validation, checkpoints)
-            self.model = trainer.model
-            trainer.train()
-            if checkpoints is not None:
-                self.save(checkpoints.folder)
+        with _alone(self):
+            config, prior = self._beginning(init, update, freeze)
+            run = Run(config, corpus, prior, vocab=vocab, vocab_out=vocab_out, diagnose=diagnose)
+            encoded = run.encode(lambda: nullcontext(followers.reading))
+            if encoded.report is not None:
+                LOG.getChild("reading").info("%s", encoded.report.line())
+                for hint in encoded.report.hints:
+                    warnings.warn(hint, stacklevel=2)
+            if run.alpha_share < 1:
+                LOG.getChild("reading").info("%s", run.alpha_note())
+            validation = valid and valid.of(encoded, run.given.lowercase)
+            if isinstance(checkpoints, str | os.PathLike):
+                checkpoints = Checkpoints(checkpoints)
+            if checkpoints is not None and not isinstance(checkpoints, Checkpoints):
+                raise ConfigError(f"checkpoints takes the folder to save to, not {checkpoints!r:.60}; name one")
+            if callable(listeners) or not all(map(callable, listeners)):
+                raise ConfigError("listeners must be a list of functions of one event: fit(…, listeners=[print])")
+            with followers, watched(followers), nullcontext() if checkpoints is None else checkpoints.owning():
+                trainer = run.trainer([*listeners, followers], validation, checkpoints)
+                self._begins(trainer.model)
+                try:
+                    trainer.train()
+                except BaseException:
+                    self._model = self._model or trainer.model  # the former one, or what there is
+                    raise
+                kept = {name: getattr(self.config, name) for name in ("alpha", "min_alpha", "epochs")}
+                self.config, self._folder = dataclasses.replace(run.given, **kept), None
+                self._changed, self._model = set(), trainer.model
+                if checkpoints is not None:
+                    self.save(checkpoints.folder)
         if not trainer.complete:
             warnings.warn("training was interrupted; the vectors are those trained so far", stacklevel=2)
         for doubt in (about_cosines(trainer.config), *(doubts_of(trainer) if trainer.complete else ())):
@@ -287,13 +307,30 @@ class Word2Vec(Recommender):
         self.config = run.given
         return run.trainer(listeners, validation, checkpoints)
 
+    def _begins(self, model: Model) -> None:
+        """Called before the first round with what is trained, for those who look at it meanwhile."""
+
+    @property
+    def model(self) -> Model:
+        """The Model that `fit` trained last, or `load` read; ConfigError before."""
+        return self._trained()
+
+    @model.setter
+    def model(self, model: Model | None) -> None:
+        self._model = model
+
+    @property
+    def complete(self) -> bool:
+        """Whether the model was trained to the end: not before `fit`, nor if Ctrl-C or an error stopped it early."""
+        return self._model is not None and self._model.complete
+
     def _trained(self) -> Model:
-        if self.model is None:
+        if self._model is None:
             raise ConfigError("nothing is trained yet; call fit first")
-        return self.model
+        return self._model
 
     def __sklearn_is_fitted__(self) -> bool:
-        return self.model is not None
+        return self._model is not None
 
     def __getattr__(self, name: str) -> Any:
         """Say where to find what gensim's Word2Vec has under this name."""
@@ -357,7 +394,7 @@ class Word2Vec(Recommender):
         """
         model = Model.load(folder)
         word2vec = cls(config_to_grow(model, folder, {"plugin": plugin} | changes))
-        word2vec.model, word2vec._folder = model, str(folder)
+        word2vec._model, word2vec._folder = model, str(folder)
         word2vec._kind = {name: getattr(TrainConfig(), name) for name in _OF_DATA}
         word2vec._changed = {name for name in ("alpha", "epochs") if changes.get(name) is not None}
         return word2vec
