@@ -10,7 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from ..ground.errors import ConfigError, InputError
-from ..ground.files.bounded import scheme_of
+from ..ground.files.bounded import is_path, scheme_of
 from ..ground.option import checked
 from .catalog import names as known_names
 from .catalog import resolve
@@ -26,11 +26,7 @@ def _paths(name, value):
     paths = [value] if isinstance(value, str | os.PathLike) else value
     if not isinstance(paths, list | tuple) or not all(isinstance(path, str | os.PathLike) for path in paths):
         raise ConfigError(f"{name} of an input must be a path or a list of paths, not {str(value)[:40]!r}")
-    try:
-        possible = not any(b"\0" in os.fsencode(path) for path in paths)
-    except UnicodeEncodeError:
-        possible = False
-    if not possible:
+    if not all(map(is_path, paths)):
         raise ConfigError(f"{name} of an input: no file can be called {str(value)[:40]!r}")
     return tuple(map(str, paths))
 
@@ -250,7 +246,7 @@ def as_input(data):
         return Input("edges", data)
     fields = getattr(getattr(data, "dtype", None), "names", None)  # of a structured array
     columns = hasattr(type(data), "columns") or hasattr(data, "columns")  # a plan of polars' works them out, if asked
-    if not columns and (hasattr(data, "to_numpy") or getattr(data, "ndim", 0) == 1):
+    if not (columns or fields) and (hasattr(data, "to_numpy") or getattr(data, "ndim", 0) == 1):
         return Input("corpus", data) if any(isinstance(cell, str) for cell in islice(data, 100)) else data
     if not (fields or columns or hasattr(data, "tocoo") or getattr(data, "ndim", 1) == 2):
         return data

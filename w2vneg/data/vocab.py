@@ -11,7 +11,7 @@ import numpy as np
 
 from ..ground.errors import ConfigError, InputError, NothingToTrainError, UnknownNameError
 from ..ground.files.atomic import atomic_file
-from ..ground.files.bounded import LONGEST_LINE, refuse_line
+from ..ground.files.bounded import LONGEST_LINE, check_path, refuse_line
 from .words import END, PackedStrings, near_hint
 
 if TYPE_CHECKING:
@@ -98,6 +98,7 @@ class Vocabulary:
     @classmethod
     def load(cls, path: str | Path) -> Vocabulary:
         """Read a file written by `save`; any deviation is an InputError that names file and line."""
+        check_path(path, "make one of words by Vocabulary(words, counts)")
         path = Path(path)
         try:
             with open(path, "rb") as stream:

@@ -88,8 +88,8 @@ def without_places(value):
 
 def read_model(folder):
     """Return what `write_model` wrote, by the fields of `Model` (dict); InputError names the file that does not fit."""
-    folder = Path(folder)
     recover(folder)
+    folder = Path(folder)
     if not folder.is_dir():
         what = "a file, not a model folder" if folder.exists() else "no such model folder"
         raise InputError(f"{folder}: {what}; name one written with --save-model")

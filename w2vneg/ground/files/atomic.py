@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ..errors import OutputError
-from .bounded import is_special
+from .bounded import check_path, is_special
 from .locks import claim, still_names
 
 _PART, _FORMER = ".part", ".former"  # being written; what it takes the place of
@@ -42,6 +42,7 @@ def atomic_file(path, mode="wb", encoding=None, permissions=None):
     A link is followed, so that it stays one; a device or a pipe (``/dev/null``) is written to as it is. OutputError if
     the file cannot be created, written or renamed. permissions : int, of the file; those that the umask leaves if None
     """
+    check_path(path)
     path, target = Path(path), Path(os.path.realpath(path))
     temporary = None
     try:
@@ -187,6 +188,7 @@ def _link(source, target):
 
 def recover(path):
     """Put a folder back in its place if its writer was killed between two renames; return whether that was needed."""
+    check_path(path)
     target = Path(os.path.realpath(path))
     if os.path.lexists(target):
         return False
@@ -255,6 +257,7 @@ def check_writable(path):
 
 def check_folder_writable(path):
     """Raise OutputError now, before any long work, if a folder could not be created (or replaced) at `path` later."""
+    check_path(path)
     target = Path(os.path.realpath(path))
     if os.path.exists(target) and not os.path.isdir(target):
         raise OutputError(f"cannot write {path}: it is a file; name a folder")

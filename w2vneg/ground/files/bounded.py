@@ -10,7 +10,7 @@ import re
 import stat
 from functools import partial
 
-from ..errors import InputError
+from ..errors import ConfigError, InputError
 
 LARGEST = 1 << 28  # bytes of a file that is read whole
 LONGEST_LINE = 1 << 24  # bytes, of a file that is read line by line
@@ -20,6 +20,20 @@ _MOST_BITS = 1000  # of a whole number; more are no float, and cannot be printed
 _PART = r"""(?:[\w-]+|"[^"\n]*"|'[^'\n]*')"""
 _MANY_PARTS = re.compile(rf"(?:^|[\[{{,])[ \t]*(?:{_PART}[ \t]*\.[ \t]*){{{_MOST_PARTS}}}", re.MULTILINE)
 _URL = re.compile(r"([a-z][a-z0-9+.-]+)://", re.IGNORECASE)
+
+
+def is_path(place):
+    """Tell whether something is a str or a Path, and a file could be called so."""
+    try:
+        return isinstance(place, str | os.PathLike) and b"\0" not in os.fsencode(place)
+    except UnicodeEncodeError:  # a lone surrogate
+        return False
+
+
+def check_path(place, remedy="name a file or folder"):
+    """Raise ConfigError with a remedy unless `is_path`."""
+    if not is_path(place):
+        raise ConfigError(f"a path is a str or a Path, and {place!r:.60} is none; {remedy}")
 
 
 def scheme_of(name):

@@ -16,7 +16,7 @@ import numpy as np
 from ...data.catalog.places import located
 from ...data.readers.sources import ByteStream
 from ...ground.errors import ConfigError, FileNote, InputError, OutputError, W2vnegError, did_you_mean
-from ...ground.files.bounded import check_regular
+from ...ground.files.bounded import check_path, check_regular
 from ...ground.registry import import_all
 from ...objectives.readout import parse
 from ..search import row_not_finite
@@ -82,6 +82,7 @@ def read(path, readout=None, spell=False):
     InputError, with file and line, if the file is missing or damaged; ConfigError if it has no such read-out or
     spellings.
     """
+    check_path(path)
     vectors = _read(located(path), readout, spell)
     warn_of_notes(path, vectors.notes)
     return vectors
@@ -162,6 +163,7 @@ def save(path, vectors, format=None, precision=None):
     ConfigError if the format is unknown, or has no precision. OutputError if the file cannot be written, a number is
     not finite, or a word cannot stand in this format.
     """
+    check_path(path)
     if format is None:
         format = format_of(path)
     if format not in saved():
