@@ -191,3 +191,19 @@ def test_an_input_in_memory_stays_itself():
     )
     with pytest.raises(ConfigError, match="must be a path"):
         Input("pairs", {"a": 1})
+
+
+def test_a_column_of_a_name_that_no_file_could_hold_is_refused():
+    frame = pd.DataFrame({"user": ["a", "b"], "item": ["x", "y"]}).set_axis(
+        pd.Index(["u", "\ud800"], dtype=object), axis=1
+    )
+    with pytest.raises(ConfigError, match=r"a column is called '\\ud800', which is no text"):
+        Input("pairs", frame)
+
+
+def test_a_weight_that_is_most_of_an_epoch_is_said():
+    rows = pd.DataFrame({"user": np.arange(200), "item": np.arange(200) % 7, "weight": 1.0})
+    assert read(rows).report.hints == ()
+    rows.loc[3, "weight"] = 1e9
+    (hint,) = read(rows).report.hints
+    assert "one weight, 1e+09, is more than half of the sum of all 200" in hint and "--pairs-per-epoch" in hint

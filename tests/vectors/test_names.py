@@ -1,14 +1,19 @@
 """What names a thing: tuples of nodes, ids that tables have as decimals, names with blanks; a number may be no row."""
 
+import datetime
+import decimal
+import enum
+import uuid
+
 import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
 
-from w2vneg import Vectors, Word2Vec
+from w2vneg import Input, Vectors, Word2Vec
 from w2vneg.config import TrainConfig
 from w2vneg.data.vocab import Vocabulary
-from w2vneg.ground.errors import ConfigError, UnknownNameError
+from w2vneg.ground.errors import ConfigError, InputError, UnknownNameError
 from w2vneg.run.model import Model
 
 QUIET = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -110,3 +115,76 @@ def test_vectors_that_are_not_finite_are_refused(bad):
     with pytest.raises(ConfigError, match=r"the vector of 'b' \(row 1\) has a number that is NaN or infinite"):
         Vectors(list("abcdef"), matrix)
     assert len(Vectors(list("abcdef"), np.full((6, 3), 3e38)).most_similar("a", k=3)) == 3
+
+
+class Text(str, enum.Enum):
+    A, B, C = "u1", "u2", "u3"
+
+
+class Number(enum.IntEnum):
+    A, B, C = 1, 2, 3
+
+
+IDS = {
+    "str Enum": list(Text),
+    "IntEnum": list(Number),
+    "UUID": [uuid.UUID(int=i) for i in (1, 2, 3)],
+    "Decimal": [decimal.Decimal(f"{i}.5") for i in (1, 2, 3)],
+    "float": [1.5, 2.5, 3.5],
+    "float32": list(np.float32([0.1, 0.2, 0.3])),
+    "date": [datetime.date(2020, 1, i) for i in (1, 2, 3)],
+    "datetime": [datetime.datetime(2020, 1, i, i - 1) for i in (1, 2, 3)],
+    "datetime64": list(np.array(["2020-01-01", "2020-01-02T03:04:05.678", "2020-01-03"], "M8[ns]")),
+    "zones": list(
+        pd.to_datetime(["2020-01-01T01+0100", "2020-01-02T01:30+0100", "2020-01-03T01+0100"], format="ISO8601")
+    ),
+}
+
+
+@QUIET
+@pytest.mark.parametrize("kind", IDS)
+@pytest.mark.parametrize("as_objects", [False, True])
+def test_what_is_an_id_in_training_is_one_in_questions(kind, as_objects):
+    ids = IDS[kind]
+    users = [ids[i % 3] for i in range(60)]
+    frame = pd.DataFrame({"user": pd.Series(users, dtype=object if as_objects else None)})
+    frame["item"] = [f"i{i % 7}" for i in range(60)]
+    model = Word2Vec(loss="ns", dim=2, epochs=1, workers=1)
+    vectors = model.fit(Input("pairs", frame, item_col="user", target_col="item", rectangular=True))
+    names = sorted(vectors.words)
+    for key, name in zip(ids, names, strict=True):
+        assert model.recommend(key, exclude_known=()) == model.recommend([key], exclude_known=())
+        assert model.recommend(key, exclude_known=()) == model.recommend(name, exclude_known=())
+        assert key in vectors and vectors.id(key) == vectors.words.index(name)
+        np.testing.assert_array_equal(vectors[key], vectors[name])
+    assert model.recommend_many(ids).queries == [name.replace("_", " ") for name in names]
+
+
+@QUIET
+def test_bytes_are_no_names(shop):
+    vectors = shop.read_out("in")
+    for key in (b"7", bytearray(b"7"), np.bytes_(b"7")):
+        for question in (
+            shop.recommend, shop.recommend_many, shop.user_vector, shop.similar_items, shop.similar_users,
+            vectors.__getitem__, vectors.id, vectors.most_similar, vectors.__contains__,
+        ):  # fmt: skip
+            for given in (key, [key]) if question in (shop.recommend, shop.recommend_many) else (key,):
+                with pytest.raises(ConfigError, match=r"b'7' is bytes; give NAME.decode\(\)"):
+                    question(given)
+    for cells in ([b"a", b"b"], ["a", b"b"]):
+        with pytest.raises(InputError, match=r"holds b'.', bytes; give CELL.decode\(\)"):
+            Word2Vec().fit(pd.DataFrame({"user": cells * 9, "item": ["x", "y", "z"] * 6}))
+
+
+@QUIET
+def test_a_record_array_is_a_table():
+    frame = pd.DataFrame({"user": ["a", "b", "c"] * 6, "item": ["x", "y"] * 9})
+    vectors = {Word2Vec(loss="ns", dim=2, epochs=1, workers=1).fit(table).matrix.tobytes()
+               for table in (frame, frame.to_records(index=False), frame.to_records())}  # fmt: skip
+    assert len(vectors) == 1
+
+
+def test_vectors_of_complex_numbers_are_refused():
+    for matrix in (np.array([[1 + 2j]]), [[1 + 2j]]):
+        with pytest.raises(ConfigError, match="real numbers"):
+            Vectors(["a"], matrix)

@@ -71,7 +71,7 @@ def test_unknown_and_missing_seeds_are_told():
     for seeds, k, message in (
         ([], 3, "an item or a user or more"),
         (None, 3, "by a name or several, not None"),
-        (2.5, 3, "by a name or several, not 2.5"),
+        (type, 3, "by a name or several, not <class 'type'>"),
         ("a", 0, "whole number of at least 1, not 0"),
         ("a", "3", "whole number of at least 1, not '3'"),
     ):

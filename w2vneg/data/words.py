@@ -3,10 +3,12 @@
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
+from datetime import datetime, timezone
 from difflib import SequenceMatcher, get_close_matches
 from functools import cached_property
 from itertools import islice
 from unicodedata import normalize
+from numbers import Integral
 
 import numpy as np
 
@@ -174,6 +176,27 @@ def _encoded(words):
 def as_word(name, lowercase=False):
     """Return `name` without white space at its ends, and each white space inside turned into ``_`` (str)."""
     return _WHITE.sub("_", (name.lower() if lowercase else name).strip())
+
+
+def text_of(key):
+    """Return what names a thing, in data or a question, as text (str); ConfigError for bytes.
+
+    An id is a decimal where one beside it is missing: 100.0 is "100". Midnight is a day, a str of any class its text.
+    """
+    if isinstance(key, bytes | bytearray):
+        raise ConfigError(f"names are text, and {bytes(key)!r:.60} is bytes; give NAME.decode()")
+    if isinstance(key, str):
+        return str.__str__(key)
+    if isinstance(key, np.datetime64):
+        import pandas as pd
+
+        key = pd.Timestamp(key)
+    key = key.item() if isinstance(key, np.generic) else key
+    if isinstance(key, datetime):
+        utc = key if key.tzinfo is None else key.astimezone(timezone.utc).replace(tzinfo=None)
+        return str(utc).removesuffix(" 00:00:00")
+    whole = isinstance(key, Integral) and not isinstance(key, bool)
+    return str(int(key) if whole or (isinstance(key, float) and key.is_integer()) else key)
 
 
 class NameIndex:

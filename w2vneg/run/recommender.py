@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from ..data.words import text_of
 from ..ground.errors import ConfigError
-from ..vectors.names import is_row, text_of
+from ..vectors.names import is_row
 
 if TYPE_CHECKING:
     import os
@@ -98,9 +99,11 @@ class Recommender:
             (user, item) of users, seen by training or not, whose vectors are to be made of these items. Without
             `items` the lists are theirs; what they have is left out.
         unknown : {"error", "skip", "popular"}, optional
-            Unknown names get UnknownNameError, no list, or the most popular; by default, users of `fold_in` no list.
+            Unknown names get UnknownNameError, no list, or the most popular; by default, users of `fold_in` no list. A
+            file of which nothing is known is refused.
 
-        Returns Recommendations: ``ids`` and ``scores``, arrays of (n, k); iterated (name, list of (target, score)).
+        Returns Recommendations: ``ids`` and ``scores``, arrays of (n, k), -1 and -inf where a list is shorter; iterated
+        (name, list of (target, score)).
         """
         from ..vectors.evaluation.baselines import read_known
         from ..vectors.evaluation.folding import with_users

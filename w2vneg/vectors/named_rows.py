@@ -8,20 +8,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..data.words import PackedStrings, as_word, near_hint
+from ..data.words import PackedStrings, as_word, near_hint, text_of
 from ..ground.errors import ConfigError, UnknownNameError
-from .names import KEYS, is_name, is_row, mostly_numbers, text_of
+from .names import KEYS, is_name, is_row, mostly_numbers
 from .search import compared, cosines_with, lengths_of, nearest, normalised, row_not_finite, unit_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from datetime import date
+    from decimal import Decimal
+    from enum import Enum
     from types import EllipsisType
+    from uuid import UUID
 
     from numpy.typing import ArrayLike
     from typing_extensions import Self
 
-    # a word, a number that is one, or else a row (int), or a tuple that is one, as of a node
-    Name = str | float | tuple | np.integer | np.floating
+    # a word, what is one as text, or else a row (int), or a tuple that is one, as of a node
+    Name = str | float | tuple | np.integer | np.floating | date | np.datetime64 | Decimal | Enum | UUID
     Key = Name | np.ndarray | list[float]  # a word, a row or a vector
     Item = Key | tuple[Key, float]
     Items = Item | Sequence[Item]
@@ -47,6 +51,8 @@ class NamedRows:
         self.words, self.spellings, self.noun = PackedStrings.of(words), spellings, noun
         self.lowercase, self.rules, self.notes = lowercase, rules, notes
         try:
+            if np.iscomplexobj(matrix):
+                raise TypeError
             self.matrix = np.ascontiguousarray(matrix, dtype=np.float32)
         except (TypeError, ValueError):
             raise ConfigError("vectors must be rows of real numbers, all of one length") from None
@@ -145,7 +151,7 @@ class NamedRows:
             return UnknownNameError(text)
         text = word if isinstance(word, bool) else text_of(word)
         return UnknownNameError(
-            f"no vector for the {self.noun} {text!r} among {len(self):,}{near_hint(str(word), self.words)}"
+            f"no vector for the {self.noun} {text!r} among {len(self):,}{near_hint(str(text), self.words)}"
         )
 
     @cached_property

@@ -1,30 +1,28 @@
-"""What names a thing, in every question: text, a number or a tuple, as the data that names are read from have it.
+"""What names a thing, in every question: text, a number, a day, …, or a tuple, as the data of training have it.
 
 A whole number, 100.0 like 100, is the name "100" if there is one. Else an int is a row, unless most of the names are
 whole numbers: an unknown one would answer for a stranger. A tuple is one name if its text is, as of a node ``(2, 2)``.
 """
 
+from datetime import date
+from decimal import Decimal
+from enum import Enum
 from numbers import Integral
+from uuid import UUID
 
 import numpy as np
 
-from ..data.words import as_word
+from ..data.words import as_word, text_of
 from ..ground.errors import ConfigError
 
-KEYS = (str, int, float, np.integer, np.floating)  # what names a word: itself, a number as text, or its row
+KEYS = (str, int, float, np.integer, np.floating, date, np.datetime64, Decimal, Enum, UUID, bytes, bytearray)
+"""What names a word: itself, a number or date as text, or its row; bytes are known, to be refused by `text_of`."""
 _LOOKED_AT = 1000  # names that tell whether most are numbers
 
 
 def is_row(key):
     """Tell whether a key may be a row: a whole number that is no float."""
     return isinstance(key, Integral) and not isinstance(key, bool)
-
-
-def text_of(key):
-    """Return a key as the text that names are read as (str): an id is a decimal where one beside it is missing."""
-    if isinstance(key, float | np.floating) and float(key).is_integer():
-        return str(int(key))
-    return str(key)
 
 
 def is_name(key, words, lowercase=False):
@@ -40,8 +38,7 @@ def mostly_numbers(words):
 
 def several(given, words, lowercase=False):
     """Return a list of keys: one, or several; ConfigError for what is neither."""
-    whole = isinstance(given, float | np.floating) and float(given).is_integer()
-    if whole or isinstance(given, str | Integral) or is_name(given, words, lowercase):
+    if isinstance(given, KEYS) or is_name(given, words, lowercase):
         return [given]
     if given is None or not np.iterable(given):
         raise ConfigError(f"items and users are asked for by a name or several, not {given!r:.60}")

@@ -12,6 +12,7 @@ import pandas as pd
 from pandas.tseries.api import guess_datetime_format
 
 from ...ground.errors import InputError
+from ..words import text_of
 from .column_names import is_quantity
 from .columns import NameColumn
 from .layout import is_number
@@ -39,18 +40,16 @@ def _names(cells, column, label, where):
         raise InputError(f"{where(row)}: {label} ({column.option}) holds {str(cells[row])[:40]}, no name") from None
     texts = different.tolist()
     if different.dtype.kind == "M":  # each by itself: a day is a day beside what has a time of day
-        texts = [str(when.date() if when == when.normalize() else when) for when in map(pd.Timestamp, different)]
+        texts = list(map(text_of, different))
     texts += [""] * bool((found < 0).any())  # of missing cells, whose -1 takes the last
     codes, names = found, texts
-    if (found < 0).any() or not all(isinstance(cell, str) for cell in texts):
-        for place, cell in enumerate(texts):  # an id that is a decimal only as one beside it is missing, is whole
-            whole = isinstance(cell, float) and cell.is_integer()
-            if whole and abs(cell) >= 2**53:
-                row = int(np.argmax(found == place))
-                raise InputError(
-                    f"{where(row)}: {label} holds {cell!r}, which cannot tell ids apart; give text or integers"
-                )
-            texts[place] = str(int(cell) if whole else cell)
+    if (found < 0).any() or not all(type(cell) is str for cell in texts):
+        for place, cell in enumerate(texts):
+            large = isinstance(cell, float) and cell.is_integer() and abs(cell) >= 2**53
+            if large or isinstance(cell, bytes):
+                why = "which cannot tell ids apart; give text or integers" if large else "bytes; give CELL.decode()"
+                raise InputError(f"{where(int(np.argmax(found == place)))}: {label} holds {cell!r:.60}, {why}")
+            texts[place] = text_of(cell)
         codes, names = pd.factorize(np.array(texts, object))  # 1 and "1" are one
         codes, names = codes[found], names.tolist()
     for code, name in enumerate(names):

@@ -115,13 +115,21 @@ def find_columns(where, columns, head):
 
 
 def hint_of_weights(labels, weights):
-    """Return a hint (tuple of str, empty or one) where the largest of guessed weights is far above the median."""
+    """Return a hint (tuple of str, empty or one) where the largest weight is most of the sum of many, or, where weights
+    are guessed, far above the median.
+    """
     middle, largest = (float(np.median(weights)), float(np.max(weights))) if labels.guessed and len(weights) else (0, 0)
-    if middle <= 0 or largest < _FAR * middle:
+    if middle > 0 and largest >= _FAR * middle:
+        return (
+            f"the largest weight, {largest:g}, is {largest / middle:,.0f} times the median, in {labels['weight']}; "
+            f"if it is no weight, give --weight-col {NONE}",
+        )
+    total, largest = float(np.sum(weights)), float(np.max(weights, initial=0))
+    if len(weights) < _FAR or 2 * largest <= total:
         return ()
     return (
-        f"the largest weight, {largest:g}, is {largest / middle:,.0f} times the median, in {labels['weight']}; "
-        f"if it is no weight, give --weight-col {NONE}",
+        f"one weight, {largest:g}, is more than half of the sum of all {len(weights):,}, {total:.3g}, which is "
+        "the length of an epoch; leave that row out or cap its weight, or say with --pairs-per-epoch how many to draw",
     )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from ...ground.errors import ConfigError, InputError, W2vnegError, require
 from ...ground.files.memory import memory_size
+from ..words import text_of
 from .column_names import columns_meant
 from .columns import Batch, Head, find_columns
 from .layout import mostly_numbers
@@ -36,6 +37,8 @@ class InMemoryTable:
         self.nodes = None if matrix is None else range(max(matrix.shape))
         self.named = head is not None
         self.head = [str(i + 1) for i in range(len(columns))] if head is None else list(map(str, head))
+        if bad := [column for column in self.head if column.encode(errors="ignore").decode() != column]:
+            raise ConfigError(f"{name}: a column is called {bad[0]!r:.60}, which is no text; give it another name")
         self.bytes = sum(column.nbytes for column in columns)
         self.position = self.unpacked = self.bytes  # as a `sources.ByteStream` has them once it is read
 
@@ -102,8 +105,7 @@ class InMemoryTable:
             raise ConfigError(f"the {name} has no edges")
         n_columns = 2 + any("weight" in about for *_, about in graph.edges(data=True))
         found = cls(name, _columns_of(edges)[:n_columns], ["source", "target", "weight"][:n_columns])
-        whole = lambda node: int(node) if isinstance(node, float) and node.is_integer() else node  # noqa: E731
-        found.nodes, found.directed = [str(whole(node)) for node in graph], graph.is_directed()
+        found.nodes, found.directed = list(map(text_of, graph)), graph.is_directed()
         if len(set(found.nodes)) < len(found.nodes):
             (alike, _), *_ = Counter(found.nodes).most_common(1)
             raise ConfigError(f"two nodes of the {name} are called {alike!r}; give them names that differ as text")
