@@ -93,14 +93,32 @@ def test_others_stay_and_what_somebody_has_is_known():
     assert pairs == {("u05", "i01"), ("zoe", "i02"), ("zoe", "i03")}
 
 
-def test_who_cannot_be_folded_in():
+def test_who_cannot_be_folded_in(tmp_path):
     with pytest.raises(ConfigError, match="items of one kind"):
         fold_in(model_of(np.eye(5)), [("x", "a")])
     for options in ({"loss": "hierarchical"}, {"loss": "relaxed", "absolute_softmax": True}):
         with pytest.raises(ConfigError, match="those of loss"):
             fold_in(made_up(**options), [("x", "i01")])
+    (tmp_path / "new.tsv").write_text("x\ty\n")
     with pytest.raises(InputError, match="none of its 1 pairs"):
-        fold_in(made_up(), [("x", "y")])
+        fold_in(made_up(), str(tmp_path / "new.tsv"))
+
+
+def test_a_table_in_memory_may_hold_nobody_known():
+    word2vec = Word2Vec()
+    word2vec.model = made_up()
+    cold = pd.DataFrame({"user": ["cold"], "item": ["none"]})
+    assert list(word2vec.recommend_many(fold_in=cold)) == []
+    assert [len(items) for _, items in word2vec.recommend_many(fold_in=cold, k=3, unknown="popular")] == [3]
+    expected = word2vec.recommend("u01", exclude_known=())
+    no_history = cold.iloc[:0], Input("pairs", cold.iloc[:0]), cold, scipy.sparse.csr_matrix((40, N_ITEMS))
+    for known in no_history:
+        assert word2vec.recommend("u01", exclude_known=known) == expected
+    test = [("u01", "i03"), ("u02", "i04")]
+    rank = lambda known: word2vec.evaluate_ranking(test, exclude_known=known, bootstrap=0).model.mpr  # noqa: E731
+    assert {rank(known) for known in no_history} == {rank(())}
+    with pytest.raises(InputError, match=r"^DataFrame: none of its 1 pairs"):
+        word2vec.evaluate_ranking(cold)
 
 
 @pytest.fixture
@@ -208,7 +226,7 @@ def test_a_file_is_read_as_the_data_of_the_model_were(tmp_path, monkeypatch, run
     for name, quantities in (("plain.csv", ""), ("amounts.csv", ",quantity"), ("sevens.csv", ",quantity")):
         last = {"plain.csv": "", "amounts.csv": ",3", "sevens.csv": ",7"}[name]
         Path(name).write_text(f"customer,product{quantities}\nx,p1{last}\nx,p2{last}\nx,nothing{last}\n")
-        found = run_cli("recommend", "model", "--fold-in", name, "--all", "--out=lists.csv", "-k3")
+        found = run_cli("recommend", "model", "--fold-in", name, "--all", "--out=lists.csv", "-k3", "--force")
         assert found.code == 0 and f"{name}: parted by comma; " in found.err
         assert "left out: 1 rows of unknown items" in found.err
         lists.append(Path("lists.csv").read_text())
@@ -224,7 +242,7 @@ def test_answers_that_are_folded_in_are_warned_of(tmp_path, run_cli):
         assert found.code == 0 and f"--fold-in has {n:,} of these pairs, too" in found.out, found.err
 
 
-@pytest.mark.parametrize("pairs", [5, b"x", {"a": ["b"]}, [1, 2], [()], np.zeros((0, 2))])
+@pytest.mark.parametrize("pairs", [5, b"x", {"a": ["b"]}, [1, 2], [()], np.zeros((0, 1))])
 def test_what_is_no_table_of_pairs_is_refused(pairs):
     word2vec = Word2Vec()
     word2vec.model = made_up()

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+from functools import partial
 
 import numpy as np
 import pytest
@@ -250,3 +251,23 @@ def test_mistakes(folder, run_cli, arguments, message):
 )
 def test_usage_mistakes(folder, run_cli, arguments):
     assert run_cli("eval", "ranking", "model", "test.tsv", *arguments).code == 2
+
+
+def test_cut_offs_and_numbers_of_draws_are_checked_at_the_door(folder):
+    rank = partial(evaluate_with_baselines, Model.load("model"), "test.tsv", baselines=False)
+    expected = rank(ks=(1, 2), bootstrap=0)
+    for ks in ((k for k in (1, 2)), np.array([1, 2])):
+        found = rank(ks=ks, bootstrap=0)
+        assert found.model == expected.model and found.options == expected.options
+        assert {type(k) for k in found.model.precision} == {int}
+    for wrong in (
+        {"ks": 10},
+        {"ks": ()},
+        {"ks": (1.5,)},
+        {"ks": (0,)},
+        {"bootstrap": -1},
+        {"samples": -1},
+        {"seed": -1},
+    ):
+        with pytest.raises(ConfigError, match=f"{next(iter(wrong))} must be"):
+            rank(**wrong)

@@ -18,6 +18,7 @@ from ..inputs import Input
 from ..readers.columns import NONE
 from ..readers.frames import InMemoryTable
 from ..readers.layout import Column
+from ..readers.sources import is_paths
 from ..readers.tables import Tables
 from ..readers.text import utf8_or_latin_1
 from ..sources._options import tables_of
@@ -277,15 +278,17 @@ def as_trained(path, model, read):
     return read(path)
 
 
-def read_pairs_file(path, vocab, vocab_out, *, lowercase=False):
+def read_pairs_file(path, vocab, vocab_out, *, lowercase=False, needed=True):
     """Read pairs (item, target[, weight]) and look their names up; returns a `HeldOut` of one pair or more.
 
     path : path, table in memory or Input of pairs, as `--pairs` is read without options: the columns that are
         called so, else 1 and 2; a column of ratings or times is no weight; UTF-8, or else Latin-1
     vocab, vocab_out : Vocabulary, names of centres and of targets; lowercase : bool, these were lower-cased
+    needed : bool, refuse a table in memory of which no pair is left, as a file is
     InputError, with file and line, if the file is no such table; or if no pair is left, or weights are past counting
     """
     tables = _tables(path)
+    path, in_memory = (path if is_paths(path) else tables.files[0]), isinstance(tables.files[0], InMemoryTable)
     parts, n_unknown, n_idle, weight_read = [], 0, 0, 0.0
     for batch in tables:
         ids = []
@@ -308,7 +311,7 @@ def read_pairs_file(path, vocab, vocab_out, *, lowercase=False):
     left_out = [f"left out: {n:,} {which}" for n, which in ((returns, "returns"), (n_idle, "rows of weight 0")) if n]
     n_read = tables.n_rows - returns - n_idle
     held = HeldOut(*gathered, n_unknown, n_read, weight_read, (*tables.labels.said, *left_out))
-    if not len(held):
+    if not len(held) and (needed or not in_memory):
         raise InputError(
             f"{path}: none of its {tables.n_rows:,} pairs has a weight above 0 and two known items; is it from the "
             "data that the model is trained on, with the same names?"

@@ -21,7 +21,7 @@ from ...data.readers.frames import InMemoryTable
 from ...ground.errors import ConfigError, InputError
 from .folding import with_users
 from .metrics import METRICS
-from .ranking import KS, evaluate_ranking
+from .ranking import KS, RankingResult, check_settings, evaluate_ranking
 from .scores import SlimScores, are_items_of_one_kind, cooccurrence_scores, fused_weight, popularity_scores, scores_of
 
 MODEL, POPULARITY, COOCCURRENCE, SLIM = "model", "popularity", "item-item co-occurrence", "slim"
@@ -51,7 +51,7 @@ class RankingEvaluation:
         that `fold_in` gives away
     """
 
-    results: dict
+    results: dict[str, RankingResult]
     test: Coverage
     known: Coverage | None
     train: Coverage | None
@@ -62,7 +62,7 @@ class RankingEvaluation:
     shown: int = 0
 
     @property
-    def model(self):
+    def model(self) -> RankingResult:
         """RankingResult of the model itself."""
         return self.results[MODEL]
 
@@ -105,6 +105,7 @@ def evaluate_with_baselines(
     settings : ks, samples, bootstrap, seed of `evaluate_ranking`; for score see `scores_of`
     """
     settings = {"ks": KS, "samples": 100, "bootstrap": 1000, "seed": 1} | settings
+    settings["ks"] = check_settings(**settings)
     train = _as_paths(train)
     trained, folded = model, with_users(model, fold_in, note)
     model, shown = folded.model, folded.known
@@ -194,20 +195,24 @@ def _as_paths(files):
     return [InMemoryTable.of_pairs(files)]
 
 
-def _read(files, model):
-    """Return centres, targets and weights of the pairs, and their `Coverage`."""
+def _read(files, model, needed=True):
+    """Return centres, targets and weights of the pairs, and their `Coverage`; needed : bool, of `read_pairs_file`."""
     options = {"vocab": model.vocab, "vocab_out": model.vocab_out, "lowercase": model.config.lowercase}
+    options["needed"] = needed
     parts = [as_trained(file, model, partial(read_pairs_file, **options)) for file in files]
     pairs = tuple(np.concatenate([getattr(part, name) for part in parts]) for name in ("centres", "targets", "weights"))
     read, unknown = sum(part.n_read for part in parts), sum(part.n_unknown for part in parts)
-    weight = float(pairs[2].sum()) / sum(part.weight_read for part in parts)
+    weight = float(pairs[2].sum()) / (sum(part.weight_read for part in parts) or 1.0)
     names = [str(path) for path in files]
-    return pairs, Coverage(names, read, unknown, (read - unknown) / read, weight, parts[0].columns)
+    return pairs, Coverage(names, read, unknown, (read - unknown) / max(1, read), weight, parts[0].columns)
 
 
 def _matrix(files, model):
+    """Return known pairs as CSR, and their `Coverage`; None without any, as a table in memory may have no row yet."""
+    tables = [file.files[0] if isinstance(file, Input) else file for file in files]
+    files = [file for file, one in zip(files, tables, strict=True) if not isinstance(one, InMemoryTable) or len(one)]
     if not files:
         return None, None
-    (centres, targets, weights), coverage = _read(files, model)
+    (centres, targets, weights), coverage = _read(files, model, needed=False)
     shape = len(model.vocab), len(model.vocab_out)
     return scipy.sparse.coo_matrix((weights, (centres, targets)), shape).tocsr(), coverage

@@ -55,7 +55,7 @@ def fold_in(model, pairs):
         file is read as the model's own data were, if it can be.
 
     ConfigError if the model has items of one kind, or its scores are no dot products; InputError if the table cannot be
-    read, or has not one known item.
+    read, or is a file and has not one known item.
     """
     _check(model, vectors=False)
     config = model.config
@@ -63,7 +63,7 @@ def fold_in(model, pairs):
     def counts_and_pairs(table):
         own = count_centres(table, lowercase=config.lowercase)
         vocab = model.vocab.grown(own)
-        return own, vocab, read_pairs_file(table, vocab, model.vocab_out, lowercase=config.lowercase)
+        return own, vocab, read_pairs_file(table, vocab, model.vocab_out, lowercase=config.lowercase, needed=False)
 
     own, vocab, read = as_trained(pairs, model, counts_and_pairs)
     shape = len(vocab), len(model.vocab_out)

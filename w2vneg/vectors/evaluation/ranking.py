@@ -8,6 +8,8 @@ that many random groups of them.
 """
 
 from dataclasses import asdict, dataclass
+from numbers import Integral
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import scipy.sparse
@@ -44,6 +46,23 @@ class RankingResult:
     known_held_out: int
     intervals: dict
     tenths: list
+
+    if TYPE_CHECKING:  # the figures by name: class variables, so that they are no fields
+        mpr: ClassVar[float]
+        auc: ClassVar[float]
+        mrr: ClassVar[float]
+        mpr_sampled: ClassVar[float | None]
+        likelihood: ClassVar[float | None]
+        nll: ClassVar[float | None]
+        perplexity: ClassVar[float | None]
+        precision: ClassVar[dict[int, float]]
+        list_precision: ClassVar[dict[int, float]]
+        recall: ClassVar[dict[int, float]]
+        hit_rate: ClassVar[dict[int, float]]
+        ndcg: ClassVar[dict[int, float]]
+        map: ClassVar[dict[int, float]]
+        coverage: ClassVar[dict[int, float]]
+        novelty: ClassVar[dict[int, float]]
 
     def __getattr__(self, name):
         try:
@@ -94,9 +113,9 @@ def evaluate_ranking(
     InputError if there is no pair, or scores are no finite numbers. ConfigError if a k is below 1, a weight negative,
     there are fewer than two targets, or known pairs are of another catalogue.
     """
-    ks = tuple(ks)
-    if n_targets < 2 or min(ks, default=0) < 1:
-        raise ConfigError(f"ranking needs two targets or more and every k at least 1; got {n_targets} and k {ks}")
+    ks = check_settings(ks, samples, bootstrap, seed)
+    if n_targets < 2:
+        raise ConfigError(f"ranking needs two targets or more; got {n_targets}")
     held = _as_held(pairs, n_targets)
     centres = np.flatnonzero(np.diff(held.indptr))
     known_in = given_in = _as_known(known, *held.shape)
@@ -135,6 +154,17 @@ def evaluate_ranking(
         intervals=_intervals(table, bootstrap, for_bootstrap),
         tenths=catalogue.tenths(),
     )
+
+
+def check_settings(ks, samples=0, bootstrap=0, seed=0, **others):
+    """Return ks as a tuple of int; ConfigError if it, or one of the others of `evaluate_ranking`, is out of range."""
+    given = tuple(ks) if np.iterable(ks) else ()
+    if not given or not all(isinstance(k, Integral) and k >= 1 for k in given):
+        raise ConfigError(f"ks must be whole numbers of at least 1, such as ks=(5, 15), not {ks!r:.60}")
+    for name, value in (("samples", samples), ("bootstrap", bootstrap), ("seed", seed)):
+        if not (isinstance(value, Integral) and value >= 0):
+            raise ConfigError(f"{name} must be a whole number of at least 0, not {value!r:.60}")
+    return tuple(map(int, given))
 
 
 class Block:
