@@ -94,9 +94,27 @@ def test_precision(run_cli, folder):
     assert (folder / "new.txt").read_text() == "3 2\nthe 0.1 -2\nof 0.333 4\nand 1e-20 6\n"
 
 
-def test_over_itself(run_cli):
-    assert run_cli("export", "vectors.txt", "vectors.txt", "--format", "npz").code == 0
-    np.testing.assert_array_equal(Vectors.load("vectors.txt").matrix, IN)
+def test_what_is_read_is_never_written_over(run_cli, folder):
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    for source, out in (("vectors.txt", "vectors.txt"), ("model", "model/vectors_in.npy"), ("model", "model/new.txt")):
+        for more in ((), ("--force",)):
+            result = run_cli("export", source, out, "--format", "npz", *more)
+            assert result.code == 2 and "name another place" in result.err
+    assert run_cli("export", "vectors.txt", ".", "--format", "projector", "--force").code == 2
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+
+
+def test_what_is_there_is_replaced_by_force_only(run_cli, folder):
+    (folder / "other.txt").write_text("mine")
+    (folder / "index").mkdir()
+    for out, more in (("other.txt", ()), ("index", ("--format", "projector"))):
+        first = run_cli("export", "vectors.txt", out, *more)
+        assert first.code == (out == "other.txt")
+        refused = run_cli("export", "vectors.txt", out, *more)
+        assert refused.code == 1 and f"{out} exists; replace it with --force" in refused.err
+        assert run_cli("export", "vectors.txt", out, *more, "--force").code == 0
+    np.testing.assert_array_equal(Vectors.load("other.txt").matrix, IN)
+    assert run_cli("export", "vectors.txt", "/dev/null", "--format", "word2vec").code == 0
 
 
 @pytest.mark.parametrize(
@@ -109,7 +127,10 @@ def test_over_itself(run_cli):
         (("vectors.txt", "new.bin", "--readout", "sum"), "'sum' needs a model folder"),
         (("vectors.txt", "new.txt", "--oov", "letters"), "word2vec holds known words only"),
         (("vectors.txt", "new.txt", "--words", "bad.txt"), "give --oov letters with it"),
-        (("vectors.txt", "model", "--format", "model2vec"), "it is a model folder of w2vneg's; name another folder"),
+        (
+            ("vectors.txt", "model", "--format", "model2vec", "--force"),
+            "it is a model folder of w2vneg's; name another folder",
+        ),
         (("vectors.txt", "bad.txt", "--format", "projector"), "cannot write bad.txt: it is a file; name a folder"),
         (("vectors.txt", "new.npz", "--oov", "letters"), "vectors of any spelling need a read-out with letters"),
         (("vectors.txt", "new.bin", "--precision", "3"), "precision goes with the text format"),

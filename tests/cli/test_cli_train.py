@@ -886,4 +886,4 @@ def test_a_model_to_be_handed_on_tells_no_place_of_this_machine(train, run_cli, 
     assert np.array_equal(own.vectors_in, handed.vectors_in) and handed.origin.input["files"] == ["corpus.txt"]
     assert run_cli("train", "--resume=handed", "--epochs=3", "--output=more.txt").code == 0  # beside the same file
     assert run_cli("export", "model", "x.txt", "--portable", "--precision=3").code == 1
-    assert_one_message(run_cli("export", "model", "handed", "--portable"), "handed holds a model already")
+    assert_one_message(run_cli("export", "model", "handed", "--portable"), "handed exists; replace it with --force")

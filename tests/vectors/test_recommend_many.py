@@ -143,6 +143,8 @@ def test_names_that_need_quotes(tmp_path, monkeypatch, run_cli):
     model_of(LOGITS, words=['say_"hi"', "a,b", "naïve", "7", "007"]).save("model")
     for form in ("csv", "jsonl"):
         assert run_cli("recommend", "model", "--all", "--out", f"recs.{form}").code == 0
+        again = run_cli("recommend", "model", "--all", "--out", f"recs.{form}")
+        assert again.code == 1 and f"recs.{form} exists; replace it with --force" in again.err
     table = pd.read_csv("recs.csv", dtype=str)
     lists = read_back(tmp_path / "recs.jsonl")
     assert {query: own["item"].tolist() for query, own in table.groupby("query")} == {

@@ -4,10 +4,10 @@ import os
 
 import click
 
-from ..ground.errors import ConfigError, OutputError
+from ..ground.errors import ConfigError
 from ..ground.files.atomic import check_folder_writable, check_writable
 from ..ground.files.bounded import read_text
-from .flags import reads_vectors
+from .flags import reads_vectors, refuse_existing, refuse_overwriting
 from .options import option
 
 
@@ -39,7 +39,8 @@ def _format(name):
     readers="with --oov",
 )
 @option("--portable", "Copy a MODEL folder, without absolute paths.")
-def export(source, out, format_, readout, oov, precision, words, portable):
+@option("--force", "Replace what is at OUT.")
+def export(source, out, format_, readout, oov, precision, words, portable, force):
     """Write the vectors of MODEL or VECTORS to OUT.
 
     Text and binary are word2vec's own and can be loaded by gensim (load_word2vec_format). npz also keeps the
@@ -51,18 +52,19 @@ def export(source, out, format_, readout, oov, precision, words, portable):
     from ..vectors import Vectors
     from ..vectors.formats import FORMATS, format_of
 
+    refuse_overwriting("OUT", out, filter(None, (source, words)))
+    if os.path.realpath(out).startswith(os.path.realpath(source) + os.sep):
+        raise click.UsageError(f"OUT {out} is within {source}, which is read; name another place")
     if portable:
         if any(option is not None for option in (format_, readout, oov, precision, words)):
             raise ConfigError("--portable writes a model folder as it is; leave the other options out")
-        from ..run.folder import holds_model
-
         model = _model_of(source, "--portable")
-        if holds_model(out):
-            raise OutputError(f"{out} holds a model already; name another folder, or remove it first")
+        refuse_existing(out, force)
         model.save(out, portable=True)
         return click.echo(f"{out}: a model folder without absolute paths", err=True)
     format_ = format_ or format_of(out)
     (check_folder_writable if FORMATS[format_].folder else check_writable)(out)
+    refuse_existing(out, force)
     if FORMATS[format_].of_model:
         if any(option is not None for option in (readout, oov, precision, words)):
             raise ConfigError(f"--format {format_} writes a model's own matrices; leave the other options out")

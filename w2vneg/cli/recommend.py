@@ -4,7 +4,7 @@ import click
 
 from ..ground.errors import InputError, UnknownNameError
 from ..ground.files.atomic import check_writable
-from .flags import fold_in_option, refuse_overwriting, score_option, titles_of, titles_options
+from .flags import fold_in_option, refuse_existing, refuse_overwriting, score_option, titles_of, titles_options
 from .options import json_option, mirror_option, option
 from .progress import byte_progress, note
 from .tables import echo_json
@@ -16,6 +16,7 @@ from .tables import echo_json
 @option("--all", "One list for every user or item of the model.", name="everybody", readers="with --out")
 @option("--queries FILE", "One list for each name in this file, one per line.", readers="with --out")
 @option("--out FILE", "Write the lists to FILE.csv, FILE.jsonl or FILE.parquet.")
+@option("--force", "Replace the file of --out.", readers="with --out")
 @option("-k --k --count", "Length of a list.", name="k", type=click.IntRange(min=1), default=10)
 @titles_options
 @option(
@@ -44,7 +45,8 @@ def recommend(model, items, k, exclude_known, include_known, score, fold_in, **g
     item of a new user. --all and --queries write a list for each of many; with --fold-in, --all means the users of that
     file.
     """
-    everybody, queries, out, unknown = (given.pop(name) for name in ("everybody", "queries", "out", "unknown"))
+    names = "everybody", "queries", "out", "unknown", "force"
+    everybody, queries, out, unknown, force = (given.pop(name) for name in names)
     if include_known and exclude_known:
         raise click.UsageError("--include-known leaves nothing out, and --exclude-known says what to; give one of them")
     exclude_known = () if include_known else exclude_known or None
@@ -62,10 +64,10 @@ def recommend(model, items, k, exclude_known, include_known, score, fold_in, **g
         why = f"goes without {idle[0]}" if idle else "writes a file; name it with --out"
         raise click.UsageError(f"{flag} {why}")
     titles = given["titles"], given["titles_cols"], given["mirror"]
-    _write_many(model, queries, out, k, exclude_known, score, fold_in, unknown, titles)
+    _write_many(model, queries, out, force, k, exclude_known, score, fold_in, unknown, titles)
 
 
-def _write_many(model, queries, out, k, exclude_known, score, fold_in, unknown, titles):
+def _write_many(model, queries, out, force, k, exclude_known, score, fold_in, unknown, titles):
     import numpy as np
 
     from ..run.slim import load_recommender
@@ -78,6 +80,7 @@ def _write_many(model, queries, out, k, exclude_known, score, fold_in, unknown, 
     check_writable(out)
     read = [*(exclude_known or ()), *(path for path in (queries, fold_in, titles[0]) if path is not None)]
     refuse_overwriting("--out", out, read)
+    refuse_existing(out, force)
     loaded, users, own, without, _ = with_users(load_recommender(model), fold_in, note)
     names = titles_of(*titles, loaded.config.lowercase) if titles[0] else None
     folded = queries is None and users is not None
