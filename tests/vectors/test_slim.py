@@ -102,6 +102,14 @@ def test_what_cannot_be_learnt_from_is_refused(monkeypatch):
             Slim().fit(Input(kind, pd.DataFrame(rows, columns=["one", "other"])))
     with pytest.raises(ConfigError, match="no option 'dim'"):
         Slim(dim=3)
+    for wrong in ({"neighbours": -1}, {"l2": float("nan")}, {"workers": 0}):
+        with pytest.raises(ConfigError, match=next(iter(wrong))):
+            Slim(**wrong)
+    slim = Slim(l2=2.0, min_count=2)
+    assert repr(slim.set_params(neighbours=5)) == "Slim(neighbours=5, l2=2.0, min_count=2)"
+    assert slim.get_params() == Slim(**slim.get_params()).get_params()
+    with pytest.raises(ConfigError, match="no vectors"):
+        slim.read_out()
     with pytest.raises(ConfigError, match="nothing is learnt yet"):
         Slim().recommend("a")
 
@@ -221,7 +229,7 @@ def test_an_update_keeps_weights(tmp_path):
 def test_users_without_a_known_item_are_counted(likes, run_cli):
     run_cli("slim", "--pairs", "likes.csv", "--save-model", "shop")
     pd.DataFrame([("zoe", "i01"), ("new", "none")], columns=["user", "item"]).to_csv("new.csv", index=False)
-    ask = "recommend", "shop", "--all", "--fold-in", "new.csv", "--out", "lists.csv", "-k", "2"
+    ask = "recommend", "shop", "--all", "--fold-in", "new.csv", "--out", "lists.csv", "-k", "2", "--force"
     told = run_cli(*ask)
     assert told.code == 0 and "1 of 2 users have no known item: no list" in told.err
     assert set(pd.read_csv("lists.csv")["query"]) == {"zoe"}
@@ -314,7 +322,7 @@ def test_what_unknown_users_get(likes, run_cli):
     assert [counts[one["item"]] for one in popular["recommended"]] == sorted(counts, reverse=True)[:3]
     with open("who.txt", "w", encoding="utf-8") as stream:
         stream.write("u1\nzoe\nu2\n")
-    asked = "recommend", "shop", "--queries", "who.txt", "--out", "lists.csv", "-k", "3"
+    asked = "recommend", "shop", "--queries", "who.txt", "--out", "lists.csv", "-k", "3", "--force"
     assert run_cli(*asked, "--unknown", "error").code == 1
     for unknown, names in ((None, {"u1", "u2"}), ("popular", {"u1", "u2", "zoe"})):
         told = run_cli(*asked, *(("--unknown", unknown) if unknown else ()))

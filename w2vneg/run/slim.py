@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from ..vectors.evaluation.scores import Weights
 
 _FORMAT = 1
+_SHAPING = "min_count", "max_vocab", "encoding", "lowercase"  # options of the vocabulary
 
 
 @dataclass
@@ -118,7 +119,8 @@ class SlimModel:
 
 
 class Slim(Recommender):
-    """Items by items in closed form: each item is regressed on its nearest neighbours; new users need nothing.
+    """Items by items in closed form: each item is regressed on its nearest neighbours; new users need nothing. It has
+    the methods of Word2Vec but for vectors.
 
     neighbours : int, optional, how many items say something of an item
     l2 : float, optional, penalty of the regression. Both by the data, if left out: 200 and 300 where users have more
@@ -128,13 +130,34 @@ class Slim(Recommender):
     """
 
     def __init__(self, neighbours: int | None = None, l2: float | None = None, **options: Any) -> None:
-        self.neighbours, self.l2, self.workers = neighbours, l2, options.pop("workers", None)
-        unknown = options.keys() - {"min_count", "max_vocab", "encoding", "lowercase"}
+        self.neighbours = self.l2 = self.workers = None
+        self._shaping: dict[str, Any] = {}
+        self.model: SlimModel | None = None
+        self.set_params(neighbours=neighbours, l2=l2, **options)
+
+    def __repr__(self):
+        given = (f"{name}={value!r}" for name, value in self.get_params().items() if value is not None)
+        return f"{type(self).__name__}({', '.join(given)})"
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return all options by name; None where one is left open."""
+        shaping = dict.fromkeys(_SHAPING) | self._shaping
+        return {"neighbours": self.neighbours, "l2": self.l2, "workers": self.workers, **shaping}
+
+    def set_params(self, **params: Any) -> Slim:
+        """Change options, for the next `fit`; ConfigError for one that is unknown or out of range."""
+        from ..vectors.evaluation.scores import check_penalty
+
+        params = self.get_params() | params
+        neighbours, l2, workers = (params.pop(name) for name in ("neighbours", "l2", "workers"))
+        unknown = params.keys() - set(_SHAPING)
         if unknown:
             raise ConfigError(f"slim has no option {min(unknown)!r}; it has neighbours, l2, min_count, …")
-        self._shaping = options
-        TrainConfig(**options)  # refuses what is out of range
-        self.model: SlimModel | None = None
+        check_penalty(1 if neighbours is None else neighbours, 1.0 if l2 is None else l2)
+        shaping = {name: value for name, value in params.items() if value is not None}
+        TrainConfig(**shaping, workers=workers)  # refuses what is out of range
+        self.neighbours, self.l2, self.workers, self._shaping = neighbours, l2, workers, shaping
+        return self
 
     def fit(self, data: Any) -> Slim:
         """Learn from an `Input` of "pairs", "ratings" or "baskets", encoded data, or a table as for `Word2Vec.fit`.
@@ -181,7 +204,7 @@ class Slim(Recommender):
     def vectors(self) -> Vectors:
         raise ConfigError("a slim model has no vectors; train one with Word2Vec(loss='top-n')")
 
-    def read_out(self, name: str) -> Vectors:
+    def read_out(self, name: str | None = None) -> Vectors:
         return self.vectors
 
 

@@ -233,9 +233,7 @@ def fit_weights(has, neighbours, l2, workers=None):
     from ...kernels.slim import solve_items
 
     has = ones_of(has)
-    whole = isinstance(neighbours, Integral) and neighbours >= 1
-    if not (whole and isinstance(l2, Real) and 0 < l2 < np.inf):
-        raise ConfigError(f"neighbours must be a whole number from 1 on, and l2 above 0; not {neighbours!r} and {l2!r}")
+    check_penalty(neighbours, l2)
     lengths, n = np.diff(has.indptr).astype(np.float64), has.shape[1]
     if lengths.max(initial=0) < 2:
         raise InputError("nobody has two items, so that none says anything of another; look at what was read")
@@ -253,6 +251,13 @@ def fit_weights(has, neighbours, l2, workers=None):
     real = ids >= 0
     to = np.broadcast_to(np.arange(n)[:, None], ids.shape)[real]
     return Weights(scipy.sparse.csr_matrix((weights[real], (ids[real], to)), (n, n)), base)
+
+
+def check_penalty(neighbours, l2):
+    """Raise ConfigError if one of these options of `fit_weights` is out of range."""
+    whole = isinstance(neighbours, Integral) and neighbours >= 1
+    if not (whole and isinstance(l2, Real) and 0 < l2 < np.inf):
+        raise ConfigError(f"neighbours must be a whole number from 1 on, and l2 above 0; not {neighbours!r} and {l2!r}")
 
 
 def default_of(has):
