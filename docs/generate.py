@@ -11,7 +11,7 @@ import click
 HERE = Path(__file__).parent
 
 _API = {  # heading -> modules.names, as users import them
-    "Train": ["Word2Vec", "TrainConfig", "Input", "Validate"],
+    "Train": ["Word2Vec", "Slim", "TrainConfig", "Input", "Validate"],
     "Vectors and words": ["Vectors", "Vocabulary"],
     "Errors": ["W2vnegError", "DivergenceError"],
 }
@@ -140,6 +140,7 @@ def _cell(text):
 
 
 _OWN = {"evaluate_similarity", "evaluate_analogy", "encode"}  # of what stands among gensim's names
+_INNER = "foreign", "like", "located", "absolute", "as_dict", "from_dict", "of"  # of an Input or Validate, for runs
 
 
 def api_page():
@@ -165,6 +166,7 @@ def api_page():
 
 
 def _class(name, cls):
+    from w2vneg import Slim, Word2Vec
     from w2vneg.vectors import keyed
 
     signature = "" if issubclass(cls, BaseException) else _signature(cls.__init__)
@@ -172,8 +174,9 @@ def _class(name, cls):
     yield ""
     yield f"```\n{name}{signature}\n\n{inspect.getdoc(cls)}\n```"
     gensims = vars(keyed.Keyed).keys() - _OWN if issubclass(cls, keyed.Keyed) else ()
+    alike = dir(Word2Vec) if issubclass(cls, Slim) else ()  # methods that are shown already
     for method, value in _members(cls):
-        if method in gensims:
+        if method in gensims or method in alike or (name in ("Input", "Validate") and method in _INNER):
             continue
         function = value.__func__ if isinstance(value, classmethod | staticmethod) else value
         if method.startswith("_") or not inspect.isfunction(function) or not function.__doc__:
