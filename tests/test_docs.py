@@ -124,7 +124,7 @@ def test_public_classes_have_type_hints():
     """Every argument and every result, of what `w2vneg` exports."""
     import inspect
 
-    for name in ("Word2Vec", "TrainConfig", "Input", "Vectors", "Vocabulary"):
+    for name in ("Word2Vec", "Slim", "TrainConfig", "Input", "Vectors", "Vocabulary"):
         cls = getattr(w2vneg, name)
         bases = [base for base in cls.__mro__ if base.__module__.startswith("w2vneg")]
         for method, value in [pair for base in bases for pair in vars(base).items()]:

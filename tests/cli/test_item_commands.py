@@ -105,7 +105,7 @@ class TestTwoKinds:
             ("in", model.vocab, model.vectors_in),
             ("out", model.vocab_out, model.vectors_out),
         ):
-            assert run_cli("export", "model", "new.txt", "--readout", matrix).code == 0
+            assert run_cli("export", "model", "new.txt", "--readout", matrix, "--force").code == 0
             written = Vectors.load("new.txt")
             assert written.words == vocab.words
             np.testing.assert_array_equal(written.matrix, expected)
@@ -123,7 +123,7 @@ class TestTwoKinds:
         assert set(Vectors.load("new.txt").words) == {f"i{i}" for i in range(8)}
         assert run_cli("recommend", "model", "i1").code == 0
         train("--pairs", "seen.tsv", "--rectangular", "--save-model", "model")
-        assert run_cli("export", "model", "new.txt", "--readout", "out").code == 0
+        assert run_cli("export", "model", "new.txt", "--readout", "out", "--force").code == 0
         assert set(Vectors.load("new.txt").words) == {f"m{m}" for m in range(8)}
 
     def test_each_side_keeps_to_a_vocabulary_of_its_own(self, model, train, folder):

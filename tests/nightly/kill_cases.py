@@ -89,7 +89,7 @@ COMMANDS = {
         *(
             Command(
                 f"export, {name}",
-                ["export", "model", name],
+                ["export", "model", name, "--force"],
                 {name: whole, "model": whole},
                 (_ONE_MODEL, ["export", "vectors.txt", name], [*_ONE_MODEL, "--seed", "8"]),
             )

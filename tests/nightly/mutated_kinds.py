@@ -118,7 +118,11 @@ def commands(place):
     run = reading.run_command
     lines = {
         "nearest": (vectors.read_bytes(), lambda path: run("nearest", "the", "--vectors", path), ("no vector for",)),
-        "export": (right.vectors_bytes("npz"), lambda path: run("export", path, f"{path}.bin"), ("cannot write",)),
+        "export": (
+            right.vectors_bytes("npz"),
+            lambda path: run("export", path, f"{path}.bin", "--force"),
+            ("cannot write",),
+        ),
         "eval similarity": (
             right.SIMLEX.encode(),
             lambda path: run("eval", "similarity", vectors, "--set", path, "--json"),

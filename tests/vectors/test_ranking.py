@@ -1,6 +1,8 @@
 """Ranking of held-out pairs: by hand, by the naive double loop, and by scikit-learn."""
 
+import inspect
 import itertools
+import re
 
 import numpy as np
 import pytest
@@ -307,3 +309,8 @@ def test_nothing_to_rank_and_bad_ks_are_told():
         evaluate_ranking(fixed([[1, 2]]), ([0], [1], [1]), 2, ks=(0, 5))
     with pytest.raises(ConfigError, match="use one vocabulary"):
         evaluate_ranking(fixed([[1, 2]]), ([0], [1], [1]), 2, known=scipy.sparse.csr_matrix((1, 3)))
+
+
+def test_checkers_of_types_see_every_figure():
+    typed = re.findall(r"^        (\w+): ClassVar", inspect.getsource(module.RankingResult), re.MULTILINE)
+    assert sorted(typed) == sorted(module.METRICS)
