@@ -471,7 +471,7 @@ def at_the_end(monkeypatch):
 
     def then(act):
         real = Trainer.train
-        monkeypatch.setattr(Trainer, "train", lambda self: (real(self), act()))
+        monkeypatch.setattr(Trainer, "train", lambda self, **how: (real(self, **how), act()))
 
     return then
 

@@ -324,7 +324,7 @@ def _listen(stop, number):
 
     train = Trainer.train
     Checkpoints.due = lambda checkpoints, epoch_done=False: epoch_done or len(rounds) % SAVED_EVERY == 0
-    Trainer.train = lambda trainer: trainer.listeners.append(hear) or train(trainer)
+    Trainer.train = lambda trainer, **how: trainer.listeners.append(hear) or train(trainer, **how)
     return rounds
 
 
