@@ -7,8 +7,8 @@ from datetime import datetime, timezone
 from difflib import SequenceMatcher, get_close_matches
 from functools import cached_property
 from itertools import islice
-from unicodedata import normalize
 from numbers import Integral
+from unicodedata import normalize
 
 import numpy as np
 
