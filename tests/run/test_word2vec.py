@@ -1,5 +1,6 @@
 """The notebook's door."""
 
+import inspect
 import io
 import os
 import pickle
@@ -274,3 +275,9 @@ def test_what_is_no_path_is_refused(place):
     if place is not None:
         with pytest.raises(ConfigError, match=r"make one of words by Vocabulary\(words, counts\)"):
             word2vec.fit(two_topics(), vocab=place)
+
+
+def test_what_is_not_trained_can_be_looked_at_by_tools():
+    for one in (Word2Vec(), Slim()):
+        assert not hasattr(one, "vectors") and dict(inspect.getmembers(one))["get_params"]
+    assert not hasattr(Word2Vec(), "model") and getattr(Word2Vec(), "model", None) is None

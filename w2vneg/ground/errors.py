@@ -33,6 +33,10 @@ class DoubtError(ConfigError, InputError):
     exit_code = 2
 
 
+class NotTrainedError(ConfigError, AttributeError):
+    """What only a trained model has; `hasattr` is false then."""
+
+
 class UnknownNameError(W2vnegError, KeyError):
     """A name that nothing is registered, stored or listed under."""
 

@@ -21,7 +21,7 @@ from ..data.encoded import Encoded
 from ..data.encoded.pairs import ones_of
 from ..data.inputs import Input, as_input, encode_input, settled
 from ..data.vocab import Vocabulary
-from ..ground.errors import ConfigError, InputError
+from ..ground.errors import ConfigError, InputError, NotTrainedError
 from ..ground.files.atomic import atomic_folder, recover
 from ..ground.files.bounded import read_json
 from ..ground.files.npy import read_matrix, read_numbers
@@ -197,12 +197,12 @@ class Slim(Recommender):
 
     def _trained(self) -> Any:
         if self.model is None:
-            raise ConfigError("nothing is learnt yet; call fit or load first")
+            raise NotTrainedError("nothing is learnt yet; call fit or load first")
         return self.model
 
     @property
     def vectors(self) -> Vectors:
-        raise ConfigError("a slim model has no vectors; train one with Word2Vec(loss='top-n')")
+        raise NotTrainedError("a slim model has no vectors; train one with Word2Vec(loss='top-n')")
 
     def read_out(self, name: str | None = None) -> Vectors:
         return self.vectors

@@ -20,7 +20,7 @@ from ..config.compatibility import about_cosines
 from ..config.synonyms import GENSIM_METHODS, from_gensim
 from ..config.table import options_of_users, table
 from ..data.sources import noun_of
-from ..ground.errors import ConfigError
+from ..ground.errors import ConfigError, NotTrainedError
 from ..ground.jit import watched
 from ..objectives.plugins import absolute_plugins, load_plugins
 from ..objectives.readout import parse
@@ -326,7 +326,7 @@ class Word2Vec(Recommender):
 
     def _trained(self) -> Model:
         if self._model is None:
-            raise ConfigError("nothing is trained yet; call fit first")
+            raise NotTrainedError("nothing is trained yet; call fit first")
         return self._model
 
     def __sklearn_is_fitted__(self) -> bool:
