@@ -16,7 +16,7 @@ from w2vneg.data.encoded import encode_corpus
 from w2vneg.ground.errors import ConfigError
 from w2vneg.ground.events import Diagnosis, EpochDone
 from w2vneg.ground.jit import compilations
-from w2vneg.kernels.cooccurrence import occurring
+from w2vneg.kernels.cooccurrence import occurring, pair_counts
 from w2vneg.objectives.losses import LOSSES
 from w2vneg.objectives.samplers import SAMPLERS
 from w2vneg.objectives.weighers import WEIGHERS
@@ -165,6 +165,12 @@ def test_true_positives_are_counted_in_the_corpus(corpus, uniform):
     assert np.array_equal(uniform.known, near[uniform.pairs.centres] > 0)
     assert np.array_equal(occurring(corpus.ids, corpus.offsets, np.arange(V), 2, V), near)
     assert uniform.diagnose(1).true_positives == pytest.approx(uniform.known.mean(), abs=0.02)
+
+
+def test_true_positives_of_an_ordered_run_come_after_the_centre(corpus):
+    known = diagnoser(corpus, n_sets=8, ordered=True)
+    after = pair_counts(corpus.ids, corpus.offsets, V, 2, ordered=True).toarray() > 0
+    assert np.array_equal(known.known, after[known.pairs.centres])
 
 
 def test_slopes_are_those_that_the_scores_were_made_with(corpus, monkeypatch):

@@ -1,6 +1,7 @@
 """Held-out likelihood: against a double loop, at its closed-form ends, and from the command line."""
 
 import json
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -78,6 +79,20 @@ def test_command_scores_a_model_folder(run_cli, tmp_path):
     assert report["pairs"] == len(list(loop_pairs(SENTENCES, 5)))
     code, out, _ = run_cli("eval", "likelihood", tmp_path / "model", "--corpus", text)
     assert code == 0 and f"{report['nll']:.4f}" in out
+
+
+def test_of_an_ordered_model_the_words_that_follow_count(run_cli, tmp_path):
+    text = tmp_path / "heldout.txt"
+    text.write_text("\n".join(" ".join(s) for s in SENTENCES) + "\n", encoding="utf-8")
+    word2vec = Word2Vec(loss="relaxed", dim=8, min_count=1, epochs=1, workers=1, subsample=0, ordered=True, window=1)
+    word2vec.fit(SENTENCES * 50)
+    word2vec.save(tmp_path / "model")
+    report = json.loads(run_cli("eval", "likelihood", tmp_path / "model", "--corpus", text, "--json").out)
+    assert report["pairs"] == sum(len(sentence) - 1 for sentence in SENTENCES)
+    score, vocab = LogitScores(word2vec.model.vectors_in, word2vec.model.vectors_out), word2vec.model.vocab
+    scores = score(np.arange(4)).astype(float)
+    following = [(vocab.id(a), vocab.id(b)) for one in SENTENCES for a, b in pairwise(one)]
+    assert report["nll"] == pytest.approx(np.mean([logsumexp(scores[a]) - scores[a, b] for a, b in following]), rel=1e-5)
     table = tmp_path / "heldout.csv"
     table.write_text(
         "number,text\n" + "".join(f"{i},{' '.join(s)}\n" for i, s in enumerate(SENTENCES)), encoding="utf-8"

@@ -137,8 +137,8 @@ def likelihood(model, corpus, window, mirror, as_json, **reading):
     """Measure the likelihood of held-out text.
 
     Scores are a softmax of raw dot products over all words. Unlike training losses, they compare between objectives.
-    Negative sampling does not aim at a softmax: it does badly here and may still give good vectors. MODEL is a folder
-    written with --save-model.
+    Negative sampling does not aim at a softmax: it does badly here and may still give good vectors. Of a model trained
+    with --ordered, words that follow count. MODEL is a folder written with --save-model.
     """
     from ..run.conductor import encode
     from ..run.model import Model
@@ -153,7 +153,8 @@ def likelihood(model, corpus, window, mirror, as_json, **reading):
             "this scores pairs of words; evaluate it with w2vneg eval similarity"
         )
     encoded = encode(loaded.config, text_of(corpus, reading).located(mirror), vocab=loaded.vocab)
-    result = evaluate_likelihood(scores_of(loaded), encoded, window or loaded.config.source.window)
+    own = loaded.config.source
+    result = evaluate_likelihood(scores_of(loaded), encoded, window or own.window, getattr(own, "ordered", False))
     if as_json:
         return echo_json({"model": model, **result.as_dict()})
     click.echo(

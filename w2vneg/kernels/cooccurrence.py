@@ -63,14 +63,14 @@ def count_pairs(offsets, window=None):
     return int((reach * lengths - reach * (reach + 1) / 2).sum())
 
 
-def occurring(ids, offsets, centres, window, n_vocab):
-    """Return how often words occur at most `window` away from each centre, int (n_centres, n_vocab), in up to
-    `_LOOKED_AT` / window tokens from all over the corpus.
+def occurring(ids, offsets, centres, window, n_vocab, ordered=False):
+    """Return how often words occur at most `window` away from each centre, or after it if `ordered`, int (n_centres,
+    n_vocab), in up to `_LOOKED_AT` / window tokens from all over the corpus.
     """
     found = 0
     for start, stop in _stretches(len(ids), _LOOKED_AT // window):
         ends = np.unique(np.clip(offsets, start, stop)) - start
-        found = found + pair_counts(ids[start:stop], ends, n_vocab, window)[centres]
+        found = found + pair_counts(ids[start:stop], ends, n_vocab, window, ordered=ordered)[centres]
     return found.toarray()
 
 

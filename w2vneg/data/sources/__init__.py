@@ -88,10 +88,11 @@ class Traversal:
 
     @classmethod
     def cooccurrences(cls, data, config, centres):
-        """Return how often targets occur with each of `centres`, about, to either side: numbers (n_centres, n_out)."""
+        """Return how often each of `centres` has each target as a positive, about: numbers (n_centres, n_out)."""
         from ...kernels.cooccurrence import occurring
 
-        return occurring(*cls.written(data, config), centres, config.source.window, len(data.vocab))
+        window, ordered = config.source.window, getattr(config.source, "ordered", False)
+        return occurring(*cls.written(data, config), centres, window, len(data.vocab), ordered)
 
     @classmethod
     def made_up(cls, path, names, rng):

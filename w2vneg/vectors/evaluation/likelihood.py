@@ -2,7 +2,7 @@
 
     mean NLL = −(1/N) Σ_(i,j) [ s_ij − log Σ_j' e^{s_ij'} ]
 
-over the N pairs (i, j) of words at most `window` apart in one sentence, both directions. Unlike training losses, these
+over the N pairs (i, j) of words at most `window` apart in one sentence, both directions or, ordered, j after i. Unlike training losses, these
 values compare between objectives and samplers; but only softmax-like objectives aim at them (negative sampling does
 not), so a low value is no proof of good vectors.
 """
@@ -30,13 +30,14 @@ class LikelihoodResult(Result):
     pairs: int
 
 
-def evaluate_likelihood(score, corpus, window):
+def evaluate_likelihood(score, corpus, window, ordered=False):
     """Normalise a model's scores (see `scores`) and evaluate them on held-out text; returns a `LikelihoodResult`.
 
     corpus : EncodedCorpus, by the model's vocabulary, not part of what was trained on; InputError if it has no pair
+    ordered : bool, only words that follow are predicted, as of a model trained with ``--ordered``
     """
     n_vocab = len(corpus.vocab)
-    together = pair_counts(corpus.ids, corpus.offsets, n_vocab, window, remedy="give less text")
+    together = pair_counts(corpus.ids, corpus.offsets, n_vocab, window, ordered=ordered, remedy="give less text")
     total = int(together.sum())
     if total == 0:
         raise InputError("the held-out text has no pair of known words; give more text")
