@@ -397,7 +397,8 @@ def test_keywords_of_a_plug_are_known_in_a_fresh_process(tmp_path):
         "from w2vneg.ground.option import option\n"
         "from w2vneg.objectives.losses import LOSSES\nfrom w2vneg.objectives.plugs import Loss\n\n\n"
         '@LOSSES.register("toy-fresh")\nclass Toy(Loss):\n    toy: float\n\n'
-        "    class Options:\n        toy: float = option(0.5, 'A number.')\n\n\n"
+        "    class Options:\n        toy: float = option(0.5, 'A number.')\n\n"
+        "    def loss_at_init(self, n_negatives):\n        return 1.0\n\n\n"
         "from w2vneg.kernels.contracts import implement_step\n\n\n"
         "@implement_step(Toy)\ndef step(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradients):\n"
         "    return 0.0\n"

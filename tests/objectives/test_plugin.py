@@ -222,6 +222,23 @@ def test_a_file_is_imported_once_and_kept_by_its_absolute_path(file, tmp_path):
     assert Word2Vec.load(tmp_path / "model").vectors.words == word2vec.vectors.words  # vectors need no plug-in
 
 
+def test_a_preset_of_another_loss_has_no_loss_s_name(file):
+    with pytest.raises(ConfigError, match="'toy-taken' would name a loss, and a preset of the loss 'ns'"):
+        load_plugins(file(LOSS.replace("toy-loss", "toy-taken") + PRESET.replace("NAME", "toy-taken")))
+    assert "toy-taken" not in LOSSES and "toy-taken" not in PRESETS
+
+
+def test_an_edited_file_is_refused_until_python_starts_anew(file):
+    path = file(PRESET.replace("NAME", "toy-edited"))
+    word2vec = Word2Vec(plugin=path, loss="toy-edited", **OPTIONS | {"epochs": 1})
+    file(PRESET.replace("NAME", "toy-edited").replace(": 2", ": 3"))
+    with pytest.raises(ConfigError, match=r"mine\.py was edited after it was loaded, .* restart Python"):
+        Word2Vec(plugin=path, loss="toy-edited")
+    word2vec.fit(corpus())  # what has begun goes on
+    file(PRESET.replace("NAME", "toy-edited"))
+    load_plugins(path)
+
+
 def test_modules_by_name_and_several_at_once(file, tmp_path, monkeypatch):
     file(PRESET.replace("NAME", "toy-by-name"), "w2vneg_toy_module.py")
     other = file(PRESET.replace("NAME", "toy-by-path"))
@@ -254,6 +271,7 @@ def test_paths_are_made_absolute_and_modules_stay(tmp_path, monkeypatch):
             "\nfrom w2vneg.objectives.losses import LOSSES\n\n@LOSSES.register('ns')\nclass Mine:\n    pass\n",
             r"mine\.py:\d: a loss named 'ns' is registered already; choose another name",
         ),
+        (LOSS.replace("toy-loss", "us"), r"mine\.py:\d+: 'us' would name a loss, and a preset of the loss 'relaxed'; "),
         (PRESET.replace("NAME", "ubs"), r"mine\.py:5: a preset named 'ubs' is registered already"),
         (LOSS.replace("toy-loss", "toy-half") + "\n1 / 0\n", r"mine\.py:\d+: ZeroDivisionError: division by zero"),
     ],
@@ -316,6 +334,11 @@ def step(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradi
     ("old", "new", "said"),
     [
         ("@implement_step(InUse)\n", "", "InUse has no step; decorate a function with @implement_step"),
+        (
+            "    def loss_at_init(self, n_negatives):\n        return 1.0\n",
+            "",
+            "has no loss_at_init, which is required",
+        ),
         ("weights, gradients)", "weights)", "is called with (loss, centre_row, alpha"),
         ("gradients[k] = loss.lead\n    return 1.0\n", "gradients[k] = loss.lead\n", "returns nothing"),
         ("    lead: float\n\n", "    leda: float\n\n", "has the field 'leda'"),

@@ -92,7 +92,9 @@ def test_of_an_ordered_model_the_words_that_follow_count(run_cli, tmp_path):
     score, vocab = LogitScores(word2vec.model.vectors_in, word2vec.model.vectors_out), word2vec.model.vocab
     scores = score(np.arange(4)).astype(float)
     following = [(vocab.id(a), vocab.id(b)) for one in SENTENCES for a, b in pairwise(one)]
-    assert report["nll"] == pytest.approx(np.mean([logsumexp(scores[a]) - scores[a, b] for a, b in following]), rel=1e-5)
+    assert report["nll"] == pytest.approx(
+        np.mean([logsumexp(scores[a]) - scores[a, b] for a, b in following]), rel=1e-5
+    )
     table = tmp_path / "heldout.csv"
     table.write_text(
         "number,text\n" + "".join(f"{i},{' '.join(s)}\n" for i, s in enumerate(SENTENCES)), encoding="utf-8"

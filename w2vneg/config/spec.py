@@ -16,7 +16,7 @@ from ..ground.errors import ConfigError, InputError, did_you_mean
 from ..ground.files.bounded import read_json
 from ..ground.option import UnloadedOptions, checked, options_of
 from ..ground.registry import RunContext
-from ..objectives.plugins import find_objective, load_plugins
+from ..objectives.plugins import are_loaded, find_objective, load_plugins
 from ..objectives.presets import EPOCHS, PRESETS, preset_of
 from ..objectives.readout import DEFAULT, parse
 from .compatibility import check_plugs, check_spec, no_window, refuse_unread, settle_ranks, without_negatives
@@ -106,7 +106,8 @@ def _own():
 
 
 def _of_parts(parts, plugin=None):
-    load_plugins(plugin)
+    if not are_loaded(plugin):
+        load_plugins(plugin)
     plugs = {kind: _plug_of(kind, parts.get(kind)) for kind in KINDS}
     return RunSpec(**plugs, **_checked(parts.get("run"), {item.name: item for item in _own()}))
 

@@ -17,7 +17,7 @@ from ..ground.files.bounded import barred
 from ..kernels.contracts import require_bodies
 from .inputs import INPUTS
 from .losses import LOSSES
-from .presets import PRESETS
+from .presets import PRESETS, check_name
 from .readout import READOUTS
 from .samplers import SAMPLERS
 from .weighers import WEIGHERS
@@ -25,20 +25,24 @@ from .weighers import WEIGHERS
 _OF_LOOP = {"loss": LOSSES, "sampler": SAMPLERS, "weigher": WEIGHERS, "inputs": INPUTS}
 REGISTRIES = _OF_LOOP | {"source": SOURCES, "readout": READOUTS}
 _TABLES = REGISTRIES | {"reader": READERS, "traversal": TRAVERSALS}
+LOSSES.listeners.append(lambda: [check_name(name, preset) for name, preset in PRESETS.items()])
 
-
-_loaded: set[str] = set()  # names of modules
+_loaded: dict[str, int | None] = {}  # name of a module -> checksum of its file as it was loaded
 
 
 def load_plugins(plugin):
     """Import what ``--plugin`` names, modules or paths of .py files with commas between, once in a process.
 
     InputError if there is none, or it fails while being imported: what it had registered is taken out again.
-    ConfigError if it registers nothing.
+    ConfigError if it registers nothing, or has been edited since it was imported.
     """
     for name in _names(plugin):
         module = _module_of(name)
         if module in sys.modules:
+            if module in _loaded and _checksum(module) not in (None, _loaded[module]):
+                raise ConfigError(
+                    f"plug-in {name} was edited after it was loaded, and what was loaded would run; restart Python"
+                )
             continue
         before = _registered()
         try:
@@ -51,7 +55,7 @@ def load_plugins(plugin):
             for kind, entry in _registered() - before:
                 PRESETS.pop(entry) if kind == "preset" else _TABLES[kind].unregister(entry)
             raise
-        _loaded.add(module)
+        _loaded[module] = _checksum(module)
         if _registered() == before:
             sys.modules.pop(module, None)
             kinds = "loss, sampler, weigher, inputs, source, read-out, reader or preset"
@@ -64,11 +68,25 @@ def are_loaded(plugin):
     return all(_module_of(name) in sys.modules for name in _names(plugin))
 
 
+def _checksum(module):
+    """Return a number for the file of a module as it is now (int); None if it has none, or cannot be read."""
+    try:
+        return zlib.crc32(Path(sys.modules[module].__file__).read_bytes())
+    except (AttributeError, OSError, TypeError):
+        return None
+
+
+_REQUIRED = {"loss": "loss_at_init", "inputs": "room"}  # kind -> method that has no default
+
+
 def _require_bodies(name, kind, plug):
     if "from_options" in vars(plug):
         return  # which may make a plug of another class
     try:
         require_bodies(kind, plug)
+        method = _REQUIRED.get(kind)
+        if method and getattr(plug, method) is getattr(_OF_LOOP[kind].base, method) and getattr(plug, "composes", True):
+            raise ConfigError(f"{plug.__name__} has no {method}, which is required; docs/extending.md shows one")
     except ConfigError as error:
         raise ConfigError(f"plug-in {name}: {error}") from None
 

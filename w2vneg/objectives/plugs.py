@@ -122,7 +122,7 @@ class Loss(Plug, base=True):
         n_negatives : int; of a loss along paths the mean number of nodes on a path, float. A run whose loss climbs
             beyond 5 times a positive one is rolled back.
         """
-        raise NotImplementedError
+        raise ConfigError(f"{type(self).__name__} has no loss_at_init, which is required; docs/extending.md shows one")
 
     def touched(self, weights):
         """Return how often a positive moves each row of the output matrix, on average: float64, (n_vocab,).

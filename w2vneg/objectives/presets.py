@@ -260,7 +260,16 @@ def register_preset(name, preset):
     """Enter a preset of your own under `name`; ConfigError if the name is taken."""
     if PRESETS.get(name, preset) != preset:
         raise ConfigError(f"a preset named {name!r} is registered already; choose another name")
+    check_name(name, preset)
     PRESETS[name] = preset
+
+
+def check_name(name, preset):
+    """Raise ConfigError if a preset and a loss are of one name but do not belong together: the preset would win."""
+    from .losses import LOSSES
+
+    if name in LOSSES and preset.loss != name:
+        raise ConfigError(f"{name!r} would name a loss, and a preset of the loss {preset.loss!r}; choose another name")
 
 
 def preset_of(name, of_words=True):

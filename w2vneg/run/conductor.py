@@ -23,7 +23,7 @@ from ..data.sources import TRAVERSALS
 from ..data.vocab import Vocabulary
 from ..ground.errors import ConfigError, W2vnegError
 from ..ground.jit import available_threads
-from ..objectives.plugins import load_plugins
+from ..objectives.plugins import are_loaded, load_plugins
 from ..objectives.samplers.boltzmann import is_file_of_weights, read_degeneracy
 from .prior import Prior, input_of_model
 from .state import with_known
@@ -169,7 +169,8 @@ def reading(config, data):
 
 def resolve(config):
     """Return a run with nothing left open, once its plug-ins are loaded; errors are those of `TrainConfig.resolved`."""
-    load_plugins(config.plugin)
+    if not are_loaded(config.plugin):  # one edited while a search runs stays as it was loaded
+        load_plugins(config.plugin)
     return config.resolved(cores=available_threads())
 
 

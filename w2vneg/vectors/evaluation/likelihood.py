@@ -2,9 +2,9 @@
 
     mean NLL = −(1/N) Σ_(i,j) [ s_ij − log Σ_j' e^{s_ij'} ]
 
-over the N pairs (i, j) of words at most `window` apart in one sentence, both directions or, ordered, j after i. Unlike training losses, these
-values compare between objectives and samplers; but only softmax-like objectives aim at them (negative sampling does
-not), so a low value is no proof of good vectors.
+over the N pairs (i, j) of words at most `window` apart in one sentence, both directions or, ordered, j after i. Unlike
+training losses, these values compare between objectives and samplers; but only softmax-like objectives aim at them
+(negative sampling does not), so a low value is no proof of good vectors.
 """
 
 from dataclasses import dataclass
