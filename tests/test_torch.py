@@ -235,6 +235,7 @@ def test_what_is_learnt_is_the_law_of_the_targets(dtype):
         ({"loss": "css", "temp": 1.0}, "only sampler boltzmann"),
         ({"loss": "hierarchical"}, "no form in w2vneg.torch"),
         ({"loss": "css-bernoulli", "spare": 2}, "leave spare out"),
+        ({"spare": -1}, "spare must be at least 0, got -1"),
         ({"loss": "kernel-quadratic", "tree": "bulk"}, "matrix product"),
         ({"loss": "css", "reduction": "avg"}, "unknown reduction"),
         ({"loss": "css", "negatives": 0}, "at least 1"),

@@ -124,6 +124,7 @@ def test_what_is_built_in_passes(kind, name):
         (SAMPLER, {"log_q": "0.05 - math.log(sampler.n_vocab)"}, "probabilities add up to 1"),
         (SAMPLER, {"draw": "next_below(rng, sampler.n_vocab - 7)"}, "draws follow log q"),
         (SAMPLER, {"draw": "sampler.n_vocab"}, "draws are targets"),
+        (SAMPLER, {"draw": "-1"}, "draws are targets"),
         (SAMPLER, {"draw": "min(next_below(rng, 60), 30 + 20 * centre_id)"}, "draws do not depend on the centre"),
     ],
 )
@@ -177,6 +178,12 @@ def test_who_leaves_the_arrays_is_found_out():
     for change in ({"place": 6, "value": 0}, {"place": 69, "value": np.inf}):
         with pytest.raises(ConfigError, match="writes behind the end of an array"), _fenced(given) as (copy,):
             copy.base[change["place"]] = change["value"]
+
+
+@pytest.mark.parametrize("penalty", ["0.1", "0.1,0.5", "5,0.1"])
+def test_a_loss_that_draws_is_compared_by_its_mean(penalty):
+    found = check_plug("loss", "relaxed", {"self_normalise": penalty})
+    assert [one for one in found if not one.passed] == []
 
 
 def test_a_preset_is_checked_by_its_plugs(run_cli):

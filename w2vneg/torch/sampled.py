@@ -65,6 +65,8 @@ class SampledLoss(nn.Module):
             raise ConfigError("counts must say how often each of two targets or more occurs: none below 0, not all 0")
         if reduction not in _REDUCTIONS:
             raise ConfigError(f"unknown reduction {reduction!r}{did_you_mean(reduction, _REDUCTIONS)}")
+        if spare < 0:
+            raise ConfigError(f"spare must be at least 0, got {spare}")
         self.config = _resolved(loss, options)
         self.shared, self.spare, self.reduction = shared, spare, reduction
         self.output = _output(output, len(counts), bias)
