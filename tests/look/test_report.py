@@ -322,6 +322,7 @@ def test_of_users_and_items_the_page_shows_items_their_lists_and_how_good_these_
     by_title = {section.title: section for section in report.sections}
     (table,) = report.sections[0].tables
     assert table.head[:3] == ["lists of 10", "shop", "popularity"] and table.rows[0][0] == "NDCG@10"
+    assert "Lists of shop are not distinguishable from the most popular items, by NDCG" in report.sections[0].text
     assert "test.tsv" in report.sections[0].text
     (own,) = by_title["Lists of users"].tables  # of who has most
     assert own.title == "shop: user w, who has Bread, d"

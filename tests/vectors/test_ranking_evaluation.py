@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import re
 from functools import partial
 
 import numpy as np
@@ -12,8 +13,17 @@ from w2vneg import Word2Vec
 from w2vneg.data.sources import TRAVERSALS
 from w2vneg.ground.errors import ConfigError, InputError
 from w2vneg.run.model import Model
+from w2vneg.vectors.evaluation import evaluate_ranking
 from w2vneg.vectors.evaluation import ranking as ranking_module
-from w2vneg.vectors.evaluation.baselines import COOCCURRENCE, POPULARITY, SLIM, evaluate_with_baselines
+from w2vneg.vectors.evaluation.baselines import (
+    ALIKE,
+    COOCCURRENCE,
+    POPULARITY,
+    SLIM,
+    WORSE,
+    evaluate_with_baselines,
+    standing,
+)
 
 TRAIN = [("a", "b", 5), ("a", "c", 1), ("b", "c", 3), ("c", "a", 2), ("d", "e", 1)]
 TEST = [("a", "d", 1), ("a", "e", 1), ("b", "a", 2), ("nobody", "a", 3), ("a", "nothing", 1)]
@@ -52,7 +62,8 @@ def test_a_model_and_baselines_by_hand(folder):
     # what is left was never seen with a or b, so that popularity would decide
     assert evaluation.missing[COOCCURRENCE].startswith("the pairs that it counts are left out of the catalogue")
     at_2 = ["precision@2", "list_precision@2", "recall@2", "hit_rate@2", "ndcg@2"]  # it has b's a and one of a's two
-    assert evaluation.not_above(POPULARITY) == ["nll", *at_2]
+    assert {n for n in evaluation.beside(POPULARITY) if model.above(popularity, n)[0] <= 0} == {"nll", *at_2}
+    assert set(evaluation.beside(POPULARITY).values()) == {ALIKE}  # of two centres
 
 
 def test_an_item_is_no_rival_of_its_own_targets(folder):
@@ -151,6 +162,27 @@ def test_scores_that_are_no_numbers_are_told(folder):
         evaluate_with_baselines(model, "test.tsv", bootstrap=0)
 
 
+def test_a_difference_s_interval_is_of_the_same_centres():
+    """Half the scores are the same: the interval is that of resampling both alike, and narrower than either's own."""
+    rng = np.random.default_rng(5)
+    common, pairs = rng.normal(size=(400, 30)), (np.arange(400), rng.integers(0, 30, 400), rng.uniform(0.5, 2, 400))
+    common[pairs[0], pairs[1]] += 1
+    first, second = (common + 0.4 * rng.normal(size=common.shape) for _ in range(2))
+    rank = lambda scores: evaluate_ranking(lambda c: scores[c].astype(np.float32), pairs, 30, ks=(5,))  # noqa: E731
+    one, other, worse = rank(first), rank(second), rank(rng.normal(size=common.shape))
+    for name in ("mpr", "ndcg@5", "nll"):
+        difference, low, high = one.above(other, name)
+        sign = -1 if name == "nll" else 1
+        assert difference == pytest.approx(sign * (one.by_name()[name] - other.by_name()[name]))
+        weights = rng.multinomial(400, np.full(400, 1 / 400), 4000).astype(float)
+        means = [ranking_module._means(result.sums, weights)[name] for result in (one, other)]
+        expected = np.quantile(sign * (means[0] - means[1]), (0.025, 0.975))
+        assert (low, high) == pytest.approx(tuple(expected), abs=0.15 * (high - low))
+        assert high - low < np.diff(one.intervals[name])[0]
+        stands = [standing(*one.above(result, name)) for result in (worse, one)]
+        assert stands == ["better than", "not distinguishable from"] and standing(*worse.above(one, name)) == WORSE
+
+
 def test_many_centres_are_resampled_in_groups(monkeypatch):
     rng = np.random.default_rng(2)
     scores = rng.normal(size=(900, 20)).astype(np.float32)
@@ -175,7 +207,8 @@ def test_the_table(folder, run_cli):
     assert next(cell for cell in short[5].split("  ") if cell).strip() == "NDCG@10"
     assert [line.split("  ")[0] for line in short[7:9]] == ["model", "popularity"]
     assert short[10].startswith("item-item co-occurrence is not shown: the pairs that it counts are left out")
-    assert short[12].startswith(("Better than popularity: NDCG@10 ", "Warning: not better than popularity: NDCG@10 "))
+    assert short[12].startswith("Warning: not distinguishable from popularity: NDCG@10 ")
+    assert re.search(r", difference [+-]0\.\d{4} \(95 % interval [+-]\d+\.\d{4} … [+-]\d+\.\d{4}\)\. Train", short[12])
     alone = run_cli("eval", "ranking", "model", "test.tsv", *known, "--no-baselines", "--k", "1").out
     assert "recall@1" in alone and alone.endswith("More figures, with intervals: --all.\n")
     shown = run_cli("eval", "ranking", "model", "test.tsv", *known, "--k", "2,1", "--all", "--rank-itself")
@@ -193,7 +226,7 @@ def test_the_table(folder, run_cli):
     assert names[6:8] == ["P@1 of pairs", "P@2 of pairs"]
     assert names[8:16] == [f"{name}@{k}" for name in ("precision", "recall", "hit rate", "NDCG") for k in (1, 2)]
     assert next(line for line in lines if line.startswith("MPR")).split()[1] == "0.5417"
-    assert "Not better than popularity: " in shown.out
+    assert "\nNot distinguishable from popularity: MPR, " in shown.out
     plain = run_cli("eval", "ranking", "model", "test.tsv", "--bootstrap", "0", "--no-baselines", "--mpr", "sampled")
     assert "--exclude-known TRAIN.tsv leaves those out" in plain.out
     assert "MPR, sampled" in plain.out

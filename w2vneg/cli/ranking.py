@@ -65,7 +65,7 @@ def ranking(model, test, exclude_known, include_known, train, samples, no_baseli
     """
     from ..run.slim import load_recommender
     from ..vectors.evaluation import KS
-    from ..vectors.evaluation.baselines import evaluate_with_baselines
+    from ..vectors.evaluation.baselines import ALIKE, WORSE, evaluate_with_baselines
 
     if samples and given["mpr"] == "exact":
         raise click.UsageError("--samples is how many targets --mpr sampled draws; the exact one draws none")
@@ -105,9 +105,10 @@ def ranking(model, test, exclude_known, include_known, train, samples, no_baseli
     click.echo(f"\nP@{evaluation.options['ks'][-1]} of pairs by how popular the target is, in tenths of all targets:\n")
     click.echo(table(_tenths(evaluation)))
     for baseline in list(evaluation.results)[1:]:
-        worse = evaluation.not_above(baseline)
-        if worse:
-            click.echo(f"\nNot better than {baseline}: {', '.join(_words(name) for name in worse)}")
+        found = evaluation.beside(baseline)
+        for how in (WORSE, ALIKE):
+            if names := [_words(name) for name, stands in found.items() if stands == how]:
+                click.echo(f"\n{how.capitalize()} {baseline}: {', '.join(names)}")
 
 
 def _head(evaluation):
@@ -145,22 +146,25 @@ def _short_rows(evaluation):
 
 
 def _verdict(evaluation, model):
-    from ..vectors.evaluation.baselines import POPULARITY, SLIM
+    from ..vectors.evaluation.baselines import ALIKE, BETTER, POPULARITY, SLIM
 
     results = evaluation.results
     if POPULARITY not in results:
         return "More figures, with intervals: --all."
     name = f"ndcg@{evaluation.options['ks'][0]}"
-    own, popular = (results[key].by_name()[name] for key in (next(iter(results)), POPULARITY))
-    figures = f"{_words(name)} {own:.4f}, popularity {popular:.4f}"
-    if own > popular:
-        slim = results[SLIM].by_name()[name] if SLIM in results else 0.0
-        behind = f"; not than 'w2vneg slim', {slim:.4f}" if slim > own else ""
+    own, popular = evaluation.model, results[POPULARITY]
+    how = evaluation.beside(POPULARITY)[name]
+    figures = f"{_words(name)} {own.by_name()[name]:.4f}, popularity {popular.by_name()[name]:.4f}"
+    if how == BETTER:
+        other = evaluation.beside(SLIM)[name] if SLIM in results else BETTER
+        behind = "" if other == BETTER else f"; {other} 'w2vneg slim', {results[SLIM].by_name()[name]:.4f}"
         return f"Better than popularity: {figures}{behind}. More figures, with intervals: --all."
+    if how == ALIKE:
+        figures += ", difference {:+.4f} (95 % interval {:+.4f} … {:+.4f})".format(*own.above(popular, name))
     slim = ""
     if not hasattr(model, "scoring") and (read := model.config.traversal).kind == "items":
         slim = ", or take 'w2vneg slim'" * (model.config.rectangular or not read.paired)
-    return f"Warning: not better than popularity: {figures}. Train with more --epochs, or look at what was read{slim}."
+    return f"Warning: {how} popularity: {figures}. Train with more --epochs, or look at what was read{slim}."
 
 
 def _rows(evaluation, mpr):

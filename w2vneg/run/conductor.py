@@ -243,8 +243,8 @@ def _of_popularity(trainer):
         return
     remedy = "give more --epochs, or look at what was read"
     remedy += ", or take 'w2vneg slim'" if trainer.config.traversal.kind == "items" else ""
-    figures = f"{name} {popular:.4f}, this model {best.figures[name]:.4f}"
-    yield f"on held-out pairs popularity alone is better ({figures}); {remedy}"
+    figures = f"{name} {best.figures[name]:.4f}, popularity {popular:.4f}"
+    yield f"on held-out pairs this model is not better than popularity alone ({figures}); {remedy}"
 
 
 def _of_counts(trainer):

@@ -114,9 +114,9 @@ def _beside_baselines(name, evaluation):
     results = {called: result.by_name() for called, result in evaluation.results.items()}
     head = ["lists of 10", *(name if called == MODEL else called for called in results)]
     rows = [[METRICS[n].title.format(k=10), *(f"{one[f'{n}@10']:.4f}" for one in results.values())] for n in _OF_LISTS]
-    how = "better" if results[MODEL]["ndcg@10"] > results[POPULARITY]["ndcg@10"] else "NOT better"
+    how = evaluation.beside(POPULARITY)["ndcg@10"]
     pairs = ", ".join(Path(file).name for file in evaluation.test.files)
-    text = f"Lists of {name} are {how} than the most popular items, by NDCG on held-out pairs, {pairs}."
+    text = f"Lists of {name} are {how} the most popular items, by NDCG on held-out pairs, {pairs}."
     if evaluation.known is None and not evaluation.own_known:
         text += " Pairs trained on compete in them; 'w2vneg eval ranking' leaves them out with --exclude-known."
     if evaluation.trained:

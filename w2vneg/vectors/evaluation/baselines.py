@@ -24,6 +24,14 @@ from .metrics import METRICS
 from .ranking import KS, RankingResult, check_settings, evaluate_ranking
 from .scores import SlimScores, are_items_of_one_kind, cooccurrence_scores, fused_weight, popularity_scores, scores_of
 
+STANDINGS = BETTER, WORSE, ALIKE = "better than", "worse than", "not distinguishable from"
+
+
+def standing(difference, low, high):
+    """Return which of `STANDINGS` a difference stands for, with the ends of its interval (`RankingResult.above`)."""
+    return BETTER if low > 0 else WORSE if high < 0 else ALIKE
+
+
 MODEL, POPULARITY, COOCCURRENCE, SLIM = "model", "popularity", "item-item co-occurrence", "slim"
 
 
@@ -66,12 +74,11 @@ class RankingEvaluation:
         """RankingResult of the model itself."""
         return self.results[MODEL]
 
-    def not_above(self, baseline):
-        """Return the figures (list of str, as ``"precision@5"``) in which the model does not exceed a baseline."""
-        own, other = self.model.by_name(), self.results[baseline].by_name()
-        signs = {name: METRICS[name.partition("@")[0]].sign for name in own}
-        known = [name for name in own if signs[name] and own[name] is not None and other.get(name) is not None]
-        return [name for name in known if not signs[name] * own[name] > signs[name] * other[name]]
+    def beside(self, baseline):
+        """Return how the model stands beside a baseline, by figure: ``"precision@5"`` -> one of `STANDINGS`."""
+        other, own = self.results[baseline], self.model.by_name()
+        names = [n for n in own if n in self.model.sums and n in other.sums and METRICS[n.partition("@")[0]].sign]
+        return {name: standing(*self.model.above(other, name)) for name in names}
 
     def as_dict(self):
         results = {name: one.as_dict() for name, one in self.results.items()}

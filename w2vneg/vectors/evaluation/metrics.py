@@ -1,7 +1,7 @@
 """The figures of a ranking, a row of `METRICS` each: how it is summed, what it is a mean over, what people call it.
 
     rank_ij = #{j' : s_ij' > s_ij} + ½ #{j' ≠ j : s_ij' = s_ij}                 0 is the top; ties count half
-    R_i     = all held-out targets of i;  g_i = softmax of s_i over all targets
+    R_i     = all held-out targets of i;  g_i = softmax of s_i;  j' = the V_i targets of i's catalogue
 
 Equal scores have no order: every figure is its average over all orders of the equal ones, but for coverage and novelty,
 whose lists take equal ones in the order of ids. docs/ranking.md has its tables from here.
@@ -73,7 +73,7 @@ class TieGroups:
 
 @metric("mpr", "MPR", by_pair=True, chosen_as="mpr")
 def _mpr(block):
-    """Mean of 1 − rank_ij / (V − 1): the share of the others that j beats. 1 is perfect, ½ is chance.
+    """Mean of 1 − rank_ij / (V_i − 1): the share of the others that j beats. 1 is perfect, ½ is chance.
     RS §3.2.3, CIS §4; exact here."""
     rank = block.above + 0.5 * block.equal
     return block.total(block.weight * (1.0 - rank / np.maximum(block.size[block.row] - 1, 1)))
@@ -82,7 +82,7 @@ def _mpr(block):
 @metric("mpr_sampled", "MPR, sampled", by_pair=True, sign=0)
 def _mpr_sampled(block):
     """How often s_ij > s_ij' for `--samples` targets j' drawn uniformly from i's catalogue; equal ones lose. RS eq. 10,
-    with `--mpr sampled`. It equals the exact one but for ties and 1/V."""
+    with `--mpr sampled`. It equals the exact one but for ties and 1/V_i."""
     if not block.samples:
         return None
     size = block.size[block.row]

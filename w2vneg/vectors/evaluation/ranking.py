@@ -2,17 +2,18 @@
 
 What is made of the places is in `metrics`, a figure a row: means over pairs, as the papers have them, and means over
 centres, as for recommendations: the list of the k best targets of i against all its held-out ones.
-Where known targets are left out, they are taken from i's catalogue before anything is ranked or normalised; V then is
-what remains. Intervals: percentile bootstrap over centres, whose pairs belong together; beyond `_GROUPS` centres, over
+Where known targets are left out, they are taken from i's catalogue before anything is ranked or normalised; V_i is what
+remains. Intervals: percentile bootstrap over centres, whose pairs belong together; beyond `_GROUPS` centres, over
 that many random groups of them.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from numbers import Integral
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import scipy.sparse
+from scipy.special import stdtrit
 
 from ...ground.errors import ConfigError, InputError
 from ...kernels.evaluation.best import best_of_rows
@@ -46,6 +47,7 @@ class RankingResult:
     known_held_out: int
     intervals: dict
     tenths: list
+    sums: dict = field(default_factory=dict, repr=False, compare=False)  # float64 (groups,), of centres
 
     if TYPE_CHECKING:  # the figures by name: class variables, so that they are no fields
         mpr: ClassVar[float]
@@ -78,8 +80,21 @@ class RankingResult:
         return found
 
     def as_dict(self):
-        facts = asdict(self)
+        facts = {name: value for name, value in asdict(self).items() if name != "sums"}
         return facts.pop("figures") | facts
+
+    def above(self, other, name):
+        """Return by how much a figure is better than another result's, with its 95 % interval: three float.
+
+        Below 0 it is worse. The interval is Student's, of the differences of the same centres, evaluated with one seed.
+        name : str, full, of a figure that models are compared by; other : RankingResult of the same pairs
+        """
+        one = METRICS[name.partition("@")[0]]
+        sizes, apart = self.sums["pairs" if one.by_pair else "centres"], self.sums[name] - other.sums[name]
+        n, mean = len(sizes), apart.sum() / sizes.sum()
+        spread = np.sqrt(((apart - mean * sizes) ** 2).sum() * n / max(n - 1, 1)) / sizes.sum()
+        difference, reach = one.sign * one.of_mean(mean), stdtrit(n - 1, 0.975) * spread if n > 1 else np.inf
+        return float(difference), float(difference - reach), float(difference + reach)
 
 
 def evaluate_ranking(
@@ -153,6 +168,7 @@ def evaluate_ranking(
         known_held_out=int(given_in.multiply(held.astype(bool)).nnz),
         intervals=_intervals(table, bootstrap, for_bootstrap),
         tenths=catalogue.tenths(),
+        sums=table,
     )
 
 
