@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from w2vneg import Vectors
+from w2vneg.config import TrainConfig
 from w2vneg.data.readers import READERS
 from w2vneg.data.sources import SOURCES, TRAVERSALS
 from w2vneg.objectives.inputs import INPUTS
@@ -64,6 +65,8 @@ def test_each_example_passes_its_own_checks(run_cli, example):
     if name not in ("nearest", "clicks", "mixed"):
         assert check[0] == "objectives" and "--check" in check
         assert result.out.count("pass") >= 2
+    if name == "clicks":
+        assert TrainConfig(source="visits").resolved().source.subsample == 0
 
 
 @pytest.mark.slow

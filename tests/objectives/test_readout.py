@@ -395,8 +395,8 @@ def test_a_readout_from_outside(tmp_path, run_cli):
         Vectors.load(tmp_path / "model")
     del sys.modules[_module_of(str(path))]  # as in another process
     refused = run_cli("nearest", "walk", "--vectors", tmp_path / "model")
-    said = f"of the plug-in {path}, which is not loaded; take --readout in, or in Python call"
-    assert refused.code == 1 and said in refused.err
+    said = f"of the plug-in {path}, which is not loaded; take --readout in, or if you trust"
+    assert refused.code == 1 and said in refused.err and f"'w2vneg --plugin {path} " in refused.err
     assert len(Vectors.load(tmp_path / "model", readout="in")) == len(vectors)
     path.write_text(OWN.replace("def read(", "def reed("))
     with pytest.raises(ConfigError, match=r"other\.py:\d+: .*Mixed has no use for 'reed'; did you mean read"):

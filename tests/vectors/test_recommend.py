@@ -39,6 +39,7 @@ def test_scores_of_a_loss_that_is_not_loaded_are_not_corrected(folder, run_cli, 
     assert run_cli("recommend", "model", "a").code == 0
     result = run_cli("recommend", "model", "a", "--score=corrected", *unknown)
     assert (result.code, result.out) == (1, "") and "unknown loss 'own'" in result.err
+    assert "'w2vneg --plugin FILE.py eval" in result.err
 
 
 def test_several_seeds_are_a_product_of_what_each_expects():

@@ -44,8 +44,13 @@ class LazyGroup(click.Group):
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="w2vneg", message="%(prog)s %(version)s")
-def cli():
+@click.option("--plugin", multiple=True, metavar="NAME|FILE", help="Import a module or file of your own first.")
+def cli(plugin):
     """Train and evaluate word2vec-style embeddings with pluggable negative objectives."""
+    if plugin:
+        from ..objectives.plugins import load_plugins
+
+        load_plugins(",".join(plugin))
 
 
 def main(argv=None, command=cli, name="w2vneg"):
@@ -124,6 +129,8 @@ def _name_argument(error):
     if name in arguments or (name in _MODELS and arguments & _MODELS):
         usage = " ".join([error.ctx.command_path, *command.collect_usage_pieces(error.ctx)[1:]])
         error.message, error.possibilities = f"{error.message} It is given without a flag: {usage}.", None
+    elif name == "plugin":
+        error.message, error.possibilities = f"{error.message} It comes first: w2vneg --plugin NAME|FILE ….", None
     elif name == "model" and any("--vectors" in param.opts for param in command.params):
         error.message, error.possibilities = f"{error.message} It is called --vectors here.", None
 

@@ -64,6 +64,8 @@ def compare(runs, out, grid, seeds, on, keep, files, mirror, quiet, as_json, **g
     note = noter(quiet)
     if bool(runs) == bool(grid):
         raise click.UsageError("name runs, or values of options with --grid; one of the two")
+    for place in runs:
+        _check_plugins(place)
     tasks, fixed = _tasks(on, given), fixed_of(given)
     names, combinations, base = _of_runs(runs, given) if runs else _of_grid(grid, given)
     from ..run.conductor import reading
@@ -176,10 +178,20 @@ def _of_grid(grid, given):
     return names, found, TrainConfig.from_mapping(given)
 
 
+def _check_plugins(place):
+    """Raise ConfigError if a RUN names a plug-in that is not loaded, as one in a model folder is not."""
+    from ..objectives.plugins import are_loaded, how_to_load
+
+    plugin = options_in(file_of_run(place)).get("plugin")
+    if not are_loaded(plugin):
+        raise ConfigError(f"{place} needs the plug-in {plugin}, which is not loaded; {how_to_load(plugin)}")
+
+
 def _of_runs(runs, given):
     """As `_of_grid`, of files of options and model folders."""
     from ..config import TrainConfig
     from ..config.table import table
+    from ..objectives.plugins import absolute_plugins
     from ..run.search.space import Planned
 
     files = [options_in(file_of_run(place)) for place in runs]
@@ -188,7 +200,6 @@ def _of_runs(runs, given):
         TrainConfig.from_mapping(options, file_of_run(place))
         own = {name: value for name, value in options.items() if given.get(name) is None}
         shared = {name: value for name, value in own.items() if table()[name].metadata["group"] == "corpus"}
-        shared |= {"plugin": own["plugin"]} if "plugin" in own else {}
         if common and shared != common[1]:
             differing = next(name for name in {**common[1], **shared} if common[1].get(name) != shared.get(name))
             raise ConfigError(
@@ -202,7 +213,9 @@ def _of_runs(runs, given):
     names = names if len(set(names)) == len(names) else list(runs)
     if len({json.dumps(options, sort_keys=True) for options in combinations}) < len(combinations):
         raise ConfigError("two of the runs have the same options; seeds are those of --seeds")
-    given = {**common[1], **{name: value for name, value in given.items() if value is not None}}
+    plugins = dict.fromkeys(plugin for options in files if (plugin := absolute_plugins(options.get("plugin"))))
+    given = {name: value for name, value in given.items() if value is not None}
+    given = {**common[1], "plugin": ",".join(plugins) or None, **given}
     return names, combinations, TrainConfig.from_mapping(given)
 
 

@@ -119,13 +119,6 @@ class GroupedCommand(click.Command):
         super().__init__(*arguments, **attributes)
         self.reads, self.takes = reads, takes if callable(takes) else lambda item: item.name in takes
 
-    def make_context(self, info_name, args, parent=None, **extra):
-        if plugins := _plugins_named(args):
-            from ..objectives.plugins import load_plugins
-
-            load_plugins(plugins)
-        return super().make_context(info_name, args, parent, **extra)
-
     def get_params(self, ctx):
         """Return the options of what is read, those of the configuration, the command's own, and help."""
         if self not in ctx.meta:
@@ -150,8 +143,11 @@ class GroupedCommand(click.Command):
         return ctx.meta[self]
 
     def parse_args(self, ctx, args):
+        plugins = _load_plugins(ctx, args)
         try:
             rest = super().parse_args(ctx, args)
+            if "plugin" in ctx.params:
+                ctx.params["plugin"] = plugins
             _take_run_options(ctx)
             return rest
         except click.NoSuchOption as error:
@@ -210,16 +206,28 @@ def _show_all(ctx, param, value):
         ctx.exit()
 
 
-def _plugins_named(args):
-    """Return what ``--plugin`` names among the arguments, or the file of ``--config`` does; None if nothing."""
+def _load_plugins(ctx, args):
+    """Load the plug-ins that the command line names before and behind the command; return them all (str), or None.
+
+    Without any, those that files of options name: that of ``--config``, and RUNs.
+    """
     parser = ArgumentParser(add_help=False, allow_abbrev=False)
     for flag in ("--plugin", "--config"):
-        parser.add_argument(flag, nargs="?")
-    named, _ = parser.parse_known_args(args)
-    if named.plugin is None and named.config is not None:
-        with suppress(W2vnegError):  # what is wrong with the file is said when it is read
-            return options_of_text(read_text(named.config), "").get("plugin")
-    return named.plugin
+        parser.add_argument(flag, nargs="?", action="append", default=[])
+    named, others = parser.parse_known_args(args)
+    above = ctx.find_root().params.get("plugin", ()) if ctx.parent else ()
+    plugins = [",".join(filter(None, [*above, *named.plugin]))]
+    runs = [one for one in others if one.endswith(".toml")] if ctx.command.name == "compare" else []
+    if plugins == [""]:
+        for path in filter(None, [*named.config[-1:], *runs]):
+            with suppress(W2vnegError):  # what is wrong with the file is said when it is read
+                plugins.append(options_of_text(read_text(path), "").get("plugin"))
+    if any(plugins):
+        from ..objectives.plugins import load_plugins
+
+        for one in plugins:
+            load_plugins(one)
+    return plugins[0] or None
 
 
 def _data_of(kind):

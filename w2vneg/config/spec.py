@@ -16,7 +16,7 @@ from ..ground.errors import ConfigError, InputError, did_you_mean
 from ..ground.files.bounded import read_json
 from ..ground.option import UnloadedOptions, checked, options_of
 from ..ground.registry import RunContext
-from ..objectives.plugins import are_loaded, find_objective, load_plugins
+from ..objectives.plugins import absolute_plugins, are_loaded, find_objective, load_plugins
 from ..objectives.presets import EPOCHS, PRESETS, preset_of
 from ..objectives.readout import DEFAULT, parse
 from .compatibility import check_plugs, check_spec, no_window, refuse_unread, settle_ranks, without_negatives
@@ -180,7 +180,8 @@ class TrainConfig(RunOptions, Choices):
             refuse_unknown(mapping, table())
             if "preset" in mapping:
                 raise ConfigError(f"preset is no option of its own; write loss = {mapping['preset']!r}")
-            return cls(**mapping)
+            plugin = absolute_plugins(mapping.get("plugin"))  # a file of it means the same in another folder
+            return cls(**mapping | ({"plugin": plugin} if "plugin" in mapping else {}))
         except ConfigError as error:
             raise ConfigError(f"{where}: {error}" if where else str(error)) from error
 

@@ -7,9 +7,10 @@ import math
 
 import numpy as np
 
-from ..ground.errors import ConfigError
+from ..ground.errors import ConfigError, UnknownNameError
 from ..ground.registry import RunContext
 from .losses import LOSSES
+from .plugins import how_to_load
 from .samplers import SAMPLERS
 from .samplers.boltzmann import log_degeneracy
 
@@ -26,7 +27,11 @@ def law_of(config, counts):
 
     Returns (float, (1 + T) / T; float64, (n_targets,), log D, or None where raw scores are log P).
     """
-    loss, sampler = LOSSES[config.loss.name], config.sampler
+    sampler = config.sampler
+    for kind, one in (("loss", config.loss), ("sampler", sampler)):
+        if one is not None and one.name not in (LOSSES if kind == "loss" else SAMPLERS):
+            raise UnknownNameError(f"unknown {kind} {one.name!r}, of a plug-in; {how_to_load(config.plugin)}")
+    loss = LOSSES[config.loss.name]
     if config.absolute_softmax:
         raise ConfigError("scores of an absolute softmax have no sign to correct; take the raw ones")
     if loss.needs_log_q or loss.paths or sampler is None:

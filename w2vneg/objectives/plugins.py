@@ -68,6 +68,13 @@ def are_loaded(plugin):
     return all(_module_of(name) in sys.modules for name in _names(plugin))
 
 
+def how_to_load(plugin):
+    """Return what to do about a plug-in that a model folder names and that is not loaded (str)."""
+    plugin = plugin or "FILE.py"
+    python = f"in Python call w2vneg.objectives.plugins.load_plugins({plugin!r})"
+    return f"if you trust that code, give it before the command, as in 'w2vneg --plugin {plugin} eval …', or {python}"
+
+
 def _checksum(module):
     """Return a number for the file of a module as it is now (int); None if it has none, or cannot be read."""
     try:

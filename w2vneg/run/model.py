@@ -14,7 +14,7 @@ from ..kernels.bags import context_means
 from ..kernels.schedule import keep_thresholds
 from ..objectives.inputs.subwords import rows_of_grams
 from ..objectives.law import settled
-from ..objectives.plugins import are_loaded, load_plugins
+from ..objectives.plugins import absolute_plugins, are_loaded, load_plugins
 from ..objectives.readout import Trained, parse
 from ..objectives.readout.context import WINDOW
 from ..vectors.formats.fasttext import spellings_of
@@ -115,7 +115,7 @@ class Model:
                 f"going on with {folder} connects to the cluster at {self.config.ray_address}; if you trust that, name "
                 "it with --ray-address"
             )
-        given = {"plugin": plugin, "ray_address": ray_address}
+        given = {"plugin": absolute_plugins(plugin), "ray_address": ray_address}
         values = self.config.flat() | {name: value for name, value in given.items() if value is not None}
         load_plugins(values.get("plugin"))
         if absent := values.keys() - table().keys():

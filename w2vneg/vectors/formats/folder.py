@@ -70,14 +70,13 @@ def _own_chain(path, spec):
     try:
         return parse(spec.readout)
     except ConfigError as error:
-        from ...objectives.plugins import are_loaded
+        from ...objectives.plugins import are_loaded, how_to_load
 
         if are_loaded(spec.plugin):
             raise
         raise ConfigError(
             f"{path} is read out by {spec.readout}, of the plug-in {spec.plugin}, which is not loaded; take --readout "
-            f"in, or in Python call w2vneg.objectives.plugins.load_plugins({spec.plugin!r}) first, or "
-            "Word2Vec.load(folder, plugin=…), if you trust that code"
+            f"in, or {how_to_load(spec.plugin)}"
         ) from error
 
 
