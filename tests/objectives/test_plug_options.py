@@ -245,6 +245,11 @@ def test_an_old_configuration_learns_of_a_new_option(plug):
         ),
         ("class Options:\n        temp: float = option(1, 'X.')", "option temp of sampler 'mine' differs from that of"),
         (
+            "class Options:\n        x: float = option(-1.0, 'X.', above=0)",
+            "x of Mine.Options: x must be above 0, got -1",
+        ),
+        ("class Options:\n        x: float = option('a', 'X.')", "x of Mine.Options: x must be a number, not 'a'"),
+        (
             "class Options:\n        x: int = 3",
             "option x of sampler 'mine' must be made by w2vneg.ground.option.option",
         ),
@@ -362,6 +367,22 @@ def test_options_of_a_source_of_ones_own_are_held_to_their_range(run_cli, source
     assert result.code == 2 and "--times belongs to --echoes; --corpus does not read it" in result.err
     with pytest.raises(ConfigError, match="times means nothing to corpus"):
         Input("corpus", "text", times=2)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "flag"),
+    [
+        ("times: int", "min_count: int", "--min-count"),
+        ("times: int", "json: int", "--json"),
+        ('register("echoes")', 'register("loss")', "--loss"),
+    ],
+)
+def test_a_source_has_no_flag_of_the_command_line_s_own(run_cli, source, old, new, flag, request):
+    request.addfinalizer(lambda: SOURCES.unregister("loss"))
+    assert old in SOURCE
+    source.write_text(SOURCE.replace(old, new))
+    result = run_cli("train", "--plugin", source, "--corpus", "text")
+    assert result.code == 1 and f"would be {flag}, which train has already; choose another name" in result.err
 
 
 def test_a_misspelt_name_in_a_source(run_cli, tmp_path):

@@ -357,6 +357,16 @@ def test_mistakes_of_a_plugin_in_use_are_one_line(run_cli, tmp_path, request, ol
     assert result.err.startswith("Error: ") and result.err.count("\n") == 1
 
 
+@pytest.mark.parametrize("name", ["metric", "patience", "resume", "force", "help", "help_all"])
+def test_an_option_has_no_flag_of_the_command_line_s_own(run_cli, tmp_path, request, name):
+    file = tmp_path / f"flag_{name}.py"
+    file.write_text(IN_USE.replace("lead", name))
+    request.addfinalizer(lambda: LOSSES.unregister("in-use"))
+    flag = f"--{name.replace('_', '-')}"
+    result = run_cli("train", "--plugin", file, "--loss", "in-use", flag, 3)
+    assert result.code == 1 and f"the plug-in's {name!r} would be {flag}, which train has already" in result.err
+
+
 def test_what_fails_to_compile_is_found_in_a_report_with_colours():
     report = "\x1b[1mUnknown attribute 'leda' of type InUse\x1b[0m\n\x1b[1mDuring: typing at in_use.py (22)\x1b[0m\n"
     said = _failure_to_compile(report, {"in_use.py"})

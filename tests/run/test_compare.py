@@ -89,6 +89,15 @@ def test_a_difference_of_nothing_has_no_sign():
     assert as_rows(runs)[2][3:5] == ["+0.0000", "+0.0000 … +0.0000"]
 
 
+def test_an_end_near_nothing_and_a_p_near_5_per_cent_show_their_side():
+    (run,) = compared([trial(0.1, 1, 4.0), trial(0.1, 2, 5.0)], [{"alpha": 0.1}], ["a"], "nll")
+    ends = {"difference": 0.02, "difference_low": -0.00003, "difference_high": 0.0375}
+    assert as_rows([replace(run, p=0.0502, **ends)])[1][4:6] == ["-3e-05 … +0.0375", "0.0502"]
+    ends |= {"difference_low": 0.00003}
+    assert as_rows([replace(run, p=0.04999, **ends)])[1][4:6] == ["+3e-05 … +0.0375", "0.04999"]
+    assert as_rows([replace(run, p=0.05, **ends)])[1][5] == "0.05"
+
+
 def test_a_folder_of_a_split_is_its_held_out_part(folder, run_cli):
     (folder / "edges.tsv").write_text("".join(f"{one}\t{other}\n" for one, other in two_blocks()))
     for shares, held in (((), "valid.tsv"), (("--train=0.8", "--valid=0"), "test.tsv")):
@@ -132,6 +141,8 @@ def test_a_grid_and_runs_of_model_folders_give_the_same_figures(folder, run_cli)
     ):
         result = run_cli("compare", *data, *SMALL, *other, "--grid=alpha=0.02,0.1", "--seeds=2", "--out=grid")
         assert result.code == 1 and f"grid holds another search ({said}); name another folder with --out" in result.err
+    result = run_cli("compare", *data, *SMALL, "--grid=alpha=0.02,0.1", "--seeds=1", "--files=md", "--out=grid")
+    assert result.code == 0 and "Of an earlier comparison grid has more seeds than 1; all of them count." in result.err
     result = run_cli("compare", "slow", "fast/run.toml", "--seeds=2", "--out=runs", "--json", "--quiet")
     assert result.code == 0, result.err
     of_runs = figures("runs/compare.csv")

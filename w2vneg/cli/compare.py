@@ -94,6 +94,8 @@ def compare(runs, out, grid, seeds, on, keep, files, mirror, quiet, as_json, **g
             found += comparing.compared(search.trials, combinations, names, metric.strip().lower(), task.name)
         if not search.complete:
             break
+    if any(len(run.values) > seeds for run in found):
+        note(f"Of an earlier comparison {out} has more seeds than {seeds}; all of them count.")
     _write(comparing.corrected(found), Path(out), files, note, as_json)
     if not search.complete:
         note("Interrupted: what was done is kept; the same command goes on.")

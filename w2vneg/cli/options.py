@@ -123,7 +123,6 @@ class GroupedCommand(click.Command):
         """Return the options of what is read, those of the configuration, the command's own, and help."""
         if self not in ctx.meta:
             own, made = super().get_params(ctx), _input_params(self.reads)
-            have = {param.name for param in own}
             from ..config.table import options_of_users
 
             made += [_option_of_config(item) for item in options_of_users() if self.takes(item)]
@@ -139,7 +138,8 @@ class GroupedCommand(click.Command):
                 section="output",
                 help=f"Show every option, or those for {', '.join(DATA[:-1])} or {DATA[-1]}.",
             )
-            ctx.meta[self] = [*(one for one in made if one.name not in have), *own[:-1], help_all, own[-1]]
+            _check_flags([*own, help_all, *made], ctx.info_name)
+            ctx.meta[self] = [*made, *own[:-1], help_all, own[-1]]
         return ctx.meta[self]
 
     def parse_args(self, ctx, args):
@@ -197,6 +197,18 @@ class GroupedCommand(click.Command):
 def command(short_help, takes=lambda item: True, reads=DATA):
     """Make a function a `GroupedCommand`, with all options of sources and of `TrainConfig` unless said otherwise."""
     return click.command(cls=GroupedCommand, short_help=short_help, takes=takes, reads=reads)
+
+
+def _check_flags(params, name):
+    """Raise ConfigError if an option or a source, as of a plug-in, is called like another one of the command `name`."""
+    taken = set()
+    for param in params:
+        called = {param.name, *param.opts, *param.secondary_opts}
+        if called & taken:
+            raise ConfigError(
+                f"the plug-in's {param.name!r} would be {param.opts[0]}, which {name} has already; choose another name"
+            )
+        taken |= called
 
 
 def _show_all(ctx, param, value):

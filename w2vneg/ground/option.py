@@ -67,8 +67,16 @@ def kind_of(item):
 
 def as_options(declared):
     """Return a class of `option` fields as the frozen dataclass that it stands for."""
-    made = "__dataclass_params__" in vars(declared)
-    return declared if made else dataclass(frozen=True, kw_only=True)(declared)
+    if "__dataclass_params__" in vars(declared):
+        return declared
+    made = dataclass(frozen=True, kw_only=True)(declared)
+    for item in fields(made):
+        if item.metadata.get("limits") and not item.metadata["files"] and item.default is not None:
+            try:
+                _within(item, item.default)  # what its `check` needs may stand further down
+            except ConfigError as error:
+                raise ConfigError(f"the default of option {item.name} of {declared.__qualname__}: {error}") from None
+    return made
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,11 +131,18 @@ def off_of(item):
 
 def checked(item, value):
     """Return `value` converted to the field's kind and within its range, or raise ConfigError."""
-    kind = kind_of(item)
     if value is None:
         if item.default is not None:
             raise ConfigError(f"{item.name} must have a value")
         return None
+    value = _within(item, value)
+    if item.metadata["check"] is not None:
+        item.metadata["check"](value)
+    return value
+
+
+def _within(item, value):
+    kind = kind_of(item)
     if kind is bool:
         if getattr(getattr(value, "dtype", None), "kind", None) == "b" and not value.ndim:  # NumPy's
             value = bool(value)
@@ -137,8 +152,6 @@ def checked(item, value):
         found = (_checked_text if kind is str else _checked_number)(item, value)
         if type(found) is not type(value) or found != value:  # else the very object, by which clones are known
             value = found
-    if item.metadata["check"] is not None:
-        item.metadata["check"](value)
     return value
 
 

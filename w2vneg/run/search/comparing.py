@@ -23,8 +23,8 @@ from .trials import by_combination, key_of
 SAVED = "compare.json"
 _ROUNDING = 1e-12
 PAIRED = (
-    "Differences are from the first run, paired by seed; p is of paired t-tests, after Holm's correction; – where all "
-    "seeds differ alike."
+    "Differences are from the first run, paired by seed; p is of paired t-tests, after Holm's correction; – of one "
+    "seed, or where all differ alike."
 )
 
 
@@ -182,7 +182,7 @@ def as_rows(runs):
         line += [f"{run.mean:.4f}", _span(run.low, run.high, ".4f")]
         none = "baseline" if run in bases else "–"
         line += [none if run.difference is None else f"{_rounded(run.difference):+.4f}"]
-        line += [_span(run.difference_low, run.difference_high, "+.4f"), "–" if run.p is None else f"{run.p:.2g}"]
+        line += [_span(run.difference_low, run.difference_high, "+.4f"), _shown_p(run.p)]
         lines.append([*line, str(len(run.values)), f"{run.seconds:.1f}"])
     return lines
 
@@ -218,7 +218,17 @@ def _escaped(cell):
 
 
 def _span(low, high, layout):
-    return "–" if low is None else f"{_rounded(low):{layout}} … {_rounded(high):{layout}}"
+    if low is None:
+        return "–"
+    ends = [(_rounded(end), end) for end in (low, high)]
+    signed = layout.startswith("+") and any(near for near, _ in ends)  # one that rounds to 0 shows on which side it is
+    return " … ".join(f"{end:+.1g}" if signed and end and not near else f"{near:{layout}}" for near, end in ends)
+
+
+def _shown_p(p):
+    """Return a p with two digits, or as many as tell on which side of 0.05 it is; – for None."""
+    texts = (f"{p:.{digits}g}" for digits in range(2, 18))
+    return "–" if p is None else next(text for text in texts if float(text) != 0.05 or p == 0.05)
 
 
 def _rounded(value):
