@@ -64,8 +64,6 @@ def compare(runs, out, grid, seeds, on, keep, files, mirror, quiet, as_json, **g
     note = noter(quiet)
     if bool(runs) == bool(grid):
         raise click.UsageError("name runs, or values of options with --grid; one of the two")
-    for place in runs:
-        _check_plugins(place)
     tasks, fixed = _tasks(on, given), fixed_of(given)
     names, combinations, base = _of_runs(runs, given) if runs else _of_grid(grid, given)
     from ..run.conductor import reading
@@ -180,25 +178,18 @@ def _of_grid(grid, given):
     return names, found, TrainConfig.from_mapping(given)
 
 
-def _check_plugins(place):
-    """Raise ConfigError if a RUN names a plug-in that is not loaded, as one in a model folder is not."""
-    from ..objectives.plugins import are_loaded, how_to_load
-
-    plugin = options_in(file_of_run(place)).get("plugin")
-    if not are_loaded(plugin):
-        raise ConfigError(f"{place} needs the plug-in {plugin}, which is not loaded; {how_to_load(plugin)}")
-
-
 def _of_runs(runs, given):
     """As `_of_grid`, of files of options and model folders."""
     from ..config import TrainConfig
     from ..config.table import table
-    from ..objectives.plugins import absolute_plugins
+    from ..objectives.plugins import absolute_plugins, are_loaded, how_to_load
     from ..run.search.space import Planned
 
     files = [options_in(file_of_run(place)) for place in runs]
     common, combinations = {}, Planned()
     for place, options in zip(runs, files, strict=True):
+        if not are_loaded(plugin := options.get("plugin")):  # a model folder runs nothing
+            raise ConfigError(f"{place} needs the plug-in {plugin}, which is not loaded; {how_to_load(plugin)}")
         TrainConfig.from_mapping(options, file_of_run(place))
         own = {name: value for name, value in options.items() if given.get(name) is None}
         shared = {name: value for name, value in own.items() if table()[name].metadata["group"] == "corpus"}

@@ -137,8 +137,8 @@ def likelihood(model, corpus, window, mirror, as_json, **reading):
     """Measure the likelihood of held-out text.
 
     Scores are a softmax of raw dot products over all words. Unlike training losses, they compare between objectives.
-    Negative sampling does not aim at a softmax: it does badly here and may still give good vectors. Of a model trained
-    with --ordered, words that follow count. MODEL is a folder written with --save-model.
+    Negative sampling does not aim at a softmax: it does badly here and may still give good vectors. With --ordered,
+    words that follow are scored. MODEL is a folder written with --save-model.
     """
     from ..run.conductor import encode
     from ..run.model import Model

@@ -190,12 +190,10 @@ def _check_sampler(name, options):
     vectors = np.random.default_rng(2).normal(0, 0.6, (_CENTRES + _V, _DIM)).astype(np.float32)
     seen = [_draws(sampler, n, centre, np.split(vectors, [_CENTRES])) for centre in (0, 1, _CENTRES - 1)]
     inside = all(bool((ids < _V).all() and (ids >= -1).all()) for ids, _, _ in seen)
-    full = all(bool((ids >= 0).all()) for ids, _, _ in seen) or n > config.negatives
     some = all(bool((ids >= 0).any()) for ids, _, _ in seen)
-    empty = "an empty place" if some else "no target at all: all places are empty"
-    wrong = empty if inside else f"an id that is none; there are {_V} targets and {_CENTRES} centres"
-    fine = inside and full and some
-    checks = [_check("draws are targets", fine, None if fine else wrong)]
+    full = some and (all(bool((ids >= 0).all()) for ids, _, _ in seen) or n > config.negatives)
+    wrong = "an empty place" if inside else f"an id that is none; there are {_V} targets and {_CENTRES} centres"
+    checks = [_check("draws are targets", inside and full, None if inside and full else wrong)]
     if not (inside and some):
         return checks
     if sampler.gives_log_q:
