@@ -181,7 +181,7 @@ class TrainConfig(RunOptions, Choices):
             if "preset" in mapping:
                 raise ConfigError(f"preset is no option of its own; write loss = {mapping['preset']!r}")
             plugin = absolute_plugins(mapping.get("plugin"))  # a file of it means the same in another folder
-            return cls(**mapping | ({"plugin": plugin} if "plugin" in mapping else {}))
+            return cls(**mapping | ({} if plugin == mapping.get("plugin") else {"plugin": plugin}))
         except ConfigError as error:
             raise ConfigError(f"{where}: {error}" if where else str(error)) from error
 
