@@ -15,8 +15,8 @@ def styled():
     """Return a context in which matplotlib draws in our style: colours and dashes of `charts`, no frame."""
     rc = require("matplotlib", *_EXTRA).rc_context
     cycler = require("cycler", *_EXTRA).cycler
-    dashes = [_STYLES[DASHES[i % len(DASHES)]] for i in range(len(COLOURS))]
-    signs = cycler(color=COLOURS) + cycler(linestyle=dashes)
+    dashes = [_STYLES[name] for name in DASHES]
+    signs = cycler(color=COLOURS * len(dashes)) + cycler(linestyle=dashes * len(COLOURS))  # none twice
     return rc(
         {
             "axes.prop_cycle": signs,
