@@ -34,7 +34,9 @@ def forget():
     for name in [name for name in sys.modules if name.startswith("w2vneg_plugin_")]:
         del sys.modules[name]
     for table in TABLES:
-        for name in [name for name in table if name in ("mixed", "clicks", "visits", "squared-hinge", "one", "two")]:
+        for name in [
+            name for name in table if name in ("mixed", "clicks", "visits", "squared-hinge", "one", "two", "other")
+        ]:
             table.unregister(name) if hasattr(table, "unregister") else table.pop(name)
 
 
@@ -96,6 +98,8 @@ def test_runs_that_are_compared_bring_their_plugins(folder, run_cli):
     rest = [*SMALL, "--valid=valid.tsv", "--seeds=1", "--files=md"]
     run(run_cli, "compare", "one.toml", "two.toml", *rest, "--out=both")
     assert {"one", "two"} <= set(Path("both/compare.md").read_text().split())
+    Path("other.py").write_text(PRESET.replace("NAME", "other"))
+    run(run_cli, "compare", "one.toml", "two.toml", *rest, "--plugin=other.py", "--out=beside")
     run(run_cli, "train", *SMALL, "--plugin=one.py", "--loss=one", "--save-model=model")
     refused = run(run_cli, "compare", "model", "two.toml", *rest, "--out=none", code=1).err
     assert (

@@ -10,7 +10,7 @@ import pytest
 
 from w2vneg import Input, Word2Vec
 from w2vneg.data.inputs import encode_input
-from w2vneg.data.readers.foreign import recognise
+from w2vneg.data.readers.foreign import recognise, tag_in
 from w2vneg.data.sources.baskets import guess_delimiter, looks_like_log
 from w2vneg.ground.errors import DoubtError, InputError
 
@@ -89,8 +89,17 @@ ORDINARY = [
     "the cat\tdie Katze\n. . .\t. . .\n" * 5,
     "cat\tKatze\ndog\tHund\n.\t.\n!\t!\ncow\tKuh\nhen\tHenne\n",
     "a\tb\nc\td\ne\tf\ng\tb\nh\tb\ni\tb\nj\tb\n",
+    "C\tG\tAm\tF\tDm\t-\tE7\tC\n-\tG\tC\tF\tDm\t-\tE7\tC\n" * 9,
+    "-\tE7\nC\tG\n" * 30,
+    "the\t100\n,\t90\nof\t80\n" * 9,
     "one line, one end\r",
 ]
+
+
+def test_looking_for_tags_takes_no_time_that_grows_with_the_square():
+    """Half a million attributes without the end of a tag: minutes, where each began to look for one anew."""
+    for text in (b"<a " + b'k="v" ' * 500_000, b"for(i=0;i<n ;i++){" + b'x="a";' * 500_000, b"<a " * 500_000):
+        assert tag_in(text) == ""
 
 
 @pytest.mark.parametrize("text", ORDINARY)

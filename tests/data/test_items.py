@@ -481,6 +481,11 @@ class TestHeldOut:
         vocab = Vocabulary(["Thé", "b"], [1, 1])
         assert len(read_pairs_file(tmp_path / "test.csv", vocab, vocab)) == 1
 
+    def test_windows_latin_1(self, tmp_path):
+        (tmp_path / "test.csv").write_bytes("b,l’été\n".encode("cp1252"))
+        vocab = Vocabulary(["b", "l’été"], [1, 1])
+        assert len(read_pairs_file(tmp_path / "test.csv", vocab, vocab)) == 1
+
     def test_two_vocabularies(self, file):
         held = read_pairs_file(file("u,b", "b,u"), Vocabulary(["u", "x"], [1, 1]), self.VOCAB)
         assert (held.centres.tolist(), held.targets.tolist(), held.n_unknown) == ([0], [0], 1)

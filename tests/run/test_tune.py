@@ -301,6 +301,17 @@ def test_another_search_in_the_folder_is_refused(planted, validation, tmp_path):
         search(planted, [], validation)
 
 
+def test_handlers_of_a_program_that_searches_go_on(planted, validation):
+    heard = []
+    before = signal.signal(signal.SIGTERM, lambda *_: heard.append(1))
+    try:
+        press = lambda _: signal.raise_signal(signal.SIGTERM)  # noqa: E731
+        found = tune(planted, CONFIG, ALPHAS[:1], validation, listeners=[press])
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert heard and found.complete
+
+
 def test_an_edge_is_one_of_all_that_the_folder_has_tried():
     def told(tried, best, grid):
         notes, rows = [], [SimpleNamespace(options=options) for options in tried]

@@ -130,6 +130,7 @@ IDS = {
     "IntEnum": list(Number),
     "UUID": [uuid.UUID(int=i) for i in (1, 2, 3)],
     "Decimal": [decimal.Decimal(f"{i}.5") for i in (1, 2, 3)],
+    "whole Decimal": [decimal.Decimal(f"{i}.00") for i in (1, 2, 3)],
     "float": [1.5, 2.5, 3.5],
     "float32": list(np.float32([0.1, 0.2, 0.3])),
     "date": [datetime.date(2020, 1, i) for i in (1, 2, 3)],

@@ -183,6 +183,12 @@ def test_a_difference_s_interval_is_of_the_same_centres():
         assert stands == ["better than", "not distinguishable from"] and standing(*worse.above(one, name)) == WORSE
 
 
+def test_two_centres_that_differ_alike_prove_nothing():
+    pairs = np.array([0, 1]), np.array([0, 1]), np.ones(2)
+    good, bad = (evaluate_ranking(lambda c, s=s: s[c], pairs, 9, ks=(1,)) for s in (np.eye(2, 9), -np.eye(2, 9)))
+    assert good.above(bad, "ndcg@1") == (1.0, -np.inf, np.inf)
+
+
 def test_many_centres_are_resampled_in_groups(monkeypatch):
     rng = np.random.default_rng(2)
     scores = rng.normal(size=(900, 20)).astype(np.float32)

@@ -86,7 +86,7 @@ def compare(runs, out, grid, seeds, on, keep, files, mirror, quiet, as_json, **g
         kept_at = keep and partial(_place, Path(keep, task.folder), combinations, names)
         with search_progress(quiet, config.source) as listeners:
             how = {"seeds": seeds, "folder": Path(out, task.folder), "listeners": listeners, "kept_at": kept_at}
-            how |= {"read": task.run.data, "fixed": fixed}
+            how |= {"read": task.run.data, "fixed": fixed, "of_command": True}
             search = tuning.tune(encoded, config, combinations, validation, **how)
         for metric in dict.fromkeys(flags.chosen.get("metric", "mpr") for flags in task.flags):
             found += comparing.compared(search.trials, combinations, names, metric.strip().lower(), task.name)

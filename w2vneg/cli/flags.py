@@ -120,7 +120,7 @@ def report_fixed(fixed, given, config, rectangular, encoded, note):
     """Say which words of the files of `fixed` do not occur, and what --min-count and --max-vocab did beside them."""
     seen = getattr(encoded.report, "kept_types", None)
     if "vocab" in fixed and seen is not None and seen < (n_words := len(encoded.vocab)):
-        note(f"{n_words - seen:,} of {n_words:,} words of --vocab do not occur here: their vectors mean nothing.")
+        note(f"{n_words - seen:,} of {n_words:,} words of --vocab do not occur here, so nothing is learnt about them.")
     if not fixed or (config.max_vocab is None and given["min_count"] is None):
         return
     flags = " and ".join(_NAMES[name][0] for name in fixed)

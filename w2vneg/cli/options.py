@@ -230,10 +230,9 @@ def _load_plugins(ctx, args):
     above = ctx.find_root().params.get("plugin", ()) if ctx.parent else ()
     plugins = [",".join(filter(None, [*above, *named.plugin]))]
     runs = [one for one in others if one.endswith(".toml")] if ctx.command.name == "compare" else []
-    if plugins == [""]:
-        for path in filter(None, [*named.config[-1:], *runs]):
-            with suppress(W2vnegError):  # what is wrong with the file is said when it is read
-                plugins.append(options_of_text(read_text(path), "").get("plugin"))
+    for path in filter(None, [*(named.config[-1:] if plugins == [""] else ()), *runs]):
+        with suppress(W2vnegError):  # what is wrong with the file is said when it is read
+            plugins.append(options_of_text(read_text(path), "").get("plugin"))
     if any(plugins):
         from ..objectives.plugins import load_plugins
 

@@ -1,5 +1,6 @@
 """`w2vneg eval ranking`: a model of items on held-out pairs, beside baselines that only count."""
 
+import math
 import os
 
 import click
@@ -156,10 +157,11 @@ def _verdict(evaluation, model):
     how = evaluation.beside(POPULARITY)[name]
     figures = f"{_words(name)} {own.by_name()[name]:.4f}, popularity {popular.by_name()[name]:.4f}"
     if how == BETTER:
-        other = evaluation.beside(SLIM)[name] if SLIM in results else BETTER
+        is_slim = hasattr(model, "scoring")
+        other = evaluation.beside(SLIM)[name] if SLIM in results and not is_slim else BETTER
         behind = "" if other == BETTER else f"; {other} 'w2vneg slim', {results[SLIM].by_name()[name]:.4f}"
         return f"Better than popularity: {figures}{behind}. More figures, with intervals: --all."
-    if how == ALIKE:
+    if how == ALIKE and math.isfinite(own.above(popular, name)[1]):
         figures += ", difference {:+.4f} (95 % interval {:+.4f} … {:+.4f})".format(*own.above(popular, name))
     slim = ""
     if not hasattr(model, "scoring") and (read := model.config.traversal).kind == "items":

@@ -4,6 +4,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from datetime import datetime, timezone
+from decimal import Decimal
 from difflib import SequenceMatcher, get_close_matches
 from functools import cached_property
 from itertools import islice
@@ -181,7 +182,8 @@ def as_word(name, lowercase=False):
 def text_of(key):
     """Return what names a thing, in data or a question, as text (str); ConfigError for bytes.
 
-    An id is a decimal where one beside it is missing: 100.0 is "100". Midnight is a day, a str of any class its text.
+    An id is a decimal where one beside it is missing: 100.0 is "100", Decimal("2.50") "2.5". Midnight is a
+    day, a str of any class its text.
     """
     if isinstance(key, bytes | bytearray):
         raise ConfigError(f"names are text, and {bytes(key)!r:.60} is bytes; give NAME.decode()")
@@ -195,6 +197,8 @@ def text_of(key):
     if isinstance(key, datetime):
         utc = key if key.tzinfo is None else key.astimezone(timezone.utc).replace(tzinfo=None)
         return str(utc).removesuffix(" 00:00:00")
+    if isinstance(key, Decimal) and key.is_finite():
+        return f"{key:f}".rstrip("0").removesuffix(".") if key % 1 else str(int(key))
     whole = isinstance(key, Integral) and not isinstance(key, bool)
     return str(int(key) if whole or (isinstance(key, float) and key.is_integer()) else key)
 
@@ -263,5 +267,5 @@ def near_spellings(word, words, shown=3):
 def near_hint(word, words, otherwise="."):
     """Return ``"; did you mean …?"`` with the near spellings of a word, `otherwise` if there are none (str)."""
     alike = [(other, normalize("NFKC", other) == normalize("NFKC", word)) for other in near_spellings(word, words)]
-    near = [f"{other!r}{f', in Unicode {other!a}' if same else ''}" for other, same in alike]
+    near = [f"{other!r}{f' ({other!a})' if same else ''}" for other, same in alike]
     return f"; did you mean {' or '.join(near)}?" if near else otherwise

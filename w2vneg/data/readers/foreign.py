@@ -186,15 +186,19 @@ def _is_conll(head):
     return len(rows) >= 5 and len({len(row) for row in rows}) == 1 and tagged
 
 
+_OF_MARKS = re.compile(r"[^\w\s]+|SENT|PUN\w*|PONCT\w*|F[a-z]+")  # tags of punctuation
+
+
 def _is_vertical(head):
     """A token, its tag, perhaps its lemma, with tabs between, among them punctuation; or tags between the lines."""
     lines = [line for line in head.lines if not re.fullmatch(r"</?[A-Za-z][^<>\t]*>", line.strip())]
     rows = [row for row in (line.split("\t") for line in lines) if not re.search(r"\s", "".join(row))]
     if len(rows) < max(5, 0.95 * len(lines)) or len({len(row) for row in rows}) > 1 or len(rows[0]) < 2:
         return False
-    marks = any(row[0] and not any(map(str.isalnum, row[0])) for row in rows)
-    tags = min(len(set(cells)) for cells in list(zip(*rows, strict=True))[1:]) <= len(rows) / 2
-    return len(lines) < len(head.lines) or (marks and tags)
+    marks = any(not any(map(str.isalnum, row[0])) and _OF_MARKS.fullmatch(row[1]) for row in rows)
+    words, tags = (set(cells) for cells in list(zip(*rows, strict=True))[:2])
+    tagged = len(tags) <= min(len(words), len(rows) / 2)
+    return len(rows[0]) < 6 and (len(lines) < len(head.lines) or (marks and tagged))
 
 
 def _header(head):
@@ -390,7 +394,10 @@ def refuse(name, data, where):
     raise InputError(f"{name}: looks like {kind.name}, not like {what}; {remedy} ({override}).{shown}")
 
 
-_MARKUP = re.compile(r"""(?i)</(?!s>)[a-z][\w:-]*\s*>|<[a-z][\w:-]*\s[^<>]*=\s*["'][^<>]*>|<br ?/?>|<!doctype|<\?xml""")
+_MARKUP = re.compile(
+    r"""(?i)</(?!s>)[a-z][\w:-]*\s*>|<[a-z][\w:-]{0,40}\s[^<>=]{0,99}=\s{0,9}["'][^<>]{0,2000}>|"""
+    r"""<br ?/?>|<!doctype|<\?xml"""
+)
 
 
 def tag_in(data):

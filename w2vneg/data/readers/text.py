@@ -14,6 +14,7 @@ import re
 import string
 import warnings
 from collections.abc import Mapping
+from contextlib import suppress
 from itertools import chain
 
 import numpy as np
@@ -39,18 +40,20 @@ def codec_name(encoding):
 
 
 def utf8_or_latin_1(path):
-    """Return the encoding of a file that people keep beside their data (str); pipes and tables are UTF-8."""
+    """Return the encoding of a file that people keep beside their data (str): UTF-8, or else Latin-1.
+
+    It is that of Windows where it can be. Pipes and tables are UTF-8.
+    """
     if not isinstance(path, str | os.PathLike) or str(path) == STDIN:
         return "utf-8"
     if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
         return "utf-8"
-    with ByteStream(path) as source:
-        try:
-            for _ in codecs.iterdecode(source.pieces(), "utf-8"):
+    for encoding in ("utf-8", "cp1252"):
+        with suppress(UnicodeDecodeError), ByteStream(path) as source:
+            for _ in codecs.iterdecode(source.pieces(), encoding):
                 pass
-        except UnicodeDecodeError:
-            return "iso-8859-1"
-    return "utf-8"
+            return encoding
+    return "iso-8859-1"
 
 
 def read_text(source, *, encoding="utf-8", lowercase=False):
@@ -185,16 +188,17 @@ def read_words(source, *, encoding="utf-8", lowercase=False):
 _STRIPPED = 1 << 20  # bytes that are looked at together where no line ends
 _MOST_HELD = 1 << 24  # bytes, where there is no blank either; readers refuse so long a word, or cut it
 
-_ATTRIBUTE = rb"""\s+[\w:.-]+(?:\s*=\s*(?:"[^"<>]*"|'[^'<>]*'|[^\s"'<>=]+))?"""
-_TAG = re.compile(  # over the end of a line only what is clearly one
-    rb"<(?=[/!?]?[A-Za-z][^<>]{0,2000}>)(?:[^<>\n]*|[!?][^<>]*|/?[\w:.-]+(?:%b)*\s*/?)>" % _ATTRIBUTE
+_ATTRIBUTE = rb"""\s+[\w:.-]+\s*=\s*(?:"[^"<>]*"|'[^'<>]*'|[^\s"'<>=]+)"""
+_TAG = re.compile(  # over the end of a line only what is clearly one: it has a value in quotes, or nothing but a name
+    rb"<(?=[/!?]?[A-Za-z][^<>]{0,2000}>)"
+    rb"""(?:[^<>\n]*|[!?][^<>]*|/?[\w:.-]+(?:(?=[^<>]*=\s*["'])(?:%b|\s+[\w:.-]+)*)?\s*/?)>""" % _ATTRIBUTE
 )
-_WITHIN_WORDS = re.compile(
-    rb"(?i)</?(?:a|abbr|add|b|bd[io]|big|c|corr|del|em|ex|expan|font|g|hi|i|ins|kbd|mark|q|small|span|strong|su[bp]|"
-    rb"supplied|tt|u|unclear|var)[\s/>]"
+_WITHIN_WORDS = re.compile(  # between two letters
+    rb"(?i)(?<=[\w\x80-\xff])</?(?:a|abbr|add|b|bd[io]|big|c|corr|del|em|ex|expan|font|g|hi|i|ins|kbd|mark|q|small|span|strong|su[bp]|"
+    rb"supplied|tt|u|unclear|var)(?:%b)*\s*/?>(?=[\w\x80-\xff])" % _ATTRIBUTE
 )
 _BROKEN_WORD = re.compile(rb"""\s{0,99}<[clp]b\s(?=[^<>]*\bbreak\s*=\s*["']no["'])[^<>]{0,2000}>""")  # TEI's lb, pb, cb
-_FAR = 1 << 16  # bytes from the beginning of a script or a comment to its end
+_FAR = 1 << 18  # bytes from the beginning of a script or a comment to its end
 _PARTS = [  # beginning and end
     (re.compile(rb"(?i)<(?:script|style)(?=[\s>])"), re.compile(rb"(?i)</(?:script|style)\s*>")),
     (re.compile(rb"<!--"), re.compile(rb"-->")),
@@ -218,7 +222,7 @@ def _without_markup(text):
         text = _without_parts(text, begin, end)
     if b"break" in text:
         text = _BROKEN_WORD.sub(b"", text)
-    text = _TAG.sub(lambda tag: b"" if _WITHIN_WORDS.match(tag.group()) else b" ", text)
+    text = _TAG.sub(b" ", _WITHIN_WORDS.sub(b"", text))
     return _ENTITY.sub(plain, text)
 
 

@@ -25,7 +25,7 @@ _URL = re.compile(r"([a-z][a-z0-9+.-]+)://", re.IGNORECASE)
 def is_path(place):
     """Tell whether something is a str or a Path, and a file could be called so."""
     try:
-        return isinstance(place, str | os.PathLike) and b"\0" not in os.fsencode(place)
+        return isinstance(place, str | os.PathLike) and bool(name := os.fsencode(place)) and b"\0" not in name
     except UnicodeEncodeError:  # a lone surrogate
         return False
 

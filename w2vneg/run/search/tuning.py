@@ -35,7 +35,7 @@ class Search:
 
 def tune(
     encoded, config, combinations, validation, *, seeds=1, folder=None, listeners=(), kept_at=None, read=None,
-    fixed=None,
+    fixed=None, of_command=False,
 ):  # fmt: skip
     """Train every combination under every seed, and rank them by the validation's metric.
 
@@ -49,6 +49,7 @@ def tune(
         evaluated, and not trained.
     read : Input, optional, what was encoded, for best.toml and the models that are kept
     fixed : dict of vocab or vocab_out -> path, optional, the files of vocabularies that were not chosen from it
+    of_command : bool, as of `Trainer.train`
     Returns Search: after Ctrl-C: of the trials until then; the one that was running is lost
     ConfigError if there is nothing to try, or the folder holds another search, or one of `kept_at` another run
     OutputError if another process searches in this folder, or it cannot be written
@@ -76,7 +77,9 @@ def tune(
                 seeded = dataclasses.replace(config, seed=seed)
                 place = kept_at and kept_at(options, seed)
                 there = place is not None and place.exists()
-                trial, stopped = _run(encoded, seeded, options, validation, listeners, should_prune, place, origin)
+                trial, stopped = _run(
+                    encoded, seeded, options, validation, listeners, should_prune, place, origin, of_command
+                )
                 if trial is not None:
                     kept.add(trial)
                     outcome = trial.seed, metric.name, trial.figures.get(metric.name), trial.epoch, kept.best_value()
@@ -117,7 +120,7 @@ def run_to_read(config, combinations, data, **run):
     raise first
 
 
-def _run(encoded, config, options, validation, listeners, should_prune, place, origin):
+def _run(encoded, config, options, validation, listeners, should_prune, place, origin, of_command):
     """Train one trial; return (Trial, None if it was interrupted; whether Ctrl-C was pressed).
 
     place : of its model, or None; origin : dict, what its `Provenance` says of the data
@@ -134,7 +137,7 @@ def _run(encoded, config, options, validation, listeners, should_prune, place, o
     took = lambda: time.perf_counter() - begun  # noqa: E731
     try:
         trainer = Run(dataclasses.replace(config, **options), encoded).trainer([*listeners, look], validation)
-        trainer.train(of_command=True)
+        trainer.train(of_command)
     except (W2vnegError, MemoryError) as error:
         return Trial(options, config.seed, {}, None, took(), str(error) or "not enough memory"), False
     if hopeless and not trainer.complete:

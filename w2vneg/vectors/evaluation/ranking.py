@@ -86,14 +86,15 @@ class RankingResult:
     def above(self, other, name):
         """Return by how much a figure is better than another result's, with its 95 % interval: three float.
 
-        Below 0 it is worse. The interval is Student's, of the differences of the same centres, evaluated with one seed.
+        Below 0 it is worse. The interval is Student's, of the differences of the same centres, evaluated with one seed;
+        without end where these are all the same.
         name : str, full, of a figure that models are compared by; other : RankingResult of the same pairs
         """
         one = METRICS[name.partition("@")[0]]
         sizes, apart = self.sums["pairs" if one.by_pair else "centres"], self.sums[name] - other.sums[name]
         n, mean = len(sizes), apart.sum() / sizes.sum()
         spread = np.sqrt(((apart - mean * sizes) ** 2).sum() * n / max(n - 1, 1)) / sizes.sum()
-        difference, reach = one.sign * one.of_mean(mean), stdtrit(n - 1, 0.975) * spread if n > 1 else np.inf
+        difference, reach = one.sign * one.of_mean(mean), stdtrit(n - 1, 0.975) * spread if spread > 0 else np.inf
         return float(difference), float(difference - reach), float(difference + reach)
 
 
