@@ -94,7 +94,7 @@ def measure(n_tokens, n_types, dim, workers, loss, options, epochs, folder=None)
         yield run_step("trained", [*train, "--tokenizer", "whitespace", "--log-json", log], lambda _: _rates(log))
         npz, plain = (str(Path(kept) / name) for name in ("vectors.npz", "vectors.txt"))
         for readout in READOUTS:
-            yield run_step(f"read out: {readout}", ["export", model, npz, "--readout", readout])
+            yield run_step(f"read out: {readout}", ["export", model, npz, "--readout", readout, "--force"])
         yield run_step("nearest", ["nearest", _spelling(20).decode(), "--vectors", npz])
         os.unlink(npz)
         yield run_step("exported as text", ["export", model, plain, "--readout", "in"], lambda _: _size(plain))

@@ -221,4 +221,4 @@ def test_an_interruption_before_the_first_round_is_one():
     from w2vneg.run.estimate import _train
 
     with pytest.raises(KeyboardInterrupt):
-        _train(SimpleNamespace(listeners=[], train=lambda: None), 0.0)
+        _train(SimpleNamespace(listeners=[], train=lambda of_command: None), 0.0, False)

@@ -151,7 +151,8 @@ def train(
 
         note("Measuring a few rounds on a model of their own; compiling or loading the kernels first ...")
         done = 0.0 if model is None else min(1.0, model.position.epoch / model.config.epochs)
-        return _print_estimate(estimate(run.given, encoded, validation=validation, done=done), as_json, note)
+        found = estimate(run.given, encoded, validation=validation, done=done, of_command=True)
+        return _print_estimate(found, as_json, note)
     trainer = run.trainer(validation=validation, checkpoints=checkpoints)
     trainer.model.origin.output = os.path.abspath(output) if output else ""
     _report_prior(run, trainer, given["epochs"], note)

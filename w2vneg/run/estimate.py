@@ -56,12 +56,13 @@ class Estimate:
         return {**dataclasses.asdict(self), "peak": self.peak}
 
 
-def estimate(config, encoded, *, validation=None, done=0.0, seconds=3.0):
+def estimate(config, encoded, *, validation=None, done=0.0, seconds=3.0, of_command=False):
     """Return the `Estimate` of a run.
 
     config : TrainConfig; encoded : EncodedCorpus or EncodedPairs
     validation : Validation, optional, ranked once, to see how long that takes
     done : float, in [0, 1], share of the run that lies behind it; seconds : float, how long to measure the rate at most
+    of_command : bool, as of `Trainer.train`
     ConfigError if it is clear without a model that the memory there is does not do; W2vnegError for whatever the run
         itself would refuse
     """
@@ -73,9 +74,9 @@ def estimate(config, encoded, *, validation=None, done=0.0, seconds=3.0):
             f"the run would take at least {needed / 2**20:,.0f} MB of memory, and this process may use "
             f"{room / 2**20:,.0f} MB; use a smaller --dim or --max-vocab, or raise the limit"
         )
-    _train(_trainer(run), 0.0)  # the first round compiles or loads the kernels
+    _train(_trainer(run), 0.0, of_command)  # the first round compiles or loads the kernels
     trainer = _trainer(run)
-    last, taken = _train(trainer, seconds)
+    last, taken = _train(trainer, seconds, of_command)
     share, remaining = last.fraction, 1 - done
     left = taken * remaining / share
     if validation is not None:
@@ -126,7 +127,7 @@ def _trainer(run):
     return trainer
 
 
-def _train(trainer, seconds):
+def _train(trainer, seconds, of_command):
     """Train until the first round that ends after so many seconds; return (RoundDone of the last one, seconds)."""
     events = []
 
@@ -138,7 +139,7 @@ def _train(trainer, seconds):
 
     trainer.listeners.append(listen)
     begun = time.perf_counter()
-    trainer.train()
+    trainer.train(of_command=of_command)
     if not events:
         raise KeyboardInterrupt  # the trainer has taken the signal for a wish to stop, before anything was measured
     return events[-1], time.perf_counter() - begun

@@ -137,7 +137,7 @@ def _run(encoded, config, options, validation, listeners, should_prune, place, o
     took = lambda: time.perf_counter() - begun  # noqa: E731
     try:
         trainer = Run(dataclasses.replace(config, **options), encoded).trainer([*listeners, look], validation)
-        trainer.train(of_command)
+        trainer.train(of_command=of_command)
     except (W2vnegError, MemoryError) as error:
         return Trial(options, config.seed, {}, None, took(), str(error) or "not enough memory"), False
     if hopeless and not trainer.complete:
