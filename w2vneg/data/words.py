@@ -266,6 +266,7 @@ def near_spellings(word, words, shown=3):
 
 def near_hint(word, words, otherwise="."):
     """Return ``"; did you mean …?"`` with the near spellings of a word, `otherwise` if there are none (str)."""
-    alike = [(other, normalize("NFKC", other) == normalize("NFKC", word)) for other in near_spellings(word, words)]
-    near = [f"{other!r}{f' ({other!a})' if same else ''}" for other, same in alike]
+    found, plain = near_spellings(word, words), normalize("NFKC", word)
+    same = {other for other in found if not other.isascii() and normalize("NFKC", other) == plain}
+    near = [f"{other!r}{f', in Unicode {other!a}' if other in same else ''}" for other in found]
     return f"; did you mean {' or '.join(near)}?" if near else otherwise
