@@ -262,6 +262,10 @@ def test_the_json_document_holds_everything(folder, run_cli):
         Model.load("model"), "test.tsv", train="train.tsv", ks=(1, 3), samples=7, bootstrap=20, seed=3
     )
     assert document["results"] == json.loads(json.dumps(expected.as_dict()["results"]))
+    found = document["differences"]["popularity"]["ndcg@1"]
+    assert (
+        found[0] == pytest.approx(expected.model.ndcg[1] - expected.results["popularity"].ndcg[1]) and len(found) == 3
+    )
     assert set(document["results"]["model"]["intervals"]) >= {"mpr", "nll", "perplexity", "ndcg@3", "list_precision@1"}
 
 

@@ -8,6 +8,7 @@ Popularity, and `slim` for users and items or counts of co-occurrence for items 
 part of the same split and ranked like the model.
 """
 
+import math
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -74,15 +75,24 @@ class RankingEvaluation:
         """RankingResult of the model itself."""
         return self.results[MODEL]
 
-    def beside(self, baseline):
-        """Return how the model stands beside a baseline, by figure: ``"precision@5"`` -> one of `STANDINGS`."""
+    def differences(self, baseline):
+        """Return by how much the model is better than a baseline: ``"precision@5"`` -> as `RankingResult.above`."""
         other, own = self.results[baseline], self.model.by_name()
         names = [n for n in own if n in self.model.sums and n in other.sums and METRICS[n.partition("@")[0]].sign]
-        return {name: standing(*self.model.above(other, name)) for name in names}
+        return {name: self.model.above(other, name) for name in names}
+
+    def beside(self, baseline):
+        """Return how the model stands beside a baseline, by figure: ``"precision@5"`` -> one of `STANDINGS`."""
+        return {name: standing(*found) for name, found in self.differences(baseline).items()}
 
     def as_dict(self):
         results = {name: one.as_dict() for name, one in self.results.items()}
-        return asdict(replace(self, results={})) | {"results": results}
+        found = {name: self.differences(name) for name in list(results)[1:]}
+        apart = {  # an end that is nowhere is None, as JSON has no infinity
+            name: {figure: [x if math.isfinite(x) else None for x in one] for figure, one in of.items()}
+            for name, of in found.items()
+        }
+        return asdict(replace(self, results={})) | {"results": results, "differences": apart}
 
 
 def evaluate_with_baselines(
