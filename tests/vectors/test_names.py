@@ -131,6 +131,7 @@ IDS = {
     "UUID": [uuid.UUID(int=i) for i in (1, 2, 3)],
     "Decimal": [decimal.Decimal(f"{i}.5") for i in (1, 2, 3)],
     "whole Decimal": [decimal.Decimal(f"{i}.00") for i in (1, 2, 3)],
+    "long Decimal": [decimal.Decimal(f"12345678901234567890123456789012{i}") for i in (1, 2, 3)],
     "float": [1.5, 2.5, 3.5],
     "float32": list(np.float32([0.1, 0.2, 0.3])),
     "date": [datetime.date(2020, 1, i) for i in (1, 2, 3)],

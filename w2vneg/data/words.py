@@ -198,7 +198,8 @@ def text_of(key):
         utc = key if key.tzinfo is None else key.astimezone(timezone.utc).replace(tzinfo=None)
         return str(utc).removesuffix(" 00:00:00")
     if isinstance(key, Decimal) and key.is_finite():
-        return f"{key:f}".rstrip("0").removesuffix(".") if key % 1 else str(int(key))
+        text = f"{key:f}" if key else "0"
+        return text.rstrip("0").removesuffix(".") if "." in text else text
     whole = isinstance(key, Integral) and not isinstance(key, bool)
     return str(int(key) if whole or (isinstance(key, float) and key.is_integer()) else key)
 

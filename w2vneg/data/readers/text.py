@@ -194,8 +194,8 @@ _TAG = re.compile(  # over the end of a line only what is clearly one: it has a 
     rb"""(?:[^<>\n]*|[!?][^<>]*|/?[\w:.-]+(?:(?=[^<>]*=\s*["'])(?:%b|\s+[\w:.-]+)*)?\s*/?)>""" % _ATTRIBUTE
 )
 _WITHIN_WORDS = re.compile(  # between two letters
-    rb"(?i)(?<=[\w\x80-\xff])</?(?:a|abbr|add|b|bd[io]|big|c|corr|del|em|ex|expan|font|g|hi|i|ins|kbd|mark|q|small|span|strong|su[bp]|"
-    rb"supplied|tt|u|unclear|var)(?:%b)*\s*/?>(?=[\w\x80-\xff])" % _ATTRIBUTE
+    rb"(?i)(?<=[\w\x80-\xff])</?(?:a|abbr|add|b|bd[io]|big|c|corr|del|em|ex|expan|font|g|hi|i|ins|kbd|mark|q|small|"
+    rb"span|strong|su[bp]|supplied|tt|u|unclear|var)(?:%b)*\s*/?>(?=[\w\x80-\xff])" % _ATTRIBUTE
 )
 _BROKEN_WORD = re.compile(rb"""\s{0,99}<[clp]b\s(?=[^<>]*\bbreak\s*=\s*["']no["'])[^<>]{0,2000}>""")  # TEI's lb, pb, cb
 _FAR = 1 << 18  # bytes from the beginning of a script or a comment to its end

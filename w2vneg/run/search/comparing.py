@@ -226,7 +226,7 @@ def _span(low, high, layout):
 
 
 def _shown_p(p):
-    """Return a p with two digits, or as many as tell on which side of 0.05 it is; – for None."""
+    """Return a p with two digits, or as many as show on which side of 0.05 it is; – for None."""
     texts = (f"{p:.{digits}g}" for digits in range(2, 18))
     return "–" if p is None else next(text for text in texts if float(text) != 0.05 or p == 0.05)
 

@@ -20,10 +20,9 @@ from .lookup import Lookup, Result, gensims_lookup, read_lines
 _COMMA = re.compile(r"[+-]?\d+,\d+")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _TAG = re.compile(r"(?<=.)-[nvj]\Z")
-_ROW = re.compile(
-    r"|#|id|index|idx|no|nr|num|number|row|pair|pair.?id|unnamed: 0", re.IGNORECASE
-)  # heads of what counts rows
-_SCORE = re.compile(r".*(score|rating|sim|human|mean|average|avg|relatedness).*", re.IGNORECASE)
+# heads of columns: of what counts rows, and of scores
+_ROW = re.compile(r"|#|id|index|idx|no|nr|num|number|row|pair|pair.?id|unnamed: 0", re.IGNORECASE)
+_SCORE = re.compile(r"score|rating|sim|human|mean|average|avg|relatedness", re.IGNORECASE)
 _SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas", None: "blanks"}  # separator -> its name
 _FEWEST = 3
 _MORE = "train on more text or with a larger vocabulary"
@@ -162,19 +161,16 @@ def read_pairs(path):
         header = False  # which is refused below
     heads, second = rows[0][1] if header else [], rows[-1 if len(rows) == 1 else 1][1]
     first = int(bool(heads) and len(second) > 3 and _ROW.fullmatch(heads[0]) is not None)
-    named = [
-        i for i in range(first + 2, min(len(heads), len(second))) if is_number(second[i]) and _SCORE.fullmatch(heads[i])
-    ]
-    column = named[0] if named else column
+    after = range(first + 2, min(len(heads), len(second)))
+    column = next((i for i in after if is_number(second[i]) and _SCORE.search(heads[i])), column)
     if not heads and column is not None and column > 2 and all(is_number(row[0]) for _, row in rows):
         number, row = rows[0]
         raise InputError(
             f"{path}:{number}: {row[0]!r} and {row[1]!r} would be the words, and all first columns are numbers; leave "
             "that column out, or give the file a first line with its name, id"
         )
-    return [
-        _pair(path, number, fields[first:], column and column - first, separator) for number, fields in rows[header:]
-    ]
+    place = column and column - first
+    return [_pair(path, number, fields[first:], place, separator) for number, fields in rows[header:]]
 
 
 def _fields(line, separator, where):
