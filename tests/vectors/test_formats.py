@@ -77,6 +77,15 @@ def test_round_trip_to_the_bit(tmp_path, format):
     assert values.flags.c_contiguous
 
 
+@pytest.mark.parametrize("number", [b"-\n\x9fL", b"E\n\x1bL", b"5\n\x9fL", b"5\n6L"])
+def test_a_number_whose_bytes_look_like_a_row_of_text(tmp_path, number):
+    matrix = np.frombuffer(number, "<f4").reshape(1, 1)
+    save(tmp_path / "v", ["0"], matrix, format="word2vec-binary")
+    words, values, _ = load(tmp_path / "v")
+    assert words == ["0"]
+    same_bits(values, matrix)
+
+
 @settings(max_examples=150, deadline=None)
 @given(
     data=st.data(),

@@ -30,6 +30,9 @@ def looks_binary(head):
     begin = head.find(b" ", header.end()) + 1
     if not begin:
         return False
+    lines = sum(map(bool, map(bytes.strip, head[header.end() :].split(b"\n"))))
+    if lines != n and _walks_as_binary(head, header.end(), n, dim):  # as text it would have n lines
+        return True
     first_row = head[begin:].split(b"\n", 1)[0]
     if _NUMBERS.fullmatch(first_row) and len(first_row) >= 2 * dim - 1:
         return False
