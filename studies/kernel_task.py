@@ -37,12 +37,14 @@ SAMPLERS = {  # the paper's; then both or neither of positive and negatives corr
     "relaxed, unigram + log Q": _RELAXED | _COUNTS,
     "large-vocab, unigram": {"loss": "large-vocab", "exclude": "none"} | _COUNTS,
 }
+_ROWS = 1024  # centres whose scores are held at a time
 
 
 @dataclass(frozen=True)
 class Scale:
     """samples : dict of sampler -> the m that it is tried with; tokens : int, of the part trained on; rates : Rates
     next_word : bool, only what comes after the centre is its positive; seeds : int, runs at the alpha that was chosen
+    held_out : int, each of the two parts held out has `tokens` / `held_out`
     """
 
     samples: dict
@@ -54,6 +56,7 @@ class Scale:
     window: int = 2
     next_word: bool = False
     seeds: int = 1
+    held_out: int = 4
 
 
 @dataclass(frozen=True)
@@ -78,18 +81,27 @@ class Task:
 
     def loss(self, part, vectors_in, vectors_out, absolute, log_noise=None):
         """Mean full-softmax loss of a pair of `part`, nats; log_noise : float64, (n_vocab,), or None, added."""
-        scores = vectors_in.astype(np.float64) @ vectors_out.T.astype(np.float64)
-        scores = np.abs(scores) if absolute else scores if log_noise is None else scores + log_noise
-        top = scores.max(axis=1)
-        log_z = top + np.log(np.exp(scores - top[:, None]).sum(axis=1))
+        vectors_in, vectors_out = vectors_in.astype(np.float64), vectors_out.astype(np.float64)
         centres, contexts, counts = self.pairs[part]
-        return float(((log_z[centres] - scores[centres, contexts]) * counts).sum() / counts.sum())
+        order = np.argsort(centres, kind="stable")
+        distinct, starts = np.unique(centres[order], return_index=True)
+        total = 0.0
+        for first in range(0, len(distinct), _ROWS):
+            block = distinct[first : first + _ROWS]
+            scores = vectors_in[block] @ vectors_out.T
+            scores = np.abs(scores) if absolute else scores if log_noise is None else scores + log_noise
+            top = scores.max(axis=1)
+            log_z = top + np.log(np.exp(scores - top[:, None]).sum(axis=1))
+            some = order[starts[first] : starts[first + _ROWS] if first + _ROWS < len(starts) else None]
+            rows = np.searchsorted(block, centres[some])
+            total += ((log_z[rows] - scores[rows, contexts[some]]) * counts[some]).sum()
+        return float(total / counts.sum())
 
 
 def make_task(sentences, scale, seed):
-    """Share sentences out at random: the training part takes `scale.tokens`, the held-out ones a quarter of it each."""
+    """Share sentences out at random among a training part and two that are held out, of the sizes of `scale`."""
     order = np.random.default_rng(seed).permutation(len(sentences))
-    wanted = {"train": scale.tokens, "dev": scale.tokens // 4, "test": scale.tokens // 4}
+    wanted = {"train": scale.tokens} | dict.fromkeys(("dev", "test"), scale.tokens // scale.held_out)
     parts = {name: [] for name in wanted}
     taken = dict.fromkeys(wanted, 0)
     for place in order:

@@ -37,6 +37,19 @@ def test_the_study_in_small_finds_quadratic_nearer_than_uniform():
     assert (result.tables["loss"]["seconds"] > 0).all()
 
 
+@pytest.mark.slow
+@compiled_only
+def test_one_negative_by_number_of_words():
+    reported = []
+    result = STUDIES["one-negative"](reported.append, True, 1, Memo())
+    table = result.tables["loss"].set_index(["words", "objective", "m"])["test loss"]
+    for size in (100, 300):
+        assert table[size, "relaxed, unigram + log Q", 1] < table[size, "unigram", 1] - 0.5
+        assert table[size, "full softmax", 0] < table[size, "relaxed, unigram + log Q", 1]
+    assert len(reported) == 10 and len(result.verdicts) == 6
+    assert [verdict.seeds for verdict in result.verdicts] == [2] * 6
+
+
 def test_the_figure_is_drawn_on_the_figure_it_is_given():
     figure = pytest.importorskip("matplotlib.figure").Figure()
     table = pd.DataFrame(
@@ -58,7 +71,9 @@ def test_parts_share_no_sentence_and_the_vocabulary_is_that_of_the_first(task):
     assert {name: int(pairs[2].sum()) > 0 for name, pairs in task.pairs.items()} == {"dev": True, "test": True}
 
 
-def test_the_loss_is_that_of_held_out_likelihood(task):
+@pytest.mark.parametrize("rows", [7, 1024])
+def test_the_loss_is_that_of_held_out_likelihood(task, monkeypatch, rows):
+    monkeypatch.setattr(kernel_task, "_ROWS", rows)
     rng = np.random.default_rng(1)
     vectors_in, vectors_out = rng.normal(size=(2, 40, 5)).astype(np.float32)
     centres, contexts, counts = task.pairs["test"]
