@@ -24,7 +24,7 @@ from .verdicts import Claim, Unit, cell, judged
 
 _OURS, _COUNTS, _TREE = "relaxed, unigram + log Q", "unigram", "quadratic"
 _LOSS = "loss, nats"
-_WITH_FULL = 12_000  # words up to which there is a full softmax beside: its price is all of them a pair
+_WITH_FULL = 2_000  # words up to which there is a full softmax beside: its price is all of them a pair
 
 FULL = Scale(
     {_OURS: (1, 4, 16), "large-vocab, unigram": (1, 16), _COUNTS: (1, 4, 16, 64), _TREE: (1, 4)},
