@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse
-from gensim.models import Word2Vec as Theirs
 
 from w2vneg import Vectors, Word2Vec
 from w2vneg.cli.train import train
+
+Theirs = pytest.importorskip("gensim.models").Word2Vec
 
 PAGE = (Path(__file__).parent.parent / "docs" / "migrating.md").read_text(encoding="utf-8")
 

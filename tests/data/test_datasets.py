@@ -16,7 +16,7 @@ import pytest
 
 from w2vneg.data import catalog as datasets
 from w2vneg.data.catalog import Dataset, download, manifests, places
-from w2vneg.ground.errors import DataError, InputError, OutputError, UnknownNameError
+from w2vneg.ground.errors import DataError, InputError, OutputError, UnknownNameError, how_to_install
 from w2vneg.ground.files.bounded import parse_toml
 from w2vneg.ground.files.caches import cache_dir
 
@@ -320,7 +320,7 @@ class TestRefusals:
         message = str(raised.value)
         by_hand = f"download {closed}/toy.zip, take in/toy.txt out of it and put it at "
         assert by_hand + str(tmp_path / "cache" / "data" / "toy.txt") in message
-        for words in ("no mirror is set", "--mirror", "W2VNEG_MIRROR", "w2vneg[gensim]"):
+        for words in ("no mirror is set", "--mirror", "W2VNEG_MIRROR", how_to_install("gensim")):
             assert words in message
         assert "\n" not in message
         assert kept() == []

@@ -6,13 +6,15 @@ import sys
 import warnings
 from contextlib import contextmanager, nullcontext
 
-import gensim.models
 import numpy as np
 import pytest
 
 import w2vneg.gensim as face
 from w2vneg.gensim.refused import MODULE
 from w2vneg.ground.errors import ConfigError, W2vnegError
+
+gensim = pytest.importorskip("gensim")
+pytest.importorskip("gensim.models")
 
 pytestmark = pytest.mark.filterwarnings("ignore:a text of")  # so short that it is not subsampled
 WORDS = ["king", "queen", "man", "woman", "cheese", "bread"]

@@ -3,7 +3,7 @@
 import pytest
 
 from w2vneg.ground import errors
-from w2vneg.ground.errors import MissingExtraError, UnknownNameError, W2vnegError, did_you_mean, require
+from w2vneg.ground.errors import MissingExtraError, UnknownNameError, W2vnegError, did_you_mean, how_to_install, require
 
 TYPES = [value for value in vars(errors).values() if isinstance(value, type) and issubclass(value, Exception)]
 TYPES = [value for value in TYPES if not issubclass(value, Warning)]
@@ -48,10 +48,18 @@ def test_did_you_mean():
 
 
 def test_require():
-    assert require("json", "gensim", "reading") is __import__("json")
+    assert require("json", "zstd", "reading") is __import__("json")
     with pytest.raises(MissingExtraError) as caught:
-        require("no_such_package_w2vneg", "gensim", "to_gensim")
+        require("no_such_package_w2vneg", "zstd", "reading x.zst")
     assert str(caught.value) == (
-        "to_gensim needs the package 'no_such_package_w2vneg', which is not installed; "
-        'install it with: pip install "w2vneg[gensim]"'
+        "reading x.zst needs the package 'no_such_package_w2vneg', which is not installed; "
+        'install it with: pip install "w2vneg[zstd]"'
     )
+
+
+@pytest.mark.parametrize("version", [(3, 13), (3, 14)])
+def test_gensim_is_no_extra_where_it_has_no_wheel(monkeypatch, version):
+    """The extra of gensim is empty there, so that no installation asks for a compiler."""
+    monkeypatch.setattr("sys.version_info", version)
+    expected = 'pip install "w2vneg[gensim]"' if version == (3, 13) else "pip install gensim (it may need a C compiler"
+    assert how_to_install("gensim").startswith(expected)

@@ -1,6 +1,7 @@
 """What can go wrong, as types. Every message says what, where, and what to do about it."""
 
 import difflib
+import sys
 
 _LONGEST = 1500  # characters of a message; a damaged file may have a word of millions
 
@@ -93,6 +94,12 @@ def require(module, extra, purpose):
         return import_module(module)
     except ImportError as error:
         raise MissingExtraError(
-            f"{purpose} needs the package {module!r}, which is not installed; "
-            f'install it with: pip install "w2vneg[{extra}]"'
+            f"{purpose} needs the package {module!r}, which is not installed; install it with: {how_to_install(extra)}"
         ) from error
+
+
+def how_to_install(extra):
+    """Return the command that brings an extra of w2vneg."""
+    if extra == "gensim" and sys.version_info >= (3, 14):
+        return "pip install gensim (it may need a C compiler under this Python)"
+    return f'pip install "w2vneg[{extra}]"'

@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 from urllib.parse import quote
 
-from ...ground.errors import DataError, InputError, UnknownNameError, did_you_mean
+from ...ground.errors import DataError, InputError, UnknownNameError, did_you_mean, how_to_install
 from ...ground.files.bounded import check_reachable
 from ...ground.files.caches import at_home, cache_dir
 from ..builtin import builtin_path, builtin_place
@@ -64,7 +64,7 @@ def _had(dataset, mirror, progress, kept=()):
         taken_out = f", take {dataset.member} out of it" if dataset.member else ""
         by_hand = f"download {dataset.url}{taken_out} and put it at {place}, or "
     unless = "" if mirror else "no mirror is set and "
-    gensim = ', or run pip install "w2vneg[gensim]" (gensim carries a copy)' if dataset.gensim_copy else ""
+    gensim = f", or run {how_to_install('gensim')}: gensim carries a copy" if dataset.gensim_copy else ""
     raise DataError(
         f"{dataset.name} is not on this machine, {unless}{' and '.join(tried)}; {by_hand}"
         f"name a folder or address that has {dataset.mirror} with --mirror or W2VNEG_MIRROR{gensim}"
