@@ -43,6 +43,12 @@ def pytest_collection_modifyitems(items):
             item.add_marker(skip)
 
 
+@pytest.fixture(scope="session")
+def gensim():
+    """gensim's models, and the sets that come with it; it has no wheel for every Python."""
+    return pytest.importorskip("gensim.models")
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _own_cache(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:

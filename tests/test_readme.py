@@ -34,7 +34,7 @@ def blocks(document, language):
 
 
 @pytest.fixture
-def text(tmp_path):
+def text(tmp_path, gensim):
     """A text with every word that the README asks about, and those of the evaluation sets at hand."""
     words = {"france", "man", "king", "woman", "queen", "paris", "germany", "berlin"}
     for name in ("ws353", "simlex999", "google"):

@@ -22,6 +22,7 @@ def test_heldout_part_is_the_end_and_not_in_the_training_part():
     assert tail.offsets[0] == 0 and tail.offsets[-1] == len(tail.ids)
 
 
+@pytest.mark.usefixtures("gensim")
 def test_rivals_read_the_same_tokens(tmp_path):
     sentences = two_topics(n_sentences=30)
     corpus = encode_corpus(sentences, min_count=1)
@@ -52,6 +53,7 @@ def test_speed_table_takes_ratios_within_a_round():
     assert lines[3] == f"| {contenders.REFERENCE} | 75 (50–100) | – | 1.0 (1.0–1.0) |"
 
 
+@pytest.mark.usefixtures("gensim")
 def test_interleaved_times_everyone_in_every_round():
     corpus = encode_corpus(two_topics(), min_count=1)
     names = ["ns shared", contenders.REFERENCE]
@@ -133,6 +135,7 @@ def test_io_table_takes_ratios_within_a_round():
     assert lines[3] == "| theirs | 6.000 (4.000–8.000) | 12.00 | 1.5 (1–2) MB/s | – |"
 
 
+@pytest.mark.usefixtures("gensim")
 def test_io_command_measures_everything(run_bench, tmp_path, monkeypatch):
     (tmp_path / "analogies").write_text(": one\na b c d\nb a d c\n")
     (tmp_path / "similarity").write_text("a b 3\na c 2\nb c 5\nc d 1\n")

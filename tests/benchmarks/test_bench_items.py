@@ -47,7 +47,7 @@ def parts(task):
 
 def needs(name):
     if name in PACKAGES:
-        pytest.importorskip(PACKAGES[name])
+        pytest.importorskip(PACKAGES[name], exc_type=ImportError)
 
 
 def own_first(scores, vocab):
@@ -103,7 +103,7 @@ def test_neighbours_beyond_the_kept_ones_come_last_by_popularity():
 
 
 def test_als_of_a_new_user_is_implicits_own(parts):
-    als = pytest.importorskip("implicit.cpu.als")
+    als = pytest.importorskip("implicit.cpu.als", exc_type=ImportError)
     setting = {"alpha": 10.0, "regularization": 0.5, "iterations": 5}
     readings, _ = item_rivals.train_als(parts.histories, setting, 3, EFFORT)
     with item_rivals.threadpool_limits(1, "blas"):
@@ -116,7 +116,7 @@ def test_als_of_a_new_user_is_implicits_own(parts):
 
 
 def test_bpr_of_a_new_user_adds_the_bias_of_the_target(parts):
-    pytest.importorskip("implicit.cpu.bpr")
+    pytest.importorskip("implicit.cpu.bpr", exc_type=ImportError)
     readings, _ = item_rivals.train_bpr(parts.histories, SETTINGS["bpr"], 1, EFFORT)
     both = [np.array(readings[key].scores(np.array([2])), np.float64)[0] for key in ("new user", "inner product")]
     vectors = readings["inner product"].scores.vectors_out
@@ -288,7 +288,7 @@ def test_speed_table_counts_scores_and_takes_ratios_within_a_round():
 @pytest.mark.slow
 def test_everyone_is_timed_on_about_the_same_pairs(parts):
     pytest.importorskip("gensim")
-    pytest.importorskip("implicit")
+    pytest.importorskip("implicit", exc_type=ImportError)
     names = ["w2vneg us, drawn pairs", items_speed.REFERENCE, "implicit BPR"]
     timings = items_speed.measure(parts.histories, 4, 1, names)
     pairs = {t.contender: t.pairs for t in timings}
@@ -300,7 +300,7 @@ def test_everyone_is_timed_on_about_the_same_pairs(parts):
 
 def test_quick_command_from_data_to_table(run_bench, tmp_path, monkeypatch, task):
     pytest.importorskip("gensim")
-    pytest.importorskip("implicit")
+    pytest.importorskip("implicit", exc_type=ImportError)
     monkeypatch.setattr("studies.item_tasks.load_task", lambda name, by, seed: task)
     monkeypatch.setattr(items, "QUICK", Effort(pairs=20_000, dim=8, rounds=0.1))
     arguments = ("items", "--data", "uk", "--quick", "--seeds", 2, "--out", tmp_path / "out.json")

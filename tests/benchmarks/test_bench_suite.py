@@ -67,6 +67,7 @@ def test_head_keeps_whole_sentences_and_the_vocabulary():
     assert len(head(text, 5)) == 30
 
 
+@pytest.mark.usefixtures("gensim")
 def test_gensim_on_a_part_has_the_words_of_the_whole(tmp_path):
     text = zipf_text(300, 20_000)
     part = head(text, 2000)
@@ -152,6 +153,7 @@ def test_scaling_command(run_bench, tmp_path, monkeypatch):
         assert result.code == 1 and message in result.err
 
 
+@pytest.mark.usefixtures("gensim")
 def test_suite_command(run_bench, tmp_path, monkeypatch):
     monkeypatch.setattr(suite.measure_cell, "__defaults__", (lambda text: None, lambda *_: Gauge(0, 1e9, 1e9, 1e9)))
     (tmp_path / "text").write_text(as_text(two_topics()))
@@ -182,6 +184,7 @@ def test_suite_command(run_bench, tmp_path, monkeypatch):
         (("workers", "--objective", "gensim"), "no merge"),
     ],
 )
+@pytest.mark.usefixtures("gensim")
 def test_bad_options_are_refused_before_any_work(run_bench, monkeypatch, arguments, said):
     def never(*args, **kwargs):
         raise AssertionError("work was begun")
@@ -246,6 +249,7 @@ def test_a_trainer_may_have_budgets_of_its_own():
     assert [run[1:] for run in plan.runs()] == [(3, "relaxed"), (4, "ns"), (5, "gensim"), (6, "ns")]
 
 
+@pytest.mark.usefixtures("gensim")
 def test_time_to_quality_command(run_bench, tmp_path, monkeypatch):
     pytest.importorskip("matplotlib")
     scores = {"sem-dev": 0.2, "syn-dev": 0.3, "men-dev": 0.5, "mean-dev": 1 / 3, "nll": None}

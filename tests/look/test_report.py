@@ -151,6 +151,7 @@ def test_an_epoch_that_was_run_again_counts_once():
     assert [record["epoch"] for record in Subject("a", "a", vectors_of("ab"), model).records("EpochDone")] == [1, 2, 3]
 
 
+@pytest.mark.usefixtures("gensim")
 def test_the_verdict_leaves_out_what_says_next_to_nothing(monkeypatch):
     from w2vneg.vectors.evaluation.similarity import read_pairs
 

@@ -233,6 +233,7 @@ def test_save_and_load(vectors, tmp_path):
     np.testing.assert_array_equal(Vectors.load(tmp_path / "v.npz").counts, vectors.counts)
 
 
+@pytest.mark.usefixtures("gensim")
 def test_to_gensim(vectors):
     keyed = vectors.to_gensim()
     assert keyed.index_to_key == WORDS

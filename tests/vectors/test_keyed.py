@@ -21,7 +21,7 @@ def vectors():
 
 
 @pytest.fixture(scope="module")
-def keyed(vectors):
+def keyed(vectors, gensim):
     return vectors.to_gensim()
 
 
@@ -184,6 +184,7 @@ def test_word_pairs_are_evaluated_as_by_gensim(vectors, keyed, word_pairs, optio
 
 
 @pytest.mark.parametrize("options", [{}, {"dummy4unknown": True}, {"restrict_vocab": 200}, {"case_insensitive": False}])
+@pytest.mark.usefixtures("gensim")
 def test_analogies_are_evaluated_as_by_gensim(tmp_path, options):
     rng = np.random.default_rng(7)
     base = rng.normal(size=(60, DIM))
@@ -200,6 +201,7 @@ def test_analogies_are_evaluated_as_by_gensim(tmp_path, options):
     assert 0.1 < ours[0] < 0.9
 
 
+@pytest.mark.usefixtures("gensim")
 def test_evaluations_take_the_names_of_sets(tmp_path):
     """gensim brings ws353 and google; words of a set with lemma tags (sun-n) are looked up without them."""
     pairs, questions = catalog.resolve("ws353"), catalog.resolve("google")

@@ -212,14 +212,14 @@ def test_average_precision_and_auc_are_scikit_learns():
 
 
 def test_map_and_ndcg_are_implicits():
-    from implicit.cpu.bpr import BayesianPersonalizedRanking
+    implicit_bpr = pytest.importorskip("implicit.cpu.bpr", exc_type=ImportError)
     from implicit.evaluation import ranking_metrics_at_k
 
     rng = np.random.default_rng(3)
     users, items = rng.normal(size=(25, 4)).astype(np.float32), rng.normal(size=(40, 4)).astype(np.float32)
     known = scipy.sparse.csr_matrix(rng.random((25, 40)) < 0.2, dtype=np.float32)
     held = scipy.sparse.csr_matrix((rng.random((25, 40)) < 0.2) & (known.toarray() == 0), dtype=np.float32)
-    theirs = BayesianPersonalizedRanking(factors=4, num_threads=1)
+    theirs = implicit_bpr.BayesianPersonalizedRanking(factors=4, num_threads=1)
     theirs.user_factors, theirs.item_factors = users, items
     expected = ranking_metrics_at_k(theirs, known, held, K=6, show_progress=False, num_threads=1)
     result = evaluate_ranking(
