@@ -14,7 +14,7 @@ from scipy import stats
 from w2vneg.data.splitfiles import held_out_in
 from w2vneg.look.searches import charts_of_comparison
 from w2vneg.run.model import Model
-from w2vneg.run.search.comparing import PAIRED, as_latex, as_rows, compared, corrected, interval, said_below
+from w2vneg.run.search.comparing import PAIRED, as_latex, as_rows, compared, corrected, said_below, student
 from w2vneg.run.search.trials import Trial
 from w2vneg.vectors.evaluation import scores_of
 
@@ -56,7 +56,7 @@ def test_one_seed_has_no_interval_and_a_run_that_failed_has_its_reason():
     assert said_below(runs).endswith(" The first run failed: differences are from b.")
     assert charts_of_comparison(runs)[1].y == "nll, difference from b"
     assert said_below(runs[1:]) == PAIRED and as_rows(runs[1:])[1][3] == "–"
-    assert interval([]) == (None, None, None)
+    assert student([]) == (None, None, None, None)
 
 
 def test_p_is_corrected_as_by_holm_and_never_falls():
@@ -73,7 +73,7 @@ def test_seeds_that_all_differ_alike_do_not_say_how_sure_that_is(more):
     assert second.difference == pytest.approx(more) and first.low < first.mean < first.high
     assert (second.difference_low, second.difference_high, second.p) == (None, None, None)
     assert as_rows(corrected([first, second]))[2][4:6] == ["–", "–"]
-    assert interval([0.5] * 3) == (0.5, None, None)
+    assert student([0.5] * 3) == (0.5, None, None, None)
 
 
 def test_a_table_of_latex_escapes_its_signs():

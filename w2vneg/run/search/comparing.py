@@ -7,9 +7,6 @@ Holm's correction (1979) over all differences of the table: of many, some look l
 alike, as ranks of few held-out pairs do, neither interval nor p is known.
 """
 
-import csv
-import io
-import math
 import re
 from dataclasses import dataclass, replace
 
@@ -92,19 +89,10 @@ def compared(trials, combinations, names, metric, data=""):
             first = values
         else:
             paired = [values[seed] - first[seed] for seed in values if seed in first]
-            differences = *interval(paired), _p_of(paired)
+            differences = student(paired)
         seconds = float(np.mean([trial.seconds for trial in own]))
-        found.append(Compared(name, metric, data, values, *interval(list(values.values())), *differences, seconds))
+        found.append(Compared(name, metric, data, values, *student(list(values.values()))[:3], *differences, seconds))
     return found
-
-
-def _p_of(differences):
-    """Return the p of Student's test that differences are of mean 0; None for fewer than two, or all alike."""
-    if not _vary(differences):
-        return None
-    from scipy import stats
-
-    return float(stats.ttest_1samp(differences, 0).pvalue)
 
 
 def corrected(runs):
@@ -148,24 +136,20 @@ def read_compared(folder):
         raise InputError(f"{path}: not what 'w2vneg compare' writes ({error}); run it again") from error
 
 
-def interval(values):
-    """Return a mean and the ends of its 95 % interval by Student's t; None for what few numbers, or equal ones, do not
-    say.
+def student(values):
+    """Return a mean, the ends of its 95 % interval and the p of 0, by Student's t, four floats.
+
+    None for what few numbers, or equal ones, do not say: Student's t is sure of anything then.
     """
     if not values:
-        return None, None, None
+        return None, None, None, None
     mean = float(np.mean(values))
-    if not _vary(values):
-        return mean, None, None
+    if len(values) == 1 or np.ptp(values) <= _ROUNDING:
+        return mean, None, None, None
     from scipy import stats
 
-    reach = stats.t.ppf(0.975, len(values) - 1) * np.std(values, ddof=1) / math.sqrt(len(values))
-    return mean, float(mean - reach), float(mean + reach)
-
-
-def _vary(values):
-    """Tell whether several numbers differ by more than rounding; Student's t of equal ones is sure of anything."""
-    return len(values) > 1 and float(np.ptp(values)) > _ROUNDING
+    found = stats.ttest_1samp(values, 0)
+    return mean, *map(float, found.confidence_interval()), float(found.pvalue)
 
 
 def as_rows(runs):
@@ -189,15 +173,17 @@ def as_rows(runs):
 
 def as_csv(runs):
     """Return a line for each run and seed, with every metric, as CSV text: what another program makes tables of."""
-    metrics = list(dict.fromkeys(run.metric for run in runs))
-    lines = {}
-    for run in runs:
-        for seed, value in run.values.items():
-            lines.setdefault((run.data, run.name, seed), {})[run.metric] = repr(value)
-    stream, several = io.StringIO(), len({run.data for run in runs}) > 1
-    rows = [[*key[1 - several :], *(found.get(name, "") for name in metrics)] for key, found in lines.items()]
-    csv.writer(stream, lineterminator="\n").writerows([[*["data"] * several, "run", "seed", *metrics], *rows])
-    return stream.getvalue()
+    import pandas
+
+    columns = ["data", "run", "seed", *dict.fromkeys(run.metric for run in runs)]
+    cells = [
+        {"data": run.data, "run": run.name, "seed": seed, run.metric: value}
+        for run in runs
+        for seed, value in run.values.items()
+    ]
+    table = pandas.DataFrame(cells, columns=columns).groupby(columns[:3], sort=False).first().reset_index()
+    several = len({run.data for run in runs}) > 1
+    return table.to_csv(index=False, columns=None if several else columns[1:], lineterminator="\n")
 
 
 def as_latex(rows):
