@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from w2vneg.engines.engine import Matrices, Snapshot, goes_to_disk
+from w2vneg.engines.engine import Engine, Snapshot, goes_to_disk
 
 
 class FakeModel(SimpleNamespace):
@@ -21,6 +21,11 @@ def model():
     return FakeModel(held={name: rng.normal(size=(n, 4)).astype(np.float32) for name, n in (("in", 9), ("out", 7))})
 
 
+def engine(model, workers, n_private):
+    walk = SimpleNamespace(n_positions=8, room=lambda block: block)
+    return Engine(model, walk, 4, SimpleNamespace(workers=workers, seed=1, l2="0"), n_private)
+
+
 @pytest.fixture(params=["memory", "file", "no place for a file"])
 def place(request, monkeypatch, tmp_path):
     if request.param != "memory":
@@ -34,7 +39,7 @@ def place(request, monkeypatch, tmp_path):
 
 @pytest.mark.parametrize(("workers", "n_private"), [(1, 0), (3, 0), (3, 5), (2, 100)])
 def test_going_back_restores_shared_rows_and_copies_to_the_bit(place, workers, n_private, tmp_path):
-    matrices = Matrices(model(), workers, n_private)
+    matrices = engine(model(), workers, n_private)
     for _ in range(2):  # the second one takes the place of the first
         for replicated in matrices.replicated.values():
             replicated += np.float32(0.5)
@@ -69,7 +74,7 @@ def test_only_large_states_go_to_disk():
 def test_one_worker_trains_the_matrices_of_the_model_themselves():
     given = model()
     held = dict(given.held)
-    matrices = Matrices(given, 1, 0)
+    matrices = engine(given, 1, 0)
     assert all(
         matrices.replicated[name] is held[name] and np.shares_memory(given.held[name], held[name]) for name in held
     )
@@ -79,14 +84,14 @@ def test_matrices_that_cannot_be_written_are_copied():
     given = model()
     for matrix in given.held.values():
         matrix.flags.writeable = False
-    for replicated in Matrices(given, 1, 0).replicated.values():
+    for replicated in engine(given, 1, 0).replicated.values():
         replicated[0] = 1.0
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e5, -1e5])
 @pytest.mark.parametrize("place", [0, 3, 8])
 def test_what_is_not_finite_or_too_large_is_not_healthy(bad, place):
-    matrices = Matrices(model(), 2, 3)
+    matrices = engine(model(), 2, 3)
     assert matrices.healthy()
     matrices.replicated["in"][place, 2] = bad
     assert not matrices.healthy()

@@ -74,16 +74,40 @@ def _write(file, matrix):
         left = left[file.write(left) :]
 
 
-class Matrices:
-    """Replicated matrices, a check of them, a state to go back to.
+class Round(NamedTuple):
+    """A round of an epoch; blocks : int64, (workers, 2), every worker's, [from, to) in positions of the walk."""
 
-    model : Model, its matrices become views into the replicated ones; workers : int
+    epoch: int
+    number: int
+    blocks: np.ndarray
+
+    @property
+    def positions(self):
+        """How many positions of the walk it covers (int)."""
+        return int((self.blocks[:, 1] - self.blocks[:, 0]).sum())
+
+
+class Engine:
+    """Trains a model round by round, each of one `block` of positions a worker, at most.
+
+    It holds the matrices, those of the model being views into them, checks them, and keeps a state to go back to.
+    Between rounds the model is quiet: whoever looks at it then sees it whole. An engine of several ranks
+    (`ranks.RanksEngine`) has `n_rounds`, `n_positions`, `plan`, `run`, `go_back`, `report` and `close` as well, and its
+    matrices are those of its `replica` on this machine.
+
+    model : Model; walk : Traversal; config : RunSpec
     n_private : int, first rows of which every worker has copies
     inputs : Inputs, optional, what makes centres' vectors of several rows
+    n_rounds, n_positions : int, rounds of an epoch, and positions of the walk through the data that they cover
+    alpha_scale : float, what the learning rate is multiplied by
+    slot : int, which rank of a run this is, from 0: each has random streams of its own, and the first those of a run
+        alone
     """
 
-    def __init__(self, model, workers, n_private, inputs=None):
-        matrices = model.matrices()
+    alpha_scale, slot = 1.0, 0
+
+    def __init__(self, model, walk, block, config, n_private=0, inputs=None):
+        matrices, workers, strengths = model.matrices(), config.workers, l2_strengths(config.l2)
         self.inputs, self.workers = inputs, workers
         self.n_rows = {name: len(matrix) for name, matrix in matrices.items()}
         self.n_private = min(n_private, *self.n_rows.values()) if workers > 1 else 0
@@ -93,13 +117,22 @@ class Matrices:
             model.adopt({**model.matrices(), name: self.shared(name)})
         self._composed = False  # whether matrices that are made of others are up to date
         self.compose()
+        self.walk, self.block, self.seed = walk, block, config.seed
+        self._l2 = L2(*strengths, config.l2_power) if any(strengths) else None
+        self.n_positions = walk.n_positions
+        self.n_rounds = -(-walk.n_positions // (block * workers))
+        self.tokens = np.empty((workers, walk.room(block)), np.int32)
+        self.ranges = np.zeros((workers, 2), np.int64)
+        self.rngs = np.zeros((workers, 8), np.uint64)  # a cache line each
+
+    @property
+    def replica(self):
+        """The engine of this machine to look at: its plugs, walk and matrices."""
+        return self
 
     def shared(self, name):
         """Return the rows that are not anybody's copies."""
         return self.replicated[name][: self.n_rows[name]]
-
-    def all_shared(self):
-        return [self.shared(name) for name in self.replicated]
 
     def compose(self):
         """Bring matrices that are made of others, not trained, up to date."""
@@ -148,14 +181,15 @@ class Matrices:
 
     def keep(self, state=None):
         """Remember this state, or another one given as its matrices by name, in place of the one kept before."""
-        shared = self.all_shared() if state is None else [state[name] for name in self.replicated]
+        shared = [self.shared(name) if state is None else state[name] for name in self.replicated]
         if self._snapshot is None:
             self._snapshot = Snapshot(sum(matrix.nbytes for matrix in shared))
         self._snapshot.take(shared)
 
     def kept(self):
         """Return the state kept last (dict of str -> float32 array, read-only), until another one is kept."""
-        return dict(zip(self.replicated, self._snapshot.copies(self.all_shared()), strict=True))
+        shared = [self.shared(name) for name in self.replicated]
+        return dict(zip(self.replicated, self._snapshot.copies(shared), strict=True))
 
     def go_back(self):
         """Return to the state kept last."""
@@ -165,52 +199,6 @@ class Matrices:
     def forget(self):
         """Let go of the state kept last."""
         self._snapshot = None
-
-
-class Round(NamedTuple):
-    """A round of an epoch; blocks : int64, (workers, 2), every worker's, [from, to) in positions of the walk."""
-
-    epoch: int
-    number: int
-    blocks: np.ndarray
-
-    @property
-    def positions(self):
-        """How many positions of the walk it covers (int)."""
-        return int((self.blocks[:, 1] - self.blocks[:, 0]).sum())
-
-
-class Engine(Matrices):
-    """Trains a model round by round, each of one `block` of positions a worker, at most.
-
-    An engine of several ranks (`ranks.RanksEngine`) has `n_rounds`, `n_positions`, `plan`, `run`, `go_back`, `report`
-    and `close` as well, and its matrices are those of its `replica` on this machine. Between rounds the model is quiet:
-    whoever looks at it then sees it whole.
-
-    n_rounds, n_positions : int, rounds of an epoch, and positions of the walk through the data that they cover
-    alpha_scale : float, what the learning rate is multiplied by
-    slot : int, which rank of a run this is, from 0: each has random streams of its own, and the first those of a run
-        alone
-    walk : Traversal; config : RunSpec. Other parameters are those of `Matrices`.
-    """
-
-    alpha_scale, slot = 1.0, 0
-
-    def __init__(self, model, walk, block, config, n_private=0, inputs=None):
-        workers, strengths = config.workers, l2_strengths(config.l2)
-        super().__init__(model, workers, n_private, inputs)
-        self.walk, self.block, self.seed = walk, block, config.seed
-        self._l2 = L2(*strengths, config.l2_power) if any(strengths) else None
-        self.n_positions = walk.n_positions
-        self.n_rounds = -(-walk.n_positions // (block * workers))
-        self.tokens = np.empty((workers, walk.room(block)), np.int32)
-        self.ranges = np.zeros((workers, 2), np.int64)
-        self.rngs = np.zeros((workers, 8), np.uint64)  # a cache line each
-
-    @property
-    def replica(self):
-        """The engine of this machine to look at: its plugs, walk and matrices."""
-        return self
 
     def plan(self, epoch):
         """Return the rounds of an epoch, a list of `Round`; the same for the same seed."""

@@ -140,17 +140,12 @@ class WarmStart:
     def _places(self, name, model):
         """Return which row of here each row of a model's matrix begins with: int64 (rows,), -1 for none; or None."""
         if name == "grams_in":
-            return None if self.buckets is None else _find(self.buckets.used, model.buckets())
+            import pandas
+
+            return None if self.buckets is None else pandas.Index(self.buckets.used).get_indexer(model.buckets())
         if name.endswith("_out"):
             return None if self.words_out is None else self.words_out.find_all(model.vocab_out.words)
         return self.words.find_all(model.vocab.words)
-
-
-def _find(numbers, wanted):
-    """Return where in `numbers`, all different, each of `wanted` is: int64 (n,), -1 where it is not."""
-    order = np.argsort(numbers, kind="stable")
-    places = order[np.minimum(np.searchsorted(numbers, wanted, sorter=order), len(numbers) - 1)]
-    return np.where(numbers[places] == wanted, places, -1)
 
 
 MAY_CHANGE = {item.name for item in dataclasses.fields(RunOptions) if item.metadata["group"] not in ("objective", None)}
