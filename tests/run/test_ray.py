@@ -17,7 +17,7 @@ from w2vneg.engines import cluster
 from w2vneg.engines.ray import Crew
 from w2vneg.ground.errors import ConfigError, InputError, RankError
 from w2vneg.ground.events import RolledBack, RoundDone
-from w2vneg.run.assembly import ShareOfRank
+from w2vneg.run.assembly import Share
 
 pytestmark = [
     pytest.mark.slow,
@@ -152,7 +152,7 @@ def test_all_ranks_lost_is_the_end(ray, planted):
 
 def test_a_rank_that_is_lost_before_training_ends_the_run(ray, planted):
     crew = Crew(1, 1, None)
-    crew.open([ShareOfRank(0, planted.share(0, [0, 1]))])
+    crew.open([Share(planted.share(0, [0, 1]))])
     ray.kill(crew.ranks[0])
     with pytest.raises(RankError, match="lost before training began"), crew.beginning():
         crew.ready(None)

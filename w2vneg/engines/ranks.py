@@ -115,15 +115,25 @@ class Work(NamedTuple):
 class Rank:
     """A rank.
 
-    engine : LocalEngine, over this rank's share; its `slot` is set; slot : int, from 0; n_ranks : int
-    dtype : str, of `config.options.DTYPES`
+    slot : int, from 0
+    share : its data, `assembly.Share`: ``ready(config)`` returns how many positions its walk has, ``engine(plan,
+        frozen)`` a LocalEngine over them
     """
 
-    def __init__(self, engine, slot, n_ranks, dtype):
-        self.engine, self.slot, self.n_ranks, self.dtype = engine, slot, n_ranks, dtype
-        engine.slot = slot
-        self.version, self._moved, self._rounds = 0, False, (None, [])
-        self._base = {name: matrix.copy() for name, matrix in self.rows().items()} if n_ranks > 1 else {}
+    def __init__(self, slot, share=None):
+        self.slot, self.share, self.loaded = slot, share, False  # loaded: it has had rows of a version
+
+    def ready(self, config):
+        """Prepare for a run with `config`, resolved; return how many positions an epoch has (int)."""
+        self.n_ranks, self.dtype = config.ranks, config.exchange_dtype
+        return self.share.ready(config)
+
+    def begin(self, plan, frozen):
+        """Make the engine; its rows are still to be loaded. plan : ExchangesPlanned; frozen : as of `Model`."""
+        self.engine = self.share.engine(plan, frozen)
+        self.engine.slot = self.slot
+        self.version, self.loaded, self._moved, self._rounds = 0, False, False, (None, [])
+        self._base = {name: matrix.copy() for name, matrix in self.rows().items()} if self.n_ranks > 1 else {}
 
     def rows(self):
         """Return the trained matrices, views (dict of str -> float32 array)."""
@@ -244,7 +254,7 @@ class Rank:
 
     def load(self, version, state):
         """Begin anew with the rows of a version, those of `state`."""
-        self.version = version
+        self.version, self.loaded = version, True
         for name, base in self._base.items():
             base[:] = state[name]
         self._set(state)
@@ -265,13 +275,14 @@ class VirtualCrew:
     beginning = nullcontext
 
     def open(self, shares):
-        self._shares = list(shares)
+        self.ranks = [Rank(slot, share) for slot, share in enumerate(shares)]
 
     def ready(self, config):
-        return sum(share.ready(config) for share in self._shares)
+        return sum(rank.ready(config) for rank in self.ranks)
 
     def begin(self, plan, frozen):
-        self.ranks = [share.begin(plan, frozen) for share in self._shares]
+        for rank in self.ranks:
+            rank.begin(plan, frozen)
 
     def load(self, version, state):
         for rank in self.ranks:

@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from .. import __version__
 from ..ground.errors import ConfigError, RankError, W2vnegError
 from .cluster import Connection
-from .ranks import Task, Work
+from .ranks import Rank, Task, Work
 
 _TRIES = 5  # losses in a row, after which the cluster is taken to be unfit
 _PATIENCE = 300.0  # seconds that a rank may take to start
@@ -36,60 +36,39 @@ def _reporting(method):
         except W2vnegError as error:
             from ray.util import get_node_ip_address
 
-            error.args = (f"rank {self._slot} on {get_node_ip_address()}: {error}",)
+            error.args = (f"rank {self.slot} on {get_node_ip_address()}: {error}",)
             raise
         except Exception as error:
             if _is_lost(error):
                 raise
-            raise RankError(f"rank {self._slot} failed: {type(error).__name__}: {error}") from error
+            raise RankError(f"rank {self.slot} failed: {type(error).__name__}: {error}") from error
 
     return reporting
 
 
-class RankActor:
+class RankActor(Rank):
     """A rank as Ray runs it."""
 
-    def __init__(self, slot):
-        self._slot, self._data, self._rank, self._loaded = slot, None, None, False
+    ready, begin = _reporting(Rank.ready), _reporting(Rank.begin)
 
     @_reporting
-    def open(self, data):
-        """Take this rank's share of the data; return the version of w2vneg that this rank runs.
-
-        data : has ``ready(config)``, which returns how many positions its walk has, and ``begin(plan, frozen)``, which
-            returns a `Rank`
-        """
-        self._data = data
+    def open(self, share):
+        """Take this rank's share of the data; return the version of w2vneg that this rank runs."""
+        self.share = share
         return __version__
 
     def started(self):
         """Answer, which a rank can once it runs."""
 
-    @_reporting
-    def ready(self, config):
-        return self._data.ready(config)
-
-    @_reporting
-    def begin(self, *plan):
-        """Make the rank; plan : as of the data's ``begin``."""
-        self._rank, self._loaded = self._data.begin(*plan), False
-
-    def load(self, version, state):
-        self._rank.load(version, state)
-        self._loaded = True
-
-    def version(self):
+    def reached(self):
         """Return the version that this rank has reached (int); None before it has its first rows."""
-        return self._rank.version if self._loaded else None
-
-    def state(self):
-        return self._rank.state()
+        return self.version if self.loaded else None
 
     @_reporting
     def train(self, task):
         """Train a period; return the `Work`, then, unless there is one rank only, a part for each owner."""
-        work = self._rank.train(task)
-        return work if self._rank.n_ranks == 1 else (work, *self._parts())
+        work = super().train(task)
+        return work if self.n_ranks == 1 else (work, *self._parts())
 
     def rehearse(self):
         """Return what `train` would if it had changed every row, without training."""
@@ -97,21 +76,21 @@ class RankActor:
 
     def _parts(self, **changes):
         """Return the parts for all owners, and keep the one for this rank here: None stands in its place."""
-        parts = self._rank.changes(**changes)
-        self._own, parts[self._slot] = parts[self._slot], None
+        parts = self.changes(**changes)
+        self._own, parts[self.slot] = parts[self.slot], None
         return parts
 
     @_reporting
     def merge(self, task, *works_and_parts):
         """Merge the parts of this owner's rows: first every rank's `Work`, then every rank's part."""
-        n = self._rank.n_ranks
+        n = self.n_ranks
         parts = [self._own if part is None else part for part in works_and_parts[n:]]
-        return self._rank.merge(task, works_and_parts[:n], parts)
+        return super().merge(task, works_and_parts[:n], parts)
 
     @_reporting
     def apply(self, *merged):
         """Go on to the next version with what all owners have merged."""
-        self._rank.apply(merged)
+        super().apply(merged)
 
 
 def _is_lost(error):
@@ -257,7 +236,7 @@ class Crew:
         versions = {}
         for slot, rank in enumerate(self.ranks):
             try:
-                version = self.ray.get(rank.version.remote())
+                version = self.ray.get(rank.reached.remote())
             except self.ray.exceptions.RayActorError:
                 self.ranks[slot] = self._start(slot)
                 self.lost += 1

@@ -16,7 +16,7 @@ from ..config.compatibility import NO_PRIVATE_ROWS, check_plugs
 from ..config.options import borders
 from ..engines.dense import DenseEngine
 from ..engines.local import LocalEngine, private_rows
-from ..engines.ranks import Rank, RanksEngine, VirtualCrew
+from ..engines.ranks import RanksEngine, VirtualCrew
 from ..engines.ray import Crew
 from ..ground.errors import ConfigError
 from ..ground.events import CostEstimated, ExchangesPlanned
@@ -217,7 +217,7 @@ def assemble(data, config, model, start=None):
     if config.engine == "local":
         return assemble_local(data, config, model, start)
     n_ranks = config.ranks
-    shares = [ShareOfRank(slot, data.share(slot, borders(config))) for slot in range(n_ranks)]
+    shares = [Share(data.share(slot, borders(config))) for slot in range(n_ranks)]
     crew = VirtualCrew() if config.engine == "virtual" else Crew(n_ranks, config.workers, config.ray_address)
     with crew.beginning():
         crew.open(shares)
@@ -226,7 +226,7 @@ def assemble(data, config, model, start=None):
         if config.engine == "ray" and n_ranks > 1 and config.exchange_every == "auto":
             crew.begin(plan, {})
             plan = plan_exchanges(config, n_positions, crew.measure(plan.an_epoch))
-        parts = assemble_local(shares[0].share, config, model, start, plan=plan)
+        parts = assemble_local(shares[0].data, config, model, start, plan=plan)
         crew.begin(plan, model.frozen)
         if alone := n_ranks == 1:  # nothing is exchanged, and rounds are those of a run on this machine
             n_rounds, scale = parts.engine.n_rounds, 1.0
@@ -237,22 +237,18 @@ def assemble(data, config, model, start=None):
     return parts._replace(engine=engine, start_events=parts.start_events + (plan,) * (not alone), config=config)
 
 
-@dataclasses.dataclass
-class ShareOfRank:
-    """A rank's data, as crews want them: slot : int; share : EncodedCorpus or EncodedPairs"""
+class Share:
+    """A rank's data, EncodedCorpus or EncodedPairs, and what `ranks.Rank` makes of them."""
 
-    slot: int
-    share: Any
+    def __init__(self, data):
+        self.data = data
 
     def ready(self, config):
-        """Prepare for a run with `config`, resolved; return how many positions an epoch has (int)."""
-        self.config, self.walk = config, self.share.walk(config)
+        self.config, self.walk = config, self.data.walk(config)
         return self.walk.n_positions
 
-    def begin(self, plan, frozen):
-        """Return the `Rank`; its rows are still to be loaded. plan : ExchangesPlanned; frozen : as of `Model`."""
-        share, config = self.share, self.config
-        model = Model.fresh(share.vocab, config, share.vocab_out if config.rectangular else None)
+    def engine(self, plan, frozen):
+        data, config = self.data, self.config
+        model = Model.fresh(data.vocab, config, data.vocab_out if config.rectangular else None)
         model.frozen = frozen
-        engine = assemble_local(share, config, model, walk=self.walk, plan=plan).engine
-        return Rank(engine, self.slot, config.ranks, config.exchange_dtype)
+        return assemble_local(data, config, model, walk=self.walk, plan=plan).engine
