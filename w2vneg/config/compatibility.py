@@ -163,15 +163,6 @@ def check_spec(config, given):
         raise ConfigError("--l2-power has no effect without a penalty; give --l2, or leave it out")
 
 
-def check_freeze(config):
-    """Refuse to freeze rows where a step is taken by whole matrices."""
-    if config.loss.plug.dense:
-        raise ConfigError(
-            f"loss {config.loss.name!r} moves every row at every step, so none can be frozen; take --loss "
-            "sampled-softmax, or leave --freeze out"
-        )
-
-
 def check_diagnose(config):
     """Refuse to diagnose a loss that draws nothing."""
     if config.inputs.plug.around:

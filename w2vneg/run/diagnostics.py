@@ -193,12 +193,14 @@ def _evaluate(x, vectors_out, logits, signs, log_target, positive, known, seen):
     seen : Seen, its arrays (n_sets, …)
     """
     energies = logits if signs is None else logits * signs
-    p = _normalised(energies)
+    from scipy import special
+
+    p = special.softmax(energies)
     there = seen.ids >= 0
     counts = there & (seen.weights[:, 1:] > 0)
     bins = effective = None
     if log_target is not None:
-        bins = _bins(logits, _normalised(log_target), seen.ids[there])
+        bins = _bins(logits, special.softmax(log_target), seen.ids[there])
         log_w = np.where(there, energies[seen.ids] - log_target[seen.ids], -np.inf)
         w = np.exp(log_w - np.maximum(log_w.max(axis=1, keepdims=True), -1e300))
         squares = (w**2).sum(axis=1)
@@ -213,11 +215,6 @@ def _evaluate(x, vectors_out, logits, signs, log_target, positive, known, seen):
     gradient = float(mean @ full), float(mean @ mean - spread / len(each)), float(full.astype(np.float64) @ full)
     drawn = int(there.sum()), int(counts.sum()), int((known[seen.ids] & counts).sum())
     return bins, effective, (*drawn, size, *gradient, float(spread))
-
-
-def _normalised(log_weights):
-    weights = np.exp(log_weights - log_weights.max())
-    return weights / weights.sum()
 
 
 def _bins(logits, target, ids):

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..config.compatibility import check_freeze
 from ..config.options import RunOptions
 from ..config.table import table
 from ..data.inputs import Input, of_as_many_kinds, settled
@@ -94,8 +93,11 @@ class WarmStart:
             raise ConfigError(
                 f"{self.name} has vectors of {self.dim} numbers, and this run has {config.dim}; take --dim {self.dim}"
             )
-        if self.freeze:
-            check_freeze(config)
+        if self.freeze and config.loss.plug.dense:
+            raise ConfigError(
+                f"loss {config.loss.name!r} moves every row at every step, so none can be frozen; take --loss "
+                "sampled-softmax, or leave --freeze out"
+            )
         inputs = config.inputs
         if not inputs.plug.derived:
             return

@@ -9,7 +9,6 @@ import warnings
 from collections import deque
 from contextlib import closing, contextmanager
 
-from ..config.compatibility import check_diagnose
 from ..ground.errors import ConfigError, DivergenceError, InputError
 from ..ground.events import EpochDone, Interrupted, RolledBack, RoundDone
 from ..ground.jit import available_threads, watched
@@ -47,8 +46,6 @@ class Trainer:
         if self.config.epochs is None:
             n_pairs = self.config.source.pairs_per_epoch or corpus.n_pairs
             self.config = dataclasses.replace(self.config, epochs=epochs_over(n_pairs))
-        if diagnose:
-            check_diagnose(self.config)
         self.listeners, self.stopped = list(listeners), False
         self.diagnose, self._diagnoser = diagnose, None
         self.validation, self.checkpoints = validation, checkpoints

@@ -62,9 +62,8 @@ def tune(
     origin = {"input": given, "own_vocab": not fixed} if given else {}
     words = {name.replace("_", "-"): os.path.abspath(path) for name, path in (fixed or {}).items()}
     with nullcontext() if folder is None else owned(folder):
-        kept = TrialFolder(
-            folder, _common(encoded, config, validation), config, metric, _flags(given, config, validation) | words
-        )
+        flags = as_flags_of_data(given, config.source) | as_flags_of_validation(validation.settings) | words
+        kept = TrialFolder(folder, _common(encoded, config, validation), config, metric, flags)
         proposals.begin(kept.trials, metric)
         for options in proposals:
             for seed in range(config.seed, config.seed + seeds):
@@ -98,11 +97,6 @@ def _common(encoded, config, validation):
     data = [origin.fingerprint, origin.n_tokens, encoded.vocab.digest(), encoded.vocab_out.digest()]
     settings = {name: value for name, value in validation.settings.items() if name != "files"}
     return {"data": data, "validation": settings, "options": config.as_dict()}
-
-
-def _flags(given, config, validation):
-    """Return what is read, an `Input` as dict, and held-out pairs, as flags of 'train': dict."""
-    return as_flags_of_data(given, config.source) | as_flags_of_validation(validation.settings)
 
 
 def run_to_read(config, combinations, data, **run):
