@@ -40,9 +40,8 @@ def environment():
 def ray():
     """Ray, connected to a cluster that runs of these tests find and leave."""
     before = environment()
-    connection = cluster.Connection(None, 4, 1)
-    yield connection.ray
-    connection.close()
+    with cluster.connected(None, 4, 1) as ray:
+        yield ray
     assert environment() == before
 
 

@@ -11,51 +11,44 @@ import secrets
 import socket
 import sys
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 
 from ..ground.errors import ConfigError, RankError, W2vnegError, require
 
 
-class Connection:
-    """A cluster that is connected to, or started.
+@contextmanager
+def connected(address, n_ranks, workers):
+    """Give Ray, connected to a cluster; one started here ends with the block, and the environment is as before.
 
     address : str or None, of a running cluster; None: start one here. Where this process is connected to one already,
         that one serves. n_ranks, workers : int, a rank needs as many cores of one machine as it has workers
     MissingExtraError if Ray is not installed; ConfigError if there is no cluster at the address, or its machines have
         too few cores
     """
-
-    def __init__(self, address, n_ranks, workers):
-        self.ray, self._ours, before = None, False, dict(os.environ)
-        os.environ.update(_environment(address is None) | before)
+    before, ours = dict(os.environ), False
+    os.environ.update(_environment(address is None) | before)
+    try:
         try:
-            self._connect(address, n_ranks, workers)
-        except BaseException:
-            self._former = _changed(before)
-            self.close()
-            raise
-        self._former = _changed(before)  # Ray sets some, too
-
-    def _connect(self, address, n_ranks, workers):
-        self.ray = ray = require("ray", "ray", "--engine ray")
-        self._ours = not ray.is_initialized()
-        if self._ours:
-            _init(ray, address, n_ranks * workers)
-        cores = [int(node["Resources"].get("CPU", 0)) for node in ray.nodes() if node["Alive"]]
-        room = sum(each // workers for each in cores)
-        if room < n_ranks:
-            raise ConfigError(
-                f"the Ray cluster, of {sum(cores)} cores on {len(cores)} machines, has room for {room} of {n_ranks} "
-                f"ranks, {workers} cores each; lower --ranks or --workers"
-            )
-
-    def close(self):
-        """End the cluster if it was started here, and leave the environment as it was."""
-        if self._ours and self.ray.is_initialized():
-            self.ray.shutdown()
-        for name, value in self._former.items():
+            ray = require("ray", "ray", "--engine ray")
+            ours = not ray.is_initialized()
+            if ours:
+                _init(ray, address, n_ranks * workers)
+            cores = [int(node["Resources"].get("CPU", 0)) for node in ray.nodes() if node["Alive"]]
+            room = sum(each // workers for each in cores)
+            if room < n_ranks:
+                raise ConfigError(
+                    f"the Ray cluster, of {sum(cores)} cores on {len(cores)} machines, has room for {room} of "
+                    f"{n_ranks} ranks, {workers} cores each; lower --ranks or --workers"
+                )
+        finally:
+            former = _changed(before)  # Ray sets some, too
+        yield ray
+    finally:
+        if ours and ray.is_initialized():
+            ray.shutdown()
+        for name, value in former.items():
             os.environ.pop(name, None) if value is None else os.environ.update({name: value})
-        self._former = {}
 
 
 def _changed(before):

@@ -15,11 +15,11 @@ would raise it again.
 
 import functools
 import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 from .. import __version__
 from ..ground.errors import ConfigError, RankError, W2vnegError
-from .cluster import Connection
+from .cluster import connected
 from .ranks import Rank, Task, Work
 
 _TRIES = 5  # losses in a row, after which the cluster is taken to be unfit
@@ -102,13 +102,13 @@ def _is_lost(error):
 
 
 class Crew:
-    """The actors of a run; parameters as of `cluster.Connection`."""
+    """The actors of a run; parameters as of `cluster.connected`."""
 
     side_by_side = True  # ranks train at the same time, not one after the other
 
     def __init__(self, n_ranks, workers, address):
-        self._connection = Connection(address, n_ranks, workers)
-        self.ray = self._connection.ray
+        self._connection = ExitStack()
+        self.ray = self._connection.enter_context(connected(address, n_ranks, workers))
         self.n_ranks, self._workers, self._config, self._plan = n_ranks, workers, None, None
         self.ranks, self.lost = [], 0
         with self.beginning():

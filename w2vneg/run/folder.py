@@ -140,9 +140,8 @@ def _read_model(folder):
     matrices, where = own | extra, folder / "history.jsonl"
     lines = enumerate(read_text(where, _MISSING).split("\n"), 1)
     history = [parse_json(line, f"{where}:{number}", lenient=True) for number, line in lines if line]
-    kinds = {"n_tokens": int, "n_sentences": int, "fingerprint": int, "input": dict, "output": str}
-    kinds |= {"own_vocab": bool, "begun": dict}
-    origin = Provenance(**_record(folder / "corpus.json", "origin", kinds, later={"n_sentences": 0}))
+    kinds, later = Provenance.__annotations__, {"n_sentences": 0}
+    origin = Provenance(**_record(folder / "corpus.json", "origin", kinds, later))
     found = {"vocab": vocab, "config": config, "position": position, "vocab_out": vocab_out, "extra": extra, **own}
     found |= {"history": history, "origin": origin, "best": _read_best(folder, matrices)}
     if read_json(folder / "good.json", _MISSING) is not None:  # else its latest state is the one to go back to
@@ -224,8 +223,7 @@ def _read_best(folder, matrices):
     path = folder / "validation.json"
     if read_json(path, _MISSING) is None:
         return None
-    kinds = {"settings": dict, "figures": dict, "last_figures": dict, "stale": int, "finished": bool}
-    kinds |= dict.fromkeys(("epoch", "last_epoch"), float | None)
+    kinds = {name: kind for name, kind in Best.__annotations__.items() if name != "matrices"}
     best = Best(**_record(path, "validation", kinds))
     figures, settings = [*best.figures.values(), *best.last_figures.values()], best.settings
     fits = settings.keys() >= _EVALUATED_BY and all(type(value) in (int, float) for value in figures)
