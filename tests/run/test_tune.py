@@ -218,7 +218,7 @@ def test_a_disk_that_fills_up_costs_no_trial_that_was_done(planted, validation, 
     search(planted, ALPHAS[:1], validation, folder=tmp_path)
     before = (tmp_path / "trials.jsonl").read_bytes()
     with monkeypatch.context() as patch:
-        patch.setattr("w2vneg.run.search.trials.os.fsync", full)
+        patch.setattr("os.fsync", full)
         with pytest.raises(OutputError, match="No space left on device; the trials before are kept"):
             search(planted, ALPHAS[:2], validation, folder=tmp_path)
     assert (tmp_path / "trials.jsonl").read_bytes() == before

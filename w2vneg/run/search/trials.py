@@ -1,14 +1,13 @@
 """The trials of a search and their folder: a line for each as it ends, tables and the best options made from them.
 
 search.json    what every trial of the folder has in common
-trials.jsonl   one finished trial a line, appended as they come: nothing else is ever read back
+trials.jsonl   one finished trial a line, written as they come: nothing else is ever read back
 trials.csv, trials.md, best.toml   made anew from it after each trial
 """
 
 import csv
 import dataclasses
 import json
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from ...config.spec import to_toml
 from ...config.table import options_of_users
 from ...ground.errors import ConfigError, InputError, OutputError
 from ...ground.files.atomic import atomic_file, check_folder_writable, is_hidden
-from ...ground.files.bounded import decoded, parse_json, read_bytes, read_json
+from ...ground.files.bounded import parse_json, read_bytes, read_json
 from ..state import difference
 
 GIVEN_UP = "given up"
@@ -130,9 +129,7 @@ class TrialFolder:
         path = self.path / "trials.jsonl"
         if not path.exists():
             return
-        lines = read_bytes(path).split(b"\n")
-        if lines.pop():  # the writer was cut short: the trial runs again
-            self._write("trials.jsonl", decoded(path, b"".join(line + b"\n" for line in lines)))
+        *lines, _ = read_bytes(path).split(b"\n")  # what was cut short runs again
         for number, line in enumerate(lines, 1):
             try:
                 self.trials.append(_trial(parse_json(line, "this line"), self.metric))
@@ -144,22 +141,12 @@ class TrialFolder:
         self.trials.append(trial)
         if self.path is None:
             return
-        path = self.path / "trials.jsonl"
-        line = json.dumps(dataclasses.asdict(trial), allow_nan=False).encode() + b"\n"
+        lines = [json.dumps(dataclasses.asdict(one), allow_nan=False) + "\n" for one in self.trials]
         try:
-            with open(path, "ab") as stream:
-                size = stream.tell()
-                try:
-                    stream.write(line)
-                    stream.flush()
-                    os.fsync(stream.fileno())
-                except OSError:  # half a line would make the next one unreadable
-                    os.truncate(path, size)
-                    raise
-        except OSError as error:
-            raise OutputError(
-                f"cannot write {path}: {error.strerror}; the trials before are kept, and the same command goes on"
-            ) from error
+            self._write("trials.jsonl", "".join(lines))
+        except OutputError as error:
+            said = str(error).removesuffix("nothing was left behind")
+            raise OutputError(f"{said}the trials before are kept, and the same command goes on") from error
 
     def best_value(self):
         """Return the best figure so far (float); None without one."""
