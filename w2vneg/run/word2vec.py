@@ -61,11 +61,9 @@ def with_options(config, options):
     load_plugins(options.get("plugin"))  # some of the others may be its own
     options = from_gensim(options)
     if config is None:
-        config = TrainConfig.from_mapping(options, "Word2Vec")
-    elif options:
-        config = dataclasses.replace(config, **options)
-    plugin = absolute_plugins(config.plugin)
-    return config if plugin == config.plugin else dataclasses.replace(config, plugin=plugin)
+        return TrainConfig.from_mapping(options, "Word2Vec")
+    options = {"plugin": config.plugin} | options
+    return dataclasses.replace(config, **options | {"plugin": absolute_plugins(options["plugin"])})
 
 
 @contextmanager
