@@ -59,10 +59,8 @@ class Measures(Validation):
         others = [{name: kept for name, kept in part.settings.items() if name != "files"} for part in self.parts[1:]]
         return self.parts[0].settings | {"also": others}  # files may move
 
-    def figures(self, model, scores=None):
-        """Return the figures of all parts, or of other scores those of the first (dict of str -> float)."""
-        if scores is not None:
-            return self.parts[0].figures(model, scores)
+    def figures(self, model):
+        """Return the figures of all parts (dict of str -> float)."""
         found = {}
         for part in self.parts:
             if part.metric.name not in found:
