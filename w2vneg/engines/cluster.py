@@ -42,19 +42,14 @@ def connected(address, n_ranks, workers):
                     f"{n_ranks} ranks, {workers} cores each; lower --ranks or --workers"
                 )
         finally:
-            former = _changed(before)  # Ray sets some, too
+            names = before.keys() | os.environ.keys()  # Ray sets some, too
+            former = {name: before.get(name) for name in names if before.get(name) != os.environ.get(name)}
         yield ray
     finally:
         if ours and ray.is_initialized():
             ray.shutdown()
         for name, value in former.items():
             os.environ.pop(name, None) if value is None else os.environ.update({name: value})
-
-
-def _changed(before):
-    """Return what variables were, where they are others now: dict of name -> str, None for one that was not there."""
-    names = before.keys() | os.environ.keys()
-    return {name: before.get(name) for name in names if before.get(name) != os.environ.get(name)}
 
 
 @functools.cache

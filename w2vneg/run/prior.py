@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,15 +32,6 @@ if TYPE_CHECKING:
     from ..config import TrainConfig
 
 
-class Buckets(NamedTuple):
-    """Which n-grams the rows ``grams_in`` are of, by the options of subwords."""
-
-    minn: int
-    maxn: int
-    buckets: int
-    used: np.ndarray  # int64, (n_rows,), the bucket of each row
-
-
 @dataclass(frozen=True)
 class WarmStart:
     """Rows by name."""
@@ -50,7 +41,8 @@ class WarmStart:
     matrix: Callable[[str], Any]  # name of `Model.matrices` -> float32 (n, dim) or None
     words: PackedStrings  # of centres
     words_out: PackedStrings | None = None  # of targets; None: these start as usual, as inner nodes do
-    buckets: Buckets | None = None  # where there are n-grams
+    grams: tuple[int, int, int] | None = None  # minn, maxn and buckets, where there are n-grams
+    used: np.ndarray | None = None  # int64, (n_rows,), the bucket of each row of ``grams_in``
     freeze: bool = False  # rows of the two matrices that begin here do not move
 
     @classmethod
@@ -69,11 +61,11 @@ class WarmStart:
         if not isinstance(source, Model):
             remedy = "make Vectors(words, matrix) of words and an array"
             raise ConfigError(f"init takes a folder or file, Vectors or a Model, not {type(source).__name__}; {remedy}")
-        used, config, grams = source.buckets(), source.config, source.config.inputs
-        buckets = None if used is None else Buckets(grams.minn, grams.maxn, grams.buckets, used)
+        used, config, own = source.buckets(), source.config, source.config.inputs
+        grams = None if used is None else (own.minn, own.maxn, own.buckets)
         matrices = {which: source.best_matrix(which) for which in source.matrices()}
         words_out = None if config.loss.plug.paths else source.vocab_out.words
-        return cls(name or "the model", config.dim, matrices.get, source.vocab.words, words_out, buckets, freeze)
+        return cls(name or "the model", config.dim, matrices.get, source.vocab.words, words_out, grams, used, freeze)
 
     @classmethod
     def _of_fasttext(cls, name, found, freeze):
@@ -81,11 +73,9 @@ class WarmStart:
         n = len(found.words)
         rows = {"words_in": found.rows[:n], "grams_in": found.rows[n:], "vectors_out": found.targets}
         matrix = lambda which: fasttext.means(found) if which == "vectors_in" else rows.get(which)  # noqa: E731
-        buckets = None
-        if found.n_buckets:
-            buckets = Buckets(found.minn, found.maxn, found.n_buckets, np.arange(found.n_buckets))
+        grams = (found.minn, found.maxn, found.n_buckets) if found.n_buckets else None
         words_out = None if found.targets is None else found.words
-        return cls(name, found.rows.shape[1], matrix, found.words, words_out, buckets, freeze)
+        return cls(name, found.rows.shape[1], matrix, found.words, words_out, grams, np.arange(found.n_buckets), freeze)
 
     def check(self, config):
         """Raise ConfigError if a run with these options (RunSpec) cannot begin here."""
@@ -101,12 +91,12 @@ class WarmStart:
         inputs = config.inputs
         if not inputs.plug.derived:
             return
-        if self.buckets is None:
+        if self.grams is None:
             raise ConfigError(
                 f"--inputs {inputs.name} makes vectors of n-grams, for which {self.name} has no rows; leave "
                 "one of the two out"
             )
-        own, found = (inputs.minn, inputs.maxn, inputs.buckets), self.buckets[:3]
+        own, found = (inputs.minn, inputs.maxn, inputs.buckets), self.grams
         if own != found:
             raise ConfigError(
                 f"{self.name} has n-grams of {found[0]} to {found[1]} characters in {found[2]:,} buckets, and this run "
@@ -144,7 +134,7 @@ class WarmStart:
         if name == "grams_in":
             import pandas
 
-            return None if self.buckets is None else pandas.Index(self.buckets.used).get_indexer(model.buckets())
+            return None if self.grams is None else pandas.Index(self.used).get_indexer(model.buckets())
         if name.endswith("_out"):
             return None if self.words_out is None else self.words_out.find_all(model.vocab_out.words)
         return self.words.find_all(model.vocab.words)
