@@ -134,10 +134,10 @@ class Model:
         return replace(config, epochs=epochs)
 
 
-def read_out(model, readout=None, spell=False, progress=None):
+def read_out(model, readout=None, spell=False):
     """Return the vectors of a model, by its own read-out or another.
 
-    spell : bool, return what gives vectors to any spelling, too; progress : callable, optional
+    spell : bool, return what gives vectors to any spelling, too
     Returns (vectors, spellings, rules) : (float32 (n_rows, dim), Spellings or None, Rules or None); of a model with
         n-grams, their means give vectors to spellings where the read-out is ``in``
     ConfigError if the read-out is unknown, or does not fit what the model was trained on
@@ -147,7 +147,7 @@ def read_out(model, readout=None, spell=False, progress=None):
     chain.check(config.traversal, config.rectangular, config.loss.plug.paths)
     matrices = (model.best_matrix(name) for name in ("vectors_in", "vectors_out"))
     words, counts = model.vocab.words, model.vocab.counts
-    trained = Trained(*matrices, words, counts, model.contexts, spell, progress, law=lambda: settled(model))
+    trained = Trained(*matrices, words, counts, model.contexts, spell, law=lambda: settled(model))
     vectors = chain.read(trained)
     own = config.inputs
     if spell and chain.rows_as_trained and "grams_in" in model.extra and hasattr(own, "minn"):

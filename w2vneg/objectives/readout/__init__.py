@@ -28,7 +28,6 @@ class Trained:
     words : sequence of str, n_vocab of them; counts : int64, (n_vocab,)
     contexts : float32, (n_vocab, dim), optional, of each word the mean of Y over the words around it (`kernels.bags`)
     spell : bool, keep what gives vectors to any spelling, where the read-out has it (`Chain.spellings`)
-    progress : callable, optional, called with (steps done, steps in all)
     spellings : object, optional, what gives vectors to any spelling so far, for a read-out that refines
     law : callable, optional, () -> (1 + T) / T and log D, see `objectives.law.law_of`
     """
@@ -39,7 +38,6 @@ class Trained:
     counts: np.ndarray
     contexts: np.ndarray | None = None
     spell: bool = False
-    progress: Callable[[int, int], None] | None = None
     spellings: Any = None
     law: Callable[[], tuple] | None = None
 

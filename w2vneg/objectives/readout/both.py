@@ -42,7 +42,7 @@ class Directions:
         return part * (self.scale / np.where(lengths > 0, lengths, 1.0))[:, None]
 
 
-def principal(parts, dim, whitening, progress=None):
+def principal(parts, dim, whitening):
     """Project rows that stand side by side onto the first principal axes of their second moments.
 
         H = [H_1, H_2, …],  HᵀH = U diag(s²) Uᵀ,  Z_j = (H U)_j (s_j / s_d)^(−q/2) for the first d axes
@@ -50,16 +50,12 @@ def principal(parts, dim, whitening, progress=None):
     by blocks of rows, so that nothing but the result, float32 (n, d), is as large as a matrix.
 
     parts : list of Directions, H_1, H_2, …, each (n, dim_k); dim : int, d; whitening : float, q in [0, 2]
-    progress : callable, optional, called with (blocks done, blocks in all)
     """
     n = len(parts[0].matrix)
-    rows_of = list(blocks(n))
     moments = 0.0
-    for done, rows in enumerate(rows_of):
+    for rows in blocks(n):
         h = np.hstack([part[rows] for part in parts])
         moments = moments + h.T @ h
-        if progress is not None:
-            progress(done + 1, 2 * len(rows_of))
     values, axes = np.linalg.eigh(moments)
     s = np.sqrt(np.maximum(values[::-1][:dim], 0.0))
     axes = axes[:, ::-1][:, :dim]
@@ -67,10 +63,8 @@ def principal(parts, dim, whitening, progress=None):
     smallest = s[s > 1e-6 * s[0]][-1] if s[0] > 0 else 1.0
     axes = axes * (np.maximum(s, smallest) / smallest) ** (-whitening / 2)
     z = np.empty((n, dim), np.float32)
-    for done, rows in enumerate(rows_of):
+    for rows in blocks(n):
         z[rows] = np.hstack([part[rows] for part in parts]) @ axes
-        if progress is not None:
-            progress(len(rows_of) + done + 1, 2 * len(rows_of))
     return z
 
 
@@ -94,4 +88,4 @@ class BothMatrices(Readout):
 
     def read(self, trained, vectors):
         parts = [Directions(trained.vectors_in), Directions(trained.vectors_out)]
-        return principal(parts, trained.vectors_in.shape[1], self.options.whitening, trained.progress)
+        return principal(parts, trained.vectors_in.shape[1], self.options.whitening)

@@ -35,7 +35,7 @@ class WithContexts(Readout):
         x, s = Directions(trained.vectors_in), trained.contexts
         through = _least_squares(s, trained.vectors_in, trained.counts)
         parts = [x, Directions(trained.vectors_out), Directions(s, through, self.options.weight)]
-        return principal(parts, trained.vectors_in.shape[1], self.options.whitening, trained.progress)
+        return principal(parts, trained.vectors_in.shape[1], self.options.whitening)
 
 
 def _least_squares(s, x, counts):

@@ -88,8 +88,6 @@ class Letters(Readout):
             if coefficients is not None:
                 coefficients[:, first : first + width] = b[:, :width]
             blend(*spelt, share, b, *place, row, 1)
-            if trained.progress is not None:
-                trained.progress(part + 1, len(starts))
 
         launch(solve, len(starts))
         if coefficients is not None:
