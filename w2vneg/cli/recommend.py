@@ -72,8 +72,8 @@ def _write_many(model, queries, out, force, k, exclude_known, score, fold_in, un
 
     from ..run.slim import load_recommender
     from ..vectors.evaluation.baselines import read_known
-    from ..vectors.evaluation.folding import with_users
-    from ..vectors.evaluation.recommend import ids_of, popular, read_queries, recommend_blocks
+    from ..vectors.evaluation.folding import ids_of, with_users
+    from ..vectors.evaluation.recommend import popular, read_queries, recommend_blocks
     from ..vectors.formats.recommendations import form_of, write_recommendations
 
     form_of(out)

@@ -36,17 +36,17 @@ def mostly_numbers(words):
     return 2 * sum(word.removeprefix("-").isdecimal() for word in seen) > len(seen)
 
 
-def several(given, words, lowercase=False):
-    """Return a list of keys: one, or several; ConfigError for what is neither."""
+def named(given, words, lowercase=False):
+    """Return one key, or several, as text (list of str): of an int that is no name, but a row, the word in that row.
+
+    ConfigError for what is neither.
+    """
     if isinstance(given, KEYS) or is_name(given, words, lowercase):
-        return [given]
-    if given is None or not np.iterable(given):
+        keys = [given]
+    elif given is None or not np.iterable(given):
         raise ConfigError(f"items and users are asked for by a name or several, not {given!r:.60}")
-    return list(given)
-
-
-def named(keys, words, lowercase=False):
-    """Return keys as text (list of str): of an int that is no name, but a row, the word in that row."""
+    else:
+        keys = list(given)
     names = [text_of(key) for key in keys]
     if not any(map(is_row, keys)) or mostly_numbers(words):
         return names

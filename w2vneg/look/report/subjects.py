@@ -14,8 +14,7 @@ from ...ground.errors import ConfigError, W2vnegError
 from ...ground.files.bounded import read_json
 from ...vectors import Vectors, top_rows
 from ...vectors.evaluation import scores_of
-from ...vectors.evaluation.folding import user_vector
-from ...vectors.evaluation.recommend import ids_of
+from ...vectors.evaluation.folding import ids_of, user_vector
 
 SIMILARITY = ("ws353", "simlex999", "rw", "men", "mturk287")
 ANALOGY = ("google",)

@@ -24,7 +24,7 @@ from ...data.words import as_word, near_hint
 from ...ground.errors import ConfigError, UnknownNameError
 from ...objectives.law import settled
 from ...objectives.losses import LOSSES
-from ..names import named, several
+from ..names import named
 
 NEW_USER = "new-user"
 _PRIOR = 2.0  # κ
@@ -117,7 +117,9 @@ def user_vector(model, items, user=None):
     user : str, optional, one that the model knows, whose vector is near: after another purchase one step is enough
     """
     _check(model)
-    ids = ids_of_items(model, items)
+    ids = ids_of(model, items, of_items=True)
+    if not len(ids):
+        raise ConfigError("name one item at least that the user has")
     has = scipy.sparse.csr_matrix((np.ones(len(ids)), ids, [0, len(ids)]), (1, len(model.vocab_out)))
     has.sum_duplicates()
     if user is None:
@@ -127,18 +129,23 @@ def user_vector(model, items, user=None):
     return user_vectors(model, has, model.vectors_in[[model.vocab.id(as_word(name, lowercase))]])[0]
 
 
-def ids_of_items(model, items):
-    """Return the ids of items, one or a sequence, int64 (n,); UnknownNameError, with near spellings, for an unknown."""
-    known, lowercase = model.vocab_out.words, model.config.lowercase
-    names = named(several(items, known, lowercase), known, lowercase)
+def ids_of(model, names, of_items=False):
+    """Return the ids of keys, one or several as in `names`, among the centres or the items: int64 (n,).
+
+    UnknownNameError, with near spellings, for one that is unknown.
+    """
+    vocab, lowercase = model.vocab_out if of_items else model.vocab, model.config.lowercase
+    names = named(names, vocab.words, lowercase)
     words = [as_word(name, lowercase) for name in names]
-    if not words:
-        raise ConfigError("name one item at least that the user has")
-    ids = known.find_all(words).astype(np.int64)
-    for name, found in zip(names, ids.tolist(), strict=True):
+    ids = vocab.words.find_all(words).astype(np.int64)
+    for name, word, found in zip(names, words, ids.tolist(), strict=True):
         if found < 0:
-            hint = near_hint(name, known, "; its vocab_out.tsv lists what it knows.")
-            raise UnknownNameError(f"the model does not know the item {name!r}{hint}")
+            file = "vocab_out.tsv" if of_items else "vocab.tsv"
+            hint = near_hint(name, vocab.words, f"; its {file} lists what it knows.")
+            if word in model.vocab_out:
+                hint = ", only an item of that name; name one of the users, which its vocab.tsv lists."
+            kind = "item" if vocab is model.vocab_out else "user"
+            raise UnknownNameError(f"the model does not know the {kind} {name!r}{hint}")
     return ids
 
 

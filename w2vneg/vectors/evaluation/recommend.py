@@ -10,14 +10,14 @@ from numbers import Integral
 
 import numpy as np
 
-from ...data.words import as_word, near_hint
+from ...data.words import as_word
 from ...ground.errors import ConfigError, InputError, UnknownNameError
 from ...ground.jit import launch
 from ...kernels.dense.blas import one_blas_thread
 from ...kernels.evaluation.best import LeftOut, Lists, best_of_tile
 from .. import top_rows
-from ..names import named, several
-from .folding import NEW_USER, fold_in, ids_of_items
+from ..names import named
+from .folding import NEW_USER, fold_in, ids_of
 from .lookup import read_lines
 from .scores import scores_of
 
@@ -112,7 +112,7 @@ def recommend_many(model, queries=None, k=10, known=None, score="raw", unknown="
     if queries is None:
         names, rows = list(vocab.words), np.arange(len(vocab))
     else:
-        names = named(several(queries, vocab.words, lowercase), vocab.words, lowercase)
+        names = named(queries, vocab.words, lowercase)
         words = [as_word(name, lowercase) for name in names]
         rows = (ids_of(model, names) if unknown == "error" else vocab.words.find_all(words)).astype(np.int64)
     if not names:
@@ -142,7 +142,7 @@ def recommend(model, seeds, k=10, known=None, score="raw"):
     known : scipy.sparse matrix, (n_in, n_out), optional, targets left out for having been seen with any of the seeds
     score : see `scores.scores_of`
     """
-    seeds = several(seeds, model.vocab.words, model.config.lowercase)
+    seeds = named(seeds, model.vocab.words, model.config.lowercase)
     _check_k(k)
     if not seeds:
         raise ConfigError("recommending needs an item or a user or more; got none")
@@ -162,11 +162,10 @@ def recommend_new(model, items, k=10, score="raw"):
 
     items : str or sequence of str, what the user has, whole numbers as in `recommend`; the rest as for `recommend`
     """
-    known, lowercase = model.vocab_out.words, model.config.lowercase
-    items = named(several(items, known, lowercase), known, lowercase)
+    items = named(items, model.vocab_out.words, model.config.lowercase)
     if not items:
         raise ConfigError("recommending to a new user needs an item or more that he or she has; got none")
-    ids_of_items(model, items)  # or it says which one is unknown
+    ids_of(model, items, of_items=True)  # or it says which one is unknown
     folded = fold_in(model, [(NEW_USER, item) for item in items])
     return recommend(folded.model, NEW_USER, k, folded.known, score)
 
@@ -174,19 +173,3 @@ def recommend_new(model, items, k=10, score="raw"):
 def _check_k(k):
     if isinstance(k, bool) or not isinstance(k, Integral) or k < 1:
         raise ConfigError(f"k must be a whole number of at least 1, not {k!r:.60}")
-
-
-def ids_of(model, seeds):
-    """Return the rows of seeds, keys as in `names`: int64 (m,). UnknownNameError if one is unknown."""
-    vocab, lowercase = model.vocab, model.config.lowercase
-    names = named(seeds, vocab.words, lowercase)
-    words = [as_word(name, lowercase) for name in names]
-    ids = vocab.words.find_all(words).astype(np.int64)
-    for name, word, found in zip(names, words, ids.tolist(), strict=True):
-        if found < 0:
-            hint = near_hint(name, vocab.words, "; its vocab.tsv lists what it knows.")
-            if word in model.vocab_out:
-                hint = ", only an item of that name; name one of the users, which its vocab.tsv lists."
-            kind = "item" if model.vocab_out is vocab else "user"
-            raise UnknownNameError(f"the model does not know the {kind} {name!r}{hint}")
-    return ids
