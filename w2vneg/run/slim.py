@@ -24,7 +24,7 @@ from ..data.vocab import Vocabulary
 from ..ground.errors import ConfigError, InputError, NotTrainedError
 from ..ground.files.atomic import atomic_folder, recover
 from ..ground.files.bounded import read_json
-from ..ground.files.npy import read_matrix, read_numbers
+from ..ground.files.npy import read_matrix
 from ..vectors.formats.folder import SLIM
 from .folder import FILES, check_place
 from .model import Model
@@ -101,7 +101,7 @@ class SlimModel:
             raise InputError(f"{folder / SLIM}: not of a slim model of this version; make it again with 'w2vneg slim'")
         items = Vocabulary.load(folder / "vocab_out.tsv")
         users = Vocabulary.load(folder / "vocab.tsv") if (folder / "vocab.tsv").exists() else items
-        places, values = read_numbers(folder / "neighbours.npy"), read_matrix(folder / "weights.npy")
+        places, values = read_matrix(folder / "neighbours.npy", np.int32), read_matrix(folder / "weights.npy")
         n = len(items)
         fits = places.shape[1] == 2 and values.shape == (n + len(places), 1) and np.isfinite(values).all()
         if not fits or places.min(initial=0) < 0 or places.max(initial=0) >= n:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ..ground.errors import InputError
-from ..ground.files.npy import read_matrix, read_numbers
+from ..ground.files.npy import read_matrix
 
 _KNOWN_BY = 1_000_000  # numbers at either end of an array by which data are known again
 
@@ -139,7 +139,7 @@ def read_known_pairs(folder, shape):
         return None
     from scipy.sparse import coo_matrix
 
-    pairs = read_numbers(path)
+    pairs = read_matrix(path, np.int32)
     if pairs.shape[1] != 2 or pairs.min() < 0 or (pairs.max(axis=0) >= shape).any():
         raise InputError(f"{path}: not pairs of the {shape[0]:,} users and {shape[1]:,} items here; it is damaged")
     weights = read_matrix(of_weights) if of_weights.exists() else np.ones((len(pairs), 1), np.float32)

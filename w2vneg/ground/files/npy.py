@@ -9,33 +9,25 @@ import numpy as np
 from ..errors import InputError
 
 
-def read_matrix(path, mapped=False):
-    """Return the matrix of an npy file, float32 (rows, columns), `mapped` read-only instead of read.
-
-    InputError if the file cannot be read, or is anything else, or shorter or longer than its header says.
-    """
-    return _read(path, np.float32, "a matrix of float32", mapped)
-
-
-def read_numbers(path):
-    """Return the whole numbers of an npy file, int32 (rows, columns); InputError as `read_matrix` has it."""
-    return _read(path, np.int32, "a matrix of int32")
-
-
 def read_mask(path):
     """Return the yes and no of an npy file, bool (n,), n at least 1; InputError as `read_matrix` has it."""
-    mask = _read(path, np.bool_, "an array of bool")
+    mask = read_matrix(path, np.bool_, ndim=1)
     if (mask.view(np.uint8) > 1).any():
         raise InputError(f"{path}: holds something else than yes and no; the file is damaged")
     return mask
 
 
-def _read(path, expected, what, mapped=False):
+def read_matrix(path, kind=np.float32, mapped=False, ndim=2):
+    """Return the matrix of an npy file, (rows, columns) of a kind of number, `mapped` read-only instead of read.
+
+    InputError if the file cannot be read, or is anything else, or shorter or longer than its header says.
+    """
     try:
         with open(path, "rb") as stream:
             shape, column_major, dtype = npy_header(stream)
             begin, size = stream.tell(), os.fstat(stream.fileno()).st_size
-            if dtype != expected or len(shape) != (1 if expected is np.bool_ else 2) or not min(shape):
+            if dtype != kind or len(shape) != ndim or not min(shape):
+                what = f"{'a matrix' if ndim == 2 else 'an array'} of {np.dtype(kind)}"
                 raise InputError(f"{path}: expected {what}, found {dtype} of shape {shape}")
             if math.prod(shape) * dtype.itemsize != size - begin:
                 raise InputError(f"{path}: cut short or damaged: its {size:,} bytes do not hold the promised {shape}")
