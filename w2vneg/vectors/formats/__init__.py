@@ -1,4 +1,4 @@
-"""Files that hold vectors, a format a file: word2vec text and binary, npz, safetensors, fastText's, tables, folders.
+"""Files that hold vectors: word2vec text and binary, npz, safetensors, fastText's, tables, folders; and `others`.
 
 A format is an entry of `FORMATS`, made in a file of this folder; every file whose name does not begin with _ is
 imported. `read` finds the format by looking inside, `save` takes it from the suffix unless it is named. Nothing is ever
