@@ -56,8 +56,7 @@ BOOLS = [name for name, item in FIELDS.items() if item.metadata["kind"] is bool]
         ("dim", None, "dim must have a value"),
         ("dim", None, "dim must have a value"),
         ("loss", 3, "loss must be text, not 3"),
-        ("degeneracy", 3, "degeneracy must be uniform, popularity, a file or one weight for each word, not 3"),
-        ("degeneracy", ["x"], "degeneracy must be uniform, popularity, a file or one weight for each word"),
+        ("degeneracy", 3, "degeneracy must be text, not 3"),
     ],
 )
 def test_out_of_range(name, value, message):
@@ -164,12 +163,6 @@ def test_an_infinite_temperature_is_the_degeneracy_itself(degeneracy):
     assert config.negatives == preset_of("relaxed").values["negatives"]
 
 
-def test_an_infinite_temperature_over_given_weights_stays_boltzmann():
-    config = TrainConfig(loss="relaxed", temp=math.inf, degeneracy=np.array([1.0, 2.0])).resolved()
-    sampler = config.sampler
-    assert (sampler.name, sampler.temp, sampler.degeneracy) == ("boltzmann", math.inf, (1.0, 2.0))
-
-
 @pytest.mark.parametrize("option", [{"temp": 1.0}, {"method": "sir"}, {"degeneracy": "uniform"}, {"candidates": 9}])
 @pytest.mark.parametrize("config", [{"loss": "ns"}, {"loss": "relaxed", "sampler": "popularity"}])
 def test_boltzmann_options_are_refused_with_another_sampler(config, option):
@@ -214,7 +207,6 @@ def test_mappings_name_their_file_and_take_dashes():
     [
         {},
         {"loss": "ns", "share_negatives": True, "dynamic_window": False},
-        {"temp": math.inf, "degeneracy": [1, 0, 2.5]},
         {"temp": math.inf},
         {"seed": 2**63 - 1, "subsample": 0, "max_vocab": 10},
     ],

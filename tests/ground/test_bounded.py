@@ -18,7 +18,6 @@ from w2vneg.data.readers.tables import read_titles
 from w2vneg.data.vocab import Vocabulary
 from w2vneg.ground.errors import DataError, InputError
 from w2vneg.ground.files import bounded
-from w2vneg.objectives.samplers.boltzmann import read_degeneracy
 from w2vneg.vectors.evaluation.analogy import read_questions
 from w2vneg.vectors.evaluation.similarity import read_pairs
 
@@ -28,7 +27,6 @@ READ = {  # what is read -> (function of a path, content that is right)
     "similarity": (read_pairs, "a\tb\t1.5\n"),
     "analogies": (read_questions, "a b c d\n"),
     "options": (lambda path: read_config(path, {}), "dim = 5\n"),
-    "degeneracy": (lambda path: read_degeneracy(path, AB), "a\t2\nb\t1\n"),
     "names": (read_names, "a\nb\n"),
     "titles": (read_titles, "1\tone\n2\ttwo\n"),
     "pairs": (encode_pairs, "a\tb\t1\n"),
@@ -54,7 +52,7 @@ def test_a_device_without_end_is_refused(small, kind, device):
         READ[kind][0](device)
 
 
-@pytest.mark.parametrize("kind", [kind for kind in READ if kind != "degeneracy"])
+@pytest.mark.parametrize("kind", READ)
 def test_a_pipe_is_read_once_and_to_its_end(tmp_path, kind):
     read, content = READ[kind]
     os.mkfifo(tmp_path / "pipe")
@@ -69,12 +67,6 @@ def test_a_pipe_is_read_once_and_to_its_end(tmp_path, kind):
     beside.join()
 
 
-def test_weights_from_a_pipe_are_refused_for_they_are_read_twice(tmp_path):
-    os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(InputError, match="pipe: no file but a device or a pipe"):
-        read_degeneracy(tmp_path / "pipe", AB)
-
-
 @pytest.mark.parametrize("begin", [b"", b"a\t1\n"])
 @pytest.mark.parametrize("kind", ["vocabulary", "names"])
 def test_a_line_without_end_is_refused(small, tmp_path, kind, begin):
@@ -83,7 +75,7 @@ def test_a_line_without_end_is_refused(small, tmp_path, kind, begin):
         READ[kind][0](str(tmp_path / "file"))
 
 
-@pytest.mark.parametrize("kind", ["similarity", "analogies", "options", "degeneracy", "manifest", "json"])
+@pytest.mark.parametrize("kind", ["similarity", "analogies", "options", "manifest", "json"])
 def test_a_file_beyond_measure_is_refused(small, tmp_path, kind):
     (tmp_path / "file").write_text(READ[kind][1] * (1 << 16) or "\n" * (1 << 17))
     with pytest.raises((InputError, DataError), match="file: more than 0 MB, or without end"):
@@ -103,12 +95,6 @@ def test_options_may_begin_with_a_mark_and_end_lines_as_windows_does(tmp_path):
     (tmp_path / "o.toml").write_bytes(b"\xef\xbb\xbfdim = 7\r\nepochs = 3\r\n")
     config = read_config(tmp_path / "o.toml", {})
     assert (config.dim, config.epochs) == (7, 3)
-
-
-def test_a_word_with_two_weights_is_refused(tmp_path):
-    (tmp_path / "d").write_text("a\t1\nb\t2\na\t3\n")
-    with pytest.raises(InputError, match="d:3: the word 'a' has a weight already"):
-        read_degeneracy(tmp_path / "d", AB)
 
 
 def test_a_cell_of_a_similarity_set_beyond_measure_is_refused(tmp_path):

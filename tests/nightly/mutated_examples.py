@@ -42,7 +42,6 @@ SIMILARITY = "word 1,word 2,score\n" + "".join(f"{WORDS[i]},{WORDS[i + 1]},{i * 
 SIMLEX = "word1\tword2\tPOS\tSimLex999\n" + "".join(f"{WORDS[i]}\t{WORDS[i + 1]}\tN\t{i * 1.5}\n" for i in range(8))
 ANALOGIES = ": family\nman king woman queen\nking man queen woman\n: gram1\nthe of king queen\n"
 OPTIONS = 'loss = "relaxed"\ntemp = 0.5\ndim = 20\nalpha = 0.05\nlowercase = true\ndegeneracy = "popularity"\n'
-WEIGHTS = "the\t1\nof\t2.5\nking\t0\nqueen\t1e-3\n"
 TITLES = "id,title\n" + "".join(f'{word},"Thing, no. {i} (1999)"\n' for i, word in enumerate(WORDS))
 DATA_MANIFEST = """[toy]
 kind = "similarity"

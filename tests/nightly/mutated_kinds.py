@@ -65,7 +65,6 @@ def singles():
     yield "analogies", Kind("a.txt", right.ANALOGIES.encode(), reading.read_analogies)
     yield "held-out pairs", Kind("h.tsv", right.HELD.encode(), reading.read_held_out)
     yield "options", Kind("o.toml", right.OPTIONS.encode(), reading.read_options)
-    yield "weights", Kind("w.tsv", right.WEIGHTS.encode(), reading.read_weights)
     yield "titles", Kind("t.csv", right.TITLES.encode("latin-1"), reading.read_titles_table)
     yield "split manifest", Kind("manifest.json", json.dumps(right.SPLIT_MANIFEST).encode(), reading.read_split)
     yield "data manifest", Kind("m.toml", right.DATA_MANIFEST.encode(), reading.read_data_manifest)

@@ -23,7 +23,6 @@ from w2vneg.data.inputs import Input
 from w2vneg.data.readers.tables import read_titles
 from w2vneg.data.splitfiles import known_beside
 from w2vneg.ground.errors import W2vnegError
-from w2vneg.objectives.samplers.boltzmann import read_degeneracy
 from w2vneg.run.conductor import Run
 from w2vneg.run.model import Model
 from w2vneg.run.prior import Prior, input_of_model
@@ -154,11 +153,6 @@ def read_options(path):
     config = read_config(path, {})
     assert np.isfinite(config.dim + (config.epochs or 0) + (config.alpha or 0))
     json.dumps(config.as_dict(), allow_nan=False)
-
-
-def read_weights(path):
-    weights = read_degeneracy(path, VOCAB)
-    assert weights.shape == (len(VOCAB),) and np.isfinite(weights).all() and (weights >= 0).all() and weights.any()
 
 
 def read_titles_table(path):

@@ -19,7 +19,7 @@ from w2vneg.ground.errors import ConfigError
 from w2vneg.ground.option import option
 from w2vneg.objectives.presets import PRESETS
 
-GIVEN = {"loss": "relaxed", "dim": 30, "alpha": 1, "degeneracy": [1, 2.5], "temp": "inf", "share_negatives": True}
+GIVEN = {"loss": "relaxed", "dim": 30, "alpha": 1, "degeneracy": "uniform", "temp": "inf", "share_negatives": True}
 
 
 def test_nothing_is_no_data():
@@ -52,7 +52,7 @@ def test_the_signature_has_options_of_plugs_that_are_registered_later():
 def test_params_are_read_set_and_cloned():
     word2vec = Word2Vec(**GIVEN)
     params = word2vec.get_params()
-    assert (params["dim"], params["alpha"], params["degeneracy"], params["window"]) == (30, 1.0, (1.0, 2.5), None)
+    assert (params["dim"], params["alpha"], params["degeneracy"], params["window"]) == (30, 1.0, "uniform", None)
     copy = clone(word2vec)
     assert copy is not word2vec and copy.get_params() == params and not copy.complete
     assert copy.set_params(dim=40, window=2) is copy

@@ -110,13 +110,6 @@ def test_the_folder_is_plain_and_strict(folder):
     assert vectors.counts.tolist() == [9, 5, 2]
 
 
-def test_given_weights_and_an_infinite_temperature_come_back(model, tmp_path):
-    model.config = TrainConfig(dim=4, temp=float("inf"), degeneracy=[1, 0, 2]).resolved()
-    model.save(tmp_path / "model")
-    assert "Infinity" not in (tmp_path / "model" / "config.json").read_text("utf-8")
-    assert Model.load(tmp_path / "model").config == model.config
-
-
 def test_saving_again_replaces_and_keeps_what_others_put_there(model, folder):
     (folder / "notes.txt").write_text("mine")
     model.vectors_in[:] = 1

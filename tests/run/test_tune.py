@@ -505,12 +505,11 @@ def test_vocabularies_of_rows_and_columns(folder, run_cli):
         assert result.code == 1 and "none.tsv: cannot read the vocabulary (No such file" in result.err
 
 
-@pytest.mark.parametrize("grid", ["sampler=nonesuch,popularity", "degeneracy=none.txt,uniform --sampler=boltzmann"])
-def test_what_the_first_combination_names_and_is_not_there_is_a_row(folder, run_cli, grid):
-    result = run_cli(*COMMAND, "--grid", *grid.split())
+def test_what_the_first_combination_names_and_is_not_there_is_a_row(folder, run_cli):
+    result = run_cli(*COMMAND, "--grid", "sampler=nonesuch,popularity")
     assert result.code == 0, result.err
     scored, failed = table()
-    assert scored["reason"] == "" and ("nonesuch" in failed["reason"] or "none.txt" in failed["reason"])
+    assert scored["reason"] == "" and "nonesuch" in failed["reason"]
 
 
 def test_held_out_pairs_are_needed(folder, run_cli):

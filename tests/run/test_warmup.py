@@ -122,12 +122,6 @@ def test_all_means_every_preset(run_cli, monkeypatch):
     assert run_cli("warmup", "--all", "--loss", "ns").code == 2
 
 
-def test_weights_of_real_words_do_not_matter(tmp_path):
-    (tmp_path / "weights.tsv").write_text("king\t1\nqueen\t2\n")
-    given = config.TrainConfig(loss="relaxed", dim=8, workers=1, degeneracy=str(tmp_path / "weights.tsv"))
-    warm_up(given)
-
-
 def test_without_a_place_for_compiled_code_there_is_nothing_to_do(monkeypatch, run_cli):
     monkeypatch.setattr("w2vneg.run.warmup.cache_folder", lambda: None)
     with pytest.raises(ConfigError, match="W2VNEG_JIT_CACHE"):

@@ -13,7 +13,6 @@ import w2vneg
 from w2vneg import Slim, TrainConfig, Vectors, Vocabulary, Word2Vec
 from w2vneg.data.inputs import locate
 from w2vneg.ground.errors import ConfigError, InputError, UnknownNameError
-from w2vneg.objectives.samplers.boltzmann import read_degeneracy
 from w2vneg.run import conductor
 
 SMALL = {"loss": "ns", "dim": 8, "window": 3, "subsample": 0, "min_count": 1, "epochs": 3, "workers": 1}
@@ -107,7 +106,7 @@ def test_nothing_trained_yet(tmp_path):
         ({"sampler": "boltzman", "temp": 2}, UnknownNameError, "unknown sampler 'boltzman'; did you mean 'boltzmann'?"),
         ({"weigher": "importnce"}, UnknownNameError, "unknown weigher 'importnce'; did you mean 'importance'?"),
         ({"loss": "ns", "temp": 1.0}, ConfigError, "--temp has no effect with sampler 'popularity'"),
-        ({"degeneracy": "popularty"}, InputError, "no degeneracy; did you mean 'popularity'?"),
+        ({"degeneracy": "popularty"}, ConfigError, "unknown degeneracy 'popularty'; did you mean 'popularity'?"),
         ({"alpha": 0.1, "min_alpha": 0.2}, ConfigError, r"min_alpha \(0.2\) is above alpha"),
     ],
 )
@@ -143,49 +142,6 @@ def test_locate(text, tmp_path, monkeypatch):
         locate("text9")
     with pytest.raises(InputError, match=r"no such file or folder: none\.txt"):
         locate("none.txt")
-
-
-def test_degeneracy_from_a_file(tmp_path, text):
-    vocab = Vocabulary(["the", "zwölf", "a"], [9, 5, 2])
-    path = tmp_path / "weights.tsv"
-    path.write_text("zwölf\t2.5\nthe\t0\nunknown\t9\na\t1e-3\r\n", encoding="utf-8")
-    assert read_degeneracy(path, vocab).tolist() == [0, 2.5, 1e-3]
-    path.write_text("".join(f"a{i}\t{i + 1}\n" for i in range(20)))
-    model = Word2Vec(**SMALL | {"loss": "relaxed", "degeneracy": str(path)})
-    model.fit(text)
-    kept = dict(zip(model.model.vocab.words, model.model.config.sampler.degeneracy, strict=True))
-    assert kept["a3"] == 4
-    assert kept["b3"] == 0
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ("the 5\n", ":1: expected word<TAB>weight, weight 0 or more, found 'the 5'"),
-        ("the\t5\na\t-1\n", ":2: expected word<TAB>weight, weight 0 or more, found 'a\\t-1'"),
-        ("the\tnan\n", ":1: expected"),
-        ("the\tinf\n", ":1: expected"),
-        ("the\t1\n\n", ":2: expected"),
-        ("the\t1\t2\n", ":1: expected"),
-        ("the\t1\n", ": fewer than two words of the vocabulary have a weight"),
-        ("the\t1\na\t0\n", ": fewer than two words"),
-        ("", ": fewer than two words"),
-    ],
-)
-def test_a_bad_degeneracy_file(tmp_path, content, message):
-    path = tmp_path / "weights.tsv"
-    path.write_text(content)
-    with pytest.raises(InputError) as caught:
-        read_degeneracy(path, Vocabulary(["the", "a"], [9, 2]))
-    assert str(caught.value).startswith(f"{path}{message}")
-
-
-def test_an_unreadable_degeneracy_file(tmp_path):
-    (tmp_path / "binary").write_bytes(b"\xff\xfe\t1\n")
-    causes = {"none": "no such file of weights, and no degeneracy", "": "cannot be read", "binary": ":1: not UTF-8"}
-    for name, cause in causes.items():
-        with pytest.raises(InputError, match=cause):
-            read_degeneracy(str(tmp_path / name), Vocabulary(["the", "a"], [9, 2]))
 
 
 def test_fitting_again_starts_afresh(text):

@@ -132,7 +132,7 @@ def _checked(values, known):
 
 
 def as_json(values: dict[str, Any]) -> dict[str, Any]:
-    """Return values that JSON can hold: weights as a list, an infinite number as "inf"."""
+    """Return values that JSON can hold: a tuple as a list, an infinite number as "inf"."""
     plain = {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
     return {name: "inf" if value == math.inf else value for name, value in plain.items()}
 

@@ -3,8 +3,6 @@
 What corrects scores by this law is `evaluation.scores`; a model folder keeps its constants.
 """
 
-import math
-
 import numpy as np
 
 from ..ground.errors import ConfigError, UnknownNameError
@@ -39,8 +37,7 @@ def law_of(config, counts):
     if sampler.name == "selfplay":
         return 2.0, np.zeros(len(counts))
     if sampler.name == "boltzmann":
-        factor = 1.0 if math.isinf(sampler.temp) else (1 + sampler.temp) / sampler.temp
-        return factor, log_degeneracy(sampler, counts)
+        return (1 + sampler.temp) / sampler.temp, log_degeneracy(sampler, counts)
     plug = SAMPLERS[sampler.name]
     if not (plug.context_free and plug.gives_log_q and hasattr(plug, "log_p")):
         raise ConfigError(f"where scores settle with the sampler {sampler.name} is not known; take the raw ones")

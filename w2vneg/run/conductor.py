@@ -24,7 +24,6 @@ from ..data.vocab import Vocabulary
 from ..ground.errors import ConfigError, W2vnegError
 from ..ground.jit import available_threads
 from ..objectives.plugins import are_loaded, load_plugins
-from ..objectives.samplers.boltzmann import is_file_of_weights, read_degeneracy
 from .prior import Prior, input_of_model
 from .state import with_known
 from .trainer import Trainer
@@ -127,10 +126,6 @@ class Run:
     def trainer(self, listeners=(), validation=None, checkpoints=None):
         """Return the `Trainer` of the encoded data; its model knows what it was trained on and how it began."""
         config = self.config
-        file = getattr(config.sampler, "degeneracy", None)
-        if is_file_of_weights(file):
-            weights = tuple(read_degeneracy(file, self.encoded.vocab_out).tolist())
-            config = dataclasses.replace(config, sampler=dataclasses.replace(config.sampler, degeneracy=weights))
         begun, own_vocab = self.prior.as_dict(), self._own_vocab  # a resumed model's origin is made anew
         resumed, rows = self.prior.resumed, self.prior.rows
         trainer = Trainer(self.encoded, config, listeners, resumed, self.diagnose, validation, checkpoints, rows)

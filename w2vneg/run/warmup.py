@@ -14,7 +14,6 @@ import numpy as np
 from ..ground.errors import ConfigError, OutputError
 from ..ground.jit import cache_folder, compilations, not_kept
 from ..ground.option import options_of
-from ..objectives.samplers.boltzmann import DEGENERACIES
 from .conductor import Run, resolve
 from .word2vec import Word2Vec
 
@@ -44,8 +43,6 @@ def warm_up(config, source="text"):
     config = dataclasses.replace(config, epochs=1, min_count=1, max_vocab=None, source=source, rectangular=False)
     if config.get("subsample") is None and "subsample" in options_of(config.traversal):
         config = dataclasses.replace(config, subsample=0.0)
-    if config.get("degeneracy") not in (None, *DEGENERACIES):  # weights of words that are not made up
-        config = dataclasses.replace(config, degeneracy=None)
     resolve(config)
     with tempfile.TemporaryDirectory() as folder:
         word2vec, path = Word2Vec(config), Path(folder) / "made-up.txt"

@@ -2,7 +2,7 @@
 
     Q_i(j) = D(j) e^{s_ij / T} / Σ_j' D(j') e^{s_ij' / T}
 
-D, the degeneracy, is uniform, popularity or given; T → ∞ leaves D, T → 0 the hardest target. Four methods:
+D, the degeneracy, is uniform or popularity; T → ∞ leaves D, T → 0 the hardest target. Four methods:
 
 `rolling`
     A shard keeps M candidates drawn from D and replaces a few of them for each centre, so that their rows stay in the
@@ -29,8 +29,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...ground.errors import ConfigError, InputError, did_you_mean
-from ...ground.files.bounded import check_regular, read_text
 from ...ground.option import option, refuse_idle
 from ...kernels.rng import alias_table
 from ..plugs import About, Sampler
@@ -40,15 +38,6 @@ from .popularity import NoiseOptions, log_popularity
 
 METHODS = ("rolling", "sir", "exact", "pool")
 DEGENERACIES = ("uniform", "popularity")
-
-
-def _weights(values):
-    try:
-        return tuple(float(value) for value in values)
-    except (TypeError, ValueError) as error:
-        raise ConfigError(
-            f"degeneracy must be {', '.join(DEGENERACIES)}, a file or one weight for each word, not {str(values)[:60]}"
-        ) from error
 
 
 def candidates(default):
@@ -81,61 +70,14 @@ class BoltzmannOptions(NoiseOptions, MethodOptions):
     )
     degeneracy: str = option(
         "popularity",
-        "Factor on e^(s/T) in Boltzmann sampling: uniform, popularity (counts ^ noise-exponent), or a file of "
-        "word<TAB>weight.",
-        coerce=_weights,
-        metavar="NAME|FILE",
+        "Factor on e^(s/T) in Boltzmann sampling: uniform, or popularity (counts ^ noise-exponent).",
+        choices=DEGENERACIES,
     )
 
 
 def log_degeneracy(options, counts):
-    """Return log D as float64, (n_vocab,), for the degeneracy that the options name or hold."""
-    given = options.degeneracy
-    if isinstance(given, str):
-        return log_popularity(counts, options.noise_exponent if given == "popularity" else 0.0)
-    given = np.asarray(given, np.float64)
-    if given.shape != (len(counts),) or not np.all(np.isfinite(given)) or given.min() < 0 or given.sum() <= 0:
-        what = f"{len(counts)} finite weights, none negative, not all zero"
-        raise ConfigError(f"a given degeneracy must hold {what}; got an array of shape {given.shape}")
-    with np.errstate(divide="ignore"):
-        return np.log(given / given.sum())
-
-
-def is_file_of_weights(degeneracy):
-    """Tell whether the option `degeneracy` names a file."""
-    return isinstance(degeneracy, str) and degeneracy not in DEGENERACIES
-
-
-def read_degeneracy(path, vocab):
-    """Read ``word<TAB>weight`` lines into float64 (n_vocab,); words not listed weigh 0, unknown ones are ignored."""
-    weights = np.zeros(len(vocab))
-    for word, weight in weights_by_word(path).items():
-        if word in vocab:
-            weights[vocab.id(word)] = weight
-    if np.count_nonzero(weights) < 2:
-        raise InputError(f"{path}: fewer than two words of the vocabulary have a weight; Boltzmann sampling needs them")
-    return weights
-
-
-def weights_by_word(path):
-    """Read ``word<TAB>weight`` lines: dict of str -> float; InputError with the line of the first mistake."""
-    by_word = {}
-    check_regular(path)  # it is looked at before the corpus, and read after it
-    text = read_text(path, f"no such file of weights, and no degeneracy{did_you_mean(path, DEGENERACIES)}")
-    lines = text.replace("\r\n", "\n").removesuffix("\n").split("\n") if text else []
-    for number, line in enumerate(lines, 1):
-        fields = line.split("\t")
-        try:
-            word, weight = fields[0], float(fields[1])
-            if len(fields) != 2 or not 0 <= weight < float("inf"):
-                raise ValueError
-        except (IndexError, ValueError):
-            found = repr(line[:60])
-            raise InputError(f"{path}:{number}: expected word<TAB>weight, weight 0 or more, found {found}") from None
-        if word in by_word:
-            raise InputError(f"{path}:{number}: the word {word!r} has a weight already; keep one of the two")
-        by_word[word] = weight
-    return by_word
+    """Return log D as float64, (n_vocab,), for the degeneracy that the options name."""
+    return log_popularity(counts, options.noise_exponent if options.degeneracy == "popularity" else 0.0)
 
 
 def without_idle(options, given):
@@ -170,20 +112,14 @@ class BoltzmannFamily(Sampler):
     @classmethod
     def normalise_options(cls, options, given):
         """Empty what method and degeneracy make idle; at T = ∞ draw from the degeneracy itself."""
-        if math.isinf(options.temp) and options.degeneracy in DEGENERACIES:
-            idle = "method", "candidates", "replaced", "visits"
-            refuse_idle(idle, "--temp inf, which draws from the degeneracy", given)
-            if options.degeneracy == "popularity":
-                return SAMPLERS["popularity"].Options(noise_exponent=options.noise_exponent)
-            refuse_idle(("noise_exponent",), "a degeneracy that is not popularity", given)
-            return SAMPLERS[options.degeneracy].Options()
-        options = without_idle(options, given)
-        if options.degeneracy == "popularity":
-            return options
-        if is_file_of_weights(options.degeneracy):
-            weights_by_word(options.degeneracy)
-        idle = refuse_idle(("noise_exponent",), "a degeneracy that is not popularity", given)
-        return dataclasses.replace(options, **idle)
+        by_counts = options.degeneracy == "popularity"
+        idle = {} if by_counts else refuse_idle(("noise_exponent",), "a degeneracy that is not popularity", given)
+        if not math.isinf(options.temp):
+            return dataclasses.replace(without_idle(options, given), **idle)
+        by_method = "method", "candidates", "replaced", "visits"
+        refuse_idle(by_method, "--temp inf, which draws from the degeneracy", given)
+        own = {"noise_exponent": options.noise_exponent} if by_counts else {}
+        return SAMPLERS[options.degeneracy].Options(**own)
 
     @classmethod
     def cost(cls, options, context):
