@@ -18,6 +18,14 @@ from ..ground.registry import About
 __all__ = ["About", "Inputs", "Loss", "Plug", "Sampler", "Weigher", "option"]  # what a plug is written with
 
 
+def small_rows(shape, seed):
+    """Return rows as word2vec begins with, float32, uniform on ±1 / (2 dim). seed : int, or a list of them"""
+    rows = np.random.default_rng(seed).random(shape, np.float32)
+    rows -= np.float32(0.5)
+    rows /= np.float32(shape[1])
+    return rows
+
+
 _made: Counter[str] = Counter()  # name of a class -> how many of it there were
 
 

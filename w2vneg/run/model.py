@@ -15,6 +15,7 @@ from ..kernels.schedule import keep_thresholds
 from ..objectives.inputs.subwords import rows_of_grams
 from ..objectives.law import settled
 from ..objectives.plugins import absolute_plugins, are_loaded, load_plugins
+from ..objectives.plugs import small_rows
 from ..objectives.readout import Trained, parse
 from ..objectives.readout.context import WINDOW
 from ..vectors.formats.fasttext import spellings_of
@@ -83,10 +84,7 @@ class Model:
                 f"the two matrices of {len(vocab):,} words by {config.dim:,} take {needed / 2**20:,.0f} MB, and this "
                 f"process may use {room / 2**20:,.0f} MB of memory; use a smaller --dim or --max-vocab"
             )
-        rng = np.random.default_rng(config.seed)
-        vectors_in = rng.random((len(vocab), config.dim), np.float32)
-        vectors_in -= np.float32(0.5)
-        vectors_in /= np.float32(config.dim)
+        vectors_in = small_rows((len(vocab), config.dim), config.seed)
         vectors_out = np.zeros((len(vocab_out or vocab), config.dim), np.float32)
         return cls(vocab, config, vectors_in, vectors_out, vocab_out=vocab_out)
 

@@ -12,7 +12,7 @@ from ...ground.errors import ConfigError
 from ...kernels.bags import mean_rows
 from ...kernels.contracts import implement_gather
 from ...kernels.text.words import buckets_of
-from ..plugs import About, Inputs, option
+from ..plugs import About, Inputs, option, small_rows
 from . import INPUTS
 
 _WORDS, _GRAMS = 1, 2  # first word of a random stream's name
@@ -44,8 +44,8 @@ class Grams(Inputs, base=True, fields=True):
     @classmethod
     def from_options(cls, options, context):
         starts, grams, used = rows_of_grams(context.words, context.counts, options.minn, options.maxn, options.buckets)
-        words_in = _begun((len(starts) - 1, context.dim), _WORDS, context.run.seed)
-        return cls(starts, grams, words_in, _begun((max(1, len(used)), context.dim), _GRAMS, context.run.seed))
+        words_in = small_rows((len(starts) - 1, context.dim), [_WORDS, context.run.seed])
+        return cls(starts, grams, words_in, small_rows((max(1, len(used)), context.dim), [_GRAMS, context.run.seed]))
 
     @classmethod
     def normalise_options(cls, options, given):
@@ -129,11 +129,3 @@ def rows_of_grams(words, counts, shortest, longest, buckets):
     rank = np.empty(len(order), np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
     return starts, rank[places].astype(np.int32, copy=False), found[order].astype(np.int64)
-
-
-def _begun(shape, part, seed):
-    """Return rows as word2vec begins with: uniform on ±1 / (2 dim)."""
-    rows = np.random.default_rng([part, seed]).random(shape, np.float32)
-    rows -= np.float32(0.5)
-    rows /= np.float32(shape[1])
-    return rows

@@ -28,7 +28,7 @@ from ...ground.jit import ONE, ZERO
 from ...kernels.contracts import implement_open_weigher, implement_prepare_group, implement_weigh, implement_weigh_group
 from ...kernels.functions import exp_into, padded
 from ...kernels.linalg import bound_steps, dot, dots, fetch_row, step_rows
-from ..plugs import About, Weigher, option
+from ..plugs import About, Weigher, option, small_rows
 from . import WEIGHERS
 
 _TURNS = {"both": (0, 0), "alternate": (1, 1)}
@@ -95,8 +95,7 @@ class Discriminator(Weigher):
     @classmethod
     def from_options(cls, options, context):
         run = context.run
-        rng = np.random.default_rng([_STREAM, run.seed])
-        rows_in = (rng.random((context.n_centres, context.dim), np.float32) - np.float32(0.5)) / np.float32(context.dim)
+        rows_in = small_rows((context.n_centres, context.dim), [_STREAM, run.seed])
         rows_out = np.zeros((len(context.counts), context.dim), np.float32)
         ratio = 1.0 if options.discriminator_alpha is None else options.discriminator_alpha / run.alpha
         turns, shared = turns_of(options.discriminator_steps), run.share_negatives == "centre"
