@@ -187,7 +187,7 @@ def test_bad_files(tmp_path, vectors, content, message):
 
 
 def test_bad_options(vectors, questions):
-    with pytest.raises(ConfigError, match="restrict_vocab must be at least 1"):
+    with pytest.raises(ConfigError, match="restrict_vocab must be a whole number of at least 1"):
         evaluate_analogy(vectors, questions, restrict_vocab=0)
     with pytest.raises(ConfigError, match="half must be dev or test"):
         evaluate_analogy(vectors, questions, half="first")

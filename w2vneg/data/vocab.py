@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..ground.errors import ConfigError, InputError, NothingToTrainError, UnknownNameError
+from ..ground.errors import ConfigError, InputError, NothingToTrainError, UnknownNameError, check_whole
 from ..ground.files.atomic import atomic_file
 from ..ground.files.bounded import LONGEST_LINE, check_path, refuse_line
 from .words import END, PackedStrings, near_hint
@@ -233,9 +232,8 @@ def ids_in(vocab, types):
 
 def check_choice(min_count, max_vocab, vocab):
     """Raise ConfigError if what a vocabulary is chosen by is out of range."""
-    for name, value, least in (("min_count", min_count, 1), ("max_vocab", 2 if max_vocab is None else max_vocab, 2)):
-        if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
-            raise ConfigError(f"{name} must be a whole number of at least {least}, not {value!r}")
+    check_whole("min_count", min_count)
+    check_whole("max_vocab", 2 if max_vocab is None else max_vocab, 2)
     if vocab is not None and not isinstance(vocab, Vocabulary):
         raise ConfigError(f"vocab must be a Vocabulary, not {type(vocab).__name__}; see Vocabulary.load")
     if vocab is not None and len(vocab) < 2:

@@ -2,6 +2,7 @@
 
 import difflib
 import sys
+from numbers import Integral
 
 _LONGEST = 1500  # characters of a message; a damaged file may have a word of millions
 
@@ -75,6 +76,12 @@ def did_you_mean(name, known, shown=12):
     if len(known) <= shown:
         hint += f" Known: {', '.join(known)}."
     return hint
+
+
+def check_whole(name, value, least=1):
+    """Raise ConfigError unless a value is a whole number of at least `least`; a bool is none."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise ConfigError(f"{name} must be a whole number of at least {least}, not {value!r:.60}")
 
 
 def refuse_misspelt(cls, base):

@@ -22,7 +22,7 @@ import scipy.sparse
 
 from ..data import catalog
 from ..data.encoded.pairs import HeldOut, read_pairs_file
-from ..ground.errors import ConfigError, InputError, did_you_mean
+from ..ground.errors import ConfigError, InputError, check_whole, did_you_mean
 from ..ground.events import BestRestored, Validated
 from ..ground.files.bounded import read_bytes
 from ..vectors import Vectors
@@ -238,8 +238,7 @@ class Validate:
 
 def check_options(metric="mpr", patience=None, every=1.0, score=RAW):
     """Raise ConfigError if one of these options of `Validation` is out of range; return the `Metric`."""
-    if patience is not None and (isinstance(patience, bool) or not isinstance(patience, int) or patience < 1):
-        raise ConfigError(f"patience must be a whole number of at least 1, not {patience!r}")
+    check_whole("patience", 1 if patience is None else patience)
     if isinstance(every, bool) or not isinstance(every, int | float) or not 0 < every < math.inf:
         raise ConfigError(f"eval_every must be a number of epochs above 0, not {every!r}")
     share_of(score)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from functools import cached_property
-from numbers import Integral, Real
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..data.words import PackedStrings, as_word, near_hint, text_of
-from ..ground.errors import ConfigError, UnknownNameError
+from ..ground.errors import ConfigError, UnknownNameError, check_whole
 from .names import KEYS, is_name, is_row, mostly_numbers
 from .search import compared, cosines_with, lengths_of, nearest, normalised, row_not_finite, unit_rows
 
@@ -239,8 +239,7 @@ class NamedRows:
     def _first(self, k, restrict_vocab):
         """Return how many words may be answers (int); ConfigError if this or `k` is below 1."""
         for name, value in (("k", k), ("restrict_vocab", restrict_vocab)):
-            if value is not None and not (isinstance(value, Integral) and value >= 1):
-                raise ConfigError(f"{name} must be a whole number of at least 1, not {value!r}")
+            check_whole(name, 1 if value is None else value)
         return len(self.matrix[:restrict_vocab])
 
     def _named(self, rows, scores):

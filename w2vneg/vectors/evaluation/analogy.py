@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ...ground.errors import ConfigError, InputError
+from ...ground.errors import ConfigError, InputError, check_whole
 from ...kernels.evaluation.ranking import count_better
 from .lookup import Lookup, Result, gensims_lookup, read_lines
 
@@ -71,8 +71,7 @@ def evaluate_analogy(vectors, path, name=None, restrict_vocab=None, half=None, c
 
     InputError if the file is missing or has a bad line, or no question can be scored.
     """
-    if restrict_vocab is not None and restrict_vocab < 1:
-        raise ConfigError(f"restrict_vocab must be at least 1, not {restrict_vocab}")
+    check_whole("restrict_vocab", 1 if restrict_vocab is None else restrict_vocab)
     if half is not None and half not in HALVES:
         raise ConfigError(f"half must be dev or test, not {half!r}")
     sections = read_questions(path)

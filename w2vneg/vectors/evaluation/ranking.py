@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse
 from scipy.special import stdtrit
 
-from ...ground.errors import ConfigError, InputError
+from ...ground.errors import ConfigError, InputError, check_whole
 from ...kernels.evaluation.best import best_of_rows
 from ...kernels.evaluation.ranking import Question, find_places
 from .metrics import METRICS, TieGroups
@@ -179,8 +179,7 @@ def check_settings(ks, samples=0, bootstrap=0, seed=0, **others):
     if not given or not all(isinstance(k, Integral) and k >= 1 for k in given):
         raise ConfigError(f"ks must be whole numbers of at least 1, such as ks=(5, 15), not {ks!r:.60}")
     for name, value in (("samples", samples), ("bootstrap", bootstrap), ("seed", seed)):
-        if not (isinstance(value, Integral) and value >= 0):
-            raise ConfigError(f"{name} must be a whole number of at least 0, not {value!r:.60}")
+        check_whole(name, value, 0)
     return tuple(map(int, given))
 
 

@@ -6,12 +6,11 @@ score of one seed is its logit. A seed given twice counts twice.
 """
 
 from dataclasses import dataclass
-from numbers import Integral
 
 import numpy as np
 
 from ...data.words import as_word
-from ...ground.errors import ConfigError, InputError, UnknownNameError
+from ...ground.errors import ConfigError, InputError, UnknownNameError, check_whole
 from ...ground.jit import launch
 from ...kernels.dense.blas import one_blas_thread
 from ...kernels.evaluation.best import LeftOut, Lists, best_of_tile
@@ -53,7 +52,7 @@ def recommend_blocks(model, centres, k, known=None, score="raw"):
     centres : ndarray, int, (n,), ids, each by itself; score : see `scores.scores_of`
     known : scipy.sparse.csr_matrix, (n_in, n_out), optional, targets to leave out for each centre
     """
-    _check_k(k)
+    check_whole("k", k)
     score, n_targets = scores_of(model, score), len(model.vocab_out)
     one_kind, k = model.vocab_out is model.vocab, min(k, n_targets)
     block = score.rows * max(_BLOCKS, _SCORES // (score.rows * n_targets))
@@ -123,7 +122,7 @@ def recommend_many(model, queries=None, k=10, known=None, score="raw", unknown="
     rows[without] = -1
     if unknown == "skip":
         names, rows = [name for name, row in zip(names, rows.tolist(), strict=True) if row >= 0], rows[rows >= 0]
-    _check_k(k)
+    check_whole("k", k)
     ids, scores = (np.tile(part, (len(rows), 1)) for part in popular(model, k))  # for all, until one knows better
     there, first = np.flatnonzero(rows >= 0), 0
     for some, *best in recommend_blocks(model, rows[there], k, known, score):
@@ -143,7 +142,7 @@ def recommend(model, seeds, k=10, known=None, score="raw"):
     score : see `scores.scores_of`
     """
     seeds = named(seeds, model.vocab.words, model.config.lowercase)
-    _check_k(k)
+    check_whole("k", k)
     if not seeds:
         raise ConfigError("recommending needs an item or a user or more; got none")
     ids = ids_of(model, seeds)
@@ -168,8 +167,3 @@ def recommend_new(model, items, k=10, score="raw"):
     ids_of(model, items, of_items=True)  # or it says which one is unknown
     folded = fold_in(model, [(NEW_USER, item) for item in items])
     return recommend(folded.model, NEW_USER, k, folded.known, score)
-
-
-def _check_k(k):
-    if isinstance(k, bool) or not isinstance(k, Integral) or k < 1:
-        raise ConfigError(f"k must be a whole number of at least 1, not {k!r:.60}")
