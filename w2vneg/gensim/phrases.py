@@ -113,10 +113,7 @@ class Phrases:
         """Return the score of each phrase, dict of str -> float."""
         return dict(self._scores)
 
-    @property
-    def phrasegrams(self):
-        """The score of each phrase, dict of str -> float."""
-        return self.export_phrases()
+    phrasegrams = property(export_phrases)
 
     def find_phrases(self, sentences):
         """Return the score of each phrase that occurs in sentences, dict of str -> float."""

@@ -4,21 +4,16 @@ import os
 
 from ..ground.errors import ConfigError, InputError
 
-_ITSELF = "training does it; leave it out"
-_HISTORY = "ours.model.history has what was done, epoch by epoch"
-_NOTES = "files keep no notes; keep them beside it"
-_EITHER = {"lifecycle_events": _NOTES, "add_lifecycle_event": _NOTES}
+_EITHER = dict.fromkeys(("lifecycle_events", "add_lifecycle_event"), "files keep no notes; keep them beside it")
 WORD2VEC = _EITHER | {
     "score": "w2vneg eval likelihood scores held-out text",
     "estimate_memory": "w2vneg train --dry-run tells it",
-    "scan_vocab": "call build_vocab",
-    "prepare_vocab": "call build_vocab",
-    "prepare_weights": _ITSELF,
-    "init_weights": _ITSELF,
+    **dict.fromkeys(("scan_vocab", "prepare_vocab"), "call build_vocab"),
+    **dict.fromkeys(
+        ("prepare_weights", "init_weights", "add_null_word", "create_binary_tree", "make_cum_table"),
+        "training does it; leave it out",
+    ),
     "update_weights": "call build_vocab(corpus, update=True)",
-    "add_null_word": _ITSELF,
-    "create_binary_tree": _ITSELF,
-    "make_cum_table": _ITSELF,
     "cum_table": "negatives are drawn by wv.get_vecattr(word, 'count') ** ns_exponent",
     "seeded_vector": "vectors begin with random numbers of seed=; give that",
     "random": "each worker has random numbers of its own; give seed=",
@@ -30,10 +25,9 @@ WORD2VEC = _EITHER | {
     "syn1": "ours.model.vectors_out has the rows of the tree",
     "syn0": "it is wv.vectors",
     "total_train_time": "ours.model.history has the seconds of each epoch",
-    "train_count": _HISTORY,
-    "min_alpha_yet_reached": _HISTORY,
+    **dict.fromkeys(("train_count", "min_alpha_yet_reached"), "ours.model.history has what was done, epoch by epoch"),
     "batch_words": "the text is parted by itself; leave it out",
-    "comment": _NOTES,
+    "comment": "files keep no notes; keep them beside it",
     "load_fasttext_format": "call load_facebook_model",
     "delete_temporary_training_data": "there is none; leave it out",
 }
@@ -43,8 +37,7 @@ FASTTEXT = WORD2VEC | {
 }
 KEYED = _EITHER | {
     "vocab": "words and rows are key_to_index, counts are get_vecattr(word, 'count')",
-    "index2word": "it is index_to_key",
-    "index2entity": "it is index_to_key",
+    **dict.fromkeys(("index2word", "index2entity"), "it is index_to_key"),
     "syn0": "it is vectors",
     "vectors_norm": "call get_normed_vectors",
     "init_sims": "vectors are normalised when they are requested; leave it out",
@@ -83,8 +76,7 @@ PHRASES = _EITHER | {
 MODULE = {
     "PathLineSentences": "give corpus_file=FOLDER, all files of which are read",
     "BrownCorpus": "write its sentences to a file, a line each, and give corpus_file=FILE",
-    "Word2VecKeyedVectors": "it is KeyedVectors",
-    "FastTextKeyedVectors": "it is KeyedVectors",
+    **dict.fromkeys(("Word2VecKeyedVectors", "FastTextKeyedVectors"), "it is KeyedVectors"),
     "models": "import the class from w2vneg.gensim itself",
     "downloader": "w2vneg.Vectors.load takes its names, such as glove-wiki-gigaword-100",
     "Doc2Vec": "paragraphs have no vectors; wv.get_mean_vector(words) is the mean of their words'",
