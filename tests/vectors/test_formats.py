@@ -188,7 +188,8 @@ def test_text_of_glove_and_of_word2vec_c(tmp_path):
 
 
 def test_text_longer_than_one_block(tmp_path, monkeypatch):
-    monkeypatch.setattr(formats.text, "_NUMBERS_AT_ONCE", 64)
+    for module in (formats.text, formats.common):
+        monkeypatch.setattr(module, "NUMBERS_AT_ONCE", 64)
     words, matrix = sample(100, 9)
     save(tmp_path / "v.txt", words, matrix)
     same_bits(load(tmp_path / "v.txt")[1], matrix)

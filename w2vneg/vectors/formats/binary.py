@@ -10,14 +10,12 @@ import re
 import numpy as np
 
 from ...ground.errors import InputError
-from ...ground.files.atomic import atomic_file
-from .common import NUMBER, TakenWords, check_words, enter, promised, vectors_of
+from .common import NUMBER, TakenWords, enter, promised, vectors_of, write_word2vec
 
 _HEADER = re.compile(rb"(\d{1,18}) (\d{1,18})[ \t]*\r?\n")  # no file has more than 18 digits can tell
 _NUMBERS = re.compile(rb"[-+.0-9eE \t]*\r?")
 _CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 _LONGEST_WORD = 1 << 16
-_NUMBERS_AT_ONCE = 1 << 17
 _REMEDY = "; the file is cut short or damaged: write it again"
 
 
@@ -60,17 +58,11 @@ def _walks_as_binary(data, at, n, dim):
 
 
 def write(path, vectors):
-    words, matrix = vectors.words, vectors.matrix
-    check_words(path, words)
-    n, dim = matrix.shape
-    step = max(1, _NUMBERS_AT_ONCE // dim)
-    with atomic_file(path) as stream:
-        stream.write(b"%d %d\n" % (n, dim))
-        for start in range(0, n, step):
-            data = matrix[start : start + step].astype("<f4", copy=False).tobytes()
-            rows = (data[4 * dim * i : 4 * dim * (i + 1)] for i in range(len(data) // (4 * dim)))
-            some = words.encoded(start, start + step)
-            stream.write(b"".join(b"%s %s\n" % pair for pair in zip(some, rows, strict=True)))
+    def as_bytes(rows):
+        data, size = rows.astype("<f4", copy=False).tobytes(), 4 * vectors.dim
+        return (data[at : at + size] + b"\n" for at in range(0, len(data), size))
+
+    write_word2vec(path, vectors, as_bytes)
 
 
 def read(path, spell=False):

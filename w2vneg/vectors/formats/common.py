@@ -8,6 +8,7 @@ import numpy as np
 
 from ...data.words import END, PackedStrings
 from ...ground.errors import ConfigError, InputError, OutputError
+from ...ground.files.atomic import atomic_file
 from ...ground.registry import Registry
 from ...kernels.text.decimals import LIMIT, SMALLEST, WIDEST, write_rows
 from ..search import row_not_finite
@@ -19,6 +20,7 @@ ARRAYS = ("matrix", "word_bytes", "word_offsets")  # float32, (n, dim); the word
 NUMBER = re.compile(rb"[-+]?(?:[\d.,_]*\d[\d.,_]*(?:e[-+]?\d+)?|nan|inf(?:inity)?)", re.IGNORECASE)
 _BLANK = re.compile(rb"[ \t\n\r\v\f]")
 _CUT_AT = 98  # bytes of a word that word2vec.c keeps, and the last one
+NUMBERS_AT_ONCE = 1 << 17  # read or written together
 _DIGITS = 18  # of a number in a header that any file could have
 
 FORMATS = Registry("format")  # str -> Format
@@ -131,6 +133,18 @@ def _is_cut(word, start):
             if error.start == 0 and error.reason == "unexpected end of data":
                 return True
     return False
+
+
+def write_word2vec(path, vectors, texts):
+    """Write a header ``n dim`` and rows: a word, a blank, and what `texts` makes, bytes for each row of (k, dim)."""
+    words, matrix = vectors.words, vectors.matrix
+    check_words(path, words)
+    step = max(1, NUMBERS_AT_ONCE // vectors.dim)
+    with atomic_file(path) as stream:
+        stream.write(b"%d %d\n" % matrix.shape)
+        for start in range(0, len(words), step):
+            rows = zip(words.encoded(start, start + step), texts(matrix[start : start + step]), strict=True)
+            stream.write(b"".join(piece for word, row in rows for piece in (word, b" ", row)))
 
 
 def check_words(path, words):

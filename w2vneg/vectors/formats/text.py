@@ -11,9 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from ...ground.errors import ConfigError, InputError
-from ...ground.files.atomic import atomic_file
 from ...ground.files.bounded import lines_of
-from .common import NUMBER, TakenWords, check_words, enter, format_rows, promised, vectors_of
+from .common import NUMBER, NUMBERS_AT_ONCE, TakenWords, enter, format_rows, promised, vectors_of, write_word2vec
 
 HEADER = re.compile(rb"(\d+)[ \t]+(\d+)[ \t]*\r?\n?\Z")
 _HEADER_OF_DL4J = re.compile(rb"(\d{1,18})[ \t]+(\d{1,18})[ \t]+\d+[ \t]*\r?\n?\Z")
@@ -24,29 +23,18 @@ _CUT_SHORT = "; the file is cut short or damaged: write it again"
 _ENCODING = "; convert the file to UTF-8 (iconv -t utf-8)"
 _TWICE = "stands on line {first} already; keep one of the two"
 _ROW_END = b" \t\r\n"  # word2vec.c leaves a blank at the end of each row
-_NUMBERS_AT_ONCE = 1 << 17
 _LOOKED_AT = 1000  # rows that tell how many numbers there are
 _CODED = b"B64:"  # before words of DL4J's
 
 
 def write(path, vectors, precision=None):
-    words, matrix = vectors.words, vectors.matrix
-    if precision is not None and not 1 <= precision <= 9:
+    if precision is None:
+        write_word2vec(path, vectors, format_rows)
+        return
+    if not 1 <= precision <= 9:
         raise ConfigError(f"precision must be between 1 and 9 significant digits, not {precision}")
-    check_words(path, words)
-    n, dim = matrix.shape
-    step = max(1, _NUMBERS_AT_ONCE // dim)
-    with atomic_file(path) as stream:
-        stream.write(b"%d %d\n" % (n, dim))
-        for start in range(0, n, step):
-            block = matrix[start : start + step]
-            if precision is None:
-                rows = format_rows(block)
-            else:
-                template = b" ".join([b"%%.%dg" % precision] * dim) + b"\n"
-                rows = [template % tuple(row) for row in block.astype(np.float64).tolist()]
-            pairs = zip(words.encoded(start, start + step), rows, strict=True)
-            stream.write(b"".join(piece for word, row in pairs for piece in (word, b" ", row)))
+    template = b" ".join([b"%%.%dg" % precision] * vectors.dim) + b"\n"
+    write_word2vec(path, vectors, lambda rows: (template % tuple(row) for row in rows.astype(np.float64).tolist()))
 
 
 def read(path, spell=False):
@@ -160,7 +148,7 @@ class _Rows:
         path, line = self._path, self._first
         words = TakenWords(path, capacity, lambda line: f"{path}:{line}", _ENCODING, _TWICE)
         matrix = np.empty((capacity, self._dim), dtype=np.float32)
-        step = max(1, _NUMBERS_AT_ONCE // self._dim)
+        step = max(1, NUMBERS_AT_ONCE // self._dim)
         while block := list(islice(lines, step)):
             if not block[-1].strip() and not any(rest.strip() for rest in lines):
                 while block and not block[-1].strip():  # blank lines at the end of the file
