@@ -99,11 +99,10 @@ def clusters(vectors, seed=1):
 
     unit = vectors.unit
     rng = np.random.default_rng(seed)
-    some = unit[np.sort(rng.choice(len(unit), min(len(unit), _SAMPLE), replace=False))]
-    start = some[_spread_out(some, len(GROUPS), rng)]
+    some = np.unique(unit[rng.choice(len(unit), min(len(unit), _SAMPLE), replace=False)], axis=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of a cluster that is empty
-        centres, _ = kmeans2(some, start, iter=_ROUNDS, minit="matrix")
+        centres, _ = kmeans2(some, min(len(GROUPS), len(some)), iter=_ROUNDS, minit="++", rng=rng)
     numbers = (unit @ centres.T - (centres**2).sum(axis=1) / 2).argmax(axis=1)
     sizes = np.bincount(numbers, minlength=len(centres))
     order = np.argsort(-sizes, kind="stable")
@@ -111,19 +110,6 @@ def clusters(vectors, seed=1):
     ranks = np.zeros(len(centres), np.uint8)
     ranks[order] = np.arange(len(order))
     return ranks[numbers], centres[order]
-
-
-def _spread_out(unit, k, rng):
-    """Return at most `k` rows that differ, each drawn by its squared distance to the nearest before (list of int)."""
-    rows = [int(rng.integers(len(unit)))]
-    nearest = np.full(len(unit), np.inf)
-    while len(rows) < k:
-        nearest = np.minimum(nearest, np.maximum(2 - 2 * (unit @ unit[rows[-1]]).astype(np.float64), 0))
-        nearest[rows] = 0
-        if nearest.max() < 1e-6:
-            break
-        rows.append(int(rng.choice(len(unit), p=nearest / nearest.sum())))
-    return rows
 
 
 def hubness(vectors, seed=1):
@@ -153,8 +139,9 @@ def spectrum(vectors):
 
 def effective_rank(shares):
     """Return exp of the entropy of the shares (float): how many axes of equal share would be as many as these."""
-    positive = shares[shares > 0]
-    return float(np.exp(-(positive * np.log(positive)).sum()))
+    from scipy.stats import entropy
+
+    return float(np.exp(entropy(shares)))
 
 
 def principal_axes(matrix):
