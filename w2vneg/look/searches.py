@@ -58,11 +58,8 @@ def _by_name(rows, name, metric):
 
 def _best(rows, name, metric):
     """Return the best figure of each value of an option (dict)."""
-    found = {}
-    for row in rows:
-        value = row.options[name]
-        found[value] = row.value if value not in found else max(found[value], row.value, key=lambda v: metric.sign * v)
-    return found
+    rising = sorted(rows, key=lambda row: metric.sign * row.value)
+    return {row.options[name]: row.value for row in rising}  # the last of a value, its best, stays
 
 
 def section_of_comparison(folder):
