@@ -2,9 +2,7 @@
 
 import dataclasses
 import re
-import shutil
 import sys
-import textwrap
 from importlib.resources import files
 
 import click
@@ -242,7 +240,5 @@ def _explanation(entry):
     for number, one in enumerate(entry.get("options", ())):
         about = "; ".join(part for part in (f"default: {one['default']}", one["range"]) if part)
         parts.append(("" if number else "options", f"{one['flag']}: {one['help']} [{about}]"))
-    width = max(60, min(120, shutil.get_terminal_size().columns))
-    how = {"subsequent_indent": " " * 13, "break_on_hyphens": False}
-    lines += [textwrap.fill(text, width, initial_indent=f"  {label:<9}", **how) for label, text in parts if text]
+    lines += [hanging(f"  {label:<9}", text) for label, text in parts if text]
     return "\n".join(lines)
