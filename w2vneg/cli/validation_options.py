@@ -98,21 +98,17 @@ def check_valid(given, resume=None):
         )
     if found.by_a_set and "score" in chosen:
         raise click.UsageError(f"--score sorts held-out pairs, and {chosen['metric']} is a set of words; leave it out")
-    if not resume and not found.there and (chosen or known):
-        from ..run.validation import Metric
-
-        flag = flags[0] if chosen else "--valid-exclude-known"
-        if flag == "--metric":
-            Metric.parse(chosen["metric"])
-        raise click.UsageError(f"{flag} is about evaluation on held-out pairs; name them with --valid")
-    if found.there or known is not None:
+    if found.there or chosen or known is not None:
         from ..run.validation import check_options
 
         check_options(**chosen)
-        for path in (valid, known):
-            if path is not None and not os.path.exists(path):
-                check_reachable(path)
-                raise InputError(f"{path}: no such file; name one of held-out pairs, as 'w2vneg split' writes them")
+    if not resume and not found.there and (chosen or known):
+        flag = flags[0] if chosen else "--valid-exclude-known"
+        raise click.UsageError(f"{flag} is about evaluation on held-out pairs; name them with --valid")
+    for path in (valid, known):
+        if path is not None and not os.path.exists(path):
+            check_reachable(path)
+            raise InputError(f"{path}: no such file; name one of held-out pairs, as 'w2vneg split' writes them")
     return found
 
 
@@ -133,36 +129,29 @@ def of_resumed(flags, model):
 
 def validation_of(flags, encoded, config, model, note, mirror=None, chooses=True):
     """Return the `Validation` of a run, None without one; chooses : it decides something, as a test set should not."""
+    if not flags.there:
+        return None
+    from ..run.validation import SetValidation, Validate
+
     valid, known, chosen = flags.valid, flags.known, flags.chosen
     if flags.by_a_set:
-        return _on_a_set(encoded, mirror, chosen, note if chooses and model is None else None)
-    if valid is None:
-        return None
+        if not encoded.traversal.of_words:
+            what = f"{chosen['metric']} is a set of words, and these are items"
+            raise ConfigError(f"{what}; choose by held-out pairs, --valid")
+        validation = SetValidation(encoded, mirror=mirror, **chosen)
+        if chooses and model is None and not validation.metric.for_choices:
+            note(
+                f"Warning: {validation.metric.name} is a test set. What is chosen by it looks better on it than it is, "
+                "so do not report that figure; choose by men-dev or google-dev."
+            )
+        return validation
     if model is None:
         refuse_new_users(valid, "evaluate when the model is trained, by eval ranking --fold-in {}")
         warn_of_known(valid, known or encoded.vocab_out is not encoded.vocab, "--valid-exclude-known")
-    from ..run.validation import Validate
-
     validation = Validate(valid, exclude_known=known, **chosen).of(encoded, config.lowercase)
     held = validation.held
     unknown = f", {held.n_unknown:,} more have an item unknown to the training data" if held.n_unknown else ""
     note(f"{valid}: {len(held.centres):,} held-out pairs to evaluate the model on{unknown}.")
-    return validation
-
-
-def _on_a_set(encoded, mirror, chosen, note=None):
-    """Return the `SetValidation`; `note`, if given, that it is of a set on which results are reported."""
-    from ..run.validation import SetValidation
-
-    if not encoded.traversal.of_words:
-        metric = chosen["metric"]
-        raise ConfigError(f"{metric} is a set of words, and these are items; choose by held-out pairs, --valid")
-    validation = SetValidation(encoded, mirror=mirror, **chosen)
-    if note is not None and not validation.metric.for_choices:
-        note(
-            f"Warning: {validation.metric.name} is a test set. What is chosen by it looks better on it than it is, so "
-            "do not report that figure; choose by men-dev or google-dev."
-        )
     return validation
 
 
