@@ -139,23 +139,6 @@ def test_events_are_lines_of_json_that_a_resumed_run_goes_on_with(train, run_cli
         assert result.code != 0 and message in result.err
 
 
-def test_sizes_by_the_number_of_words_alone(run_cli, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    found = json.loads(run_cli("train", "--dry-run", "--types=10000000", "--dim=300", "--json").out)
-    assert found["memory"]["matrices"] == 2 * 10_000_000 * 300 * 4 and found["n_vocab"] == 10_000_000
-    shown = run_cli("train", "--dry-run", "--types=1e7", "--dim=300")
-    assert "22,888.2 MB" in shown.out and "about" not in shown.out and not os.listdir()
-    assert run_cli("train", "--types=100").code == 2
-    assert "such as 10000000 or 1e7" in run_cli("train", "--dry-run", "--types=1.5").err
-
-
-def test_sizes_by_the_number_of_words_are_about_those_with_the_words(train, run_cli):
-    own = json.loads(train("--dry-run", "--json").out)
-    alone = json.loads(run_cli("train", *SMALL, "--dry-run", f"--types={own['n_vocab']}", "--json").out)
-    assert alone["memory"].items() >= {(name, own["memory"][name]) for name in ("program", "matrices")}
-    assert alone["disk"]["vectors as text"] == pytest.approx(own["disk"]["vectors as text"], rel=0.3)
-
-
 def test_the_words_of_the_issue(folder, run_cli):
     options = "--loss relaxed --temp 1.0 --min-count 1 --dim 8 --subsample 0 --epochs 2"
     assert run_cli("train", "--corpus", "corpus.txt", *options.split()).code == 0

@@ -36,17 +36,6 @@ _run_modes = together(  # in a command's ``**given``, from which `prior_of` take
 )
 
 
-def _whole(text):
-    """Return a whole number of at least 2 (int), as 10000000 or 1e7."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = 0.0
-    if number < 2 or not number.is_integer():
-        raise click.BadParameter(f"{text} is no whole number from 2 on, such as 10000000 or 1e7.")
-    return int(number)
-
-
 @command("Train vectors on text, items or graphs.")
 @option("--cbow", "CBOW: predict a word from its context. Same as --inputs window, or window+subwords.")
 @option(
@@ -64,13 +53,6 @@ def _whole(text):
     name="config_path",
 )
 @option("--dry-run", "Estimate memory, disk and time; train nothing.")
-@option(
-    "--types N",
-    "Estimate sizes for so many words, without data.",
-    type=_whole,
-    readers="with --dry-run",
-    common=False,
-)
 @option("--diagnose", "Show what the negatives are like after each epoch; see docs/diagnostics.md.", common=False)
 @option(
     "--output PATH",
@@ -100,9 +82,7 @@ def _whole(text):
 @option("--log-json FILE|-", "Append events as JSON lines; - is standard output, without a progress bar.", common=False)
 @quiet_option
 @json_option
-def train(
-    output, save_model, force, config_path, mirror, diagnose, dry_run, types, log_json, page, quiet, as_json, **given
-):
+def train(output, save_model, force, config_path, mirror, diagnose, dry_run, log_json, page, quiet, as_json, **given):
     """Train vectors and write them in word2vec text format.
 
     The default --loss is relaxed for text, a softmax over Boltzmann negatives; ns, negative sampling, for graphs; us
@@ -110,8 +90,6 @@ def train(
     ends the round and writes the vectors.
     """
     note = noter(quiet)
-    if types and not dry_run:
-        raise click.UsageError("--types is about --dry-run, which needs no data then; give both")
     if log_json == "-" and as_json:
         raise click.UsageError("--log-json - and --json both write to standard output; name a file with --log-json")
     given["inputs"] = _inputs(given.pop("cbow"), given.pop("subwords"), given["inputs"])
@@ -120,10 +98,6 @@ def train(
     held_out, fixed = check_valid(given, resume), flags.fixed_of(given)
     checkpoints = _checkpoints(save_model or resume, minutes, dry_run, note)
     config, prior, data = _prior_of(given, config_path, named)
-    if types:
-        from ..run.estimate import estimate_of_types
-
-        return _print_estimate(estimate_of_types(config, types), as_json, note)
     from ..look.tracking import Tracking
     from ..run.conductor import Run
 
@@ -229,25 +203,23 @@ def _print_estimate(found, as_json, note):
     if as_json:
         return echo_json(found.as_dict(), allow_nan=False)
     listed = lambda parts: [[f"  {name}", size(n)] for name, n in parts.items() if n]  # noqa: E731
-    measured = found.measured > 0
     rows = [
         ["what", "how much"],
-        *[["tokens or pairs of the data", f"{found.tokens:,}"]] * measured,
+        ["tokens or pairs of the data", f"{found.tokens:,}"],
         ["vectors", f"{found.n_vocab:,} and {found.n_out:,} of {found.dim}"],
         ["workers", f"{found.workers}"],
         ["alpha at the start", f"{found.alpha:g}"],
-        *[["pairs to train on, about", f"{found.pairs:,}"]] * measured,
+        ["pairs to train on, about", f"{found.pairs:,}"],
         ["memory", size(found.peak)],
         *listed(found.memory),
         ["memory that may be used", size(found.room)],
-        *[["encoded data, mapped", size(found.mapped)]] * measured,
+        ["encoded data, mapped", size(found.mapped)],
         ["disk", size(sum(found.disk.values()))],
         *listed(found.disk),
-        *[["training, about", _in_words(found.seconds)]] * measured,
+        ["training, about", _in_words(found.seconds)],
     ]
     click.echo(table(rows))
-    how = f"Measured on {found.measured:.2%} of the run" if measured else "By the number of words alone, data left out"
-    click.echo(f"{how}; nothing was trained or written.")
+    click.echo(f"Measured on {found.measured:.2%} of the run; nothing was trained or written.")
 
 
 def _in_words(seconds):

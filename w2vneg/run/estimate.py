@@ -13,11 +13,9 @@ import numpy as np
 
 from ..config.options import without_ranks
 from ..engines.engine import goes_to_disk
-from ..engines.local import private_rows
 from ..ground.errors import ConfigError
 from ..ground.events import RoundDone
 from ..ground.files.memory import memory_size
-from ..ground.jit import available_threads
 from ..objectives.readout import DEFAULT, parse
 from .conductor import Run
 
@@ -25,13 +23,11 @@ PROGRAM = 170 * 2**20
 """Bytes of Python, NumPy, SciPy, Numba and LLVM, compiled code among them; 95 MB are files that processes share."""
 
 _PER_NUMBER = 11.7  # bytes of a number in a text of vectors
-_LETTERS = 9  # bytes of a word, where words are not known
-_PER_ROW = 24  # bytes of the plugs' tables for a target: alias, logarithms, counts
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a run would take; tokens, pairs and measured are 0 where no data are known."""
+    """What a run would take."""
 
     tokens: int  # kept ones of a text or of baskets, or distinct pairs
     n_vocab: int  # rows of the two matrices, as n_out
@@ -94,30 +90,6 @@ def estimate(config, encoded, *, validation=None, done=0.0, seconds=3.0, of_comm
         seconds=left,
         measured=share,
     )
-
-
-def estimate_of_types(config, n_types):
-    """Return an `Estimate` of memory and disk by the number of words or items alone, of each of the two matrices."""
-    config = without_ranks(config).resolved(cores=available_threads())
-    row = 4 * config.dim
-    matrices, letters = 2 * n_types * row, n_types * _LETTERS
-    hot = private_rows(n_types, config.workers) if config.private_rows is None else min(config.private_rows, n_types)
-    memory = {
-        "program": PROGRAM,
-        "vocabulary": letters + 28 * n_types,
-        "matrices": matrices,
-        "private copies of workers": 2 * hot * config.workers * row,
-        "snapshot to go back to": 0 if goes_to_disk(matrices) else matrices,
-        "tables of the plugs": _PER_ROW * n_types,
-        "vectors, read out": parse(config.readout).memory(n_types, config.dim),
-    }
-    disk = {
-        "snapshot to go back to, while it runs": matrices if goes_to_disk(matrices) else 0,
-        "vectors as text": int(n_types * config.dim * _PER_NUMBER) + letters + 7 * n_types,
-        "model folder, if kept": matrices + letters + 7 * n_types,
-    }
-    sizes = (n_types, n_types, config.dim, config.workers, config.alpha)
-    return Estimate(0, *sizes, 0, memory, memory_size(), 0, disk, 0.0, 0.0)
 
 
 def _trainer(run):
