@@ -9,7 +9,6 @@ import pytest
 
 import w2vneg
 from w2vneg.cli import doctor
-from w2vneg.data.catalog import places
 from w2vneg.look.tracking import TRACKERS
 from w2vneg.vectors.formats import FORMATS
 
@@ -35,7 +34,6 @@ def test_real_run(run_cli, monkeypatch, tmp_path):
     monkeypatch.setenv("W2VNEG_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("W2VNEG_JIT_CACHE", str(tmp_path / "jit"))
     monkeypatch.delenv("NUMBA_DISABLE_JIT", raising=False)
-    monkeypatch.setattr(places, "checkout", lambda: None)
     result = run_cli("doctor", "--json")
     report = json.loads(result.out)
     assert report["problems"] == []
@@ -45,14 +43,13 @@ def test_real_run(run_cli, monkeypatch, tmp_path):
     assert report["cache"] == {"folder": str(tmp_path / "cache"), "writable": True}
     assert report["jit"]["works"] and report["jit"]["disk_cache_works"]
     assert report["jit"]["threading_layer"] in ("tbb", "omp", "workqueue")
-    assert report["data"]["builtin"] == "made on first use"
     assert list((tmp_path / "jit").iterdir()) == []
 
 
 def test_lines_for_people(run_cli, quick):
     result = run_cli("doctor")
     assert result.code == 0
-    for words in ("numpy", "cores available", "(writable)", "found again by the next process", "data here:"):
+    for words in ("numpy", "cores available", "(writable)", "found again by the next process", "not here:"):
         assert words in result.out
     assert result.out.splitlines()[-1] == "All that training needs is in order."
 
@@ -126,13 +123,3 @@ def test_missing_package(run_cli, quick, monkeypatch):
     assert result.code == 1
     assert "w2vneg-needs-this MISSING" in result.out
     assert "PROBLEM: the package w2vneg-needs-this is missing" in result.out
-
-
-def test_damaged_data(run_cli, quick, monkeypatch, tmp_path):
-    monkeypatch.setenv("W2VNEG_DATA", str(tmp_path))
-    (tmp_path / "rw.txt").write_text("not rare words\n")
-    result = run_cli("doctor", "--json")
-    report = json.loads(result.out)
-    assert result.code == 1
-    assert report["data"]["rw"] == "damaged"
-    assert "rw.txt is not rw as known" in report["problems"][0]

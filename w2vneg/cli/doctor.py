@@ -13,8 +13,6 @@ from pathlib import Path
 import click
 
 from .. import __version__
-from ..data import catalog
-from ..ground.errors import DataError
 from ..ground.files import caches
 from ..ground.files.memory import memory_size
 from .options import json_option
@@ -62,7 +60,7 @@ print(json.dumps({
 def doctor(ctx, as_json):
     """Check versions, machine, cache and compiler.
 
-    It lists the extras and data that are here, too. Exit code 0 if training can run, 1 if not. Nothing is downloaded.
+    It lists the extras that are here, too. Exit code 0 if training can run, 1 if not.
     """
     problems, versions = [], {"w2vneg": __version__, "python": platform.python_version()}
     for package in _NEEDED:
@@ -75,7 +73,6 @@ def doctor(ctx, as_json):
         "machine": _machine(),
         "cache": _cache(problems),
         "jit": _jit(problems),
-        "data": _data(problems),
         "problems": problems,
     }
     if as_json:
@@ -177,18 +174,6 @@ def _run_probe(probe, problems):
         return None
 
 
-def _data(problems):
-    try:
-        found = {name: catalog.where(name) for name in catalog.names()}
-    except DataError as error:
-        problems.append(str(error))
-        return {}
-    for name, (status, path) in found.items():
-        if status == "damaged":
-            problems.append(f"{path} is not {name} as known; remove it or put the right file there")
-    return {name: status for name, (status, _) in found.items()}
-
-
 def _show(report):
     versions, machine, cache, jit = (report[key] for key in ("versions", "machine", "cache", "jit"))
     memory = machine["memory_bytes"]
@@ -196,8 +181,6 @@ def _show(report):
     extras = [f"{package} {version}" for package, version in report["extras"].items() if version]
     brought_by = _packages_of_extras()
     missing = [f"{package} [{brought_by[package]}]" for package, found in report["extras"].items() if not found]
-    here = [name for name, status in report["data"].items() if status not in ("absent", "damaged")]
-    absent = [name for name, status in report["data"].items() if status == "absent"]
     lines = [
         ("versions", ", ".join(f"{name} {version or 'MISSING'}" for name, version in versions.items())),
         ("extras", ", ".join(extras) or "none"),
@@ -206,8 +189,6 @@ def _show(report):
         ("system", machine["system"]),
         ("cache", f"{cache['folder']} ({'writable' if cache['writable'] else 'NOT writable'})"),
         ("compiler", _note_of(jit)),
-        ("data here", ", ".join(here) or "none"),
-        ("data absent", ", ".join(absent) or "none"),
     ]
     for label, value in lines:
         click.echo(hanging(f"{label + ':':<13} ", value))
