@@ -85,22 +85,16 @@ def test_the_line_of_progress_fits_the_terminal(monkeypatch, columns):
     assert all(("alpha 0.02000" in line) == (columns == 120) for line in lines)
 
 
-def test_a_run_writes_its_page(tmp_path, monkeypatch, run_cli):
+def test_a_run_has_its_page(tmp_path, monkeypatch, run_cli):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "corpus.txt").write_text(as_text(two_topics()))
     small = "--loss=ns --dim=8 --window=3 --subsample=0 --min-count=1 --epochs=2 --workers=1 --save-model=model"
     monkeypatch.setattr("w2vneg.look.report.bundle", lambda: "/* plotly */")
-    result = run_cli("train", "--corpus", "corpus.txt", *small.split(), "--report", "page.html")
+    assert run_cli("train", "--corpus", "corpus.txt", *small.split()).code == 0
+    result = run_cli("report", "model", "--out", "page.html")
     assert result.code == 0 and result.err.splitlines()[-1] == "Wrote page.html; open it in a browser."
     page = (tmp_path / "page.html").read_text()
     assert "Loss" in page and "What was run" in page and page.count("application/json") >= 6
-    again = ["train", "--corpus", "corpus.txt", *small.split(), "--output", "vectors.txt"]
-    for place in ("corpus.txt", "vectors.txt"):
-        result = run_cli(*again, "--force", "--report", place)
-        assert result.code == 2 and "name" in result.err.splitlines()[-1]
-    result = run_cli(*again[:-3], "--save-model=other", "--report", "page.html")
-    assert result.code == 1 and "page.html exists; replace it with --force" in result.err
-    assert (tmp_path / "corpus.txt").read_text() == as_text(two_topics())
 
 
 def test_the_loss_of_several_epochs_is_told_the_last_word_of_each():

@@ -25,7 +25,7 @@ _SECTION_OF = {  # section -> names of commands' own options; of others it is "r
     "search": ("grid", "ranges", "n_random", "way", "seeds", "on"),
     "model": ("cbow", "subwords", "neighbours", "penalty", "workers"),
     "output": (
-        *("output", "out", "save_model", "checkpoint_every", "force", "page", "trackers", "log_json", "keep", "files"),
+        *("output", "out", "save_model", "checkpoint_every", "force", "trackers", "log_json", "keep", "files"),
         *("quiet", "as_json", "help_all"),
     ),
 }

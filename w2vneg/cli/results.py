@@ -1,6 +1,4 @@
-"""What a run leaves: vectors and a model folder, each kept whatever happens to the other, plots and pages; and what to
-do with it all.
-"""
+"""What a run leaves: vectors and a model folder, each kept whatever happens to the other, plots; what to do next."""
 
 import json
 import os
@@ -13,10 +11,8 @@ from pathlib import Path
 import click
 
 from ..ground.errors import MissingExtraError, OutputError, W2vnegError
-from ..ground.files.atomic import check_writable
 from ..ground.files.bounded import is_special
 from ..ground.files.locks import keeps_others_out
-from .flags import refuse_overwriting
 
 _NOWHERE = "no other place took"
 
@@ -232,26 +228,3 @@ def suggest_next(vectors, output, folder, recommends, note):
         command = f"w2vneg nearest {word}{of}"
     look = f"w2vneg explore {shlex.quote(folder or output)}"
     note(f"Next: {command}, or in a browser {look}")
-
-
-def check_page(page, output, files, replace):
-    """Complain now about a page that could not be written, or drawn, after training, or would take a file's place."""
-    from ..look.figures.interactive import check_installed
-
-    refuse_overwriting("--report", page, files)
-    if output and os.path.realpath(page) == os.path.realpath(output):
-        raise click.UsageError(f"vectors and page cannot both be {page}; name two places")
-    if os.path.lexists(page) and not replace:
-        raise OutputError(f"{page} exists; replace it with --force, or name another file with --report")
-    check_installed()
-    check_writable(page)
-
-
-def write_page(page, path, mirror, note):
-    from ..look.report import make_report
-
-    try:
-        make_report([path], mirror=mirror).write(page)
-    except MemoryError:
-        raise OutputError(f"cannot write {page}: not enough memory; what was trained is kept in {path}") from None
-    note(f"Wrote {page}; open it in a browser.")

@@ -72,7 +72,6 @@ _run_modes = together(  # in a command's ``**given``, from which `prior_of` take
     default_text="10",
 )
 @option("--force", "Overwrite existing vectors or models.")
-@option("--report FILE.html", "Write an HTML report. See docs/looking.md.", name="page")
 @option(
     "--track NAME=PLACE",
     "Log metrics to a tracker. NAME is csv, tensorboard, wandb or mlflow; may be repeated.",
@@ -82,7 +81,7 @@ _run_modes = together(  # in a command's ``**given``, from which `prior_of` take
 @option("--log-json FILE|-", "Append events as JSON lines; - is standard output, without a progress bar.", common=False)
 @quiet_option
 @json_option
-def train(output, save_model, force, config_path, mirror, diagnose, dry_run, log_json, page, quiet, as_json, **given):
+def train(output, save_model, force, config_path, mirror, diagnose, dry_run, log_json, quiet, as_json, **given):
     """Train vectors and write them in word2vec text format.
 
     The default --loss is relaxed for text, a softmax over Boltzmann negatives; ns, negative sampling, for graphs; us
@@ -112,8 +111,6 @@ def train(output, save_model, force, config_path, mirror, diagnose, dry_run, log
     _check_places(output, checkpoints, log_json, files)
     if not (force or dry_run):
         results.refuse_replacing(output, checkpoints, model, resume)
-    if page:
-        results.check_page(page, output, files, replace=force or dry_run or bool(resume))
     if named is None and not prior.model:
         note(flags.NO_CORPUS)
     report_compiling(quiet)
@@ -134,8 +131,6 @@ def train(output, save_model, force, config_path, mirror, diagnose, dry_run, log
     folder = checkpoints and checkpoints.folder
     if not quiet:
         results.report_results(word2vec, trainer.complete, output, folder, mirror, note)
-    if page:
-        results.write_page(page, folder or output, mirror, note)
     if as_json:
         echo_json(_report(trainer, encoded, output, folder), allow_nan=False)
     if not trainer.complete:

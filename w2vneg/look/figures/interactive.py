@@ -13,12 +13,6 @@ _SYMBOLS = ("circle", "diamond", "square", "triangle-up")  # of points, for prin
 _MARGINS = {"bars": {"l": 130, "r": 16, "b": 120}, "dots": {"l": 130, "r": 16, "b": 50}}  # pixels: names are long
 
 
-def check_installed():
-    """Raise MissingExtraError if a page could not be made."""
-    for module in ("plotly.graph_objects", "jinja2"):
-        require(module, *_EXTRA)
-
-
 def bundle():
     """Return Plotly's JavaScript, which the page carries (str)."""
     return require("plotly.offline", *_EXTRA).get_plotlyjs()

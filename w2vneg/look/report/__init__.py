@@ -15,7 +15,7 @@ from ...ground.errors import ConfigError, require
 from ...ground.files.atomic import atomic_file
 from ...run.search.comparing import SAVED
 from ..figures import Chart, Series
-from ..figures.interactive import bundle, check_installed, figure_json, figure_of, page_script
+from ..figures.interactive import bundle, figure_json, figure_of, page_script
 from ..figures.still import draw, drawn, write_figures
 from ..searches import section_of_comparison
 from . import maps, sections
@@ -66,7 +66,8 @@ def make_report(paths, readout=None, words=(), way="pca", mirror=None, titles=No
     maps.check_way(way)
     if not paths:
         raise ConfigError("a report needs a model folder or a file of vectors")
-    check_installed()
+    for module in ("plotly.graph_objects", "jinja2"):
+        require(module, "report", "a report")
     compared = [path for path in paths if Path(path, SAVED).is_file()]
     found = [section_of_comparison(path) for path in compared]
     others = [path for path in paths if path not in compared]
