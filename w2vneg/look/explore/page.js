@@ -2,8 +2,13 @@
 // Words are strangers': they are only ever written as text (textContent), never as markup.
 const byId = (id) => document.getElementById(id);
 
-function make(tag, text, className) {
-  const element = document.createElement(tag);
+function give(element, attributes) {
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  return element;
+}
+
+function make(tag, text, className, attributes = {}) {
+  const element = give(document.createElement(tag), attributes);
   if (text !== undefined) element.textContent = text;
   if (className) element.className = className;
   return element;
@@ -18,7 +23,7 @@ async function ask(kind, asked) {
 }
 
 // Ask when typing has paused for a moment; an answer that another question has overtaken is dropped.
-function asker(answer) {
+function asker() {
   let timer, latest = 0;
   return (question, show) => {
     const number = ++latest;
@@ -41,8 +46,7 @@ function showColumns(place, found, whenClicked, head) {
     if (column.error) box.append(make("p", column.error, "error"));
     for (const entry of column.near || []) {
       const item = make("li", undefined, entry.why ? "entry explained" : "entry");
-      const button = make("button", shown(entry), entry.only ? "only" : "");
-      button.type = "button";
+      const button = make("button", shown(entry), entry.only ? "only" : "", { type: "button" });
       button.addEventListener("click", () => whenClicked(entry.word));
       item.append(button, make("span", entry.score.toFixed(3), "score"));
       if (entry.why) {
@@ -57,7 +61,11 @@ function showColumns(place, found, whenClicked, head) {
 
 // An input with a list of completions of the word being typed. `whole`: the text is one word, taken by Enter. `of`: of whom, such as "users".
 function completing(input, whole, changed, taken, of = "") {
-  const list = byId(`${input.id}-list`), later = asker();
+  const list = make("ul", undefined, undefined, { id: `${input.id}-list`, role: "listbox", "aria-label": "Completions", hidden: "" });
+  give(input, { role: "combobox", "aria-expanded": "false", "aria-controls": list.id, "aria-autocomplete": "list" });
+  give(input, { autocomplete: "off", autocapitalize: "off", spellcheck: "false" });
+  input.after(list);
+  const later = asker();
   let active = -1;
   const begun = () => (whole ? input.value.trim() : input.value.slice(0, input.selectionStart).match(/\S*$/)[0]);
   const close = () => { list.hidden = true; active = -1; input.setAttribute("aria-expanded", "false"); input.removeAttribute("aria-activedescendant"); };
@@ -86,10 +94,7 @@ function completing(input, whole, changed, taken, of = "") {
     if (!word) { later(async () => ({ words: [] }), close); return; }
     later(() => ask("complete", { q: word, of }), (found) => {
       list.replaceChildren(...(found.words || []).map((entry, i) => {
-        const option = make("li", shown(entry));
-        option.id = `${list.id}-${i}`;
-        option.setAttribute("role", "option");
-        option.setAttribute("aria-selected", "false");
+        const option = make("li", shown(entry), undefined, { id: `${list.id}-${i}`, role: "option", "aria-selected": "false" });
         option.addEventListener("mousedown", (event) => { event.preventDefault(); take(entry.word); });
         option.word = entry.word;
         return option;
@@ -149,9 +154,8 @@ completing(b, true, showCompared);
 const item = byId("item"), basket = [], nextLater = asker();
 function showChosen(names) {
   byId("chosen").replaceChildren(...basket.map((name, i) => {
-    const button = make("button", `${names[i] || name} ×`);
-    button.type = "button";
-    button.setAttribute("aria-label", `Take ${names[i] || name} out of the basket`);
+    const title = names[i] || name;
+    const button = make("button", `${title} ×`, undefined, { type: "button", "aria-label": `Take ${title} out of the basket` });
     button.addEventListener("click", () => { basket.splice(i, 1); showNext(); item.focus(); });
     return button;
   }));
