@@ -27,12 +27,6 @@ function rangeOf(values) {
   return [low - margin, high + margin];
 }
 
-function labelled(text, element) {
-  const label = document.createElement("label");
-  label.append(text, element);
-  return label;
-}
-
 const POINTS = 75_000;  // drawn at a time
 const CELL = [112, 56];  // pixels: a region whose most frequent word has its label
 
@@ -127,13 +121,14 @@ class PointMap {
   }
 
   addSearch(id) {
-    const input = document.createElement("input"), list = document.createElement("datalist"), found = document.createElement("output");
+    const [label, input, list, found] = ["label", "input", "datalist", "output"].map((tag) => document.createElement(tag));
     Object.assign(input, { type: "search", className: "search", autocomplete: "off", spellcheck: false });
     input.setAttribute("list", id);
     list.id = id;
     found.className = "found";
     found.setAttribute("aria-live", "polite");
-    this.controls.prepend(labelled("Find on the map: ", input), list, found);
+    label.append("Find on the map: ", input);
+    this.controls.prepend(label, list, found);
     const lower = this.words.map((word) => word.toLowerCase());
     input.addEventListener("input", () => {
       const exactly = input.value.trim(), asked = exactly.toLowerCase(), begins = [];

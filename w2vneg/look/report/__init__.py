@@ -96,8 +96,6 @@ def make_report(paths, readout=None, words=(), way="pca", mirror=None, titles=No
 def map_figure(vectors, way="pca", titles=None):
     """Return a map of all vectors as a Plotly figure; see `Vectors.map`."""
     maps.check_way(way)
-    if way == "none":
-        raise ConfigError("a map is drawn by pca or umap, not 'none'")
     titles = {} if titles is None else titles
     names = [titles.get(word, word) for word in vectors.words]
     return figure_of(maps.map_of(vectors, way, f"{len(vectors):,} vectors", names))

@@ -1,6 +1,7 @@
 """What a report is of: vectors, and what is known of the run that made them."""
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -126,10 +127,8 @@ def load_subjects(paths, readout=None, titles=None, any_spelling=False):
 
 def _vectors(path, readout, any_spelling):
     if any_spelling:
-        try:
+        with suppress(ConfigError):  # it knows its words alone; what else is wrong is reported below
             return Vectors.load(path, readout=readout, oov="letters")
-        except ConfigError:
-            pass  # it knows its words alone; what else is wrong is reported below
     return Vectors.load(path, readout=readout)
 
 
@@ -155,11 +154,8 @@ def sets_at_hand(names, mirror=None):
     """Return those of some named sets that are on this machine (list of EvaluationSet); nothing is downloaded."""
     found = []
     for name in names:
-        try:
+        with suppress(W2vnegError):
             status, path = catalog.where(name, mirror)
-            record = catalog.info(name)
-        except W2vnegError:
-            continue
-        if status in _HERE:
-            found.append(EvaluationSet(record.name, path, record.tags))
+            if status in _HERE:
+                found.append(EvaluationSet(name, path, catalog.info(name).tags))
     return found
