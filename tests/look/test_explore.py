@@ -15,6 +15,7 @@ from item_models import LOGITS, model_of
 
 from w2vneg import Vectors
 from w2vneg.ground.errors import ConfigError, UnknownNameError, W2vnegError
+from w2vneg.look import explore
 from w2vneg.look.explore import Answers, parsed
 from w2vneg.look.explore.app import Server
 from w2vneg.look.report.subjects import Subject
@@ -57,9 +58,10 @@ def test_what_is_no_expression_is_told(text):
         parsed(text, subject().vectors)
 
 
-def test_the_nearest_are_those_of_the_vectors_and_differences_are_marked():
+def test_the_nearest_are_those_of_the_vectors_and_differences_are_marked(monkeypatch):
+    monkeypatch.setattr(explore, "ANSWERS", 3)
     one, two = subject(), subject("two", 2)
-    first, second = Answers([one, two]).near("king - man + woman", "3")["columns"]
+    first, second = Answers([one, two]).near("king - man + woman")["columns"]
     found = [(entry["word"], entry["score"]) for entry in first["near"]]
     assert found == one.vectors.analogy("man", "king", "woman", k=3)
     shared = {entry["word"] for entry in first["near"]} & {entry["word"] for entry in second["near"]}
@@ -111,9 +113,10 @@ def test_a_whole_title_stands_for_its_item():
             answers.near(several)
 
 
-def test_two_words_compared():
+def test_two_words_compared(monkeypatch):
+    monkeypatch.setattr(explore, "ANSWERS", 4)
     one = subject()
-    found = Answers([one]).compare("king", "queen", "4")["columns"][0]
+    found = Answers([one]).compare("king", "queen")["columns"][0]
     order = [word for word, _ in one.vectors.most_similar("king", k=8)]
     assert found["places"][0] == 1 + order.index("queen")
     assert found["cosine"] == one.vectors.similarity("king", "queen")
@@ -122,9 +125,10 @@ def test_two_words_compared():
     assert [entry["word"] for entry in found["near"]] == best
 
 
-def test_what_comes_next_is_what_is_recommended_and_its_reasons_add_up():
+def test_what_comes_next_is_what_is_recommended_and_its_reasons_add_up(monkeypatch):
+    monkeypatch.setattr(explore, "ANSWERS", 3)
     one = items()
-    found = Answers([one, subject()]).next("b\nd", "3")
+    found = Answers([one, subject()]).next("b\nd")
     column = found["columns"][0]
     scored = [(entry["word"], pytest.approx(entry["score"])) for entry in column["near"]]
     assert scored == recommend(one.model, ["b", "d"], 3)
@@ -156,7 +160,7 @@ def test_of_users_and_items_an_item_is_what_is_asked_for():
     about = answers.about()
     assert about["next"] and about["users"] and about["subjects"][0]["noun"] == "item"
     assert answers.complete("u")["words"] == [{"word": "u", "title": "Item u"}]
-    found = answers.next("z", "3")
+    found = answers.next("z")
     assert found["items"] == [{"word": "z", "title": "Item z"}]
     near = found["columns"][0]["near"]
     expected = recommend_new(one.model, ["z"], 3)
@@ -188,7 +192,7 @@ def test_the_list_of_a_user_leaves_out_what_is_had_and_gives_it_as_the_reason():
 
 def test_questions_that_are_none_are_told():
     answers = Answers([subject()])
-    for kind, asked in (("titles", {}), ("near", {"q": "x" * 501}), ("near", {"q": "king", "k": "-1"})):
+    for kind, asked in (("titles", {}), ("near", {"q": "x" * 501})):
         with pytest.raises(ConfigError):
             answers.answer(kind, **asked)
 
@@ -243,10 +247,9 @@ def test_page_and_answers_are_served_and_may_load_nothing_else():
     policy = headers["content-security-policy"]
     assert policy.startswith("default-src 'none'") and headers["referrer-policy"] == "no-referrer"
     assert "'unsafe-inline'" not in policy.partition("script-src")[2].partition(";")[0] and "http" not in policy
-    status, headers, body = get(f"/{TOKEN}/api/near?q=king&k=2")
-    assert (status, headers["content-type"]) == (200, "application/json") and len(
-        json.loads(body)["columns"][0]["near"]
-    ) == 2
+    status, headers, body = get(f"/{TOKEN}/api/near?q=king")
+    assert (status, headers["content-type"]) == (200, "application/json")
+    assert len(json.loads(body)["columns"][0]["near"]) == len(WORDS) - 1
     assert headers["x-content-type-options"] == "nosniff"
     for script in ("page.js", "figures.js", "plotly.js"):
         assert get(f"/{TOKEN}/{script}")[1]["content-type"].startswith("text/javascript")
@@ -258,14 +261,11 @@ def test_page_and_answers_are_served_and_may_load_nothing_else():
     [
         ("api/near?q=nobody", 200, "no vector for the word"),
         ("api/other", 200, "no question is called"),
-        ("api/near?a=king", 200, "near takes other arguments: q, k"),
+        ("api/near?a=king", 200, "near takes other arguments: q"),
         ("api/about?q=king", 200, "about takes other arguments: nothing"),
-        ("api/near?q=king&k=%3Cscript%3E", 200, "expected a number"),
         ("api/map?of=" + 400 * "9", 200, "no vectors are number"),
         ("api/map?of=" + 600 * "9", 200, "at most 500"),
         ("api/word?row=" + 400 * "9", 200, "no row"),
-        ("api/near?q=king&k=-1", 200, "expected a number"),
-        ("api/near?q=king&k=nan", 200, "expected a number"),
         ("api/near?q=" + 5000 * "a", 200, "at most 500"),
         ("api/near?q", 200, "type a word"),
         ("api/near?q=king&q=nobody", 200, "no vector for the word 'nobody'"),
@@ -298,7 +298,7 @@ def test_one_question_is_answered_at_a_time_and_what_the_page_is_about_at_once()
     asked, go_on, at_work, most = threading.Event(), threading.Event(), [], []
 
     class Slow(Answers):
-        def near(self, q="", k="12"):
+        def near(self, q=""):
             at_work.append(q)
             most.append(len(at_work))
             asked.set()
@@ -327,7 +327,7 @@ def test_a_map_is_the_report_s_and_its_points_are_asked_for_by_row():
     figure = json.loads(answers.map("0"))
     assert figure["data"][0]["text"][:2] == ["The King", "queen"] and answers.map("0") is answers.map("0")
     assert answers.word("1", "1") == {"word": "queen"} and answers.word("0")["title"] == "The King"
-    column = answers.near("king - man + woman", "2")["columns"][0]
+    column = answers.near("king - man + woman")["columns"][0]
     assert [WORDS[row] for row in column["asked"]] == ["king", "woman", "man"]
     assert [WORDS[row] for row in column["rows"]] == [entry["word"] for entry in column["near"]]
     for wrong in (lambda: answers.word("9"), lambda: answers.map("2"), Answers([one]).map):

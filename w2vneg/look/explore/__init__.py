@@ -14,8 +14,9 @@ from ..figures.interactive import figure_json
 from ..report.maps import map_of
 
 LONGEST = 500  # characters of a question
-MOST = 100  # answers to one
+ANSWERS = 12  # to one
 _COMPLETIONS = 12
+_HAD = 100  # items of a user that are named
 _SIGNS = {"+": 1.0, "-": -1.0, "−": -1.0}
 _KINDS = ("about", "complete", "near", "compare", "next", "user", "word", "map")
 
@@ -110,13 +111,13 @@ class Answers:
         found = found or [entry["word"] for entry in self.complete(typed)["words"]]
         return found[0] if len(found) == 1 else text
 
-    def near(self, q="", k="12"):
+    def near(self, q=""):
         """Return the nearest of an expression, in each of the vectors; `only` tells what no other has."""
         columns, named, q = [], [], self._meant(q)
         for one in self.subjects:
             try:
                 positive, negative = parsed(q, one.vectors)
-                found = one.vectors.most_similar(positive, negative, k=_number(k))
+                found = one.vectors.most_similar(positive, negative, k=ANSWERS)
             except W2vnegError as error:
                 columns.append({"name": one.name, "error": str(error)})
                 continue
@@ -130,34 +131,34 @@ class Answers:
         _mark_differences(columns)
         return {"asked": named, "columns": columns}
 
-    def compare(self, a="", b="", k="12"):
+    def compare(self, a="", b=""):
         """Return the cosine of two words, the place of each among the other's nearest, and who is near to both."""
         columns, a, b = [], self._meant(a), self._meant(b)
         for one in self.subjects:
-            cosine, places, found = one.vectors.compared(a, b, _number(k))
+            cosine, places, found = one.vectors.compared(a, b, ANSWERS)
             columns.append({"name": one.name, "cosine": cosine, "places": places, "near": self._scored(found)})
         return {"a": self._entry(a), "b": self._entry(b), "columns": columns}
 
-    def next(self, items="", k="12"):
+    def next(self, items=""):
         """Return what comes next after items, one a line of `items`, and how much each of them contributes."""
         names = [self._meant(item) for item in items.split("\n") if item]
         if not names:
             raise ConfigError("what comes next needs an item or more")
-        asked, k = [one for one in self.subjects if one.recommends], _number(k)
-        columns = [{"name": one.name, "near": self._reasoned(one.list_for(names, k))} for one in asked]
+        asked = [one for one in self.subjects if one.recommends]
+        columns = [{"name": one.name, "near": self._reasoned(one.list_for(names, ANSWERS))} for one in asked]
         if not columns:
             raise ConfigError("none of these was trained on items; train with --baskets, --ratings or --pairs")
         return {"items": [self._entry(name) for name in names], "columns": columns}
 
-    def user(self, q="", k="12"):
+    def user(self, q=""):
         """Return what a user has, and what each model of users and items recommends, with reasons."""
         if not self._with_users:
             raise ConfigError("none of these has users; train with --ratings or --pairs")
         columns, had = [], []
         for one in self._with_users:
-            found, has = one.list_of(q.strip(), _number(k))
+            found, has = one.list_of(q.strip(), ANSWERS)
             columns.append({"name": one.name, "near": self._reasoned(found)})
-            had = had or [self._entry(one.model.vocab_out.words[row]) for row in has[:MOST].tolist()]
+            had = had or [self._entry(one.model.vocab_out.words[row]) for row in has[:_HAD].tolist()]
         return {"items": had, "columns": columns}
 
     def _scored(self, found):
@@ -214,13 +215,6 @@ def parsed(text, vectors):
 def _whole(text):
     """Return a text's whole number, -1 if it is none of sensible length; Python converts no more than 4,300 digits."""
     return int(text) if str(text).isdecimal() and len(str(text)) <= 18 else -1
-
-
-def _number(k):
-    """Return how many answers are requested, at most `MOST` (int)."""
-    if _whole(k) < 1:
-        raise ConfigError(f"expected a number of answers, not {k!r}")
-    return min(_whole(k), MOST)
 
 
 def _mark_differences(columns):

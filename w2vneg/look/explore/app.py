@@ -23,7 +23,7 @@ HOST = "127.0.0.1"
 _PAGES = {"": "page.html", "page.js": "page.js", "page.css": "page.css"}  # what is requested -> file beside this one
 _SCRIPTS = {"plotly.js": bundle, "figures.js": page_script}  # what is requested -> function that returns it
 _KINDS = {"html": "text/html", "js": "text/javascript", "css": "text/css"}
-_ARGUMENTS = ("q", "a", "b", "k", "items", "of", "row")
+_ARGUMENTS = ("q", "a", "b", "items", "of", "row")
 _HEADERS = {
     # Scripts are our server's alone. Plotly styles its elements itself, and compiles what feeds WebGL.
     "content-security-policy": "default-src 'none'; script-src 'self' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
