@@ -37,11 +37,11 @@ _CHECKED = ("loss", "sampler", "weigher", "inputs")
     reads=(),
 )
 @click.argument("name", required=False)
-@option("--plugin NAME|FILE", "Import a module or file first, list what it adds.")
+@option("--plugin NAME|FILE", "Import a module or file first, list what it adds.", expose_value=False)
 @option("--check", "Check NAME's gradients and draws; exit 1 if wrong.")
 @option("--bibtex", "Print BibTeX of the papers, and of w2vneg.")
 @json_option
-def objectives(name, plugin, check, bibtex, as_json, **given):
+def objectives(name, check, bibtex, as_json, **given):
     """List losses, samplers, weighers, inputs, sources, read-outs and presets, or explain one.
 
     A loss, a sampler and a weigher make an objective. A preset names three that belong together; options given beside
@@ -55,9 +55,6 @@ def objectives(name, plugin, check, bibtex, as_json, **given):
     given = {option: value for option, value in given.items() if value is not None}
     if given and not check:
         raise click.UsageError(f"{_flags(given)}: options are for --check, which tries NAME with them")
-    from ..objectives.plugins import load_plugins
-
-    load_plugins(plugin)
     entries = _entries()
     if name is not None:
         names = sorted({entry["name"] for entry in entries})
