@@ -205,17 +205,6 @@ def test_outliers_are_the_pairs_that_people_and_cosines_put_furthest_apart(tmp_p
     assert rows[0] == ["set", "one", "a – b", "4", "1"]
 
 
-def test_hubs_are_counted_among_the_ten_nearest():
-    vectors = vectors_of([f"w{i}" for i in range(60)])
-    seen, asked = maps.hubness(vectors)
-    expected = np.zeros(60, int)
-    for word in vectors.words:
-        expected[[vectors.id(other) for other, _ in vectors.most_similar(word, k=10)]] += 1
-    assert asked == 60 and seen.tolist() == expected.tolist()
-    assert maps.hubness(vectors_of("ab"))[0].tolist() == [1, 1]
-    assert maps.hubness(vectors_of("a"))[0].tolist() == [0]
-
-
 def test_effective_rank_of_equal_axes_and_of_a_line():
     cross = np.vstack([np.eye(4), -np.eye(4)])
     shares = maps.spectrum(Vectors([f"w{i}" for i in range(8)], cross))
@@ -249,7 +238,7 @@ def test_the_command_writes_page_and_figures(folder, run_cli):
     assert 4e6 < (folder / "page.html").stat().st_size < 15e6  # with Plotly in it
     pngs, svgs = sorted((folder / "drawn").glob("*.png")), sorted((folder / "drawn").glob("*.svg"))
     assert [path.stem for path in pngs] == [path.stem for path in svgs]
-    assert {"loss", "norms", "hubs", "spectrum", "map-1", "map-2"} <= {path.stem for path in pngs}
+    assert {"loss", "norms", "spectrum", "map-1", "map-2"} <= {path.stem for path in pngs}
     assert pngs[0].read_bytes().startswith(b"\x89PNG") and b"<svg" in svgs[0].read_bytes()
 
 

@@ -59,7 +59,6 @@ class Chart:
     series: list
     kind: str = "lines"
     log_x: bool = False
-    log_y: bool = False
     level: float | None = None
     looks: Looks | None = None
 

@@ -34,7 +34,6 @@ def figure_of(chart):
     figure, named, is_map = objects.Figure(), len(chart.series) > 1, chart.kind == "map"
     for number, series in enumerate(chart.series):
         figure.add_trace(_TRACES[chart.kind](objects, chart, series, number))
-    by_log = {False: "linear", True: "log"}
     labelled = {"showgrid": True, "gridcolor": "#e6e6e6", "zeroline": False, "linecolor": "#999"}
     place = {"x": 0.01, "xanchor": "left", "y": 1, "yanchor": "top", "pad": {"t": 12}}
     margin = _MARGINS.get(chart.kind, {"l": 60, "r": 16, "b": 50})
@@ -49,8 +48,8 @@ def figure_of(chart):
         dragmode="pan" if is_map else "zoom",
         showlegend=named,
         legend={"orientation": "h", "y": 1.01, "yanchor": "bottom", "x": 0, "xanchor": "left"},
-        xaxis={"title": {"text": escape(chart.x)}, "type": by_log[chart.log_x], **labelled},
-        yaxis={"title": {"text": escape(chart.y)}, "type": by_log[chart.log_y], "automargin": True, **labelled},
+        xaxis={"title": {"text": escape(chart.x)}, "type": "log" if chart.log_x else "linear", **labelled},
+        yaxis={"title": {"text": escape(chart.y)}, "type": "linear", "automargin": True, **labelled},
     )
     if chart.kind == "points":
         figure.update_layout(legend={"itemsizing": "constant"})  # small points are hard to tell apart

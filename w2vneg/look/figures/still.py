@@ -69,8 +69,6 @@ def draw(chart, axes):
         axes.xaxis.get_major_locator().set_params(integer=True)
     if chart.log_x:
         axes.set_xscale("log")
-    if chart.log_y:
-        axes.set_yscale("log")
     if sum(not series.reference or chart.kind != "dots" for series in chart.series) > 1:
         axes.legend()
 

@@ -1,4 +1,4 @@
-"""Maps, all vectors in two dimensions coloured by cluster; and the shape of their cloud: lengths, hubs, spectrum."""
+"""Maps, all vectors in two dimensions coloured by cluster; and the shape of their cloud: lengths, spectrum."""
 
 import warnings
 
@@ -12,9 +12,6 @@ _SAMPLE = 20_000  # rows that centres of clusters are found on
 _ROUNDS = 15
 _FREQUENT = 4, 20_000  # clusters are named by words of the first quarter, and by so many at most
 _SMALL, _LARGE = 3.0, 14.0  # pixels, of the rarest and the most frequent
-_NEAREST = 10
-_SAMPLED = 2000  # words whose nearest are looked up for hubs
-_COSINES = 1 << 24  # held at a time
 _DOTS = 5000  # points of a chart that shows a trend
 _TEXTS = {
     "pca": "The two principal axes of the vectors at length one; what is near on them need not be near on others.",
@@ -112,24 +109,6 @@ def clusters(vectors, seed=1):
     return ranks[numbers], centres[order]
 
 
-def hubness(vectors, seed=1):
-    """Return how often each word is among the ten nearest of others, int64 (n,), and how many words were sampled.
-
-    A sample of 2,000 words stands for all where there are more. Evenly spread, every word would be there ten times for
-    each word that is sampled, shared out over all.
-    """
-    unit, n = vectors.unit, len(vectors)
-    sampled = np.arange(n) if n <= _SAMPLED else np.sort(np.random.default_rng(seed).choice(n, _SAMPLED, replace=False))
-    k, seen = min(_NEAREST, n - 1), np.zeros(n, np.int64)
-    together = max(1, _COSINES // n)
-    for start in range(0, len(sampled) if k else 0, together):
-        rows = sampled[start : start + together]
-        cosines = unit[rows] @ unit.T
-        cosines[np.arange(len(rows)), rows] = -np.inf
-        np.add.at(seen, np.argpartition(cosines, n - k, axis=1)[:, n - k :].ravel(), 1)
-    return seen, len(sampled)
-
-
 def spectrum(vectors):
     """Return the share of the variance along each principal axis, float64 (dim,), the largest first."""
     values, _ = principal_axes(vectors.matrix)
@@ -152,36 +131,25 @@ def principal_axes(matrix):
 
 
 def shape(subjects):
-    """Norms, hubs and spectrum."""
+    """Norms and spectrum."""
     section = Section(
-        "Shape",
-        "Hubs are words that are near many others. An effective rank far below the dimensions says that few directions "
-        "carry the variance.",
+        "Shape", "An effective rank far below the dimensions says that few directions carry the variance."
     )
-    norms, hubs, axes, rows = [], [], [], []
+    norms, axes, rows = [], [], []
     known = all(one.vectors.counts is not None for one in subjects)
     for number, one in enumerate(subjects):
         vectors, words = one.vectors, one.vectors.words
         sizes = np.sqrt(np.einsum("ij,ij->i", vectors.matrix, vectors.matrix, dtype=np.float64))
         shares = spectrum(vectors)
-        seen, sampled = hubness(vectors)
         some = _spread(len(sizes), _DOTS)
         at = np.maximum(vectors.counts[some], 1) if known else some + 1
         norms.append(Series(one.name, at, sizes[some], [one.title(words[i]) for i in some.tolist()], like=number))
-        falling = np.sort(seen[seen > 0])[::-1]
-        steps = _spread(len(falling), 200)
-        hubs.append(Series(one.name, steps + 1, falling[steps], like=number))
         axes.append(Series(one.name, np.arange(1, len(shares) + 1), 100 * np.cumsum(shares), like=number))
-        top = ", ".join(one.title(words[i]) for i in np.argsort(-seen, kind="stable")[:6].tolist())
-        rank = f"{effective_rank(shares):.1f} of {vectors.dim}"
-        rows.append([one.name, rank, f"{np.median(sizes):.2f}", f"{seen.max()} of {sampled:,}", top])
-    head = ["vectors", "effective rank", "median norm", "largest hub, near", "largest hubs"]
-    section.tables.append(Table("", head, rows))
+        rows.append([one.name, f"{effective_rank(shares):.1f} of {vectors.dim}", f"{np.median(sizes):.2f}"])
+    section.tables.append(Table("", ["vectors", "effective rank", "median norm"], rows))
     label = "count in the training data" if known else "rank by frequency or place in the file"
-    largest, near = "place among them, the largest hubs first", "times among the ten nearest"
     section.charts += [
         Chart("norms", "Norm against frequency", label, "length of the vector", norms, "points", log_x=True),
-        Chart("hubs", "Hubs", largest, near, hubs, log_x=True, log_y=True),
         Chart("spectrum", "Spectrum", "principal axes", "variance along them, %, summed", axes),
     ]
     return section
@@ -189,4 +157,4 @@ def shape(subjects):
 
 def _spread(n, most):
     """Return at most so many of the numbers below n, the low ones dense and the high ones sparse, int64."""
-    return np.unique(np.geomspace(1, n, min(most, n)).astype(np.int64)) - 1 if n else np.empty(0, np.int64)
+    return np.unique(np.geomspace(1, n, min(most, n)).astype(np.int64)) - 1
