@@ -5,9 +5,10 @@ blanks, so that words may hold them. Of items a title stands for its item.
 """
 
 from bisect import bisect_left
-from heapq import nsmallest
 from inspect import signature
 from itertools import islice
+
+import numpy as np
 
 from ...ground.errors import ConfigError, W2vnegError, did_you_mean
 from ..figures.interactive import figure_json
@@ -177,13 +178,14 @@ class Completions:
 
     def __init__(self, words):
         lower = [word.lower() for word in words]
-        self._words, self._rows = words, sorted(range(len(lower)), key=lower.__getitem__)
-        self._sorted = [lower[row] for row in self._rows]
+        order = sorted(range(len(lower)), key=lower.__getitem__)
+        self._words, self._sorted, self._rows = words, [lower[row] for row in order], np.array(order, np.int32)
 
     def of(self, begun):
         """Return the first words that begin with a text in lower case (list of str), none for an empty one."""
         first, end = (bisect_left(self._sorted, text) for text in (begun, begun + "\U0010ffff"))
-        return [self._words[row] for row in nsmallest(_COMPLETIONS, self._rows[first:end])] if begun else []
+        rows = np.sort(self._rows[first:end])[:_COMPLETIONS]
+        return [self._words[row] for row in rows.tolist()] if begun else []
 
 
 def parsed(text, vectors):
