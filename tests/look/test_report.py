@@ -259,6 +259,14 @@ def test_mistakes(folder, run_cli, arguments, message):
     assert not list(folder.glob("*.html"))
 
 
+def test_a_page_does_not_take_the_place_of_what_it_is_of(folder, run_cli):
+    before = (folder / "one.txt").read_bytes()
+    for arguments in (["one.txt"], ["model", "--titles", "one.txt"]):
+        result = run_cli("report", *arguments, "--out", "one.txt")
+        assert result.code == 2 and "--out one.txt would overwrite one.txt" in " ".join(result.err.split())
+    assert (folder / "one.txt").read_bytes() == before
+
+
 @pytest.mark.parametrize(
     ("module", "arguments", "extra"),
     [("plotly.offline", [], "report"), ("jinja2", [], "report"), ("umap", ["--map", "umap"], "umap")],

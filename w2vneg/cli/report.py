@@ -6,7 +6,7 @@ import click
 
 from ..ground.errors import OutputError
 from ..ground.files.atomic import check_writable
-from .flags import readout_option, titles_of, titles_options
+from .flags import readout_option, refuse_overwriting, titles_of, titles_options
 from .options import option
 from .progress import note
 from .tables import table
@@ -30,6 +30,7 @@ def report(runs, out, figures, way, words, readout, titles, titles_cols, test, m
     """
     from ..look.report import make_report
 
+    refuse_overwriting("--out", out, filter(None, (*runs, titles, test)))
     check_writable(out)
     if figures:
         try:
