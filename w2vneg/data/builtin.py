@@ -18,9 +18,9 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from ..ground.errors import DataError, OutputError
+from ..ground.errors import DataError
 from ..ground.files.atomic import atomic_file
-from ..ground.files.caches import cache_dir
+from ..ground.files.caches import cache_dir, writing_to
 
 _FORM = 2  # raise when the rules below change, so that cached files are made anew
 _PACKAGES = ("numpy", "scipy", "pandas", "numba", "click", "tqdm")  # w2vneg is never installed without them
@@ -86,13 +86,8 @@ def builtin_path(name="builtin", progress=None):
     path = builtin_place(name)
     if path.is_file():
         return path
-    try:
+    with writing_to(path.parent):
         path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(
-            f"cannot create the cache folder {path.parent}: {error.strerror}; "
-            "set W2VNEG_CACHE to a folder that can be written"
-        ) from error
     with atomic_file(path, "w", encoding="utf-8") as stream:
         for words in _MADE[name](progress):
             stream.write(" ".join(words) + "\n")

@@ -3,18 +3,17 @@
 import hashlib
 import os
 import tempfile
-from contextlib import contextmanager, suppress
-from functools import partial
+from contextlib import suppress
 
 from ... import __version__
-from ...ground.errors import DataError, OutputError, W2vnegError
+from ...ground.errors import DataError, W2vnegError
 from ...ground.files.atomic import atomic_file
 from ...ground.files.bounded import digested
+from ...ground.files.caches import writing_to
 
 _CHUNK = 1 << 18
 _TIMEOUT = 30  # seconds without an answer
 _LARGEST_ARCHIVE = 1 << 27  # bytes; the largest known one has 35 MB
-_LARGEST_UNPACKED = 1 << 30  # bytes read from a compressed archive in search of a member
 _verified: dict = {}  # (path, Form) -> (size, mtime_ns) of the file when it was last found right
 
 
@@ -59,7 +58,7 @@ def download_members(url, wanted, progress=None):
     Unreachable if the address gives no file; DataError if the archive, or its first member, is not what it should be
     """
     folder = wanted[0][2].parent
-    with _writing_to(folder):
+    with writing_to(folder):
         folder.mkdir(parents=True, exist_ok=True)
         archive = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 (entered below, errors told apart)
     with archive:
@@ -67,7 +66,7 @@ def download_members(url, wanted, progress=None):
             for chunk in _received(answer, url, progress):
                 if archive.tell() + len(chunk) > _LARGEST_ARCHIVE:
                     raise DataError(f"{url} gave more than {_LARGEST_ARCHIVE} bytes; nothing was kept")
-                with _writing_to(folder):
+                with writing_to(folder):
                     archive.write(chunk)
         _take_out(archive, *wanted[0], url)
         for other in wanted[1:]:
@@ -77,7 +76,7 @@ def download_members(url, wanted, progress=None):
 
 def store(chunks, form, destination, origin):
     """Write chunks of bytes from `origin` to `destination` if they are as `form` says; else DataError, nothing kept."""
-    with _writing_to(destination.parent):
+    with writing_to(destination.parent):
         destination.parent.mkdir(parents=True, exist_ok=True)
     digest, size = _digest(form), 0
     with atomic_file(destination) as stream:
@@ -106,17 +105,6 @@ def chunks_of(stream, origin):
         if not chunk:
             return
         yield chunk
-
-
-@contextmanager
-def _writing_to(folder):
-    try:
-        yield
-    except OSError as error:
-        raise OutputError(
-            f"cannot write into the cache folder {folder}: {error.strerror or error}; "
-            "set W2VNEG_CACHE to a folder that can be written"
-        ) from error
 
 
 def _digest(form):
@@ -170,50 +158,23 @@ def _received(answer, url, progress):
 
 def _take_out(archive, member, form, destination, url):
     """Store a member of a zip or tar.gz archive as `download_members` has it."""
+    import tarfile
+    import zipfile
+
     kind = "zip" if url.endswith("zip") else "tar"
+    archive.seek(0)
     try:
-        chosen = _choose([name for name, _ in _files_in(archive, kind)], member, url)
-        for name, opened in _files_in(archive, kind):
-            if name == chosen:
-                with opened() as stream:
-                    store(chunks_of(stream, url), form, destination, f"{member} in {url}")
-                return
+        with zipfile.ZipFile(archive) if kind == "zip" else tarfile.open(fileobj=archive, mode="r:gz") as unpacked:
+            if kind == "zip":
+                files, opened = {info.filename: info for info in unpacked.infolist()}, unpacked.open
+            else:
+                files, opened = {entry.name: entry for entry in unpacked if entry.isfile()}, unpacked.extractfile
+            with opened(files[_choose(files, member, url)]) as stream:
+                store(chunks_of(stream, url), form, destination, f"{member} in {url}")
     except W2vnegError:
         raise
     except Exception as error:  # zipfile fails in every way that Python has: a name without a letter is an IndexError
         raise DataError(f"{url} is not a {kind} archive that can be read: {error}; nothing was kept") from error
-
-
-def _files_in(archive, kind):
-    """Yield the name of each file in an archive, and a function that opens it, to be called at once."""
-    import gzip
-    import tarfile
-    import zipfile
-
-    archive.seek(0)
-    if kind == "zip":
-        with zipfile.ZipFile(archive) as unpacked:
-            yield from (
-                (info.filename, partial(unpacked.open, info)) for info in unpacked.infolist() if not info.is_dir()
-            )
-    else:
-        with tarfile.open(fileobj=_Bounded(gzip.GzipFile(fileobj=archive)), mode="r|") as unpacked:
-            yield from ((entry.name, partial(unpacked.extractfile, entry)) for entry in unpacked if entry.isfile())
-
-
-class _Bounded:
-    """A stream that refuses to unpack without end."""
-
-    def __init__(self, stream):
-        self.stream = stream
-        self.left = _LARGEST_UNPACKED
-
-    def read(self, size):
-        chunk = self.stream.read(size)
-        self.left -= len(chunk)
-        if self.left < 0:
-            raise OSError(f"more than {_LARGEST_UNPACKED} bytes inside")
-        return chunk
 
 
 def _choose(entries, member, url):

@@ -5,13 +5,14 @@ import json
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from operator import index as as_index
 
 import numpy as np
 
-from ...ground.errors import ConfigError, NothingToTrainError, OutputError
+from ...ground.errors import ConfigError, NothingToTrainError
+from ...ground.files.caches import writing_to
 from ...kernels.text.tokens import renumber
 from ..phrases import Tally, digest, joined, lowered
 from ..readers import READERS, code_of
@@ -153,18 +154,6 @@ def write_ids(stream, ids_by_type, ids_file, offsets_file):
         ids_file.write(memoryview(ids[:n_ids]).cast("B"))
         offsets_file.write(memoryview(ends[:n_ends] + total).cast("B"))
         total += n_ids
-
-
-@contextmanager
-def writing_to(folder):
-    try:
-        yield
-    except OSError as error:
-        place, name = f"to the cache folder {folder}", "W2VNEG_CACHE"
-        if folder is None:
-            place, name = f"temporary files in {tempfile.gettempdir()}", "TMPDIR"
-        reason = f"cannot write {place} ({error.strerror or error})"
-        raise OutputError(f"{reason}; set {name} to a writable folder with enough room") from error
 
 
 class TokenStream:

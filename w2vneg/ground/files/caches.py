@@ -2,7 +2,8 @@
 
 import os
 import shutil
-from contextlib import suppress
+import tempfile
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,6 +37,19 @@ def at_home(path, variable):
         return Path(path).expanduser()
     except RuntimeError:
         raise ConfigError(f"{path}: no such home folder; set {variable} to the full path of a folder") from None
+
+
+@contextmanager
+def writing_to(folder):
+    """Turn an OSError of the block into an OutputError: folder : Path, in the cache, or None for temporary files."""
+    try:
+        yield
+    except OSError as error:
+        place, name = f"to the cache folder {folder}", "W2VNEG_CACHE"
+        if folder is None:
+            place, name = f"temporary files in {tempfile.gettempdir()}", "TMPDIR"
+        reason = f"cannot write {place} ({error.strerror or error})"
+        raise OutputError(f"{reason}; set {name} to a writable folder with enough room") from error
 
 
 @dataclass(frozen=True)
