@@ -15,9 +15,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from w2vneg.data.encoded.count import TokenStream
-from w2vneg.data.readers import READERS, counting, sources
-from w2vneg.data.readers.counting import TokenCounter
+from w2vneg.data.encoded import count
+from w2vneg.data.encoded.count import TokenCounter, TokenStream
+from w2vneg.data.readers import READERS, sources
 from w2vneg.data.readers.sources import STDIN, ByteStream, find_files, is_paths
 from w2vneg.data.readers.text import codec_name, read_sentences
 from w2vneg.ground.errors import ConfigError, FileNote, InputError, MissingExtraError, UnknownNameError
@@ -109,8 +109,8 @@ def test_any_encoding_in_any_pieces(text, size, encoding):
 
 
 def test_tables_grow_and_long_tokens_are_told_apart(monkeypatch):
-    monkeypatch.setattr(counting, "_FIRST_SLOTS", 4)
-    monkeypatch.setattr(counting, "_FIRST_ARENA", 4)
+    monkeypatch.setattr(count, "_FIRST_SLOTS", 4)
+    monkeypatch.setattr(count, "_FIRST_ARENA", 4)
     tokens = [f"{i}{'x' * length}{i % 3}" for i in range(100) for length in (0, 6, 7, 8, 14, 15, 16, 40)]
     tokens += [t[::-1] for t in tokens] + ["a" * length for length in range(1, 60)] + tokens[::3]
     text = " ".join(tokens).encode()
@@ -138,7 +138,7 @@ def test_equal_hashes_are_told_apart_by_their_bytes(monkeypatch):
 
     monkeypatch.setattr(tokens, "_hash", lambda *args: np.uint64(5))
     monkeypatch.setattr(tokens, "_mix", lambda key: np.uint64(0))
-    for module in (counting, tokens):  # in plain Python, where what was replaced is looked up
+    for module in (count, tokens):  # in plain Python, where what was replaced is looked up
         for name, value in list(vars(module).items()):
             monkeypatch.setattr(module, name, getattr(value, "py_func", value))
     monkeypatch.setattr(tokens, "octet", lambda block, p: np.uint64(int.from_bytes(block[int(p) :][:8], "big")))
@@ -165,7 +165,7 @@ def test_an_endless_line_is_one_sentence():
 
 
 def test_a_text_without_white_space_is_refused(monkeypatch):
-    monkeypatch.setattr(counting, "LONGEST_TOKEN", 100)
+    monkeypatch.setattr(count, "LONGEST_TOKEN", 100)
     with pytest.raises(InputError, match=r"here:2: no white space for 1\d\d bytes"):
         tokenise([b"one line\n", *[b"x" * 40] * 4])
 

@@ -188,7 +188,7 @@ def _is_count(text):
 def choose_vocabulary(types, min_count, max_vocab=None):
     """Choose the words that training is to know; InputError if fewer than two are left.
 
-    types : readers.counting.TypeTable; min_count : int, words seen less often are left out
+    types : encoded.count.TypeTable; min_count : int, words seen less often are left out
     max_vocab : int, optional, only so many of the most frequent; of equally frequent ones those that sort first
     Returns the Vocabulary, and the ids of the types, int32, (n_types,), -1 for those left out
     """

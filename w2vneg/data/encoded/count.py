@@ -1,31 +1,38 @@
-"""One pass over files: tokens get provisional numbers, are counted, and become ids once the vocabulary is chosen."""
+"""One pass over files: tokens get provisional numbers, are counted, and become ids once the vocabulary is chosen.
+
+Tokens are scanned in a thread beside the one that reads.
+"""
 
 import hashlib
 import json
 import tempfile
 import time
+from collections import deque
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from operator import index as as_index
 
 import numpy as np
 
-from ...ground.errors import ConfigError, NothingToTrainError
+from ...ground.errors import ConfigError, InputError, NothingToTrainError
 from ...ground.files.caches import writing_to
-from ...kernels.text.tokens import renumber
+from ...kernels.text import tokens
+from ...kernels.text.tokens import ENTRY, SENTENCE_END, TYPES, TokenTable, renumber
 from ..phrases import Tally, digest, joined, lowered
 from ..readers import READERS, code_of
-from ..readers.counting import TokenCounter
 from ..readers.sources import STDIN, opened
 from ..readers.tables import TextColumn
-from ..readers.text import CLEANERS, Stripped, codec_name, read_sentences, read_text
+from ..readers.text import CLEANERS, LONGEST_TOKEN, Stripped, codec_name, read_sentences, read_text
 from ..sources.corpus import Text
 from ..vocab import Vocabulary, check_choice, choose_vocabulary, ids_in
 from .corpus import CorpusReport, EncodedCorpus, mapped
 
 FORMAT = 4  # of a cache entry; a change of what readers yield calls for a new one too
 _IN_MEMORY = 1 << 24  # bytes of provisional numbers before they go to disk
+_FIRST_SLOTS = 1 << 14
+_FIRST_ARENA = 1 << 17
 
 
 @dataclass
@@ -75,6 +82,120 @@ class Settings:
         return self.vocab, ids_in(self.vocab, counter.types)
 
 
+class TokenCounter:
+    """Counts tokens; their numbers go to a stream as they come.
+
+    stream : TokenStream, takes the numbers of each stretch of text
+    types : TypeTable, about 100 bytes a type; bytes, n_tokens, n_lines, n_empty_lines : int
+    """
+
+    def __init__(self, stream):
+        self._stream = stream
+        self.types = TypeTable()
+        self._pending = deque()
+        self._line_begun = False  # has the present line a token?
+        self.bytes = self.n_tokens = self.n_lines = self.n_empty_lines = 0
+
+    def count(self, pieces, name):
+        """Take in one source, in pieces, whose end ends a sentence; yields after each; InputError at a huge token."""
+        lines_before, held, line_open = self.n_lines, b"", False
+        with ThreadPoolExecutor(1) as beside:
+            for piece in pieces:
+                if piece:
+                    self.bytes += len(piece)
+                    line_open = piece[-1] != 10
+                    text = held + piece if held else piece
+                    end = tokens.last_break(np.frombuffer(text, np.uint8))
+                    if end:
+                        self._submit(beside, memoryview(text)[:end])
+                    held = text[end:]
+                if len(held) > LONGEST_TOKEN:
+                    self._collect()
+                    raise InputError(
+                        f"{name}:{self.n_lines - lines_before + 1}: no white space for {len(held):,} bytes: "
+                        "not text with words set apart by blanks; separate its words first"
+                    )
+                yield
+            if line_open:
+                self._submit(beside, held + b"\n")
+            self._collect()
+
+    def _submit(self, beside, text):
+        """Have a stretch of text scanned, which ends with white space; meanwhile take the numbers of that before."""
+        self._pending.append(beside.submit(self._scan, text))
+        self._collect(leave=1)
+
+    def _scan(self, text):
+        numbers = np.empty(len(text), np.int32)
+        self.types.scan(tokens.with_margins(text), len(text), numbers)
+        tally = self.types.tally.tolist()
+        return numbers[: tally[tokens.WRITTEN]], tally[tokens.LINES], tally[tokens.EMPTY_LINES]
+
+    def _collect(self, leave=0):
+        """Take the numbers of stretches, in order, until only so many are pending."""
+        while len(self._pending) > leave:
+            numbers, n_lines, n_empty_lines = self._pending.popleft().result()
+            self._stream.write(numbers)
+            self.n_lines += n_lines
+            self.n_empty_lines += n_empty_lines
+            self.n_tokens += len(numbers) - n_lines
+            if len(numbers):
+                self.n_empty_lines -= int(self._line_begun and numbers[0] == SENTENCE_END)
+                self._line_begun = numbers[-1] != SENTENCE_END
+
+
+class TypeTable:
+    """Numbers types in order of first appearance, and counts them. tally : int64, (5,), see `kernels.text.tokens`"""
+
+    def __init__(self):
+        self._table = TokenTable(
+            np.zeros((_FIRST_SLOTS, 4), dtype=np.uint64),
+            np.zeros(_FIRST_ARENA, dtype=np.uint8),
+            np.zeros(_FIRST_SLOTS // 2 + 1, dtype=np.int64),
+        )
+        self.tally = np.zeros(5, dtype=np.int64)
+
+    def __len__(self):
+        return int(self.tally[TYPES])
+
+    def scan(self, block, size, out):
+        """Number the tokens of a block of text; see `tokens.scan`. The tally begins anew but for the types."""
+        self.tally[:TYPES] = self.tally[TYPES + 1 :] = 0
+        with np.errstate(over="ignore"):  # hashing wraps around; heard of only with the JIT off
+            while tokens.scan(block, size, self._table, out, self.tally):
+                self._grow(size)
+
+    def _grow(self, room):
+        """Make room in whichever part of the table is full, for a type of up to `room` bytes."""
+        slots, arena, starts = self._table
+        if len(self) + 1 >= starts.size:
+            larger = np.zeros((2 * len(slots), 4), dtype=np.uint64)
+            tokens.rehash(slots, larger)
+            slots = larger
+            starts = np.concatenate([starts, np.zeros(starts.size - 1, dtype=np.int64)])
+        else:
+            arena = np.concatenate([arena, np.zeros(max(arena.size, room), dtype=np.uint8)])
+        self._table = TokenTable(slots, arena, starts)
+
+    def counts(self):
+        """Return how often each type was met (ndarray, int64, (n_types,))."""
+        slots = self._table.slots
+        taken = slots[slots[:, ENTRY] != 0]
+        counts = np.zeros(len(self), dtype=np.int64)
+        counts[(taken[:, ENTRY].astype(np.int64) >> 1) - 1] = taken[:, tokens.COUNT]
+        return counts
+
+    def words(self, numbers):
+        """Return the types of the given numbers, which ascend (list of str)."""
+        if not len(numbers):
+            return []
+        starts = self._table.starts
+        begins, ends = starts[numbers], starts[np.asarray(numbers) + 1]
+        arena, first = self._table.arena[begins[0] : ends[-1]].tobytes(), int(begins[0])
+        begins, ends = (begins - first).tolist(), (ends - first).tolist()
+        return [arena[begin:end].decode() for begin, end in zip(begins, ends, strict=True)]
+
+
 @dataclass
 class Counted:
     """A corpus after the pass over its text; started : float, time.perf_counter then"""
@@ -86,7 +207,7 @@ class Counted:
     digests: list
     tally: Tally
 
-    def encoded(self, stream, vocab, ids_by_type, source="text"):
+    def encoded(self, stream, vocab, ids_by_type):
         """Return the EncodedCorpus, in temporary files, of what a stream holds."""
         with writing_to(None), tempfile.TemporaryFile() as ids_file, tempfile.TemporaryFile() as offsets_file:
             write_ids(stream, ids_by_type, ids_file, offsets_file)
@@ -94,7 +215,7 @@ class Counted:
             offsets_file.flush()
             ids, offsets = mapped(ids_file, np.int32), mapped(offsets_file, np.int64)
         report = self.report(ids_by_type, len(ids), len(offsets) - 1)
-        return EncodedCorpus(ids, offsets, vocab, report, source, stored=ids.nbytes + offsets.nbytes)
+        return EncodedCorpus(ids, offsets, vocab, report, stored=ids.nbytes + offsets.nbytes)
 
     def report(self, ids_by_type, kept_tokens, sentences):
         counter = self.counter
@@ -109,27 +230,21 @@ class Counted:
 
 def count_files(files, stamps, settings, stream, progress):
     """Count the tokens of files, which go to a stream; returns a `Counted`, NothingToTrainError if there is none."""
-    counted = count_sources(map(opened, files), [stamp and stamp[0] for stamp in stamps], settings, stream, progress)
-    if counted.counter.n_tokens == 0:
-        named = "standard input" if files == [STDIN] else ", ".join(map(str, files[:3])) + ", ..." * (len(files) > 3)
-        raise NothingToTrainError(f"{named}: no token in {counted.bytes:,} bytes; name a file with text")
-    return counted
-
-
-def count_sources(sources, sizes, settings, stream, progress):
-    """Count the tokens of what is opened one after the other; sizes : list of int, stored bytes, or None"""
     started, counter, tally = time.perf_counter(), TokenCounter(stream), Tally()
-    total = None if None in sizes else sum(sizes)
+    total = None if None in stamps else sum(stamp[0] for stamp in stamps)
     done, unpacked, digests = 0, 0, []
-    for source, size in zip(sources, sizes, strict=True):
-        with source:
+    for file, stamp in zip(files, stamps, strict=True):
+        with opened(file) as source:
             for _ in counter.count(settings.read(source, tally), source.name):
-                read = source.position if size is None else min(source.position, size)
+                read = min(source.position, stamp[0]) if stamp else source.position
                 progress(done + read, total)
-            done += source.position if size is None else size
+            done += stamp[0] if stamp else source.position
             unpacked += source.unpacked
             digests.append(source.digest())
-    return Counted(counter, started, unpacked, len(sizes), digests, tally)
+    if counter.n_tokens == 0:
+        named = "standard input" if files == [STDIN] else ", ".join(map(str, files[:3])) + ", ..." * (len(files) > 3)
+        raise NothingToTrainError(f"{named}: no token in {unpacked:,} bytes; name a file with text")
+    return Counted(counter, started, unpacked, len(files), digests, tally)
 
 
 def count_sentences(sentences, settings, stream):

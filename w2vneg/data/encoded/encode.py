@@ -1,6 +1,6 @@
 """Encode a text in one pass, or open what an earlier pass has left in the cache.
 
-While the text is read, tokens get provisional numbers (`data.readers.counting`), which go to a temporary file; then the
+While the text is read, tokens get provisional numbers (`data.encoded.count`), which go to a temporary file; then the
 vocabulary is chosen and the numbers become ids. Neither tokens nor more than about 400,000 types are held in memory.
 
 A cache entry is found by settings and content, which is known by SHA-256; a memo of sizes and times spares reading an

@@ -21,8 +21,9 @@ import numpy as np
 
 from ...ground.errors import ConfigError, FileNote, InputError, did_you_mean
 from ...ground.files.bounded import scheme_of
-from .counting import LONGEST_TOKEN
 from .sources import PIECE, STDIN, ByteStream, taken
+
+LONGEST_TOKEN = 1 << 24
 
 
 def codec_name(encoding):

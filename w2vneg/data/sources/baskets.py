@@ -160,9 +160,8 @@ def read_baskets(source, *, delimiter, encoding="utf-8", lowercase=False):
 
     InputError, too, if two names of a file become one, or one begins with a quote that it does not close
     """
-    from ..readers.counting import LONGEST_TOKEN
     from ..readers.sources import taken
-    from ..readers.text import read_text
+    from ..readers.text import LONGEST_TOKEN, read_text
 
     names, sign = _Names(source.name, delimiter), delimiter.encode()
 
