@@ -45,14 +45,14 @@ def write(path, content):
 def bytes_read(monkeypatch):
     """A list that grows by the size of each piece of stored bytes that is read."""
     sizes = []
-    stored = ByteStream._stored
+    stored = ByteStream.stored
 
     def watched(self):
         for piece in stored(self):
             sizes.append(len(piece))
             yield piece
 
-    monkeypatch.setattr(ByteStream, "_stored", watched)
+    monkeypatch.setattr(ByteStream, "stored", watched)
     return sizes
 
 

@@ -37,14 +37,14 @@ def corpus_file(tmp_path):
 def bytes_read(monkeypatch):
     """A list that grows by the size of each piece of stored bytes that is read."""
     sizes = []
-    stored = ByteStream._stored
+    stored = ByteStream.stored
 
     def watched(self):
         for piece in stored(self):
             sizes.append(len(piece))
             yield piece
 
-    monkeypatch.setattr(ByteStream, "_stored", watched)
+    monkeypatch.setattr(ByteStream, "stored", watched)
     return sizes
 
 

@@ -188,7 +188,7 @@ class Cache:
             remembered, digest = known.get(absolute, (None, None))
             if remembered != stamp or not re.fullmatch("[0-9a-f]{64}", str(digest)):
                 with ByteStream(path) as source:
-                    for _ in source.skim():
+                    for _ in source.stored():
                         progress(done + source.position, total)
                     digest = source.digest()
             done += stamp[0]

@@ -3,7 +3,6 @@
 A name is what a text file would hold: text as it is, a number as its decimals, a whole one without them.
 """
 
-import os
 from collections import Counter
 from dataclasses import replace
 
@@ -123,12 +122,6 @@ class InMemoryTable:
             cls._refuse_dense(name, *array.shape)
         return cls(name, list(np.asarray(array).T))
 
-    def _refuse_wide(self):
-        """Raise ConfigError if columns of numbers, none of which is called as columns of a table are, make a matrix."""
-        numbers = all(column.dtype.kind in "biuf" for column in self.columns)
-        if numbers and len(self.columns) > 2 and not columns_meant(self.head):
-            self._refuse_dense(self.name, len(self), len(self.columns))
-
     @staticmethod
     def _refuse_dense(name, n_rows, n_columns):
         """Raise ConfigError if numbers are no list of pairs but a matrix: of many columns, or of as many as rows."""
@@ -140,8 +133,9 @@ class InMemoryTable:
 
     def batches(self, columns):
         """Yield a `Batch` of cells after the other; columns : list of layout.Column"""
-        if self.matrix is None and not any(column.requested for column in columns):
-            self._refuse_wide()
+        n_columns, known = len(self.columns), any(column.requested for column in columns) or columns_meant(self.head)
+        if n_columns > 2 and not known and all(column.dtype.kind in "biuf" for column in self.columns):
+            self._refuse_dense(self.name, len(self), n_columns)
         cells = [[str(cell) for cell in column[:_SAMPLE] if str(cell).strip()] for column in self.columns]
         numeric = [
             mostly_numbers(some) if column.dtype.kind in "OUST" else column.dtype.kind in "iuf"
@@ -175,10 +169,7 @@ def _columns_of(rows):
             raise ConfigError(f"row {number} (from 0 on), {row!r:.60}, has not the {len(rows[0])} cells of the first")
         if isinstance(row[-1], dict):
             raise ConfigError(f"row {number} (from 0 on), {row!r:.60}, ends with a dict; give a number, or the graph")
-    columns = [np.empty(len(rows), object) for _ in rows[0]]
-    for column, cells in zip(columns, zip(*rows, strict=True), strict=True):
-        column[:] = cells
-    return columns
+    return list(map(_objects, zip(*rows, strict=True)))
 
 
 def _cells(series):
@@ -208,7 +199,7 @@ def _cells_of_arrow(column):
 
 def _objects(cells):
     column = np.empty(len(cells), object)
-    column[:] = list(cells)
+    column[:] = cells
     return column
 
 
@@ -222,7 +213,7 @@ def read_parquet(source, columns):
     import pyarrow as pa
     import pyarrow.parquet
 
-    whole = source.stamp and _is_parquet(source.path)
+    whole = source.stamp and source.codec is None
     place = source.path if whole else pa.BufferReader(_joined(source.name, source.pieces()))
     try:
         with pa.parquet.ParquetFile(place) as file:
@@ -275,13 +266,6 @@ def _joined(name, pieces):
         if size > most:
             raise InputError(f"{name}: more than {most / 1e9:.1f} GB of Parquet, packed or piped; unpack it to a file")
     return b"".join(held)
-
-
-def _is_parquet(path):
-    with open(path, "rb") as file:
-        head = file.read(4)
-        file.seek(-min(4, os.path.getsize(path)), os.SEEK_END)
-        return head == file.read(4) == b"PAR1"
 
 
 def _of_arrow(cells, kind):

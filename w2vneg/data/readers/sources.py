@@ -182,6 +182,7 @@ class ByteStream:
     path : str, a path, a URL or ``"-"``
     name : str, for messages; stamp : list of int or None, see `file_stamp`
     position : int, stored bytes read so far; unpacked : int, bytes handed out by `pieces` so far
+    codec : str, what it is packed with, or None; known once the first piece is read
     """
 
     def __init__(self, path):
@@ -189,7 +190,7 @@ class ByteStream:
         self.name = "standard input" if path == STDIN else path
         self.position = self.unpacked = 0
         self._hash, self._pieces = hashlib.sha256(), self._unpacked()
-        self._errors, self.stamp = OSError, None
+        self._errors, self.stamp, self.codec = OSError, None, None
         self._ahead = b""  # stored bytes that the file has given already
         if path == STDIN:
             if sys.stdin is None:
@@ -220,11 +221,6 @@ class ByteStream:
     def digest(self):
         return self._hash.hexdigest()
 
-    def skim(self):
-        """Read all stored bytes for `digest` alone; yields between pieces."""
-        for _ in self._stored():
-            yield
-
     def pieces(self):
         """Return an iterator of the content, unpacked, in bytes of about `PIECE`; InputError if it is unreadable,
         changes, or is corrupt.
@@ -238,24 +234,21 @@ class ByteStream:
         return first
 
     def _unpacked(self):
-        codec, stored = self._recognised()
-        for piece in stored if codec is None else self._unpack(codec, stored):
+        stored, head = self.stored(), b""
+        for piece in stored:
+            head += piece
+            if len(head) >= _HEAD:
+                break
+        self.codec = next((name for name, magic in _MAGIC.items() if magic.match(head)), None)
+        stored = chain([head] if head else [], stored)
+        for piece in stored if self.codec is None else self._unpack(self.codec, stored):
             self.unpacked += len(piece)
             yield piece
         if self.stamp and file_stamp(self._file.fileno())[:2] != self.stamp[:2]:
             raise InputError(f"{self.name}: the file changed while it was read; try again when it is whole")
 
-    def _recognised(self):
-        """Return (codec that an unread file is packed with, or None; all stored pieces)."""
-        stored, head = self._stored(), b""
-        for piece in stored:
-            head += piece
-            if len(head) >= _HEAD:
-                break
-        codec = next((name for name, magic in _MAGIC.items() if magic.match(head)), None)
-        return codec, chain([head] if head else [], stored)
-
-    def _stored(self):
+    def stored(self):
+        """Yield the content as it is stored, in bytes, of which `digest` is."""
         while True:
             try:
                 piece, self._ahead = self._ahead or self._file.read(PIECE), b""
@@ -318,7 +311,7 @@ def begun(path):
     """Open a file or table to look at its beginning; standard input ends where it pauses, and can be read after."""
     with opened(path) as source:
         if path == STDIN:
-            _AHEAD[source._file] = source._ahead = next(source._stored(), b"")
+            _AHEAD[source._file] = source._ahead = next(source.stored(), b"")
             source._file = io.BytesIO()  # packed data may break off here
         yield source
 
