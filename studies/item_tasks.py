@@ -7,7 +7,7 @@ import scipy.sparse
 
 from w2vneg.data.encoded import EncodedCorpus, EncodedPairs, HeldOut
 from w2vneg.data.inputs import Input, encode_input
-from w2vneg.data.splits import split_data, users_of
+from w2vneg.data.splits import Shares, split_data, users_of
 from w2vneg.data.vocab import Vocabulary
 
 SHARES = (0.7, 0.1, 0.2)
@@ -75,7 +75,8 @@ def make_task(name, data, seed, kind, window=None):
     matrix = scipy.sparse.coo_matrix((train.data.astype(np.float32), places), (len(vocab), len(vocab))).tocsr()
     matrix.sort_indices()
     held = {part: _held(parts[part], new) for part in ("valid", "test")}
-    histories = _histories(*users_of(data, SHARES, seed)["train"], new, vocab, data.source)
+    dealt = users_of(data, Shares(*SHARES), np.random.default_rng(seed))
+    histories = _histories(*dealt["train"], new, vocab, data.source)
     return Task(name, EncodedPairs(matrix, vocab, vocab), *held.values(), histories)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from w2vneg.data.encoded import encode_corpus
 from w2vneg.data.inputs import Input, encode_input, locate
-from w2vneg.data.splits import users_of
+from w2vneg.data.splits import Shares, users_of
 from w2vneg.data.vocab import Vocabulary
 
 from .item_runs import null_losses
@@ -128,7 +128,8 @@ def histories(name, length, seed, most=None):
 
 def next_items(name, data, length, seed, most=None):
     """The same of an encoded corpus. Its items are those trained on; what has none of them before it is left out."""
-    rng, dealt = np.random.default_rng(seed), users_of(data, _SHARES, seed)
+    dealt = users_of(data, Shares(*_SHARES), np.random.default_rng(seed))
+    rng = np.random.default_rng(seed)
     parts = {part: _examples(*dealt[part], length) for part in _PARTS}
     if most is not None:
         parts = {part: _sample(parts[part], most if part == "train" else most // 5, rng) for part in _PARTS}

@@ -13,7 +13,7 @@ from studies.item_runs import INTERPOLATED, POPULARITY, RANKING, Setting, null_m
 from studies.item_tasks import INPUTS, SHARES, communities, load_task, make_task
 from studies.memo import Memo
 from studies.next_item_papers import PAPERS, SHOWN, UNITS, beside_papers, claims_of, negatives_claims
-from w2vneg.data.splits import users_of
+from w2vneg.data.splits import Shares, users_of
 from w2vneg.ground.errors import DivergenceError
 
 SCALE = dataclasses.replace(next_item.QUICK, rates=Rates(0.2, 4.0, (0,), 0), starts=((0, 2),))
@@ -46,7 +46,7 @@ def test_parts_of_a_task_share_nothing_and_training_pairs_come_from_its_historie
     weights = [task.train.matrix.sum(), task.valid.weights.sum(), task.test.weights.sum()]
     assert np.array(weights) / sum(weights) == pytest.approx(SHARES, abs=0.03)
     whole = communities(3, n_items=30, n_baskets=800)
-    dealt = users_of(whole, SHARES, 1)
+    dealt = users_of(whole, Shares(*SHARES), np.random.default_rng(1))
     assert sum(len(offsets) - 1 for _, offsets in dealt.values()) == whole.n_sentences
     sums = np.asarray(task.train.matrix.sum(axis=0)).ravel() * 2  # both ways: rows have the same sums
     assert np.array_equal(task.train.vocab.counts, sums)

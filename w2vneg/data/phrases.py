@@ -218,7 +218,3 @@ def _joined(pieces, pairs, tally):
         return piece, len(piece)
 
     return taken(pieces, take)
-
-
-def digest(phrases) -> list[str]:
-    return sorted(f"{phrase.level} {phrase.first} {phrase.second}" for phrase in phrases)

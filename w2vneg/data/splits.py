@@ -206,7 +206,7 @@ def split_data(data, by, shares, seed, *, kind, window=None, ordered=False, memo
         if by == "pair":
             matrices = _of_pairs(count(data.ids, data.offsets), ends, rng)
         elif by == "user":
-            dealt = _dealt_users(data, ends, rng)
+            dealt = users_of(data, ends, rng)
             matrices = {name: count(*own) for name, own in dealt.items()}
             users = {name: len(own[1]) - 1 for name, own in dealt.items()}
         elif SOURCES[kind].timed:
@@ -278,12 +278,8 @@ def _pairs_by_user(matrix, ends, rng):
     return part + len(PARTS) * (shown & (part > 0))
 
 
-def users_of(corpus, shares, seed):
+def users_of(corpus, ends, rng):
     """Return the baskets of each part, as `split_data` deals them out by user: dict of part -> (ids, offsets)."""
-    return _dealt_users(corpus, Shares(*shares), np.random.default_rng(seed))
-
-
-def _dealt_users(corpus, ends, rng):
     lengths = np.diff(corpus.offsets)
     part = _dealt(np.array([len(lengths)]), ends, rng)
     own = {name: part == k for k, name in enumerate(PARTS)}

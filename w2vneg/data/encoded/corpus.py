@@ -201,10 +201,6 @@ class EncodedCorpus(Encoded):
     def n_sentences(self):
         return len(self.offsets) - 1
 
-    @property
-    def n_single(self):
-        return int((np.diff(self.offsets) == 1).sum())
-
     def _share(self, slot, borders):
         """Cut it into stretches, within a sentence only if it is `divisible`; arrays are views."""
         begin, end = (int(len(self) * border) for border in borders[slot : slot + 2])

@@ -20,7 +20,7 @@ from ...ground.errors import ConfigError, InputError, NothingToTrainError
 from ...ground.files.caches import writing_to
 from ...kernels.text import tokens
 from ...kernels.text.tokens import ENTRY, SENTENCE_END, TYPES, TokenTable, renumber
-from ..phrases import Tally, digest, joined, lowered
+from ..phrases import Tally, joined, lowered
 from ..readers import READERS, code_of
 from ..readers.sources import STDIN, opened
 from ..readers.tables import TextColumn
@@ -62,7 +62,8 @@ class Settings:
         words = {"vocab": self.vocab.digest()} if self.vocab else [as_index(self.min_count), self.max_vocab]
         parts = [1, self.reader, self.encoding, self.lowercase, words]
         parts += [sorted(self.strip)] if self.strip else []
-        parts += ["joins", digest(self.phrases)] if self.phrases else []
+        phrases = sorted(f"{phrase.level} {phrase.first} {phrase.second}" for phrase in self.phrases)
+        parts += ["joins", phrases] if phrases else []
         parts += ["column", self.table] if self.table else []
         parts += [code] if (code := code_of(self.reader)) else []
         # no FORMAT: a new one replaces former entries

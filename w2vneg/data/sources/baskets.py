@@ -47,7 +47,8 @@ def _report(given, corpus, fixed):
     """Return the ItemsReport of baskets; InputError if none has two items. fixed : bool, of the vocabulary"""
     from ..encoded.corpus import ItemsReport
 
-    found, n_items, single = corpus.report, len(corpus.vocab), corpus.n_single
+    found, n_items = corpus.report, len(corpus.vocab)
+    single = int((corpus.offsets[1:] - corpus.offsets[:-1] == 1).sum())
     if single == found.sentences:
         guess = "; name the sign between items with --delimiter if it is not a blank"
         hint = guess if given.delimiter in (None, " ") else ""
