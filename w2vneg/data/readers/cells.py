@@ -26,10 +26,9 @@ def read_cells(cells, column, label, where, times, tally):
 
     tally : Counter, of "no amount", cells without one
     """
-    if column.kind == "amount":
-        return _amounts(cells, column, label, where, tally)
-    read = {"name": _names, "time": times.read, "text": _texts}.get(column.kind, _numbers)
-    return read(cells, column, label, where)
+    if column.kind in ("name", "time", "text"):
+        return {"name": _names, "time": times.read, "text": _texts}[column.kind](cells, column, label, where)
+    return _numbers(cells, column, label, where, tally)
 
 
 def _names(cells, column, label, where):
@@ -68,16 +67,14 @@ def _names(cells, column, label, where):
     return NameColumn(codes, names)
 
 
-def _numbers(cells, column, label, where):
-    """Return cells as finite float64, of a weight or a quantity; else InputError."""
-    return _checked(_parsed(cells), cells, column, label, where)
-
-
-def _parsed(cells):
-    return np.asarray(pd.to_numeric(pd.Series(cells), errors="coerce"), np.float64)
-
-
-def _checked(numbers, cells, column, label, where):
+def _numbers(cells, column, label, where, tally=None):
+    """Return cells as finite float64; 1 where an amount is missing, which is counted in `tally`. Else InputError."""
+    numbers = np.asarray(pd.to_numeric(pd.Series(cells), errors="coerce"), np.float64)
+    missing = np.flatnonzero(np.isnan(numbers)) if column.kind == "amount" else ()
+    if missing := [row for row in missing if _is_missing(cells[row])]:
+        tally["no amount"] += len(missing)
+        numbers = numbers.copy()
+        numbers[missing] = 1.0
     allowed = np.isfinite(numbers)
     if column.kind in ("weight", "amount"):
         allowed &= (numbers > 0 if column.above_zero else numbers >= 0) | (is_quantity(label) & (numbers < 0))
@@ -87,16 +84,6 @@ def _checked(numbers, cells, column, label, where):
         row = int(np.argmin(allowed))
         raise InputError(f"{where(row)}: in {label} ({column.option}) {_complaint(column, cells[row], numbers[row])}")
     return numbers
-
-
-def _amounts(cells, column, label, where, tally):
-    """Return cells as finite float64, 1 where none stands, which is counted in `tally`; else InputError."""
-    numbers = _parsed(cells)
-    if missing := [row for row in np.flatnonzero(np.isnan(numbers)) if _is_missing(cells[row])]:
-        tally["no amount"] += len(missing)
-        numbers = numbers.copy()
-        numbers[missing] = 1.0
-    return _checked(numbers, cells, column, label, where)
 
 
 def _is_missing(cell):
