@@ -9,6 +9,7 @@ Mikolov et al. 2013, "Distributed Representations of Words and Phrases", section
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import NamedTuple
@@ -159,21 +160,15 @@ def lowered(phrases):
 
 
 def joined(pieces, phrases, tally=None):
-    """Yield pieces of UTF-8 text with phrases joined by underscores, pass after pass; tally : `Tally`, counts joins"""
-    tally = tally or Tally()
+    """Yield pieces of UTF-8 text with phrases joined by underscores, pass after pass; tally : Counter, of joins"""
+    tally = Counter() if tally is None else tally
     for level in sorted({phrase.level for phrase in phrases}):
         pieces = _joined(pieces, [phrase[:2] for phrase in phrases if phrase.level == level], tally)
     return pieces
 
 
-class Tally:
-    """joins : int, how often two words were joined; bad_rows : int, of a table, left out"""
-
-    joins = bad_rows = 0
-
-
 def what_was_joined(phrases, joins, vocab):
-    """Tell how often phrases were joined, `Tally.joins`, or why none was (str); vocab : Vocabulary with them joined"""
+    """Tell how often phrases were joined, `joins` times, or why none was (str); vocab : Vocabulary with them joined"""
     rows = vocab.words.find_all(f"{phrase.first}_{phrase.second}" for phrase in phrases)
     rows = np.unique(rows[rows >= 0])
     if joins:
@@ -214,7 +209,7 @@ def _joined(pieces, pairs, tally):
         block = with_margins(memoryview(text)[:end])
         done = join(block, end, slots, last)
         piece = block[MARGIN : MARGIN + (end if last else done)].tobytes()
-        tally.joins += piece.count(b"_") - text.count(b"_", 0, len(piece))
+        tally["joins"] += piece.count(b"_") - text.count(b"_", 0, len(piece))
         return piece, len(piece)
 
     return taken(pieces, take)

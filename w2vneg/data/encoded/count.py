@@ -7,7 +7,7 @@ import hashlib
 import json
 import tempfile
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -20,7 +20,7 @@ from ...ground.errors import ConfigError, InputError, NothingToTrainError
 from ...ground.files.caches import writing_to
 from ...kernels.text import tokens
 from ...kernels.text.tokens import ENTRY, SENTENCE_END, TYPES, TokenTable, renumber
-from ..phrases import Tally, joined, lowered
+from ..phrases import joined, lowered
 from ..readers import READERS, code_of
 from ..readers.sources import STDIN, opened
 from ..readers.tables import TextColumn
@@ -70,7 +70,7 @@ class Settings:
         return hashlib.sha256(json.dumps(parts, default=as_index).encode()).hexdigest()[:16]
 
     def read(self, source, tally):
-        """Yield an opened source as UTF-8, as the reader has it, stripped and with phrases joined; tally : `Tally`"""
+        """Yield an opened source as UTF-8, as the reader has it, stripped and with phrases joined; tally : Counter"""
         encoding = self.encoding
         if self.strip or self.table:
             text = self.table.pieces(source, encoding, tally) if self.table else read_text(source, encoding=encoding)
@@ -199,14 +199,17 @@ class TypeTable:
 
 @dataclass
 class Counted:
-    """A corpus after the pass over its text; started : float, time.perf_counter then"""
+    """A corpus after the pass over its text; started : float, time.perf_counter then
+
+    tally : Counter, of "joins" of two words to a phrase, and "bad rows" of a table that were left out
+    """
 
     counter: TokenCounter
     started: float
     bytes: int
     files: int
     digests: list
-    tally: Tally
+    tally: Counter
 
     def encoded(self, stream, vocab, ids_by_type):
         """Return the EncodedCorpus, in temporary files, of what a stream holds."""
@@ -224,14 +227,14 @@ class Counted:
         return CorpusReport(
             *(self.files, self.bytes, counter.n_lines, counter.n_empty_lines, counter.n_tokens, len(counter.types)),
             *(kept_tokens, kept_types, sentences, time.perf_counter() - self.started),
-            joins=self.tally.joins,
-            bad_rows=self.tally.bad_rows,
+            joins=self.tally["joins"],
+            bad_rows=self.tally["bad rows"],
         )
 
 
 def count_files(files, stamps, settings, stream, progress):
     """Count the tokens of files, which go to a stream; returns a `Counted`, NothingToTrainError if there is none."""
-    started, counter, tally = time.perf_counter(), TokenCounter(stream), Tally()
+    started, counter, tally = time.perf_counter(), TokenCounter(stream), Counter()
     total = None if None in stamps else sum(stamp[0] for stamp in stamps)
     done, unpacked, digests = 0, 0, []
     for file, stamp in zip(files, stamps, strict=True):
@@ -250,7 +253,7 @@ def count_files(files, stamps, settings, stream, progress):
 
 def count_sentences(sentences, settings, stream):
     """Count the tokens of an iterable of lists of str, as `count_files` does."""
-    started, counter, tally = time.perf_counter(), TokenCounter(stream), Tally()
+    started, counter, tally = time.perf_counter(), TokenCounter(stream), Counter()
     lines = read_sentences(sentences, lowercase=settings.lowercase)
     for _ in counter.count(joined(lines, settings.phrases, tally), "sentences"):
         pass

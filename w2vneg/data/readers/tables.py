@@ -155,7 +155,7 @@ class TextColumn(NamedTuple):
         tables = Tables((), wanted, self, encoding=encoding)
         for batch in tables.batches(source):
             yield "\n".join([*batch.columns["text"], ""]).encode(errors="replace")
-        tally.bad_rows += sum(tables.left_out.values())
+        tally["bad rows"] += sum(tables.left_out.values())
 
 
 def read_titles(path, columns=(1, 2), lowercase=False):

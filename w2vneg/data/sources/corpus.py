@@ -215,7 +215,6 @@ def tokenizer_of(files, table, encoding):
 
 def _beginning(files, table, encoding):
     """Return the beginning of a text (str), and why there is none, in words."""
-    from ..phrases import Tally
     from ..readers.sources import STDIN, begun, find_files, start_of
     from ..readers.text import codec_name
 
@@ -229,7 +228,7 @@ def _beginning(files, table, encoding):
             if table is None:
                 text += start_of(source.pieces(), size).decode(encoding, errors="replace")[:size] + "\n"
             else:
-                text += start_of(table.pieces(source, encoding, Tally()), size).decode() + "\n"
+                text += start_of(table.pieces(source, encoding, Counter()), size).decode() + "\n"
     return text, "" if again else "what is read only once is not looked at"
 
 
