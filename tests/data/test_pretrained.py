@@ -4,7 +4,6 @@ import functools
 import gzip
 import hashlib
 import http.server
-import json
 import threading
 
 import pytest
@@ -20,13 +19,13 @@ PACKED = gzip.compress(b"2 3\nking 1 2 3\nqueen 4 5 6\n", mtime=0)  # ids of tes
 
 @pytest.fixture(autouse=True)
 def alone(monkeypatch, tmp_path):
-    """A home, a cache and a catalog's address in which nothing is."""
+    """A home, a cache and an address in which nothing is."""
     monkeypatch.setenv("W2VNEG_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("GENSIM_DATA_DIR", str(tmp_path / "gensim-data"))
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     monkeypatch.delenv("W2VNEG_MIRROR", raising=False)
-    for name in ("_CATALOG", "_RELEASES"):
-        monkeypatch.setattr(places, name, "http://127.0.0.1:1/nobody")
+    monkeypatch.setattr(places, "_RELEASES", "http://127.0.0.1:1/nobody")
+    monkeypatch.setitem(places.VECTORS, NAME, hashlib.md5(PACKED).hexdigest())
 
 
 @pytest.fixture
@@ -48,21 +47,18 @@ def served(tmp_path):
         thread.join()
 
 
-def put(folder, content=PACKED, **facts):
-    """Write vectors and a catalog that knows them as gensim's is laid out."""
+def put(folder, content=PACKED):
+    """Write vectors where gensim has them in its own folder."""
     (folder / NAME).mkdir(parents=True)
     (folder / NAME / f"{NAME}.gz").write_bytes(content)
-    known = {"checksum": hashlib.md5(PACKED).hexdigest(), "file_name": f"{NAME}.gz", "parts": 1} | facts
-    (folder / "list.json").write_text(json.dumps({"models": {NAME: known}}))
 
 
-def test_fetched_from_the_catalog_once(served, monkeypatch):
+def test_fetched_once(served, monkeypatch):
     folder, address = served
     put(folder)
-    monkeypatch.setattr(places, "_CATALOG", f"{address}/list.json")
     monkeypatch.setattr(places, "_RELEASES", address)
     assert Vectors.load(NAME)["queen"].tolist() == [4, 5, 6]
-    (folder / "list.json").unlink()
+    (folder / NAME / f"{NAME}.gz").unlink()
     assert list(Vectors.load(NAME).words) == ["king", "queen"]
     assert cache_dir("vectors", f"{NAME}.gz").read_bytes() == PACKED
 
@@ -88,21 +84,11 @@ def test_a_file_of_that_name_comes_first(tmp_path, monkeypatch):
     assert list(Vectors.load(NAME).words) == ["own"]
 
 
-@pytest.mark.parametrize(
-    ("content", "facts", "said"),
-    [
-        (b"other", {}, "did not give glove-wiki-gigaword-50.gz as known: expected md5 "),
-        (PACKED, {"parts": 2}, "in 2 parts; download and join them"),
-        (PACKED, {"checksum": None}, "has no file and checksum"),
-        (PACKED, {"file_name": "../x.gz"}, "has no file and checksum"),
-    ],
-)
-def test_what_is_not_as_the_catalog_says_is_refused(served, monkeypatch, content, facts, said):
+def test_what_is_not_as_the_catalog_says_is_refused(served, monkeypatch):
     folder, address = served
-    put(folder, content, **facts)
-    monkeypatch.setattr(places, "_CATALOG", f"{address}/list.json")
+    put(folder, b"other")
     monkeypatch.setattr(places, "_RELEASES", address)
-    with pytest.raises(DataError, match=said):
+    with pytest.raises(DataError, match=r"did not give glove-wiki-gigaword-50.gz as known: expected md5 "):
         Vectors.load(NAME)
     assert not cache_dir("vectors", f"{NAME}.gz").exists()
 

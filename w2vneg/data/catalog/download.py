@@ -47,7 +47,7 @@ def rows_sha256(path):
 
 def download(url, form, destination, progress=None):
     """Fetch `url` to `destination` if it is what `form` says; else Unreachable or DataError, nothing kept."""
-    with answer_of(url) as answer:
+    with _answer_of(url) as answer:
         store(_received(answer, url, progress), form, destination, url)
 
 
@@ -62,7 +62,7 @@ def download_members(url, wanted, progress=None):
         folder.mkdir(parents=True, exist_ok=True)
         archive = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 (entered below, errors told apart)
     with archive:
-        with answer_of(url) as answer:
+        with _answer_of(url) as answer:
             for chunk in _received(answer, url, progress):
                 if archive.tell() + len(chunk) > _LARGEST_ARCHIVE:
                     raise DataError(f"{url} gave more than {_LARGEST_ARCHIVE} bytes; nothing was kept")
@@ -119,7 +119,7 @@ def _complaint(form, digest, size):
     return f"expected {digest.name} {expected}{known}, got {digest.hexdigest()} ({size} bytes)"
 
 
-def answer_of(url):
+def _answer_of(url):
     """Open an address, to be read and closed; Unreachable if it gives nothing."""
     from http.client import HTTPException
     from urllib.error import HTTPError, URLError

@@ -3,7 +3,6 @@
 gensim's own downloader runs code that comes with vectors. Here the file is checked against its catalog and read.
 """
 
-import json
 import os
 from pathlib import Path
 from urllib.parse import quote
@@ -12,7 +11,7 @@ from ...ground.errors import DataError, InputError, UnknownNameError, did_you_me
 from ...ground.files.bounded import check_reachable
 from ...ground.files.caches import at_home, cache_dir
 from ..builtin import builtin_path, builtin_place
-from .download import Unreachable, answer_of, chunks_of, download, download_members, mismatch, rows_sha256, store
+from .download import Unreachable, chunks_of, download, download_members, mismatch, rows_sha256, store
 from .manifests import Form, checkout, info, names
 
 
@@ -189,69 +188,58 @@ def _from_its_address(dataset, mirror, progress):
 
 # ---- vectors of gensim's catalog
 
-VECTORS = (
-    "conceptnet-numberbatch-17-06-300",
-    "fasttext-wiki-news-subwords-300",
-    *(f"glove-twitter-{dim}" for dim in (25, 50, 100, 200)),
-    *(f"glove-wiki-gigaword-{dim}" for dim in (50, 100, 200, 300)),
-    "word2vec-google-news-300",
-    "word2vec-ruscorpora-300",
-)
-_CATALOG = "https://raw.githubusercontent.com/RaRe-Technologies/gensim-data/master/list.json"
+VECTORS = {  # name -> MD5 of its file, as the catalog has it
+    "conceptnet-numberbatch-17-06-300": "fd642d457adcd0ea94da0cd21b150847",
+    "fasttext-wiki-news-subwords-300": "de2bb3a20c46ce65c9c131e1ad9a77af",
+    "glove-twitter-25": "50db0211d7e7a2dcd362c6b774762793",
+    "glove-twitter-50": "c168f18641f8c8a00fe30984c4799b2b",
+    "glove-twitter-100": "b04f7bed38756d64cf55b58ce7e97b15",
+    "glove-twitter-200": "e52e8392d1860b95d5308a525817d8f9",
+    "glove-wiki-gigaword-50": "c289bc5d7f2f02c6dc9f2f9b67641813",
+    "glove-wiki-gigaword-100": "40ec481866001177b8cd4cb0df92924f",
+    "glove-wiki-gigaword-200": "59652db361b7a87ee73834a6c391dfc1",
+    "glove-wiki-gigaword-300": "29e9329ac2241937d55b852e8284e89b",
+    "word2vec-google-news-300": "a5e5354d40acb95f9ec66d5977d140ef",
+    "word2vec-ruscorpora-300": "9bdebdc8ae6d17d20839dd9b5af10bc4",
+}
 _RELEASES = "https://github.com/RaRe-Technologies/gensim-data/releases/download"
-_LARGEST_CATALOG = 1 << 22  # bytes
 
 
 def located(path):
     """Return the Path of vectors: where a file or folder of that name is, there; else those of `VECTORS` are fetched.
 
     They are looked for where gensim keeps its own, in the cache, in ``gensim-data`` of a mirror (``W2VNEG_MIRROR``),
-    and at the address of gensim's catalog; DataError if they cannot be had, or are not what the catalog says.
+    and where gensim downloads them; DataError if they cannot be had, or are not what its catalog says.
     """
     name = os.fspath(path)
     if name not in VECTORS or os.path.exists(name):
         return Path(path)
-    mirror, kept = _mirror(), cache_dir("vectors", f"{name}.gz")
-    own = Path(os.path.expanduser(os.environ.get("GENSIM_DATA_DIR") or "~/gensim-data"), name, f"{name}.gz")
-    tops = [(_CATALOG, _RELEASES)]
+    from tqdm import tqdm
+
+    mirror, form = _mirror(), Form(f"{name}.gz", 0, "", VECTORS[name])
+    kept, addresses = cache_dir("vectors", form.name), [_RELEASES]
+    here = [Path(os.path.expanduser(os.environ.get("GENSIM_DATA_DIR") or "~/gensim-data"), name, form.name), kept]
     if _is_address(mirror):
-        top = f"{mirror.rstrip('/')}/gensim-data"
-        tops.insert(0, (f"{top}/list.json", top))
-    beside = [Path(mirror, "gensim-data", name, f"{name}.gz")] if mirror and not _is_address(mirror) else []
-    for place in (own, kept, *beside):
+        addresses.insert(0, f"{mirror.rstrip('/')}/gensim-data")
+    elif mirror:
+        here.append(Path(mirror, "gensim-data", name, form.name))
+    for place in here:
         if place.is_file():
             return place
     tried = []  # of str, what was in the way
-    for catalog, top in tops:
-        try:
-            _fetch_vectors(name, catalog, f"{top}/{name}", kept)
-            return kept
-        except Unreachable as error:
-            tried.append(str(error))
+    for address in addresses:
+        with tqdm(desc=f"fetching {name}", unit="B", unit_scale=True, disable=None) as bar:
+
+            def progress(done, total, bar=bar):
+                bar.total = total
+                bar.update(done - bar.n)
+
+            try:
+                download(f"{address}/{name}/{form.name}", form, kept, progress)
+                return kept
+            except Unreachable as error:
+                tried.append(str(error))
     raise DataError(
         f"{name} is not on this machine, and {' and '.join(tried)}; put the file at {kept}, or name a folder or an "
         f"address that has gensim-data/{name}/{name}.gz with W2VNEG_MIRROR"
     )
-
-
-def _fetch_vectors(name, catalog, folder, kept):
-    from tqdm import tqdm
-
-    with answer_of(catalog) as answer:
-        content = answer.read(_LARGEST_CATALOG)
-    try:
-        facts = json.loads(content)["models"][name]
-        usable = all(isinstance(facts[key], str) for key in ("checksum", "file_name"))
-    except (ValueError, KeyError, TypeError):
-        usable = False
-    if not usable or "/" in facts["file_name"]:
-        raise DataError(f"{catalog} has no file and checksum of {name}; download the file by hand")
-    if facts.get("parts", 1) != 1:
-        raise DataError(f"{catalog} has {name} in {facts['parts']} parts; download and join them, and name that file")
-    with tqdm(desc=f"fetching {name}", unit="B", unit_scale=True, disable=None) as bar:
-
-        def progress(done, total):
-            bar.total = total
-            bar.update(done - bar.n)
-
-        download(f"{folder}/{facts['file_name']}", Form(f"{name}.gz", 0, "", facts["checksum"]), kept, progress)
