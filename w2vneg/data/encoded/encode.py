@@ -21,7 +21,7 @@ from dataclasses import asdict, replace
 
 import numpy as np
 
-from ...ground.errors import FileNote, OutputError, W2vnegError
+from ...ground.errors import FileNote, InputError, OutputError
 from ...ground.files.atomic import atomic_file, atomic_folder
 from ...ground.files.caches import cache_dir
 from ..readers.sources import ByteStream, file_stamp, find_files, is_paths
@@ -71,10 +71,6 @@ def encode_corpus(source, *, use_cache=True, progress=None, **settings):
         else:
             counted = count.count_files(files, stamps, settings, stream, progress)
         return counted.encoded(stream, *settings.choose(counted.counter))
-
-
-class Damaged(Exception):
-    """A stored file that is not what was written. The message names the file and the difference."""
 
 
 class Cache:
@@ -157,21 +153,27 @@ class Cache:
         if not os.path.lexists(entry):
             return None
         try:
-            about = _read_about(entry / "corpus.json")
+            stored = json.loads((entry / "corpus.json").read_text(encoding="utf-8"))
+            about = stored["entry"]
+            if stored["crc32"] != _sum(about):
+                raise InputError("corpus.json differs from its checksum")
             if about["format"] != FORMAT:
                 return None
             known = about["files"]
             if _known_by(entry / "vocab.tsv") != known["vocab.tsv"]:
-                raise Damaged("vocab.tsv differs from its checksum")
+                raise InputError("vocab.tsv differs from its checksum")
             vocab = vocab or self.settings.vocab or Vocabulary.load(entry / "vocab.tsv")
             vocab.words.forget_table()  # it has served to check them; training looks no word up
             ids = _numbers(entry / "ids.i32", known["ids.i32"], np.int32)
             offsets = _numbers(entry / "offsets.i64", known["offsets.i64"], np.int64)
-        except (Damaged, W2vnegError) as error:
+        except InputError as error:
             self._damage = str(error)
             return None
         except OSError as error:
             self._damage = f"{os.path.basename(error.filename or entry)}: {error.strerror or error}"
+            return None
+        except (ValueError, KeyError, TypeError, RecursionError):
+            self._damage = "corpus.json cannot be read"
             return None
         size = sum(file["size"] for file in known.values())
         report = CorpusReport(**about["report"] | {"cached": True})
@@ -207,17 +209,6 @@ class Cache:
                 memo.write(json.dumps(rows).encode())
 
 
-def _read_about(path):
-    """Return the record of an entry (dict); Damaged if it was changed."""
-    try:
-        stored = json.loads(path.read_text(encoding="utf-8"))
-        if stored["crc32"] != _sum(stored["entry"]):
-            raise Damaged(f"{path.name} differs from its checksum")
-        return stored["entry"]
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise Damaged(f"{path.name} cannot be read") from error
-
-
 def _sum(about):
     return zlib.crc32(json.dumps(about).encode())
 
@@ -232,13 +223,13 @@ def _known_by(path):
 
 
 def _numbers(path, known, dtype):
-    """Return the numbers of a file, (n,), read-only; Damaged if it is another than was `known`. Code trusts them."""
+    """Return the numbers of a file, (n,), read-only; InputError if it is another than was `known`. Code trusts them."""
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         if size != known["size"]:
-            raise Damaged(f"{path.name} has {size:,} bytes, not {known['size']:,}")
+            raise InputError(f"{path.name} has {size:,} bytes, not {known['size']:,}")
         numbers = np.fromfile(file, dtype) if size <= _IN_MEMORY else mapped(file, dtype)
     if zlib.crc32(numbers) != known["crc32"]:
-        raise Damaged(f"{path.name} differs from its checksum")
+        raise InputError(f"{path.name} differs from its checksum")
     numbers.flags.writeable = False  # as what is mapped, which is another type to the compiler than other arrays
     return numbers
