@@ -1,6 +1,7 @@
 """Options that several sources or traversals have."""
 
 from dataclasses import dataclass
+from functools import partial
 from numbers import Integral
 
 from ...ground.errors import ConfigError
@@ -18,50 +19,35 @@ def column(help, default_text, common=False):
     return option(None, help, default_text=default_text, metavar="COLUMN", coerce=_number_of_column, common=common)
 
 
-def item_column():
-    return column("Column of items, by name or number.", "by name, else 1, in --ratings 2", common=True)
-
-
-def target_column():
-    return column("Column of targets: the other item, or the node that an edge leads to.", "by name, else 2")
-
-
-def weight_column():
-    default = "by name; without a header 3, if there is a number in it"
-    return column("Column of weights or counts; none ignores them.", default)
-
-
-def rectangular():
-    help = "Rows and columns differ in kind: users and items."
-    return option(None, help, default_text="by column names", common=True)
-
-
-def delimiter():
-    help = "Separator: tab, comma, semicolon, pipe, blank, :: or any other."
-    return option(None, help, default_text="detected", metavar="SIGN")
-
-
-def plain():
-    return option(False, "Read the file as it is, even if it looks like another format.", negative_flag="")
-
-
-def subsample(default):
-    help = "Downsample words above this frequency; 0 keeps all."
-    return option(default, help, at_least=0, below=1, common=True)
-
-
-def ordered():
-    help = "Take positives from after the centre only: next words, later purchases."
-    return option(False, help, negative_flag="both-sides")
-
-
-def window(default):
-    return option(default, "Context size: tokens on each side.", at_least=1, at_most=1000, common=True)
-
-
-def dynamic_window():
-    help = "Draw each centre's window from 1 to --window, as word2vec does."
-    return option(True, help, negative_flag="fixed-window")
+# called once for each source that has the option: a field belongs to one dataclass
+item_column = partial(column, "Column of items, by name or number.", "by name, else 1, in --ratings 2", common=True)
+target_column = partial(
+    column, "Column of targets: the other item, or the node that an edge leads to.", "by name, else 2"
+)
+weight_column = partial(
+    column, "Column of weights or counts; none ignores them.", "by name; without a header 3, if there is a number in it"
+)
+rectangular = partial(
+    option, None, "Rows and columns differ in kind: users and items.", default_text="by column names", common=True
+)
+delimiter = partial(
+    option,
+    None,
+    "Separator: tab, comma, semicolon, pipe, blank, :: or any other.",
+    default_text="detected",
+    metavar="SIGN",
+)
+plain = partial(option, False, "Read the file as it is, even if it looks like another format.", negative_flag="")
+subsample = partial(
+    option, help="Downsample words above this frequency; 0 keeps all.", at_least=0, below=1, common=True
+)
+ordered = partial(
+    option, False, "Take positives from after the centre only: next words, later purchases.", negative_flag="both-sides"
+)
+window = partial(option, help="Context size: tokens on each side.", at_least=1, at_most=1000, common=True)
+dynamic_window = partial(
+    option, True, "Draw each centre's window from 1 to --window, as word2vec does.", negative_flag="fixed-window"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
