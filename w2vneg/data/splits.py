@@ -1,13 +1,6 @@
 """Training, validation and test parts of encoded data, without leaks: what is held out, training has not seen.
 
-What "not seen" means is the user's choice (docs/splits.md defines each to the letter):
-
-    by pair   each distinct directed pair (i, j) falls to one part, with all its weight; an edge of an undirected graph
-              does so as one, and stands in its part both ways
-    by user   each user (history, basket, line) falls to one part, with all pairs it makes; of users and items, some
-              pairs of a user held out are shown, for a vector to be made of them (`evaluation.folding`)
-    by time   the end is held out: of each user's history; of the baskets or the text in the order of the file
-
+What "not seen" means is the user's choice: by pair, by user or by time, as docs/splits.md defines them to the letter.
 Shares are kept within each *group*: the pairs of a centre, all users, a user's history. A group of m members gives
 floor(m c + u) to the parts of cumulative share c, with one u in [0, 1) drawn for the group. So every member has exactly
 the requested chance of each part, and no group is further than one member from its share. A shuffle over all pairs

@@ -42,9 +42,7 @@ def encode_corpus(source, *, use_cache=True, progress=None, **settings):
         iterables of str, sentences as lists of tokens, gone through once
     use_cache : bool, False neither looks into the cache nor writes to it
     progress : callable, optional, called with (stored bytes read, stored bytes in all or None) now and then
-    min_count : int, at least 1, by default 5: words seen less often are discarded; max_vocab : int, at least 2,
-        optional, only so many of the most frequent are kept; vocab : Vocabulary, optional, instead of choosing
-    encoding : str, any text codec of Python's; lowercase : bool, by Unicode's rules
+    min_count, max_vocab, vocab, encoding, lowercase : as of `data.inputs.encode_input`
     reader : str, a name among `data.readers.READERS`
     strip : sequence of str, names among `data.readers.text.CLEANERS`, what to take out before words are separated
     phrases : sequence of data.phrases.Phrase, which are joined to one word; in lower case if the text is
