@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from w2vneg.data import catalog as datasets
-from w2vneg.data.catalog import Dataset, download, manifests, places
+from w2vneg.data.catalog import Dataset, download, places
 from w2vneg.ground.errors import DataError, InputError, OutputError, UnknownNameError, how_to_install
 from w2vneg.ground.files.bounded import parse_toml
 from w2vneg.ground.files.caches import cache_dir
@@ -54,7 +54,7 @@ def known(monkeypatch, tmp_path):
 
     def only(*sets):
         table = {dataset.name: dataset for dataset in sets}
-        monkeypatch.setattr(manifests, "_all", lambda: table)
+        monkeypatch.setattr(places, "_all", lambda: table)
 
     return only
 
@@ -444,7 +444,7 @@ class TestManifests:
             belgian-retail online-retail ml-100k ml-100k-titles ml-1m-pairs ml-1m-half ml-1m-titles
             ws353 ws353-sim ws353-rel simlex999 rw men men-dev men-test mturk287 google google-phrases"""
         assert sorted(datasets.names()) == sorted(expected.split())
-        by_kind = [name for kind in manifests.KINDS for name in datasets.names(kind)]
+        by_kind = [name for kind in places.KINDS for name in datasets.names(kind)]
         assert by_kind == datasets.names()
 
     @pytest.mark.parametrize("name", datasets.names())
@@ -476,9 +476,9 @@ class TestManifests:
         assert len(set(forms)) == len(forms)
 
     def test_of_what_is_shipped_each_name_is_described_once_and_each_fact_is_of_its_kind(self):
-        home, described = manifests._home(), []
+        home, described = places._home(), []
         kinds = {field.name: field.type for field in fields(Dataset)}
-        for path in [path for folder in manifests._FOLDERS for path in (home / folder).glob("*.toml")]:
+        for path in [path for folder in places._FOLDERS for path in (home / folder).glob("*.toml")]:
             for name, table in parse_toml(path.read_text(), path).items():
                 described.append(name)
                 assert {key: type(value) for key, value in table.items()}.items() <= kinds.items(), name
@@ -489,17 +489,17 @@ class TestManifests:
         path = tmp_path / "bad.toml"
         path.write_text(f"[toy]\n{line}\n")
         with pytest.raises(DataError, match="cannot read the manifest") as raised:
-            manifests.read_manifest(path)
+            places.read_manifest(path)
         assert str(path) in str(raised.value)
 
     def test_found_beside_an_installed_package(self, monkeypatch, tmp_path):
         package = tmp_path / "lib" / "python3" / "site-packages" / "w2vneg" / "datasets"
         shared = tmp_path / "share" / "w2vneg"
-        monkeypatch.setattr(manifests, "__file__", str(package / "manifests.py"))
+        monkeypatch.setattr(places, "__file__", str(package / "places.py"))
         with pytest.raises(DataError, match="install w2vneg again"):
-            manifests._home()
+            places._home()
         (shared / "eval_sets").mkdir(parents=True)
-        assert manifests._home() == shared
+        assert places._home() == shared
 
 
 def test_copies_in_the_installed_gensim(monkeypatch, tmp_path):

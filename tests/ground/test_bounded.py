@@ -9,7 +9,7 @@ from reading import encode_cooccurrence, encode_pairs
 
 from w2vneg.cli.options import read_config
 from w2vneg.data import vocab
-from w2vneg.data.catalog.manifests import read_manifest
+from w2vneg.data.catalog.places import read_manifest
 from w2vneg.data.encoded import encode_corpus, matrices, read_pairs_file
 from w2vneg.data.encoded.matrices import read_names
 from w2vneg.data.readers import frames

@@ -16,7 +16,7 @@ from w2vneg.cli import main
 from w2vneg.cli.options import read_config
 from w2vneg.config import TrainConfig
 from w2vneg.data.catalog import download
-from w2vneg.data.catalog.manifests import Dataset, Form, read_manifest
+from w2vneg.data.catalog.places import Dataset, Form, read_manifest
 from w2vneg.data.encoded import encode_corpus, read_pairs_file
 from w2vneg.data.encoded.matrices import read_names
 from w2vneg.data.inputs import Input
