@@ -47,12 +47,6 @@ class InMemoryTable:
     def __str__(self):
         return self.name
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exc):
-        pass
-
     def digest(self):
         return ""
 

@@ -13,7 +13,7 @@ import re
 import stat
 import sys
 import zlib
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from itertools import chain
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
@@ -173,7 +173,7 @@ def file_stamp(path):
 
 
 def opened(path):
-    return path if isinstance(path, InMemoryTable) else ByteStream(path)
+    return nullcontext(path) if isinstance(path, InMemoryTable) else ByteStream(path)
 
 
 class ByteStream:
