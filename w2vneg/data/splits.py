@@ -124,9 +124,6 @@ def moment(text):
     return float(when.tz_localize(None).to_numpy("datetime64[us]").astype(np.int64)[0] / 1e6)
 
 
-_HALVES = Shares(0.5, 0.0, 0.5)
-
-
 @dataclass(frozen=True, eq=False)
 class Split:
     """Parts of some data by their names, those of share above 0.
@@ -141,10 +138,10 @@ class Split:
     shown: dict = field(default_factory=dict)
 
 
-def check_way(by, kind, rectangular=False, timed=True, ends=_HALVES):
+def check_way(by, kind, rectangular=False, timed=True, ends=None):
     """Raise ConfigError if data of a kind cannot be split by pair, user or time.
 
-    rectangular : bool, rows are users; timed : bool, ratings have times; ends : Shares, Last or Until, what is held out
+    rectangular : bool, rows are users; timed : bool, ratings have times; ends : Shares (None), Last or Until
     """
     for what, given, known in (("way to split", by, WAYS), ("kind of data", kind, SOURCES)):
         if given not in known:
@@ -162,7 +159,7 @@ def check_way(by, kind, rectangular=False, timed=True, ends=_HALVES):
         )
     if by == "time" and source.timed and not timed:
         raise ConfigError("--by time needs the column with the time of each rating; name it with --time-col")
-    if not isinstance(ends, Shares) and (by != "time" or not source.timed):
+    if isinstance(ends, Last | Until) and (by != "time" or not source.timed):
         raise ConfigError("--last and --until hold out the end of each user's history; give --by time and --ratings")
 
 

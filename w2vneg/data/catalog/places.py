@@ -277,9 +277,7 @@ def _from_mirror(dataset, mirror, progress):
         return destination
     if not folder.is_dir():
         raise DataError(f"the mirror {folder} is no folder; name an existing one, or an http(s) address")
-    for _, path, complaint in _in_folder("mirror", folder, dataset):
-        if complaint:
-            raise DataError(f"{path} is not {dataset.name} as known: {complaint}; nothing was kept")
+    for _, path, _ in _in_folder("mirror", folder, dataset):
         form = next(form for form in dataset.forms if form.name == path.name)
         destination = cache_dir("data", form.name)
         with open(path, "rb") as stream:
