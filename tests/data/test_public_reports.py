@@ -268,6 +268,13 @@ def test_returns_and_repeats_of_a_log_are_left_out_and_counted(tmp_path):
         encode_ratings(all_returned)
 
 
+def test_of_repeats_that_count_once_the_latest_gives_its_amount(tmp_path):
+    lines = ["customer,product,quantity,time", "u,a,5,20", "v,b,1,11", "u,a,2,10"]
+    options = {"rectangular": True, "rating_col": "quantity", "time_col": "time", "repeats": "once"}
+    pairs = encode_input(Input("ratings", written(tmp_path, lines), **options))
+    assert pairs.matrix[pairs.vocab.words.index("u"), pairs.vocab_out.words.index("a")] == 5
+
+
 def test_quantities_weigh_pairs_and_repeats_add_up(tmp_path):
     lines = ["customer,product,quantity", "u,a,2", "u,b,1", "u,a,5", "v,a,-1", "v,b,0", "v,c,1"]
     path = written(tmp_path, lines)

@@ -21,19 +21,16 @@ def encode_events(tables, shaping, given, by_amount, adds):
     A sentence is a history of two items or more; or, if rectangular, rows are users and columns items.
     tables : readers.tables.Tables, with the columns user, item, time, amount and, if there is a least one, rating
     shaping : VocabOptions; given : Input, with min_rating, max_history and rectangular, see `sources.ratings`
-    by_amount, adds : bool, each row weighs by its amount, else 1; rows of the same pair add up
+    by_amount, adds : bool, each row weighs by its amount, else 1; rows of the same pair add up, else the latest counts
     InputError as `Tables`; or if nothing reaches the least rating, or too few items are left
     """
     started = time.perf_counter()
     users, items = NameIndex(shaping.lowercase), NameIndex(shaping.lowercase)
     left_out = {}  # why -> how many
     events, timed = _events(tables, users, items, given.min_rating, left_out, by_amount)
-    if by_amount or adds:
+    if adds:
         _, pair = np.unique(events["user"].astype(np.int64) * len(items) + events["item"], return_inverse=True)
-        amounts = np.bincount(pair, events["amount"])
-        if not adds:
-            amounts[pair] = events["amount"]  # the last of each
-        events["amount"] = amounts[pair]
+        events["amount"] = np.bincount(pair, events["amount"])[pair]
     events = _latest(events, len(items), given.max_history, left_out)
     report = ItemsReport.of("ratings", tables, bool(given.rectangular))
     added = {_REPEATS: left_out.pop(_REPEATS)} if adds else {}
