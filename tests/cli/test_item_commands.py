@@ -306,8 +306,9 @@ def test_encoded_data_know_what_they_are(folder):
     word2vec.fit(histories)
     assert (word2vec.model.config.source.name, word2vec.model.history[-1]["pairs"]) == ("baskets", 20 * 12 * 11)
     pairs = encode_input(Input("pairs", "seen.tsv", rectangular=True))
-    config, validation = TrainConfig(dim=4, epochs=1, workers=1), Validate("seen.tsv").of(pairs)
-    found = tune(pairs, config, [{"pairs_per_epoch": 5}], validation, "search")
+    found = tune(
+        pairs, TrainConfig(dim=4, epochs=1, workers=1), [{"pairs_per_epoch": 5}], Validate("seen.tsv").of(pairs)
+    )
     assert found.best.reason is None
 
 

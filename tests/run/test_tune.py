@@ -9,7 +9,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -87,11 +86,10 @@ def without_seconds(rows):
 
 
 def search(encoded, combinations, validation, **options):
-    """Tune, in a folder of its own unless one is given; return (Search, events)."""
+    """Tune; return (Search, events)."""
     events = []
-    with tempfile.TemporaryDirectory() as place:
-        how = {"config": CONFIG, "folder": place, "listeners": [events.append]} | options
-        return tune(encoded, combinations=combinations, validation=validation, **how), events
+    found = tune(encoded, options.pop("config", CONFIG), combinations, validation, listeners=[events.append], **options)
+    return found, events
 
 
 def of_kind(events, kind):
@@ -113,12 +111,12 @@ def test_the_better_options_win_and_the_table_is_sorted(planted, validation):
     assert found.best.figures["nll"] == found.best.value == found.best.low == found.best.high
 
 
-def test_a_trial_has_its_presets_alpha_unless_the_grid_gives_one(planted, validation, monkeypatch, tmp_path):
+def test_a_trial_has_its_presets_alpha_unless_the_grid_gives_one(planted, validation, monkeypatch):
     monkeypatch.setitem(PRESETS, "calm", Preset("ns", PRESETS["ns"].values, text_alpha=0.01))
     events = []
     combinations = [{"loss": "ns"}, {"loss": "calm"}, {"loss": "calm", "alpha": 0.2}]
     config = dataclasses.replace(CONFIG, loss=None, min_alpha=0.0)
-    assert tune(planted, config, combinations, validation, tmp_path, listeners=[events.append]).complete
+    assert tune(planted, config, combinations, validation, listeners=[events.append]).complete
     halves = [event.alpha for event in of_kind(events, EpochDone) if event.epoch == 1]  # of two epochs
     assert halves == pytest.approx([0.025, 0.005, 0.1])
 
@@ -303,12 +301,12 @@ def test_another_search_in_the_folder_is_refused(planted, validation, tmp_path):
         search(planted, [], validation)
 
 
-def test_handlers_of_a_program_that_searches_go_on(planted, validation, tmp_path):
+def test_handlers_of_a_program_that_searches_go_on(planted, validation):
     heard = []
     before = signal.signal(signal.SIGTERM, lambda *_: heard.append(1))
     try:
         press = lambda _: signal.raise_signal(signal.SIGTERM)  # noqa: E731
-        found = tune(planted, CONFIG, ALPHAS[:1], validation, tmp_path, listeners=[press])
+        found = tune(planted, CONFIG, ALPHAS[:1], validation, listeners=[press])
     finally:
         signal.signal(signal.SIGTERM, before)
     assert heard and found.complete

@@ -92,7 +92,7 @@ def _row(group, metric):
 class TrialFolder:
     """The trials of a search, and its folder.
 
-    path : path, a new or empty folder, or that of a former search, which then resumes
+    path : path, a new or empty folder, or that of a former search, which then resumes; None: nothing is kept
     common : dict that JSON can hold, what all trials have in common; config : TrainConfig, what is not searched
     metric : Metric; flags : dict, of data and validation, for best.toml
     OutputError if the folder holds something else, or cannot be written; ConfigError if it holds a search that has
@@ -100,8 +100,10 @@ class TrialFolder:
     """
 
     def __init__(self, path, common, config, metric, flags=None):
-        self.path, self.config, self.metric, self.flags = Path(path), config, metric, flags or {}
+        self.path, self.config, self.metric, self.flags = path and Path(path), config, metric, flags or {}
         self.trials = []
+        if path is None:
+            return
         check_folder(path)
         try:
             self.path.mkdir(parents=True, exist_ok=True)
@@ -137,6 +139,8 @@ class TrialFolder:
     def add(self, trial):
         """Keep a trial: its line is on the disk when this returns."""
         self.trials.append(trial)
+        if self.path is None:
+            return
         lines = [json.dumps(dataclasses.asdict(one), allow_nan=False) + "\n" for one in self.trials]
         try:
             self._write("trials.jsonl", "".join(lines))
@@ -157,12 +161,13 @@ class TrialFolder:
         rows = rows_of(self.trials, self.metric)
         scored = [row for row in rows if row.value is not None]
         best = next((row for row in scored if row.seeds >= seeds), scored[0] if scored else None)
-        table = _table(rows, self.metric)
-        with atomic_file(self.path / "trials.csv", "w", encoding="utf-8") as stream:
-            csv.writer(stream, lineterminator="\n").writerows(table)
-        self._write("trials.md", as_markdown(table))
-        if best is not None:
-            self._write("best.toml", self._toml(best))
+        if self.path is not None:
+            table = _table(rows, self.metric)
+            with atomic_file(self.path / "trials.csv", "w", encoding="utf-8") as stream:
+                csv.writer(stream, lineterminator="\n").writerows(table)
+            self._write("trials.md", as_markdown(table))
+            if best is not None:
+                self._write("best.toml", self._toml(best))
         return rows, best
 
     def _toml(self, best):

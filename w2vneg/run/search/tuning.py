@@ -7,6 +7,7 @@ pairs that neither has seen. No trial ends the search: one that diverges, or is 
 import dataclasses
 import os
 import time
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 
@@ -33,8 +34,8 @@ class Search:
 
 
 def tune(
-    encoded, config, combinations, validation, folder, *, seeds=1, listeners=(), kept_at=None, read=None, fixed=None,
-    of_command=False,
+    encoded, config, combinations, validation, *, seeds=1, folder=None, listeners=(), kept_at=None, read=None,
+    fixed=None, of_command=False,
 ):  # fmt: skip
     """Train every combination under every seed, and rank them by the validation's metric.
 
@@ -42,7 +43,7 @@ def tune(
     config : TrainConfig, the options that are not searched; trials use its seed and those after it
     combinations : list of dict of str -> value, options of each trial (see `search.space`), or a Tpe that proposes them
     validation : Validation, evaluates all trials, and ends each early if it has patience; seeds : int, of each
-    folder : path, where to keep trials and tables; trials that are there already are not run again
+    folder : path, optional, where to keep trials and tables; trials that are there already are not run again
     listeners : sequence of callables, called with `TrialStarted`, the trainer's events, and `TrialDone`
     kept_at : callable, optional, of options and seed: the folder that the model is saved to. One that is there is
         evaluated, and not trained.
@@ -60,7 +61,7 @@ def tune(
     given = {} if read is None else (read.replace(files=STDIN) if read.in_memory else read.absolute()).as_dict()
     origin = {"input": given, "own_vocab": not fixed} if given else {}
     words = {name.replace("_", "-"): os.path.abspath(path) for name, path in (fixed or {}).items()}
-    with owned(folder):
+    with nullcontext() if folder is None else owned(folder):
         flags = as_flags_of_data(given, config.source) | as_flags_of_validation(validation.settings) | words
         kept = TrialFolder(folder, _common(encoded, config, validation), config, metric, flags)
         proposals.begin(kept.trials, metric)
