@@ -275,17 +275,12 @@ class Keyed(NamedRows):
         return self.similarity(wa, wb) / sum(cosine for _, cosine in self.most_similar([wa], topn=topn))
 
     def wmdistance(self, document1: Sequence[Key], document2: Sequence[Key], norm: bool = True) -> float:
-        """Return the Word Mover's Distance of two lists of words (Kusner et al. 2015).
+        """Return the Word Mover's Distance of two lists of words (Kusner et al. 2015), by linear programming.
 
         Unknown words are left out; infinite if a list has no known one. `norm` brings vectors to length one.
         """
-        from scipy.stats import wasserstein_distance_nd
-
         first, second = ([row for row in map(self._row, words) if row >= 0] for words in (document1, document2))
-        if not first or not second:
-            return float("inf")
-        rows = self.unit if norm else self.matrix
-        return float(wasserstein_distance_nd(rows[first], rows[second]))
+        return _moving_cost(first, second, self.unit if norm else self.matrix) if first and second else float("inf")
 
     def vectors_for_all(self, keys: Iterable[str], allow_inference: bool = True) -> Self:
         """Return the vectors of these words, in their order, each once; those without a vector are left out.
@@ -336,3 +331,15 @@ def _find(set_or_path, mirror, kind):
         record = catalog.info(str(set_or_path))
         return path, record.name, record.tags
     return path, path.name, None
+
+
+def _moving_cost(first, second, matrix):
+    """Return the least cost of moving the rows of one text, lists of int, to those of another (float)."""
+    from scipy.optimize import linprog
+    from scipy.spatial.distance import cdist
+
+    (a, have), (b, want) = (np.unique(rows, return_counts=True) for rows in (first, second))
+    cost = cdist(matrix[a].astype(np.float64), matrix[b].astype(np.float64))
+    leave, arrive = np.kron(np.eye(len(a)), np.ones(len(b))), np.kron(np.ones(len(a)), np.eye(len(b)))
+    masses = np.concatenate([have / have.sum(), want / want.sum()])
+    return float(linprog(cost.ravel(), A_eq=np.vstack([leave, arrive]), b_eq=masses).fun)
