@@ -79,6 +79,10 @@ def test_other_ways_to_write_the_same(tmp_path, save):
     longer = {name: np.append(csr[name], 99) for name in ("data", "indices")}  # room that no pointer goes to
     for arrays in (coo | coords, csr | wide, csr | longer | {"indices": np.append(csr["indices"], 0)}):
         assert np.array_equal(encode_cooccurrence(save(arrays)).matrix.toarray(), expected)
+    more = save(arrays_of("csr") | {"names": np.array(["a", "b"]), "weights": np.ones(3), "more": np.array([{}])})
+    with zipfile.ZipFile(more, "a") as archive:
+        archive.writestr("README.txt", "what scipy does not read is left alone")
+    assert np.array_equal(encode_cooccurrence(more).matrix.toarray(), expected)
     bits = scipy.sparse.csr_matrix(DENSE > 0)
     scipy.sparse.save_npz(tmp_path / "bits.npz", bits, compressed=False)
     assert encode_cooccurrence(tmp_path / "bits.npz").matrix.sum() == 8
@@ -114,6 +118,7 @@ MALFORMED = {
     "too few rows": ("coo", "row", lambda a: a[1:], "all index and data arrays must have the same length"),
     "too few offsets": ("dia", "offsets", lambda a: a[1:], "number of diagonals"),
     "a repeated offset": ("dia", "offsets", lambda a: np.ones_like(a), "offset array contains duplicate values"),
+    "an offset of 64 bits": ("dia", "offsets", lambda a: a + np.int64(2**32), "beyond all diagonals"),
     "diagonals in a row": ("dia", "data", lambda a: a.ravel(), "number of diagonals"),
     "an unknown format": ("csr", "format", lambda a: np.array("lil"), "sparse matrix of format lil"),
     "a format of numbers": ("csr", "format", lambda a: np.array(3), ""),

@@ -265,6 +265,10 @@ def test_a_page_does_not_take_the_place_of_what_it_is_of(folder, run_cli):
         result = run_cli("report", *arguments, "--out", "one.txt")
         assert result.code == 2 and "--out one.txt would overwrite one.txt" in " ".join(result.err.split())
     assert (folder / "one.txt").read_bytes() == before
+    result = run_cli("report", "model", "--out", "model/vocab.tsv")
+    assert result.code == 2 and "would overwrite" in result.err
+    for _ in range(2):
+        assert run_cli("report", "model", "--out", "model/report.html").code == 0
 
 
 @pytest.mark.parametrize(

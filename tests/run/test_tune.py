@@ -162,7 +162,8 @@ def test_what_fails_is_a_row_with_the_reason(planted, validation, tmp_path):
 
 
 def test_patience_ends_trials(planted, validation):
-    patient = Validation(validation.held, metric="nll", patience=1, every=0.25)
+    patient = Validation(validation.held, metric="nll", patience=np.int64(1), every=0.25)
+    assert json.loads(json.dumps(patient.settings))["patience"] == 1
     config = TrainConfig(**SMALL | {"epochs": 40})
     found, events = search(planted, [{"alpha": 0.4}], patient, config=config)
     assert of_kind(events, RoundDone)[-1].fraction < 0.9

@@ -30,7 +30,8 @@ def report(runs, out, figures, way, words, readout, titles, titles_cols, test, m
     """
     from ..look.report import make_report
 
-    refuse_overwriting("--out", out, filter(None, (*runs, titles, test)))
+    kept = [file for run in runs if os.path.isdir(run) for file in os.scandir(run) if not file.name.endswith(".html")]
+    refuse_overwriting("--out", out, filter(None, (*runs, titles, test, *(file.path for file in kept))))
     check_writable(out)
     if figures:
         try:

@@ -160,7 +160,7 @@ def _checked_text(item, value):
     if not isinstance(value, str):
         if coerce is not None:
             return coerce(value)
-        raise ConfigError(f"{item.name} must be text, not {value!r}")
+        raise ConfigError(f"{item.name} must be text, not {value!r:.60}")
     if choices and value not in choices:
         raise ConfigError(f"unknown {item.name} {value!r}{did_you_mean(value, choices)}")
     return value

@@ -102,7 +102,8 @@ class Validation:
 
     def __init__(self, held, *, metric="mpr", patience=None, every=1.0, score=RAW, known=None, files=None):
         self.metric = check_options(metric, patience, every, score)
-        self.patience, self.every, self.score = patience, float(every), score
+        self.patience = None if patience is None else int(patience)
+        self.every, self.score = float(every), score
         self.held, self._known, self.files = held, known, files or {}
 
     @property

@@ -23,6 +23,7 @@ from ..words import NameIndex
 
 _SHARE = 0.5  # of the machine's memory that a matrix may take
 _PER_ENTRY = 60  # bytes at the peak of encoding, beside the file's own
+_READ = {"data", "format", "shape", "indices", "indptr", "row", "col", "coords", "offsets", "_is_array"}  # by scipy
 _PER_NAME = 130  # bytes of a row or column that has its number for a name
 
 
@@ -125,6 +126,8 @@ def _check_headers(path, named):
     with zipfile.ZipFile(path) as archive:
         for info in archive.infolist():
             name = info.filename.removesuffix(".npy")
+            if name not in _READ:
+                continue
             if name in found:
                 raise ValueError(f"two arrays are named {name}")
             with archive.open(info) as stream:
@@ -158,6 +161,10 @@ def _loaded(path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of indices without a sign
         matrix = sparse.load_npz(path)
+        if matrix.format == "dia":
+            with np.load(path) as arrays:  # scipy reads numbers beyond 32 bits as others
+                if (arrays["offsets"] != matrix.offsets).any():
+                    raise ValueError("offsets has numbers beyond all diagonals")
         if matrix.format in ("csr", "csc", "bsr"):
             if (matrix.indptr[1:] < matrix.indptr[:-1]).any():  # which scipy passes over if they end with 0
                 raise ValueError("the pointers in indptr fall")

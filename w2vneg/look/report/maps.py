@@ -96,7 +96,8 @@ def clusters(vectors, seed=1):
 
     unit = vectors.unit
     rng = np.random.default_rng(seed)
-    some = np.unique(unit[rng.choice(len(unit), min(len(unit), _SAMPLE), replace=False)], axis=0)
+    some = unit[rng.choice(len(unit), min(len(unit), _SAMPLE), replace=False)]
+    some = some[np.unique(np.round(some, 6), axis=0, return_index=True)[1]]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of a cluster that is empty
         centres, _ = kmeans2(some, min(len(GROUPS), len(some)), iter=_ROUNDS, minit="++", rng=rng)
