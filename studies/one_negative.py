@@ -131,7 +131,7 @@ def _draw(table):
             axes.set(xscale="log", xlabel="draws m", title=f"{size:,} words")
             if place == 1:
                 axes.set_ylabel("full-softmax loss on held-out text, nats")
-                axes.legend()
+                figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=3)
 
     return draw
 
