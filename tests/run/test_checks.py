@@ -109,7 +109,7 @@ RIGHT_SAMPLER = {"draw": "next_below(rng, sampler.n_vocab)", "log_q": "-math.log
 def test_what_is_built_in_passes(kind, name):
     found = check_plug(kind, name)
     assert [one for one in found if not one.passed] == []
-    assert found or name in ("softmax", "hierarchical", "discriminator")
+    assert found or name in ("softmax", "discriminator")
 
 
 @pytest.mark.parametrize(
@@ -214,6 +214,32 @@ def test_the_id_of_a_centre_is_no_target(tmp_path, run_cli):
     finally:
         SAMPLERS.unregister("centres")
     assert result.code == 1 and "FAIL  sampler centres: draws are targets" in result.out
+
+
+@pytest.mark.parametrize(
+    ("starts", "turns", "title"),
+    [
+        ("range(61)", "np.arange(60) % 59 * 2", "probabilities of all targets add up to 1"),
+        ("[0] * 61", "np.empty(0)", "probabilities of all targets add up to 1"),
+        ("range(60)", "np.zeros(59)", "every target has a path"),
+        ("range(61)", "np.full(60, 118)", "inner nodes are numbered"),
+    ],
+)
+def test_paths_that_make_no_tree_fail(tmp_path, run_cli, starts, turns, title):
+    file = tmp_path / "no_tree.py"
+    file.write_text(
+        "import math\nimport numpy as np\nfrom w2vneg.objectives.losses import LOSSES\n"
+        "from w2vneg.objectives.plugs import Loss\n\n\n"
+        '@LOSSES.register("no-tree")\nclass NoTree(Loss):\n    starts: np.ndarray\n    turns: np.ndarray\n'
+        "    paths = True\n\n    @classmethod\n    def from_options(cls, options, context):\n"
+        f"        return cls(np.array({starts}, np.int64), np.array({turns}, np.int32))\n\n"
+        "    def loss_at_init(self, n_negatives):\n        return math.log(2) * n_negatives\n"
+    )
+    try:
+        result = run_cli("objectives", "no-tree", "--plugin", file, "--check")
+    finally:
+        LOSSES.unregister("no-tree")
+    assert result.code == 1 and f"FAIL  loss no-tree: {title}" in result.out
 
 
 LEAD = """

@@ -18,6 +18,7 @@ from ..ground.registry import RunContext
 from ..kernels.contracts import draw, gather, log_prob, open_sampler, open_weigher, require_bodies, step, weigh
 from ..kernels.functions import exp_into
 from ..kernels.linalg import Rows
+from ..vectors.evaluation.scores import PathScores
 
 _V, _DIM, _N = 60, 8, 5
 _CENTRES = 2 * _V  # as rectangular data may have: the id of a centre need not be that of a target
@@ -95,8 +96,10 @@ def _weigh(weigher, ids, logits, exp_logits, log_q, weights):
 
 def _check_loss(name, options):
     config = TrainConfig(loss=name, **options).resolved()
-    if config.loss.plug.dense or config.loss.plug.paths:
+    if config.loss.plug.dense:
         return []
+    if config.loss.plug.paths:
+        return _check_paths(config.make("loss", _context()))
     sampler = TrainConfig(sampler="popularity").resolved().make("sampler", _context())
     loss = config.make("loss", _context(sampler))
     require_bodies("loss", type(loss))
@@ -250,6 +253,26 @@ def _against_log_q(sampler, seen):
     kept = expected > 0
     p = stats.chisquare(observed[kept], expected[kept] * observed[kept].sum() / expected[kept].sum()).pvalue
     return [*checks, _check("draws follow log q", p > _UNLIKELY, f"p = {p:.2g}")]
+
+
+def _check_paths(loss):
+    starts, n_targets = loss.starts, len(loss.starts) - 1
+    if n_targets != _V or starts[0] != 0 or (np.diff(starts) < 0).any() or starts[-1] != len(loss.turns):
+        found = f"starts go from {starts[0]} to {starts[-1]} for {n_targets} targets"
+        return [_check("every target has a path", False, found)]
+    nodes = loss.turns >> 1
+    if len(nodes) and not 0 <= nodes.min() <= nodes.max() < _V - 1:
+        return [_check("inner nodes are numbered from 0 to V - 2", False, f"from {nodes.min()} to {nodes.max()}")]
+    rng = np.random.default_rng(1)
+    x, y = (rng.normal(0, 1, (n, 8)).astype(np.float32) for n in (4, _V))
+    log_p = PathScores(x, y, loss.starts, loss.turns)(np.arange(4)).astype(np.float64)
+    total = np.exp(log_p).sum(axis=1)
+    far = float(np.abs(total - 1).max())
+    said = loss.loss_at_init(7.0)
+    return [
+        _check("probabilities of all targets add up to 1", far < 1e-3, f"{total[0]:.4g}"),
+        _check("loss_at_init", math.isclose(said, 7 * math.log(2)), f"{said:.4g} for a path of 7; log 2 a node"),
+    ]
 
 
 def _check_weigher(name, options):
