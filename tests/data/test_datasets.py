@@ -419,7 +419,12 @@ class TestArchives:
             datasets.resolve("toy")
 
     def test_sizes_are_bounded(self, known, server, monkeypatch):
-        self.archive(server, known, tarred({"inside/toy.txt": CONTENT * 100}), "toy.tgz")
+        data = tarred({"inside/big": bytes(100_000), "inside/toy.txt": CONTENT})
+        self.archive(server, known, data, "toy.tgz")
+        with monkeypatch.context() as patch:
+            patch.setattr(download, "_LARGEST_UNPACKED", 50_000)
+            with pytest.raises(DataError, match="more than 50000 bytes inside"):
+                datasets.resolve("toy")
         monkeypatch.setattr(download, "_LARGEST_ARCHIVE", 100)
         with pytest.raises(DataError, match="gave more than 100 bytes"):
             datasets.resolve("toy")

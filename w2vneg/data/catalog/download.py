@@ -1,5 +1,6 @@
 """Bytes that arrive: downloaded, copied or unpacked, verified, and kept only if the manifest knows them."""
 
+import gzip
 import hashlib
 import os
 import tempfile
@@ -14,6 +15,7 @@ from ...ground.files.caches import writing_to
 _CHUNK = 1 << 18
 _TIMEOUT = 30  # seconds without an answer
 _LARGEST_ARCHIVE = 1 << 27  # bytes; the largest known one has 35 MB
+_LARGEST_UNPACKED = 1 << 30  # bytes read from a compressed archive in search of a member
 _verified: dict = {}  # (path, Form) -> (size, mtime_ns) of the file when it was last found right
 
 
@@ -164,7 +166,8 @@ def _take_out(archive, member, form, destination, url):
     kind = "zip" if url.endswith("zip") else "tar"
     archive.seek(0)
     try:
-        with zipfile.ZipFile(archive) if kind == "zip" else tarfile.open(fileobj=archive, mode="r:gz") as unpacked:
+        bounded = _Bounded(fileobj=archive)
+        with zipfile.ZipFile(archive) if kind == "zip" else tarfile.open(fileobj=bounded, mode="r:") as unpacked:
             if kind == "zip":
                 files, opened = {info.filename: info for info in unpacked.infolist()}, unpacked.open
             else:
@@ -175,6 +178,22 @@ def _take_out(archive, member, form, destination, url):
         raise
     except Exception as error:  # zipfile fails in every way that Python has: a name without a letter is an IndexError
         raise DataError(f"{url} is not a {kind} archive that can be read: {error}; nothing was kept") from error
+
+
+class _Bounded(gzip.GzipFile):
+    """A stream that refuses to unpack without end."""
+
+    def read(self, size=-1):
+        self._check(self.tell() + size)
+        return super().read(size)
+
+    def seek(self, offset, whence=os.SEEK_SET):
+        self._check(offset)
+        return super().seek(offset, whence)
+
+    def _check(self, end):
+        if end > _LARGEST_UNPACKED:
+            raise OSError(f"more than {_LARGEST_UNPACKED} bytes inside")
 
 
 def _choose(entries, member, url):
