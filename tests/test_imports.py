@@ -162,7 +162,7 @@ def test_doors():
             if module[0] == "matplotlib":
                 assert shown(path).startswith("look/figures/"), "figures are drawn on what still.py hands out"
             if module[0] == "tqdm":
-                who = ("cli/progress.py", "run/follow.py", "data/catalog/places.py")
+                who = ("cli/progress.py", "run/follow.py", "ground/progress.py")
                 assert shown(path) in who, f"only {who} import tqdm"
             if module[0] == "numba" and not is_jit(path):
                 assert name not in NUMBA_DOORS, "only jit.py imports Numba's decorators"

@@ -10,6 +10,7 @@ import re
 import signal
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,7 @@ from w2vneg.data.inputs import Input
 from w2vneg.ground.events import RoundDone
 from w2vneg.ground.files import atomic, locks
 from w2vneg.ground.files.locks import owned
+from w2vneg.ground.progress import SHOW
 from w2vneg.objectives.readout import READOUTS, Chain
 from w2vneg.run import checkpoints
 from w2vneg.run.model import Model
@@ -208,14 +210,38 @@ def test_the_model_folder(train, folder):
 
 def test_the_built_in_corpus_is_said_aloud(folder, run_cli, monkeypatch):
     asked = []
-    monkeypatch.setattr(
-        "w2vneg.data.catalog.places.builtin_path", lambda name, progress=None: asked.append(1) or folder / "corpus.txt"
-    )
+
+    def made(name):
+        asked.append(name)
+        return folder / "corpus.txt"
+
+    monkeypatch.setattr("w2vneg.data.catalog.places.builtin_path", made)
     result = run_cli("train", *SMALL)
-    assert result.code == 0 and asked == [1]
+    assert result.code == 0 and asked == ["builtin"]
     assert result.err.startswith("No --corpus given: training on the built-in corpus, the documentation of Python")
     assert len(Vectors.load("vectors.txt")) == 40
     assert run_cli("train", "--corpus", "builtin", *SMALL).code == 0
+
+
+def test_places_are_checked_before_the_built_in_corpus_is_made(folder, run_cli, monkeypatch):
+    monkeypatch.setattr("w2vneg.data.catalog.places.builtin_path", lambda name: pytest.fail(f"{name} was made"))
+    Path("vectors.txt").write_text("mine\n")
+    assert_one_message(run_cli("train", *SMALL[:-1]), "vectors.txt exists; replace it with --force")
+    assert Path("vectors.txt").read_text() == "mine\n"
+
+
+@pytest.mark.parametrize("quiet", [(), ("--quiet",)])
+def test_the_making_of_data_is_shown(folder, run_cli, monkeypatch, quiet):
+    shown = []
+
+    def made(name):
+        with SHOW.get()(f"making {name}"):
+            return folder / "corpus.txt"
+
+    monkeypatch.setattr("w2vneg.data.catalog.places.builtin_path", made)
+    monkeypatch.setattr("w2vneg.cli.byte_progress", lambda what: nullcontext(shown.append(what)))
+    assert run_cli("train", "--dry-run", *SMALL, *quiet).code == 0
+    assert set(shown) == (set() if quiet else {"making builtin"})
 
 
 def test_a_vocabulary_is_used_again(train, folder):

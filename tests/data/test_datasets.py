@@ -9,6 +9,7 @@ import sys
 import tarfile
 import threading
 import zipfile
+from contextlib import nullcontext
 from dataclasses import fields
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from w2vneg.data.catalog import Dataset, download, places
 from w2vneg.ground.errors import DataError, InputError, OutputError, UnknownNameError, how_to_install
 from w2vneg.ground.files.bounded import parse_toml
 from w2vneg.ground.files.caches import cache_dir
+from w2vneg.ground.progress import SHOW
 
 CONTENT = b"sun\tmoon\t7.5\nsea\tship\t8.0\n"
 PACKED = b"packed form of the above"
@@ -224,8 +226,10 @@ class TestOrder:
         server.pages["/toy.txt"] = CONTENT
         known(toy(url=f"{server.address}/toy.txt"))
         seen = []
-        datasets.resolve("toy", progress=lambda done, total: seen.append((done, total)))
-        assert seen[-1] == (len(CONTENT), len(CONTENT))
+        token = SHOW.set(lambda what: nullcontext(lambda done, total: seen.append((what, done, total))))
+        datasets.resolve("toy")
+        SHOW.reset(token)
+        assert seen[-1] == ("fetching toy", len(CONTENT), len(CONTENT))
 
     def test_another_gensims_copy_is_passed_over(self, known, fake_gensim):
         (fake_gensim / "copy.tsv").write_bytes(OTHER)

@@ -6,13 +6,14 @@ import json
 import os
 import sys
 import warnings
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from importlib import import_module
 
 import click
 
 from ..ground.errors import ConfigError, FileNote, W2vnegError, did_you_mean
-from .progress import BestEffort, note
+from ..ground.progress import SHOW
+from .progress import BestEffort, byte_progress, note
 
 _COMMANDS = (  # a module of this name has the command; that of `eval` is called otherwise
     *("train", "tune", "compare", "warmup", "eval", "nearest", "analogy", "recommend", "report", "explore", "export"),
@@ -69,7 +70,7 @@ def _status(command, argv, name):
     out = sys.stdout
     try:
         _check_threads()
-        with _file_notes():
+        with _file_notes(), _progress_shown():
             status = command.main(args=argv, prog_name=name, standalone_mode=False)
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -113,6 +114,21 @@ def _file_notes():
 
         warnings.showwarning = show
         yield
+
+
+@contextmanager
+def _progress_shown():
+    """Show how far downloads are, unless the command is --quiet."""
+
+    def show(what):
+        context = click.get_current_context(silent=True)
+        return nullcontext() if context and context.params.get("quiet") else byte_progress(what)
+
+    token = SHOW.set(show)
+    try:
+        yield
+    finally:
+        SHOW.reset(token)
 
 
 def _is_interrupt(error):

@@ -7,7 +7,6 @@ import click
 
 from ..data import catalog
 from .options import json_option, mirror_option
-from .progress import byte_progress
 from .tables import echo_json, hanging
 
 _HERE = {"gensim": "yes, with gensim", "damaged": "DAMAGED", "made on first use": "made on first use", "absent": "no"}
@@ -75,9 +74,7 @@ def fetch_(names, mirror):
     for name in names:
         catalog.info(name)  # a misspelt last name should be detected before a long download of the first
     for name in names:
-        with byte_progress(name) as progress:
-            path = catalog.fetch(name, mirror, progress)
-        click.echo(f"{name}: {path}")
+        click.echo(f"{name}: {catalog.fetch(name, mirror)}")
 
 
 def _here(status):

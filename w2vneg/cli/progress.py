@@ -13,6 +13,7 @@ import click
 
 from ..data.sources import TRAVERSALS
 from ..ground.events import EpochDone
+from ..ground.progress import byte_bar
 
 _WIDE = 200  # columns of a terminal that does not say
 _BESIDE = 30  # columns of the line that figures leave for the share, the bar and the times
@@ -217,21 +218,11 @@ def byte_progress(description, stream=None, unit="B"):
     On a terminal it draws a line once the work has taken a second; elsewhere it writes a plain line now and then.
     """
     stream = BestEffort(stream)
-    if not stream.isatty():
+    if stream.isatty():
+        with byte_bar(description, stream, unit if unit == "B" else f" {unit}") as update:
+            yield update
+    else:
         yield _plain_lines(description, stream, unit)
-        return
-    from tqdm import tqdm
-
-    unit = unit if unit == "B" else f" {unit}"
-    how = {"unit": unit, "unit_scale": True, "file": stream, "delay": 1.0, "dynamic_ncols": True}
-    with tqdm(desc=description, **how) as bar:
-
-        def update(done, total):
-            if total is not None:
-                bar.total = total
-            bar.update(done - bar.n)
-
-        yield update
 
 
 def _plain_lines(description, stream, unit):

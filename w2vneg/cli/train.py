@@ -97,23 +97,24 @@ def train(output, save_model, force, config_path, mirror, diagnose, dry_run, log
     held_out, fixed = check_valid(given, resume), flags.fixed_of(given)
     checkpoints = _checkpoints(save_model or resume, minutes, dry_run, note)
     config, prior, data = _prior_of(given, config_path, named)
+    model = prior and prior.resumed
+    held_out = of_resumed(held_out, model)
+    output = results.vectors_of(output, checkpoints, model, note)
+    others = [*fixed.values(), *filter(None, (config_path, held_out.valid, held_out.known))]
+    _check_places(output, checkpoints, log_json, [*(data.files if data else ()), *others])
+    if not (force or dry_run):
+        results.refuse_replacing(output, checkpoints, model, resume)
     from ..look.tracking import Tracking
     from ..run.conductor import Run
 
-    run = Run(config, data, prior, diagnose=diagnose, mirror=mirror, **fixed)
-    prior, model = run.prior, run.prior.resumed
-    output = results.vectors_of(output, checkpoints, model, note)
+    run = Run(config, data, prior, diagnose=diagnose, mirror=mirror, **fixed)  # fetches what is named
+    prior = run.prior
     tracking = Tracking(trackers, run.config, note)
     flags.check_fixed(fixed, run.data, f"--{prior.way}" if prior.model else None)
-    held_out = of_resumed(held_out, model)
-    others = filter(None, (config_path, held_out.valid, held_out.known))
-    files = [*flags.files_of(run.located), *fixed.values(), *others]
-    _check_places(output, checkpoints, log_json, files)
-    if not (force or dry_run):
-        results.refuse_replacing(output, checkpoints, model, resume)
     if named is None and not prior.model:
         note(flags.NO_CORPUS)
     report_compiling(quiet)
+    _keep_files(output, log_json, flags.files_of(run.located))
     encoded = flags.encode_run(run, quiet, note)
     flags.report_fixed(fixed, given, config, run.data.rectangular, encoded, note)
     validation = validation_of(held_out, encoded, config, model, note, mirror)
@@ -240,10 +241,15 @@ def _check_places(output, checkpoints, log_json, files):
         from ..run.folder import check_place
 
         check_place(checkpoints.folder)
+    _keep_files(output, log_json, files)
+    if log_json and log_json != "-":
+        check_writable(log_json)
+
+
+def _keep_files(output, log_json, files):
     flags.refuse_overwriting("--output", output, files)
     if log_json and log_json != "-":
         flags.refuse_overwriting("--log-json", log_json, files)
-        check_writable(log_json)
 
 
 def _report(trainer, encoded, output, folder):

@@ -14,6 +14,7 @@ from urllib.parse import quote
 from ...ground.errors import DataError, InputError, UnknownNameError, did_you_mean, how_to_install
 from ...ground.files.bounded import check_reachable, parse_toml, read_text
 from ...ground.files.caches import at_home, cache_dir
+from ...ground.progress import SHOW
 from ..builtin import builtin_path, builtin_place
 from .download import Unreachable, chunks_of, download, download_members, mismatch, rows_sha256, store
 
@@ -131,14 +132,13 @@ def _home():
 # ---- where they are
 
 
-def resolve(name_or_path, mirror=None, progress=None, *, kind=None):
+def resolve(name_or_path, mirror=None, *, kind=None):
     """Return the file, which may be packed, that a name or a path stands for (Path), fetching it if need be.
 
     The order: a path that exists; the data folder (``W2VNEG_DATA``, and ``data/`` and ``eval_sets/`` of a checkout);
     the cache; gensim's copy; the mirror; the official address. Named files are verified before they are used.
 
     mirror : str or path, optional, a folder or an http(s) address laid out as the manifests say; else ``W2VNEG_MIRROR``
-    progress : callable(done, total), optional, called with the bytes received and expected, None if unknown
     kind : str, optional, ``corpus``, ``items``, ``similarity`` or ``analogy``: a name of another kind is refused
     UnknownNameError or InputError if there is no such name and file; DataError if the data cannot be had, with what to
     download and where to put it, or are not what they should be; OutputError without a cache
@@ -146,21 +146,21 @@ def resolve(name_or_path, mirror=None, progress=None, *, kind=None):
     text = os.fspath(name_or_path)
     if text and os.path.exists(text):
         return Path(text)
-    return _had(_named(text, kind), mirror, progress)
+    return _had(_named(text, kind), mirror)
 
 
-def fetch(name, mirror=None, progress=None):
+def fetch(name, mirror=None):
     """Make sure that the named set is kept on this machine and return its Path; arguments and errors as of `resolve`.
 
     What is in the data folder or the cache stays, and gensim's copy where no mirror is set; else it comes to the cache.
     """
-    return _had(info(name), mirror, progress, ("data folder", "cache") if _mirror(mirror) else ())
+    return _had(info(name), mirror, ("data folder", "cache") if _mirror(mirror) else ())
 
 
-def _had(dataset, mirror, progress, kept=()):
+def _had(dataset, mirror, kept=()):
     """Return the file of a set, where it is or brought here; kept : tuple of str, where it may stay, () for anywhere"""
     if dataset.made_here:
-        return builtin_path(dataset.name, progress)
+        return builtin_path(dataset.name)
     for status, path, complaint in _here(dataset, mirror):
         if complaint:
             raise DataError(f"{path} is not {dataset.name} as known: {complaint}; remove or replace it")
@@ -170,7 +170,8 @@ def _had(dataset, mirror, progress, kept=()):
     tried, mirror = [], _mirror(mirror)  # of str, what was in the way
     for bring in (_from_mirror, _from_its_address) if mirror else (_from_its_address,):
         try:
-            return bring(dataset, mirror, progress)
+            with SHOW.get()(f"fetching {dataset.name}") as progress:
+                return bring(dataset, mirror, progress)
         except Unreachable as error:
             tried.append(str(error))
     place = cache_dir("data", dataset.file)
@@ -328,8 +329,6 @@ def located(path):
     name = os.fspath(path)
     if name not in VECTORS or os.path.exists(name):
         return Path(path)
-    from tqdm import tqdm
-
     mirror, form = _mirror(), Form(f"{name}.gz", 0, "", VECTORS[name])
     kept, addresses = cache_dir("vectors", form.name), [_RELEASES]
     here = [Path(os.path.expanduser(os.environ.get("GENSIM_DATA_DIR") or "~/gensim-data"), name, form.name), kept]
@@ -342,12 +341,7 @@ def located(path):
             return place
     tried = []  # of str, what was in the way
     for address in addresses:
-        with tqdm(desc=f"fetching {name}", unit="B", unit_scale=True, disable=None) as bar:
-
-            def progress(done, total, bar=bar):
-                bar.total = total
-                bar.update(done - bar.n)
-
+        with SHOW.get()(f"fetching {name}") as progress:
             try:
                 download(f"{address}/{name}/{form.name}", form, kept, progress)
                 return kept
