@@ -14,7 +14,6 @@ from w2vneg.cli.results import report_loss, report_quality, suggest_next
 from w2vneg.cli.tables import hanging, table
 from w2vneg.data.sources import TRAVERSALS
 from w2vneg.ground.events import Diagnosis, RoundDone
-from w2vneg.look.report.subjects import EvaluationSet
 
 HEADINGS = "variation (floor) effective size true positives |gradient| cosine error noise slopes"
 
@@ -30,7 +29,7 @@ def pairs(tmp_path, monkeypatch):
     """The one set at hand: five pairs."""
     path = tmp_path / "pairs.tsv"
     path.write_text("a\tb\t5\na\tc\t4\na\td\t3\na\te\t2\na\tnobody\t1\n")
-    monkeypatch.setattr("w2vneg.look.report.subjects.sets_at_hand", lambda *_: [EvaluationSet("ws353", path, False)])
+    monkeypatch.setattr("w2vneg.data.catalog.at_hand", lambda *_: path)
 
 
 def test_how_good_vectors_are_is_told_where_a_set_knows_their_words(pairs):

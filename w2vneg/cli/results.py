@@ -195,16 +195,15 @@ def report_loss(history, note):
 
 def report_quality(vectors, mirror, note):
     """Say how cosines agree with people, if a set of word pairs is here and the vectors know enough of its words."""
-    from ..look.report.subjects import sets_at_hand
+    from ..data import catalog
     from ..vectors.evaluation import evaluate_similarity
 
-    for one in sets_at_hand(["ws353"], mirror):  # the set that most copies of gensim carry
-        try:
-            result = evaluate_similarity(vectors, one.path, one.name, one.tags)
-        except W2vnegError:
-            return
-        if 2 * result.scored < result.total:  # of a few pairs it would say next to nothing
-            return
+    try:
+        path = catalog.at_hand("ws353", mirror)  # the set that most copies of gensim carry
+        result = path and evaluate_similarity(vectors, path, "ws353", catalog.info("ws353").tags)
+    except W2vnegError:
+        return
+    if result and 2 * result.scored >= result.total:  # of a few pairs it would say next to nothing
         low, high = result.spearman_interval
         note(
             f"How good: Spearman {result.spearman:.2f} with people's scores of WordSim-353 ({result.scored} of "

@@ -20,6 +20,7 @@ from .download import Unreachable, chunks_of, download, download_members, mismat
 
 KINDS = ("corpus", "items", "similarity", "analogy")
 _FOLDERS = ("data", "eval_sets")
+_HERE = {"data folder", "cache", "gensim", "mirror"}  # what `where` says of a set that needs no download
 
 
 class Form(NamedTuple):
@@ -200,6 +201,12 @@ def where(name, mirror=None):
     for status, path, complaint in _here(dataset, mirror):
         return ("damaged" if complaint else status), path
     return "absent", None
+
+
+def at_hand(name, mirror=None):
+    """Return the Path of a named set that is on this machine as it should be, else None; nothing is downloaded."""
+    status, path = where(name, mirror)
+    return path if status in _HERE else None
 
 
 def cache_place(name):

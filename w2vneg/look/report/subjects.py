@@ -20,7 +20,6 @@ from ...vectors.evaluation.folding import ids_of, user_vector
 SIMILARITY = ("ws353", "simlex999", "rw", "men", "mturk287")
 ANALOGY = ("google",)
 _REASONS = 3
-_HERE = {"data folder", "cache", "gensim", "mirror"}  # what `where` says of a set that needs no download
 
 
 @dataclass
@@ -155,7 +154,6 @@ def sets_at_hand(names, mirror=None):
     found = []
     for name in names:
         with suppress(W2vnegError):
-            status, path = catalog.where(name, mirror)
-            if status in _HERE:
+            if path := catalog.at_hand(name, mirror):
                 found.append(EvaluationSet(name, path, catalog.info(name).tags))
     return found
