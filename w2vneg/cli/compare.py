@@ -81,7 +81,7 @@ def compare(runs, out, grid, seeds, on, keep, files, mirror, quiet, as_json, **g
     found, whole = [], options_in(file_of_run(runs[0])).get("epochs", _AT_THE_END) if runs else _AT_THE_END
     for task in tasks:
         config, encoded = reading(base, task.run.data), encode_run(task.run, quiet, note)
-        validation = _validation_of(task.flags, encoded, config, note, mirror, whole)
+        validation = _validation_of(task, encoded, note, mirror, whole)
         warn_of_raw(validation, config, combinations, encoded, note)
         kept_at = keep and partial(_place, Path(keep, task.folder), combinations, names)
         with search_progress(quiet, config.source) as listeners:
@@ -144,18 +144,19 @@ def _tasks(on, given):
     return tasks
 
 
-def _validation_of(flags, encoded, config, note, mirror, whole):
+def _validation_of(task, encoded, note, mirror, whole):
     """Return the `Validation` of runs, by all metrics; at the end of each alone, unless options say otherwise.
 
     whole : epochs of the first run; evaluated no sooner, runs are evaluated at their ends
     """
     from ..run.search.comparing import Measures
 
+    flags = task.flags
     chooses = flags[0].chosen.get("every", whole) < whole or "patience" in flags[0].chosen
     parts = []
     for one in flags:
         own = one if chooses else dataclasses.replace(one, chosen=one.chosen | {"every": _AT_THE_END})
-        parts.append(validation_of(own, encoded, config, None, noter(True) if parts else note, mirror, chooses))
+        parts.append(validation_of(own, task.run, encoded, None, noter(True) if parts else note, mirror, chooses))
     return parts[0] if len(parts) == 1 else Measures(parts)
 
 

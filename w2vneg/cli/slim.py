@@ -34,8 +34,8 @@ def slim(save_model, force, neighbours, penalty, workers, mirror, quiet, **given
     """Learn lists of items from users and items, or from baskets, in closed form.
 
     Each item is regressed on its nearest neighbours among the items: SLIM, or EASE with few neighbours. There are no
-    vectors; new users need nothing but their items. Best for shops; see docs/choosing.md. Users have many items
-    if their mean is above 60, as of films.
+    vectors; new users need nothing but their items. How often somebody has an item does not count. Best for shops; see
+    docs/choosing.md. Users have many items if their mean is above 60, as of films.
     """
     from ..config import TrainConfig
     from ..run.folder import check_place, holds_model

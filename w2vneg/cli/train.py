@@ -117,7 +117,7 @@ def train(output, save_model, force, config_path, mirror, diagnose, dry_run, log
     _keep_files(output, log_json, flags.files_of(run.located))
     encoded = flags.encode_run(run, quiet, note)
     flags.report_fixed(fixed, given, config, run.data.rectangular, encoded, note)
-    validation = validation_of(held_out, encoded, config, model, note, mirror)
+    validation = validation_of(held_out, run, encoded, model, note, mirror)
     if dry_run:
         from ..run.estimate import estimate
 

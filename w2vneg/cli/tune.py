@@ -83,7 +83,7 @@ def tune(out, grid, ranges, n_random, way, seeds, config_path, mirror, quiet, as
     report_compiling(quiet)
     encoded = encode_run(run, quiet, note)
     report_fixed(fixed, given, config, run.data.rectangular, encoded, note)
-    validation = validation_of(held_out, encoded, config, None, note, mirror)
+    validation = validation_of(held_out, run, encoded, None, note, mirror)
     warn_of_raw(validation, config, combinations, encoded, note)
     with search_progress(quiet, config.source) as listeners:
         how = {"seeds": seeds, "folder": out, "listeners": listeners, "read": run.located, "fixed": fixed}

@@ -127,8 +127,8 @@ def of_resumed(flags, model):
     return found
 
 
-def validation_of(flags, encoded, config, model, note, mirror=None, chooses=True):
-    """Return the `Validation` of a run, None without one; chooses : it decides something, as a test set should not."""
+def validation_of(flags, run, encoded, model, note, mirror=None, chooses=True):
+    """Return the `Validation` of a `Run`, or None; chooses : it decides something, as a test set should not."""
     if not flags.there:
         return None
     from ..run.validation import SetValidation, Validate
@@ -148,10 +148,11 @@ def validation_of(flags, encoded, config, model, note, mirror=None, chooses=True
     if model is None:
         refuse_new_users(valid, "evaluate when the model is trained, by eval ranking --fold-in {}")
         warn_of_known(valid, known or encoded.vocab_out is not encoded.vocab, "--valid-exclude-known")
-    validation = Validate(valid, exclude_known=known, **chosen).of(encoded, config.lowercase)
+    validation = Validate(valid, exclude_known=known, **chosen).of(encoded, run.given.lowercase, run.own_input)
     held = validation.held
     unknown = f", {held.n_unknown:,} more have an item unknown to the training data" if held.n_unknown else ""
-    note(f"{valid}: {len(held.centres):,} held-out pairs to evaluate the model on{unknown}.")
+    read = "".join(f"; {part}" for part in held.columns)
+    note(f"{valid}: {len(held.centres):,} held-out pairs to evaluate the model on{unknown}{read}.")
     return validation
 
 

@@ -98,6 +98,11 @@ class Input:
         tables = _tables(kind, files)
         if tables and tables[0].directed and "directed" in own:
             given.setdefault("directed", True)
+        if tables and tables[0].unordered and "directed" not in own:
+            raise ConfigError(
+                f"the edges of a {tables[0].name} are in no order, and {kind} lead from one to the other. Set "
+                "bipartite=0 on its users and bipartite=1 on its items, or give a DiGraph; Input('edges', …) is a graph"
+            )
         object.__setattr__(self, "kind", kind)
         object.__setattr__(self, "files", tables or _own(kind, _paths("files", files)))
         object.__setattr__(self, "options", {name: value for name, value in given.items() if _is_set(name, value)})

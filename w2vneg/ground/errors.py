@@ -29,6 +29,10 @@ class ConfigError(W2vnegError, ValueError):
     """An option out of range, or options that do not go together."""
 
 
+class NoColumnError(InputError):
+    """A table without a column that was requested."""
+
+
 class DoubtError(ConfigError, InputError):
     """Data that may mean several things; the message says which, what was guessed, and what to type."""
 

@@ -75,6 +75,11 @@ class Run:
         """The data as files that are read: names turned into paths."""
         return self.data.located(self.mirror)
 
+    @property
+    def own_input(self):
+        """The data as `Input.as_dict` has them; nothing of data that are no `Input`."""
+        return self.data.as_dict() if isinstance(self.data, Input) else {}
+
     def encode(self, progress=nullcontext):
         """Read the data, with the vocabulary of the model where one grows or goes on.
 

@@ -5,6 +5,7 @@ A class that has it answers `_trained` with its Model, `vectors` and `read_out`.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..data.words import text_of
@@ -105,15 +106,16 @@ class Recommender:
         Returns Recommendations: ``ids`` and ``scores``, arrays of (n, k), -1 and -inf where a list is shorter; iterated
         (name, list of (target, score)).
         """
-        from ..vectors.evaluation.baselines import read_known
+        from ..vectors.evaluation.baselines import known_of, read_known
         from ..vectors.evaluation.folding import with_users
         from ..vectors.evaluation.recommend import recommend_many
 
         model, users, own, without, _ = with_users(self._trained(), fold_in)
         if items is None and users is not None:
             items, unknown = [*(model.vocab.words[user] for user in users.tolist()), *without], unknown or "skip"
-        known = read_known(exclude_known, model, own)
-        return recommend_many(model, items, k, known, score, unknown or "error", without)
+        needed = None if unknown == "popular" else False
+        known, had = read_known(exclude_known, model, own, needed=needed), partial(known_of, exclude_known, model)
+        return recommend_many(model, items, k, known, score, unknown or "error", without, had)
 
     def user_vector(self, items: Names, user: Name | None = None) -> np.ndarray:
         """Return the vector of somebody who has these items, for scores in one product with the output matrix.

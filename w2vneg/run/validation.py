@@ -15,13 +15,14 @@ import re
 import time
 import zlib
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse
 
 from ..data import catalog
-from ..data.encoded.pairs import HeldOut, read_pairs_file
+from ..data.encoded.pairs import HeldOut, as_trained, read_pairs_file
 from ..ground.errors import ConfigError, InputError, check_whole, did_you_mean
 from ..ground.events import BestRestored, Validated
 from ..ground.files.bounded import read_bytes
@@ -218,18 +219,18 @@ class Validate:
     def __post_init__(self):
         check_options(self.metric, self.patience, self.every, self.score)
 
-    def of(self, encoded, lowercase=False):
-        """Return the `Validation` of a run on `encoded` data; lowercase : bool, the names of its data were lower-cased.
+    def of(self, encoded, lowercase=False, own=None):
+        """Return the `Validation` of a run on `encoded` data.
 
+        lowercase : bool, the names of its data were lower-cased; own : dict, optional, its data as of `Input.as_dict`
         InputError if a file cannot be read, or no pair of it has both items in the vocabularies
         """
         named = {"valid": self.pairs, "known": self.exclude_known}
         files = {name: os.path.abspath(path) for name, path in named.items() if isinstance(path, str | os.PathLike)}
+        read = partial(read_pairs_file, vocab=encoded.vocab, vocab_out=encoded.vocab_out, lowercase=lowercase)
         held, known = (
-            given
-            if given is None or isinstance(given, HeldOut)
-            else read_pairs_file(given, encoded.vocab, encoded.vocab_out, lowercase=lowercase)
-            for given in named.values()
+            given if given is None or isinstance(given, HeldOut) else as_trained(given, own or {}, read, liked)
+            for given, liked in zip(named.values(), (True, False), strict=True)
         )
         if not len(held):
             raise InputError(f"none of the {held.n_read:,} held-out pairs has both items in the training data")

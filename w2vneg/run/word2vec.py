@@ -204,7 +204,7 @@ class Word2Vec(Recommender):
                     warnings.warn(hint, stacklevel=2)
             if run.alpha_share < 1:
                 LOG.getChild("reading").info("%s", run.alpha_note())
-            validation = valid and valid.of(encoded, run.given.lowercase)
+            validation = valid and valid.of(encoded, run.given.lowercase, run.own_input)
             if isinstance(checkpoints, str | os.PathLike):
                 checkpoints = Checkpoints(checkpoints)
             if checkpoints is not None and not isinstance(checkpoints, Checkpoints):

@@ -13,9 +13,10 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from ...ground.errors import ConfigError, InputError, W2vnegError
+from ...ground.errors import ConfigError, InputError, NoColumnError, W2vnegError
 from ..inputs import Input
-from ..readers.columns import NONE
+from ..readers.column_names import columns_meant
+from ..readers.columns import NONE, Labels
 from ..readers.frames import InMemoryTable
 from ..readers.layout import Column
 from ..readers.sources import is_paths
@@ -262,31 +263,59 @@ class HeldOut:
         return len(self.centres)
 
 
-def as_trained(path, model, read):
-    """Return what `read`, callable, makes of pairs: a file is read as the model's own data were, if it can be.
+def as_trained(path, own, read, liked=True):
+    """Return what `read`, callable, makes of pairs: a file is read as the training data were, if it is such a table.
+
+    It is another one where its columns have names that say enough, and those of training went by numbers, or it has
+    the column "weight" of `split` and no ratings.
 
     path : as of `read_pairs_file`, and what `read` is called with if the file is another table
+    own : dict, the training data as of `Input.as_dict`, or nothing
+    liked : bool, rows of a rating that was too low for training are left out
     """
-    own = model.origin.input
-    if isinstance(path, str | os.PathLike) and own.get("kind") in ("pairs", "ratings"):
-        with suppress(W2vnegError):
-            return read(Input.from_dict(own | {"files": [str(path)]}))
-    return read(path)
+    if not isinstance(path, str | os.PathLike) or own.get("kind") not in ("pairs", "ratings"):
+        return read(path)
+    if not liked and own.get("min_rating") is not None:
+        own = {name: value for name, value in own.items() if name not in ("min_rating", "rating_col")}
+    named = [own[name] for name in ("user_col", "item_col", "target_col") if own.get(name) is not None]
+    if _is_another(path, own, named):
+        return read(path)
+    try:
+        return read(Input.from_dict(own | {"files": [str(path)]}))
+    except (NoColumnError, ConfigError):  # its columns are others
+        return read(path)
+
+
+def _is_another(path, own, named):
+    labels = Labels()
+    with suppress(W2vnegError):
+        tables = _tables(path)
+        next(iter(tables), None)
+        labels = tables.labels
+    if not labels.by_name:
+        return False
+    of_split = "weight" in labels.names and not {"rating", own.get("rating_col")} & {
+        *columns_meant(labels.names),
+        *labels.names,
+    }
+    by_numbers = own.get("header") is False or any(str(name).isdecimal() for name in named)
+    return by_numbers or (own["kind"] == "ratings" and of_split)
 
 
 def read_pairs_file(path, vocab, vocab_out, *, lowercase=False, needed=True):
     """Read pairs (item, target[, weight]) and look their names up; returns a `HeldOut` of one pair or more.
 
     path : path, table in memory or Input of pairs, as `--pairs` is read without options: the columns that are
-        called so, else 1 and 2; a column of ratings or times is no weight; UTF-8, or else Latin-1
+        called so, else 1 and 2; a column of ratings or times is no weight; UTF-8, or else Latin-1. Of an Input of
+        ratings those below its least one are left out.
     vocab, vocab_out : Vocabulary, names of centres and of targets; lowercase : bool, these were lower-cased
-    needed : bool, refuse a table in memory of which no pair is left, as a file is
+    needed : bool, refuse a table in memory of which no pair is left, as a file is; None: refuse neither
     InputError, with file and line, if the file is no such table; or if no pair is left, or weights are past counting
     """
-    tables = _tables(path)
-    path, in_memory = (path if is_paths(path) else tables.files[0]), isinstance(tables.files[0], InMemoryTable)
+    tables, least = _tables(path), _least_rating(path)
     parts, n_unknown, n_idle, weight_read = [], 0, 0, 0.0
-    for batch in tables:
+    path, in_memory = (path if is_paths(path) else tables.files[0]), isinstance(tables.files[0], InMemoryTable)
+    for batch in _liked(tables, least):
         ids = []
         for key, names in (("item", vocab), ("target", vocab_out)):
             words = [as_word(name, lowercase) for name in batch.columns[key].names]
@@ -303,14 +332,16 @@ def read_pairs_file(path, vocab, vocab_out, *, lowercase=False, needed=True):
         parts.append((centres[kept], targets[kept], weights[kept]))
     _check_sum(weight_read, f"{path}: ")
     gathered = (np.concatenate(part) for part in zip(*parts, strict=True))
-    returns = tables.tally["returns"]
-    left_out = [f"left out: {n:,} {which}" for n, which in ((returns, "returns"), (n_idle, "rows of weight 0")) if n]
-    n_read = tables.n_rows - returns - n_idle
+    n_low, n_returns, low = tables.tally["low"], tables.tally["returns"], f"rows rated below {least or 0:g}"
+    found = ((n_returns, "returns"), (n_low, low), (n_idle, "rows of weight 0"))
+    left_out = [f"left out: {n:,} {which}" for n, which in found if n]
+    n_read = tables.n_rows - n_returns - n_low - n_idle
     held = HeldOut(*gathered, n_unknown, n_read, weight_read, (*tables.labels.said, *left_out))
-    if not len(held) and (needed or not in_memory):
+    if not len(held) and needed is not None and (needed or not in_memory):
         raise InputError(
-            f"{path}: none of its {tables.n_rows:,} pairs has a weight above 0 and two known items; is it from the "
-            "data that the model is trained on, with the same names?"
+            f"{path}: none of its {tables.n_rows:,} pairs has a weight above 0 and two known items"
+            f"{f', and {n_low:,} are {low}' if n_low else ''}; is it from the data that the model is trained on, with "
+            "the same names?"
         )
     return held
 
@@ -318,12 +349,26 @@ def read_pairs_file(path, vocab, vocab_out, *, lowercase=False, needed=True):
 def count_centres(path, *, lowercase=False):
     """Return how often each name is the first of a pair in a file or table, as for `read_pairs_file`: a Vocabulary."""
     counts = Counter()
-    for batch in _tables(path):
+    for batch in _liked(_tables(path), _least_rating(path)):
         column = batch.columns["item"]
         seen = np.bincount(column.codes[column.codes >= 0], minlength=len(column.names)).tolist()
         for name, count in zip(column.names, seen, strict=True):
             counts[as_word(name, lowercase)] += count
     return Vocabulary.from_counts(counts)
+
+
+def _least_rating(path):
+    return path.min_rating if isinstance(path, Input) and path.kind == "ratings" else None
+
+
+def _liked(tables, least):
+    """Yield batches without rows of a rating below the least, a float or None; those are counted in `tables.tally`."""
+    for batch in tables:
+        if least is not None:
+            kept = batch.columns["rating"] >= least
+            tables.tally["low"] += int((~kept).sum())
+            batch = batch.rows(kept)
+        yield batch
 
 
 def _tables(path):
@@ -334,6 +379,8 @@ def _tables(path):
             named = SimpleNamespace(item_col=path.user_col, target_col=path.item_col, weight_col=weight)
             amount = Column("amount", "the amount", "amount", means=("weight",))  # below 0: a return
             columns = [*pair_columns(named), *[amount] * (weight == NONE)]
+            if path.min_rating is not None:
+                columns.append(Column("rating", "--rating-col", "number", path.rating_col, 3, ("rating",), "ratings"))
         return tables_of(path.located(), columns, VocabOptions(encoding=utf8_or_latin_1(path.files[0])))
     path = path if isinstance(path, str | os.PathLike) else InMemoryTable.of_pairs(path)
     return Tables(path, pair_columns(), encoding=utf8_or_latin_1(path))

@@ -5,6 +5,7 @@ here and in `rows`, which are imported when a table is read.
 """
 
 import datetime
+import re
 import warnings
 
 import numpy as np
@@ -18,7 +19,7 @@ from .columns import NameColumn
 from .layout import is_number
 
 _SAMPLE = 1000  # cells among which the first time is looked for
-_MISSING, _LONGEST_MISSING = {"nan", "null", "none", "na", "n/a", "<na>"}, 6  # texts, of a word as no pair has
+_MISSING, _LONGEST_MISSING = {"nan", "null", "none", "na", "n/a", "<na>", "\\n"}, 6  # \N as Hive and MySQL write it
 
 
 def read_cells(cells, column, label, where, times, tally):
@@ -43,8 +44,9 @@ def _names(cells, column, label, where):
     texts += [""] * bool((found < 0).any())  # of missing cells, whose -1 takes the last
     codes, names = found, texts
     if (found < 0).any() or not all(type(cell) is str for cell in texts):
+        most = 2.0 ** {2: 11, 4: 24}.get(different.dtype.itemsize, 53) if different.dtype.kind == "f" else 2.0**53
         for place, cell in enumerate(texts):
-            large = isinstance(cell, float) and cell.is_integer() and abs(cell) >= 2**53
+            large = isinstance(cell, float) and cell.is_integer() and abs(cell) >= most
             if large or isinstance(cell, bytes):
                 why = "which cannot tell ids apart; give text or integers" if large else "bytes; give CELL.decode()"
                 raise InputError(f"{where(int(np.argmax(found == place)))}: {label} holds {cell!r:.60}, {why}")
@@ -71,7 +73,7 @@ def _numbers(cells, column, label, where, tally=None):
     """Return cells as finite float64; 1 where an amount is missing, which is counted in `tally`. Else InputError."""
     numbers = np.asarray(pd.to_numeric(pd.Series(cells), errors="coerce"), np.float64)
     missing = np.flatnonzero(np.isnan(numbers)) if column.kind == "amount" else ()
-    if missing := [row for row in missing if _is_missing(cells[row])]:
+    if missing := [row for row in missing if _is_missing(cells[row]) or str(cells[row]).strip() == "-"]:
         tally["no amount"] += len(missing)
         numbers = numbers.copy()
         numbers[missing] = 1.0
@@ -104,7 +106,8 @@ def _complaint(column, cell, number):
         return f"the weight {number:g} is below 0; weights tell how often a pair was seen: leave such rows out"
     if is_number(cell):  # nan, inf, or one that is too large
         return f"{str(cell).strip()[:60]} is no finite number"
-    return f"{str(cell)[:60]!r} is no number (write decimals with a point; is this the right column?)"
+    instead = "; --rating-col none leaves amounts out" if column.kind == "amount" else ""
+    return f"{str(cell)[:60]!r} is no number (write decimals with a point; is this the right column?{instead})"
 
 
 def _texts(cells, column, label, where):
@@ -132,7 +135,8 @@ class Times:
 
     def read(self, cells, column, label, where):
         """Return times (str, numbers, dates) as float64 (n_rows,); InputError at one not written as the first."""
-        if cells.dtype.kind == "O" and isinstance(cells[0], datetime.date):
+        first = next((cell for cell in cells if not _is_missing(cell)), None) if cells.dtype.kind == "O" else None
+        if isinstance(first, datetime.date):
             cells = pd.to_datetime(pd.Series(cells), utc=True).dt.tz_localize(None).to_numpy()
         if cells.dtype.kind == "M":
             if np.isnat(cells).any() and not column.lenient:
@@ -145,10 +149,16 @@ class Times:
             return np.full(len(cells), np.nan) if column.lenient else _numbers(cells, column, label, where)
         if self.form == "number":
             return _numbers(cells, column, label, where)
-        parts = self.form.startswith("%Y-%m-%d") and "%S" in self.form  # of a second in one row, in another not
+        # parts of a second in one row, in another not; ISO 8601 has no names of zones
+        parts = self.form.startswith("%Y-%m-%d") and "%S" in self.form and "%Z" not in self.form
         times = pd.to_datetime(pd.Series(cells), format="ISO8601" if parts else self.form, errors="coerce", utc=True)
         if times.isna().any() and not column.lenient:
             row = int(np.argmax(times.isna()))
+            if _is_missing(cells[row]):
+                raise InputError(
+                    f"{where(row)}: the time in {label} ({column.option}) is missing; leave such rows out, with "
+                    "--bad-rows skip"
+                )
             raise InputError(
                 f"{where(row)}: the time {str(cells[row])[:40]!r} in {label} ({column.option}) is not written as the "
                 f"first one is ({self.form}); write all as numbers or as YYYY-MM-DD HH:MM:SS"
@@ -165,17 +175,27 @@ class Times:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of a guess that goes against `dayfirst`, which is no preference here
             orders = (False,) if cells[row].strip()[:4].isdecimal() else (False, True)  # after a year comes the month
-            forms = {guess_datetime_format(cells[row], dayfirst=first) for first in orders}
+            forms = {_form(cells[row].strip(), first) for first in orders}
         if None in forms:
             raise InputError(
                 f"{where(row)}: {cells[row][:40]!r} in {label} ({column.option}) is no time; "
                 "write times as numbers or as YYYY-MM-DD HH:MM:SS"
             )
-        cells = pd.Series(cells)
-        fit = [form for form in forms if pd.to_datetime(cells, format=form, errors="coerce", utc=True).notna().all()]
+        if len(forms) == 1:
+            return forms.pop()
+        given = pd.Series([cell for cell in cells if not _is_missing(cell)])
+        fits = {form: pd.to_datetime(given, format=form, errors="coerce", utc=True).notna().sum() for form in forms}
+        fit = [form for form in sorted(forms) if fits[form] == max(fits.values())]
         if len(fit) > 1:
             raise InputError(
-                f"{where(row)}: {cells[row]!r} in {label} ({column.option}) may be {' or '.join(sorted(fit))}; "
+                f"{where(row)}: {cells[row]!r} in {label} ({column.option}) may be {' or '.join(fit)}; "
                 "write dates as YYYY-MM-DD"
             )
-        return (fit or sorted(forms))[0]
+        return fit[0]
+
+
+def _form(text, day_first):
+    """Return the format of a time as of strptime, or None."""
+    half = re.fullmatch(r"(.*\d)( ?)[AP]M", text, re.IGNORECASE)  # of a day, with hours from 1 to 12
+    form = guess_datetime_format(half[1] if half else text, dayfirst=day_first)
+    return form.replace("%H", "%I") + half[2] + "%p" if form and half else form

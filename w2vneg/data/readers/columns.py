@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...ground.errors import DoubtError, InputError, did_you_mean
-from .column_names import columns_meant, meant_by, numbers_rows, twins, without_kind
+from ...ground.errors import DoubtError, InputError, NoColumnError, did_you_mean
+from .column_names import columns_meant, is_quantity, meant_by, numbers_rows, twins, without_kind
 
 NONE = "none"  # asked for in the place of a column: there is none
 _AMONG = {"user", "item", "source", "target"}
@@ -69,16 +69,29 @@ class Batch(NamedTuple):
     columns: dict
     labels: dict
 
+    def rows(self, kept):
+        """Return the same with the rows that are kept alone. kept : bool, (n_rows,); the columns are read"""
+        if kept.all():
+            return self
+        places, columns = np.flatnonzero(kept), dict(self.columns)
+        for key, values in self.columns.items():
+            if isinstance(values, NameColumn):
+                columns[key] = NameColumn(values.codes[kept], values.names)
+            elif values is not None:
+                columns[key] = values[kept]
+        return Batch(lambda row: self.where(int(places[row])), len(places), columns, self.labels)
+
 
 class Labels(dict):
     """What messages call each column that is read.
 
     said, hints : tuple of str, what was taken for what, and what may be wrong with that
     guessed : bool, neither a name nor anybody says that the weight is one; two_kinds : bool, of users and items by name
+    by_name : bool, all names were found by what their columns are called; names : tuple of str, of all columns
     """
 
-    said = hints = ()
-    guessed = two_kinds = False
+    said = hints = names = ()
+    guessed = two_kinds = by_name = False
 
 
 def find_columns(where, columns, head):
@@ -99,6 +112,8 @@ def find_columns(where, columns, head):
                 raise InputError(f"{where}: {what}. The columns are: {head.shown()}")
     labels = Labels({key: head.label(place) for key, place in places.items()})
     meanings = {c.key: meant_by(head.names[places[c.key]]) for c in columns if c.kind == "name" and c.means}
+    labels.names = tuple(head.names) if head.named else ()
+    labels.by_name = head.named and all(meanings[c.key] in c.means for c in columns if c.key in meanings)
     labels.two_kinds = head.named and sorted(map(str, meanings.values())) == ["item", "user"]
     words = {key: f"{meaning}s" for key, meaning in meanings.items()} if labels.two_kinds else {}
     labels.said = tuple(_said(columns, places, head, words))
@@ -155,7 +170,7 @@ class _Guess:
 
     def _requested(self, column):
         requested, names = column.requested, self.head.names
-        if requested == NONE and column.kind == "weight" and NONE not in names:
+        if requested == NONE and column.kind in ("weight", "amount") and NONE not in names:
             return None
         if self.head.named and str(requested) in names:  # a label of a data frame may be a number
             requested = str(requested)
@@ -165,7 +180,7 @@ class _Guess:
         places = places or [at for at, name in enumerate(names) if without_kind(name) == requested]
         if not places:
             hint = did_you_mean(requested, names, shown=-1)
-            raise InputError(
+            raise NoColumnError(
                 f"{self.where}: no column is called {requested!r} ({column.option}){hint} The columns are: "
                 f"{', '.join(names)[:500]}"
             )
@@ -180,7 +195,7 @@ class _Guess:
         names = self.head.names
         if 0 <= place < len(names):
             return place
-        raise InputError(
+        raise NoColumnError(
             f"{self.where}: there is no column {requested} ({column.option}), only {len(names)}: "
             f"{', '.join(names)[:500]}; give its name or number, or another --delimiter"
         )
@@ -239,7 +254,9 @@ class _Guess:
         """Return the place of a weight, a rating, or a column that `default` alone says; None without."""
         named = [at for meaning in column.means for at in self.meant.get(meaning, []) if at not in taken]
         if column.kind == "amount":
-            return next((at for at in named if self.head.numeric[at]), None)
+            named = [at for at in named if self.head.numeric[at]]
+            quantities = [at for at in named if is_quantity(self.head.names[at])]  # of which some may be returns
+            return next(iter(quantities or named), None)
         self._refuse_several(named, [column])
         if named:
             return named[0]

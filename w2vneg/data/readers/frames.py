@@ -26,10 +26,10 @@ class InMemoryTable:
     head : list of str, names of the columns, or their numbers from 1 on; named : bool, whether they have names
     columns : list of ndarray, (n_rows,)
     nodes : sequence or None, names of all nodes of a graph, numbers of a matrix: some may have no edge
-    directed : bool, of such a graph
+    directed : bool, of such a graph; unordered : bool, of a graph that is not, and does not name two kinds of nodes
     """
 
-    directed = False
+    directed = unordered = False
 
     def __init__(self, name, columns, head=None, matrix=None):
         self.name, self.columns, self.matrix = name, columns, matrix
@@ -93,12 +93,18 @@ class InMemoryTable:
 
     @classmethod
     def _of_graph(cls, name, graph):
-        edges = list(graph.edges(data="weight", default=1))
+        sides = dict(graph.nodes(data="bipartite"))
+        two_kinds = not graph.is_directed() and set(sides.values()) == {0, 1}  # as networkx marks them
+        edges = [
+            (tail, head, weight) if two_kinds and sides[head] == 1 else (head, tail, weight)
+            for head, tail, weight in graph.edges(data="weight", default=1)
+        ]
         if not edges:
             raise ConfigError(f"the {name} has no edges")
         n_columns = 2 + any("weight" in about for *_, about in graph.edges(data=True))
         found = cls(name, _columns_of(edges)[:n_columns], ["source", "target", "weight"][:n_columns])
         found.nodes, found.directed = list(map(text_of, graph)), graph.is_directed()
+        found.unordered = not (found.directed or two_kinds)
         if len(set(found.nodes)) < len(found.nodes):
             (alike, _), *_ = Counter(found.nodes).most_common(1)
             raise ConfigError(f"two nodes of the {name} are called {alike!r}; give them names that differ as text")
@@ -212,11 +218,12 @@ def read_parquet(source, columns):
     try:
         with pa.parquet.ParquetFile(place) as file:
             names, kinds = file.schema_arrow.names, pa.types
+            sample = _sample(file, len(names))
             numeric = [
-                kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_decimal(kind)
-                for kind in file.schema_arrow.types
+                kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_decimal(kind) or mostly_numbers(some)
+                for kind, some in zip(file.schema_arrow.types, sample, strict=True)
             ]
-            found, labels = find_columns(source.name, columns, Head(names, True, numeric, _sample(file, len(names))))
+            found, labels = find_columns(source.name, columns, Head(names, True, numeric, sample))
             wanted = {key: names[at] for key, at in found.items()}
             first_row = 1
             for batch in file.iter_batches(_rows_at_once(columns), columns=list(dict.fromkeys(wanted.values()))):
@@ -263,17 +270,16 @@ def _joined(name, pieces):
 
 
 def _of_arrow(cells, kind):
-    """Return an Arrow array as one of NumPy's, or of names, each as Arrow writes it, of pandas'."""
+    """Return an Arrow array as one of NumPy's, or, of names that are texts or whole numbers, of pandas'."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     if kind == "text":
         return cells.to_pylist()
     if kind != "name":
         cells = cells.cast(pa.float64()) if pa.types.is_decimal(cells.type) else cells
         return cells.to_numpy(zero_copy_only=False)
-    texts = (cells.dictionary_decode() if pa.types.is_dictionary(cells.type) else cells).cast(pa.string())
-    if pa.types.is_floating(cells.type):  # ids beside a missing one; 1.0 is called 1, as in a data frame
-        texts = pc.replace_substring_regex(texts, r"\.0$", "")
-        texts = pc.if_else(pc.fill_null(pc.is_nan(cells), False), pa.scalar(None, pa.string()), texts)
-    return texts.dictionary_encode().to_pandas()
+    cells = cells.dictionary_decode() if pa.types.is_dictionary(cells.type) else cells
+    texts = [pa.types.is_string, pa.types.is_large_string, pa.types.is_integer, pa.types.is_null]
+    if not any(one(cells.type) for one in texts):  # called as in a data frame
+        return _cells_of_arrow(cells)
+    return cells.cast(pa.string()).dictionary_encode().to_pandas()

@@ -8,14 +8,16 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 
-from ...ground.errors import ConfigError, InputError
+from ...ground.errors import ConfigError, InputError, NoColumnError
 from .column_names import columns_meant, meant_by, sound_like_columns, twins, without_kind
 from .columns import Head, find_columns
 
 DELIMITERS = {"tab": "\t", "::": "::", "semicolon": ";", "pipe": "|", "comma": ",", "blank": " "}  # name -> text
 STAND_IN = "\x1f"  # the unit separator takes the place of `::`, as parsers know delimiters of one byte only
 _SAMPLE_ROWS = 100
+_SHORTEST, _RECUR = 20, 0.9  # rows, and how many of them have names that come again, for one without to be odd
 _DATE = re.compile(r"\d[-\d/:.TZ+ ]*")
+_SEP = re.compile(r'"?sep=(.|\\t|\t)"?', re.IGNORECASE)
 _COMMA = re.compile(r"[-+]?\d+,\d+")
 _KINDS = {"item", "word", "node", "product", "movie", "user", "gene", "protein", "entity", "term", "vertex", "id"}
 
@@ -97,7 +99,7 @@ def find_layout(name, sample, columns, delimiter=None, header=None, quoting=True
     if len(head) == 1 and not of_text:
         found = _candidates(sample)
         instead = f" (it looks like {named(found[0])})" if found and found[0] != chosen else ""
-        raise InputError(
+        raise NoColumnError(
             f"{where}: only one column found with the delimiter {named(chosen)}, in {_shown(sample)}; "
             f"give the right --delimiter{instead}"
         )
@@ -112,8 +114,22 @@ def find_layout(name, sample, columns, delimiter=None, header=None, quoting=True
     places, labels = find_columns(where, columns, Head(shown, has_header, numeric, cells, sign=chosen))
     if not delimiter:
         labels.said = (f"parted by {named(chosen)}", *labels.said)
+    if header is None and not has_header:
+        labels.hints += _may_be_header([cells[places[c.key]] for c in columns if c.kind == "name" and c.key in places])
     single = STAND_IN if chosen == "::" else chosen
     return Layout(single, quoting and chosen != "::", has_header, len(head), places, labels, numeric)
+
+
+def _may_be_header(columns):
+    """Return a hint (tuple of str) where the first names of these columns are the only ones that stand once; or ()."""
+    counts = list(map(Counter, columns))
+    if min(map(len, columns), default=0) < _SHORTEST:
+        return ()
+    for names, count in zip(columns, counts, strict=True):
+        if count[names[0]] > 1 or sum(count[name] > 1 for name in names) < _RECUR * len(names):
+            return ()
+    first = " and ".join(repr(names[0][:40]) for names in columns)
+    return (f"the first row, {first}, is read as one of the others, and neither comes again; a header? Give --header",)
 
 
 def _cells_below(rows, n_columns):
@@ -127,6 +143,8 @@ def without_foreword(sample, delimiter=None):
     columns of the rows becomes their header.
     """
     lines = sample.split("\n")
+    if _SEP.fullmatch(lines[0].lstrip("\ufeff").rstrip()):  # as Excel writes it
+        return "\n" + without_foreword("\n".join(lines[1:]), delimiter)[0], 1
     first = next((i for i, line in enumerate(lines) if line.strip() and not _is_comment(line)), None)
     if first is None or not sample.strip():
         return sample, 0

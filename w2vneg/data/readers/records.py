@@ -91,7 +91,7 @@ def _cells(rows, key, column, where):
                 f"{where(number)}: {key!r} ({column.option}) holds {str(value)[:40]}, which is nested; write what is "
                 "needed of it as a key of its own, with text or a number"
             )
-        if value is None and not (column.lenient or column.may_be_empty):
+        if value is None and not (column.lenient or column.may_be_empty or column.kind == "amount"):
             instead = f", count each row as 1 with {column.option} none" if column.kind == "weight" else ""
             raise InputError(
                 f"{where(number)}: there is no {key!r} ({column.option}); every row needs one{instead}, or leave such "

@@ -129,15 +129,7 @@ class Tables:
             if column.kind in ("weight", "amount") and batch.columns[column.key] is not None:
                 kept &= ~(batch.columns[column.key] < 0)
         self.tally["returns"] += n_good - int(kept.sum())
-        if kept.all():
-            return batch
-        places, columns = np.flatnonzero(kept), dict(batch.columns)
-        for key, values in batch.columns.items():
-            if isinstance(values, NameColumn):
-                columns[key] = NameColumn(values.codes[kept], values.names)
-            elif values is not None:
-                columns[key] = values[kept]
-        return Batch(lambda row: batch.where(int(places[row])), len(places), columns, batch.labels)
+        return batch.rows(kept)
 
 
 class TextColumn(NamedTuple):

@@ -17,7 +17,8 @@ class Ratings(Source):
         user_col: str | None = column("Column of users, by name or number.", "by name, else 1", common=True)
         item_col: str | None = item_column()
         rating_col: str | None = column(
-            "Column of ratings, for --min-rating; with --rectangular one of quantities, which weigh.", "by name, else 3"
+            "Column of ratings, for --min-rating; with --rectangular one of quantities, which weigh; or none.",
+            "by name, else 3",
         )
         min_rating: float | None = option(None, "Drop rows with a lower rating.", default_text="none", common=True)
         time_col: str | None = column("Column of times or dates, which order a history.", "file order")
@@ -41,11 +42,13 @@ class Ratings(Source):
         """Read rows as histories or, if rectangular, as pairs of user and item. The last row of a pair counts."""
         from ..encoded.histories import encode_events
         from ..readers.column_names import meant_by
+        from ..readers.columns import NONE
         from ..readers.layout import Column
         from ..vocab import VocabOptions
 
         shaping = VocabOptions(**shaping).checked()
-        weighed = given.rating_col is not None and given.min_rating is None
+        none = given.rating_col == NONE and given.min_rating is None
+        weighed = given.rating_col is not None and given.min_rating is None and not none
         if weighed and meant_by(given.rating_col) != "weight":
             raise ConfigError(
                 "a column of ratings is of use only with a least rating; give --min-rating too, or name a column that "
@@ -57,13 +60,13 @@ class Ratings(Source):
                 "an item stands once in a history, whatever its quantity; give --rectangular for pairs of user and "
                 "item with weights, or leave --rating-col and --repeats out"
             )
-        option, asked = ("--rating-col", given.rating_col) if weighed else ("the amount", None)
+        option, requested = ("--rating-col", given.rating_col) if weighed or none else ("the amount", None)
         columns = [
             Column("user", "--user-col", "name", given.user_col, 1, ("user",), "users", may_be_empty=True),
             Column("item", "--item-col", "name", given.item_col, 2, ("item",), "items"),
             Column("time", "--time-col", "time", given.time_col, words="time"),
             Column("rating", "--rating-col", "number", given.rating_col, 3, ("rating",), "ratings"),
-            Column("amount", option, "amount", asked, means=("weight",), words="amounts"),
+            Column("amount", option, "amount", requested, means=("weight",), words="amounts"),
         ]
         if given.min_rating is None:
             del columns[3]

@@ -19,6 +19,8 @@ import scipy.sparse
 from ...data.encoded.pairs import as_trained, read_pairs_file
 from ...data.inputs import Input
 from ...data.readers.frames import InMemoryTable
+from ...data.vocab import Vocabulary
+from ...data.words import as_word
 from ...ground.errors import ConfigError, InputError
 from .folding import with_users
 from .metrics import METRICS
@@ -134,8 +136,12 @@ def evaluate_with_baselines(
     n_shown = 0 if shown is None else _in_both(shown, *held[:2])
     own = exclude_known is None
     known, left_out = (model.known, None) if own else _matrix(_as_paths(exclude_known), model)
-    counted, learnt = (known, left_out) if not train else _matrix(train, model)
-    known, counted = _together(known, shown), counted if counted is None else _together(counted, shown)
+    counted, learnt = (known, left_out) if not train else _matrix(train, model, liked=True)
+    if folded.users is not None and own and not train and known is not None:  # what is shown is not learnt from
+        stays = np.ones(len(model.vocab), np.float32)
+        stays[folded.users] = 0.0
+        counted = (scipy.sparse.diags(stays) @ known).tocsr()
+    known = _together(known, shown)
     seen = model.vocab_out.counts if counted is None else np.asarray(counted.sum(axis=0)).ravel()
     one_kind = are_items_of_one_kind(model) and not rank_itself
     options = {"pairs": held, "n_targets": len(model.vocab_out), "known": known, "counts": seen, "one_kind": one_kind}
@@ -152,7 +158,7 @@ def evaluate_with_baselines(
                 raise InputError(
                     "the pairs that it counts are left out of the catalogue; without them it is popularity"
                 )
-            scores = SlimScores.of(counted) if name == SLIM else cooccurrence_scores(counted, seen)
+            scores = SlimScores.of(counted, shown) if name == SLIM else cooccurrence_scores(counted, seen)
             results[name] = rank(scores, logits=False)
         except InputError as error:  # nobody has two items, too many have, or none is known
             missing[name] = str(error)
@@ -177,20 +183,37 @@ def _in_both(matrix, centres, targets):
     return pairs.multiply(matrix.astype(bool)).nnz
 
 
-def read_known(files, model, more=None, note=None):
+def read_known(files, model, more=None, note=None, needed=False):
     """Return known pairs as CSR, float64 (n_in, n_out), weights of the same pair summed; None if there are none.
 
     files : path, sequence of them, table in memory or Input; None: what the users of the model had in training
     more : csr_matrix, optional, to be added; note : callable, optional, called with a line on how columns were read
+    needed : of `read_pairs_file`, None where strangers get the popular
     """
     if files is None:
         if note is not None and model.known is None and more is None and model.vocab_out is not model.vocab:
             note("This model does not keep what users had, so that their lists may hold it; see --exclude-known.")
         return _together(model.known, more)
-    pairs, coverage = _matrix(_as_paths(files), model)
+    pairs, coverage = _matrix(_as_paths(files), model, needed=needed)
     if note is not None and coverage is not None:
         note(f"{', '.join(coverage.files)}: {'; '.join(coverage.columns)}")
     return _together(pairs, more)
+
+
+def known_of(files, model, names):
+    """Return what names have in files of known pairs (as of `read_known`), of which the model may know nothing.
+
+    Returns csr_matrix, (n_names, n_targets)
+    """
+    names = [as_word(name, model.config.lowercase) for name in names]
+    shape = len(names), len(model.vocab_out)
+    files = [] if files is None else _as_paths(files)
+    if not files or not names:
+        return scipy.sparse.csr_matrix(shape)
+    vocab = Vocabulary.from_counts(dict.fromkeys(names, 1))
+    centres, targets, _ = _read(files, model, needed=None, liked=False, vocab=vocab)[0]
+    pairs = scipy.sparse.coo_matrix((np.ones(len(centres)), (centres, targets)), (len(vocab), shape[1])).tocsr()
+    return pairs[vocab.words.find_all(names)]
 
 
 def _together(pairs, more):
@@ -212,24 +235,31 @@ def _as_paths(files):
     return [InMemoryTable.of_pairs(files)]
 
 
-def _read(files, model, needed=True):
-    """Return centres, targets and weights of the pairs, and their `Coverage`; needed : bool, of `read_pairs_file`."""
-    options = {"vocab": model.vocab, "vocab_out": model.vocab_out, "lowercase": model.config.lowercase}
+def _read(files, model, needed=True, liked=True, vocab=None):
+    """Return centres, targets and weights of the pairs, and their `Coverage`.
+
+    needed : bool, of `read_pairs_file`; liked : bool, of `as_trained`; vocab : of centres, if not the model's
+    """
+    options = {"vocab": vocab or model.vocab, "vocab_out": model.vocab_out, "lowercase": model.config.lowercase}
     options["needed"] = needed
-    parts = [as_trained(file, model, partial(read_pairs_file, **options)) for file in files]
+    read = partial(read_pairs_file, **options)
+    parts = [as_trained(file, model.origin.input, read, liked) for file in files]
     pairs = tuple(np.concatenate([getattr(part, name) for part in parts]) for name in ("centres", "targets", "weights"))
-    read, unknown = sum(part.n_read for part in parts), sum(part.n_unknown for part in parts)
+    n_read, unknown = sum(part.n_read for part in parts), sum(part.n_unknown for part in parts)
     weight = float(pairs[2].sum()) / (sum(part.weight_read for part in parts) or 1.0)
     names = [str(path) for path in files]
-    return pairs, Coverage(names, read, unknown, (read - unknown) / max(1, read), weight, parts[0].columns)
+    return pairs, Coverage(names, n_read, unknown, (n_read - unknown) / max(1, n_read), weight, parts[0].columns)
 
 
-def _matrix(files, model):
-    """Return known pairs as CSR, and their `Coverage`; None without any, as a table in memory may have no row yet."""
+def _matrix(files, model, liked=False, needed=False):
+    """Return known pairs as CSR, and their `Coverage`; None without any, as a table in memory may have no row yet.
+
+    liked : bool, of `as_trained`; what was rated low is known, too; needed : of `read_pairs_file`
+    """
     tables = [file.files[0] if isinstance(file, Input) else file for file in files]
     files = [file for file, one in zip(files, tables, strict=True) if not isinstance(one, InMemoryTable) or len(one)]
     if not files:
         return None, None
-    (centres, targets, weights), coverage = _read(files, model, needed=False)
+    (centres, targets, weights), coverage = _read(files, model, needed=needed, liked=liked)
     shape = len(model.vocab), len(model.vocab_out)
     return scipy.sparse.coo_matrix((weights, (centres, targets)), shape).tocsr(), coverage

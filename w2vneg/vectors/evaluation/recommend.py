@@ -8,6 +8,7 @@ score of one seed is its logit. A seed given twice counts twice.
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.sparse
 
 from ...data.words import as_word
 from ...ground.errors import ConfigError, InputError, UnknownNameError, check_whole
@@ -91,19 +92,29 @@ def read_queries(model, path=None):
 UNKNOWN = "error", "skip", "popular"  # what a name gets that the model does not know
 
 
-def popular(model, k):
-    """Return the k most popular targets, for whom the model does not know: ids, int32 (k,), and log shares, float32."""
+def popular(model, k, known):
+    """Return the most popular targets, for whom the model does not know: ids, int32 (n, k), and log shares, float32.
+
+    known : csr_matrix, (n, n_targets), what each is known to have, which is left out; −1 and −∞ where a list is shorter
+    """
     counts = np.asarray(model.vocab_out.counts, np.float64)
-    ids = top_rows(counts, min(k, len(counts))).astype(np.int32)
-    return ids, np.log(np.maximum(counts[ids], 1.0) / counts.sum()).astype(np.float32)
+    k = min(k, len(counts))
+    shares = np.log(np.maximum(counts, 1.0) / counts.sum()).astype(np.float32)
+    best = top_rows(counts, min(k + int(np.diff(known.indptr).max(initial=0)), len(counts))).astype(np.int32)
+    ids, scores = np.full((known.shape[0], k), -1, np.int32), np.full((known.shape[0], k), -np.inf, np.float32)
+    for row, has in enumerate(np.split(known.indices, known.indptr[1:-1])):
+        own = best[~np.isin(best, has)][:k]
+        ids[row, : len(own)], scores[row, : len(own)] = own, shares[own]
+    return ids, scores
 
 
-def recommend_many(model, queries=None, k=10, known=None, score="raw", unknown="error", strange=()):
+def recommend_many(model, queries=None, k=10, known=None, score="raw", unknown="error", strange=(), had=None):
     """Return the best targets of many centres, each by itself, as `Recommendations`.
 
     queries : sequence of str, optional, names of centres; all of them if None; the rest as for `recommend_blocks`
     unknown : {"error", "skip", "popular"}, for names that the model does not know: UnknownNameError, no list, or the
         most popular targets; strange : sequence of str, names of which nothing is known, either
+    had : callable, optional, from unknown names (list of str) to what each has, csr_matrix, which is left out
     """
     vocab, lowercase = model.vocab, model.config.lowercase
     if unknown not in UNKNOWN:
@@ -123,7 +134,12 @@ def recommend_many(model, queries=None, k=10, known=None, score="raw", unknown="
     if unknown == "skip":
         names, rows = [name for name, row in zip(names, rows.tolist(), strict=True) if row >= 0], rows[rows >= 0]
     check_whole("k", k)
-    ids, scores = (np.tile(part, (len(rows), 1)) for part in popular(model, k))  # for all, until one knows better
+    ids, scores = (np.empty((len(rows), min(k, len(model.vocab_out))), kind) for kind in (np.int32, np.float32))
+    others = np.flatnonzero(rows < 0)
+    if len(others):
+        nothing = scipy.sparse.csr_matrix((len(others), len(model.vocab_out)))
+        has = nothing if had is None else had([names[i] for i in others.tolist()])
+        ids[others], scores[others] = popular(model, k, has)
     there, first = np.flatnonzero(rows >= 0), 0
     for some, *best in recommend_blocks(model, rows[there], k, known, score):
         ids[there[first : first + len(some)]], scores[there[first : first + len(some)]] = best

@@ -191,10 +191,11 @@ class SlimScores(Scores):
         self.rows = max(1, min(256, _SCORES // max(1, len(weights.base))))
 
     @classmethod
-    def of(cls, known):
-        """Learn from who has what, with usual options."""
+    def of(cls, known, shown=None):
+        """Learn from who has what, with usual options; shown : of the same shape, optional, what users have besides."""
         has = ones_of(known)
-        return cls(has, fit_weights(has, *default_of(has)))
+        learnt = has[np.diff(has.indptr) > 0]  # who has nothing would weigh in the column of ones
+        return cls(has if shown is None else ones_of(known + shown), fit_weights(learnt, *default_of(learnt)))
 
     def __call__(self, centres):
         scores = (self.has[centres] @ self.weights.items).toarray()

@@ -1,0 +1,239 @@
+"""Logs as shops export them: what one odd cell, column or unit does to all other rows."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from w2vneg import Input, Validate, Word2Vec
+from w2vneg.data.inputs import encode_input
+from w2vneg.ground.errors import ConfigError, InputError
+
+SMALL = {"dim": 4, "epochs": 1, "workers": 1, "min_count": 1}
+
+
+def ratings(table, **options):
+    return encode_input(Input("ratings", table, rectangular=True, **options))
+
+
+def left_out(encoded):
+    return {why: n for why, n in encoded.report.left_out.items() if n}
+
+
+@pytest.mark.parametrize(
+    "users",
+    [
+        [1234567890123450001.0, 1234567890123450300.0, np.nan],
+        np.array([123456789, 123456790, 1], np.float32),
+        np.array([2050, 2051, 2052], np.float16),
+    ],
+)
+def test_ids_that_floats_cannot_tell_apart_are_refused_everywhere(tmp_path, users):
+    frame = pd.DataFrame({"user": users, "item": ["a", "b", "c"]})
+    for table in (frame, str(tmp_path / "log.parquet")):
+        if table is frame and frame["user"].dtype != np.float16:  # which Parquet of old has not
+            frame.to_parquet(tmp_path / "log.parquet")
+        elif frame["user"].dtype == np.float16 and table is not frame:
+            continue
+        with pytest.raises(InputError, match="cannot tell ids apart; give text or integers"):
+            ratings(table)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        [100000000000.0, 7.0, np.nan, 1234567890123456.0],
+        [True, False, True, False],
+        pd.to_datetime(["2024-01-01", "2024-01-02", "2024-01-03", "2024-01-04"]),
+        pd.to_datetime(["2024-01-01 10:00", "2024-01-02 00:00", "2024-01-03 00:00", "2024-01-04 00:00"]),
+    ],
+)
+def test_names_of_parquet_are_those_of_the_same_table_in_memory(tmp_path, names):
+    frame = pd.DataFrame({"user": names, "item": ["a", "b", "c", "d"]})
+    frame.to_parquet(tmp_path / "log.parquet")
+    here, there = ratings(frame), ratings(str(tmp_path / "log.parquet"))
+    assert sorted(here.vocab.words) == sorted(there.vocab.words)
+
+
+def test_quantities_that_are_text_are_quantities_in_parquet_too(tmp_path):
+    frame = pd.DataFrame({"user": list("aabb"), "item": list("xyxz"), "quantity": ["1", "2", "3", "-1"]})
+    frame.to_parquet(tmp_path / "log.parquet")
+    for table in (frame, str(tmp_path / "log.parquet")):
+        assert left_out(ratings(table)) == {"returns, of a quantity below 0": 1}
+
+
+def test_returns_are_of_the_column_of_quantities(tmp_path):
+    (tmp_path / "log.csv").write_text("customer,product,weight,quantity\nc1,a,1.5,1\nc1,b,1.5,-1\nc2,b,.5,2\n")
+    found = ratings(str(tmp_path / "log.csv"))
+    assert (
+        left_out(found) == {"returns, of a quantity below 0": 1}
+        and "amounts = column 'quantity'" in found.report.line()
+    )
+
+
+@pytest.mark.parametrize("amounts", [("1,0", "2,0", "1,0"), ("a", "1", "2"), ("\\N", "1", "-")])
+def test_amounts_can_be_left_out(tmp_path, amounts):
+    rows = "".join(f"c{n};p{n};{amount}\n" for n, amount in enumerate(amounts))
+    (tmp_path / "log.csv").write_text(f"customer;product;qty\n{rows}")
+    if amounts[0] != "\\N":
+        with pytest.raises(InputError, match=r"no number.*--rating-col none leaves amounts out"):
+            ratings(str(tmp_path / "log.csv"))
+        assert ratings(str(tmp_path / "log.csv"), rating_col="none").n_pairs == 3
+    assert ratings(str(tmp_path / "log.csv"), rating_col="none").n_pairs == 3
+
+
+def test_an_amount_that_is_missing_counts_one_in_json_lines_too(tmp_path):
+    (tmp_path / "log.jsonl").write_text(
+        '{"user": "a", "item": "x", "qty": 2}\n{"user": "a", "item": "y", "qty": null}\n{"user": "b", "item": "x"}\n'
+    )
+    assert ratings(str(tmp_path / "log.jsonl")).n_pairs == 3
+
+
+class TestTimes:
+    def order(self, path, rows, **options):
+        path.write_text("user,item,date\n" + "".join(f"u,i{n},{when}\n" for n, when in enumerate(rows)))
+        found = encode_input(Input("ratings", str(path), time_col="date", **options))
+        return [found.vocab.words[i] for i in found.ids.tolist()]
+
+    def test_a_missing_date_does_not_turn_months_into_days(self, tmp_path):
+        rows = ["03/01/2024", "", "03/14/2024", "02/28/2024"]
+        with pytest.raises(InputError, match=r"log\.csv:3: the time in 'date' \(--time-col\) is missing; leave such"):
+            self.order(tmp_path / "log.csv", rows)
+        assert self.order(tmp_path / "log.csv", rows, bad_rows="skip") == ["i3", "i0", "i2"]
+
+    @pytest.mark.parametrize(
+        "rows",
+        [
+            ["2024-03-25 00:03:33 UTC", "2024-03-24 10:00:00 UTC"],
+            ["03/25/2024 12:03 AM", "03/24/2024 11:59 PM"],
+            ["25.03.2024 1:03:10 pm", "25.03.2024 12:03:10 pm"],
+        ],
+    )
+    def test_forms(self, tmp_path, rows):
+        assert self.order(tmp_path / "log.csv", rows) == ["i1", "i0"]
+
+    def test_the_first_of_a_frame_may_be_missing(self):
+        polars = pytest.importorskip("polars")
+        days = [None, *(pd.Timestamp(f"2024-01-0{day}").to_pydatetime() for day in (3, 2))]
+        frame = polars.DataFrame({"user": ["u"] * 3, "item": list("abc"), "when": days})
+        found = encode_input(Input("ratings", frame, time_col="when", bad_rows="skip"))
+        assert [found.vocab.words[i] for i in found.ids.tolist()] == ["c", "b"]
+
+
+def test_what_excel_writes_first_is_no_row(tmp_path):
+    (tmp_path / "log.csv").write_text("sep=;\nuser;item\na;x\nb;y\n")
+    assert sorted(ratings(str(tmp_path / "log.csv")).vocab.words) == ["a", "b"]
+
+
+def test_a_header_in_another_language_is_remarked_on(tmp_path):
+    rows = "".join(f"{user},{item}\n" for user in ("anna", "bert", "cora", "dirk") for item in ("apfel", "birne") * 3)
+    (tmp_path / "log.csv").write_text("Kunde,Artikel\n" + rows)
+    (hint,) = ratings(str(tmp_path / "log.csv")).report.hints
+    assert "'Kunde' and 'Artikel'" in hint and hint.endswith("--header")
+    (tmp_path / "log.csv").write_text("anna,apfel\n" + rows)
+    assert ratings(str(tmp_path / "log.csv")).report.hints == ()
+
+
+class TestGraphs:
+    EDGES = (("u1", "i1"), ("u2", "i1"), ("i2", "u2"), ("u3", "i3"))
+
+    def test_edges_without_order_are_no_pairs(self):
+        graph = pytest.importorskip("networkx").Graph(self.EDGES)
+        for kind in ("pairs", "ratings"):
+            with pytest.raises(ConfigError, match=r"in no order.*bipartite=0"):
+                Input(kind, graph, rectangular=True)
+        assert len(encode_input(Input("edges", graph)).vocab) == 6
+
+    def test_two_kinds_of_nodes_have_an_order(self):
+        graph = pytest.importorskip("networkx").Graph()
+        graph.add_nodes_from(["u1", "u2", "u3"], bipartite=0)
+        graph.add_nodes_from(["i1", "i2", "i3"], bipartite=1)
+        graph.add_edges_from(self.EDGES)
+        found = encode_input(Input("pairs", graph, rectangular=True))
+        assert sorted(found.vocab.words) == ["u1", "u2", "u3"] and sorted(found.vocab_out.words) == ["i1", "i2", "i3"]
+
+
+class TestFilesBesideTheTrainingData:
+    """Test, known and fold-in files are read as the training data, or as their own header has it."""
+
+    @pytest.fixture
+    def model(self, tmp_path):
+        def fit(text, **options):
+            (tmp_path / "log.csv").write_text(text)
+            given = Input("ratings", str(tmp_path / "log.csv"), rectangular=True, **options)
+            word2vec = Word2Vec(loss="us", **SMALL)
+            word2vec.fit(given)
+            return word2vec
+
+        return fit
+
+    PAIRS = tuple((user, item) for user in range(1, 13) for item in range(user % 5, user % 5 + 6))
+    NUMBERED = "Nr;Kunde;Artikel\n" + "".join(f"{n % 12 + 1};{u};{i}\n" for n, (u, i) in enumerate(PAIRS))
+
+    def test_a_bad_cell_does_not_change_the_columns(self, model, tmp_path):
+        word2vec = model(self.NUMBERED, user_col="Kunde", item_col="Artikel")
+        known = tmp_path / "known.csv"
+        known.write_text("Nr;Kunde;Artikel\n1;7;3\n1;7;4\n")
+        assert not {"3", "4"} & {item for item, _ in word2vec.recommend("7", 20, exclude_known=known)}
+        known.write_text(known.read_text() + "3;9;\n")
+        with pytest.raises(InputError, match=r"known\.csv:4: the cell in 'Artikel'.*is empty"):
+            word2vec.recommend("7", 20, exclude_known=known)
+
+    def test_names_decide_over_the_numbers_of_another_layout(self, model, tmp_path):
+        text = "".join(f"{item}\t{user}\n" for user, item in self.PAIRS)
+        word2vec = model(text, user_col=2, item_col=1)
+        test = pd.DataFrame({"user": [1, 2], "item": [9, 9], "weight": [3.0, 1.0]})
+        test.to_csv(tmp_path / "test.tsv", sep="\t", index=False)
+        here, there = (word2vec.evaluate_ranking(one, bootstrap=0).model for one in (test, tmp_path / "test.tsv"))
+        assert here == there and here.pairs == 4.0
+
+    def test_the_weights_of_a_split_count(self, model, tmp_path):
+        word2vec = model("user,item\n" + "".join(f"{user},{item}\n" for user, item in self.PAIRS))
+        (tmp_path / "test.tsv").write_text("user\titem\tweight\n1\t9\t3\n2\t9\t1\n")
+        assert word2vec.evaluate_ranking(tmp_path / "test.tsv", bootstrap=0).model.pairs == 4.0
+
+    def test_low_ratings_are_not_what_is_wanted_but_known(self, model, tmp_path):
+        stars = [1 + (user + item) % 5 for user, item in self.PAIRS]
+        rows = [f"{item},{user},{star}\n" for (user, item), star in zip(self.PAIRS, stars, strict=True)]
+        word2vec = model("product,customer,stars\n" + "".join(rows), min_rating=4)
+        test = tmp_path / "test.csv"
+        test.write_text("product,customer,stars\n9,1,5\n8,1,1\n9,2,4\n8,2,2\n")
+        for table in (test, Input("ratings", str(test), min_rating=4)):
+            found = word2vec.evaluate_ranking(table, exclude_known=(), bootstrap=0)
+            assert found.model.pairs == 2.0 and "left out: 2 rows rated below 4" in found.test.columns
+        folded = word2vec.recommend_many(fold_in=test)
+        assert sorted(folded.queries) == ["1", "2"]
+        assert not {"8", "9"} & {item for item, _ in word2vec.recommend("1", 20, exclude_known=test)}
+        given = Input("ratings", str(tmp_path / "log.csv"), rectangular=True, min_rating=4)
+        held = Validate(test).of(encode_input(given), own=given.as_dict()).held
+        assert len(held) == 2
+        test.write_text("product,customer,stars\n9,1,1\n")
+        with pytest.raises(InputError, match=r"none of its 1 pairs .* and 1 are rows rated below 4"):
+            word2vec.evaluate_ranking(test)
+
+    def test_the_popular_list_of_a_stranger_leaves_out_what_is_known(self, model, tmp_path):
+        word2vec = model("user,item\n" + "".join(f"{user},{item}\n" for user, item in self.PAIRS))
+        everything = word2vec.recommend_many(["stranger", "other"], 12, unknown="popular")
+        best = [item for item, _ in next(iter(everything))[1]]
+        (tmp_path / "known.csv").write_text(f"user,item\nstranger,{best[0]}\nstranger,{best[2]}\n")
+        found = dict(word2vec.recommend_many(["stranger", "other"], 12, tmp_path / "known.csv", unknown="popular"))
+        assert [item for item, _ in found["stranger"]] == [item for item in best if item not in (best[0], best[2])]
+        assert [item for item, _ in found["other"]] == best
+
+
+def test_baselines_do_not_learn_from_what_users_show(tmp_path):
+    rng = np.random.default_rng(0)
+    rows = lambda users, skip: "".join(  # noqa: E731
+        f"{user}\t{item}\n" for user in users for item in range(12) if rng.random() < 0.5 and (item + user) % 3 != skip
+    )
+    for name, users in (("train", range(40)), ("shown", range(40, 60)), ("test", range(40, 60))):
+        (tmp_path / f"{name}.tsv").write_text("user\titem\n" + rows(users, 1 + (name == "test")))
+    from w2vneg.run.slim import Slim
+
+    model = Slim()
+    model.fit(Input("pairs", str(tmp_path / "train.tsv"), rectangular=True))
+    found = model.evaluate_ranking(
+        tmp_path / "test.tsv", fold_in=tmp_path / "shown.tsv", train=[tmp_path / "train.tsv"], bootstrap=0
+    )
+    assert found.results["slim"].ndcg == pytest.approx(found.model.ndcg)  # the same closed form of the same file
+    alone = model.evaluate_ranking(tmp_path / "test.tsv", fold_in=tmp_path / "shown.tsv", bootstrap=0)
+    assert alone.results["slim"].ndcg == pytest.approx(found.model.ndcg)
