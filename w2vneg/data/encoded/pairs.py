@@ -287,6 +287,8 @@ def as_trained(path, own, read, liked=True):
 
 
 def _is_another(path, own, named):
+    if not os.path.isfile(path):  # what can be read but once is not looked at
+        return False
     labels = Labels()
     with suppress(W2vnegError):
         tables = _tables(path)
