@@ -84,6 +84,34 @@ def test_the_full_softmax_is_cross_entropy_and_log_prob_its_opposite():
 
 
 @pytest.mark.parametrize(
+@pytest.mark.parametrize("name", ["softmax", "relaxed", "ns", "css", "us", "dns", "cis", "kernel-quadratic"])
+def test_autocast_multiplies_in_bfloat16_and_sums_in_float32(name):
+    loss = made(name, seed=1)
+    hidden, targets = batch(size=64)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        value, log_p = loss(hidden, targets), loss.log_prob(hidden)
+        scores = loss.output(hidden)
+    assert scores.dtype == torch.bfloat16
+    assert value.dtype == log_p.dtype == torch.float32
+    full = cross_entropy(scores.abs().float() if loss.config.absolute_softmax else scores.float(), targets)
+    torch.testing.assert_close(-log_p[torch.arange(64), targets].mean(), full)
+    if name == "softmax":
+        torch.testing.assert_close(value, full)
+
+
+@pytest.mark.parametrize("weigher", ["none", "importance", "self-adversarial", "discriminator"])
+@pytest.mark.parametrize("name", ["relaxed", "ns", "css", "nce", "importance", "blackout", "ranking"])
+def test_a_set_that_nobody_enters_has_a_finite_loss(name, weigher):
+    given = {"exclude": "target"} if name in ("css", "blackout") else {}
+    loss = made(name, sampler="bernoulli", weigher=weigher, negatives=1, reduction="none", **given)
+    hidden, targets = batch(size=64)
+    values = loss(hidden, targets, generator=torch.Generator().manual_seed(3))
+    draws = loss.sampler(_view(loss, hidden, targets), 1, False, torch.Generator().manual_seed(3))
+    assert (draws[0] < 0).all(dim=1).any()
+    values.sum().backward()
+    assert torch.isfinite(values).all() and torch.isfinite(hidden.grad).all()
+
+
     "options",
     [
         {**_FLAT},

@@ -89,7 +89,8 @@ def test_weights_are_those_of_the_oracle(name):
         found = WEIGHTS[type(weigher)](weigher, *tensors)
         np.testing.assert_allclose(found[0].numpy(), expected[1:], rtol=1e-6)
     nobody = torch.zeros(1, 4, dtype=torch.bool)
-    assert WEIGHTS[type(weigher)](weigher, torch.zeros(1, 4), torch.zeros(1, 4), nobody).sum() == 0
+    for log_q in (0.0, torch.inf):  # ∞ of a place that stays empty
+        assert WEIGHTS[type(weigher)](weigher, torch.zeros(1, 4), torch.full((1, 4), log_q), nobody).sum() == 0
 
 
 @pytest.mark.parametrize("shared", [False, True])

@@ -180,8 +180,8 @@ def self_adversarial(weigher, logits, log_q, counted):
 
 def _shares(exponents, counted):
     """Return n e^{v_k} / Σ e^{v_l} over the n places that count: (B, n)."""
-    some = counted.any(dim=1, keepdim=True)
-    exponents = exponents.masked_fill(~counted & some, -torch.inf)
+    nobody = ~counted.any(dim=1, keepdim=True)
+    exponents = exponents.masked_fill(~counted, -torch.inf).masked_fill(nobody, 0)
     return torch.softmax(exponents, dim=1) * counted.sum(dim=1, keepdim=True)
 
 
@@ -208,6 +208,7 @@ class Evidence(nn.Module):
         positive = (x * self.outer(targets)).sum(dim=1)
         rows = self.outer(ids)
         negative = x @ rows.T if ids.dim() == 1 else torch.bmm(rows, x[:, :, None]).squeeze(2)
+        negative = negative.to(rows.dtype)  # autocast multiplies in a shorter one
         value = softplus(-positive) + (drawn * softplus(negative)).sum(dim=1)
         first = torch.sigmoid(-positive.detach()) if self.weigh_positive else torch.ones_like(positive)
         return first, torch.sigmoid(-negative.detach()), value

@@ -141,6 +141,7 @@ class SampledLoss(nn.Module):
 
         score : "raw", "corrected" for where the loss's noise lets scores settle (`evaluation.scores`), or a number λ
         """
+        scores = scores.to(self.output.weight.dtype)  # autocast multiplies in a shorter one
         scores, share = self.scores(hidden), share_of(score)
         if share != 0:
             factor, log_noise = law_of(self.config, self._counts)

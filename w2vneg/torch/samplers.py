@@ -50,7 +50,7 @@ class View(NamedTuple):
 
     def scores(self, rows=slice(None), absolute=False):
         """Logits of all targets for some rows of the batch: (rows, n_vocab)."""
-        scores = self.hidden[rows] @ self.weight.T
+        scores = (self.hidden[rows] @ self.weight.T).to(self.weight.dtype)  # autocast multiplies in a shorter one
         scores = scores if self.bias is None else scores + self.bias
         return scores.abs() if absolute else scores
 
@@ -60,8 +60,9 @@ class View(NamedTuple):
 
 
 def logits_of(hidden, rows, ids, bias, absolute):
-    """Return the logits of ids (B, k), or of ids (k,) for all, whose rows are given: (B, k)."""
+    """Return the logits of ids (B, k), or of ids (k,) for all, whose rows are given: (B, k), in the rows' dtype."""
     scores = hidden @ rows.T if ids.dim() == 1 else torch.bmm(rows, hidden[:, :, None]).squeeze(2)
+    scores = scores.to(rows.dtype)  # autocast multiplies in a shorter one
     scores = scores if bias is None else scores + bias[ids]
     return scores.abs() if absolute else scores
 
