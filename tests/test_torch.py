@@ -83,7 +83,6 @@ def test_the_full_softmax_is_cross_entropy_and_log_prob_its_opposite():
     torch.testing.assert_close(penalised(hidden, targets), expected + 0.5 * loss.output(hidden).logsumexp(dim=1) ** 2)
 
 
-@pytest.mark.parametrize(
 @pytest.mark.parametrize("name", ["softmax", "relaxed", "ns", "css", "us", "dns", "cis", "kernel-quadratic"])
 def test_autocast_multiplies_in_bfloat16_and_sums_in_float32(name):
     loss = made(name, seed=1)
@@ -112,6 +111,7 @@ def test_a_set_that_nobody_enters_has_a_finite_loss(name, weigher):
     assert torch.isfinite(values).all() and torch.isfinite(hidden.grad).all()
 
 
+@pytest.mark.parametrize(
     "options",
     [
         {**_FLAT},
@@ -284,6 +284,8 @@ def test_more_refusals():
         SampledLoss(COUNTS, nn.Linear(DIM, V + 1), "css")
     with pytest.raises(ConfigError, match=r"\(5, 6\)"):
         made("css")(torch.zeros(B, DIM + 1), torch.zeros(B, dtype=torch.int64))
+    with pytest.raises(ConfigError, match=r"context must have the shape of the targets, \(5,\), not \(6,\)"):
+        made("css")(*batch(), torch.zeros(B + 1, dtype=torch.int64))
 
 
 def test_the_page_shows_what_runs():

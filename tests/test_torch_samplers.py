@@ -173,6 +173,95 @@ def test_a_generator_decides_all_draws(name):
     assert not torch.equal(first, other)
 
 
+def bigram_of(neighbours, context):
+    """Return (ids, log q of all targets) for one context: int64 (V, DRAWS), float (V,)."""
+    options = {"loss": "css", "sampler": "bigram", "back_off": 0.2, "noise_exponent": 0.75, "neighbours": neighbours}
+    view = View(torch.zeros(V, DIM), torch.arange(V), torch.full((V,), context), torch.zeros(V, DIM), None)
+    ids, log_q, log_q_of_all = drawn(options, DRAWS, view=view)
+    torch.testing.assert_close(log_q, log_q_of_all[ids], atol=1e-5, rtol=0)
+    return ids, log_q_of_all
+
+
+def _as_given(how):
+    """Return `BIGRAMS` as users write them."""
+    counts = sparse.csr_matrix(BIGRAMS)
+    rows, columns, data = sparse.find(counts)
+    order = np.lexsort((-columns, rows))  # columns fall
+    falling = sparse.csr_matrix((data[order], columns[order], counts.indptr), (V, V))
+    twice = [np.concatenate([part, part]) for part in (data, rows, columns)]
+    zeros = sparse.csr_matrix((np.zeros(1, int), ([9], [3])), (V, V))
+    return {
+        "unsorted": falling,
+        "twice": sparse.csr_matrix(sparse.coo_matrix((twice[0], (twice[1], twice[2])), (V, V))),
+        "coordinates": sparse.coo_matrix((twice[0], (twice[1], twice[2])), (V, V)),
+        "weights": counts * 1e-3,
+        "a zero": counts + zeros,
+    }[how]
+
+
+@pytest.mark.parametrize("how", ["unsorted", "twice", "coordinates", "weights", "a zero"])
+def test_neighbours_in_any_order_and_scale_give_one_law(how):
+    neighbours = _as_given(how)
+    former = neighbours.copy()
+    for context, law in zip(CONTEXT, bigram(), strict=True):
+        ids, log_q = bigram_of(neighbours, context)
+        np.testing.assert_allclose(log_q.exp(), law, rtol=2e-5)
+        assert fits(ids, law) > UNLIKELY
+    assert neighbours.nnz == former.nnz and np.array_equal(neighbours.data, former.data)  # the caller's own
+
+
+def test_twice_in_a_row_is_the_sum():
+    row = sparse.csr_matrix((np.array([1, 1, 2]), np.array([3, 3, 5]), np.array([0, 3])), (1, V))
+    _, log_q = bigram_of(row, 0)
+    p = naive.popularity(COUNTS, 0.75)
+    assert log_q[3].exp().item() == pytest.approx(0.8 * 0.5 + 0.2 * p[3], rel=1e-5)
+
+
+def test_a_context_below_zero_leaves_popularity_alone():
+    p = naive.popularity(COUNTS, 0.75)
+    for context in (-1, -V):
+        ids, log_q = bigram_of(sparse.csr_matrix(BIGRAMS), context)
+        np.testing.assert_allclose(log_q.exp(), p, rtol=2e-5)
+        assert fits(ids, p) > UNLIKELY
+
+
+def test_a_context_of_32_bits_finds_its_row():
+    n = 50_000  # n² is beyond 32 bits
+    far = sparse.csr_matrix((np.ones(1), ([n - 1], [3])), (n, n))
+    sampler = SampledLoss(np.ones(n), 1, loss="css", sampler="bigram", neighbours=far).sampler
+    context = torch.tensor([n - 1], dtype=torch.int32)
+    _, _, log_q = sampler(View(torch.zeros(1, 1), torch.tensor([3]), context, torch.zeros(n, 1), None), 1, False, None)
+    assert log_q.exp().item() == pytest.approx(0.9 + 0.1 / n, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("neighbours", "message"),
+    [
+        (BIGRAMS, "not ndarray: scipy.sparse.csr_matrix makes one"),
+        (sparse.csr_matrix((V, V + 2)), r"a column for each of 30 targets, found shape \(30, 32\)"),
+        (sparse.csr_matrix((V, V - 2)), "a column for each of 30 targets"),
+        (sparse.csr_matrix(-BIGRAMS), "none below 0"),
+        (sparse.csr_matrix(BIGRAMS * np.nan), "all finite"),
+    ],
+)
+def test_neighbours_that_are_no_counts_are_refused(neighbours, message):
+    with pytest.raises(ConfigError, match=message):
+        SampledLoss(COUNTS, DIM, loss="css", sampler="bigram", neighbours=neighbours)
+
+
+def test_a_context_without_a_row_is_refused():
+    with pytest.raises(ConfigError, match="context must be below 7"):
+        bigram_of(sparse.csr_matrix(BIGRAMS[:7]), 9)
+
+
+@pytest.mark.parametrize("name", ["boltzmann", "quadratic", "rolling"])
+def test_probabilities_keep_their_precision_under_autocast(name):
+    options = {"loss": "pbs", "candidates": 50} if name == "rolling" else LAWS[name][0]
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        _, log_q, log_q_positive = drawn(options, 50)
+    assert log_q.dtype == log_q_positive.dtype == torch.float32
+
+
 def test_bigram_without_neighbours_or_context_says_so():
     with pytest.raises(ConfigError, match="bigram"):
         SampledLoss(COUNTS, DIM, loss="css", sampler="bigram")

@@ -22,6 +22,7 @@ from drawing import (
     model,
     p_value,
 )
+from scipy import sparse
 
 from w2vneg.config import TrainConfig
 from w2vneg.data.encoded import EncodedCorpus
@@ -465,6 +466,16 @@ def test_bigram_of_a_text_without_neighbours_is_popularity():
     drawn, log_q, _ = draws(sampler, 200, 10)
     assert p_value(drawn, DEGENERACIES["popularity"]) > 1e-6
     np.testing.assert_allclose(log_q, np.log(DEGENERACIES["popularity"])[drawn], rtol=1e-4)
+
+
+def test_bigram_of_weights_below_one_is_that_of_their_shares():
+    counts = sparse.csr_matrix(np.arange(V * V).reshape(V, V) % 5)
+    config, found = TrainConfig(sampler="bigram").resolved(), []
+    for scale in (1, 2.0**-20):
+        setting = RunContext(COUNTS, DIM, neighbours=lambda scale=scale: counts * scale)
+        found.append(draws(config.make("sampler", setting), 200, 10, centre_id=3))
+    for one, other in zip(*found, strict=True):
+        assert np.array_equal(one, other, equal_nan=True)
 
 
 def test_bigram_without_a_corpus_is_refused():

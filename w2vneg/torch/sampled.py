@@ -1,7 +1,10 @@
 """`SampledLoss`: an objective of w2vneg as the last layer of a PyTorch model."""
 
+from functools import partial
+
 import numpy as np
 import torch
+from scipy import sparse
 from torch import nn
 from torch.nn.functional import embedding, log_softmax
 
@@ -37,7 +40,8 @@ class SampledLoss(nn.Module):
     output : int, length of the hidden states, for an output embedding of its own (with a `bias` or not); or a
         module with a `weight` (n_vocab, dim) and perhaps a `bias` (n_vocab,), which may be the model's own
     loss : str, optional, loss or preset, as ``w2vneg objectives`` lists them; presets fill in the rest
-    neighbours : scipy.sparse matrix, (n_contexts, n_vocab), for the sampler bigram: how often each follows a context
+    neighbours : scipy.sparse matrix, (n_contexts, n_vocab), for the sampler bigram: how often each follows a context,
+        or weights, none below 0
     shared : bool, one set of negatives for a whole batch, by a sampler that looks at no context
     spare : int, draws beyond `negatives`, from which those that are the positive are made up for: the first n count
     reduction : str, mean, sum or none: values in the shape of the targets, 0 where one is passed over
@@ -71,7 +75,8 @@ class SampledLoss(nn.Module):
         self.shared, self.spare, self.reduction = shared, spare, reduction
         self.output = _output(output, len(counts), bias)
         dim = self.output.weight.shape[1]
-        draws, found = (self.config.negatives or 1) + spare, None if neighbours is None else neighbours.tocsr
+        draws = (self.config.negatives or 1) + spare
+        found = None if neighbours is None else partial(_in_order, neighbours, len(counts))
         context = RunContext(counts, dim=dim, max_draws=draws, neighbours=found, n_centres=1)  # they are not numbered
         self._plug = self.config.make("loss", context)
         self.sampler = self.evidence = self._weigher = None
@@ -114,8 +119,10 @@ class SampledLoss(nn.Module):
         """Return the loss, 0 of a batch without a target.
 
         hidden : float, (..., dim); targets : int64, (...), those below 0 are passed over
-        context : int64, (...), optional, what stood before, for the sampler bigram
+        context : int64, (...), optional, what stood before, for the sampler bigram; below 0: nothing, so popularity
         generator : torch.Generator, optional, of all draws; PyTorch's own if none is given
+
+        ConfigError for shapes that do not fit, and a context that `neighbours` has no row for.
         """
         there = targets >= 0
         hidden, targets, context = self._flat(hidden, targets, context)
@@ -134,6 +141,7 @@ class SampledLoss(nn.Module):
     def scores(self, hidden):
         """Return the logits of all targets: (..., n_vocab)."""
         scores = nn.functional.linear(hidden, self.output.weight, self._bias)
+        scores = scores.to(self.output.weight.dtype)  # autocast multiplies in a shorter one
         return scores.abs() if self.config.absolute_softmax else scores
 
     def log_prob(self, hidden, score="raw"):
@@ -141,7 +149,6 @@ class SampledLoss(nn.Module):
 
         score : "raw", "corrected" for where the loss's noise lets scores settle (`evaluation.scores`), or a number λ
         """
-        scores = scores.to(self.output.weight.dtype)  # autocast multiplies in a shorter one
         scores, share = self.scores(hidden), share_of(score)
         if share != 0:
             factor, log_noise = law_of(self.config, self._counts)
@@ -159,6 +166,9 @@ class SampledLoss(nn.Module):
         if hidden.shape != (*targets.shape, dim):
             wanted, found = (*targets.shape, dim), tuple(hidden.shape)
             raise ConfigError(f"hidden states must have the shape of the targets and {dim}, {wanted}, not {found}")
+        if context is not None and context.shape != targets.shape:
+            wanted, found = tuple(targets.shape), tuple(context.shape)
+            raise ConfigError(f"context must have the shape of the targets, {wanted}, not {found}")
         hidden, targets = hidden.reshape(-1, dim), targets.reshape(-1)
         context = None if context is None else context.reshape(-1)
         there = targets >= 0
@@ -210,6 +220,24 @@ def _resolved(loss, options):
     if config.sampler is not None and config.exclude not in _EXCLUSIONS:
         raise ConfigError(f"exclude must be none or target in w2vneg.torch, not {config.exclude!r}")
     return config
+
+
+def _in_order(neighbours, n_vocab):
+    """Return a copy of a sparse matrix as csr_matrix, float64: columns sorted, none twice, no 0; else ConfigError."""
+    if not sparse.issparse(neighbours):
+        kind = type(neighbours).__name__
+        raise ConfigError(f"neighbours must be a matrix of scipy.sparse, not {kind}: scipy.sparse.csr_matrix makes one")
+    if neighbours.ndim != 2 or neighbours.shape[1] != n_vocab:
+        raise ConfigError(
+            f"neighbours must have a row for each context and a column for each of {n_vocab} targets, found shape "
+            f"{neighbours.shape}"
+        )
+    found = sparse.csr_matrix(neighbours, dtype=np.float64, copy=True)
+    found.sum_duplicates()
+    found.eliminate_zeros()
+    if not np.all((found.data > 0) & np.isfinite(found.data)):
+        raise ConfigError("neighbours must be counts or weights, none below 0 and all finite")
+    return found
 
 
 def _output(output, n_vocab, bias):

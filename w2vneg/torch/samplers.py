@@ -144,20 +144,27 @@ class Independent(Law):
 
 @implement(MODULES, Bigram)
 class Neighbours(Law):
-    """What stands beside the id in `context`, backed off to popularity."""
+    """What stands beside the id in `context`, backed off to popularity, which a context below 0 leaves alone."""
 
     def __init__(self, sampler, n_vocab):
         rows = np.repeat(np.arange(len(sampler.starts) - 1), np.diff(sampler.starts))
         keys, targets = rows * n_vocab + sampler.targets, sampler.targets.astype(np.int64)  # keys rise, as both do
         p, shares = sampler.p.astype(np.float32), sampler.shares
-        super().__init__(starts=sampler.starts, targets=targets, keys=keys, shares=shares, p=p)
+        starts = np.append(sampler.starts, sampler.starts[-1])  # the last row stands for no context, and is empty
+        super().__init__(starts=starts, targets=targets, keys=keys, shares=shares, p=p)
         self.table, self.row_table = Table(sampler.table), Table(sampler.row_table)
         self.n_vocab, self.back_off = n_vocab, float(sampler.back_off)
 
     def forward(self, view, n, shared, generator):
         if view.context is None:
             raise ConfigError("sampler bigram asks what stood before: call the loss as loss(hidden, targets, context)")
-        context, shape = view.context[:, None], (len(view.targets), n)
+        context, shape, n_contexts = view.context[:, None], (len(view.targets), n), len(self.starts) - 2
+        if bool((context >= n_contexts).any()):
+            raise ConfigError(
+                f"context must be below {n_contexts}, for neighbours has so many rows, or -1 for none; found "
+                f"{int(context.max())}"
+            )
+        context = torch.where(context < 0, n_contexts, context)
         first = self.starts[context]
         size = self.starts[context + 1] - first
         unit = torch.rand(shape, generator=generator, device=first.device)
@@ -175,7 +182,7 @@ class Neighbours(Law):
         q = self.p[ids]
         if len(self.keys) == 0:
             return q.log()
-        wanted = context * self.n_vocab + ids
+        wanted = context.long() * self.n_vocab + ids
         place = torch.searchsorted(self.keys, wanted).clamp(max=len(self.keys) - 1)
         share = torch.where(self.keys[place] == wanted, self.shares[place], 0)
         alone = self.starts[context + 1] == self.starts[context]

@@ -60,7 +60,7 @@ class Bigram(Sampler):
         pairs = context.neighbours()
         starts = pairs.indptr.astype(np.int64)
         sums = np.asarray(pairs.sum(axis=1)).ravel()
-        shares = pairs.data * np.repeat((1.0 - options.back_off) / np.maximum(sums, 1), np.diff(starts))
+        shares = pairs.data * np.repeat((1.0 - options.back_off) / np.where(sums > 0, sums, 1), np.diff(starts))
         targets, rows = pairs.indices.astype(np.int32), alias_rows(starts, pairs.data)
         p = np.exp(log_popularity(context.counts, options.noise_exponent))
         return cls(starts, targets, shares.astype(np.float32), rows, alias_table(p), p, options.back_off)
