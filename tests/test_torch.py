@@ -8,6 +8,7 @@ from pathlib import Path
 import naive
 import numpy as np
 import pytest
+from scipy import sparse
 
 from w2vneg.ground.errors import ConfigError, UnknownNameError
 
@@ -263,7 +264,13 @@ def test_what_is_learnt_is_the_law_of_the_targets(dtype):
         ({"loss": "css", "temp": 1.0}, "only sampler boltzmann"),
         ({"loss": "hierarchical"}, "no form in w2vneg.torch"),
         ({"loss": "css-bernoulli", "spare": 2}, "leave spare out"),
-        ({"spare": -1}, "spare must be at least 0, got -1"),
+        ({"spare": -1}, "spare must be a whole number of at least 0, not -1"),
+        ({"loss": "css", "spare": 1.5}, "spare must be a whole number of at least 0, not 1.5"),
+        ({"loss": "nce", "spare": 10}, "take exclude='target'"),
+        ({"loss": "softmax", "spare": 3}, "spare has no effect with loss 'softmax'"),
+        ({"loss": "softmax", "shared": True}, "shared has no effect with loss 'softmax'"),
+        ({"loss": "softmax", "neighbours": sparse.eye(V)}, "neighbours has no effect with loss 'softmax'"),
+        ({"loss": "css", "neighbours": sparse.eye(V)}, "sampler 'popularity'; leave it out, or take sampler='bigram'"),
         ({"loss": "kernel-quadratic", "tree": "bulk"}, "matrix product"),
         ({"loss": "css", "reduction": "avg"}, "unknown reduction"),
         ({"loss": "css", "negatives": 0}, "at least 1"),
@@ -282,6 +289,9 @@ def test_more_refusals():
             SampledLoss(counts, DIM, "css")
     with pytest.raises(ConfigError, match="a row for each of 40 targets"):
         SampledLoss(COUNTS, nn.Linear(DIM, V + 1), "css")
+    with pytest.raises(ConfigError, match="leave bias=True out"):
+        SampledLoss(COUNTS, nn.Linear(DIM, V, bias=False), "css", bias=True)
+    assert SampledLoss(COUNTS, nn.Linear(DIM, V), "css", bias=True).output.bias is not None
     with pytest.raises(ConfigError, match=r"\(5, 6\)"):
         made("css")(torch.zeros(B, DIM + 1), torch.zeros(B, dtype=torch.int64))
     with pytest.raises(ConfigError, match=r"context must have the shape of the targets, \(5,\), not \(6,\)"):

@@ -11,7 +11,7 @@ from torch.nn.functional import embedding, log_softmax
 from ..config import TrainConfig
 from ..config.compatibility import check_plugs
 from ..config.table import table
-from ..ground.errors import ConfigError, did_you_mean
+from ..ground.errors import ConfigError, check_whole, did_you_mean
 from ..ground.registry import RunContext
 from ..objectives.law import law_of
 from ..objectives.losses import LOSSES
@@ -69,9 +69,9 @@ class SampledLoss(nn.Module):
             raise ConfigError("counts must say how often each of two targets or more occurs: none below 0, not all 0")
         if reduction not in _REDUCTIONS:
             raise ConfigError(f"unknown reduction {reduction!r}{did_you_mean(reduction, _REDUCTIONS)}")
-        if spare < 0:
-            raise ConfigError(f"spare must be at least 0, got {spare}")
+        check_whole("spare", spare, 0)
         self.config = _resolved(loss, options)
+        _refuse_unread(self.config, neighbours, shared, spare)
         self.shared, self.spare, self.reduction = shared, spare, reduction
         self.output = _output(output, len(counts), bias)
         dim = self.output.weight.shape[1]
@@ -222,6 +222,22 @@ def _resolved(loss, options):
     return config
 
 
+def _refuse_unread(config, neighbours, shared, spare):
+    """Raise ConfigError for what is given and no draw reads; config : RunSpec"""
+    for name, given in (("neighbours", neighbours is not None), ("shared", shared), ("spare", spare)):
+        if given and config.sampler is None:
+            raise ConfigError(f"{name} has no effect with loss {config.loss.name!r}, which draws nothing; leave it out")
+    if neighbours is not None and not config.sampler.plug.needs_neighbours:
+        raise ConfigError(
+            f"neighbours has no effect with sampler {config.sampler.name!r}; leave it out, or take sampler='bigram'"
+        )
+    if spare and config.exclude == "none":
+        raise ConfigError(
+            "spare makes up for draws that are the positive, and exclude='none' counts them; leave spare out, or take "
+            "exclude='target'"
+        )
+
+
 def _in_order(neighbours, n_vocab):
     """Return a copy of a sparse matrix as csr_matrix, float64: columns sorted, none twice, no 0; else ConfigError."""
     if not sparse.issparse(neighbours):
@@ -245,5 +261,7 @@ def _output(output, n_vocab, bias):
         shape = tuple(getattr(output, "weight", torch.empty(0)).shape)
         if len(shape) != 2 or shape[0] != n_vocab:
             raise ConfigError(f"output must have a weight of a row for each of {n_vocab} targets, found shape {shape}")
+        if bias and getattr(output, "bias", None) is None:
+            raise ConfigError("bias=True is for an output layer made here, and this one has none; leave bias=True out")
         return output
     return nn.Linear(output, n_vocab, bias=bias)
