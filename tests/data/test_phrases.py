@@ -122,9 +122,9 @@ def test_files_of_phrases(tmp_path):
     some = [Phrase("new", "york", 12.5, 40, 1), Phrase("new_york", "times", 3.25, 7, 2)]
     write_phrases(tmp_path / "found", some)
     assert read_phrases(tmp_path / "found") == some
-    (tmp_path / "own").write_text("new york\n")
-    assert read_phrases(tmp_path / "own") == [Phrase("new", "york", 0.0, 0, 1)]
-    for text, line in (("new\n", 1), ("a b\nnew york\tmuch\t1\t1\n", 2), ("a b c\n", 1), ("a b\t1\t1\t0\n", 1)):
+    (tmp_path / "own").write_text("\nnew york\n \nunited states\n\n")
+    assert read_phrases(tmp_path / "own") == [Phrase("new", "york", 0.0, 0), Phrase("united", "states", 0.0, 0)]
+    for text, line in (("\nnew\n", 2), ("a b\nnew york\tmuch\t1\t1\n", 2), ("a b c\n", 1), ("a b\t1\t1\t0\n", 1)):
         (tmp_path / "own").write_text(text)
         with pytest.raises(InputError, match=f"own:{line}: expected two words"):
             read_phrases(tmp_path / "own")

@@ -1,5 +1,7 @@
 """The vocabulary: its order, its file, and what is refused."""
 
+import subprocess
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -74,12 +76,28 @@ def test_a_word_that_begins_with_a_byte_order_mark(tmp_path):
     assert Vocabulary.load(tmp_path / "v") == vocab
     (tmp_path / "edited").write_bytes(b"\xef\xbb\xbfa\t2\r\nb\t1\r\n")
     assert Vocabulary.load(tmp_path / "edited") == Vocabulary(["a", "b"], [2, 1])
+    (tmp_path / "headed").write_bytes(b"\xef\xbb\xbfword\tcount\r\na\t2\r\nb\t1\r\n")
+    (tmp_path / "blanks").write_bytes(b"word count\na 2\nb 1\n")
+    for name in ("headed", "blanks"):
+        assert Vocabulary.load(tmp_path / name) == Vocabulary(["a", "b"], [2, 1])
+
+
+def test_words_without_counts_are_refused_with_what_makes_a_vocabulary_of_them(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my words").write_text("the\nof\n\nand\nthe\n")
+    with pytest.raises(InputError, match="my words:1: expected word, tab, count; found 'the'; write a count") as told:
+        Vocabulary.load("my words")
+    subprocess.run(str(told.value).partition("1 will do: ")[2], shell=True, check=True)
+    assert Vocabulary.load("counted.txt") == Vocabulary(["and", "of", "the"], [1, 1, 1])
 
 
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"a\t2\nb 1\n", "v:2: expected word, tab, count; found 'b 1'"),
+        (b"a\t2\nb 1\n", "v:2: expected word, tab, count; found 'b 1'$"),
+        (b"word\tcount\na\t2\nb\t3\n", "v:3: 'b' is out of order"),
+        (b"word\tcount\na\t2\nb\t\n", "v:3: expected"),
+        (b"a\t2\nword\tcount\n", "v:2: expected"),
         (b"a\t2\nb\t1.5\n", "v:2: expected"),
         (b"a\t2\nb\t-1\n", "v:2: expected"),
         (b"a\t2\nb\t1\t1\n", "v:2: expected"),

@@ -132,10 +132,12 @@ def write_phrases(path, phrases) -> None:
 
 
 def read_phrases(path) -> list[Phrase]:
-    """Read what `write_phrases` wrote, or lines of two words alone; InputError that names file and line."""
+    """Read what `write_phrases` wrote, or lines of two words alone, or blank; InputError that names file and line."""
     found = []
     text = read_text(path, "no such file of phrases; 'w2vneg phrases' writes one")
     for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
         words, *rest = line.split("\t")
         try:
             first, second = words.split()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import re
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 _BOM = "\ufeff".encode()
+_HEADER = re.compile(rb"(?:\xef\xbb\xbf)?(?:word[\t ]count\r?\n)?")
 _MOST_SEEN = 2**62
 _BLOCK = 1 << 14  # words that are looked at together
 _READ = 1 << 16  # bytes of a file at a time: what is made of them takes ten times as much
@@ -96,17 +99,18 @@ class Vocabulary:
 
     @classmethod
     def load(cls, path: str | Path) -> Vocabulary:
-        """Read a file written by `save`; any deviation is an InputError that names file and line."""
+        """Read what `save` writes, perhaps below ``word<TAB>count``; else an InputError names file and line."""
         check_path(path, "make one of words by Vocabulary(words, counts)")
         path = Path(path)
         try:
             with open(path, "rb") as stream:
-                vocab = cls._of(*_read(path, stream))
+                words, counts, n_head = _read(path, stream)
         except OSError as error:
             raise InputError(f"{path}: cannot read the vocabulary ({error.strerror or error})") from error
+        vocab = cls._of(words, counts)
         problem = vocab._problem()
         if problem:
-            raise InputError(f"{path}:{problem[0] + 1}: {problem[1]}")
+            raise InputError(f"{path}:{n_head + problem[0] + 1}: {problem[1]}")
         return vocab
 
     def digest(self) -> str:
@@ -149,15 +153,16 @@ class Vocabulary:
 
 
 def _read(path, stream):
-    """Read lines of word, tab, count, in whatever order; return `PackedStrings` and counts (ndarray, int64, (n,))."""
+    """Read lines of word, tab, count, in whatever order; return `PackedStrings`, counts (ndarray, int64, (n,)), and how
+    many lines stand above them (int).
+    """
     data, counts = [], [np.empty(0, np.int64)]
-    number = 0  # of lines before this block
+    n_head = stream.read(_HEADER.match(stream.peek()).end()).count(b"\n")
+    number = n_head  # of lines before this block
     while block := stream.read(_READ):
         block += stream.readline(LONGEST_LINE)
         if len(block) >= LONGEST_LINE:
             refuse_line(path, number + block.count(b"\n") + 1)
-        if number == 0:
-            block = block.removeprefix(_BOM)
         try:
             block.decode()
         except UnicodeDecodeError as error:
@@ -174,11 +179,13 @@ def _read(path, stream):
         if block.translate(None, _NO_SEPARATORS) != b"\t\n" * n_lines or not all(map(_is_count, seen)):
             lines = enumerate(block.split(b"\n"), number + 1)
             wrong, line = next((at, line) for at, line in lines if not _is_count(line.partition(b"\t")[2]))
-            raise InputError(f"{path}:{wrong}: expected word, tab, count; found {line.decode()[:60]!r}")
+            said = f"{path}:{wrong}: expected word, tab, count; found {line.decode()[:60]!r}"
+            alone = f"grep . {shlex.quote(str(path))} | LC_ALL=C sort -u | sed 's/$/ 1/' > counted.txt"
+            raise InputError(said + f"; write a count behind each word, 1 will do: {alone}" * (len(line.split()) == 1))
         number += n_lines
         data += END.join(words), END
         counts.append(np.array(list(map(int, seen)), np.int64))
-    return PackedStrings.of_data(b"".join(data)), np.concatenate(counts)
+    return PackedStrings.of_data(b"".join(data)), np.concatenate(counts), n_head
 
 
 def _is_count(text):
