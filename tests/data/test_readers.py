@@ -15,8 +15,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from w2vneg import Input
 from w2vneg.data.encoded import count
 from w2vneg.data.encoded.count import TokenCounter, TokenStream
+from w2vneg.data.inputs import encode_input
 from w2vneg.data.readers import READERS, sources
 from w2vneg.data.readers.sources import STDIN, ByteStream, find_files, is_paths
 from w2vneg.data.readers.text import codec_name, read_sentences
@@ -348,6 +350,26 @@ def test_folders_globs_and_lists(tmp_path, monkeypatch):
     assert find_files("a-c/**") == [os.path.join("a-c", "x.txt")]
 
 
+def test_what_is_named_twice_is_there_once(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.txt", "b.txt", "c/a.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("text")
+    (tmp_path / "c" / "link").symlink_to("../b.txt")
+    (tmp_path / "d").symlink_to("c")
+    for names, said in {
+        ("a.txt", "a.txt"): "a.txt is named more than once, and read once",
+        ("a.txt", STDIN, str(tmp_path / "*.txt")): f"{tmp_path}/a.txt is named",
+        ("a.txt", "c", "./b.txt", "d/../a.txt"): r"2 files, as ./b.txt, are named",
+        ("c/a.txt", "d/a.txt"): "d/a.txt is named",
+    }.items():
+        with pytest.warns(FileNote, match=said):
+            found = find_files(names)
+        assert len(set(map(os.path.realpath, found))) == len(found)
+        assert found[0] == names[0]
+    assert find_files(["a.txt", "c/a.txt"]) == ["a.txt", "c/a.txt"]
+
+
 def test_a_file_named_like_a_glob(tmp_path):
     path = tmp_path / "a[1].txt"
     path.write_text("text")
@@ -442,3 +464,15 @@ def test_readers_are_registered_by_name():
     assert "text" in READERS
     with pytest.raises(UnknownNameError, match="unknown reader 'txet'; did you mean 'text'"):
         READERS["txet"]
+
+
+def test_a_file_named_twice_is_read_once_and_that_is_said_once(run_cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.txt").write_text("new york is big\nnew york is old\n")
+    (tmp_path / "a.tsv").write_text("a\tb\nb\tc\n")
+    run = run_cli("phrases", "a.txt", "*.txt", "--min-count=3", "--threshold=.001", "--out=found")
+    assert (
+        run.code == 0 and run.err == "Note: a.txt is named more than once, and read once.\nWrote 0 phrases to found.\n"
+    )
+    with pytest.warns(FileNote, match="a.tsv is named more than once"):
+        assert encode_input(Input("pairs", ["a.tsv", "./a.tsv"], rectangular=False)).matrix.sum() == 2

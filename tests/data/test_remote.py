@@ -13,7 +13,7 @@ from w2vneg import Input
 from w2vneg.data.encoded import encode_corpus
 from w2vneg.data.inputs import encode_input
 from w2vneg.data.readers.sources import ByteStream, find_files
-from w2vneg.ground.errors import ConfigError, InputError, MissingExtraError
+from w2vneg.ground.errors import ConfigError, FileNote, InputError, MissingExtraError
 
 fsspec = pytest.importorskip("fsspec")
 TEXT = {name: b"".join(b"a%d b c%d\n" % (k % 7, k % 11) for k in range(n)) for name, n in (("one", 200), ("two", 90))}
@@ -76,6 +76,8 @@ def test_files_folders_and_patterns_are_found(memory):
     below = [f"memory:///texts/{name}" for name in ("below/three.txt.gz", "one.txt", "two.txt")]
     assert find_files("memory://texts") == below
     assert find_files(["memory://texts/t*.txt", "memory://texts/one.txt"]) == [below[2], "memory://texts/one.txt"]
+    with pytest.warns(FileNote, match="memory:///texts/two.txt is named more than once"):
+        assert find_files(["memory://texts/t*.txt", below[2]]) == [below[2]]
     assert [read(path) for path in below] == [TEXT["one"], TEXT["one"], TEXT["two"]]
 
 

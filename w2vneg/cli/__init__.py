@@ -104,13 +104,17 @@ def _status(command, argv, name):
 
 @contextmanager
 def _file_notes():
-    """Show what was read otherwise than a file has it as a line of its own."""
+    """Show what was read otherwise than a file has it as a line of its own, once."""
     with warnings.catch_warnings():
-        others = warnings.showwarning
+        others, said = warnings.showwarning, set()
         warnings.simplefilter("always", FileNote)
 
         def show(message, category, *where):
-            return note(f"Note: {message}.") if category is FileNote else others(message, category, *where)
+            if category is not FileNote:
+                others(message, category, *where)
+            elif str(message) not in said:
+                said.add(str(message))
+                note(f"Note: {message}.")
 
         warnings.showwarning = show
         yield

@@ -4,6 +4,7 @@ What a URL names is listed, measured and opened by fsspec, and read as a stream;
 """
 
 import bz2
+import functools
 import glob
 import hashlib
 import io
@@ -12,13 +13,22 @@ import os
 import re
 import stat
 import sys
+import warnings
 import zlib
 from contextlib import contextmanager, nullcontext, suppress
 from itertools import chain
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
-from ...ground.errors import ConfigError, InputError, MissingExtraError, NothingToTrainError, did_you_mean, require
+from ...ground.errors import (
+    ConfigError,
+    FileNote,
+    InputError,
+    MissingExtraError,
+    NothingToTrainError,
+    did_you_mean,
+    require,
+)
 from ...ground.files.bounded import check_reachable, scheme_of
 from .frames import InMemoryTable
 
@@ -50,6 +60,7 @@ def find_files(source):
 
     source : path, InMemoryTable, or list of them: files, glob patterns (``**`` goes into folders), folders (all files
         in them and below, hidden ones left out), ``"-"`` for standard input, URLs. Globs and folders are sorted by path
+    What is named several times, by links too, is there once, with a `FileNote`
     InputError for what is not there, is empty, cannot be listed or reached; MissingExtraError, ConfigError for a URL
     """
     names = [source] if isinstance(source, (str, os.PathLike, InMemoryTable)) else source
@@ -60,7 +71,25 @@ def find_files(source):
         raise NothingToTrainError("no corpus was given: the list is empty; name at least one file")
     if files.count(STDIN) > 1:
         raise InputError('standard input can be read only once; name "-" once')
-    return files
+    return _once(files)
+
+
+def _once(files):
+    real, found, again = functools.cache(os.path.realpath), {}, []
+    for file in files:
+        key = file
+        if isinstance(file, InMemoryTable):
+            key = id(file)
+        elif file != STDIN and not scheme_of(file):
+            folder, name = os.path.split(file)
+            key = real(file) if os.path.islink(file) else os.path.join(real(folder), name)
+        if key in found:
+            again.append(file)
+        found.setdefault(key, file)
+    if again:
+        what = f"{again[0]} is" if len(again) == 1 else f"{len(again):,} files, as {again[0]}, are"
+        warnings.warn(f"{what} named more than once, and read once", FileNote, stacklevel=1)
+    return list(found.values())
 
 
 def _expand(name):
