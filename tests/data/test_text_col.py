@@ -81,7 +81,11 @@ def test_columns_in_memory(texts):
         ('{"id": 1, "body": "a b"}\n' * 3, {}, "looks like JSON lines.*--text-col body.*columns: id, body"),
         ('text\n"a, b"\n"c ""d"""\n', {}, "looks like a table with a header.*--text-col text"),
         ("".join(f"n{i}\tx{i % 3}\ta b {i}\n" for i in range(30)), {}, "a table without a header.*--text-col 3 "),
-        ("id,text\n1,a b\n2,c d\n3,e f\n", {"text_col": "txt"}, "no column is called 'txt'.*did you mean 'text'"),
+        (
+            "id,text\n1,a b\n2,c d\n3,e f\n",
+            {"text_col": "txt"},
+            "no column is called 'txt'.*did you mean 'text'.*: id, text; for plain text give --text-col none$",
+        ),
         ("id,text\n1,a b\n2,c d\n3,e f\n", {"text_col": "id"}, "'id' .--text-col. holds numbers, no text"),
         ("id,text\n1,a b\n2,c, d\n", {"text_col": "text"}, "3 fields where the first row has 2"),
         ('id\ttext\n1\t"a b\n2\tc\n3\td "e" f\n', {"text_col": "text"}, "a quote opens .*--quoting none"),

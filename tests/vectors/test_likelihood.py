@@ -4,10 +4,11 @@ import json
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.special import logsumexp
 
-from w2vneg import Word2Vec
+from w2vneg import Input, Word2Vec
 from w2vneg.data.encoded import encode_corpus
 from w2vneg.ground.errors import InputError
 from w2vneg.kernels.cooccurrence import pair_counts
@@ -79,6 +80,46 @@ def test_command_scores_a_model_folder(run_cli, tmp_path):
     assert report["pairs"] == len(list(loop_pairs(SENTENCES, 5)))
     code, out, _ = run_cli("eval", "likelihood", tmp_path / "model", "--corpus", text)
     assert code == 0 and f"{report['nll']:.4f}" in out
+
+
+def test_held_out_text_is_read_as_the_model_s_own(run_cli, tmp_path, monkeypatch):
+    """Its tokenizer, what was removed, and the phrases that it joined, unless options say otherwise."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "text").write_text("New York, new york in 1999. <i>Old</i> york!\n" * 9)
+    (tmp_path / "held").write_text("<b>new</b> York: old, in 2024. In\n")
+    (tmp_path / "phrases").write_text("new york\n")
+    flags = "--loss=ns", "--dim=8", "--epochs=1", "--min-count=1", "--workers=1", "--subsample=0"
+    reading = "--tokenizer=words", "--strip=markup", "--numbers=digit", "--lowercase", "--phrases=phrases"
+    run = run_cli("train", "--corpus=text", *flags, *reading, "--save-model=m")
+    assert run.code == 0, run.err
+    (tmp_path / "phrases").unlink()
+    for given, tokens, unknown in (
+        ((), 5, 0),  # new_york old in 0000 in
+        (("--numbers=keep",), 5, 1),
+        (("--numbers=drop",), 4, 0),
+        (("--tokenizer=whitespace", "--strip=urls"), 6, 4),
+    ):
+        run = run_cli("eval", "likelihood", "m", "--corpus=held", "--json", *given)
+        assert run.code == 0, run.err
+        found = json.loads(run.out)
+        assert (found["tokens"], found["unknown"]) == (tokens, unknown)
+    assert "; 1 of 5 tokens are unknown" in run_cli("eval", "likelihood", "m", "--corpus=held", "--numbers=keep").out
+
+
+def test_of_a_model_of_a_table_held_out_text_is_one_too(run_cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = pd.DataFrame({"n": 1, "text": [" ".join(s) for s in SENTENCES]})
+    word2vec = Word2Vec(loss="ns", dim=8, min_count=1, epochs=1, workers=1, subsample=0)
+    word2vec.fit(Input("corpus", rows, text_col="text"))
+    word2vec.save("m")
+    rows.to_csv("held.csv", index=False)
+    (tmp_path / "held").write_text("\n".join(rows["text"]) + "\n")
+    found = [
+        json.loads(run_cli("eval", "likelihood", "m", "--json", "--corpus", *args).out)
+        for args in (("held.csv",), ("held", "--text-col=none"))
+    ]
+    assert found[0] == found[1] and found[0]["tokens"] == 12
+    assert "--text-col none" in run_cli("eval", "likelihood", "m", "--corpus", "held").err
 
 
 def test_of_an_ordered_model_the_words_that_follow_count(run_cli, tmp_path):

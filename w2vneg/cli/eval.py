@@ -137,11 +137,12 @@ def likelihood(model, corpus, window, mirror, as_json, **reading):
     """Measure the likelihood of held-out text.
 
     Scores are a softmax of raw dot products over all words. Unlike training losses, they compare between objectives.
-    Negative sampling does not aim at a softmax: it does badly here and may still give good vectors. With --ordered,
-    words that follow are scored. MODEL is a folder written with --save-model.
+    Negative sampling does not aim at a softmax: it does badly here and may still give good vectors. Text is read as
+    that of MODEL, a folder written with --save-model; if --ordered, words that follow are scored.
     """
     from ..run.conductor import encode
     from ..run.model import Model
+    from ..run.prior import read_alike
     from ..vectors.evaluation import evaluate_likelihood, scores_of
 
     loaded = Model.load(model)
@@ -152,14 +153,17 @@ def likelihood(model, corpus, window, mirror, as_json, **reading):
             f"{model} predicts a word from the mean of the words around (--inputs {loaded.config.inputs.name}), and "
             "this scores pairs of words; evaluate it with w2vneg eval similarity"
         )
-    encoded = encode(loaded.config, text_of(corpus, reading).located(mirror), vocab=loaded.vocab)
+    text = read_alike(text_of(corpus, reading), loaded, model).replace(phrases=())  # the model has those it joined
+    encoded = encode(loaded.config, text.located(mirror), vocab=loaded.vocab, phrases=loaded.phrases)
     own = loaded.config.source
     result = evaluate_likelihood(scores_of(loaded), encoded, window or own.window, getattr(own, "ordered", False))
+    tokens, unknown = encoded.report.tokens, encoded.report.discarded[0]
     if as_json:
-        return echo_json({"model": model, **result.as_dict()})
+        return echo_json({"model": model, **result.as_dict(), "tokens": tokens, "unknown": unknown})
     click.echo(
         f"negative log-likelihood {result.nll:.4f} nats a pair (perplexity {result.perplexity:,.0f}) "
-        f"over {result.pairs:,} pairs; knowing nothing gives {result.uniform:.4f}"
+        f"over {result.pairs:,} pairs; knowing nothing gives {result.uniform:.4f}; {unknown:,} of {tokens:,} tokens "
+        "are unknown"
     )
 
 

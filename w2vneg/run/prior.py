@@ -184,9 +184,7 @@ class Prior:
     def settled(self, data: Input, encoding: str, mirror: str | None) -> Input:
         """Return data as they are to be read: as those of the model, unless their options say otherwise."""
         if self.model is not None:
-            if self.model.origin.input:
-                data = data.like(input_of_model(self.model, self.place))
-            data = of_as_many_kinds(data, self.model.config)
+            data = of_as_many_kinds(read_alike(data, self.model, self.place), self.model.config)
         return settled(data, encoding, mirror)
 
     def check_data(self, data: Any) -> None:
@@ -234,6 +232,13 @@ def input_of_model(model: Model, place: str) -> Input:
     except ConfigError as error:
         file = os.path.join(place, "corpus.json")
         raise InputError(f"{file}: {error}; name the data again, as with --corpus") from error
+
+
+def read_alike(data: Input, model: Model, place: str) -> Input:
+    """Return data as they are to be read: as those of a model in the folder `place`, unless their options say
+    otherwise; InputError as of `input_of_model`.
+    """
+    return data.like(input_of_model(model, place)) if model.origin.input else data
 
 
 def config_to_grow(model: Model, folder: str | os.PathLike, changes: dict[str, Any]) -> TrainConfig:

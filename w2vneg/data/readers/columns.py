@@ -180,9 +180,10 @@ class _Guess:
         places = places or [at for at, name in enumerate(names) if without_kind(name) == requested]
         if not places:
             hint = did_you_mean(requested, names, shown=-1)
+            plain = f"; for plain text give {column.option} {NONE}" if column.kind == "text" else ""
             raise NoColumnError(
                 f"{self.where}: no column is called {requested!r} ({column.option}){hint} The columns are: "
-                f"{', '.join(names)[:500]}"
+                f"{', '.join(names)[:500]}{plain}"
             )
         if len(places) > 1:
             both = " and ".join(str(at + 1) for at in places)
