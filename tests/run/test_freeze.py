@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from planted import two_topics
 
-from w2vneg import Word2Vec
+from w2vneg import Vectors, Word2Vec
 from w2vneg.ground.errors import ConfigError, InputError
 from w2vneg.run.model import Model
 from w2vneg.run.prior import Prior
@@ -52,6 +52,36 @@ def test_of_vectors_the_input_matrix_stays_alone(first, loss):
     assert all(np.array_equal(vectors[word], first.vectors[word]) for word in "cd")
     assert all(moved(word2vec.model, "vectors_out", word) for word in ("c", "d", "new", "e"))
     assert list(word2vec.model.frozen) == ["vectors_in"]
+
+
+def test_frozen_vectors_are_written_as_they_are(run_cli, tmp_path, monkeypatch, first):
+    """Of vectors the read-out is `in` unless one is given; a model folder says so to whoever goes on."""
+    monkeypatch.chdir(tmp_path)
+    first.vectors.save("v.txt")
+    (tmp_path / "text").write_text("\n".join(" ".join(line) for line in SECOND))
+    flags = [f"--{n.replace('_', '-')}={value}" for n, value in OPTIONS.items() if n not in ("readout", "loss")]
+    flags += ["--corpus=text", "--init=v.txt", "--freeze", "--force", "--save-model=m", "--output=n.txt"]
+    said = "2 of 4 words begin with their vectors of v.txt and stay there"
+    for more, as_they_are in (["--loss=ns"], True), (["--loss=ns", "--readout=both"], False):
+        run = run_cli("train", *flags, *more)
+        assert run.code == 0 and said + "; --readout in gives them as they are." * as_they_are in run.err, run.err
+        assert (said + "." in run.err) != as_they_are
+        assert run_cli("export", "m", "o.txt", "--force").code == 0
+        written, exported = Vectors.load("n.txt"), Vectors.load("o.txt")
+        assert np.array_equal(written.matrix, exported.matrix)
+        assert [np.array_equal(written[word], first.vectors[word]) for word in "cd"] == [as_they_are] * 2
+        if as_they_are:
+            assert run_cli("train", "--resume=m", "--epochs=2").code == 0
+            assert all(np.array_equal(Vectors.load("n.txt")[word], first.vectors[word]) for word in "cd")
+
+
+def test_the_read_out_of_frozen_vectors_is_of_that_fit_alone(first):
+    word2vec = Word2Vec(**OPTIONS | {"readout": None})
+    vectors = word2vec.fit(SECOND, init=first.vectors, freeze=True)
+    assert all(np.array_equal(vectors[word], first.vectors[word]) for word in "cd")
+    for begin in ({"init": first.model, "freeze": True}, {"init": first.vectors}, {}):
+        word2vec.fit(SECOND, **begin)
+        assert word2vec.model.config.readout == "both"
 
 
 @pytest.mark.slow

@@ -303,7 +303,8 @@ def _report_prior(run, trainer, epochs, note):
     prior, model, config = run.prior, trainer.model, trainer.config
     place, n_words = " and stay there" if prior.freeze else "", len(model.vocab)
     if prior.way == "init":
-        note(f"{trainer.started:,} of {n_words:,} words begin with their vectors of {prior.place}{place}.")
+        shown = "; --readout in gives them as they are" if prior.reading_out(run.given) != run.given else ""
+        note(f"{trainer.started:,} of {n_words:,} words begin with their vectors of {prior.place}{place}{shown}.")
     if prior.way == "update":
         before, noun = len(prior.model.vocab), "users" if model.known is not None else "words"
         note(f"The {before:,} {noun} of {prior.place} begin with their vectors{place}; {n_words - before:,} joined.")

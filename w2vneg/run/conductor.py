@@ -63,7 +63,7 @@ class Run:
         self.data = given
         self.given = reading(config, given)
         self.prior.check_data(self.given)
-        self.config = resolve(self.given)
+        self.config = resolve(self.prior.reading_out(self.given))
         if diagnose:
             check_diagnose(self.config)
         if self.prior.rows is not None:

@@ -174,8 +174,8 @@ class Word2Vec(Recommender):
             model's times new / (old + new) words. A model of users and items goes on with the pairs that it keeps,
             too, gently: a fifth of alpha, a twentieth of the epochs. Both hold unless they have been changed.
         freeze : bool
-            Rows that begin with those of `init`, or of the former model, do not move; the others are trained, against
-            them as well.
+            Rows of `init`, or of the former model, do not move; the others are trained, against them as well. Of
+            vectors the default read-out is then ``in``.
 
         Returns the trained input vectors; `model` has the rest. After Ctrl-C: what was trained until then (the best of
         it, with `valid`), and a warning; another if the options give vectors of text whose cosines mean nothing. Until
