@@ -1,6 +1,7 @@
 """Runs that begin with the rows of another one."""
 
 import copy
+import dataclasses
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,7 @@ from w2vneg import Input, Vectors, Word2Vec
 from w2vneg.data.encoded import encode_corpus
 from w2vneg.data.vocab import Vocabulary
 from w2vneg.ground.errors import ConfigError, InputError
-from w2vneg.run.model import Model
+from w2vneg.run.model import Model, look_at_contexts
 from w2vneg.run.prior import Prior, WarmStart
 from w2vneg.run.trainer import Trainer
 
@@ -322,6 +323,49 @@ def test_newer_text_moves_what_was_learnt_as_far_as_it_weighs(first, tmp_path, m
     word2vec = copy.copy(first)
     word2vec.fit([["a", "b", "c", "d"]] * 10, update=True, freeze=False)
     assert word2vec.model.config.alpha == 0.0125
+
+
+def test_contexts_are_those_of_the_text_before_too():
+    """A mean over the occurrences in both texts; what has no neighbour in the newer one keeps its row to the bit."""
+    word2vec = Word2Vec(**OPTIONS | {"readout": "context"})
+    word2vec.fit(FIRST)
+    before = word2vec.model
+    word2vec.fit([*SECOND, ["b"]], update=True)
+    after, twice = word2vec.model, copy.copy(word2vec)
+    known = {word: before.contexts[before.vocab.id(word)] for word in before.vocab.words}
+    alone = dataclasses.replace(after, contexts_before=None)
+    look_at_contexts(alone, encode_corpus([*SECOND, ["b"]], vocab=after.vocab))
+    for row, word in enumerate(after.vocab.words):
+        now, found = alone.contexts[row], after.contexts[row]
+        if word in ("a", "b"):
+            assert not now.any() and np.array_equal(found, known[word])
+        elif word in ("c", "d"):  # 40 and 20 times before
+            n = {"c": 40, "d": 20}[word]
+            share = n / after.vocab.counts[row]
+            np.testing.assert_allclose(found, share * known[word] + (1 - share) * now, atol=1e-6)
+        else:
+            assert np.array_equal(found, now)
+    twice.fit([["e", "new"]] * 9, update=True)
+    assert np.array_equal(twice.model.contexts[twice.model.vocab.id("a")], known["a"])
+
+
+def test_an_update_that_goes_on_keeps_the_contexts_of_the_text_before(run_cli, tmp_path, monkeypatch):
+    """1 + 2 epochs of an update are 3, to the bit."""
+    monkeypatch.chdir(tmp_path)
+    word2vec = Word2Vec(**OPTIONS | {"readout": "context"})
+    word2vec.fit(FIRST)
+    word2vec.save("m")
+    (tmp_path / "newer").write_text("".join(" ".join(line) + "\n" for line in SECOND))
+    for folder, epochs in (("whole", 3), ("parts", 1)):
+        flags = f"--epochs={epochs}", "--alpha=.01", "--min-alpha=.01", f"--save-model={folder}"
+        assert run_cli("train", "--update=m", "--corpus=newer", *flags).code == 0
+    assert run_cli("train", "--resume=parts", "--epochs=3", "--quiet").code == 0
+    whole, parts = Model.load("whole"), Model.load("parts")
+    assert np.array_equal(whole.contexts, parts.contexts) and whole.contexts[whole.vocab.id("a")].any()
+    assert np.array_equal(Vectors.load("whole").matrix, Vectors.load("parts").matrix)
+    (tmp_path / "m" / "contexts.npy").unlink()  # as of a run that was killed
+    run = run_cli("train", "--update=m", "--corpus=newer", "--save-model=lacking")
+    assert run.code == 0 and run.err.count("Note: the model to update has no contexts") == 1, run.err
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ from ..data.vocab import Vocabulary
 from ..ground.errors import ConfigError, W2vnegError
 from ..ground.jit import available_threads
 from ..objectives.plugins import are_loaded, load_plugins
+from .model import keep_contexts
 from .prior import Prior, input_of_model
 from .state import with_known
 from .trainer import Trainer
@@ -135,8 +136,10 @@ class Run:
         resumed, rows = self.prior.resumed, self.prior.rows
         trainer = Trainer(self.encoded, config, listeners, resumed, self.diagnose, validation, checkpoints, rows)
         origin = trainer.model.origin
-        if self.prior.way == "update" and self.prior.model is not None and self.prior.model.known is None:
-            trainer.model.known = None  # what users had before is not known
+        if self.prior.way == "update" and (former := self.prior.model) is not None:
+            keep_contexts(trainer.model, former)
+            if former.known is None:
+                trainer.model.known = None  # what users had before is not known
         if isinstance(self.data, Input):
             data = self.data.replace(files="-") if self.data.in_memory else self.data.absolute()
             origin.input, origin.own_vocab = data.as_dict(), own_vocab

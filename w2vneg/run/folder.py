@@ -24,8 +24,9 @@ from .state import KNOWN, KNOWN_WEIGHTS, Best, LastGoodState, Progress, Provenan
 
 PHRASES, RUN_FILE = "phrases.tsv", "run.toml"
 _MARKS = {"config.json", "vocab.tsv", "vectors_in.npy"}  # what makes a folder a model
+_CONTEXTS = "contexts", "contexts_before"
 FILES = (  # what else a model may have, apart from matrices of plugs and of other states
-    {f"{name}.npy" for name in ("neighbours", "weights", "vectors_out", "contexts", "log_noise")}
+    {f"{name}.npy" for name in ("neighbours", "weights", "vectors_out", *_CONTEXTS, "log_noise")}
     | {f"{name}.json" for name in ("extra", "position", "corpus", "versions", "validation", "good", "law")}
     | {*_MARKS, SLIM, PHRASES, KNOWN, KNOWN_WEIGHTS, RUN_FILE, "vocab_out.tsv", "history.jsonl"}
 )
@@ -37,10 +38,11 @@ def write_model(folder, model, portable=False):
     """Write the folder of a `Model`, atomically; the user's own files in a former one stay.
 
     With `portable`, to be handed on, files are named without their folders. Beside matrices, vocabularies and what is
-    named after it there are: extra.json, what else was trained; contexts.npy, of a run that is over; run.toml (see
-    `run_as_toml`); law.json and log_noise.npy, how raw scores settle, for other readers; best_NAME.npy until a run that
-    is evaluated is over; good_NAME.npy after an interruption between two states that were checked; frozen_NAME.npy,
-    which rows never move; known.npy, what each user had. OutputError if the folder holds something else than a model
+    named after it there are: extra.json, what else was trained; contexts.npy, of a run that is over, and
+    contexts_before.npy, of an update (`model.keep_contexts`); run.toml (see `run_as_toml`); law.json and log_noise.npy,
+    how raw scores settle, for other readers; best_NAME.npy until a run that is evaluated is over; good_NAME.npy after
+    an interruption between two states that were checked; frozen_NAME.npy, which rows never move; known.npy, what each
+    user had. OutputError if the folder holds something else than a model
     """
     import numba
 
@@ -51,7 +53,7 @@ def write_model(folder, model, portable=False):
     for kind, state in states.items():
         matrices |= {f"{kind}_{name}.npy": matrix for name, matrix in (state.matrices if state else {}).items()}
     matrices |= {f"frozen_{name}.npy": mask for name, mask in model.frozen.items()}
-    matrices |= {} if model.contexts is None else {"contexts.npy": model.contexts}
+    matrices |= {f"{name}.npy": matrix for name in _CONTEXTS if (matrix := getattr(model, name)) is not None}
     ours = {f"{kind}_{name}.npy" for kind in (*states, "frozen") for name in model.matrices()} | FILES
     with atomic_folder(folder, keep=lambda name: name not in ours) as target:
         for name, matrix in matrices.items():
@@ -156,8 +158,9 @@ def _read_model(folder):
         found["known"] = read_known_pairs(folder, (len(vocab), len(vocab_out)))
     if (folder / PHRASES).is_file():
         found["phrases"] = tuple(read_phrases(folder / PHRASES))
-    if (folder / "contexts.npy").is_file():
-        found["contexts"] = _read_matrix(folder / "contexts.npy", (len(vocab),), config.dim)
+    for name, dim in zip(_CONTEXTS, (config.dim, config.dim + 1), strict=True):
+        if (folder / f"{name}.npy").is_file():
+            found[name] = _read_matrix(folder / f"{name}.npy", (len(vocab),), dim)
     return found
 
 

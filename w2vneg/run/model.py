@@ -1,5 +1,6 @@
 """The state of a run, two matrices, how far it got and its options; and from them to vectors: the read-out."""
 
+import warnings
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -8,7 +9,7 @@ import numpy as np
 from ..config import RunSpec, TrainConfig
 from ..config.table import table
 from ..data.vocab import Vocabulary
-from ..ground.errors import ConfigError
+from ..ground.errors import ConfigError, FileNote
 from ..ground.files.memory import memory_size
 from ..kernels.bags import context_means
 from ..kernels.schedule import keep_thresholds
@@ -39,6 +40,7 @@ class Model:
     best: Best | None = None  # where it is evaluated
     good: LastGoodState | None = None  # of a run that was interrupted within an epoch
     contexts: np.ndarray | None = None  # float32, (n_vocab, dim), what stands around, for some read-outs
+    contexts_before: np.ndarray | None = None  # of an update: see `keep_contexts`
     frozen: dict = field(default_factory=dict)  # matrix -> bool (rows,), which never move; without one that has none
     phrases: tuple = ()  # of Phrase, those that were joined in its text
     known: Any = None  # csr_matrix of weights, what each user had in training, where it is kept
@@ -155,11 +157,39 @@ def read_out(model, readout=None, spell=False):
 
 
 def look_at_contexts(model, corpus):
-    """Fill in the model's contexts from its data, an EncodedCorpus or EncodedGraph, if its read-out looks at them."""
+    """Fill in the model's contexts from its data, an EncodedCorpus or EncodedGraph, if its read-out looks at them.
+
+    Of an update they are means over the occurrences in the data before, too; see `keep_contexts`.
+    """
     config = model.config
     if not parse(config.readout).needs_contexts:
         return
     keep = keep_thresholds(model.vocab.counts, getattr(config.source, "subsample", 0)).astype(np.float64) / 2**32
-    model.contexts = context_means(
-        *corpus.traversal.written(corpus, config), keep, model.best_matrix("vectors_out"), WINDOW
-    )
+    contexts = context_means(*corpus.traversal.written(corpus, config), keep, model.best_matrix("vectors_out"), WINDOW)
+    if model.contexts_before is not None:
+        before, share = model.contexts_before[:, :-1], model.contexts_before[:, -1:]
+        share = np.where(contexts.any(axis=1, keepdims=True), share, 1)  # without a neighbour now
+        contexts *= 1 - share
+        contexts += share * before
+    model.contexts = contexts
+
+
+def keep_contexts(model, earlier):
+    """Let a fresh model, whose words are those of an `earlier` Model and more, keep its contexts, if it has any.
+
+    ``contexts_before`` becomes float32 (n_vocab, dim + 1): the earlier contexts, and in the last column which share of
+    a word's count they are of, 0 without. A `FileNote` if the read-out looks at contexts and there are none.
+    """
+    if not parse(model.config.readout).needs_contexts:
+        return
+    if earlier.contexts is None:
+        note = (
+            "the model to update has no contexts, as its run has not ended or had another read-out, so words that the "
+            "newer data lack are read out without them; end its run with --resume first, or leave --readout out"
+        )
+        warnings.warn(note, FileNote, stacklevel=3)
+        return
+    rows = model.vocab.words.find_all(earlier.vocab.words)
+    model.contexts_before = before = np.zeros((len(model.vocab), earlier.contexts.shape[1] + 1), np.float32)
+    before[rows, :-1] = earlier.contexts
+    before[rows, -1] = earlier.contexts.any(axis=1) * earlier.vocab.counts / np.maximum(1, model.vocab.counts[rows])
