@@ -5,11 +5,13 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from planted import two_blocks
 
 from w2vneg import Vectors
-from w2vneg.ground.errors import ConfigError, FileNote, InputError, MissingExtraError
+from w2vneg.data.inputs import Input, encode_input
+from w2vneg.ground.errors import ConfigError, DoubtError, FileNote, InputError, MissingExtraError
 from w2vneg.vectors.evaluation import evaluate_classes, evaluate_links
 from w2vneg.vectors.evaluation.graph_tasks import _beside, _chosen, _spread
 
@@ -68,6 +70,47 @@ def test_labels_are_told_and_the_null_model_gives_the_most_frequent(tmp_path, ve
     several = evaluate_classes(vectors, rows, shares=[0.5], seeds=2)
     assert _spread({"a": [1.0, 3.0], "b": [2.0]}) == {"a": (2.0, pytest.approx(2**0.5)), "b": (2.0, None)}
     assert several.labels_a_node == 2 and several.shares[0.5]["micro"][0] > 0.95
+
+
+HEADS = "word\tlabel", "label\tword", "item\tCategory", "user_id\ttags", "name\tpos", "node\tclass_id", "gene\tlabel"
+
+
+@pytest.mark.parametrize("head", HEADS)
+def test_a_header_of_things_and_labels_is_no_row_even_if_its_words_have_vectors(tmp_path, vectors, head):
+    names = head.split("\t")
+    known = Vectors([*vectors.words, *names], np.vstack([vectors.matrix, np.ones((2, 2))]))
+    place = next(i for i, name in enumerate(names) if name.lower() in {"label", "category", "tags", "pos", "class_id"})
+    rows = [(node, block) if place else (block, node) for node, block in BLOCK.items()]
+    (tmp_path / "labels.tsv").write_text("".join("\t".join(row) + "\n" for row in (names, *rows)))
+    plain = evaluate_classes(known, [*BLOCK.items()], shares=[0.5], seeds=2)
+    assert evaluate_classes(known, tmp_path / "labels.tsv", shares=[0.5], seeds=2) == plain
+    assert evaluate_classes(known, pd.DataFrame(rows, columns=names), shares=[0.5], seeds=2) == plain
+    (tmp_path / "none.tsv").write_text("".join("\t".join(row) + "\n" for row in rows[:: 2 * place - 1]))
+    if place:
+        assert evaluate_classes(known, tmp_path / "none.tsv", shares=[0.5], seeds=2) == plain
+
+
+def test_labels_beside_numbers_of_rows_and_two_columns_of_them(tmp_path, vectors):
+    rows = [f"{i},{node},{block}\n" for i, (node, block) in enumerate(BLOCK.items())]
+    (tmp_path / "labels.csv").write_text("".join([",node,label\n", *rows]))
+    plain = evaluate_classes(vectors, [*BLOCK.items()], shares=[0.5], seeds=2)
+    assert evaluate_classes(vectors, tmp_path / "labels.csv", shares=[0.5], seeds=2) == plain
+    (tmp_path / "two.csv").write_text("".join(["label,word,tag\n", *rows]))
+    with pytest.raises(DoubtError, match=r"several columns fit: 'label' and 'tag'.*order the columns as word, label"):
+        evaluate_classes(vectors, tmp_path / "two.csv")
+
+
+def test_names_of_labels_are_no_header_of_pairs(tmp_path):
+    (tmp_path / "pairs.tsv").write_text("word\tlabel\nword\tother\nother\tlabel\n")
+    assert "word" in encode_input(Input("pairs", tmp_path / "pairs.tsv")).vocab.words
+
+
+def test_names_are_in_lower_case_where_the_text_was(vectors):
+    labels = [(node.upper() if i % 2 else node, block) for i, (node, block) in enumerate(BLOCK.items())]
+    plain = evaluate_classes(vectors, [*BLOCK.items()], shares=[0.5], seeds=2)
+    lower = Vectors(vectors.words, vectors.matrix, lowercase=True)
+    assert evaluate_classes(lower, labels, shares=[0.5], seeds=2) == plain
+    assert evaluate_classes(vectors, labels, shares=[0.5], seeds=2).unknown == len(BLOCK) // 2
 
 
 def test_labels_of_one_node_are_refused_before_they_are_learnt(monkeypatch, vectors):

@@ -2,6 +2,15 @@
 
 from .corpus import Encoded, EncodedCorpus
 from .encode import encode_corpus
-from .pairs import EncodedGraph, EncodedPairs, HeldOut, read_pairs_file
+from .pairs import EncodedGraph, EncodedPairs, HeldOut, read_labels_file, read_pairs_file
 
-__all__ = ["Encoded", "EncodedCorpus", "EncodedGraph", "EncodedPairs", "HeldOut", "encode_corpus", "read_pairs_file"]
+__all__ = [
+    "Encoded",
+    "EncodedCorpus",
+    "EncodedGraph",
+    "EncodedPairs",
+    "HeldOut",
+    "encode_corpus",
+    "read_labels_file",
+    "read_pairs_file",
+]

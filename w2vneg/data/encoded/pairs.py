@@ -25,7 +25,7 @@ from ..readers.text import utf8_or_latin_1
 from ..sources._options import tables_of
 from ..sources.pairs import pair_columns
 from ..vocab import VocabOptions, Vocabulary, choose_items
-from ..words import as_word
+from ..words import NameIndex, as_word
 from .corpus import Encoded, ItemsReport, going_round
 
 ALONE = "nodes without an edge to another"  # why they are left out
@@ -359,6 +359,28 @@ def count_centres(path, *, lowercase=False):
     return Vocabulary.from_counts(counts)
 
 
+def read_labels_file(path, *, lowercase=False, noun="item"):
+    """Read labels of things, a thing and a label a row: an `EncodedPairs` of things and labels, as two kinds.
+
+    path : path or table in memory, as for `read_pairs_file`; a column that is called as labels are has them
+    lowercase : bool, names that differ in case are one; noun : str, what a thing is called in messages
+    InputError, with file and line, if the file is no such table; or if no row has a weight above 0
+    """
+    started, (thing, label, weight) = time.perf_counter(), pair_columns()
+    thing = replace(thing, key=noun, option=f"the {noun}s", words=f"{noun}s")
+    label = replace(label, key="label", option="the labels", words="labels", of_labels=True)
+    names, labels, parts = NameIndex(lowercase), NameIndex(), []
+    tables = _tables_of(path, [thing, label, weight])
+    for batch in tables:
+        rows = names.number(batch.columns[noun], batch.where)
+        columns = labels.number(batch.columns["label"], batch.where)
+        weights = batch.columns["weight"]
+        parts.append((rows, columns, np.ones(batch.n_rows) if weights is None else weights))
+    gathered = (np.concatenate(part) for part in zip(*parts, strict=True))
+    report = ItemsReport.of("pairs", tables, True)
+    return encode_pairs(*gathered, (names.words, labels.words), VocabOptions(min_count=1), report, started)
+
+
 def _least_rating(path):
     return path.min_rating if isinstance(path, Input) and path.kind == "ratings" else None
 
@@ -384,5 +406,9 @@ def _tables(path):
             if path.min_rating is not None:
                 columns.append(Column("rating", "--rating-col", "number", path.rating_col, 3, ("rating",), "ratings"))
         return tables_of(path.located(), columns, VocabOptions(encoding=utf8_or_latin_1(path.files[0])))
+    return _tables_of(path, pair_columns())
+
+
+def _tables_of(path, columns):
     path = path if isinstance(path, str | os.PathLike) else InMemoryTable.of_pairs(path)
-    return Tables(path, pair_columns(), encoding=utf8_or_latin_1(path))
+    return Tables(path, columns, encoding=utf8_or_latin_1(path))

@@ -27,6 +27,8 @@ _BY_LAST = {"rating": "rating", "score": "rating", "stars": "rating"}
 _BY_LAST |= dict.fromkeys(("time", "timestamp", "date", "datetime"), "time")
 _RATED = {*_NAMES["user"].split(), *_NAMES["item"].split(), "review", "rating", "star"}
 _KIND = re.compile(r":(token|float|token_seq|float_seq|string|str|int|integer|long|double)(\[\])?$", re.IGNORECASE)
+_THINGS = {"", "node", "token", "lemma", "protein", "gene", "entity", "term", "vertex"}  # "" is an id or a name alone
+_LABELS = {"label", "labels", "class", "classes", "category", "categories", "tag", "tags", "pos"}
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+")
 _TWINS = [("a", "b"), ("1", "2"), ("i", "j"), ("x", "y"), ("0", "1"), ("u", "v"), ("left", "right"), ("l", "r")]
 _ROW_NUMBERS = {"", "index", "row", "rownum", "rownames", "id", "no", "nr", "idx", "level_0", "unnamed_0", "edge"}
@@ -102,6 +104,17 @@ def meant_by(name):
     Any case, CamelCase and separators, with or without an id at the end, with RecBole's ``:token`` or ``:float``.
     """
     return _found(name)[0]
+
+
+def is_label(name):
+    """Return whether a column of this name holds labels, where these are wanted: `meant_by` knows none."""
+    return _plain(name) in _LABELS
+
+
+def names_things(name):
+    """Return whether a column of this name holds names of users, items, nodes, words or the like."""
+    parts = [part for part in _plain(name).split("_") if part not in _ID | _NAME]
+    return meant_by(name) in ("user", "item", "source") or "_".join(parts) in _THINGS
 
 
 def is_quantity(name):

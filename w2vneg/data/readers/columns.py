@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...ground.errors import DoubtError, InputError, NoColumnError, did_you_mean
-from .column_names import columns_meant, is_quantity, meant_by, numbers_rows, twins, without_kind
+from .column_names import columns_meant, is_label, is_quantity, meant_by, numbers_rows, twins, without_kind
 
 NONE = "none"  # asked for in the place of a column: there is none
 _AMONG = {"user", "item", "source", "target"}
@@ -160,13 +160,22 @@ class _Guess:
                 self.order = self.order[1:]
 
     def places(self):
-        requested = {c.key: self._requested(c) for c in self.columns if c.requested is not None}
-        open_names = [c for c in self.columns if c.requested is None and c.means and c.kind == "name"]
+        requested = {c.key: self._requested(c) for c in self.columns if c.requested is not None} | self._labels()
+        open_names = [c for c in self.columns if c.key not in requested and c.means and c.kind == "name"]
         found = requested | (self._names(open_names, set(requested.values())) if open_names else {})
         for column in self.columns:
             if column.key not in found:
                 found[column.key] = self._other(column, set(found.values()))
         return {column.key: found[column.key] for column in self.columns if found[column.key] is not None}
+
+    def _labels(self):
+        """Return the place of a column of labels that is wanted and called so (dict); positions then pass it over."""
+        places = [at for at, name in enumerate(self.head.names) if self.head.named and is_label(name)]
+        columns = [column for column in self.columns if column.of_labels] if places else []
+        if columns:
+            self._refuse_several(places, [self.columns[0], *columns])
+            self.order = [at for at in self.order if at not in places]
+        return {column.key: places[0] for column in columns}
 
     def _requested(self, column):
         requested, names = column.requested, self.head.names
@@ -327,7 +336,7 @@ class _Guess:
 
     def _written_anew(self, places):
         """Return a command that writes the columns that no flag names in their order, to a file of their own."""
-        order = "name or order the columns as item, target, weight"
+        order = f"name or order the columns as {', '.join(column.key for column in self.columns)}"
         sign, file = self.head.sign, self.where.rpartition(":")[0]
         if not sign or not file:
             return order

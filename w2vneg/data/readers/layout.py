@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from ...ground.errors import ConfigError, InputError, NoColumnError
-from .column_names import columns_meant, meant_by, sound_like_columns, twins, without_kind
+from .column_names import columns_meant, is_label, meant_by, names_things, sound_like_columns, twins, without_kind
 from .columns import Head, find_columns
 
 DELIMITERS = {"tab": "\t", "::": "::", "semicolon": ";", "pipe": "|", "comma": ",", "blank": " "}  # name -> text
@@ -35,6 +35,7 @@ class Column:
         meanings at one place go together; words : str, what it holds, in words
     may_be_empty : bool, a name may be empty; above_zero : bool, a weight of 0 is a mistake
     lenient : bool, a bad cell is marked, as code -1 or NaN, and not refused
+    of_labels : bool, it is the one that is called as labels are (`column_names.is_label`), if there is one
     """
 
     key: str
@@ -47,6 +48,7 @@ class Column:
     may_be_empty: bool = False
     above_zero: bool = False
     lenient: bool = False
+    of_labels: bool = False
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,9 @@ def find_layout(name, sample, columns, delimiter=None, header=None, quoting=True
             f"{where}: only one column found with the delimiter {named(chosen)}, in {_shown(sample)}; "
             f"give the right --delimiter{instead}"
         )
-    has_header = header or (header is None and (_has_header(rows, names) or (of_text and sound_like_columns(head))))
+    labelled = any(column.of_labels for column in columns)
+    found = _has_header(rows, names, labelled) or (of_text and sound_like_columns(head))
+    has_header = header or (header is None and found)
     if names and header is False:
         raise ConfigError(f"column {names[0]!r}: without a header, columns go by their numbers, from 1 on")
     if has_header and len(rows) > 1 and {len(row) for row in rows[1:]} == {len(head) + 1} and columns_meant(head):
@@ -241,8 +245,11 @@ def is_number(cell):
     return True
 
 
-def _has_header(rows, names):
-    """Return whether the first row has the names requested, or usual ones, or no number where below most are."""
+def _has_header(rows, names, labelled):
+    """Return whether the first row has the names requested, or usual ones, or no number where below most are.
+
+    labelled : bool, names of things and of labels are usual together
+    """
     first = [cell.strip() for cell in rows[0]]
     if names and set(names) <= {*first, *map(without_kind, first)}:
         return True
@@ -250,7 +257,7 @@ def _has_header(rows, names):
         return False
     columns = _cells_below(rows[1:], len(first))
     again = any(name in cells for name, cells in zip(first, columns, strict=True))
-    if not again and _sound_like_names(first):
+    if not again and (_sound_like_names(first) or (labelled and _sound_like_labels(first))):
         return True
     return any(sum(map(_is_figures, cells)) > len(cells) / 2 for cells in columns)
 
@@ -261,6 +268,11 @@ def _sound_like_names(cells):
         return True
     pair = twins(cells)
     return pair is not None and re.sub(r"[\W_]*[a-z0-9]$", "", cells[pair[0]].lower()) in _KINDS
+
+
+def _sound_like_labels(cells):
+    """Return whether one of these cells is a usual name of labels, and another one of things."""
+    return any(map(is_label, cells)) and any(names_things(cell) for cell in cells if not is_label(cell))
 
 
 def _is_amount(cell):

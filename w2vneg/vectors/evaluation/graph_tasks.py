@@ -18,8 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...data.encoded import read_pairs_file
-from ...data.inputs import Input, encode_input
+from ...data.encoded import read_labels_file, read_pairs_file
 from ...ground.errors import ConfigError, FileNote, InputError, require
 from .lookup import Result
 
@@ -49,7 +48,8 @@ class ClassesResult(Result):
 def evaluate_classes(vectors, labels, *, shares=SHARES, seeds=10, seed=1):
     """Predict the labels of nodes from their vectors; returns a `ClassesResult`.
 
-    labels : str, Path or table in memory, a node and a label a row; a node with several labels has as many rows
+    labels : str, Path or table in memory, a node and a label a row; a node with several labels has as many rows. Names
+        are looked up as in every question
     shares : sequence of float, in (0, 1), of the labelled nodes, for training; seeds : int, draws of these
 
     InputError if the file cannot be read, has fewer than two labels of two nodes, or too few of its nodes have a
@@ -59,7 +59,7 @@ def evaluate_classes(vectors, labels, *, shares=SHARES, seeds=10, seed=1):
     several = _sklearn("multiclass").OneVsRestClassifier
     if not all(0 < share < 1 for share in shares):
         raise ConfigError(f"shares of training must be above 0 and below 1, not {', '.join(map(str, shares))}")
-    read = encode_input(Input("pairs", labels, rectangular=True))
+    read = read_labels_file(labels, lowercase=vectors.lowercase, noun=vectors.noun)
     rows = vectors.words.find_all(read.vocab.words)
     truth = read.matrix[rows >= 0].toarray() > 0
     used = truth.any(axis=0)  # what is left are labels, and no headings
