@@ -1,5 +1,7 @@
 """`w2vneg export`: from every source to every format, and nothing half-written."""
 
+import bz2
+
 import numpy as np
 import pytest
 
@@ -89,6 +91,11 @@ def test_words_are_added_by_their_spelling(run_cli, folder):
     np.testing.assert_array_equal(found["walker"], expected)
 
 
+def test_packed(run_cli, folder):
+    assert run_cli("export", "model", "new.vec.bz2", "--precision", 3).code == 0
+    assert bz2.decompress((folder / "new.vec.bz2").read_bytes()) == b"3 2\nthe 0.1 -2\nof 0.333 4\nand 1e-20 6\n"
+
+
 def test_precision(run_cli, folder):
     assert run_cli("export", "model", "new.txt", "--precision", 3).code == 0
     assert (folder / "new.txt").read_text() == "3 2\nthe 0.1 -2\nof 0.333 4\nand 1e-20 6\n"
@@ -133,6 +140,7 @@ def test_what_is_there_is_replaced_by_force_only(run_cli, folder):
         ),
         (("vectors.txt", "bad.txt", "--format", "projector"), "cannot write bad.txt: it is a file; name a folder"),
         (("vectors.txt", "new.npz", "--oov", "letters"), "vectors of any spelling need a read-out with letters"),
+        (("vectors.txt", "new.npz.gz"), "new.npz.gz: npz is not written packed; name the file new.npz"),
         (("vectors.txt", "new.bin", "--precision", "3"), "precision goes with the text format"),
         (("vectors.txt", "no/new.bin"), "cannot write no"),
         (("vectors.txt", "model", "--format", "npz"), "cannot write model: it is a folder"),

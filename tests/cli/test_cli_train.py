@@ -122,6 +122,15 @@ def test_vectors_txt_is_word2vec_text_that_gensim_reads(train, folder):
     assert len(lines) == 7
 
 
+def test_vectors_are_packed_as_they_are_called_and_a_resumed_run_knows_them(train, run_cli):
+    assert train("--output=v.txt.gz", "--save-model=model").code == 0
+    assert gzip.decompress(Path("v.txt.gz").read_bytes()).startswith(b"40 8\n")
+    change_options("model", epochs=3)
+    resumed = run_cli("train", "--resume", "model")
+    assert resumed.code == 0 and "Wrote 40 vectors of 8 numbers to v.txt.gz." in resumed.err
+    assert np.array_equal(Vectors.load("v.txt.gz").matrix, Vectors.load("model").matrix)
+
+
 def test_events_are_lines_of_json_that_a_resumed_run_goes_on_with(train, run_cli):
     assert train("--save-model=model", "--log-json=run.jsonl", "--track=csv=run.csv").code == 0
     resumed = run_cli("train", "--resume=model", "--epochs=3", "--log-json=-")

@@ -1,5 +1,6 @@
 """fastText's .bin: written and read back, by us, by fastText and by gensim; damaged files are refused."""
 
+import gzip
 import struct
 
 import numpy as np
@@ -43,6 +44,12 @@ def test_what_was_written_is_read_back_with_vectors_of_any_spelling(models, writ
     assert vectors["a1b"].shape == (8,) and vectors["a1b"].any()
     with pytest.raises(UnknownNameError):
         Vectors.load(written)["a1b"]
+
+
+def test_a_name_that_ends_in_gz_is_written_packed(models, written, tmp_path):
+    fasttext.write(tmp_path / "packed.bin.gz", models["subwords"].model)
+    assert gzip.decompress((tmp_path / "packed.bin.gz").read_bytes()) == written.read_bytes()
+    np.testing.assert_array_equal(Vectors.load(tmp_path / "packed.bin.gz").matrix, Vectors.load(written).matrix)
 
 
 def test_the_end_of_a_line_has_no_n_grams_where_fasttext_reads_it(tmp_path):

@@ -4,6 +4,7 @@ import gzip
 import io
 import os
 import pickle
+import sys
 import tracemalloc
 import zipfile
 from contextlib import nullcontext
@@ -14,8 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
+from w2vneg.data.readers.sources import ByteStream
 from w2vneg.data.words import PackedStrings
-from w2vneg.ground.errors import ConfigError, FileNote, InputError, OutputError
+from w2vneg.ground.errors import ConfigError, FileNote, InputError, MissingExtraError, OutputError
 from w2vneg.ground.files import bounded
 from w2vneg.vectors import Vectors, formats
 from w2vneg.vectors.formats import common
@@ -544,6 +546,36 @@ def test_npz_keeps_that_words_are_of_lower_cased_text(tmp_path):
         with np.load(tmp_path / "v.npz") as found:
             assert ("lowercase" in found) == lowercase
         assert ("KING" in Vectors.load(tmp_path / "v.npz")) == lowercase
+
+
+@pytest.mark.parametrize("suffix", [".txt", ".vec", ".bin"])
+@pytest.mark.parametrize("ending", [".gz", ".bz2", ".xz", ".zst", ".GZ"])
+def test_what_is_called_as_packed_is_packed(tmp_path, suffix, ending):
+    plain, packed = tmp_path / f"v{suffix}", tmp_path / f"v{suffix}{ending}"
+    for path in (plain, packed):
+        save(path, ["a", "b"], np.eye(2, dtype=np.float32))
+    with ByteStream(str(packed)) as source:
+        assert b"".join(source.pieces()) == plain.read_bytes() and source.codec is not None
+    assert Vectors.load(packed).words == ["a", "b"]
+    before = packed.read_bytes()
+    save(packed, ["a", "b"], np.eye(2, dtype=np.float32))
+    assert packed.read_bytes() == before  # no time of writing in it
+    with pytest.raises(OutputError, match="contains a blank"):
+        save(packed, ["a b"], np.ones((1, 2), np.float32))
+    assert packed.read_bytes() == before and len(list(tmp_path.iterdir())) == 2
+
+
+def test_what_is_not_packed_has_no_such_name(tmp_path, monkeypatch):
+    one = ["a"], np.ones((1, 2), np.float32)
+    for name, format in (("v.npz.gz", None), ("v.npz.xz", "npz"), ("v.kv.gz", None)):
+        with pytest.raises(ConfigError, match=rf"is not written packed; name the file {tmp_path}/{name[:-3]}"):
+            save(tmp_path / name, *one, format=format)
+    with pytest.raises(ConfigError, match="cannot tell a format from the name"):
+        save(tmp_path / "v.gz", *one)
+    monkeypatch.setitem(sys.modules, "zstandard", None)
+    with pytest.raises(MissingExtraError, match=r'pip install "w2vneg\[zstd\]"'):
+        save(tmp_path / "v.txt.zst", *one)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_refusals_of_saving(tmp_path):

@@ -50,7 +50,7 @@ def export(source, out, format_, readout, oov, precision, words, portable, force
     faiss-dot is one by dot product, which with --readout out serves recommendations.
     """
     from ..vectors import Vectors
-    from ..vectors.formats import FORMATS, format_of
+    from ..vectors.formats import FORMATS, check_packing, format_of
 
     refuse_overwriting("OUT", out, filter(None, (source, words)))
     if os.path.realpath(out).startswith(os.path.realpath(source) + os.sep):
@@ -63,6 +63,7 @@ def export(source, out, format_, readout, oov, precision, words, portable, force
         model.save(out, portable=True)
         return click.echo(f"{out}: a model folder without absolute paths", err=True)
     format_ = format_ or format_of(out)
+    check_packing(out, format_)
     (check_folder_writable if FORMATS[format_].folder else check_writable)(out)
     refuse_existing(out, force)
     if FORMATS[format_].of_model:

@@ -13,6 +13,7 @@ import click
 from ..ground.errors import MissingExtraError, OutputError, W2vnegError
 from ..ground.files.bounded import is_special
 from ..ground.files.locks import keeps_others_out
+from ..ground.files.packing import without_packing
 
 _NOWHERE = "no other place took"
 
@@ -28,14 +29,16 @@ def vectors_of(given, checkpoints, model, note):
         raise click.UsageError("--output needs the name of a file")
     if given == "-":
         raise click.UsageError("--output names a file, and - is none; /dev/stdout is standard output")
-    from ..vectors.formats import suffixes
+    from ..vectors.formats import check_packing, suffixes
 
-    bare, suffix = os.path.splitext(given or "")
+    plain, _ = without_packing(given or "")
+    bare, suffix = os.path.splitext(plain)
     if (named := suffixes().get(suffix.lower(), "word2vec")) != "word2vec":
         raise click.UsageError(
             f"--output writes word2vec text, and {given} is called like {named}; name it {bare}.txt, then convert "
-            f"it: w2vneg export {bare}.txt {given}"
+            f"it: w2vneg export {bare}.txt {plain}"
         )
+    check_packing(given or "", "word2vec")
     output = model.origin.output if model is not None and not given else None
     below = bool(output) and output.startswith(os.getcwd() + os.sep)
     if output and not (_holds_vectors(output, model) if os.path.lexists(output) else below):
@@ -49,8 +52,10 @@ def vectors_of(given, checkpoints, model, note):
 def _holds_vectors(path, model):
     if not os.path.isfile(path):
         return False
-    with suppress(OSError), open(path, "rb") as stream:
-        return stream.read(64).startswith(f"{len(model.vocab)} {model.config.dim}\n".encode())
+    from ..data.readers.sources import ByteStream
+
+    with suppress(W2vnegError), ByteStream(path) as source:  # which unpacks
+        return source.first().startswith(f"{len(model.vocab)} {model.config.dim}\n".encode())
     return False
 
 

@@ -6,6 +6,7 @@ unpickled.
 """
 
 import codecs
+import io
 import tempfile
 import warnings
 from contextlib import contextmanager
@@ -17,6 +18,7 @@ from ...data.catalog.places import located
 from ...data.readers.sources import ByteStream
 from ...ground.errors import ConfigError, FileNote, InputError, OutputError, W2vnegError, did_you_mean
 from ...ground.files.bounded import check_path, check_regular
+from ...ground.files.packing import packed, without_packing
 from ...ground.registry import import_all
 from ...objectives.readout import parse
 from ..search import row_not_finite
@@ -145,29 +147,40 @@ def suffixes():
 
 
 def format_of(path):
-    """Return the format that the suffix of `path` stands for; ConfigError if it stands for none."""
-    suffix, known = Path(path).suffix.lower(), suffixes()
+    """Return the format that the suffix of `path`, before one for packing, stands for; ConfigError if there is none."""
+    suffix, known = Path(without_packing(path)[0]).suffix.lower(), suffixes()
     if suffix not in known:
         remedy = f"name the format ({', '.join(saved())}), or end the name in {', '.join(known)}"
         raise ConfigError(f"cannot tell a format from the name {str(path)!r}; {remedy}")
     return known[suffix]
 
 
+def check_packing(path, format):
+    """Raise ConfigError if a name says that a file is packed, and the format is not; MissingExtraError as `packed`."""
+    bare, ending = without_packing(path)
+    if ending and not FORMATS[format].folder:
+        if not FORMATS[format].packs:
+            raise ConfigError(f"{path}: {format} is not written packed; name the file {bare}")
+        packed(io.BytesIO(), path)
+
+
 def save(path, vectors, format=None, precision=None):
     """Write `Vectors`, atomically. Counts are not kept by word2vec's formats, model2vec and sentence-transformers.
 
+    path : str or Path; what word2vec's formats write is packed if it ends in .gz, .bz2, .xz or .zst
     format : str or None, one of `saved`; some write a folder. None takes it from the suffix of `path`.
     precision : int, in 1…9, or None, significant digits of word2vec text; None writes as many as read back to the same
         float32 values
 
-    ConfigError if the format is unknown, or has no precision. OutputError if the file cannot be written, a number is
-    not finite, or a word cannot stand in this format.
+    ConfigError if the format is unknown, has no precision, or is not packed. OutputError if the file cannot be written,
+    a number is not finite, or a word cannot stand in this format.
     """
     check_path(path)
     if format is None:
         format = format_of(path)
     if format not in saved():
         raise ConfigError(f"unknown format {format!r}{did_you_mean(format, saved())}")
+    check_packing(path, format)
     if row_not_finite(vectors.matrix) is not None:
         raise OutputError(f"cannot write {path}: some numbers are NaN or infinite; train again with a lower --alpha")
     if precision is not None and format != "word2vec":

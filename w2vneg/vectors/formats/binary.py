@@ -96,4 +96,4 @@ def _read_rows(path, data, at, n, dim):
 
 
 _HOLDS = "the first line of `word2vec`, then each word, a blank, and little-endian float32 numbers"
-enter("word2vec-binary", _HOLDS, write=write, read=read, suffixes=(".bin",), recognises=looks_binary)
+enter("word2vec-binary", _HOLDS, write=write, read=read, suffixes=(".bin",), packs=True, recognises=looks_binary)

@@ -9,6 +9,7 @@ import numpy as np
 from ...data.words import END, PackedStrings
 from ...ground.errors import ConfigError, InputError, OutputError
 from ...ground.files.atomic import atomic_file
+from ...ground.files.packing import packed
 from ...ground.registry import Registry
 from ...kernels.text.decimals import LIMIT, SMALLEST, WIDEST, write_rows
 from ..search import row_not_finite
@@ -34,6 +35,7 @@ class Format:
     write : callable, (path, Vectors); of a whole model (path, Model) if `of_model`; None if it is only read
     read : callable, (path, spell) -> Vectors; None if it is only written
     suffixes : tuple of str, names of files that stand for it; folder : bool, it is a folder, not a file
+    packs : bool, it is written packed where the name says so (`ground.files.packing`)
     recognises : callable, of the beginning of a file (bytes), or of a folder (Path), or the bytes that it begins with
     """
 
@@ -43,6 +45,7 @@ class Format:
     read: Callable | None = None
     suffixes: tuple = ()
     folder: bool = False
+    packs: bool = False
     of_model: bool = False
     recognises: Callable | bytes | None = None
 
@@ -140,7 +143,7 @@ def write_word2vec(path, vectors, texts):
     words, matrix = vectors.words, vectors.matrix
     check_words(path, words)
     step = max(1, NUMBERS_AT_ONCE // vectors.dim)
-    with atomic_file(path) as stream:
+    with atomic_file(path) as file, packed(file, path) as stream:
         stream.write(b"%d %d\n" % matrix.shape)
         for start in range(0, len(words), step):
             rows = zip(words.encoded(start, start + step), texts(matrix[start : start + step]), strict=True)

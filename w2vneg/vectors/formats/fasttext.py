@@ -21,6 +21,7 @@ import numpy as np
 from ...data.words import END, PackedStrings
 from ...ground.errors import ConfigError, InputError, OutputError
 from ...ground.files.atomic import atomic_file
+from ...ground.files.packing import packed
 from ...kernels.bags import mean_rows
 from ...kernels.text.words import buckets_of
 from ...objectives.inputs.subwords import rows_of_grams
@@ -168,7 +169,7 @@ def write(path, model):
     if used is not None and end_of_line >= 0:  # which has no n-grams there, so that its own row is all of it
         own = np.array(own)
         own[end_of_line] = model.vectors_in[end_of_line]
-    with atomic_file(path) as stream:
+    with atomic_file(path) as file, packed(file, path) as stream:
         stream.write(MAGIC + struct.pack("<i", _VERSION))
         stream.write(_ARGUMENTS.pack(*numbers, n_buckets, minn, maxn, 100, config.source.subsample or 0.0))
         stream.write(_COUNTS.pack(len(words), len(words), 0, int(counts.sum()), -1))
@@ -221,4 +222,4 @@ def spellings_of(vocab, rows, minn, maxn, buckets):
 
 
 _HOLDS = "words, n-grams and both matrices of a model; see [inputs](inputs.md)"
-enter("fasttext", _HOLDS, write=write, read=read, of_model=True, recognises=MAGIC)
+enter("fasttext", _HOLDS, write=write, read=read, packs=True, of_model=True, recognises=MAGIC)

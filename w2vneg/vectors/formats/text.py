@@ -273,4 +273,4 @@ def _parse_row(path, line, rest, dim):
 
 
 _HOLDS = "a line with the number of words and of dimensions, then a word and its numbers on each line"
-enter("word2vec", _HOLDS, write=write, read=read, suffixes=(".txt", ".vec"))
+enter("word2vec", _HOLDS, write=write, read=read, suffixes=(".txt", ".vec"), packs=True)
