@@ -578,6 +578,13 @@ def test_what_is_not_packed_has_no_such_name(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_an_archive_of_files_is_no_npz(tmp_path):
+    with zipfile.ZipFile(tmp_path / "glove.zip", "w") as archive:
+        archive.writestr("glove.50d.txt", "a 1 2\n")
+    with pytest.raises(InputError, match=r"an archive of files \(glove\.50d\.txt\); unpack it, and name the one"):
+        Vectors.load(tmp_path / "glove.zip")
+
+
 def test_refusals_of_saving(tmp_path):
     one = np.ones((1, 2), np.float32)
     with pytest.raises(ConfigError, match=r"cannot tell a format from the name"):

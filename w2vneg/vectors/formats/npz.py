@@ -60,6 +60,9 @@ def read(path, spell=False):
     try:
         with open(path, "rb") as stream, zipfile.ZipFile(stream) as archive:
             found = sorted(name.removesuffix(".npy") for name in archive.namelist())
+            if found and not any(name.endswith(".npy") for name in archive.namelist()):
+                held = f"{', '.join(found[:3])}{', …' * (len(found) > 3)}"
+                raise InputError(f"{path}: an archive of files ({held}); unpack it, and name the one with vectors")
             missing = [name for name in ARRAYS if name not in found]
             if missing:
                 raise InputError(f"{path}: expected an array {missing[0]!r}, found {', '.join(found)}{_REMEDY}")
