@@ -51,6 +51,11 @@ def test_float32_rows_are_not_copied():
         ([], np.ones((0, 3)), None, "at least one word"),
         (["a", "a"], np.ones((2, 3)), None, "'a' occurs twice"),
         (["a", "b"], np.ones((2, 3)), [1], "counts of shape \\(1,\\)"),
+        (["a", "b"], np.ones((2, 3)), [-1, 2], "of 0 or more, not -1; round them"),
+        (["a", "b"], np.ones((2, 3)), [1, 2.9], "of 0 or more, not 2\\.9; round them"),
+        (["a", "b"], np.ones((2, 3)), [1, np.nan], "of 0 or more, not nan"),
+        (["a", "b"], np.ones((2, 3)), np.array([1, 2**63], np.uint64), "of 0 or more, not 9223372036854775808"),
+        (["a", "b"], np.ones((2, 3)), ["one", None], "one for each word"),
     ],
 )
 def test_parts_that_do_not_fit_together(words, matrix, counts, message):
@@ -222,6 +227,12 @@ def test_top_rows_breaks_ties_by_row():
     assert top_rows(scores, 4).tolist() == [1, 3, 2, 4]
     assert top_rows(scores, 6).tolist() == [1, 3, 2, 4, 5, 0]
     assert top_rows(scores, 0).tolist() == []
+
+
+@pytest.mark.parametrize("counts", [[3.0, 0.0], np.array([3, 0], np.uint8), np.array([3, 0], object), (3, False)])
+def test_counts_of_any_type_are_whole(counts):
+    found = Vectors(["a", "b"], np.ones((2, 3)), counts).counts
+    assert found.tolist() == [3, 0] and found.dtype == np.int64
 
 
 def test_save_and_load(vectors, tmp_path):

@@ -25,7 +25,7 @@ class Vectors(Keyed):
     words : iterable of str, n of them, all different; the most frequent first if the order is known
     matrix : array_like, float32, (n, dim)
         One row per word; kept as it is if it is float32 and C-contiguous (a memory map stays one), else converted.
-    counts : array_like, int64, (n,), optional, how often each word occurred
+    counts : array_like, whole numbers of 0 or more, (n,), optional, how often each word occurred; kept as int64
     spellings : readout.letters.Spellings, optional, what gives a vector to a word that is not among them
     noun : str, what a word is called in messages: word, item, user, node
     lowercase : bool, the words are of lower-cased text, so that `King` is looked up as `king`
