@@ -245,6 +245,16 @@ def test_words_with_the_vector_of_their_spelling_count_as_known(vectors):
         any_word.get_index("x1")
 
 
+@pytest.mark.parametrize("given", [[("a", "b", 3)], None, 3])
+def test_what_is_no_name_of_a_set_and_no_file_is_refused(vectors, given):
+    for evaluate in (vectors.evaluate_similarity, vectors.evaluate_word_pairs):
+        with pytest.raises(ConfigError, match="or write word, word, score a line to a file"):
+            evaluate(given)
+    for evaluate in (vectors.evaluate_analogy, vectors.evaluate_word_analogies):
+        with pytest.raises(ConfigError, match="or write four words a line to a file"):
+            evaluate(given)
+
+
 @pytest.mark.parametrize("kind", [int, np.int32, np.int64])
 def test_a_whole_number_is_a_name_if_there_is_one_else_a_row(kind):
     numbered = Vectors(["3", "one", "0", "two"], np.eye(4, dtype=np.float32) + 0.1 * np.arange(4, dtype=np.float32))

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..ground.errors import ConfigError, UnknownNameError, W2vnegError
+from ..ground.files.bounded import check_path
 from .named_rows import NamedRows
 from .search import cosines_with, normalised, top_rows, unit_rows
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger("w2vneg")
 _PIECES = re.compile(r"\w+|[^\w\s]+")
+_ROWS = {"similarity": "word, word, score", "analogy": "four words"}  # kind of set -> what is on a line
 _AWAY_FROM_ZERO = 1e-6  # what Levy and Goldberg add to the denominator of 3CosMul
 
 
@@ -326,6 +328,7 @@ def _find(set_or_path, mirror, kind):
     """Return path, name, and whether lemma tags are to be stripped (None: if all words have one)."""
     from ..data import catalog
 
+    check_path(set_or_path, f"name a set of 'w2vneg data list', or write {_ROWS[kind]} a line to a file")
     path = catalog.resolve(set_or_path, mirror=mirror, kind=kind)
     with suppress(W2vnegError):
         record = catalog.info(str(set_or_path))
