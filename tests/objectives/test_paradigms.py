@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 import numpy as np
 import pytest
 
-from w2vneg.ground.errors import InputError, UnknownNameError
+from w2vneg.ground.errors import ConfigError, InputError, UnknownNameError
 from w2vneg.objectives.readout import Trained, _stems, paradigms, parse
 from w2vneg.objectives.readout.paradigms import Rules, candidates, likely
 from w2vneg.vectors import Vectors
@@ -124,6 +124,13 @@ def test_unknown_spellings_stand_at_their_rules_offset(readout, tmp_path):
     assert plain.kin(words[0]) == vectors.kin(words[0])
     with pytest.raises(UnknownNameError):
         plain.kin(word)
+    vectors.with_words([word]).save(tmp_path / "more.npz")
+    assert Vectors.load(tmp_path / "more.npz").kin(words[0]) == vectors.kin(words[0])
+    some = vectors.vectors_for_all(words[-20:])
+    assert some.kin(words[-1]) == vectors.kin(words[-1])
+    some.save(tmp_path / "some.npz")  # in whose rows the rules' words do not stand
+    with pytest.raises(ConfigError, match="no kin"):
+        Vectors.load(tmp_path / "some.npz").kin(words[-1])
 
 
 @pytest.mark.parametrize("broken", ["kin_i", "kin_rule", "kin_offsets"])

@@ -245,6 +245,36 @@ def test_words_with_the_vector_of_their_spelling_count_as_known(vectors):
         any_word.get_index("x1")
 
 
+def test_words_of_lower_cased_text_are_looked_up_before_they_are_spelt():
+    words, matrix = ["king", "new_york", "oslo"], np.arange(3 * DIM, dtype=np.float32).reshape(3, DIM)
+    some = Vectors(words, matrix, [3, 2, 1], Spelt(), "node", lowercase=True, rules="those")
+    for inference in (True, False):
+        found = some.vectors_for_all(["New York", "King", "king", "nobody"], inference)
+        assert list(found.words) == ["new_york", "king"] and found.counts.tolist() == [2, 3]
+        assert (found.noun, found.lowercase, found.rules) == ("node", True, "those")
+        np.testing.assert_array_equal(found["KING"], matrix[0])
+    more = some.with_words(["King", "new york", "Xenon", "XENON", "nobody"])
+    assert list(more.words) == [*words, "xenon"] and "XENON" in more
+    np.testing.assert_array_equal(more["Xenon"], some["Xenon"])
+    assert some.with_words(["OSLO"]) is some
+
+
+class Zeros:
+    def vector(self, word):
+        return np.zeros(DIM, np.float32)
+
+
+def test_a_spelling_whose_vector_is_zero_is_unknown(vectors, tmp_path):
+    some = Vectors(vectors.words, vectors.matrix, spellings=Zeros())
+    assert some.with_words(["nowhere"]) is some
+    for ask in (some.most_similar, some.get_vector, lambda word: some.similarity("w1", word)):
+        with pytest.raises(UnknownNameError, match="no vector for the word 'nowhere'"):
+            ask("nowhere")
+    (tmp_path / "set.tsv").write_text("w1 w2 1\nw3 w4 2\nw5 w6 3\nw7 w8 2\nw7 nowhere 9\n")
+    found = some.evaluate_similarity(tmp_path / "set.tsv")
+    assert (found.scored, found.total, found.unknown) == (4, 5, 1)
+
+
 @pytest.mark.parametrize("given", [[("a", "b", 3)], None, 3])
 def test_what_is_no_name_of_a_set_and_no_file_is_refused(vectors, given):
     for evaluate in (vectors.evaluate_similarity, vectors.evaluate_word_pairs):

@@ -287,16 +287,17 @@ class Keyed(NamedRows):
     def vectors_for_all(self, keys: Iterable[str], allow_inference: bool = True) -> Self:
         """Return the vectors of these words, in their order, each once; those without a vector are left out.
 
+        They are looked up as in every question, and have the names that they have here: `king` for `King`.
         allow_inference : bool, words that are not known get the vector of their spelling, if there is one
         """
-        keys = list(dict.fromkeys(keys))
+        keys = list(keys)
         source = self.with_words(keys) if allow_inference else self
-        rows = source.words.find_all(keys)
-        rows = rows[rows >= 0]
-        if not len(rows):
+        rows = list(dict.fromkeys(row for row in map(source._row, keys) if row >= 0))
+        if not rows:
             raise ConfigError(f"none of {keys!r:.200} has a vector; give words that are known")
         counts = None if source.counts is None else source.counts[rows]
-        return type(self)([source.words[row] for row in rows.tolist()], source.matrix[rows], counts, self.spellings)
+        words, kept = [source.words[row] for row in rows], (self.spellings, self.noun, self.lowercase, self.rules)
+        return type(self)(words, source.matrix[rows], counts, *kept)
 
     def evaluate_word_pairs(self, pairs: str | Path, **options: Any) -> tuple:
         """Compare cosines with human scores, of a named set or a file; `evaluate_similarity` says more.

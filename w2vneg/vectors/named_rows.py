@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
@@ -97,11 +97,17 @@ class NamedRows:
         return f"Vectors({len(self)} {self.noun}s, dim={self.dim})"
 
     def with_words(self, words: Iterable[str]) -> Self:
-        """Return these vectors and, behind them, those of other `words` by their spelling, where they have one."""
+        """Return these vectors and, behind them, those of other `words` by their spelling, where they have one.
+
+        Words are looked up as in every question; where `lowercase`, new ones are in lower case.
+        """
         if self.spellings is None:
             return self
-        found = {word: self.spellings.vector(word) for word in dict.fromkeys(words) if word not in self.words}
-        found = {word: vector for word, vector in found.items() if vector is not None}
+        new = (word for word in words if isinstance(word, str) and self._row(word) < 0)
+        names = dict.fromkeys(word.lower() if self.lowercase else word for word in new)
+        spelt = partial(NamedRows._by_spelling, self)  # gensim's face has zeros where nothing is known
+        found = {name: spelt(name) for name in names if name not in self.words}
+        found = {name: vector for name, vector in found.items() if vector is not None}
         if not found:
             return self
         matrix = np.concatenate([self.matrix, np.array(list(found.values()), np.float32)])
@@ -141,9 +147,11 @@ class NamedRows:
         return mostly_numbers(self.words)
 
     def _by_spelling(self, word):
+        """Return the vector of a spelling, float32 (dim,); None if there is none, or all of it is zero."""
         if self.spellings is None or not isinstance(word, str):
             return None
-        return self.spellings.vector(word.lower() if self.lowercase else word)
+        vector = self.spellings.vector(word.lower() if self.lowercase else word)
+        return vector if vector is not None and vector.any() else None
 
     def _unknown(self, word):
         if is_row(word) and not self._numbered:

@@ -45,7 +45,7 @@ def write(path, vectors):
     if spellings is not None:
         arrays["grams"], arrays["gram_vectors"] = spellings.grams, spellings.coefficients
         arrays["gram_lengths"] = np.array([spellings.shortest, spellings.longest], np.int64)
-    if vectors.rules is not None:
+    if vectors.rules is not None and vectors.words.data.startswith(vectors.rules.words.data):  # whose rows they name
         arrays |= {f"kin_{name}": array for name, array in vars(vectors.rules.pairs).items()}
     with atomic_file(path) as stream:
         np.savez(stream, **arrays)
