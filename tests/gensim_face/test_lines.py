@@ -215,6 +215,8 @@ REFUSED = {
     "Word2Vec(sentences, hs=1, negative=0, **small).predict_output_word(['king'])": "hs=0 and negative=5",
     "model.most_similar": "ask its vectors: .wv.most_similar",
     'model["king"]': ".wv[word]",
+    'wv.save_word2vec_format("x", total_vec=9)': "leave it out",
+    'wv.save_word2vec_format("x.txt.zst")': "end the name in .gz",
     "model.score": "w2vneg eval likelihood",
     "model.estimate_memory": "--dry-run",
     "wv.vocab": "key_to_index",
@@ -541,3 +543,42 @@ def test_callbacks_see_the_model_as_it_is_trained():
 
     model = face.Word2Vec(SENTENCES, callbacks=[Look()], **SMALL | {"epochs": 3})
     assert len({vector.tobytes() for vector in seen}) == 3 and np.array_equal(seen[-1], model.wv["king"])
+
+
+@pytest.mark.parametrize("suffix", ["gz", "bz2", "xz"])
+@pytest.mark.parametrize("binary", [False, True])
+def test_files_are_packed_as_their_names_end(names, tmp_path, suffix, binary):
+    path, counts = str(tmp_path / f"w.{suffix}"), str(tmp_path / f"counts.{suffix}")
+    names["model"].wv.save_word2vec_format(path, fvocab=counts, binary=binary)
+    for package in (face, gensim.models):
+        found = package.KeyedVectors.load_word2vec_format(path, fvocab=counts, binary=binary)
+        assert found["king"] == pytest.approx(names["model"].wv["king"])
+        assert found.get_vecattr("king", "count") == names["model"].wv.get_vecattr("king", "count")
+    wv = face.KeyedVectors(2)
+    wv.add_vector("new york", [1, 2])
+    with pytest.raises(W2vnegError, match=f"w.{suffix}: word 0"):
+        wv.save_word2vec_format(path)
+    assert len(face.KeyedVectors.load_word2vec_format(path)) == len(WORDS)
+
+
+@pytest.mark.filterwarnings("ignore::w2vneg.ground.errors.FileNote")
+def test_counts_and_letters_of_files(tmp_path):
+    (tmp_path / "w.txt").write_bytes(b"4 2\nnew york 1 2\nb\xe9 3 4\nb 5 6\nx 7 8\n")
+    (tmp_path / "counts").write_text("new york 3\nx\t4\n")
+    read = face.KeyedVectors.load_word2vec_format
+    found = read(tmp_path / "w.txt", fvocab=tmp_path / "counts", unicode_errors="ignore")
+    assert found.index_to_key == ["new york", "b", "x"] and found["b"].tolist() == [3, 4]
+    assert [found.get_vecattr(word, "count") for word in found.index_to_key] == [3, 0, 4]
+    for line in ("x three", "x", "x -1"):
+        (tmp_path / "counts").write_text(f"new york 3\n{line}\n")
+        with pytest.raises(W2vnegError, match="counts:2: expected a word and its count"):
+            read(tmp_path / "w.txt", fvocab=tmp_path / "counts")
+
+
+def test_a_file_of_phrases_does_not_say_how_they_were_found(names, tmp_path):
+    names["phrases"].save(tmp_path / "phrases")
+    loaded = face.Phrases.load(tmp_path / "phrases")
+    assert str(loaded) == f"Phrases<{len(loaded)} phrases>"
+    for name in ("min_count", "threshold", "scoring"):
+        with pytest.raises(AttributeError, match=f"{name!r}; a file keeps phrases and their scores alone"):
+            getattr(loaded, name)

@@ -1,18 +1,27 @@
 """gensim's KeyedVectors: `w2vneg.Vectors` that may be empty, grow and change."""
 
+import importlib
+import os
+import shutil
+import tempfile
 import warnings
 from functools import cached_property
 
 import numpy as np
 
+from ..data.readers.sources import ByteStream
 from ..data.vocab import Vocabulary
 from ..data.words import PackedStrings
-from ..ground.errors import ConfigError, UnknownNameError
-from ..ground.files.bounded import read_text
+from ..ground.errors import ConfigError, InputError, UnknownNameError, W2vnegError
+from ..ground.files.atomic import atomic_file
+from ..ground.files.bounded import decoded
 from ..vectors import Vectors
 from . import refused
 
 _OF_GRAMS = {"min_n": "minn", "max_n": "maxn", "bucket": "buckets"}  # by the names of `GramSpellings`
+
+_PACKED = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma"}
+_LOST = "\ufffd"  # what stands for bytes that are no UTF-8
 
 
 class KeyedVectors(Vectors):
@@ -224,16 +233,22 @@ class KeyedVectors(Vectors):
         append=False,
         sort_attr="count",
     ):
-        """Write word2vec's text or binary format, by falling counts; counts go to `fvocab`."""
+        """Write word2vec's text or binary format, by falling counts; counts go to `fvocab`.
+
+        A name that ends in ``.gz``, ``.bz2`` or ``.xz`` is packed so.
+        """
+        n_words = len(self) if total_vec is None else total_vec
+        refused.unless(len(self), "the header counts the words of this file; leave it out", total_vec=n_words)
         refused.unless(True, "cut the first line of the file", write_header=write_header)
         refused.unless(False, "write one file", append=append)
         refused.unless("count", "words are in the order of their counts", sort_attr=sort_attr)
         rows = self._ordered()
         counts = None if self.counts is None else self.counts[rows]
         ordered = Vectors([prefix + self.words[row] for row in rows.tolist()], self.matrix[rows], counts)
-        ordered.save(fname, format="word2vec-binary" if binary else "word2vec")
+        format = "word2vec-binary" if binary else "word2vec"
+        _write(fname, lambda path: ordered.save(path, format=format))
         if fvocab is not None and counts is not None:
-            Vocabulary.from_counts(dict(zip(ordered.words, counts.tolist(), strict=True))).save(fvocab)
+            _write(fvocab, Vocabulary.from_counts(dict(zip(ordered.words, counts.tolist(), strict=True))).save)
 
     @classmethod
     def load_word2vec_format(
@@ -250,15 +265,57 @@ class KeyedVectors(Vectors):
         """Read word2vec's text or binary format; the content decides which, and whether there is a header.
 
         limit : int, optional, keep the first so many words
+        unicode_errors : str, what is no UTF-8 is U+FFFD and warned of; "ignore" leaves it out, and words then alike
+        InputError, with file and line, for what is no word and its count in `fvocab`
         """
         refused.unless("utf8", "files are UTF-8; convert it", encoding=_plain(encoding))
         refused.unless(np.float32, "vectors are float32; leave it out", datatype=datatype)
         found = Vectors.load(fname)
+        if unicode_errors == "ignore" and _LOST.encode() in found.words.data:
+            first = {word.replace(_LOST, ""): row for row, word in [*enumerate(found.words)][::-1]}
+            words = sorted(filter(None, first), key=first.__getitem__)
+            found = found.vectors_for_all([found.words[first[word]] for word in words])
+            found = Vectors(words, found.matrix, found.counts)
         counts = found.counts
         if fvocab is not None:
-            known = dict(line.split() for line in read_text(fvocab).splitlines())
-            counts = np.array([int(known.get(word, 0)) for word in found.words])
+            known = _counts_in(fvocab)
+            counts = np.array([known.get(word, 0) for word in found.words])
         return cls.of(Vectors(found.words[:limit], found.matrix[:limit], None if counts is None else counts[:limit]))
+
+
+def _write(path, write):
+    """Write a file by `write`, a function of its path, packed as its name ends, as gensim does it."""
+    name = os.fspath(path)
+    if name.lower().endswith(".zst"):
+        raise ConfigError(f"{name} would not be packed; end the name in .gz, .bz2 or .xz")
+    module = next((module for suffix, module in _PACKED.items() if name.lower().endswith(suffix)), None)
+    if module is None:
+        write(path)
+        return
+    with tempfile.TemporaryDirectory(prefix="w2vneg-") as folder:
+        plain = os.path.join(folder, "plain")
+        try:
+            write(plain)
+        except W2vnegError as error:
+            raise type(error)(str(error).replace(plain, name)) from error
+        pack = importlib.import_module(module).open
+        with open(plain, "rb") as source, atomic_file(path) as stream, pack(stream, "wb") as packed:
+            shutil.copyfileobj(source, packed)
+
+
+def _counts_in(path):
+    """Return the counts of a file of lines of a word and its count, packed or not: dict of str -> int."""
+    with ByteStream(os.fspath(path)) as stream:
+        text = decoded(path, b"".join(map(bytes, stream.pieces())))
+    known = {}
+    for number, line in enumerate(text.split("\n"), 1):
+        word, _, count = line.strip().replace("\t", " ").rpartition(" ")
+        if word and count.isdecimal() and len(count) < 19:
+            known[word] = int(count)
+        elif line.strip():
+            remedy = "correct the line, or leave fvocab out"
+            raise InputError(f"{path}:{number}: expected a word and its count, found {line[:60]!r}; {remedy}")
+    return known
 
 
 def _plain(encoding):

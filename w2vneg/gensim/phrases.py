@@ -135,6 +135,7 @@ class Phrases:
         """Read what `save` or ``w2vneg phrases`` wrote."""
         refused.pickle_at(fname, "find the phrases anew: Phrases(sentences)")
         phrases = cls()
+        del phrases.min_count, phrases.threshold, phrases.scoring  # by which they were found is not known
         phrases._hold(read_phrases(fname))
         return phrases
 
@@ -142,7 +143,8 @@ class Phrases:
         return len(self.found)
 
     def __str__(self):
-        return f"Phrases<{len(self.found)} phrases, min_count={self.min_count}, threshold={self.threshold}>"
+        by = [f", {name}={vars(self)[name]}" for name in ("min_count", "threshold") if name in vars(self)]
+        return f"Phrases<{len(self.found)} phrases{''.join(by)}>"
 
 
 class _Joined:

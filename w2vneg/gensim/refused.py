@@ -66,6 +66,7 @@ KEYED = _EITHER | {
     **dict.fromkeys(("buckets_word", "compatible_hash"), "n-grams are hashed as fastText does it; call wv[word]"),
 }
 PHRASES = _EITHER | {
+    **dict.fromkeys(("min_count", "threshold", "scoring"), "a file keeps phrases and their scores alone"),
     **dict.fromkeys(
         ("vocab", "corpus_word_count"), "counts of what is no phrase are not kept; found has those of phrases"
     ),
