@@ -91,6 +91,7 @@ Word2Vec(sentences, max_final_vocab=4, shrink_windows=False, batch_words=500, co
 Word2Vec(sentences, callbacks=[Said()], **small)
 Word2Vec(phrases[sentences], **small)
 Word2Vec(sentences, loss="relaxed", readout="both", **small)
+Word2Vec(sentences, **small | {"min_count": 0})
 FastText(sentences, sg=1, bucket=1000, min_n=2, max_n=4, **small)
 FastText(corpus_file=room + "/text.txt", bucket=1000, **small)
 Word2Vec.load(room + "/w.model")
@@ -215,6 +216,14 @@ REFUSED = {
     "Word2Vec(sentences, hs=1, negative=0, **small).predict_output_word(['king'])": "hs=0 and negative=5",
     "model.most_similar": "ask its vectors: .wv.most_similar",
     'model["king"]': ".wv[word]",
+    'setattr(model, "vector_size", 9)': "Word2Vec(vector_size=9, …)",
+    'setattr(model, "hs", 1)': "make another",
+    'setattr(model, "random", 1)': "give seed=",
+    'setattr(model, "running_training_loss", 0)': "loss of each epoch",
+    'setattr(model, "wv", wv)': "wv.vectors[:] = rows",
+    'setattr(ft, "bucket", 9)': "FastText(bucket=9, …)",
+    'setattr(wv, "vectors_lockf", np.ones(6))': "freeze=True",
+    'setattr(wv, "index_to_key", ["king"])': "vectors_for_all",
     'wv.save_word2vec_format("x", total_vec=9)': "leave it out",
     'wv.save_word2vec_format("x.txt.zst")': "end the name in .gz",
     "model.score": "w2vneg eval likelihood",
@@ -543,6 +552,135 @@ def test_callbacks_see_the_model_as_it_is_trained():
 
     model = face.Word2Vec(SENTENCES, callbacks=[Look()], **SMALL | {"epochs": 3})
     assert len({vector.tobytes() for vector in seen}) == 3 and np.array_equal(seen[-1], model.wv["king"])
+
+
+SLOWLY = {"total_examples": 1, "epochs": 1, "start_alpha": 1e-7, "end_alpha": 1e-7}
+ROW = np.linspace(-1, 1, 8, dtype=np.float32)
+
+
+def test_options_that_are_set_are_those_of_the_run():
+    given = {"window": 1, "negative": 1, "ns_exponent": 0.5, "sample": 0, "seed": 7, "max_final_vocab": 5}
+    given |= {"min_count": 20, "shrink_windows": False, "workers": 1, "epochs": 2, "alpha": 0.05}
+    at_once, later = face.Word2Vec(SENTENCES, **SMALL | given), face.Word2Vec(**SMALL)
+    for name, value in given.items():
+        setattr(later, name, value)
+    later.build_vocab(SENTENCES)
+    later.train(SENTENCES)
+    assert later.wv.index_to_key == at_once.wv.index_to_key and np.array_equal(later.wv.vectors, at_once.wv.vectors)
+    later.window, later.min_count = 3, 1
+    later.train(SENTENCES)
+    assert later.ours.model.config.source.window == 3
+    later.negative = 0
+    with pytest.raises(ConfigError, match="give negative=5"):
+        later.train(SENTENCES)
+
+
+def test_training_begins_with_rows_that_are_set_in_wv(tmp_path):
+    model = face.Word2Vec(**SMALL)
+    held = model.wv
+    model.build_vocab(SENTENCES)
+    model.wv.vectors[0], model.wv["queen"] = ROW, 2 * ROW
+    first = held.index_to_key[0]
+    model.train(SENTENCES, **SLOWLY)
+    assert model.wv is held and first != "queen"
+    assert held[first] == pytest.approx(ROW, abs=1e-4) and held["queen"] == pytest.approx(2 * ROW, abs=1e-4)
+    held["queen"] = 3 * ROW
+    model.save(tmp_path / "model")
+    loaded = face.Word2Vec.load(tmp_path / "model")
+    assert loaded.wv["queen"] == pytest.approx(3 * ROW)
+    loaded.wv.unit_normalize_all()
+    loaded.build_vocab([["king", "prince"]] * 3, update=True)
+    loaded.train(SENTENCES, **SLOWLY)
+    assert loaded.wv["queen"] == pytest.approx(ROW / np.linalg.norm(ROW), abs=1e-4) and "prince" in loaded.wv
+    before = loaded.wv["king"].copy()
+    loaded.train(SENTENCES, total_examples=1, epochs=1, start_alpha=0.05)
+    assert not np.array_equal(before, loaded.wv["king"])
+
+
+def test_training_is_the_same_whether_its_beginning_is_looked_at_or_saved(tmp_path):
+    vectors, kept = [], []
+
+    class Keep:
+        def on_epoch_end(self, model):
+            model.save(tmp_path / "model")
+            kept.append(face.Word2Vec.load(tmp_path / "model").wv["king"])
+
+    for look, callbacks in ((False, []), (True, [Keep()])):
+        model = face.Word2Vec(**SMALL | {"epochs": 2})
+        model.build_vocab(SENTENCES)
+        if look:
+            model.wv.most_similar("king")
+        model.train(SENTENCES, callbacks=callbacks)
+        vectors.append(model.wv.vectors)
+    assert np.array_equal(*vectors)
+    assert not np.array_equal(*kept) and np.array_equal(kept[1], model.wv["king"])
+
+
+def test_what_a_model_cannot_take_is_refused(tmp_path):
+    model, fasttext = face.Word2Vec(SENTENCES, **SMALL), face.FastText(SENTENCES, bucket=1000, **SMALL)
+    with pytest.raises(ValueError, match="read-only"):
+        fasttext.wv.vectors[0] = ROW
+    fasttext.wv["king"] = ROW
+    model.wv.add_vector("prince", ROW)
+    for one, remedy in ((fasttext, "save_word2vec_format"), (model, "update=True")):
+        for call in (lambda one=one: one.train(SENTENCES), lambda one=one: one.save(tmp_path / "model")):
+            with pytest.raises(ConfigError, match=remedy):
+                call()
+    tagged = face.Word2Vec(SENTENCES, **SMALL)
+    tagged.wv.set_vecattr("king", "tag", "noun")
+    with pytest.raises(ConfigError, match="keep tag beside it"):
+        tagged.save(tmp_path / "model")
+
+
+def test_a_stream_is_counted_as_a_list_is(tmp_path):
+    """For subsampling it is itself that is long or short, and not what the vocabulary was counted in."""
+
+    class Stream:
+        def __iter__(self):
+            return iter(SENTENCES * 5)
+
+    (tmp_path / "text").write_text("\n".join(" ".join(line) for line in SENTENCES * 5))
+    answers = []
+    for corpus in (SENTENCES * 5, Stream(), face.LineSentence(tmp_path / "text")):
+        model = face.Word2Vec(**SMALL)
+        model.build_vocab(SENTENCES)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            answers.append(model.train(corpus, total_examples=1, epochs=1))
+    assert answers[0] == answers[1] == answers[2] and answers[0][1] == 39 * 8 * 5
+    assert answers[0][0] < 39 * 8 * 5 / 2
+    (tmp_path / "unknown").write_text("nobody else\nnor you")
+    with pytest.warns(UserWarning, match="nothing was trained"):
+        assert model.train(corpus_file=str(tmp_path / "unknown"), total_words=1, epochs=2) == (0, 8)
+
+
+def test_sentences_without_known_words_are_counted_and_come_back(tmp_path):
+    corpus = [*SENTENCES, [], ["rare"], ["words", "alone"]]
+    (tmp_path / "text").write_text("".join(" ".join(line) + "\n" for line in corpus))
+    for given in ({"sentences": corpus}, {"corpus_file": str(tmp_path / "text")}):
+        ours, theirs = (make(**given, **SMALL | {"min_count": 5}) for make in (face.Word2Vec, gensim.models.Word2Vec))
+        ours.save(tmp_path / "model")
+        for model in (ours, face.Word2Vec.load(tmp_path / "model")):
+            assert model.corpus_count == theirs.corpus_count and model.corpus_total_words == theirs.corpus_total_words
+            assert model.sample == 1e-3
+
+
+@pytest.mark.parametrize("trained", [False, True])
+def test_words_join_when_they_are_counted_whatever_is_trained_on(trained):
+    more = [["king", "prince"]] * 9
+    for corpus in (SENTENCES + more, SENTENCES[:9], more):
+        ours, theirs = face.Word2Vec(**SMALL), gensim.models.Word2Vec(**SMALL)
+        for model in (ours, theirs):
+            model.build_vocab(SENTENCES)
+            if trained:
+                model.train(SENTENCES, total_examples=39, epochs=1)
+            model.build_vocab(iter(more), update=True)
+            model.train([*corpus, ["bread", "stranger"]], total_examples=1, epochs=1)
+            assert model.corpus_count == 9
+        assert set(ours.wv.index_to_key) == set(theirs.wv.index_to_key) == {*WORDS, "prince"}
+        assert all(
+            ours.wv.get_vecattr(word, "count") == theirs.wv.get_vecattr(word, "count") for word in ours.wv.index_to_key
+        )
 
 
 @pytest.mark.parametrize("suffix", ["gz", "bz2", "xz"])

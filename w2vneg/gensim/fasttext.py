@@ -7,7 +7,7 @@ from ..vectors import Vectors
 from ..vectors.formats import fasttext
 from . import refused
 from .keyedvectors import KeyedVectors
-from .word2vec import Word2Vec
+from .word2vec import _SETTLED, Word2Vec
 
 _OWN = ("self", "__class__", "options", "word_ngrams", "min_n", "max_n", "bucket")
 
@@ -17,6 +17,7 @@ class FastText(Word2Vec):
 
     inputs: ClassVar = {1: "subwords", 0: "window+subwords"}
     remedies: ClassVar = refused.FASTTEXT
+    settled: ClassVar[tuple[str, ...]] = (*_SETTLED, "min_n", "max_n", "bucket", "word_ngrams")
 
     def __init__(
         self,

@@ -27,7 +27,7 @@ _LOST = "\ufffd"  # what stands for bytes that are no UTF-8
 class KeyedVectors(Vectors):
     """Words and their vectors, by gensim's names and signatures; float32 only.
 
-    Each call of `add_vectors` copies all: add many at once.
+    Each call of `add_vectors` that adds words copies all: add many at once.
     """
 
     def __init__(self, vector_size, count=0, dtype=np.float32, mapfile_path=None):
@@ -57,6 +57,10 @@ class KeyedVectors(Vectors):
         if name in _OF_GRAMS and hasattr(self.spellings, _OF_GRAMS[name]):
             return getattr(self.spellings, _OF_GRAMS[name])
         raise refused.attribute(self, name, refused.KEYED)
+
+    def __setattr__(self, name, value):
+        refused.set_to(self, name, refused.KEYED_SET)
+        super().__setattr__(name, value)
 
     def __repr__(self):
         return f"KeyedVectors<vector_size={self.dim}, {len(self)} keys>"
@@ -101,7 +105,9 @@ class KeyedVectors(Vectors):
             raise ConfigError(f"vectors of {weights.shape[1]} numbers do not go with those of {self.dim}")
         last = {key: place for place, key in enumerate(keys)}
         new = [key for key in last if key not in self.words]
-        matrix = np.concatenate([self.matrix, weights[[last[key] for key in new]]])
+        matrix = self.matrix
+        if new or not matrix.flags.writeable:
+            matrix = np.concatenate([matrix, weights[[last[key] for key in new]]])
         for key in last.keys() - set(new) if replace else ():
             matrix[self.id(key)] = weights[last[key]]
         counts = None if self.counts is None else np.concatenate([self.counts, np.zeros(len(new), np.int64)])
@@ -213,9 +219,13 @@ class KeyedVectors(Vectors):
         """
         if self.spellings is not None:
             raise ConfigError("a file of vectors keeps no n-grams: do model.save(path), then FastText.load(path).wv")
+        self.check_attributes()
+        super().save(fname, format="npz")
+
+    def check_attributes(self):
+        """Raise ConfigError if words have attributes, which no file keeps."""
         if self._attributes:
             raise ConfigError(f"files keep no attributes but count; keep {', '.join(self._attributes)} beside it")
-        super().save(fname, format="npz")
 
     @classmethod
     def load(cls, fname, mmap=None):  # type: ignore[override]

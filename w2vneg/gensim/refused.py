@@ -21,7 +21,7 @@ WORD2VEC = _EITHER | {
     "init_sims": "vectors are normalised when they are requested; leave it out",
     "raw_vocab": "wv.key_to_index and wv.get_vecattr(word, 'count') have the words that are kept",
     "effective_min_count": "it is min_count; max_final_vocab keeps so many words, the rarest wv.index_to_key[-1]",
-    "running_training_loss": "call get_latest_training_loss",
+    "running_training_loss": "call get_latest_training_loss; ours.model.history has the loss of each epoch",
     "syn1": "ours.model.vectors_out has the rows of the tree",
     "syn0": "it is wv.vectors",
     "total_train_time": "ours.model.history has the seconds of each epoch",
@@ -30,6 +30,11 @@ WORD2VEC = _EITHER | {
     "comment": "files keep no notes; keep them beside it",
     "load_fasttext_format": "call load_facebook_model",
     "delete_temporary_training_data": "there is none; leave it out",
+}
+WORD2VEC_SET = {
+    "wv": "set its rows: wv.vectors[:] = rows",
+    "syn1neg": "set its rows: syn1neg[:] = rows",
+    "layer1_size": "it is vector_size",
 }
 FASTTEXT = WORD2VEC | {
     "callbacks": "they are not kept; give them to train(…, callbacks=[…])",
@@ -65,6 +70,10 @@ KEYED = _EITHER | {
     ),
     **dict.fromkeys(("buckets_word", "compatible_hash"), "n-grams are hashed as fastText does it; call wv[word]"),
 }
+KEYED_SET = KEYED | {
+    "vectors": "set its rows: vectors[:] = rows",
+    **dict.fromkeys(("index_to_key", "key_to_index"), "vectors_for_all(words) has these words in this order"),
+}
 PHRASES = _EITHER | {
     **dict.fromkeys(("min_count", "threshold", "scoring"), "a file keeps phrases and their scores alone"),
     **dict.fromkeys(
@@ -88,6 +97,12 @@ def attribute(thing, name, remedies):
     """Return the AttributeError for a name that `thing` has not, with the remedy where there is one."""
     hint = f"; {remedies[name]}" if name in remedies else ""
     return AttributeError(f"{type(thing).__name__!r} object has no attribute {name!r}{hint}")
+
+
+def set_to(thing, name, remedies):
+    """Raise AttributeError if what `thing` has not, or reads alone, is being set: nothing would come of it."""
+    if name in remedies:
+        raise AttributeError(f"{name} of {type(thing).__name__} cannot be set; {remedies[name]}")
 
 
 def unless(default, remedy, **given):

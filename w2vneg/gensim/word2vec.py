@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import warnings
 from itertools import islice
@@ -9,12 +10,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..config.table import KINDS
+from ..data.encoded import Encoded
 from ..data.inputs import Input
-from ..data.readers.sources import ByteStream
+from ..data.readers.sources import ByteStream, find_files
 from ..data.vocab import Vocabulary
 from ..ground.errors import ConfigError, NothingToTrainError
 from ..ground.events import EpochDone
 from ..kernels.schedule import keep_thresholds
+from ..objectives.readout import parse
 from ..run import word2vec
 from ..run.model import Model
 from ..vectors import Vectors
@@ -24,9 +28,18 @@ from .keyedvectors import KeyedVectors
 _TRIM = "words are chosen by min_count and max_final_vocab, or by build_vocab_from_freq; leave it out"
 _COUNTED = "memory needs no such limit here; max_final_vocab limits the words that are kept"
 _SHORT = 1000  # words of a text that subsampling would leave nothing of
-_RUN = ("alpha", "min_alpha", "epochs", "workers", "seed")  # what may be changed before `train`
-_OURS = ("sample", "cbow_mean", "null_word", "sorted_vocab", "shrink_windows")
-_SHARED = (*_RUN, *_OURS, "vector_size", "window", "min_count")  # what our Word2Vec takes under these names
+_OPTIONS = {name: name for name in ("alpha", "min_alpha", "epochs", "workers", "seed", "window", "min_count")} | {
+    "sample": "subsample",
+    "negative": "negatives",
+    "ns_exponent": "noise_exponent",
+    "max_final_vocab": "max_vocab",
+    "shrink_windows": "dynamic_window",
+}
+"""An attribute that may be set before `build_vocab` and `train` -> our option."""
+
+_SETTLED = ("vector_size", "sg", "hs", "cbow_mean", "hashfxn", "max_vocab_size", "null_word", "sorted_vocab")
+_BLOCK = 1 << 22  # words that are looked at together
+_KEPT = ("corpus_count", "corpus_total_words", "sample")  # in files, as our models do not count so
 
 
 class Ours(word2vec.Word2Vec):
@@ -101,15 +114,18 @@ class Word2Vec:
     """Word2vec with negative sampling, or hierarchical softmax by ``hs=1, negative=0``.
 
     Arguments are gensim's, and any of `w2vneg.Word2Vec` by name. `batch_words`, `compute_loss` and `comment` change
-    nothing: the loss is always computed.
+    nothing: the loss is always computed. Options are attributes, too; set, they hold from the next `build_vocab` or
+    `train` on. What is set but would change nothing is refused.
 
     ours : w2vneg.Word2Vec, which trains and has what gensim has not
     """
 
     inputs: ClassVar = {1: "row", 0: "window"}  # of sg
     remedies: ClassVar = refused.WORD2VEC
+    settled: ClassVar[tuple[str, ...]] = _SETTLED
     compute_loss = True
     null_word, sorted_vocab, hashfxn, max_vocab_size = 0, 1, hash, None  # nothing else has a counterpart
+    layer1_size = property(lambda self: self.vector_size)
 
     def __init__(
         self,
@@ -148,14 +164,11 @@ class Word2Vec:
         refused.unless(None, _COUNTED, max_vocab_size=max_vocab_size)
         refused.unless(None, _TRIM, trim_rule=trim_rule)
         refused.unless(hash, "vectors begin with random numbers of the seed alone; leave it out", hashfxn=hashfxn)
-        if hs and negative:
-            raise ConfigError("hs=1 trains without negative samples here; give hs=1, negative=0, or leave hs out")
-        if not hs and not negative:
-            raise ConfigError("hs=0, negative=0 trains nothing; give negative=5, or hs=1 for hierarchical softmax")
         given = dict(locals())
-        loss = {"hs": 1, "negative": 0} if hs else {"loss": "ns", "negative": negative, "ns_exponent": ns_exponent}
-        shared = {name: given[name] for name in _SHARED} | {"max_vocab": max_final_vocab}
-        self.ours = Ours(**{"inputs": self.inputs[1 if sg else 0], "readout": "in", **loss, **shared, **options})
+        fixed = {"inputs": self.inputs[1 if sg else 0], "readout": "in"}
+        fixed |= {"hs": hs, "negative": 0} if hs else {"loss": "ns"}
+        fixed |= {name: given[name] for name in ("vector_size", "cbow_mean", "null_word", "sorted_vocab")}
+        self.ours = Ours(**fixed | _ours(given) | options)
         self._settle()
         if sentences is not None or corpus_file is not None:
             encoded = self._count(_corpus(sentences, corpus_file))
@@ -165,20 +178,24 @@ class Word2Vec:
 
     def _settle(self):
         """Take from `ours` what gensim keeps as attributes."""
-        config = self.ours.config
-        self.vector_size = self.layer1_size = config.dim
-        self.window, self.min_count, self.sample = config.get("window"), config.min_count, config.get("subsample")
-        self.alpha, self.min_alpha, self.epochs = config.alpha, config.min_alpha, config.epochs
-        self.seed, self.workers, self.max_final_vocab = config.seed, config.workers, config.max_vocab
+        config, model = self.ours.config, self.ours._model
+        vars(self).update({name: config.get(ours) for name, ours in _OPTIONS.items()})
+        self.vector_size, self.sg, self.cbow_mean = config.dim, int("window" not in config.inputs), 1
         self.hs = int(config.loss == "hierarchical")
-        self.negative, self.ns_exponent = 0 if self.hs else config.negatives, config.get("noise_exponent")
-        self.sg, self.cbow_mean = int("window" not in config.inputs), 1
-        self.shrink_windows = config.get("dynamic_window")
-        model = self.ours._model
+        self.negative = 0 if self.hs else self.negative
         self.corpus_count = 0 if model is None else model.origin.n_sentences
         self.corpus_total_words = 0 if model is None else model.origin.n_tokens
+        kept = {} if model is None else model.origin.begun
+        vars(self).update({name: kept[name] for name in _KEPT if name in kept})
         self._vocab = None if model is None else model.vocab
-        self._grows, self._made = False, (None, None)  # what the vectors were made of, and they
+        self._wv, self._made = KeyedVectors(config.dim), (None, None)  # of what it was made, and of which matrix
+
+    def __setattr__(self, name, value):
+        if name in self.settled and getattr(self, name, value) != value:
+            there = f"{type(self).__name__}({name}={value!r:.60}, …)"
+            raise ConfigError(f"{name} is settled when a model is made; make another: {there}")
+        refused.set_to(self, name, self.remedies | refused.WORD2VEC_SET)
+        super().__setattr__(name, value)
 
     def __getattr__(self, name):
         remedies = self.remedies
@@ -203,29 +220,48 @@ class Word2Vec:
         trim_rule=None,
         **kwargs,
     ):
-        """Count the words of a corpus; with `update` those of a trained model grow, when `train` reads the same."""
+        """Count the words of a corpus; with `update` its words join those that are there, and counts add up.
+
+        Those that join have vectors once `train` has been called.
+        """
         refused.unless(None, _TRIM, trim_rule=trim_rule)
         corpus = _corpus(corpus_iterable, corpus_file)
-        if update and self._vocab is None:
-            raise ConfigError("there is no vocabulary to update; leave update=True out")
-        self._grows = update
         if not update:
             self._count(corpus)
-            self.ours.model = None
+            self._begin_anew()
+            return
+        if self._vocab is None:
+            raise ConfigError("there is no vocabulary to update; leave update=True out")
+        self._keep_changes()
+        former = self._vocab
+        self._count(corpus, min_count=1, max_vocab=None)
+        self._vocab = former.grown(self._vocab, self.min_count or 1, self.max_final_vocab)
 
-    def _count(self, corpus):
-        """Encode a corpus and take its vocabulary; returns the EncodedCorpus."""
-        encoded = self.ours.encode(corpus)
-        self._vocab = encoded.vocab
-        self.corpus_count, self.corpus_total_words = len(encoded.offsets) - 1, encoded.report.tokens
+    def _count(self, corpus, **options):
+        """Encode a corpus and take its vocabulary; returns the EncodedCorpus. options : ours, for this once"""
+        self._take_up()
+        encoded = Ours(dataclasses.replace(self.ours.config, **options)).encode(corpus)
+        self._vocab, report = encoded.vocab, encoded.report
+        empty = report.empty_lines if isinstance(corpus, Input) else 0  # gensim's lists count them
+        self.corpus_count, self.corpus_total_words = report.lines - empty, report.tokens
         return encoded
+
+    def _take_up(self, **options):
+        """Have `ours` take the options that stand in attributes, and others of its own."""
+        self.ours.set_params(**_ours(vars(self)) | options)
+
+    def _begin_anew(self):
+        """Leave model and vectors behind: another vocabulary begins."""
+        self.ours.model, self._made = None, (None, None)
+        self._wv._become([], np.zeros((0, self.vector_size), np.float32))
 
     def build_vocab_from_freq(self, word_freq, keep_raw_vocab=False, corpus_count=None, trim_rule=None, update=False):
         """Take words and counts from a mapping, those of at least `min_count`."""
         refused.unless(None, _TRIM, trim_rule=trim_rule)
         refused.unless(False, "call build_vocab(corpus, update=True)", update=update)
         self._vocab = Vocabulary.from_counts({word: n for word, n in word_freq.items() if n >= self.min_count})
-        self.corpus_count, self.ours.model = corpus_count or 0, None
+        self.corpus_count = corpus_count or 0
+        self._begin_anew()
 
     def train(
         self,
@@ -258,13 +294,6 @@ class Word2Vec:
         return self._train(_corpus(corpus_iterable, corpus_file), callbacks)
 
     def _train(self, corpus, callbacks):
-        n_words = sum(map(len, corpus)) if isinstance(corpus, list) else self.corpus_total_words
-        subsample = 0 if self._is_short(n_words) else self.sample
-        ours = self.ours.set_params(subsample=subsample, **{name: getattr(self, name) for name in _RUN})
-        begin = {"update": True} if self._grows else {"vocab": self._vocab, "init": ours._model}
-        if hasattr(corpus, "vocab"):  # encoded by its own vocabulary
-            begin = {}
-
         def call(moment):
             for callback in callbacks:
                 getattr(callback, moment, lambda model: None)(self)
@@ -277,19 +306,28 @@ class Word2Vec:
 
         call("on_train_begin")
         call("on_epoch_begin")
+        begin, ours, is_first = self._keep_changes(), self.ours, isinstance(corpus, Encoded)
+        self._made = None, None
         try:
-            ours.fit(corpus, listeners=[hear], **begin)
+            encoded = corpus if is_first else ours.encode(corpus, vocab=self._vocab)
+            n_words = encoded.report.tokens
+            subsample = 0 if self._is_short(n_words) else self.sample
+            self._take_up(subsample=subsample)
+            ours.fit(encoded, listeners=[hear], init=begin)
         except NothingToTrainError as error:
-            if not begin:  # these are the first words, and there is no model yet
+            if is_first:  # there is no model yet
                 raise
             warnings.warn(f"nothing was trained: {error}", stacklevel=3)
             call("on_train_end")
-            return 0, self.epochs * n_words
-        self._vocab, self._grows = ours.model.vocab, False
+            return 0, self.epochs * _n_words(corpus)
+        self._vocab = ours.model.vocab
+        if self._as_trained or len(self._wv):  # others are costly to make for nobody
+            self._follow()
         call("on_train_end")
         tokens = next((row["tokens"] for row in reversed(ours.model.history) if row["event"] == "EpochDone"), 0)
-        counts = ours.model.vocab.counts
-        share = float(counts @ (keep_thresholds(counts, subsample) / 2.0**32)) / max(1, int(counts.sum()))
+        keep = keep_thresholds(self._vocab.counts, subsample) / 2.0**32
+        kept = sum(keep[encoded.ids[at : at + _BLOCK]].sum() for at in range(0, len(encoded), _BLOCK))
+        share = float(kept) / max(1, len(encoded))
         return round(tokens * share), self.epochs * n_words
 
     def _is_short(self, n_words):
@@ -301,20 +339,64 @@ class Word2Vec:
 
     @property
     def wv(self):
-        """The KeyedVectors of the words; before training as they begin, and anew after more of it."""
-        model, vocab = self.ours._model, self._vocab
-        if vocab is None:
-            return KeyedVectors(self.vector_size)
-        source = vocab if model is None else self.ours.wv
+        """The KeyedVectors of the words, always the same object; before training as they begin.
+
+        Rows may be set: training begins with them, and `save` writes them. Where vectors are made of n-grams, or by
+        another read-out than ``in``, they are read-only.
+        """
+        self._follow()
+        return self._wv
+
+    def _follow(self):
+        """Bring `wv` up to the state of the model."""
+        source = self._vocab if self.ours._model is None else self.ours.wv
         if self._made[0] is not source:
-            self._made = source, KeyedVectors.of(self._vectors(source))
-        return self._made[1]
+            vectors = self._vectors(source)
+            matrix = vectors.matrix.view()
+            if not self._as_trained:
+                matrix.flags.writeable = False
+            self._wv._become(vectors.words, matrix, vectors.counts, vectors.spellings)
+            self._made = source, self._wv.matrix
+
+    @property
+    def _as_trained(self):
+        """Whether the vectors are rows that are trained (bool)."""
+        config = self.ours.config
+        if KINDS["inputs"][config.inputs].derived:
+            return False
+        return self.ours._model is None or parse(self.ours._model.config.readout).rows_as_trained
 
     def _vectors(self, source):
         """Return Vectors of those that are trained, or of a vocabulary that is to be."""
         if not isinstance(source, Vocabulary):
             return source
-        return Vectors(source.words, Model.fresh(source, self.ours.config).vectors_in, source.counts)
+        self._take_up()
+        rows, places = Model.fresh(source, self.ours.config).vectors_in, self._wv.words.find_all(source.words)
+        rows[places >= 0] = self._wv.matrix[places[places >= 0]]  # of a vocabulary that has grown
+        return Vectors(source.words, rows, source.counts)
+
+    def _keep_changes(self):
+        """Return what training begins with, with the rows of `wv` as they are now: a Model, Vectors, or None.
+
+        ConfigError if `wv` has been changed in what a model does not take.
+        """
+        (source, matrix), wv, model = self._made, self._wv, self.ours._model
+        if source is None:
+            return model
+        if wv.words != source.words or not np.array_equal(wv.counts, source.counts):
+            remedy = "words join by build_vocab(…, update=True); wv.save_word2vec_format(path, fvocab) keeps these"
+            raise ConfigError(f"wv was given words or counts that the model would not keep; {remedy}")
+        changed = wv.matrix is not matrix  # other than in place
+        if changed and not self._as_trained:
+            remedy = "wv.save_word2vec_format(path) keeps them as they are"
+            raise ConfigError(f"vectors of n-grams or a read-out are made anew, without what was set; {remedy}")
+        if model is None:
+            return wv if self._as_trained else None
+        if changed:
+            model.vectors_in[:] = wv.matrix
+            self._made = None, None
+            self._follow()
+        return model
 
     @property
     def syn1neg(self):
@@ -343,6 +425,9 @@ class Word2Vec:
 
     def save(self, path, **kwargs):
         """Write a model folder, in which nothing is pickled; arguments for pickles are ignored."""
+        self._keep_changes()
+        self._wv.check_attributes()
+        self.ours.model.origin.begun |= {name: getattr(self, name) for name in _KEPT}
         self.ours.save(path)
 
     @classmethod
@@ -355,6 +440,25 @@ class Word2Vec:
         model.ours = Ours.load(path)
         model._settle()
         return model
+
+
+def _ours(given):
+    """Return our options for gensim's, dict of str -> value; ConfigError for what does not go together."""
+    hs, negative = given["hs"], given["negative"]
+    if hs and negative:
+        raise ConfigError("hs=1 trains without negative samples here; give hs=1, negative=0, or leave hs out")
+    if not hs and negative == 0:
+        raise ConfigError("hs=0, negative=0 trains nothing; give negative=5, or hs=1 for hierarchical softmax")
+    found = {ours: given[name] for name, ours in _OPTIONS.items()}
+    found["min_count"] = 1 if found["min_count"] == 0 else found["min_count"]  # all words, as 1
+    return found | ({"negatives": None, "noise_exponent": None} if hs else {})
+
+
+def _n_words(corpus):
+    """Return how many words a corpus of `_corpus` has (int); 0 if it is read already."""
+    if isinstance(corpus, Input):
+        return sum(_n_words(LineSentence(file)) for file in find_files(corpus.files))
+    return sum(map(len, corpus))
 
 
 def _corpus(sentences, corpus_file):
