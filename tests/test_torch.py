@@ -204,6 +204,8 @@ def test_corrected_log_prob_takes_off_what_the_law_says():
     torch.testing.assert_close(loss.log_prob(one), log_softmax(settled, dim=0)[None])
     with pytest.raises(ConfigError, match="absolute"):
         made("kernel-quadratic").log_prob(batch()[0], score="corrected")
+    weighed = made("ps", weigher="importance")
+    torch.testing.assert_close(weighed.log_prob(batch()[0], score="corrected"), weighed.log_prob(batch()[0]))
 
 
 def test_an_output_of_the_models_own_is_trained_and_may_have_sparse_gradients():

@@ -9,8 +9,9 @@ import pytest
 from w2vneg.config import TrainConfig
 from w2vneg.ground.jit import njit
 from w2vneg.ground.registry import RunContext
-from w2vneg.kernels.contracts import open_weigher, prepare_group, weigh
+from w2vneg.kernels.contracts import open_weigher, prepare_group, step, weigh
 from w2vneg.kernels.linalg import AnyWidth
+from w2vneg.objectives.law import law_of
 from w2vneg.objectives.weighers import WEIGHERS
 
 ALL = sorted(WEIGHERS)
@@ -126,6 +127,35 @@ def test_importance_weighted_sums_estimate_the_sum_over_the_vocabulary():
     weights = ask("importance", np.r_[0, np.log(q)[drawn]])[1:]
     assert weights @ values[drawn] / len(drawn) == pytest.approx(values.mean(), rel=0.03)
     assert values[drawn].mean() != pytest.approx(values.mean(), rel=0.06)  # which plain means do not
+
+
+@njit
+def _pull(weigher, loss, ids, logits, log_q, gradients):
+    """Write the gradients of a positive and its negatives, weighed."""
+    state, weights, rng = open_weigher(weigher, 1, ids.shape[0] - 1), np.ones_like(logits), np.ones(1, np.uint64)
+    weigh(weigher, state, 0, 0, ids, logits, np.exp(logits), log_q, weights)
+    step(loss, 0, np.float32(0), rng, logits, np.exp(logits), log_q, weights, gradients)
+
+
+@pytest.mark.parametrize("weigher", ["none", "importance"])
+@pytest.mark.parametrize("loss", ["relaxed", "ns"])
+def test_training_stands_still_where_the_law_says(loss, weigher):
+    """The gradient that all positives give together, by many draws, where scores are log P − log D − log n."""
+    n, p, counts = 4000, np.array([0.1, 0.3, 0.05, 0.2, 0.35]), np.array([160, 80, 40, 20, 10])
+    options = {"sampler": "popularity", "noise_exponent": 1.0, "negatives": n, "weigher": weigher}
+    config, context = TrainConfig(loss=loss, **options).resolved(), RunContext(counts, DIM)
+    plugs = [config.make(kind, context) for kind in ("weigher", "loss")]
+    factor, log_noise = law_of(config, counts)
+    log_noise = -math.log(len(p)) if log_noise is None else log_noise
+    settled = ((np.log(p) - log_noise - math.log(n)) / factor).astype(np.float32)
+    q, rng, pulls = counts / counts.sum(), np.random.default_rng(3), np.zeros(len(p))
+    for positive, share in enumerate(p):
+        for _ in range(10):
+            ids = np.r_[positive, rng.choice(len(p), n, p=q)].astype(np.int32)
+            gradients = np.zeros(1 + n, np.float32)
+            _pull(*plugs, ids, settled[ids], np.log(q)[ids].astype(np.float32), gradients)
+            pulls += share / 10 * np.bincount(ids, gradients, len(p))
+    np.testing.assert_allclose(pulls, 0, atol=0.01)
 
 
 def test_self_adversarial_weights_by_hand():

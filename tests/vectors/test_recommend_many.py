@@ -14,6 +14,8 @@ from w2vneg.data.vocab import Vocabulary
 from w2vneg.ground.errors import ConfigError, InputError, UnknownNameError
 from w2vneg.kernels.evaluation.best import LeftOut, Lists, best_of_rows, best_of_tile
 from w2vneg.objectives.law import settle_alike
+from w2vneg.objectives.plugs import Weigher
+from w2vneg.objectives.weighers import WEIGHERS
 from w2vneg.run.model import Model
 from w2vneg.vectors.evaluation import recommend as module
 from w2vneg.vectors.evaluation import scores as scores_module
@@ -192,6 +194,11 @@ def log_share(counts, exponent):
         ({"loss": "relaxed", "temp": 0.25}, 5.0, 0.75),
         ({"loss": "fs"}, 1.0, None),
         ({"loss": "nce"}, 1.0, None),
+        ({"loss": "ps", "weigher": "importance"}, 1.0, None),
+        ({"loss": "pbs", "temp": 0.5, "weigher": "importance"}, 1.0, None),
+        ({"loss": "ps", "weigher": "importance", "negatives": 1}, 1.0, 1.0),
+        ({"loss": "ps", "weigher": "self-adversarial", "negatives": 1}, 1.0, 1.0),
+        ({"loss": "cis"}, 2.0, None),
     ],
 )
 def test_the_law_of_corrected_scores(options, factor, exponent):
@@ -204,10 +211,33 @@ def test_the_law_of_corrected_scores(options, factor, exponent):
     assert np.array_equal(scores_of(model, 0)(np.arange(5)), raw)
 
 
-def test_what_settles_nowhere_known_is_refused():
-    with pytest.raises(ConfigError, match="take the raw"):
-        scores_of(made_up(loss="dns"), "corrected")
-    scores_of(made_up(loss="dns"))
+@pytest.mark.parametrize(
+    ("options", "whose"),
+    [
+        ({"loss": "dns"}, "sampler dns"),
+        ({"loss": "ps", "weigher": "self-adversarial"}, "weigher self-adversarial"),
+        ({"loss": "css", "weigher": "importance"}, "weigher importance"),
+        ({"loss": "ps", "weigher": "of-a-plug-in"}, "weigher of-a-plug-in"),
+    ],
+)
+def test_what_settles_nowhere_known_is_refused(options, whose, tmp_path):
+    WEIGHERS.register("of-a-plug-in")(type("OfAPlugIn", (Weigher,), {"__module__": __name__}))
+    try:
+        model = made_up(**options)
+        with pytest.raises(ConfigError, match=f"with the {whose} is not known; take the raw"):
+            scores_of(model, "corrected")
+        scores_of(model)
+        model.save(tmp_path / "model")
+        assert not list((tmp_path / "model").glob("l[ao][wg]*"))
+        WEIGHERS.unregister("of-a-plug-in")
+        if "of-a-plug-in" in options.values():
+            with pytest.raises(UnknownNameError, match="unknown weigher 'of-a-plug-in', of a plug-in"):
+                scores_of(Model.load(tmp_path / "model"), "corrected")
+    finally:
+        WEIGHERS.unregister("of-a-plug-in")
+
+
+def test_a_score_is_one_of_three():
     with pytest.raises(ConfigError, match="raw, corrected or a number, not 'some'"):
         scores_of(made_up(), "some")
 
@@ -224,6 +254,9 @@ def test_which_objectives_settle_alike():
     for one, other in (("us", "ns"), ("relaxed", "ps"), ("ns", "dns")):
         assert not settle_alike([config(one), config(other)], counts)
     assert settle_alike([config("dns"), config("dns", alpha=0.1)], counts)
+    assert settle_alike([config("ps", weigher="importance"), config("us")], counts)
+    assert not settle_alike([config("ps", weigher="importance"), config("ps")], counts)
+    assert not settle_alike([config("ps", weigher="self-adversarial"), config("ps")], counts)
 
 
 def test_ranking_and_recommending_by_corrected_scores(tmp_path, monkeypatch, run_cli):
