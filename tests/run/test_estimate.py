@@ -8,10 +8,11 @@ import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 from planted import as_text, two_topics
 
-from w2vneg import Word2Vec
+from w2vneg import Input, Word2Vec
 from w2vneg.data.encoded import EncodedPairs, encode_corpus
 from w2vneg.data.encoded.pairs import read_pairs_file
 from w2vneg.ground.errors import ConfigError
@@ -131,6 +132,21 @@ def test_a_dense_loss_and_pairs_in_memory(planted):
     assert found.mapped == found.disk["encoded data"] == 0
     assert found.memory["data in memory"] == matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes
     assert found.memory["scratch of rounds"] > 4 * len(planted.vocab) ** 2
+
+
+@pytest.mark.parametrize("most", [1, 3])
+def test_what_users_had_takes_place_in_the_model_folder(tmp_path, most):
+    rng = np.random.default_rng(5)
+    rows = {"user": rng.integers(0, 200, 9000), "item": rng.integers(0, 300, 9000)}
+    table = pd.DataFrame(rows).drop_duplicates()
+    table["weight"] = rng.integers(1, most + 1, len(table))
+    word2vec = Word2Vec(dim=8, epochs=1, workers=1, min_count=1, rectangular=True)
+    encoded = word2vec.encode(Input("pairs", table))
+    found = estimate(word2vec.config, encoded, seconds=0.0)
+    word2vec.trainer(encoded).train().save(tmp_path / "model")
+    there = sum(file.stat().st_size for file in (tmp_path / "model").iterdir())
+    assert there > 8 * len(table)
+    assert found.disk["model folder, if kept"] == pytest.approx(there, rel=0.1)
 
 
 def test_held_out_pairs_keep_a_best_state(planted, tmp_path):

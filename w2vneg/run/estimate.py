@@ -18,6 +18,7 @@ from ..ground.events import RoundDone
 from ..ground.files.memory import memory_size
 from ..objectives.readout import DEFAULT, parse
 from .conductor import Run
+from .state import files_of_known
 
 PROGRAM = 170 * 2**20
 """Bytes of Python, NumPy, SciPy, Numba and LLVM, compiled code among them; 95 MB are files that processes share."""
@@ -149,11 +150,12 @@ def _disk(trainer, encoded, validation):
     model = trainer.model
     matrices = sum(matrix.nbytes for matrix in model.matrices().values())
     words = sum(map(_text_size, {id(vocab): vocab for vocab in (model.vocab, model.vocab_out)}.values()))
+    known = sum(array.nbytes for array in files_of_known(model.known).values())
     return {
         "encoded data": encoded.stored,
         "snapshot to go back to, while it runs": matrices if goes_to_disk(matrices) else 0,
         "vectors as text": int(model.vectors_in.size * _PER_NUMBER) + _text_size(model.vocab),
-        "model folder, if kept": matrices * (1 if validation is None else 2) + words,
+        "model folder, if kept": matrices * (1 if validation is None else 2) + words + known,
     }
 
 

@@ -123,13 +123,22 @@ def with_known(data, earlier):
     return replace(data, matrix=(data.matrix + moved).tocsr(), order=None, times=None)
 
 
+def files_of_known(known):
+    """Return what a folder keeps of known pairs, a sparse matrix of their weights or None: dict of file -> array.
+
+    int32, (n, 2), row and column of each; float32, (n, 1), their weights, unless all are 1.
+    """
+    if known is None:
+        return {}
+    pairs = known.tocoo()
+    files = {KNOWN: np.stack([pairs.row, pairs.col], axis=1).astype(np.int32)}
+    return files | ({KNOWN_WEIGHTS: pairs.data[:, None].astype(np.float32)} if (pairs.data != 1).any() else {})
+
+
 def write_known(folder, known):
-    """Write known pairs into a folder, with their weights unless all are 1; nothing if there are none."""
-    if known is not None:
-        pairs = known.tocoo()
-        np.save(folder / KNOWN, np.stack([pairs.row, pairs.col], axis=1).astype(np.int32), allow_pickle=False)
-        if (pairs.data != 1).any():
-            np.save(folder / KNOWN_WEIGHTS, pairs.data[:, None].astype(np.float32), allow_pickle=False)
+    """Write known pairs into a folder, see `files_of_known`."""
+    for name, array in files_of_known(known).items():
+        np.save(folder / name, array, allow_pickle=False)
 
 
 def read_known_pairs(folder, shape):
