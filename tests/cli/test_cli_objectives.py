@@ -55,6 +55,37 @@ def weigh(weigher, state, k, offset, ids, logits, exp_logits, log_q, weights):
 '''
 
 
+WITHOUT_ABOUT = """
+from w2vneg.kernels.contracts import implement_step
+from w2vneg.objectives.losses import LOSSES
+from w2vneg.objectives.plugs import Loss
+from w2vneg.objectives.presets import Preset, register_preset
+
+
+@LOSSES.register("toy-loss")
+class Toy(Loss):
+    def loss_at_init(self, n_negatives):
+        return 1.0
+
+
+@implement_step(Toy)
+def step(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradients):
+    return 1.0
+
+
+register_preset("toy-hard", Preset("toy-loss", {"sampler": "boltzmann"}))
+"""
+
+
+def test_a_preset_of_a_loss_that_says_nothing_of_itself_is_listed(run_cli, tmp_path, request):
+    request.addfinalizer(lambda: (LOSSES.unregister("toy-loss"), PRESETS.pop("toy-hard", None)))
+    (tmp_path / "loss_without_about.py").write_text(WITHOUT_ABOUT)
+    for name in ([], ["toy-hard"]):
+        result = run_cli("objectives", "--plugin", tmp_path / "loss_without_about.py", *name)
+        assert result.code == 0 and "toy-hard" in result.out, result.err
+    assert "same as --loss toy-loss --sampler boltzmann" in " ".join(result.out.split())
+
+
 def test_one_line_each_with_equation_and_paper(run_cli):
     result = run_cli("objectives")
     assert (result.code, result.err) == (0, "")
