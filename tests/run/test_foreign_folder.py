@@ -1,6 +1,8 @@
 """A model folder, which may be somebody else's, neither runs code nor chooses what is overwritten."""
 
 import json
+import os
+import re
 import sys
 from pathlib import Path
 
@@ -10,6 +12,7 @@ from reading import change_options
 from w2vneg import Word2Vec
 from w2vneg.ground.errors import ConfigError
 from w2vneg.objectives.presets import PRESETS
+from w2vneg.objectives.readout import READOUTS
 
 PLUGIN = """
 from pathlib import Path
@@ -52,14 +55,42 @@ def forget_plugin():
 def test_a_plugin_that_a_folder_names_runs_only_if_it_is_named_again(foreign, run_cli):
     result = run_cli("train", "--resume", foreign, "--output", "mine.txt")
     assert result.code == 1
-    assert "going on with" in result.err and "plug.py; if you trust that code, name it with --plugin" in result.err
+    own = os.path.abspath("plug.py")
+    remedy = f"runs {own}; if you trust that code, name it: --plugin {own}, in Python plugin={own!r}"
+    assert f"going on with {foreign} {remedy}" in result.err
     assert not Path("ran").exists()
-    with pytest.raises(ConfigError, match="name it with --plugin"):
+    with pytest.raises(ConfigError, match=re.escape(remedy)):
         Word2Vec.load(foreign)
     assert not Path("ran").exists()
     assert Word2Vec.load(foreign, plugin="plug.py").config.plugin.endswith("plug.py")
     assert Path("ran").exists()
     assert Word2Vec.load(foreign).config.plugin.endswith("plug.py")  # it has run in this process already
+
+
+def test_all_plugins_of_a_folder_are_named_again_where_some_do_not_do(foreign, run_cli, request):
+    others = {"mix.py": "mix", "moved.py": "mix", "same.py": "other"}
+    for file, name in others.items():
+        Path(file).write_text(
+            f"from w2vneg.objectives.readout import READOUTS, Readout\n@READOUTS.register('{name}')\n"
+            "class Mix(Readout):\n    def read(self, trained, vectors):\n        return trained.vectors_in\n"
+        )
+
+    def forget():
+        for file, name in others.items():
+            READOUTS.unregister(name)
+            sys.modules.pop(f"w2vneg_plugin_{Path(file).stem}", None)
+
+    request.addfinalizer(forget)
+    mix, plug = (os.path.abspath(file) for file in ("mix.py", "plug.py"))
+    both = f"{mix},{plug}"
+    change_options(foreign, readout="mix", plugin=both)
+    for given, missing in (("plug.py", mix), ("same.py", f"{mix}, {plug}")):
+        result = run_cli("train", "--resume", foreign, "--plugin", given)
+        assert result.code == 1, result.err
+        assert f"trained with {missing}, too: unknown read-out 'mix'" in result.err
+        assert f"if you trust that code, name it: --plugin {both}, in Python plugin={both!r}" in result.err
+        forget_plugin()
+    assert Word2Vec.load(foreign, plugin="moved.py,plug.py").config.readout == "mix"
 
 
 def test_a_folder_does_not_choose_what_is_overwritten(foreign, run_cli):

@@ -65,7 +65,12 @@ def load_plugins(plugin):
 
 def are_loaded(plugin):
     """Tell whether importing what ``--plugin`` names would run nothing more in this process; True if it names none."""
-    return all(_module_of(name) in sys.modules for name in _names(plugin))
+    return not not_loaded(plugin)
+
+
+def not_loaded(plugin):
+    """Return what of ``--plugin`` this process has not imported (list of str)."""
+    return [name for name in _names(plugin) if _module_of(name) not in sys.modules]
 
 
 def how_to_load(plugin):

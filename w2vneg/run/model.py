@@ -9,13 +9,13 @@ import numpy as np
 from ..config import RunSpec, TrainConfig
 from ..config.table import table
 from ..data.vocab import Vocabulary
-from ..ground.errors import ConfigError, FileNote
+from ..ground.errors import ConfigError, FileNote, W2vnegError
 from ..ground.files.memory import memory_size
 from ..kernels.bags import context_means
 from ..kernels.schedule import keep_thresholds
 from ..objectives.inputs.subwords import rows_of_grams
 from ..objectives.law import settled
-from ..objectives.plugins import absolute_plugins, are_loaded, load_plugins
+from ..objectives.plugins import absolute_plugins, are_loaded, load_plugins, not_loaded
 from ..objectives.plugs import small_rows
 from ..objectives.readout import Trained, parse
 from ..objectives.readout.context import WINDOW
@@ -104,12 +104,12 @@ class Model:
 
         ConfigError if the run has gone beyond `epochs`, or ends with an earlier state, as it is evaluated; if it names
             plug-ins that are not loaded, or a cluster, and none are given: resuming would run what a folder says; or
-            if the plug-ins have not the options that the run had
+            if the plug-ins given have not all that the run had
         """
-        if plugin is None and not are_loaded(self.config.plugin):
-            raise ConfigError(
-                f"going on with {folder} runs {self.config.plugin}; if you trust that code, name it with --plugin"
-            )
+        own = self.config.plugin
+        remedy = f"if you trust that code, name it: --plugin {own}, in Python plugin={own!r}"
+        if plugin is None and not are_loaded(own):
+            raise ConfigError(f"going on with {folder} runs {own}; {remedy}")
         if ray_address is None and self.config.ray_address is not None:
             raise ConfigError(
                 f"going on with {folder} connects to the cluster at {self.config.ray_address}; if you trust that, name "
@@ -118,6 +118,12 @@ class Model:
         given = {"plugin": absolute_plugins(plugin), "ray_address": ray_address}
         values = self.config.flat() | {name: value for name, value in given.items() if value is not None}
         load_plugins(values.get("plugin"))
+        if missing := not_loaded(own):  # files that were moved are others, and do as well
+            try:
+                TrainConfig(**values).resolved()
+            except W2vnegError as error:
+                cause = f"{folder} was trained with {', '.join(missing)}, too: {str(error).rstrip('.')}"
+                raise ConfigError(f"{cause}; {remedy}") from error
         if absent := values.keys() - table().keys():
             raise ConfigError(f"{folder}: no plug-in has the option {min(absent)!r} that this run was given")
         config = TrainConfig(**values)
