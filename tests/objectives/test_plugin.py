@@ -305,6 +305,7 @@ def test_a_plugin_that_is_not_there(file, tmp_path, plugin, message):
 
 
 IN_USE = """
+import numpy as np
 from w2vneg.kernels.contracts import implement_step
 from w2vneg.objectives.losses import LOSSES
 from w2vneg.ground.option import option
@@ -342,9 +343,11 @@ def step(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradi
         ("weights, gradients)", "weights)", "is called with (loss, centre_row, alpha"),
         ("gradients[k] = loss.lead\n    return 1.0\n", "gradients[k] = loss.lead\n", "returns nothing"),
         ("    lead: float\n\n", "    leda: float\n\n", "has the field 'leda'"),
-        ("return 1.0\n\n\n", "return [][0]\n\n\n", ".py:16: IndexError"),
+        ("return 1.0\n\n\n", "return [][0]\n\n\n", ".py:17: IndexError"),
         pytest.param("loss.lead", "lead", "step of InUse: NameError: name 'lead' is", marks=pytest.mark.slow),
-        pytest.param("loss.lead", "loss.leda", ".py:22: Unknown attribute 'leda'", marks=pytest.mark.slow),
+        ("loss.lead\n", "loss.lead\n    import math\n", ".py:24: Use of unsupported opcode (IMPORT_NAME) found."),
+        pytest.param("loss.lead\n", "np.exp(logits)[k]\n", ".py:23: makes an array", marks=pytest.mark.slow),
+        pytest.param("loss.lead", "loss.leda", ".py:23: Unknown attribute 'leda'", marks=pytest.mark.slow),
     ],
 )
 def test_mistakes_of_a_plugin_in_use_are_one_line(run_cli, tmp_path, request, old, new, said):
@@ -371,6 +374,45 @@ def test_what_fails_to_compile_is_found_in_a_report_with_colours():
     report = "\x1b[1mUnknown attribute 'leda' of type InUse\x1b[0m\n\x1b[1mDuring: typing at in_use.py (22)\x1b[0m\n"
     said = _failure_to_compile(report, {"in_use.py"})
     assert said == "plug-in in_use.py:22: Unknown attribute 'leda' of type InUse"
+
+
+WITHIN = """\
+No implementation of function Function(<function step at 0x7f>) found for signature:
+
+ >>> step(InUse(float64 x 1), int64)
+
+  Rejected as the implementation raised a specific error:
+    TypingError: Failed in nopython mode pipeline (step: nopython frontend)
+"""
+
+
+@pytest.mark.parametrize(
+    ("report", "said"),
+    [
+        ("Use of unsupported opcode (IMPORT_NAME) found. Raised from in_use.py (7)", "Use of unsupported opcode"),
+        ('    NRT required but not enabled\n    During: lowering "t = a" at in_use.py (7)', "makes an array, a list"),
+        (
+            "      Only accept returning of array passed into the function as argument\n      raised from numba.py:9\n"
+            "    During: typing of call at numba.py (3)\n    During: typing of call at in_use.py (7)",
+            "makes an array, a list, a dict or text, and compiled functions of a plug may make none; write a loop over",
+        ),
+        (
+            "    Use of unsupported NumPy function 'numpy.einsum'.\n\n    File \"in_use.py\", line 7:\n"
+            "    t = np.einsum()\n    ^\n\n    During: typing of get attribute at in_use.py (7)",
+            "Use of unsupported NumPy function 'numpy.einsum'.",
+        ),
+        (
+            "    No implementation of function Function(<built-in function iadd>) found for signature:\n\n"
+            "     >>> iadd(Literal[str](a), float64)\n\n      No match.\n"
+            "    During: typing of intrinsic-call at in_use.py (7)",
+            "No implementation of function iadd(Literal[str](a), float64)",
+        ),
+    ],
+)
+@pytest.mark.parametrize("around", ["", WITHIN])
+def test_what_fails_to_compile_is_said_with_its_cause(around, report, said):
+    found = _failure_to_compile(f"{around}{report}\nDuring: typing of call at checks.py (71)\n", {"in_use.py"})
+    assert found.startswith(f"plug-in in_use.py:7: {said}")
 
 
 def test_what_fails_to_compile_without_a_place_is_found_by_its_plug(monkeypatch):

@@ -222,13 +222,11 @@ def failure_of_plugin(error):
 
 def _failure_to_compile(text, files):
     """Return the same from Numba's report, which names the innermost place first; it has colours with colorama."""
-    text = _COLOUR.sub("", text)
-    for place in re.finditer(r"(?<= at )([^\n]+) \((\d+)\)$", text, re.MULTILINE):
+    text = "\n".join(line.strip() for line in _COLOUR.sub("", text).split("\n"))
+    for place in _PLACE.finditer(text):
         path, line = place.groups()
         if path in files:
-            cause = _CAUSE.search(text) or _LAST_LINE.search(text[: place.start()].split("\nFile ")[0])
-            said = " ".join(cause.group().split()) if cause else "Numba cannot compile it"
-            return f"plug-in {path}:{line}: {said}"
+            return f"plug-in {path}:{line}: {_cause(text, text[: place.start()])}"
     cause, called = _CAUSE.search(text), {(name, plug) for name, plug in _CALLED.findall(text)}
     for name, plug in sorted(called if cause else ()):
         for module in (sys.modules[one] for one in _loaded if hasattr(sys.modules.get(one), plug)):
@@ -236,7 +234,27 @@ def _failure_to_compile(text, files):
     return None
 
 
+def _cause(text, before):
+    """Return why Numba refuses what it compiles, by its report and by what stands there before the place."""
+    if any(sign in before for sign in _ALLOCATES):
+        return (
+            "makes an array, a list, a dict or text, and compiled functions of a plug may make none; write a loop over "
+            "the elements"
+        )
+    nearest = before.rpartition(_WITHIN)[2]
+    if said := _CAUSE.search(text):
+        return said.group()
+    if said := _MISSING.search(nearest):
+        return f"No implementation of function {said[1]}"
+    lines = [line for line in nearest.split("\nFile ")[0].split("\n") if line and not line.startswith(_ABOUT)]
+    return lines[-1] if lines else "Numba cannot compile it"
+
+
+_PLACE = re.compile(r"(?:(?<= at )| Raised from )(\S[^\n]*) \((\d+)\)$", re.MULTILINE)
+_ALLOCATES = "NRT required but not enabled", "Only accept returning of array passed into the function"
+_WITHIN = "Rejected as the implementation raised a specific error:"
+_ABOUT = "During: ", "raised from "  # lines about where, not why
 _CAUSE = re.compile(r"Unknown attribute .*|Cannot unify .*|NameError: .*|Untyped global name .*|Invalid use of .*")
-_CALLED = re.compile(r"^ >>> (\w+)\((\w+?)(?:_\d+)?\(", re.MULTILINE)  # a socket with its plug; a second is numbered
+_MISSING = re.compile(r"No implementation of function .*\n+>>> (.*)")  # the call that there is none for
+_CALLED = re.compile(r"^>>> (\w+)\((\w+?)(?:_\d+)?\(", re.MULTILINE)  # a socket with its plug; a second is numbered
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
-_LAST_LINE = re.compile(r"[^\n]+(?=\n*\Z)")
