@@ -3,6 +3,8 @@
 import csv
 import json
 import shlex
+import signal
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +14,7 @@ from planted import as_text, two_blocks, two_topics
 from scipy import stats
 
 from w2vneg.data.splitfiles import held_out_in
+from w2vneg.ground.events import RoundDone
 from w2vneg.look.searches import charts_of_comparison
 from w2vneg.run.model import Model
 from w2vneg.run.search.comparing import PAIRED, as_latex, as_rows, compared, corrected, said_below, student
@@ -150,6 +153,29 @@ def test_a_grid_and_runs_of_model_folders_give_the_same_figures(folder, run_cli)
     (_, run) = json.loads(result.out)["runs"]
     differences = [by_grid["alpha 0.1", seed] - by_grid["alpha 0.02", seed] for seed in (1, 2)]
     assert run["difference"] == pytest.approx(np.mean(differences))
+
+
+def test_one_that_is_interrupted_in_its_first_run_says_so_and_goes_on(folder, run_cli, monkeypatch):
+    rounds = []
+
+    def press(event):
+        rounds.extend([event] if isinstance(event, RoundDone) else [])
+        if len(rounds) == 1:
+            rounds.append(signal.raise_signal(signal.SIGINT))
+
+    asked = ["compare", "--corpus=corpus.txt", "--valid=valid.tsv", *SMALL, "--grid=alpha=0.1", "--out=out"]
+    with monkeypatch.context() as patch:
+        patch.setattr("w2vneg.cli.compare.search_progress", lambda *_: nullcontext([press]))
+        result = run_cli(*asked)
+    assert result.code == 130 and "Error" not in result.err
+    assert result.err.endswith("Interrupted: what was done is kept; the same command goes on.\n")
+    assert run_cli(*asked).code == 0
+
+
+def test_a_comparison_of_which_no_run_could_be_trained_says_why(folder, run_cli):
+    asked = ["--corpus=corpus.txt", "--valid=valid.tsv", *SMALL, "--grid=alpha=1e9", "--seeds=1", "--out=out"]
+    result = run_cli("compare", *asked)
+    assert result.code == 1 and "Error: no run could be trained; the first reason: training diverged" in result.err
 
 
 def test_a_comparison_by_several_metrics_goes_on_where_its_files_have_moved(folder, run_cli):

@@ -98,6 +98,8 @@ def compare(runs, out, grid, seeds, on, keep, files, mirror, quiet, as_json, **g
     if not search.complete:
         note("Interrupted: what was done is kept; the same command goes on.")
         sys.exit(130)
+    if not any(run.values for run in found):
+        raise ConfigError(f"no run could be trained; the first reason: {found[0].reason}")
 
 
 @dataclasses.dataclass
@@ -232,5 +234,3 @@ def _write(runs, out, suffixes, note, as_json):
     if any(run.p is not None for run in runs) or comparing.replaced(runs):
         note(below)
     note(f"Wrote {', '.join(content)}{f' and {len(plots)} images' if plots else ''} in {out}.")
-    if not any(run.values for run in runs):
-        raise ConfigError(f"no run could be trained; the first reason: {runs[0].reason}")
