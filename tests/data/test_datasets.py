@@ -17,7 +17,7 @@ import pytest
 
 from w2vneg.data import catalog as datasets
 from w2vneg.data.catalog import Dataset, download, places
-from w2vneg.ground.errors import DataError, InputError, OutputError, UnknownNameError, how_to_install
+from w2vneg.ground.errors import ConfigError, DataError, InputError, OutputError, UnknownNameError, how_to_install
 from w2vneg.ground.files.bounded import parse_toml
 from w2vneg.ground.files.caches import cache_dir
 from w2vneg.ground.progress import SHOW
@@ -73,16 +73,19 @@ def closed():
 class Server:
     """A web server on this machine: `pages` maps paths to bytes, `asked` lists the paths asked for."""
 
+    reason = None  # str, of a 404
+
     def __init__(self):
         pages = self.pages = {}  # str -> bytes
         asked = self.asked = []
-        short = self.short = set()  # paths whose answers end early
+        running, short = self, set()
+        self.short = short  # paths whose answers end early
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_GET(self):
                 asked.append(self.path)
                 if self.path not in pages:
-                    self.send_error(404)
+                    self.send_error(404, running.reason)
                     return
                 body = pages[self.path]
                 self.send_response(200)
@@ -216,6 +219,15 @@ class TestOrder:
         datasets.resolve("toy", mirror=f"{server.address}/mirror")
         assert server.asked[2:] == ["/mirror/toys/toy.txt"]
 
+    @pytest.mark.parametrize("given", [b"<html>log in</html>", b"", CONTENT[:9], CONTENT[::-1], CONTENT * 9])
+    @pytest.mark.parametrize("member", ["", "toy.txt"])
+    def test_a_mirror_that_gives_something_else_is_passed_over(self, known, server, given, member):
+        server.pages["/mirror/toys/toy.txt"] = given
+        server.pages["/toy.zip"] = zipped(**{"toy.txt": CONTENT}) if member else CONTENT
+        known(toy(url=f"{server.address}/toy.zip", member=member))
+        assert datasets.resolve("toy", mirror=f"{server.address}/mirror").read_bytes() == CONTENT
+        assert server.asked == ["/mirror/toys/toy.txt", "/toy.zip"]
+
     def test_second_time_nothing_is_downloaded(self, known, server):
         server.pages["/toy.txt"] = CONTENT
         known(toy(url=f"{server.address}/toy.txt"))
@@ -284,6 +296,30 @@ class TestRefusals:
         with pytest.raises(DataError, match="more than the expected"):
             datasets.resolve("toy")
         assert kept() == []
+
+    @pytest.mark.parametrize("page", [b"\n<html>log in</html>", b"<html>" + CONTENT * 9])
+    def test_a_web_page_instead_of_the_file_is_called_so_with_what_to_do(self, known, server, page):
+        server.pages["/toy.txt"] = page
+        known(toy(url=f"{server.address}/toy.txt"))
+        with pytest.raises(DataError) as raised:
+            datasets.resolve("toy")
+        for words in ("looks like a web page", f"download {server.address}/toy.txt and put it at", "--mirror"):
+            assert words in str(raised.value)
+
+    def test_what_a_server_says_is_escaped(self, known, server):
+        server.reason = "\x1b[31mGone\x07"
+        known(toy(url=f"{server.address}/toy.txt"))
+        with pytest.raises(DataError, match=r"answered 404 \\x1b\[31mGone\\x07; download"):
+            datasets.resolve("toy")
+
+    @pytest.mark.parametrize("ask", [datasets.resolve, datasets.fetch, datasets.where])
+    @pytest.mark.parametrize("user", ["me:secret", "me"])
+    def test_a_mirror_with_a_user_is_refused_and_no_password_shown(self, known, server, ask, user):
+        known(toy(url=f"{server.address}/toy.txt"))
+        with pytest.raises(ConfigError, match="neither user nor password is sent to a mirror") as raised:
+            ask("toy", mirror=f"HTTP://{user}@127.0.0.1/")
+        assert "secret" not in str(raised.value)
+        assert server.asked == []
 
     def test_connection_that_breaks_off(self, known, server):
         server.pages["/toy.txt"] = CONTENT[:9]
@@ -400,8 +436,9 @@ class TestArchives:
         data = zipped(**{"inside/toy.txt": CONTENT}) if name == "toy.zip" else tarred({"inside/toy.txt": CONTENT})
         data = {"page": b"<html>gone</html>", "cut": data[: len(data) // 2], "beheaded": data[20:]}[broken]
         self.archive(server, known, data, name)
-        with pytest.raises(DataError, match="nothing was kept"):
+        with pytest.raises(DataError, match="nothing was kept; download") as raised:
             datasets.resolve("toy")
+        assert ("looks like a web page" in str(raised.value)) == (broken == "page")
         assert kept() == []
 
     def test_archive_with_a_file_without_a_name(self, known, server):

@@ -93,6 +93,16 @@ def test_what_is_not_as_the_catalog_says_is_refused(served, monkeypatch):
     assert not cache_dir("vectors", f"{NAME}.gz").exists()
 
 
+@pytest.mark.parametrize("given", [b"<html>log in</html>", PACKED[:9]])
+def test_a_mirror_that_gives_something_else_is_passed_over(served, monkeypatch, given):
+    folder, address = served
+    put(folder)
+    put(folder / "mirror" / "gensim-data", given)
+    monkeypatch.setattr(places, "_RELEASES", address)
+    monkeypatch.setenv("W2VNEG_MIRROR", f"{address}/mirror")
+    assert Vectors.load(NAME)["queen"].tolist() == [4, 5, 6]
+
+
 def test_without_a_network_the_remedy_is_told():
     with pytest.raises(DataError, match=r"is not on this machine, and .* cannot be reached .*; put the file at "):
         Vectors.load(NAME)

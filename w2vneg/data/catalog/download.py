@@ -20,7 +20,12 @@ _verified: dict = {}  # (path, Form) -> (size, mtime_ns) of the file when it was
 
 
 class Unreachable(DataError):
-    """An address that gave no file; another one may."""
+    """A place that did not give the file as it is known; another one may. What does not print is escaped: a server may
+    have said it.
+    """
+
+    def __init__(self, text):
+        super().__init__("".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text))
 
 
 def mismatch(path, form):
@@ -48,7 +53,7 @@ def rows_sha256(path):
 
 
 def download(url, form, destination, progress=None):
-    """Fetch `url` to `destination` if it is what `form` says; else Unreachable or DataError, nothing kept."""
+    """Fetch `url` to `destination` if it is what `form` says; else Unreachable, nothing kept."""
     with _answer_of(url) as answer:
         store(_received(answer, url, progress), form, destination, url)
 
@@ -57,7 +62,7 @@ def download_members(url, wanted, progress=None):
     """Fetch an archive and unpack members of it, each by its name only, to places of our choosing.
 
     wanted : list of (member, form, destination); the first must be there and right, the others come along if they are
-    Unreachable if the address gives no file; DataError if the archive, or its first member, is not what it should be
+    Unreachable if the address gives no file, or the archive, or its first member, is not what it should be
     """
     folder = wanted[0][2].parent
     with writing_to(folder):
@@ -67,34 +72,40 @@ def download_members(url, wanted, progress=None):
         with _answer_of(url) as answer:
             for chunk in _received(answer, url, progress):
                 if archive.tell() + len(chunk) > _LARGEST_ARCHIVE:
-                    raise DataError(f"{url} gave more than {_LARGEST_ARCHIVE} bytes; nothing was kept")
+                    raise Unreachable(f"{url} gave more than {_LARGEST_ARCHIVE} bytes; nothing was kept")
                 with writing_to(folder):
                     archive.write(chunk)
         _take_out(archive, *wanted[0], url)
         for other in wanted[1:]:
-            with suppress(DataError):
+            with suppress(Unreachable):
                 _take_out(archive, *other, url)
 
 
 def store(chunks, form, destination, origin):
-    """Write chunks of bytes from `origin` to `destination` if they are as `form` says; else DataError, nothing kept."""
+    """Write chunks of bytes from `origin` to `destination` if they are as `form` says; else Unreachable, none kept."""
     with writing_to(destination.parent):
         destination.parent.mkdir(parents=True, exist_ok=True)
-    digest, size = _digest(form), 0
+    digest, size, begun = _digest(form), 0, b""
     with atomic_file(destination) as stream:
         for chunk in chunks:
-            size += len(chunk)
+            begun, size = begun or chunk, size + len(chunk)
             if form.size and size > form.size:
-                raise DataError(f"{origin} gave more than the expected {form.size} bytes; nothing was kept")
+                more = f"more than the expected {form.size} bytes"
+                raise Unreachable(f"{origin} gave {more}{_as_a_page(begun)}; nothing was kept")
             stream.write(chunk)
             digest.update(chunk)
         complaint = _complaint(form, digest, size)
         if complaint:
-            raise DataError(f"{origin} did not give {form.name} as known: {complaint}; nothing was kept")
+            what = f"{form.name} as known{_as_a_page(begun)}"
+            raise Unreachable(f"{origin} did not give {what}: {complaint}; nothing was kept")
+
+
+def _as_a_page(begun):
+    return " (it looks like a web page)" if begun.lstrip().startswith(b"<") else ""
 
 
 def chunks_of(stream, origin):
-    """Yield the bytes of an open stream; failing to read or unpack it is a DataError that names `origin`."""
+    """Yield the bytes of an open stream; failing to read or unpack it is Unreachable, naming `origin`."""
     import lzma
     import zipfile
     import zlib
@@ -103,7 +114,7 @@ def chunks_of(stream, origin):
         try:
             chunk = stream.read(_CHUNK)
         except (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile) as error:
-            raise DataError(f"{origin} is broken: {error}; nothing was kept") from error
+            raise Unreachable(f"{origin} is broken: {error}; nothing was kept") from error
         if not chunk:
             return
         yield chunk
@@ -177,7 +188,9 @@ def _take_out(archive, member, form, destination, url):
     except W2vnegError:
         raise
     except Exception as error:  # zipfile fails in every way that Python has: a name without a letter is an IndexError
-        raise DataError(f"{url} is not a {kind} archive that can be read: {error}; nothing was kept") from error
+        archive.seek(0)
+        what = f"a {kind} archive that can be read{_as_a_page(archive.read(_CHUNK))}"
+        raise Unreachable(f"{url} is not {what}: {error}; nothing was kept") from error
 
 
 class _Bounded(gzip.GzipFile):
@@ -206,4 +219,4 @@ def _choose(entries, member, url):
     alike = [name for name in inside if name.rpartition("/")[2] == last]
     if len(alike) == 1:
         return alike[0]
-    raise DataError(f"{url} contains {'no' if not alike else 'more than one'} file {last}; nothing was kept")
+    raise Unreachable(f"{url} contains {'no' if not alike else 'more than one'} file {last}; nothing was kept")

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
-from ...ground.errors import DataError, InputError, UnknownNameError, did_you_mean, how_to_install
-from ...ground.files.bounded import check_reachable, parse_toml, read_text
+from ...ground.errors import ConfigError, DataError, InputError, UnknownNameError, did_you_mean, how_to_install
+from ...ground.files.bounded import check_reachable, parse_toml, read_text, scheme_of
 from ...ground.files.caches import at_home, cache_dir
 from ...ground.progress import SHOW
 from ..builtin import builtin_path, builtin_place
@@ -142,7 +142,8 @@ def resolve(name_or_path, mirror=None, *, kind=None):
     mirror : str or path, optional, a folder or an http(s) address laid out as the manifests say; else ``W2VNEG_MIRROR``
     kind : str, optional, ``corpus``, ``items``, ``similarity`` or ``analogy``: a name of another kind is refused
     UnknownNameError or InputError if there is no such name and file; DataError if the data cannot be had, with what to
-    download and where to put it, or are not what they should be; OutputError without a cache
+    download and where to put it, or are not what they should be; ConfigError for a mirror whose address names a user;
+    OutputError without a cache
     """
     text = os.fspath(name_or_path)
     if text and os.path.exists(text):
@@ -183,7 +184,7 @@ def _had(dataset, mirror, kept=()):
     unless = "" if mirror else "no mirror is set and "
     gensim = f", or run {how_to_install('gensim')}: gensim carries a copy" if dataset.gensim_copy else ""
     raise DataError(
-        f"{dataset.name} is not on this machine, {unless}{' and '.join(tried)}; {by_hand}"
+        f"{dataset.name} is not on this machine, {unless}{'; '.join(tried)}; {by_hand}"
         f"name a folder or address that has {dataset.mirror} with --mirror or W2VNEG_MIRROR{gensim}"
     )
 
@@ -229,7 +230,13 @@ def _named(text, kind):
 
 
 def _mirror(mirror=None):
-    return os.path.expanduser(str(mirror or os.environ.get("W2VNEG_MIRROR") or ""))
+    place = os.path.expanduser(str(mirror or os.environ.get("W2VNEG_MIRROR") or ""))
+    if _is_address(place) and "@" in place.split("/")[2]:
+        raise ConfigError(
+            f"the mirror {scheme_of(place)}://…: neither user nor password is sent to a mirror; leave them out of its "
+            "address, or name a folder"
+        )
+    return place
 
 
 def _is_address(mirror):
@@ -355,6 +362,6 @@ def located(path):
             except Unreachable as error:
                 tried.append(str(error))
     raise DataError(
-        f"{name} is not on this machine, and {' and '.join(tried)}; put the file at {kept}, or name a folder or an "
+        f"{name} is not on this machine, and {'; '.join(tried)}; put the file at {kept}, or name a folder or an "
         f"address that has gensim-data/{name}/{name}.gz with W2VNEG_MIRROR"
     )
