@@ -45,6 +45,7 @@ def train(folder, run_cli):
         ("v.bin", "called like word2vec-binary; name it v.txt"),
         ("v.NPZ", "called like npz"),
         ("v.npz.gz", "called like npz; name it v.txt, then convert it: w2vneg export v.txt v.npz\n"),
+        ("-v.npz", "convert it: w2vneg export ./-v.txt ./-v.npz"),
     ],
 )
 def test_a_name_of_vectors_promises_what_is_written(train, folder, name, said):

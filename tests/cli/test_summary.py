@@ -48,6 +48,9 @@ def test_how_good_vectors_are_is_told_where_a_set_knows_their_words(pairs):
         (["39", "48"], "vectors.txt", "m", "baskets", "recommend m 39", "m"),
         (["n1", "n2"], "vectors.txt", "m", "graph", "nearest n1", "m"),
         (["n1", "n2"], None, "m", "graph", "nearest n1 --vectors m", "m"),
+        (["paris"], "-v.txt", "-m7", "text", "nearest paris --vectors ./-v.txt", "./-m7"),
+        (["39", "48"], None, "-m7", "baskets", "recommend ./-m7 39", "./-m7"),
+        (["n1", "n2"], "-a b", None, "graph", "nearest n1 --vectors './-a b'", "'./-a b'"),
         (["$(rm)", "\x1b[2J", "--help", "ok"], "v", None, "pairs", "nearest ok --vectors v", "v"),
     ],
 )

@@ -1,6 +1,7 @@
 """Slim: the regression against its closed form and EASE, threads, folders, commands; and what users had is left out."""
 
 import json
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -188,6 +189,15 @@ def test_fused_scores_are_sums_and_know_new_users(likes, run_cli):
     run_cli("slim", "--pairs", "likes.csv", "--save-model", "shop")
     refused = run_cli("recommend", "shop", "u3", "--score", "slim+1")
     assert refused.code == 1 and "needs a model with vectors of users and items" in refused.err
+
+
+def test_what_it_suggests_can_be_typed(tmp_path, monkeypatch, run_cli):
+    monkeypatch.chdir(tmp_path)
+    Path("likes.csv").write_text("-u,a\n-u,b\n-u,c\nu 2,a\nu 2,b\nu3,a\nu3,c\n", encoding="utf-8")
+    made = run_cli("slim", "--pairs", "likes.csv", "--rectangular", "--save-model=-my shop")
+    *_, suggested = made.err.splitlines()
+    assert suggested == "Next: w2vneg recommend './-my shop' u3", made.err
+    assert run_cli(*shlex.split(suggested)[2:]).code == 0
 
 
 def test_slim_replaces_no_model_unless_forced(likes, run_cli):

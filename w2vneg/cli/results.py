@@ -18,6 +18,12 @@ from ..ground.files.packing import without_packing
 _NOWHERE = "no other place took"
 
 
+def as_typed(path):
+    """Return a path as one types it in a command (str), also one that begins as an option does or has blanks."""
+    path = str(path)
+    return shlex.quote(f"./{path}" if path.startswith("-") else path)
+
+
 def vectors_of(given, checkpoints, model, note):
     """Return where a run writes its vectors, or None: a run that keeps a model writes none unless it is asked to.
 
@@ -36,7 +42,7 @@ def vectors_of(given, checkpoints, model, note):
     if (named := suffixes().get(suffix.lower(), "word2vec")) != "word2vec":
         raise click.UsageError(
             f"--output writes word2vec text, and {given} is called like {named}; name it {bare}.txt, then convert "
-            f"it: w2vneg export {bare}.txt {plain}"
+            f"it: w2vneg export {as_typed(f'{bare}.txt')} {as_typed(plain)}"
         )
     check_packing(given or "", "word2vec")
     output = model.origin.output if model is not None and not given else None
@@ -93,11 +99,11 @@ def write_results(word2vec, output, checkpoints, note):
         failures.append(_said(error))
     folder = checkpoints.folder if checkpoints is not None else None
     if folder and checkpoints.save(word2vec.model, final=True):
-        hint = "" if output else f"; its vectors as a file: w2vneg export {shlex.quote(str(folder))} FILE"
+        hint = "" if output else f"; its vectors as a file: w2vneg export {as_typed(folder)} FILE"
         note(f"Model kept in {folder}{hint}.")
         if failures:
             as_trained = " --readout in" if vectors is None or written else ""
-            command = f"w2vneg export {shlex.quote(str(folder))} FILE{as_trained}"
+            command = f"w2vneg export {as_typed(folder)} FILE{as_trained}"
             failures.append(f"the model folder has the vectors: {command}")
     elif folder:
         failures.append(str(checkpoints.failure))
@@ -216,19 +222,22 @@ def report_quality(vectors, mirror, note):
         )
 
 
+def plain_words(words):
+    """Return those (list of str) that a shell and a terminal take as they are: a stranger's might do more to them."""
+    return [word for word in words if word.isascii() and word.isalnum() and len(word) <= 40]
+
+
 def suggest_next(vectors, output, folder, recommends, note):
     """Say what to type next, a command that works here; recommends : bool, it is of things to recommend."""
     start = min(500, len(vectors) // 4)  # words before this are too frequent to have telling neighbours
-    # a word that a shell and a terminal take as it is: words are a stranger's, and might be more than a word to them
-    some = vectors.words[start : start + 1000]
-    some = [word for word in some if word.isascii() and word.isalnum() and len(word) <= 40]
+    some = plain_words(vectors.words[start : start + 1000])
     word = next((word for word in some if len(word) > 4 and word.isalpha()), some[0] if some else None)
     if word is None:
         return
     if recommends and folder:
-        command = f"w2vneg recommend {shlex.quote(folder)} {word}"
+        command = f"w2vneg recommend {as_typed(folder)} {word}"
     else:
-        of = "" if output == "vectors.txt" else f" --vectors {shlex.quote(output or folder)}"
+        of = "" if output == "vectors.txt" else f" --vectors {as_typed(output or folder)}"
         command = f"w2vneg nearest {word}{of}"
-    look = f"w2vneg explore {shlex.quote(folder or output)}"
+    look = f"w2vneg explore {as_typed(folder or output)}"
     note(f"Next: {command}, or in a browser {look}")

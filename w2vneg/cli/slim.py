@@ -7,6 +7,7 @@ from ..ground.errors import OutputError
 from .flags import encode, files_of, input_of, refuse_overwriting, taken
 from .options import command, mirror_option, option, quiet_option
 from .progress import noter
+from .results import as_typed, plain_words
 
 _CONFIG = ("min_count", "max_vocab", "encoding", "lowercase")
 
@@ -57,4 +58,5 @@ def slim(save_model, force, neighbours, penalty, workers, mirror, quiet, **given
     model = learnt.model
     about = f"{model.options['neighbours']} neighbours, l2 {model.options['l2']:g}"
     note(f"{len(model.vocab_out):,} items with {about}: kept in {save_model}.")
-    note(f"Next: w2vneg recommend {save_model} {model.vocab.words[0]}")
+    if names := plain_words(model.vocab.words[:1000]):
+        note(f"Next: w2vneg recommend {as_typed(save_model)} {names[0]}")
