@@ -78,5 +78,5 @@ def test_whether_others_are_kept_out_can_be_asked(tmp_path, monkeypatch):
 
 def test_a_parent_that_cannot_be_made(tmp_path):
     (tmp_path / "file").touch()
-    with pytest.raises(OutputError, match="choose another place"), owned(tmp_path / "file" / "model"):
+    with pytest.raises(OutputError, match="file is no folder; choose another"), owned(tmp_path / "file" / "model"):
         pass

@@ -10,6 +10,7 @@ import pytest
 from w2vneg import Vectors, Vocabulary
 from w2vneg.config import TrainConfig
 from w2vneg.ground.errors import ConfigError, InputError, OutputError
+from w2vneg.ground.files.npy import read_matrix
 from w2vneg.run.folder import check_place
 from w2vneg.run.model import Model
 from w2vneg.run.state import LastGoodState, Progress
@@ -308,6 +309,8 @@ def test_a_state_to_go_back_to_comes_back_and_is_checked(model, folder):
 
 def test_damaged_matrices(model, folder):
     path = folder / "vectors_in.npy"
+    with pytest.raises(InputError, match=r"model: cannot be read \("):  # by the system: nothing is said of its form
+        read_matrix(folder)
     whole = path.read_bytes()
     path.write_bytes(whole[:-4])
     with pytest.raises(InputError, match=r"vectors_in\.npy: cut short or damaged"):

@@ -56,6 +56,8 @@ def owned(path):
         name = lock_file(path)
         name.parent.mkdir(parents=True, exist_ok=True)
         descriptor = _locked(path, name)
+    except FileExistsError as error:
+        raise OutputError(f"cannot write {path}: {name.parent} is no folder; choose another place") from error
     except OSError as error:
         raise OutputError(f"cannot write {path}: {error.strerror or error}; choose another place") from error
     try:

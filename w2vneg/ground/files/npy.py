@@ -35,8 +35,10 @@ def read_matrix(path, kind=np.float32, mapped=False, ndim=2):
             if mapped:
                 return np.asarray(np.memmap(path, dtype, "r", begin, shape, order))
             return np.fromfile(stream, dtype, math.prod(shape)).reshape(shape, order=order)
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: not a NumPy matrix ({getattr(error, 'strerror', None) or error})") from error
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror or error})") from error
+    except ValueError as error:
+        raise InputError(f"{path}: not a NumPy matrix ({error})") from error
 
 
 def npy_header(stream):
