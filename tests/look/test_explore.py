@@ -75,6 +75,10 @@ def test_a_word_that_one_of_two_knows_is_answered_by_that_one():
     assert first["near"] and "no vector for the word 'king'" in second["error"]
     with pytest.raises(ConfigError, match="no vector for the word 'nobody'"):
         Answers([subject(), other]).near("nobody")
+    first, second = Answers([other, subject()]).compare("king", "queen")["columns"]
+    assert "no vector for the word 'king'" in first["error"] and len(second["places"]) == 2
+    with pytest.raises(ConfigError, match="no vector for the word 'x'"):
+        Answers([subject(), other]).compare("x", "queen")
 
 
 def test_completions_are_the_most_frequent_first_in_any_case():
@@ -209,16 +213,16 @@ def served(answers):
             thread.join()
 
 
-def get(path, host="127.0.0.1:1234", subjects=None, way="none"):
+def get(path, host="127.0.0.1:1234", subjects=None, way="none", method="GET"):
     """Return (status, headers, body) of one request to a server."""
     with served(Answers(subjects or [subject()], way)) as server:
-        return fetched(server, path, host)
+        return fetched(server, path, host, method)
 
 
-def fetched(server, path, host="127.0.0.1"):
+def fetched(server, path, host="127.0.0.1", method="GET"):
     connection = HTTPConnection(*server.server_address, timeout=30)
     with closing(connection):
-        connection.putrequest("GET", path, skip_host=True)
+        connection.putrequest(method, path, skip_host=True)
         connection.putheader("Host", host)
         connection.endheaders()
         response = connection.getresponse()
@@ -226,10 +230,12 @@ def fetched(server, path, host="127.0.0.1"):
 
 
 @pytest.mark.parametrize(
-    "path", ["/", "/wrong/", f"/{TOKEN}x/", f"/{TOKEN[:-1]}/api/about", "/wrong/page.js", "/%C3%A9/"]
+    "path",
+    ["/", "/wrong/", "/wrong", f"/{TOKEN}x/", f"/{TOKEN}x", f"/{TOKEN[:-1]}/api/about", "/wrong/page.js", "/%C3%A9/"],
 )
 def test_without_the_token_nothing_is_answered(path):
-    status, _, body = get(path)
+    status, headers, body = get(path)
+    assert "location" not in headers
     assert status in (403, 404) and "king" not in body and "<html" not in body
     assert status == 403 or path == "/"
 
@@ -238,6 +244,24 @@ def test_without_the_token_nothing_is_answered(path):
 def test_another_host_is_refused_even_with_the_token(host):
     status, _, body = get(f"/{TOKEN}/api/near?q=king", host)
     assert status == 400 and "queen" not in body
+
+
+@pytest.mark.parametrize("host", ["LocalHost", "LOCALHOST:1234", "127.0.0.1"])
+def test_this_machine_has_its_name_in_any_case(host):
+    assert get(f"/{TOKEN}/api/near?q=king", host)[0] == 200
+
+
+@pytest.mark.parametrize("path", [f"/{TOKEN}", f"/{TOKEN}?x"])
+def test_the_address_without_its_end_leads_to_the_page(path):
+    status, headers, _ = get(path)
+    assert (status, headers["location"]) == (301, f"/{TOKEN}/")
+    assert get(headers["location"])[0] == 200
+    assert get(path, "evil.example")[0] == 400
+
+
+@pytest.mark.parametrize("path", [f"/{TOKEN}/", f"/{TOKEN}/api/near?q=king", f"/{TOKEN}", "/wrong/"])
+def test_head_is_answered_without_a_body(path):
+    assert get(path, method="HEAD") == (*get(path)[:2], "")
 
 
 def test_page_and_answers_are_served_and_may_load_nothing_else():

@@ -114,31 +114,30 @@ class Answers:
 
     def near(self, q=""):
         """Return the nearest of an expression, in each of the vectors; `only` tells what no other has."""
-        columns, named, q = [], [], self._meant(q)
-        for one in self.subjects:
-            try:
-                positive, negative = parsed(q, one.vectors)
-                found = one.vectors.most_similar(positive, negative, k=ANSWERS)
-            except W2vnegError as error:
-                columns.append({"name": one.name, "error": str(error)})
-                continue
+        named, q = [], self._meant(q)
+
+        def near_of(one):
+            positive, negative = parsed(q, one.vectors)
+            found = one.vectors.most_similar(positive, negative, k=ANSWERS)
             words = positive + negative
-            named = named or [self._entry(word) for word in words]
+            named.extend([] if named else [self._entry(word) for word in words])
             asked = [row for row in (one.vectors.get_index(word, -1) for word in words) if row >= 0]
             rows = [one.vectors.get_index(word, -1) for word, _ in found]
-            columns.append({"name": one.name, "near": self._scored(found), "asked": asked, "rows": rows})
-        if all("error" in column for column in columns):
-            raise ConfigError(columns[0]["error"])
+            return {"near": self._scored(found), "asked": asked, "rows": rows}
+
+        columns = _columns(self.subjects, near_of)
         _mark_differences(columns)
         return {"asked": named, "columns": columns}
 
     def compare(self, a="", b=""):
         """Return the cosine of two words, the place of each among the other's nearest, and who is near to both."""
-        columns, a, b = [], self._meant(a), self._meant(b)
-        for one in self.subjects:
+        a, b = self._meant(a), self._meant(b)
+
+        def compared_by(one):
             cosine, places, found = one.vectors.compared(a, b, ANSWERS)
-            columns.append({"name": one.name, "cosine": cosine, "places": places, "near": self._scored(found)})
-        return {"a": self._entry(a), "b": self._entry(b), "columns": columns}
+            return {"cosine": cosine, "places": places, "near": self._scored(found)}
+
+        return {"a": self._entry(a), "b": self._entry(b), "columns": _columns(self.subjects, compared_by)}
 
     def next(self, items=""):
         """Return what comes next after items, one a line of `items`, and how much each of them contributes."""
@@ -217,6 +216,22 @@ def parsed(text, vectors):
 def _whole(text):
     """Return a text's whole number, -1 if it is none of sensible length; Python converts no more than 4,300 digits."""
     return int(text) if str(text).isdecimal() and len(str(text)) <= 18 else -1
+
+
+def _columns(subjects, answer):
+    """Return the name of each subject and its answer (list of dict), or the error that it has instead.
+
+    answer : function of a subject that returns a dict; ConfigError if no subject has an answer
+    """
+    columns = []
+    for one in subjects:
+        try:
+            columns.append({"name": one.name, **answer(one)})
+        except W2vnegError as error:
+            columns.append({"name": one.name, "error": str(error)})
+    if all("error" in column for column in columns):
+        raise ConfigError(columns[0]["error"])
+    return columns
 
 
 def _mark_differences(columns):

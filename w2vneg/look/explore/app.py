@@ -82,10 +82,12 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self):
         path, _, query = self.path.partition("?")
         given, within, what = path.removeprefix("/").partition("/")
-        if self.headers.get("host", "").partition(":")[0] not in (HOST, "localhost"):
+        if self.headers.get("host", "").partition(":")[0].lower() not in (HOST, "localhost"):
             self._send(400, "text/plain", "Invalid host header\n")
-        elif not (within and secrets.compare_digest(given.encode(), self.server.token.encode())):
+        elif not secrets.compare_digest(given.encode(), self.server.token.encode()):
             self._send(403, "text/plain", "Wrong address; w2vneg explore prints the right one.\n")
+        elif not within:
+            self._send(301, "text/plain", "", location=f"/{given}/")
         elif what in _PAGES:
             text = files(__package__).joinpath(_PAGES[what]).read_text("utf-8")
             self._send(200, _KINDS[_PAGES[what].rpartition(".")[2]], text)
@@ -93,6 +95,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(200, "text/javascript", _SCRIPTS[what]())
         else:
             self._send(200, "application/json", self._answer(what.removeprefix("api/"), query))
+
+    do_HEAD = do_GET  # `_send` leaves the body out
 
     def _answer(self, kind, query):
         given = {name: value for name, value in parse_qsl(query, keep_blank_values=True) if name in _ARGUMENTS}
@@ -104,14 +108,15 @@ class _Handler(BaseHTTPRequestHandler):
                 found = {"error": str(error)}
         return found if isinstance(found, str) else json.dumps(found)
 
-    def _send(self, status, kind, text):
+    def _send(self, status, kind, text, **more):
         body = text.encode()
         self.send_response_only(status)
         headers = {"content-type": kind + "; charset=utf-8" * kind.startswith("text/"), "content-length": len(body)}
-        for name, value in (headers | _HEADERS).items():
+        for name, value in (headers | _HEADERS | more).items():
             self.send_header(name, str(value))
         self.end_headers()
-        self.wfile.write(body)
+        if self.command != "HEAD":
+            self.wfile.write(body)
 
     def log_message(self, *about):
         """Say nothing of requests."""

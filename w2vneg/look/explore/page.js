@@ -42,7 +42,7 @@ function showColumns(place, found, whenClicked, head) {
   for (const column of found.columns) {
     const box = make("div", undefined, "column"), list = make("ol");
     if (found.columns.length > 1) box.append(make("h3", column.name));
-    if (head) box.append(make("p", head(column)));
+    if (head && !column.error) box.append(make("p", head(column)));
     if (column.error) box.append(make("p", column.error, "error"));
     for (const entry of column.near || []) {
       const item = make("li", undefined, entry.why ? "entry explained" : "entry");
