@@ -55,6 +55,15 @@ def test_the_command(tmp_path, monkeypatch, run_cli, vectors):
     assert sorted(path.name for path in (tmp_path / "index").iterdir()) == ["index.faiss", "words.txt"]
 
 
+@pytest.mark.parametrize("format", ["faiss", "faiss-dot"])
+def test_other_files_of_the_folder_stay(tmp_path, format):
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "mine").write_text("mine")
+    Vectors(["a", "b"], np.eye(2, dtype=np.float32)).save(tmp_path, format=format)
+    assert (tmp_path / "deep" / "mine").read_text() == "mine"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["deep", "index.faiss", "words.txt"]
+
+
 @pytest.mark.parametrize("options", [{"loss": "ps"}, {"loss": "relaxed", "temp": 0.5}], ids=["popularity", "boltzmann"])
 def test_one_index_serves_any_share_of_popularity(tmp_path, options):
     rng = np.random.default_rng(4)

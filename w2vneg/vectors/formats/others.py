@@ -20,6 +20,7 @@ _ROWS = 1 << 12  # written at a time
 def write_index(path, vectors, cosine):
     """Write a folder to serve from: ``index.faiss``, a graph of neighbours (HNSW), and ``words.txt``, line i for row i.
 
+    Other files there stay.
     cosine : bool, rows are of length one, so that inner products are cosines: what `nearest` finds. Else as they are:
         with ``--readout out`` and a user's input vector for a query, what `recommend` finds
     """
@@ -29,7 +30,7 @@ def write_index(path, vectors, cosine):
     index = faiss.IndexHNSWFlat(matrix.shape[1], _NEIGHBOURS, faiss.METRIC_INNER_PRODUCT)
     index.hnsw.efConstruction, index.hnsw.efSearch = _BUILDING, _SEARCHING
     index.add(matrix)
-    with atomic_folder(path) as folder:
+    with atomic_folder(path, keep=lambda name: True) as folder:
         (folder / "index.faiss").write_bytes(faiss.serialize_index(index).tobytes())
         (folder / "words.txt").write_text("".join(f"{word}\n" for word in words), encoding="utf-8")
 
