@@ -18,7 +18,7 @@ def cache():
 @json_option
 def list_(as_json):
     """List what is cached, by kind, with sizes."""
-    _show(caches.cached(), as_json)
+    _show(caches.cached(caches.KINDS, _downloads()), as_json)
 
 
 @cache.command("clear")
@@ -29,10 +29,14 @@ def clear(kinds, as_json):
 
     The next run encodes and compiles what it needs. Model folders and vectors are not in the cache.
     """
-    found = caches.clear(kinds or caches.MADE_AGAIN)
+    found = caches.clear(kinds or caches.MADE_AGAIN, _downloads())
     _show(found, as_json)
     if not as_json:
         click.echo(f"Removed {sum(one.bytes for one in found) / 2**20:,.1f} MB.")
+        for one in found:
+            if one.others:
+                shown = ", ".join(one.others[:3]) + ", …" * (len(one.others) > 3)
+                click.echo(f"Left in {one.path} what is not w2vneg's: {shown}.")
 
 
 @cache.command("path")
@@ -40,6 +44,12 @@ def clear(kinds, as_json):
 def path(kind):
     """Print the cache folder, or the one of a kind."""
     click.echo(str(caches.path_of(kind) if kind else caches.cache_dir()))
+
+
+def _downloads():
+    from ..data.catalog import names_in_cache
+
+    return names_in_cache()
 
 
 def _show(found, as_json):

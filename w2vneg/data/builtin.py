@@ -77,6 +77,7 @@ def builtin_edges(progress=None):
 
 
 _MADE = {"builtin": builtin_sentences, "builtin-baskets": builtin_baskets, "builtin-edges": builtin_edges}
+BUILTIN_NAME = rf"(?:{'|'.join(_MADE)})-\w+-[\d.]+-[0-9a-f]{{8}}\.txt"  # pattern of what `builtin_place` calls files
 
 
 def builtin_path(name="builtin"):

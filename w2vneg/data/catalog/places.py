@@ -5,6 +5,7 @@ gensim's own downloader runs code that comes with vectors. Here the file is chec
 """
 
 import os
+import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -15,7 +16,7 @@ from ...ground.errors import ConfigError, DataError, InputError, UnknownNameErro
 from ...ground.files.bounded import check_reachable, parse_toml, read_text, scheme_of
 from ...ground.files.caches import at_home, cache_dir
 from ...ground.progress import SHOW
-from ..builtin import builtin_path, builtin_place
+from ..builtin import BUILTIN_NAME, builtin_path, builtin_place
 from .download import Unreachable, chunks_of, download, download_members, mismatch, rows_sha256, store
 
 KINDS = ("corpus", "items", "similarity", "analogy")
@@ -214,6 +215,12 @@ def cache_place(name):
     """Return the Path in the cache where a hand-made download of the named set is looked for."""
     dataset = info(name)
     return builtin_place(name) if dataset.made_here else cache_dir("data", dataset.file)
+
+
+def names_in_cache():
+    """Return a pattern (str) of the names that named sets have among the downloads in the cache."""
+    forms = {form.name for dataset in _all().values() if not dataset.made_here for form in dataset.forms}
+    return "|".join([BUILTIN_NAME, *map(re.escape, sorted(forms))])
 
 
 def _named(text, kind):

@@ -1,6 +1,7 @@
 """Where downloaded, encoded and compiled things are kept: how much of each kind, and how to be rid of it."""
 
 import os
+import re
 import shutil
 import tempfile
 from contextlib import contextmanager, suppress
@@ -16,6 +17,12 @@ KINDS = {  # kind -> what it is
     "data": "downloads and the built-in corpus",
 }
 MADE_AGAIN = ("corpora", "phrases", "jit")  # of what is on this machine
+_KEY = r"[0-9a-f]{16}-\d+-[0-9a-f]{32}"  # of data, as `data.encoded.encode.Cache` has it
+_NAMES = {  # kind -> {folder below its own: pattern of the names in it}; those of data are in the catalog
+    "corpora": {"": _KEY, "memo": r"[0-9a-f]{32}\.json"},
+    "phrases": {"": rf"\d+-{_KEY}\.tsv"},
+    "jit": {"": r"[0-9a-f]{20}|[0-9a-f]{64}\.syntax"},
+}
 
 
 def cache_dir(*parts):
@@ -54,13 +61,14 @@ def writing_to(folder):
 
 @dataclass(frozen=True)
 class Cached:
-    """kind, what : str; path : Path, there or not; files : int; bytes : int"""
+    """kind, what : str; path : Path, there or not; files, bytes : int; others : list of str, names not w2vneg's own"""
 
     kind: str
     what: str
     path: Path
     files: int
     bytes: int
+    others: list
 
 
 def path_of(kind):
@@ -71,27 +79,52 @@ def path_of(kind):
     return at_home(named, "W2VNEG_JIT_CACHE") if named else cache_dir(kind)
 
 
-def cached(kinds=tuple(KINDS)):
-    """Return what is kept of these kinds, a list of `Cached`."""
+def cached(kinds, downloads):
+    """Return what is kept of these kinds, a list of `Cached`. downloads : str, pattern of the names in ``data``"""
     found = []
     for kind in kinds:
-        path, sizes = path_of(kind), []
-        for folder, _, names in os.walk(path):
-            for name in names:
-                with suppress(OSError):  # another process was faster
-                    sizes.append(os.lstat(os.path.join(folder, name)).st_size)
-        found.append(Cached(kind, KINDS[kind], path, len(sizes), sum(sizes)))
+        sizes, others = [], []
+        with suppress(OSError):
+            for entry, own in _entries(kind, downloads):
+                if own:
+                    sizes += _sizes(entry)
+                else:
+                    others.append(entry.name)
+        found.append(Cached(kind, KINDS[kind], path_of(kind), len(sizes), sum(sizes), others))
     return found
 
 
-def clear(kinds=MADE_AGAIN):
-    """Remove what is kept of these kinds, or OutputError; return what there was, a list of `Cached`."""
-    found = cached(kinds)
+def clear(kinds, downloads):
+    """Remove what is kept of these kinds, or OutputError; return what there was, as `cached`. What others put stays."""
+    found = cached(kinds, downloads)
     for one in found:
         try:
-            shutil.rmtree(one.path)
-        except FileNotFoundError:
-            continue
+            for entry, own in _entries(one.kind, downloads):
+                if own:
+                    with suppress(FileNotFoundError):  # another process was faster
+                        shutil.rmtree(entry) if entry.is_dir(follow_symlinks=False) else os.unlink(entry)
         except OSError as error:
-            raise OutputError(f"cannot remove {error.filename or one.path}: {error.strerror}") from error
+            raise OutputError(f"cannot remove {error.filename or one.path}: {error.strerror or error}") from error
     return found
+
+
+def _entries(kind, downloads):
+    """Yield (os.DirEntry, whether its name is one that w2vneg gives) of what is kept of a kind; OSError."""
+    folders = _NAMES.get(kind, {"": downloads})
+    for folder, names in folders.items():
+        given = re.compile(rf"(?:{names})|\.(?:{names})\.[a-z0-9_]{{8}}\.(?:part|former)")  # on its way: see `atomic`
+        with suppress(FileNotFoundError), os.scandir(path_of(kind) / folder) as entries:
+            for entry in sorted(entries, key=lambda entry: entry.name):
+                if folder or entry.name not in folders:
+                    yield entry, given.fullmatch(entry.name) is not None
+
+
+def _sizes(entry):
+    """Return the sizes of a file, or of all files of a folder (list of int)."""
+    sizes = []
+    inside = os.walk(entry) if entry.is_dir(follow_symlinks=False) else [("", (), [entry])]
+    for folder, _, names in inside:
+        for name in names:
+            with suppress(OSError):  # another process was faster
+                sizes.append(os.lstat(os.path.join(folder, name)).st_size)
+    return sizes
