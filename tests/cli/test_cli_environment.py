@@ -1,5 +1,6 @@
 """What the command line is started in: streams, encodings, variables, folders. One sentence, the right exit code."""
 
+import errno
 import json
 import os
 import subprocess
@@ -116,6 +117,15 @@ def test_names_that_are_too_long_for_the_system(run_cli, tmp_path, arguments):
     result = run_cli(*arguments, "x" * 300, *(["--corpus", tmp_path / "corpus.txt"] if arguments[0] == "train" else []))
     assert (result.code, result.out) == (1, "")
     assert result.err.startswith("Error: ") and result.err.count("\n") == 1 and "too long" in result.err
+
+
+def test_what_the_system_says_of_a_file_is_one_sentence(run_cli, monkeypatch):
+    def refuse(*arguments):
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), "loop")
+
+    monkeypatch.setattr("w2vneg.ground.files.caches.cached", refuse)
+    result = run_cli("cache", "list")
+    assert (result.code, result.err) == (1, f"Error: loop: {os.strerror(errno.ELOOP)}; name another place\n")
 
 
 @pytest.mark.parametrize(

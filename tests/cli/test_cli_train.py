@@ -150,6 +150,12 @@ def test_events_are_lines_of_json_that_a_resumed_run_goes_on_with(train, run_cli
         assert result.code != 0 and message in result.err
 
 
+@pytest.mark.parametrize("flag", ["--log-json", "--save-model", "--output", "--track=csv"])
+def test_links_that_lead_round_in_a_circle(train, no_training, folder, flag):
+    (folder / "loop").symlink_to("loop")
+    assert_one_message(train(f"{flag}=loop"), f"cannot write loop: {os.strerror(errno.ELOOP)}; choose another place")
+
+
 def test_the_words_of_the_issue(folder, run_cli):
     options = "--loss relaxed --temp 1.0 --min-count 1 --dim 8 --subsample 0 --epochs 2"
     assert run_cli("train", "--corpus", "corpus.txt", *options.split()).code == 0

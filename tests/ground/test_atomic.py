@@ -390,6 +390,38 @@ def test_a_place_that_cannot_be_written_is_told_at_once(tmp_path, monkeypatch, c
     assert str(caught.value) == f"cannot write {tmp_path / 'a'}: Permission denied; choose another place"
 
 
+@pytest.mark.parametrize("check", [check_writable, check_folder_writable])
+def test_links_that_lead_round_in_a_circle(tmp_path, check):
+    (tmp_path / "a").symlink_to("b")
+    (tmp_path / "b").symlink_to("a")
+    with pytest.raises(OutputError, match=f"/a: {os.strerror(errno.ELOOP)}; choose another place"):
+        check(tmp_path / "a")
+
+
+def test_a_write_protected_folder_is_refused(tmp_path, monkeypatch):
+    path = former_model(tmp_path)
+    monkeypatch.setattr(atomic.os, "access", lambda place, mode: place != path)  # root may do all
+    with pytest.raises(OutputError, match="model: Permission denied; choose another place"):
+        check_folder_writable(path)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root removes everything")
+def test_a_write_protected_folder_that_is_replaced_leaves_nothing(tmp_path):
+    path = former_model(tmp_path)
+    path.chmod(0o555)
+    with atomic_folder(path) as folder:
+        (folder / "a.txt").write_text("new")
+    assert (path / "a.txt").read_text() == "new"
+    assert os.listdir(tmp_path) == ["model"]
+
+
+def test_a_link_among_what_killed_writers_left_changes_nothing_where_it_leads(tmp_path):
+    (tmp_path / "mine").mkdir(mode=0o555)
+    (tmp_path / ".model.abcd1234.part").symlink_to("mine")
+    sweep(tmp_path / "model")
+    assert permissions(tmp_path / "mine") == 0o555
+
+
 @pytest.mark.parametrize("what", [check_writable, check_folder_writable, atomic_file, atomic_folder, owned])
 def test_a_name_that_is_too_long_is_one_sentence_and_leaves_nothing(tmp_path, what):
     said = f"^cannot write .*x: {os.strerror(errno.ENAMETOOLONG)}; "

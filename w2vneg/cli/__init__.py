@@ -169,9 +169,10 @@ def _fail_by_system(error):
         return _fail(f"{error.filename}: {error.strerror}; give a shorter one")
     if error.errno == errno.ENOENT and error.filename is None:  # all that asks for the current folder
         return _fail("the current folder is not there any more; change to another one, such as by: cd")
-    if error.errno in (errno.EACCES, errno.EPERM) and error.filename is not None:
-        return _fail(f"{error.filename}: {error.strerror}; let this user read it, or name another place")
-    if error.filename is not None or error.errno not in _OF_OUTPUT:
+    if error.filename is not None:
+        permit = "let this user read it, or " * (error.errno in (errno.EACCES, errno.EPERM))
+        return _fail(f"{error.filename}: {error.strerror or error}; {permit}name another place")
+    if error.errno not in _OF_OUTPUT:
         raise error
     gone = error.errno == errno.EPIPE  # its reader has seen enough: not our error
     return 0 if gone else _fail(f"cannot write to standard output: {error.strerror}")

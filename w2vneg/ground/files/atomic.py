@@ -12,6 +12,7 @@ import functools
 import os
 import re
 import shutil
+import stat
 import sys
 import tempfile
 from contextlib import contextmanager, suppress
@@ -97,7 +98,7 @@ def atomic_folder(path, keep=None):
         raise OutputError(f"cannot write {path}: {_reason(error)}; nothing was left behind") from error
     finally:
         if temporary is not None:
-            shutil.rmtree(temporary, ignore_errors=True)
+            _remove_tree(temporary)
         if lock is not None:
             os.close(lock)
 
@@ -142,7 +143,7 @@ def _take_place_in_two(new, target):
     except BaseException:
         os.replace(former, target)
         raise
-    shutil.rmtree(former, ignore_errors=True)
+    _remove_tree(former)
 
 
 def exchange(first, second):
@@ -209,7 +210,7 @@ def sweep(path):
     for found in _left_behind(target):
         lost = found.suffix == _PART or os.path.lexists(target)  # else `recover` puts it in its place
         if lost and not _has_owner(found):
-            shutil.rmtree(found, ignore_errors=True) if found.is_dir() else _discard(found)
+            _remove_tree(found) if found.is_dir() else _discard(found)
 
 
 def is_hidden(name):
@@ -244,6 +245,7 @@ def check_writable(path):
     if os.path.isdir(path):
         raise OutputError(f"cannot write {path}: it is a folder; name a file")
     try:
+        _check_links(path)
         if is_special(path):
             open(path, "ab").close()
             return
@@ -266,9 +268,18 @@ def check_folder_writable(path):
     while not os.path.exists(parent):
         parent = parent.parent
     try:
+        _check_links(path)
+        if os.path.exists(target) and not os.access(target, os.W_OK | os.X_OK):  # what is in it could not be removed
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         os.rmdir(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=_PART, dir=parent))
     except OSError as error:
         raise OutputError(f"cannot write {path}: {_reason(error)}; choose another place") from error
+
+
+def _check_links(path):
+    """Raise OSError if links lead round in a circle, of which `os.path.realpath` says nothing."""
+    with suppress(FileNotFoundError):
+        os.stat(path)
 
 
 def _sync(path):
@@ -298,6 +309,16 @@ def _umask():
     mask = os.umask(0)
     os.umask(mask)
     return mask
+
+
+def _remove_tree(folder):
+    """Remove a folder as far as that can be done; folders in it, or itself, may be write-protected."""
+    if os.path.islink(folder):  # where it leads is not ours
+        return
+    for place, _, _ in os.walk(folder):
+        with suppress(OSError):
+            os.chmod(place, stat.S_IRWXU)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _discard(name):
