@@ -42,6 +42,17 @@ def test_a_reader_that_is_gone_is_no_error_whatever_is_to_come(tmp_path):
     assert run(f"({asked}; echo $? >&2) | head -n 1")[2] == "0\n"
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/stdout"), reason="no /dev/stdout on this system")
+def test_standard_output_by_name_goes_where_the_shell_has_it_go(tmp_path):
+    (tmp_path / "v.txt").write_text("2 2\na 1 2\nb 3 4\n")
+    (tmp_path / "all.txt").write_text("former\n")
+    export = "$W2VNEG export v.txt /dev/stdout --format word2vec"
+    code, out, err = run(f"{export} > new.txt && {export} >> all.txt && {export} --force | cat", cwd=tmp_path)
+    assert (code, out) == (0, (tmp_path / "new.txt").read_text()), err
+    assert out.startswith("2 2\na 1")
+    assert (tmp_path / "all.txt").read_text() == "former\n" + out
+
+
 def test_closed_streams(tmp_path):
     assert run("$W2VNEG objectives >&-") == (0, "", "")
     code, out, err = run("$W2VNEG objectives no-such-name 2>&- >&-")

@@ -150,6 +150,49 @@ def test_events_are_lines_of_json_that_a_resumed_run_goes_on_with(train, run_cli
         assert result.code != 0 and message in result.err
 
 
+def test_events_go_on_after_a_line_that_was_cut_short(train):
+    for former in ('{"event": "Ro', '{"event": "RoundDone"}\n{"event"'):
+        Path("run.jsonl").write_text(former)
+        assert train("--log-json=run.jsonl").code == 0
+        begun, rest = Path("run.jsonl").read_text()[: len(former) + 1], Path("run.jsonl").read_text()[len(former) + 1 :]
+        assert begun == former + "\n" and [json.loads(line)["event"] for line in rest.splitlines()][-1] == "EpochDone"
+
+
+def test_events_are_added_to_events_only(train, no_training):
+    for mine in ("a line\n", "no line", "[1]\n", "\n", "\x00"):
+        Path("mine").write_text(mine)
+        message = "cannot write mine: it holds something else than events; name another file"
+        assert_one_message(train("--log-json=mine"), message)
+        assert Path("mine").read_text() == mine
+
+
+@pytest.mark.parametrize(
+    ("arguments", "flags"),
+    [
+        (["--log-json=vectors.txt"], "--output and --log-json"),
+        (["--track=csv=link"], "--output and --track"),
+        (["--save-model=m", "--log-json=m"], "the model folder and --log-json"),
+        (["--log-json=x", "--track=csv=./x"], "--log-json and --track"),
+        (["--track=csv=x", "--track=csv=x"], "--track and --track"),
+        (["--log-json=-", "--track=csv=/dev/stdout"], "--log-json and --track"),
+    ],
+)
+def test_two_things_are_not_written_to_one_file(train, no_training, folder, arguments, flags):
+    (folder / "link").symlink_to("vectors.txt")
+    result = train(*arguments)
+    assert result.code == 2 and f"Error: {flags} are both written to " in result.err and "name two places" in result.err
+    assert sorted(os.listdir(folder)) == ["corpus.txt", "link"]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full on this system")
+def test_a_log_that_breaks_is_warned_of_once_and_ends_no_run(train):
+    result = train("--log-json=/dev/full", "--quiet")
+    assert (result.code, result.out) == (0, "")
+    reason = "No space left on device"
+    assert result.err == f"Warning: cannot log to /dev/full ({reason}); training goes on without it.\n"
+    assert len(Vectors.load("vectors.txt")) == 40
+
+
 @pytest.mark.parametrize("flag", ["--log-json", "--save-model", "--output", "--track=csv"])
 def test_links_that_lead_round_in_a_circle(train, no_training, folder, flag):
     (folder / "loop").symlink_to("loop")
@@ -412,7 +455,10 @@ def test_mistakes_are_told_before_the_corpus_is_read(train, folder, no_training,
             "--output ./corpus.txt would overwrite corpus.txt, which is read; name another",
         ),
         ("--output vocab.tsv --vocab vocab.tsv", "--output vocab.tsv would overwrite vocab.tsv, which is read"),
-        ("--output model --save-model model", "the vectors and the model folder cannot both be model"),
+        (
+            "--output model --save-model model",
+            "the model folder and --output are both written to model; name two places",
+        ),
     ],
 )
 def test_usage_errors(train, folder, no_training, arguments, message):

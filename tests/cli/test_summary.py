@@ -1,6 +1,7 @@
 """What is said when a run is over, tables and lines within the width of a terminal, the page of a run."""
 
 import io
+import os
 import re
 
 import numpy as np
@@ -58,6 +59,14 @@ def test_what_to_type_next(words, output, folder, source, command, looked_at):
     vectors = Vectors(words, np.eye(len(words)))
     found = said(suggest_next, vectors, output, folder, TRAVERSALS[source].recommends)
     assert found == [f"Next: w2vneg {command}, or in a browser w2vneg explore {looked_at}"]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/stdout"), reason="no /dev/stdout on this system")
+def test_what_went_to_a_pipe_or_a_device_is_not_there_to_be_read():
+    vectors = Vectors(["paris"], np.eye(1))
+    assert said(suggest_next, vectors, os.devnull, None, False) == []
+    found = said(suggest_next, vectors, "/dev/stdout", "m", False)
+    assert found == ["Next: w2vneg nearest paris --vectors m, or in a browser w2vneg explore m"]
 
 
 def test_words_that_a_shell_would_not_take_are_not_shown():

@@ -10,10 +10,12 @@ import pytest
 from w2vneg.ground.errors import OutputError
 from w2vneg.ground.files import atomic
 from w2vneg.ground.files.atomic import (
+    appending,
     atomic_file,
     atomic_folder,
     check_folder_writable,
     check_writable,
+    passes_on,
     recover,
     sweep,
 )
@@ -131,6 +133,62 @@ def test_devices_are_written_to_and_not_replaced():
         stream.write(b"x")
     for device in ("/dev/null", "/dev/full"):
         assert stat.S_ISCHR(os.stat(device).st_mode)
+
+
+@pytest.fixture
+def standard_output():
+    """A function that turns standard output to an open file, until the test is over."""
+    before = os.dup(1)
+    yield lambda descriptor: os.dup2(descriptor, 1)
+    os.dup2(before, 1)
+    os.close(before)
+
+
+needs_names_of_open_files = pytest.mark.skipif(not os.path.exists("/dev/fd/1"), reason="no /dev/fd on this system")
+
+
+@needs_names_of_open_files
+@pytest.mark.parametrize("append", [False, True])
+@pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "link"])
+def test_an_open_file_is_written_to_where_it_is(tmp_path, standard_output, name, append):
+    path = tmp_path / "a.txt"
+    path.write_text("former\n")
+    (tmp_path / "link").symlink_to("/dev/stdout")
+    with open(path, "ab" if append else "wb") as stream:
+        standard_output(stream.fileno())
+        place = tmp_path / name
+        check_writable(place)
+        assert passes_on(place)
+        with atomic_file(place) as out:
+            out.write(b"new\n")
+        with appending(place) as out:
+            out.write("line\n")
+        os.write(1, b"after\n")
+    assert path.read_text() == "former\n" * append + "new\nline\nafter\n"
+    assert not passes_on(path) and not passes_on(tmp_path)
+
+
+@needs_names_of_open_files
+def test_a_reader_that_is_gone_has_seen_enough(tmp_path, standard_output):
+    reader, writer = os.pipe()
+    standard_output(writer)
+    os.close(reader)
+    os.close(writer)
+    with atomic_file("/dev/stdout") as stream:
+        stream.write(b"x" * 100_000)
+    with pytest.raises(OutputError, match="Broken pipe"), atomic_file(tmp_path / "a.txt"):
+        raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
+
+
+def test_lines_are_added_to_whole_lines(tmp_path):
+    path = tmp_path / "log"
+    for former, expected in (("", "x\n"), ("a\n", "a\nx\n"), ("a\nb", "a\nb\nx\n")):
+        path.write_text(former)
+        with appending(path) as stream:
+            stream.write("x\n")
+            assert path.read_text() == expected  # at once
+    with pytest.raises(OutputError, match="No such file or directory; choose another place"):
+        appending(tmp_path / "no" / "log")
 
 
 def test_a_folder_appears_at_the_end_and_takes_the_place_of_a_former_one(tmp_path, umask):

@@ -71,6 +71,10 @@ def test_a_csv_file_has_all_figures_of_all_its_runs(tracked, run_cli):
     assert len(rounds) >= 3 and rounds == sorted(set(rounds)) and rounds[-1] == 3
     tracked("csv=run.csv", "--force")
     assert rows_of()[: len(rows)] == rows and len(rows_of()) == 2 * len(rows)
+    with open("run.csv", "a") as stream:
+        stream.write("killed,2,tr")
+    tracked("csv=run.csv", "--force")
+    assert rows_of()[2 * len(rows)]["run"] == "killed" and len(rows_of()) == 3 * len(rows) + 1
     Path("other.csv").write_text("mine\n")
     result = run_cli(
         "train", "--corpus=corpus.txt", *SMALL, "--track=csv=other.csv", "--force"

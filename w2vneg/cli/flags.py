@@ -9,7 +9,7 @@ import click
 from ..data.inputs import Input, locate
 from ..data.sources import SOURCES, options_of, readers_of
 from ..ground.errors import ConfigError, OutputError
-from ..ground.files.bounded import is_special
+from ..ground.files.atomic import passes_on
 from .options import declared_flags, option, together
 from .progress import byte_progress, note
 
@@ -235,7 +235,7 @@ def report_reading(report, quiet):
 def refuse_existing(place, force):
     """Raise OutputError if writing to `place` would replace a file or a folder that is not empty, unless `force`."""
     empty = os.path.isdir(place) and not os.listdir(place)
-    if os.path.lexists(place) and not (force or empty or is_special(place)):
+    if os.path.lexists(place) and not (force or empty or passes_on(place)):
         raise OutputError(f"{place} exists; replace it with --force, or name another place")
 
 

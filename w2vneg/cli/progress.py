@@ -1,5 +1,6 @@
 """The only place that writes progress: one tqdm line on a terminal, plain lines elsewhere, always on stderr."""
 
+import errno
 import json
 import math
 import os
@@ -12,23 +13,28 @@ from functools import partialmethod
 import click
 
 from ..data.sources import TRAVERSALS
+from ..ground.errors import InputError, OutputError
 from ..ground.events import EpochDone
+from ..ground.files.atomic import appending, check_writable, passes_on
+from ..ground.files.bounded import parse_json
 from ..ground.progress import byte_bar
 
 _WIDE = 200  # columns of a terminal that does not say
 _BESIDE = 30  # columns of the line that figures leave for the share, the bar and the times
 _LINE_EVERY = 10.0  # seconds between plain lines
 _EPOCH_EVERY = 1.0  # seconds between those of epochs; the first and the last have theirs
+_LONGEST_EVENT = 1 << 16  # bytes
 _BEFORE = "compiling or loading the kernels"
 
 
 class BestEffort:
     """A stream that never fails: when the one under it breaks (a reader that went away, a full disk, a closed terminal,
     no standard error at all), what is written goes nowhere. stream : file, None for standard error as it is by then
+    broke : callable, optional, called with the OSError or ValueError when it breaks
     """
 
-    def __init__(self, stream=None):
-        self._stream, self._broken = stream, False
+    def __init__(self, stream=None, broke=lambda error: None):
+        self._stream, self._broken, self._broke = stream, False, broke
 
     def _try(self, name, *arguments):
         stream = self._stream or sys.stderr
@@ -42,6 +48,7 @@ class BestEffort:
             if isinstance(error, ValueError) and not stream.closed:
                 raise
             self._broken = True
+            self._broke(error)
             return None
 
     write, flush, isatty = partialmethod(_try, "write"), partialmethod(_try, "flush"), partialmethod(_try, "isatty")
@@ -135,16 +142,39 @@ class TrainingProgress:
             self.stream.flush()
 
 
+def check_log(place):
+    """Raise OutputError if no events could be added to a file, or it holds something else. place : str"""
+    check_writable(place)
+    if passes_on(place):
+        return
+    with suppress(FileNotFoundError), open(place, "rb") as stream:
+        first = stream.readline(_LONGEST_EVENT)
+        try:
+            cut_short = not first.endswith(b"\n")
+            fits = first[:1] in b"{" if cut_short else isinstance(parse_json(first, place, lenient=True), dict)
+        except InputError:
+            fits = False
+        if not fits:
+            raise OutputError(f"cannot write {place}: it holds something else than events; name another file")
+
+
 @contextmanager
 def json_lines(place, source="text"):
     """Yield a listener that appends each event to a file as a line of JSON, a round now and then.
 
     Each has the time, in UTC, and its figures, with rates. A resumed run goes on in the same file. A file that breaks
-    ends no run. place : str, of the file; "-" is standard output; source : as of `TrainingProgress`
+    ends no run, but is warned of; OutputError if it cannot be opened.
+    place : str, of the file; "-" is standard output; source : as of `TrainingProgress`
     """
+
+    def warn(error):
+        if getattr(error, "errno", None) != errno.EPIPE:  # else its reader has seen enough
+            reason = getattr(error, "strerror", None) or error
+            note(f"Warning: cannot log to {place} ({reason}); training goes on without it.")
+
     unit, last = TRAVERSALS[source].unit, -math.inf
-    file = sys.stdout if place == "-" else open(place, "a", encoding="utf-8")  # noqa: SIM115
-    stream = BestEffort(file)
+    file = sys.stdout if place == "-" else appending(place)
+    stream = BestEffort(file, warn)
 
     def listen(event):
         nonlocal last

@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 
 from ..ground.errors import MissingExtraError, OutputError, W2vnegError
+from ..ground.files.atomic import passes_on
 from ..ground.files.bounded import is_special
 from ..ground.files.locks import keeps_others_out
 from ..ground.files.packing import without_packing
@@ -75,7 +76,7 @@ def refuse_replacing(output, checkpoints, model, resume):
         remedy = f"go on with it by --resume {folder}, replace" if resumed else "replace"
         raise OutputError(f"{folder} holds a model; {remedy} it with --force, or name another folder")
     own = model is not None and _same(output, model.origin.output)
-    if output and not own and os.path.lexists(output) and not is_special(output):
+    if output and not own and os.path.lexists(output) and not passes_on(output):
         raise OutputError(f"{output} exists; replace it with --force, or name another file with --output")
 
 
@@ -229,10 +230,11 @@ def plain_words(words):
 
 def suggest_next(vectors, output, folder, recommends, note):
     """Say what to type next, a command that works here; recommends : bool, it is of things to recommend."""
+    output = None if output and passes_on(output) else output  # gone on: nothing is there to be read
     start = min(500, len(vectors) // 4)  # words before this are too frequent to have telling neighbours
     some = plain_words(vectors.words[start : start + 1000])
     word = next((word for word in some if len(word) > 4 and word.isalpha()), some[0] if some else None)
-    if word is None:
+    if word is None or not (output or folder):
         return
     if recommends and folder:
         command = f"w2vneg recommend {as_typed(folder)} {word}"

@@ -10,7 +10,7 @@ import click
 from ..ground.files.atomic import check_writable
 from . import flags, results
 from .options import command, json_option, mirror_option, option, quiet_option, read_config, together
-from .progress import TrainingProgress, json_lines, noter, report_compiling
+from .progress import TrainingProgress, check_log, json_lines, noter, report_compiling
 from .progress import note as loud
 from .tables import echo_json, table
 from .validation_options import check_valid, of_resumed, valid_options, validation_of
@@ -101,7 +101,7 @@ def train(output, save_model, force, config_path, mirror, diagnose, dry_run, log
     held_out = of_resumed(held_out, model)
     output = results.vectors_of(output, checkpoints, model, note)
     others = [*fixed.values(), *filter(None, (config_path, held_out.valid, held_out.known))]
-    _check_places(output, checkpoints, log_json, [*(data.files if data else ()), *others])
+    _check_places(output, checkpoints, log_json, trackers, [*(data.files if data else ()), *others])
     if not (force or dry_run):
         results.refuse_replacing(output, checkpoints, model, resume)
     from ..look.tracking import Tracking
@@ -231,19 +231,30 @@ def _inputs(cbow, subwords, given):
     return named or given
 
 
-def _check_places(output, checkpoints, log_json, files):
-    """Complain now, not after training, about places that cannot be written, or hold one of the `files` read."""
+def _check_places(output, checkpoints, log_json, trackers, files):
+    """Complain now, not after training, of places that cannot be written, or twice, or hold one of the `files` read."""
+    _keep_apart(output, checkpoints, log_json, trackers)
     if output:
         check_writable(output)
     if checkpoints is not None:
-        if output and os.path.realpath(checkpoints.folder) == os.path.realpath(output):
-            raise click.UsageError(f"the vectors and the model folder cannot both be {output}; name two places")
         from ..run.folder import check_place
 
         check_place(checkpoints.folder)
     _keep_files(output, log_json, files)
     if log_json and log_json != "-":
-        check_writable(log_json)
+        check_log(log_json)
+
+
+def _keep_apart(output, checkpoints, log_json, trackers):
+    places = [("the model folder", checkpoints and checkpoints.folder), ("--output", output)]
+    places += [("--log-json", "/dev/stdout" if log_json == "-" else log_json)]
+    places += [("--track", one.removeprefix("csv=")) for one in trackers if one.startswith("csv=")]
+    writers = {}
+    for writer, place in places:
+        if place and (written := os.path.realpath(place)) != os.devnull:
+            if written in writers:
+                raise click.UsageError(f"{writers[written]} and {writer} are both written to {place}; name two places")
+            writers[written] = writer
 
 
 def _keep_files(output, log_json, files):

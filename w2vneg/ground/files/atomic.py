@@ -25,6 +25,8 @@ from .locks import claim, still_names
 _PART, _FORMER = ".part", ".former"  # being written; what it takes the place of
 _HIDDEN = re.compile(r"\..+\.(?:[a-z0-9_]{8}\.(?:part|former)|lock)")
 
+_OPEN_FILES = "/dev/fd"  # one name for each open file of this process
+_MOST_LINKS = 40  # on the way to a file, as for the system
 _AT_FDCWD = -100  # paths are as for any other call
 _EXCHANGE = 2  # flag of renameat2 on Linux, of renamex_np on macOS
 _UNSUPPORTED = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EPERM}
@@ -40,15 +42,16 @@ def _reason(error):
 def atomic_file(path, mode="wb", encoding=None, permissions=None):
     """Open a temporary file beside `path`; when the block ends without an error it is on the disk, and then is `path`.
 
-    A link is followed, so that it stays one; a device or a pipe (``/dev/null``) is written to as it is. OutputError if
-    the file cannot be created, written or renamed. permissions : int, of the file; those that the umask leaves if None
+    A link is followed, so that it stays one; a device, a pipe or an open file (``/dev/stdout``) is written to as it is,
+    and a reader that goes away has seen enough. OutputError if the file cannot be created, written or renamed.
+    permissions : int, of the file; those that the umask leaves if None
     """
     check_path(path)
     path, target = Path(path), Path(os.path.realpath(path))
     temporary = None
     try:
-        if is_special(path):
-            with open(path, mode, encoding=encoding) as stream:
+        if passes_on(path):
+            with _open_as_it_is(path, mode, encoding=encoding) as stream:
                 yield stream
             return
         sweep(target)
@@ -65,10 +68,55 @@ def atomic_file(path, mode="wb", encoding=None, permissions=None):
         temporary = None
         _sync(target.parent)
     except OSError as error:
-        raise OutputError(f"cannot write {path}: {_reason(error)}; nothing was left behind") from error
+        if error.errno != errno.EPIPE or not passes_on(path):
+            raise OutputError(f"cannot write {path}: {_reason(error)}; nothing was left behind") from error
     finally:
         if temporary is not None:
             _discard(temporary)
+
+
+def passes_on(path):
+    """Return whether what is written to `path` goes on to a device, a pipe or an open file: never to be replaced."""
+    return is_special(path) or _descriptor(path) is not None
+
+
+def appending(path):
+    """Open a UTF-8 text file to add lines to it, each there at once; OutputError.
+
+    A last line that was cut short is ended first. A device, a pipe or an open file is written to as it is.
+    """
+    options = {"encoding": "utf-8", "newline": "", "buffering": 1}
+    try:
+        if passes_on(path):
+            return _open_as_it_is(path, "w", **options)
+        with open(path, "ab+") as stream:
+            if stream.tell():
+                stream.seek(-1, os.SEEK_END)
+                if stream.read(1) != b"\n":
+                    stream.write(b"\n")
+        return open(path, "a", **options)
+    except OSError as error:
+        raise OutputError(f"cannot write {path}: {_reason(error)}; choose another place") from error
+
+
+def _open_as_it_is(path, mode, **options):
+    """Open what `passes_on`; an open file goes on where it is, or at its end if it was opened so."""
+    descriptor = _descriptor(path)
+    return open(path if descriptor is None else os.dup(descriptor), mode, **options)
+
+
+def _descriptor(path):
+    """Return the number of the open file that a path names, as ``/dev/stdout`` does (int); None if it names none."""
+    place, open_files = os.fspath(path), os.path.realpath(_OPEN_FILES)
+    for _ in range(_MOST_LINKS):
+        folder, name = os.path.split(place)
+        if name.isdecimal() and os.path.realpath(folder) == open_files:
+            return int(name)
+        try:
+            place = os.path.join(folder, os.readlink(place))
+        except (OSError, ValueError):  # no link
+            return None
+    return None
 
 
 @contextmanager
@@ -246,8 +294,8 @@ def check_writable(path):
         raise OutputError(f"cannot write {path}: it is a folder; name a file")
     try:
         _check_links(path)
-        if is_special(path):
-            open(path, "ab").close()
+        if passes_on(path):
+            _open_as_it_is(path, "wb").close()
             return
         sweep(target)
         handle, temporary = _new_part(target)

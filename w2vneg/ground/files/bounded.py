@@ -144,7 +144,7 @@ def refuse_line(path, number):
 
 
 def is_special(path):
-    """Tell whether `path` is a device or a pipe, which cannot be read twice and must never be replaced."""
+    """Tell whether `path` is a device or a pipe, which cannot be read twice."""
     try:
         mode = os.stat(path).st_mode
     except (OSError, ValueError):  # whoever opens it tells

@@ -5,7 +5,7 @@ import os
 import time
 
 from ...ground.errors import OutputError
-from ...ground.files.atomic import check_writable
+from ...ground.files.atomic import appending, check_writable, passes_on
 from . import TRACKERS, Tracker
 
 _HEADING = ["run", "epoch", "figure", "value"]
@@ -19,6 +19,8 @@ class CsvFile(Tracker):
 
     def check(self):
         check_writable(self.place)
+        if passes_on(self.place):
+            return
         try:
             with open(self.place, encoding="utf-8", newline="") as stream:
                 first = next(csv.reader(stream), _HEADING)
@@ -31,13 +33,10 @@ class CsvFile(Tracker):
 
     def begin(self, options):
         self._run = f"{time.strftime('%Y-%m-%dT%H:%M:%S')} {os.getpid()}"
-        try:
-            self._stream = open(self.place, "a", encoding="utf-8", newline="", buffering=1)  # noqa: SIM115
-            self._writer = csv.writer(self._stream, lineterminator="\n")
-            if self._stream.tell() == 0:
-                self._writer.writerow(_HEADING)
-        except OSError as error:
-            raise OutputError(f"cannot write {self.place}: {error.strerror}; choose another place") from error
+        self._stream = appending(self.place)
+        self._writer = csv.writer(self._stream, lineterminator="\n")
+        if os.fstat(self._stream.fileno()).st_size == 0:
+            self._writer.writerow(_HEADING)
 
     def log(self, epoch, figures):
         self._writer.writerows([self._run, f"{epoch:.6g}", name, repr(value)] for name, value in figures.items())
