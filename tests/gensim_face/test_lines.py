@@ -225,7 +225,6 @@ REFUSED = {
     'setattr(wv, "vectors_lockf", np.ones(6))': "freeze=True",
     'setattr(wv, "index_to_key", ["king"])': "vectors_for_all",
     'wv.save_word2vec_format("x", total_vec=9)': "leave it out",
-    'wv.save_word2vec_format("x.txt.zst")': "end the name in .gz",
     "model.score": "w2vneg eval likelihood",
     "model.estimate_memory": "--dry-run",
     "wv.vocab": "key_to_index",

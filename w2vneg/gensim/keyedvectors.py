@@ -1,26 +1,22 @@
 """gensim's KeyedVectors: `w2vneg.Vectors` that may be empty, grow and change."""
 
-import importlib
 import os
-import shutil
-import tempfile
 import warnings
 from functools import cached_property
 
 import numpy as np
 
 from ..data.readers.sources import ByteStream
-from ..data.vocab import Vocabulary
 from ..data.words import PackedStrings
-from ..ground.errors import ConfigError, InputError, UnknownNameError, W2vnegError
+from ..ground.errors import ConfigError, InputError, UnknownNameError
 from ..ground.files.atomic import atomic_file
 from ..ground.files.bounded import decoded
+from ..ground.files.packing import packed
 from ..vectors import Vectors
 from . import refused
 
 _OF_GRAMS = {"min_n": "minn", "max_n": "maxn", "bucket": "buckets"}  # by the names of `GramSpellings`
 
-_PACKED = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma"}
 _LOST = "\ufffd"  # what stands for bytes that are no UTF-8
 
 
@@ -245,7 +241,7 @@ class KeyedVectors(Vectors):
     ):
         """Write word2vec's text or binary format, by falling counts; counts go to `fvocab`.
 
-        A name that ends in ``.gz``, ``.bz2`` or ``.xz`` is packed so.
+        A name that ends in ``.gz``, ``.bz2``, ``.xz`` or ``.zst`` is packed so.
         """
         n_words = len(self) if total_vec is None else total_vec
         refused.unless(len(self), "the header counts the words of this file; leave it out", total_vec=n_words)
@@ -256,9 +252,12 @@ class KeyedVectors(Vectors):
         counts = None if self.counts is None else self.counts[rows]
         ordered = Vectors([prefix + self.words[row] for row in rows.tolist()], self.matrix[rows], counts)
         format = "word2vec-binary" if binary else "word2vec"
-        _write(fname, lambda path: ordered.save(path, format=format))
+        ordered.save(fname, format=format)
         if fvocab is not None and counts is not None:
-            _write(fvocab, Vocabulary.from_counts(dict(zip(ordered.words, counts.tolist(), strict=True))).save)
+            with atomic_file(fvocab) as file, packed(file, fvocab) as stream:
+                stream.writelines(
+                    f"{word} {n}\n".encode() for word, n in zip(ordered.words, counts.tolist(), strict=True)
+                )
 
     @classmethod
     def load_word2vec_format(
@@ -291,26 +290,6 @@ class KeyedVectors(Vectors):
             known = _counts_in(fvocab)
             counts = np.array([known.get(word, 0) for word in found.words])
         return cls.of(Vectors(found.words[:limit], found.matrix[:limit], None if counts is None else counts[:limit]))
-
-
-def _write(path, write):
-    """Write a file by `write`, a function of its path, packed as its name ends, as gensim does it."""
-    name = os.fspath(path)
-    if name.lower().endswith(".zst"):
-        raise ConfigError(f"{name} would not be packed; end the name in .gz, .bz2 or .xz")
-    module = next((module for suffix, module in _PACKED.items() if name.lower().endswith(suffix)), None)
-    if module is None:
-        write(path)
-        return
-    with tempfile.TemporaryDirectory(prefix="w2vneg-") as folder:
-        plain = os.path.join(folder, "plain")
-        try:
-            write(plain)
-        except W2vnegError as error:
-            raise type(error)(str(error).replace(plain, name)) from error
-        pack = importlib.import_module(module).open
-        with open(plain, "rb") as source, atomic_file(path) as stream, pack(stream, "wb") as packed:
-            shutil.copyfileobj(source, packed)
 
 
 def _counts_in(path):
