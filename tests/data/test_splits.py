@@ -331,7 +331,8 @@ def test_moments():
     ):
         with pytest.raises(ConfigError, match=message):
             ends.check()
-    with pytest.raises(InputError, match="no pair falls to test, which asks for what lies on its side of --until 200"):
+    where = r"its side of --until 200 of the users; times are from \d\S* to \d"
+    with pytest.raises(InputError, match=f"no pair falls to test, which asks for what lies on {where}"):
         split_data(timed_rows(np.random.default_rng(1))[1], "time", Until((200.0,)), 1, kind="ratings")
 
 

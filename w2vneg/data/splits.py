@@ -208,8 +208,11 @@ def split_data(data, by, shares, seed, *, kind, window=None, ordered=False, memo
     unit = "pairs" if by == "pair" else SOURCES[kind].unit
     for name, share in wanted.items():
         if not matrices[name].nnz:
+            span = ""
+            if isinstance(ends, Until):  # numbers may be of another unit than seconds
+                span = f"; times are from {data.times.min():.17g} to {data.times.max():.17g}"
             raise InputError(
-                f"no pair falls to {name}, which asks for {share} the {unit}; give more data, or cut elsewhere"
+                f"no pair falls to {name}, which asks for {share} the {unit}{span}; give more data, or cut elsewhere"
             )
     shown = {name: own for name, own in shown.items() if name != "train"}
     return Split(*({name: part[name] for name in wanted if name in part} for part in (matrices, users, shown)))
