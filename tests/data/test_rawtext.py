@@ -25,7 +25,7 @@ from w2vneg.data.sources.corpus import about_words, tokenizer_of
 from w2vneg.ground.errors import ConfigError, FileNote, InputError
 from w2vneg.run.model import Model
 
-SIGNS = "ab7é日न\u093f\u200d_'’-.,:;!\u0301 \n\u00a0·٣𝒳😀«אם\"״׳՞"
+SIGNS = "ab7é日न\u093f\u200d_'’-.,:;!\u0301 \n\u00a0·٣٫𝒳😀«אם\"״׳՞"
 
 
 class Pieces:
@@ -50,7 +50,7 @@ def naive(text):
     for sign in text:
         category = unicodedata.category(sign)
         kind = {"L": "l", "M": "m", "N": "n"}.get(category[0], "l" if category == "Pc" else "o")
-        kind = "j" if sign in "'’‘-‐‑·״՞" else "d" if sign in ".,:" else "m" if sign in "\u200c\u200d׳" else kind
+        kind = "j" if sign in "'’‘-‐‑·״՞" else "d" if sign in ".,:٫" else "m" if sign in "\u200c\u200d׳" else kind
         kind = "h" if sign in "אם" else "q" if sign == '"' else kind
         kinds.append("s" if sign.isspace() else kind)
     number = r"nm*(?:[d](?=n)nm*)*"
@@ -64,6 +64,7 @@ def naive(text):
     [
         ('The "king," said: don\'t—well-known!', "The king said don't well-known"),
         ("3.14 (1,000) 10:30 end.Next U.S.A. e.g.", "3.14 1,000 10:30 end Next U S A e g"),
+        ("٣٫١٤ (١٬٠٠٠) ٣٫ ١٬x", "٣٫١٤ ١٬٠٠٠ ٣ ١ x"),
         ("l’été naïve col·lecció -x- x' fin-", "l’été naïve col·lecció x x fin"),
         ("नमस्ते, दुनिया! «да»; Ελλάδα…", "नमस्ते दुनिया да Ελλάδα"),
         ("日本語。テスト", "日本語 テスト"),
@@ -304,6 +305,30 @@ def test_all_decimal_digits_are_numbers(tmp_path):
     for numbers, word in (("digit", "0000،"), ("drop", "،")):
         given = Input("corpus", str(tmp_path / "t"), tokenizer="whitespace", numbers=numbers)
         assert word in encode_input(given, min_count=1, encoding="utf-16").vocab.words
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("«2023» „2023“ 1990–1995 20€ £20 50°C −5", "« » „ “ – € £ °C −"),
+        ("2023، 2023。 2023।5 a…7 7…", "، 。 । a… …"),
+        ("é5 5é न5 日5 5日 x\u03015 5\u0301 ‿5 ½5", "é5 5é न5 日5 5日 x\u03015 5\u0301 ‿5 ½5"),
+        ("ที่๑ ที่1 की२ की2 ๑ที่ २० २०‿", "ที่๑ ที่1 की२ की2 ๑ที่ २०‿"),
+        ("3.5kg 3.5日 ३.५किलो 3.5، 5\u200d 5", ".5kg .5日 .५किलो ، 5\u200d"),
+    ],
+)
+def test_a_number_stands_alone_where_no_letter_or_mark_of_any_script_touches_it(text, left):
+    assert CLEANERS["drop"](text.encode()).decode().split() == left.split()
+    shifted = f"{' ' * 61}{text}".encode()
+    assert CLEANERS["drop"](shifted).decode().split() == left.split()
+
+
+@given(st.text("05.,:_ a–é日न\u093f\u0301٣€", max_size=30))
+def test_numbers_between_signs_of_any_script_are_those_of_a_regular_expression(text):
+    left = text
+    for digit, goes_on in (("[0-9]", "[0-9.,:]*"), ("٣", r"[\d.,:]*")):
+        left = re.sub(rf"{digit}(?<![\w\u093f\u0301]{digit}){goes_on}(?![\w\u093f\u0301])", " ", left)
+    assert CLEANERS["drop"](text.encode()).decode().split() == left.split()
 
 
 def test_a_word_without_end_is_not_held_whole():

@@ -6,6 +6,7 @@ compiled code (`kernels.text.words`).
 """
 
 import codecs
+import functools
 import glob
 import html
 import numbers
@@ -212,7 +213,6 @@ _BEFORE_HOST = (string.ascii_letters + string.digits + "_.+-").encode()
 _TO_ZERO = bytes.maketrans(b"123456789", b"000000000")
 _LEADS = b"\xd9\xdb\xdf\xe0\xe1\xea\xef\xf0"  # first bytes of all decimal digits beyond ASCII, and of other letters
 _DIGIT = re.compile(r"(?![0-9])\d")  # one of these
-_NUMBER = re.compile(r"(?<!\w)(?![0-9])\d[\d.,:\u066b\u066c]*(?!\w)")
 
 
 def _without_markup(text):
@@ -281,9 +281,20 @@ def _without_numbers(text):
     from ...kernels.text.tokens import MARGIN, with_margins
     from ...kernels.text.words import blank_numbers
 
+    touching, number = _numbers()
     block = with_margins(text)
-    blank_numbers(block, len(text))
-    return _with_other_digits(block[MARGIN:-MARGIN].tobytes(), _NUMBER, " ")
+    blank_numbers(block, len(text), touching)
+    return _with_other_digits(block[MARGIN:-MARGIN].tobytes(), number, " ")
+
+
+@functools.cache
+def _numbers():
+    """Return which code points touch a number, bool, (0x110000,), and the pattern of those of digits beyond ASCII."""
+    from ...kernels.text.words import class_of, kinds_of_characters, of_words
+
+    touching = of_words(kinds_of_characters())
+    one = class_of(touching)
+    return touching, re.compile(rf"\d(?<![0-9])(?<!{one}.)[\d.,:\u066b\u066c]*(?!{one})")
 
 
 def _with_other_digits(text, pattern, new):

@@ -18,13 +18,13 @@ from .tokens import MARGIN
 OTHER, MARK, JOINS_DIGITS, JOINS_HEBREW, JOINS, SPACE, LETTER, DIGIT, HEBREW = range(9)  # from SPACE on they stay
 
 _JOINS = "'’‘-‐‑·״\u055a\u055b\u055c\u055e\u058a"  # the last five are Armenian
-_JOINS_DIGITS = ".,:"
+_JOINS_DIGITS = ".,:\u066b\u066c"  # the last two are Arabic
 _JOINERS = "\u200c\u200d׳"  # zero width non-joiner and joiner, within words of many scripts; geresh ends some, too
 _BLANK = np.uint8(32)
 _ONE, _STRETCH, _BEGIN = np.uint64(1), np.uint64(STRETCH), np.uint64(MARGIN)
-_PARTS = np.zeros(256, np.uint8)  # of words, and within numbers
+_PARTS = np.zeros(128, np.uint8)  # of words, and within numbers
 _OF_WORD, _WITHIN = np.uint8(1), np.uint8(2)
-_PARTS[[byte for byte in range(256) if byte >= 0x80 or chr(byte).isalnum() or byte == ord("_")]] = _OF_WORD
+_PARTS[[byte for byte in range(128) if chr(byte).isalnum() or byte == ord("_")]] = _OF_WORD
 _PARTS[[ord(sign) for sign in ".,:"]] = _WITHIN
 _PARTS[[ord(sign) for sign in "0123456789"]] = _OF_WORD | _WITHIN
 _OPENS, _CLOSES = np.uint8(ord("<")), np.uint8(ord(">"))
@@ -107,13 +107,37 @@ def blank_others(text, final, before, kinds):
     return p, before
 
 
+def class_of(wanted):
+    """Return the class of regular expressions (str) of the code points where `wanted`, bool, (0x110000,), is true."""
+    edges = np.flatnonzero(np.diff(wanted, prepend=False, append=False)).tolist()
+    return "".join(["[", *(f"\\U{a:08x}-\\U{b - 1:08x}" for a, b in zip(edges[::2], edges[1::2], strict=True)), "]"])
+
+
+def of_words(kinds):
+    """Return which kinds touch a number, bool, as `kinds`: letters, digits and underscores, and the marks on them."""
+    return (kinds >= LETTER) | (kinds == MARK)
+
+
+@njit(borrows=True)
+def _parts(block, p, size, touching):
+    """Return the entry of `_PARTS` of the character that the byte at `p` belongs to, whatever its script."""
+    if block[p] < 0x80:
+        return _PARTS[block[p]]
+    begin = np.int64(p)
+    while block[begin] & 0xC0 == 0x80:
+        begin -= 1
+    code, width = _character(block[: MARGIN + size], begin)
+    return _OF_WORD if width > 0 and touching[code] else np.uint8(0)
+
+
 @njit
-def blank_numbers(block, size):
+def blank_numbers(block, size, touching):
     """Overwrite the numbers that stand alone by blanks, in place: digits, and points, commas and colons behind them.
 
-    A number stands alone where no letter, digit or underscore touches it; of ``3.5kg`` that is the 3.
+    A number stands alone where no letter, digit, mark or underscore touches it; of ``3.5kg`` that is the 3.
 
     block : uint8, (MARGIN + size + MARGIN,), UTF-8 text from `tokens.with_margins`, `size` bytes of it
+    touching : bool, (0x110000,), `of_words` of each code point
     """
     end = _BEGIN + np.uint64(size)
     stretch = done = _BEGIN
@@ -122,12 +146,14 @@ def blank_numbers(block, size):
         while left != 0:
             p = stretch + trailing_zeros(left)
             left &= left - _ONE
-            if p < done or p >= end or _PARTS[block[p - _ONE]] & _OF_WORD:
+            if p < done or p >= end or _parts(block, p - _ONE, size, touching) & _OF_WORD:
                 continue
             q = p + _ONE
-            while _PARTS[block[q]] & _WITHIN:
+            while block[q] < 0x80 and _PARTS[block[q]] & _WITHIN:
                 q += _ONE
-            if _PARTS[block[q]]:  # a word goes on there: the number ends at the last sign before, if there is one
+            if _parts(
+                block, q, size, touching
+            ):  # a word goes on there: the number ends at the last sign before, if any
                 q -= _ONE
                 while q > p and _PARTS[block[q]] & _OF_WORD:
                     q -= _ONE
