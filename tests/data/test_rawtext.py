@@ -340,7 +340,7 @@ def test_a_word_without_end_is_not_held_whole():
 
 _PATTERNS = {
     "markup": re.compile(rb"(?s)<!--(?!-?>).*?-->"),
-    "urls": re.compile(rb"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"),
+    "urls": re.compile(rb"(?:[\w.+-]|\xc3\xa9)+@(?:[\w-]|\xc3\xa9)+(?:\.(?:[\w-]|\xc3\xa9)+)+"),
 }
 
 
@@ -348,7 +348,7 @@ _PATTERNS = {
     ("cleaner", "signs"),
     [
         ("markup", ["<!--", "-->", "<b>", "<", "-", ">", "!", "a", "\n"]),
-        ("urls", ["@", ".", "a", "+", "-", " ", "1", "é"]),
+        ("urls", ["@", ".", "a", "+", "-", " ", "1", "é", "日"]),
     ],
 )
 def test_comments_and_addresses_are_those_of_a_regular_expression(cleaner, signs):
@@ -357,6 +357,28 @@ def test_comments_and_addresses_are_those_of_a_regular_expression(cleaner, signs
         text = "".join(rng.choices(signs, k=rng.randint(0, 14))).encode()
         left = _PATTERNS[cleaner].sub(b" ", text)
         assert CLEANERS[cleaner](text) == (CLEANERS[cleaner](left) if cleaner == "markup" else left), text
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("at http://x.fr/é\u00a0bonjour, https://x.jp/次\u3000次の ftp://a.b\u2009c", "at bonjour, 次の c"),
+        (
+            "HTTP://www.X.COM Https://x.y/a?b=ç WWW.X.COM www.дом.рф www.\u00a0x.y Ftp://x y http:// a://ftp://b",
+            "www. x.y y http:// a://",
+        ),
+        ("иван@почта.рф user@exämple.de, ünal@x.de क@भारत.भारत việt@x.vn", ","),
+        ("連絡はa@b.jpまで。 é@ @anna.b foo@bar a@b.c\u00a0d", "連絡は まで。 é@ @anna.b foo@bar d"),
+    ],
+)
+def test_addresses_end_at_unicodes_spaces_and_may_have_letters_and_capitals(text, left):
+    assert CLEANERS["urls"](text.encode()).decode().split() == left.split()
+
+
+def test_addresses_end_at_all_white_space():
+    for sign in map(chr, range(0x3100)):
+        left = CLEANERS["urls"](f"http://x.y{sign}z www.x.y{sign}z".encode()).decode().split()
+        assert left == (["z", "z"] if sign.isspace() else []), sign
 
 
 @pytest.mark.parametrize("cleaner", CLEANERS)

@@ -1,7 +1,7 @@
 """The readers of text: bytes are checked or transcoded, lower-cased and, if requested, split into words; before that
 tags, entities, URLs, e-mail addresses and numbers may be taken out of raw text. Sentences in memory become the same.
 
-Patterns are of bytes of UTF-8: a letter beyond ASCII is any byte from 0x80 on. Numbers, which are many, are found by
+Patterns are of bytes of UTF-8: beside tags a letter beyond ASCII is any byte from 0x80 on. Numbers, which are many, are found by
 compiled code (`kernels.text.words`).
 """
 
@@ -12,7 +12,6 @@ import html
 import numbers
 import os
 import re
-import string
 import warnings
 from collections.abc import Mapping
 from contextlib import suppress
@@ -207,9 +206,29 @@ _PARTS = [  # beginning and end
 ]
 _OPEN_TAG = re.compile(rb"<[/!?]?[A-Za-z][^<>]*\Z")
 _ENTITY = re.compile(rb"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
-_ADDRESSES = [re.compile(one) for one in (rb"https?://\S+", rb"ftp://\S+", rb"www\.[^\s.]+\.\S+")]  # literal beginnings
-_HOST = re.compile(rb"@[\w-]+(?:\.[\w-]+)+")
-_BEFORE_HOST = (string.ascii_letters + string.digits + "_.+-").encode()
+
+
+def _run(without=rb""):
+    """Return a pattern of a run of bytes (bytes) without white space, Unicode's among it, and some more."""
+    plain = rb"[^\s\x1c-\x1f\xc2\xe1\xe2\xe3%b]" % without
+    lead = (
+        rb"(?!\xc2[\x85\xa0]|\xe1\x9a\x80|\xe2\x80[\x80-\x8a\xa8\xa9\xaf]|\xe2\x81\x9f|\xe3\x80\x80)[\xc2\xe1\xe2\xe3]"
+    )
+    return rb"(?:%b|%b)%b*(?:%b%b*)*" % (plain, lead, plain, lead, plain)
+
+
+_HTTP = rb"[hH][tT]{2}[pP]"
+# letters and digits; beyond ASCII those of scripts with blanks: of others a word may go on before and behind an address
+_OF_HOST = rb"(?:[\w-]|(?:[\xc3-\xdf]|\xe0[\xa4-\xb7]|\xe1[\xb8-\xbf])[\x80-\xbf])+"
+_BEFORE_HOST = rb"(?:[\w.+-]|[\x80-\xbf](?:[\xc3-\xdf]|[\xa4-\xb7]\xe0|[\xb8-\xbf]\xe1))+"  # from its end
+_ADDRESSES = [  # a sign with what follows, for one byte is quickly looked for; and what is before, from its end
+    tuple(map(re.compile, sides))
+    for sides in (
+        (rb"://(?:(?<=%b://)|(?<=%b[sS]://)|(?<=[fF][tT][pP]://))%b" % (_HTTP, _HTTP, _run()), rb"(?i)s?ptth|ptf"),
+        (rb"[wW]{3}\.%b\.%b" % (_run(rb"."), _run()), rb""),
+        (rb"@%b(?:\.%b)+" % (_OF_HOST, _OF_HOST), _BEFORE_HOST),
+    )
+]
 _TO_ZERO = bytes.maketrans(b"123456789", b"000000000")
 _LEADS = b"\xd9\xdb\xdf\xe0\xe1\xea\xef\xf0"  # first bytes of all decimal digits beyond ASCII, and of other letters
 _DIGIT = re.compile(r"(?![0-9])\d")  # one of these
@@ -265,16 +284,18 @@ def _end_of_lines(text):
 
 
 def _without_urls(text):
-    """Take out addresses; of e-mail from the @ to both sides: from its beginning it would take the square of a word."""
-    for address in _ADDRESSES:
-        text = address.sub(b" ", text)
-    kept, end = [], 0
-    for host in _HOST.finditer(text):
-        place = host.start()
-        if place > end and text[place - 1] in _BEFORE_HOST:
-            kept += [text[end:place].rstrip(_BEFORE_HOST), b" "]
-            end = host.end()
-    return b"".join([*kept, text[end:]])
+    """Take out addresses; from a sign to both sides: from the beginning e-mail would take the square of a word."""
+    for sign, before in _ADDRESSES:
+        kept, end = [], 0
+        for found in sign.finditer(text):
+            place = found.start()
+            begin = max(end, text.rfind(text[place : place + 1], end, place) + 1)
+            front = before.match(text[begin:place][::-1])
+            if front:
+                kept += [text[end : place - front.end()], b" "]
+                end = found.end()
+        text = b"".join([*kept, text[end:]])
+    return text
 
 
 def _without_numbers(text):

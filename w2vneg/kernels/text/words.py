@@ -151,9 +151,7 @@ def blank_numbers(block, size, touching):
             q = p + _ONE
             while block[q] < 0x80 and _PARTS[block[q]] & _WITHIN:
                 q += _ONE
-            if _parts(
-                block, q, size, touching
-            ):  # a word goes on there: the number ends at the last sign before, if any
+            if _parts(block, q, size, touching):  # a word goes on there: the number ends at the last sign, if any
                 q -= _ONE
                 while q > p and _PARTS[block[q]] & _OF_WORD:
                     q -= _ONE
