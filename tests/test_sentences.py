@@ -1,10 +1,12 @@
 """Vectors of texts."""
 
+import unicodedata
+
 import numpy as np
 import pytest
 
 from w2vneg.ground.errors import ConfigError
-from w2vneg.vectors import Vectors
+from w2vneg.vectors import Vectors, keyed
 
 MATRIX = np.array([[1, 0], [0, 2], [3, 4]], np.float32)
 VECTORS = Vectors(["the", "cat", "sat"], MATRIX, [80, 15, 5])
@@ -31,6 +33,39 @@ def test_the_plain_mean_is_the_exported_one(tmp_path):
     ids = tokenizers.Tokenizer.from_file(str(tmp_path / "m" / "tokenizer.json")).encode("The dog, the cat sat.").ids
     expected = np.vstack([MATRIX, np.zeros((1, 2), np.float32)])[ids].mean(0)
     np.testing.assert_allclose(VECTORS.encode(["The dog, the cat sat."], a=None)[0], expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("words", "text", "rows"),
+    [
+        (["लड़की", "किताब", "है"], "लड़की, किताब है।", [0, 3, 1, 2, 3]),
+        (["می\u200cخواهم", "کتاب"], "می\u200cخواهم کتاب.", [0, 1, 2]),
+        (["x²", "ⓐb", "٣"], "x² ⓐb ٣", [0, 1, 2]),
+        (["a²", "b"], "a² b.", [0, 2]),
+        (["m", "²"], "m² ²", [0, 1, 1]),
+    ],
+)
+def test_texts_of_any_script_are_split_as_the_export_splits_them(tmp_path, words, text, rows):
+    agree(tmp_path, words, text, rows)
+
+
+def agree(folder, words, text, rows):
+    tokenizers = pytest.importorskip("tokenizers")
+    pytest.importorskip("safetensors")
+    vectors = Vectors(words, np.eye(len(words)))
+    vectors.save(folder / "m", format="sentence-transformers")
+    assert tokenizers.Tokenizer.from_file(str(folder / "m" / "tokenizer.json")).encode(text).ids == rows
+    expected = np.vstack([vectors.matrix, np.zeros((1, len(words)), np.float32)])[rows].mean(0)
+    np.testing.assert_allclose(vectors.encode([text], a=None)[0], expected, rtol=1e-6)
+
+
+def test_pieces_are_those_of_the_library():
+    tokenizers = pytest.importorskip("tokenizers")
+    kinds = {code: unicodedata.category(chr(code)) for code in range(32, 0x20000)}
+    text = " ".join(f"a{chr(code)}" for code, kind in kinds.items() if kind not in ("Cn", "Cs"))
+    assert keyed._pieces().findall(text) == [
+        piece for piece, _ in tokenizers.pre_tokenizers.Whitespace().pre_tokenize_str(text)
+    ]
 
 
 def test_what_cannot_be_encoded_is_refused():

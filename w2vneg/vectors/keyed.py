@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import logging
 import re
+import unicodedata
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from .named_rows import Name as Key
 
 _LOG = logging.getLogger("w2vneg")
-_PIECES = re.compile(r"\w+|[^\w\s]+")
+_ENCLOSED = (0x24B6, 0x24E9), (0x1F130, 0x1F149), (0x1F150, 0x1F169), (0x1F170, 0x1F189)  # signs that are letters
 _ROWS = {"similarity": "word, word, score", "analogy": "four words"}  # kind of set -> what is on a line
 _AWAY_FROM_ZERO = 1e-6  # what Levy and Goldberg add to the denominator of 3CosMul
 
@@ -102,7 +104,8 @@ class Keyed(NamedRows):
                 raise ConfigError(f"a must be a positive number, or None for the plain mean, not {a!r}")
             weights = (a / (a + self.counts / self.counts.sum())).astype(np.float32)
         lower = all(word == word.lower() for word in self.words)
-        split = _PIECES.findall if all(_PIECES.fullmatch(word) for word in self.words) else str.split
+        pieces = _pieces()
+        split = pieces.findall if all(map(pieces.fullmatch, self.words)) else str.split
         texts = list(texts)
         found = np.zeros((len(texts), self.dim), np.float32)
         for at, text in enumerate(texts):
@@ -323,6 +326,23 @@ class Keyed(NamedRows):
         from .evaluation.analogy import evaluate_word_analogies
 
         return evaluate_word_analogies(self, _find(analogies, None, "analogy")[0], **options)
+
+
+@cache
+def _pieces():
+    """Return the pattern of words and of runs of other signs, as ``tokenizers.pre_tokenizers.Whitespace`` splits them.
+
+    Its ``\\w``, unlike Python's, has marks, joiners and letters in circles and squares, and of numbers digits and letters.
+    """
+    from ..kernels.text.words import ranges_of
+
+    names = [unicodedata.category(chr(code)) for code in range(0x110000)]
+    of_word = np.array([name[0] in "LM" or name in ("Nd", "Nl", "Pc") for name in names])
+    of_word[[0x200C, 0x200D]] = True
+    for first, last in _ENCLOSED:
+        of_word[first : last + 1] = True
+    inside = ranges_of(of_word)
+    return re.compile(rf"[{inside}]+|[^{inside}\s]+")
 
 
 def _find(set_or_path, mirror, kind):

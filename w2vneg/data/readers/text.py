@@ -1,8 +1,8 @@
 """The readers of text: bytes are checked or transcoded, lower-cased and, if requested, split into words; before that
 tags, entities, URLs, e-mail addresses and numbers may be taken out of raw text. Sentences in memory become the same.
 
-Patterns are of bytes of UTF-8: beside tags a letter beyond ASCII is any byte from 0x80 on. Numbers, which are many, are found by
-compiled code (`kernels.text.words`).
+Patterns are of bytes of UTF-8: beside tags a letter beyond ASCII is any byte from 0x80 on. Numbers, which are many, are
+found by compiled code (`kernels.text.words`).
 """
 
 import codecs
@@ -311,10 +311,10 @@ def _without_numbers(text):
 @functools.cache
 def _numbers():
     """Return which code points touch a number, bool, (0x110000,), and the pattern of those of digits beyond ASCII."""
-    from ...kernels.text.words import class_of, kinds_of_characters, of_words
+    from ...kernels.text.words import kinds_of_characters, of_words, ranges_of
 
     touching = of_words(kinds_of_characters())
-    one = class_of(touching)
+    one = f"[{ranges_of(touching)}]"
     return touching, re.compile(rf"\d(?<![0-9])(?<!{one}.)[\d.,:\u066b\u066c]*(?!{one})")
 
 

@@ -107,10 +107,10 @@ def blank_others(text, final, before, kinds):
     return p, before
 
 
-def class_of(wanted):
-    """Return the class of regular expressions (str) of the code points where `wanted`, bool, (0x110000,), is true."""
+def ranges_of(wanted):
+    """Return what stands in a regular expression's class (str) of the code points where `wanted`, bool, is true."""
     edges = np.flatnonzero(np.diff(wanted, prepend=False, append=False)).tolist()
-    return "".join(["[", *(f"\\U{a:08x}-\\U{b - 1:08x}" for a, b in zip(edges[::2], edges[1::2], strict=True)), "]"])
+    return "".join(f"\\U{a:08x}-\\U{b - 1:08x}" for a, b in zip(edges[::2], edges[1::2], strict=True))
 
 
 def of_words(kinds):
