@@ -43,9 +43,11 @@ def test_the_plain_mean_is_the_exported_one(tmp_path):
         (["x²", "ⓐb", "٣"], "x² ⓐb ٣", [0, 1, 2]),
         (["a²", "b"], "a² b.", [0, 2]),
         (["m", "²"], "m² ²", [0, 1, 1]),
+        (["σοφος", "οδός", "και"], "ΣΟΦΟΣ και ΟΔΌΣ, ΟΔΟ\u0301Σ", [0, 2, 1, 3, 3]),
+        (["σας'ας", "οδός", "σ"], "ΣΑΣ'ΑΣ ΟΔΌσ Σ", [3, 3, 2]),
     ],
 )
-def test_texts_of_any_script_are_split_as_the_export_splits_them(tmp_path, words, text, rows):
+def test_texts_of_any_script_are_split_and_lowered_as_the_export_does(tmp_path, words, text, rows):
     agree(tmp_path, words, text, rows)
 
 

@@ -332,7 +332,7 @@ class Keyed(NamedRows):
 def _pieces():
     """Return the pattern of words and of runs of other signs, as ``tokenizers.pre_tokenizers.Whitespace`` splits them.
 
-    Its ``\\w``, unlike Python's, has marks, joiners and letters in circles and squares, and of numbers digits and letters.
+    Its ``\\w``, unlike Python's, has marks, joiners and letters in circles, and of numbers digits and letters alone.
     """
     from ..kernels.text.words import ranges_of
 

@@ -21,6 +21,8 @@ _HOLDS = "`tokenizer.json` with a token a word, `model.safetensors`, `modules.js
 _MODULES = [{"idx": 0, "name": "0", "path": ".", "type": "sentence_transformers.models.StaticEmbedding"}]
 _MATRIX, _TOKENIZER = "model.safetensors", "tokenizer.json"
 _TENSORS = ("embeddings", "embedding.weight")  # of model2vec, of sentence-transformers
+_BEFORE = "|".join(r"\p{Cased}" + n * r"\p{Case_Ignorable}" for n in range(3))  # its length must be known
+_FINAL_SIGMA = rf"(?<={_BEFORE})Σ(?!\p{{Case_Ignorable}}*\p{{Cased}})"  # which is ς in lower case, as str.lower has it
 _DAMAGED = "; it is damaged or no folder of model2vec or sentence-transformers"
 
 
@@ -102,7 +104,10 @@ def _tokenizer(words):
     vocab = {word: row for row, word in enumerate([*words, unknown])}
     made = tokenizers.Tokenizer(tokenizers.models.WordLevel(vocab, unk_token=unknown))
     if all(word == word.lower() for word in words):
-        made.normalizer = tokenizers.normalizers.Lowercase()
+        lower = tokenizers.normalizers.Lowercase()
+        sigma = tokenizers.normalizers.Replace(tokenizers.Regex(_FINAL_SIGMA), "ς")
+        greek = any("σ" in word or "ς" in word for word in words)
+        made.normalizer = tokenizers.normalizers.Sequence([sigma, lower]) if greek else lower
     around = tokenizers.pre_tokenizers.Whitespace()
     splits_none = all(len(around.pre_tokenize_str(word)) == 1 for word in words)
     made.pre_tokenizer = around if splits_none else tokenizers.pre_tokenizers.WhitespaceSplit()
