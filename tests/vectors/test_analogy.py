@@ -31,10 +31,10 @@ def vectors():
 def questions(tmp_path):
     path = tmp_path / "questions.txt"
     lines = []
-    for title, kind in (("capital-of", "Country"), ("gram8-plural", "noun")):
+    for title, kind in (("capital-world", "Country"), ("gram8-plural", "noun")):
         lines.append(f": {title}")
         lines += [f"{kind}{i} {kind}{i}s {kind}{j} {kind}{j}s" for i in range(22) for j in range(22) if i != j]
-    lines += [": gram-unknown", "x y z w"]
+    lines += [": gram9-unknown", "x y z w"]
     path.write_text("\n".join(lines) + "\n")
     return path
 
@@ -101,7 +101,7 @@ def test_equals_gensim_in_each_section(vectors, questions, restrict_vocab):
 
 def test_counts_totals_and_case(vectors, questions):
     result = evaluate_analogy(vectors, questions)
-    assert [section.name for section in result.sections] == ["capital-of", "gram8-plural", "gram-unknown"]
+    assert [section.name for section in result.sections] == ["capital-world", "gram8-plural", "gram9-unknown"]
     assert [section.kind for section in result.sections] == ["semantic", "syntactic", "syntactic"]
     assert [section.total for section in result.sections] == [462, 462, 1]
     assert [section.scored for section in result.sections] == [380, 380, 0]
@@ -157,6 +157,11 @@ def test_sections_of_others_are_neither_semantic_nor_syntactic(tmp_path, vectors
         result = vectors.evaluate_analogy(path)
         assert (result.semantic, result.syntactic, result.overall.scored) == (None, None, 1)
     assert result.sections[0].name == "I01 [noun - plural_reg]"
+    others = [": family\n", ": gram6-nationality-adjective\n", ": colours\n", ": grammatik\n"]
+    path.write_text("".join(title + "noun1 noun1s noun2 noun2s\n" for title in others))
+    result = vectors.evaluate_analogy(path)
+    assert [section.kind for section in result.sections] == ["semantic", "syntactic", "", ""]
+    assert (result.semantic.scored, result.syntactic.scored, result.overall.scored) == (1, 1, 4)
 
 
 def test_reading(tmp_path):

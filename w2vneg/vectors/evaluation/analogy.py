@@ -7,6 +7,7 @@ are left out and counted.
 With a lower-case vocabulary the figures are those of gensim's ``evaluate_word_analogies``.
 """
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from ...kernels.evaluation.ranking import count_better
 from .lookup import Lookup, Result, gensims_lookup, read_lines
 
 KS = (1, 5, 15)
-_GRAMMAR = "gram"  # what sections of grammar begin with in the Google set
+_GRAMMAR = re.compile(r"gram[0-9]")  # what sections of grammar begin with in the Google set
 _MEANING = "capital-common-countries", "capital-world", "currency", "city-in-state", "family"  # its others
 HALVES = {"dev": 0, "test": 1}  # half -> parity of a question's position in its section
 _MORE = "train on more text or with a larger vocabulary"
@@ -85,9 +86,9 @@ def evaluate_analogy(vectors, path, name=None, restrict_vocab=None, half=None, c
         raise InputError(f"{path}: none of the {total} questions has vectors for all four words; {_MORE}")
     ranks = answer_ranks(vectors.unit[:restrict_vocab], questions)
     parts = np.split(ranks, np.cumsum([len(rows) for rows in found])[:-1])
-    scores, googles = [], any(title.startswith((_GRAMMAR, *_MEANING)) for title, _ in sections)
+    scores = []
     for (title, questions), part in zip(sections, parts, strict=True):
-        kind = "syntactic" if title.startswith(_GRAMMAR) else "semantic" if googles else ""
+        kind = "syntactic" if _GRAMMAR.match(title) else "semantic" if title.startswith(_MEANING) else ""
         scores.append(_score(title, kind, part, len(questions)))
     return AnalogyResult(
         name=name or Path(path).name,
