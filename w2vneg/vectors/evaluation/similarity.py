@@ -186,6 +186,13 @@ def read_pairs(path):
             f"{path}:{number}: {row[0]!r} and {row[1]!r} would be the words, and all first columns are numbers; leave "
             "that column out, or give the file a first line with its name, id"
         )
+    wide = [(number, row) for number, row in rows[header:] if len(row) == 4]
+    if separator == "," and len(heads) < 4 and wide and all(_COMMA.fullmatch(",".join(row[2:])) for _, row in wide):
+        number, row = wide[0]
+        raise InputError(
+            f"{path}:{number}: {','.join(row[2:])!r} would be two columns, and looks like a decimal comma; write the "
+            "scores with points, or give the file a first line that names all four columns"
+        )
     place = column and column - first
     return [_pair(path, number, fields[first:], place, separator) for number, fields in rows[header:]]
 
