@@ -171,6 +171,9 @@ _MANY = 0.05  # of the words; of plain corpora 0 %, of raw prose 13 % to 24 %
 _LONG = 8  # letters: most words of scripts without blanks have one to four
 _WORDS = 20_000  # the most frequent ones
 _LIGATURES = re.compile("[\ufb00-\ufb06]")
+_INVISIBLE = (
+    r"[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]"  # but for joiners, which words need
+)
 _SCRIPTS = "\u0e00\u0eff", "\u1000\u109f", "\u1780\u17ff", "\u3041\u30ff", "\u3400\u9fff"  # first and last letters
 
 
@@ -256,14 +259,15 @@ def _about_spellings(words):
     for word in words:
         if not word.isascii():
             form = "NFKC" if _LIGATURES.search(word) else "NFC"
-            composed[word] = normalize(form, word.replace("\u00ad", ""))
+            composed[word] = normalize(form, re.sub(_INVISIBLE, "", word))
     twins = [(plain, word) for word, plain in composed.items() if plain != word and plain in known]
     if twins:
         form = "NFKC" if any(_LIGATURES.search(word) for _, word in twins) else "NFC"
-        program = f"[print(unicodedata.normalize('{form}', line).replace('\\u00ad', ''), end='') for line in sys.stdin]"
+        line = f"re.sub('{_INVISIBLE}', '', line)"
+        program = f"[print(unicodedata.normalize('{form}', {line}), end='') for line in sys.stdin]"
         return (
             f"words in two spellings of Unicode's: {len(twins):,}, as {twins[0][0]!r} and {twins[0][1]!a}; "
-            f'make them one first: python -X utf8 -c "import sys, unicodedata; {program}" < FILE > text.txt'
+            f'make them one first: python -X utf8 -c "import re, sys, unicodedata; {program}" < FILE > text.txt'
         )
     dotted = next((word for word in composed if "i\u0307" in word), "")
     advice = f"{dotted!r} has an i with a dot above: İ in lower case; lower-case Turkish first: sed 's/İ/i/g; s/I/ı/g'"
