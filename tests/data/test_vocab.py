@@ -3,6 +3,7 @@
 import subprocess
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -54,12 +55,32 @@ def test_equality():
         (["a", ""], [1, 1], "'' is empty"),
         (["a", 3], [1, 1], "3 is not a string"),
         (["a"], [1, 1], "1 words but counts of shape"),
-        (["a", "b"], [1, -1], "count of 'b' is negative"),
+        (["a", "b"], [1, -1], "whole numbers of 0 or more, not -1"),
+        (["a", "b"], [2.5, 1], r"whole numbers of 0 or more, not 2\.5; round them$"),
+        (["a", "b"], [2, float("nan")], "whole numbers of 0 or more, not nan"),
+        (["a", "b"], [2, None], "whole numbers, one for each word$"),
+        (["a"], 5, "1 words but counts of shape"),
     ],
 )
 def test_unfit_words(words, counts, message):
     with pytest.raises(ConfigError, match=message):
         Vocabulary(words, counts)
+
+
+@pytest.mark.parametrize(
+    ("counts", "message"),
+    [
+        ({"a": 2.5, "b": 1}, r"not 2\.5; round them$"),
+        ({"a": None, "b": 1}, "whole numbers, one for each word"),
+        ({"a": 1, 3: 1}, "3 is not a string"),
+        ([("a", 2), ("b", 1)], "takes a mapping from words to counts, not .*Counter"),
+    ],
+)
+def test_unfit_counts(counts, message):
+    with pytest.raises(ConfigError, match=message):
+        Vocabulary.from_counts(counts)
+    assert Vocabulary.from_counts({"a": 1.0, "b": np.int32(2)}) == Vocabulary(["b", "a"], [2, 1])
+    assert Vocabulary.from_counts(pd.Series({"a": 1, "b": 2})) == Vocabulary(["b", "a"], [2, 1])
 
 
 @given(st.dictionaries(WORDS, st.integers(0, 10**15)))

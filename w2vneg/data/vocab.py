@@ -34,21 +34,28 @@ class Vocabulary:
     The place of a word in this order is its id. `from_counts` sorts; the constructor insists on the order.
 
     words : sequence of str, distinct, not empty, without white space; kept as `PackedStrings`
-    counts : array-like, int64, (n_words,), not negative
+    counts : array-like, whole numbers of 0 or more, (n_words,); kept as int64
     ConfigError if they do not fit together, a word is unfit or repeated, or the order is another
     """
 
     def __init__(self, words: Iterable[str], counts: ArrayLike) -> None:
         self.words = PackedStrings.of(words)
-        self.counts = np.array(counts, dtype=np.int64)
+        self.counts = np.array(whole_counts(counts))
         problem = self._problem()
         if problem:
             raise ConfigError(f"not a vocabulary: {problem[1]}")
 
     @classmethod
     def from_counts(cls, counts: Mapping[str, int]) -> Vocabulary:
-        """Make a vocabulary of a mapping from words to counts, in any order."""
-        pairs = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+        """Make a vocabulary of a mapping from words to counts, in any order; ConfigError if it is none or unfit."""
+        if not callable(getattr(counts, "items", None)):  # a Series of pandas' has them, too
+            raise ConfigError(
+                f"from_counts takes a mapping from words to counts, not {counts!r:.60}; count words by "
+                "collections.Counter(words)"
+            )
+        words = PackedStrings(word for word, _ in counts.items())
+        seen = whole_counts([count for _, count in counts.items()]).tolist()
+        pairs = sorted(zip(words, seen, strict=True), key=lambda pair: (-pair[1], pair[0]))
         return cls([word for word, _ in pairs], [count for _, count in pairs])
 
     def grown(self, more: Vocabulary, min_count: int = 1, max_vocab: int | None = None) -> Vocabulary:
@@ -140,9 +147,6 @@ class Vocabulary:
         repeated = words.repeated()
         if repeated:
             return repeated[1], f"the word {words[repeated[1]]!r} stands here twice"
-        if counts.size and counts.min() < 0:
-            wrong = int(np.argmax(counts < 0))
-            return wrong, f"the count of {words[wrong]!r} is negative"
         for start in range(0, len(words), _BLOCK):
             some, seen = words.encoded(start, start + _BLOCK + 1), counts[start : start + _BLOCK + 1]
             for i in np.flatnonzero(seen[1:] >= seen[:-1]).tolist():
@@ -150,6 +154,24 @@ class Vocabulary:
                     wrong = words[start + i + 1]
                     return start + i + 1, f"{wrong!r} is out of order; sort by falling count, then by bytes"
         return None
+
+
+def whole_counts(counts, remedy=""):
+    """Return counts as int64, (n,), the same array if it is one; ConfigError if one is no whole number or below 0.
+
+    remedy : str, what else may be done, for the message
+    """
+    try:
+        given = np.asarray(counts)
+        with np.errstate(invalid="ignore"):  # of NaN, which differs from what becomes of it
+            whole = np.asarray(given, dtype=np.int64, order="C")
+        good = (whole >= 0) & (True if given.dtype.kind in "US" else whole == given)
+    except (TypeError, ValueError, OverflowError):
+        raise ConfigError(f"counts must be whole numbers, one for each word{remedy}") from None
+    if not good.all():
+        bad = given[~good].tolist()[0]
+        raise ConfigError(f"counts must be whole numbers of 0 or more, not {bad!r:.60}; round them{remedy}")
+    return whole
 
 
 def _read(path, stream):

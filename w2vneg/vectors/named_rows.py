@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..data.vocab import whole_counts
 from ..data.words import PackedStrings, as_word, near_hint, text_of
 from ..ground.errors import ConfigError, UnknownNameError, check_whole
 from .names import KEYS, is_name, is_row, mostly_numbers
@@ -56,7 +57,7 @@ class NamedRows:
             self.matrix = np.ascontiguousarray(matrix, dtype=np.float32)
         except (TypeError, ValueError):
             raise ConfigError("vectors must be rows of real numbers, all of one length") from None
-        self.counts = None if counts is None else _whole(counts)
+        self.counts = None if counts is None else whole_counts(counts, ", or leave counts out")
         if self.matrix.ndim != 2 or len(self.matrix) != len(self.words) or not self.matrix.size:
             remedy = "there must be one row of numbers for each word, and at least one word"
             raise ConfigError(f"{len(self.words)} words do not go with a matrix of shape {self.matrix.shape}; {remedy}")
@@ -296,20 +297,3 @@ class NamedRows:
         if self._is_key(items) or (isinstance(items, np.ndarray) and items.ndim == 1 and items.dtype.kind in "fiu"):
             return [items]
         return list(items)
-
-
-def _whole(counts):
-    """Return counts as int64, (n,); ConfigError if one is no whole number or below 0."""
-    try:
-        given = np.asarray(counts)
-        with np.errstate(invalid="ignore"):  # of NaN, which differs from what becomes of it
-            whole = np.ascontiguousarray(given, dtype=np.int64)
-        good = (whole >= 0) & (True if given.dtype.kind in "US" else whole == given)
-    except (TypeError, ValueError, OverflowError):
-        raise ConfigError("counts must be whole numbers, one for each word; or leave counts out") from None
-    if not good.all():
-        bad = given[~good].tolist()[0]
-        raise ConfigError(
-            f"counts must be whole numbers of 0 or more, not {bad!r:.60}; round them, or leave counts out"
-        )
-    return whole
