@@ -275,6 +275,43 @@ def test_a_damaged_folder_is_refused(likes):
             Slim.load("shop")
 
 
+def test_a_loaded_model_has_its_options_for_the_next_fit(likes, run_cli):
+    data = Input("pairs", "likes.csv", rectangular=True)
+    slim = Slim(neighbours=3, l2=7, min_count=2, workers=1).fit(data)
+    learn = "slim", "--pairs", "likes.csv", "--neighbours", "3", "--l2", "7", "--min-count", "2", "--save-model", "shop"
+    for save in (
+        lambda: slim.save("shop"),
+        lambda: Slim.load("shop").save("shop"),
+        lambda: run_cli(*learn, "--force"),
+    ):
+        save()
+        loaded = Slim.load("shop")
+        assert loaded.get_params() | {"workers": 1} == slim.get_params()
+        again = loaded.fit(data)
+        assert again.recommend("u3", k=5) == slim.recommend("u3", k=5)
+    about = json.loads(Path("shop/slim.json").read_text("utf-8"))
+    for given in ({"l2": -1}, {"dim": 3}, [1]):
+        Path("shop/slim.json").write_text(json.dumps(about | {"given": given}), "utf-8")
+        with pytest.raises(InputError, match=r"slim\.json: given holds no options"):
+            Slim.load("shop")
+    del about["given"]  # as older ones are
+    Path("shop/slim.json").write_text(json.dumps(about), "utf-8")
+    assert Slim.load("shop").get_params() == Slim().get_params()
+
+
+def test_slim_warns_of_what_was_read_as_word2vec_does(tmp_path, caplog):
+    lines = "".join(f"u{user}\ti{(user + step) % 7}\t{3 + step}\n" for user in range(9) for step in range(3))
+    (tmp_path / "rated.tsv").write_text(lines, encoding="utf-8")
+    data, caught = Input("pairs", tmp_path / "rated.tsv", rectangular=True), []
+    for model in (Slim(), Word2Vec(dim=4, epochs=1, workers=1)):
+        with caplog.at_level("INFO", "w2vneg.reading"), pytest.warns(UserWarning, match="looks like a rating") as told:
+            model.fit(data)
+        assert told[0].filename == __file__
+        caught.append((next(str(one.message) for one in told), caplog.messages[0].partition(" in ")[0]))
+        caplog.clear()
+    assert caught[0] == caught[1]
+
+
 def test_a_model_keeps_what_users_had_over_an_update(likes):
     word2vec = Word2Vec(dim=4, epochs=1, workers=1)
     word2vec.fit(Input("pairs", "likes.csv", rectangular=True))

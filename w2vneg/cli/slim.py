@@ -52,7 +52,7 @@ def slim(save_model, force, neighbours, penalty, workers, mirror, quiet, **given
     refuse_overwriting("--save-model", save_model, files_of(located))
     data = encode(config, located, quiet)
     note = noter(quiet)
-    learnt = Slim(neighbours, penalty, workers=workers, lowercase=config.lowercase).fit(data)
+    learnt = Slim(neighbours, penalty, workers=workers, **values).fit(data)
     learnt.model.origin.input = located.absolute().as_dict()
     learnt.save(save_model)
     model = learnt.model

@@ -2,6 +2,7 @@
 
 import logging
 import sys
+import warnings
 
 from ..ground.errors import ConfigError
 
@@ -19,6 +20,13 @@ def log(event):
         plain = {key: f"{value:.4g}" if isinstance(value, float) else value for key, value in figures.items()}
         text = ", ".join(f"{key} {value}" for key, value in plain.items())
         LOG.log(event.level, "%s: %s", name, text, extra={"event": event})
+
+
+def say_what_was_read(report):
+    """Log the line of a report of reading, and warn of what may be wrong; for a `fit`, whose caller is warned."""
+    LOG.getChild("reading").info("%s", report.line())
+    for hint in report.hints:
+        warnings.warn(hint, stacklevel=3)
 
 
 class Followers:

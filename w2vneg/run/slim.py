@@ -27,6 +27,7 @@ from ..ground.files.bounded import read_json
 from ..ground.files.npy import read_matrix
 from ..vectors.formats.folder import SLIM
 from .folder import FILES, check_place
+from .follow import say_what_was_read
 from .model import Model
 from .recommender import Recommender
 from .state import Provenance, read_known_pairs, write_known
@@ -51,6 +52,7 @@ class SlimModel:
     known: scipy.sparse.csr_matrix | None  # ones, (n_users, n_items)
     options: dict = field(default_factory=dict)  # neighbours and l2, as they were chosen
     lowercase: bool = False  # names were lower-cased
+    given: dict = field(default_factory=dict)  # options of `Slim` for the next `fit`
     origin: Provenance = field(default_factory=Provenance)
 
     @property
@@ -85,7 +87,7 @@ class SlimModel:
             values = np.concatenate([weights.base, items.data]).astype(np.float32)
             np.save(target / "weights.npy", values[:, None])
             about = {"format": _FORMAT, "w2vneg": __version__, "lowercase": self.lowercase, **self.options}
-            about["input"] = self.origin.input
+            about |= {"given": self.given, "input": self.origin.input}
             (target / SLIM).write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
 
     @classmethod
@@ -112,7 +114,8 @@ class SlimModel:
             raise InputError(f"{folder / 'known.npy'}: missing; the folder is not a complete model")
         options = {name: about.get(name) for name in ("neighbours", "l2")}
         weights = Weights(matrix, values[:n, 0].copy())
-        model = cls(users, items, weights, known, options, about.get("lowercase") is True)
+        given = about.get("given", {})  # older folders have none
+        model = cls(users, items, weights, known, options, about.get("lowercase") is True, given)
         if isinstance(about.get("input"), dict):
             model.origin.input = about["input"]
         return model
@@ -171,6 +174,7 @@ class Slim(Recommender):
             encoding = self._shaping.get("encoding", "utf-8")
             given = settled(data, encoding).located()
             data = encode_input(given, **self._shaping)
+            say_what_was_read(data.report)
         has, users = _who_has_what(data)
         usual = default_of(has)
         neighbours = usual[0] if self.neighbours is None else self.neighbours
@@ -178,7 +182,8 @@ class Slim(Recommender):
         weights = fit_weights(has, neighbours, l2, self.workers)
         options, lowercase = {"neighbours": neighbours, "l2": l2}, bool(self._shaping.get("lowercase"))
         self.report, items = data.report, data.vocab_out
-        self.model = SlimModel(users or items, items, weights, has if users else None, options, lowercase)
+        own = {name: value for name, value in self.get_params().items() if value is not None and name != "workers"}
+        self.model = SlimModel(users or items, items, weights, has if users else None, options, lowercase, own)
         if isinstance(given, Input) and not given.in_memory:
             self.model.origin.input = given.absolute().as_dict()
         return self
@@ -189,10 +194,15 @@ class Slim(Recommender):
 
     @classmethod
     def load(cls, folder: str | Path) -> Slim:
-        """Read a folder that `save` wrote; InputError if it is damaged or no such."""
+        """Read a folder that `save` wrote, and its options for `fit`; InputError if it is damaged or no such."""
         recover(folder)
-        slim = cls()
-        slim.model = SlimModel.load(folder)
+        model = SlimModel.load(folder)
+        try:
+            slim = cls(**model.given)
+        except (ConfigError, TypeError) as error:
+            place = Path(folder, SLIM)
+            raise InputError(f"{place}: given holds no options of slim's ({error}); mend or remove it") from error
+        slim.model = model
         return slim
 
     def _trained(self) -> Any:

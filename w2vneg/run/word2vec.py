@@ -27,7 +27,7 @@ from ..objectives.readout import parse
 from ..vectors import Vectors, spells, with_spellings
 from .checkpoints import Checkpoints
 from .conductor import Run, doubts_of, resolve
-from .follow import LOG, Followers
+from .follow import LOG, Followers, say_what_was_read
 from .model import Model, read_out
 from .prior import Prior, config_to_grow, gentler
 from .recommender import Recommender
@@ -199,9 +199,7 @@ class Word2Vec(Recommender):
             run = Run(config, corpus, prior, vocab=vocab, vocab_out=vocab_out, diagnose=diagnose)
             encoded = run.encode(lambda: nullcontext(followers.reading))
             if encoded.report is not None:
-                LOG.getChild("reading").info("%s", encoded.report.line())
-                for hint in encoded.report.hints:
-                    warnings.warn(hint, stacklevel=2)
+                say_what_was_read(encoded.report)
             if run.alpha_share < 1:
                 LOG.getChild("reading").info("%s", run.alpha_note())
             validation = valid and valid.of(encoded, run.given.lowercase, run.own_input)
