@@ -180,6 +180,8 @@ def test_most_similar_limits(vectors):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        ({"positive": [("king", float("nan"))]}, "weight of 'king' must be a finite number, not nan"),
+        ({"positive": ["king"], "negative": [("queen", float("inf"))]}, "weight of 'queen' must be a finite"),
         ({"positive": "king", "k": 0}, "k must be a whole number of at least 1, not 0"),
         ({"positive": "king", "k": "3"}, "k must be a whole number of at least 1, not '3'"),
         ({"positive": "king", "k": 2.0}, "k must be a whole number"),

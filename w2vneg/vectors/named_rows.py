@@ -264,6 +264,8 @@ class NamedRows:
                 )
                 weighted = pair and not isinstance(item[0], float | np.floating)  # and no vector of two numbers
                 key, own = item if weighted else (item, weight)
+                if not np.isfinite(own):
+                    raise ConfigError(f"the weight of {key!r:.60} must be a finite number, not {own}")
                 vector, row = self._resolve(key)
                 found.append((normalised(vector[None])[0] if self._is_key(key) else vector, float(own), row))
         return found
