@@ -132,7 +132,7 @@ class Keyed(NamedRows):
 
     @property
     def key_to_index(self) -> KeyToIndex:
-        return KeyToIndex(self.words, self._row)
+        return KeyToIndex(self.words, self._row_of_name)
 
     def get_index(self, key: Key, default: int | None = None) -> int:
         """Return the row of a word; `default`, or UnknownNameError without one, if it has none."""

@@ -131,13 +131,17 @@ class NamedRows:
         """Return the row of a word (int), or -1. A whole number is a name if there is one, else a row, unless names are
         mostly whole numbers.
         """
+        row = self._row_of_name(key)
+        may_be_row = row < 0 and isinstance(key, KEYS) and is_row(key) and 0 <= key < len(self)
+        return int(key) if may_be_row and not self._numbered else row
+
+    def _row_of_name(self, key):
+        """Return the row of a word (int), or -1; a number is a name here."""
         if not isinstance(key, (*KEYS, tuple)) or isinstance(key, bool):
             return -1
         text = text_of(key)
         row = self.words.find(text)
-        if row < 0:
-            row = self.words.find(as_word(text, self.lowercase))
-        return int(key) if row < 0 and is_row(key) and 0 <= key < len(self) and not self._numbered else row
+        return self.words.find(as_word(text, self.lowercase)) if row < 0 else row
 
     def _is_key(self, key):
         """Tell what names a word, be it unknown, from several of them and from vectors."""
