@@ -170,8 +170,11 @@ def read(table, **options):
 def test_a_rating_is_no_weight_unless_asked_for(tmp_path):
     rated = FRAME.rename(columns={"weight": "Rating"})
     rated.to_csv(tmp_path / "rated.csv", index=False)
-    for table in (rated, str(tmp_path / "rated.csv")):
-        with pytest.raises(InputError, match=r"'Rating'.*--ratings with --min-rating, or --weight-col Rating"):
+    for table, remedy in (
+        (rated, r"Input\('ratings', …\) with min_rating, or weight_col='Rating'"),
+        (str(tmp_path / "rated.csv"), "--ratings with --min-rating, or --weight-col Rating"),
+    ):
+        with pytest.raises(InputError, match=f"'Rating'.*{remedy}"):
             read(table)
         assert read(table, weight_col="Rating").matrix.sum() == sum(COUNTS)
         vocab = read(FRAME)

@@ -53,6 +53,10 @@ def test_survives_json_and_knows_its_source(given, source):
         ({"kind": "corpus", "files": "a\0/*"}, "files of an input: no file can be called"),
         ({"kind": "corpus", "files": ["a", "\ud800/*"]}, "files of an input: no file can be called"),
         ({"kind": "corpus", "files": {"a": 1}}, "files of an input must be a path or a list of paths"),
+        (
+            {"kind": "baskets", "files": [["a", "b"], ["c"]]},
+            r"names files; .* lists are Input\('ratings', \[\(n, item\)",
+        ),
         ({"kind": "cooccurrence", "files": "a", "names": {"a": 1}}, "names of an input must be a path or a list"),
         ({"kind": "pairs", "files": "a", "delimiter": 5}, "delimiter of an input must be text, not 5"),
         ({"kind": "pairs", "files": "a", "header": "yes"}, "header of an input must be true or false"),

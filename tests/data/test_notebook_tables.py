@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from w2vneg import Input, Word2Vec
-from w2vneg.ground.errors import ConfigError, InputError
+from w2vneg.ground.errors import ConfigError, InputError, W2vnegError
 
 pa = pytest.importorskip("pyarrow")
 LARGE = [1445678901234567890, 1445678901234567891, 1445678901234567892]
@@ -110,7 +110,9 @@ def test_a_fit_does_not_depend_on_the_one_before(tmp_path):
     text = [["a", "b", "c"]] * 30
     one = word2vec(loss="us")
     one.fit(log)
-    with pytest.raises(ConfigError, match="these are sentences"):
+    with pytest.raises(
+        ConfigError, match=r"these are sentences; give Input\('pairs', TABLE, rectangular=True\), the col"
+    ):
         one.fit(text, update=True)
     one.save(tmp_path / "model")
     one.fit(Input("ratings", log))
@@ -120,6 +122,30 @@ def test_a_fit_does_not_depend_on_the_one_before(tmp_path):
     assert Word2Vec.load(tmp_path / "model").encode(log).vocab.words == ["a", "b"]
     with pytest.raises(ConfigError, match=r"options are for --baskets .* and these are sentences"):
         word2vec(source="baskets").fit(text)
+
+
+@pytest.mark.parametrize(
+    ("options", "columns", "message"),
+    [
+        ({}, ["user", "item", "rating"], r"Input\('ratings', …\) with min_rating, or weight_col='rating' .*='none'"),
+        ({}, ["user", "product", "item"], "say which are meant: item_col='user', target_col='product'$"),
+        ({"item_col": "who"}, ["user", "item", "n"], r"called 'who' \(item_col\)"),
+        ({"target_col": 4}, ["user", "item", "n"], r"no column 4 \(target_col\)"),
+    ],
+)
+def test_messages_about_tables_in_memory_have_options_of_python(options, columns, message):
+    frame = pd.DataFrame([(1, 2, 3)] * 3, columns=columns)
+    with pytest.raises(W2vnegError, match=message) as refused:
+        word2vec().fit(Input("pairs", frame, **options))
+    assert "--" not in str(refused.value)
+
+
+def test_hints_about_tables_in_memory_have_options_of_python():
+    rows = [(f"u{n}", f"i{n % 7}", 1 + n % 5) for n in range(30)] + [("u1", "i1", 5)] * 30
+    with pytest.warns(UserWarning, match=r"give Input\('ratings', …\) with min_rating, or weight_col='none'"):
+        word2vec().fit(Input("pairs", rows, rectangular=True))
+    with pytest.warns(UserWarning, match=r"if it is no weight, give weight_col='none'"):
+        word2vec(pair_weights="sample").fit(Input("pairs", [*rows, ("u1", "i1", 2000)], rectangular=True))
 
 
 def test_one_purchase_updates_a_model():

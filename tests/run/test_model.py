@@ -166,7 +166,7 @@ def test_a_failure_half_way_leaves_the_former_model(model, folder, monkeypatch):
 
 
 def test_no_folder(tmp_path):
-    with pytest.raises(InputError, match="no such model folder; name one written with --save-model"):
+    with pytest.raises(InputError, match=r"no such model folder; name one that --save-model or save\(\) wrote"):
         Model.load(tmp_path / "none")
     (tmp_path / "file").touch()
     with pytest.raises(InputError, match="a file, not a model folder"):

@@ -99,7 +99,7 @@ def test_what_cannot_be_learnt_from_is_refused(monkeypatch):
     with pytest.raises(InputError, match="more than a quarter of the memory"):
         fit_weights(made_up(), 50, 30.0)
     for kind, rows in (("pairs", [("a", "b"), ("c", "d")]), ("edges", [("a", "b"), ("b", "c")])):
-        with pytest.raises(ConfigError, match="slim learns from"):
+        with pytest.raises(ConfigError, match=r"slim learns from .* in Python rectangular=True"):
             Slim().fit(Input(kind, pd.DataFrame(rows, columns=["one", "other"])))
     with pytest.raises(ConfigError, match="no option 'dim'"):
         Slim(dim=3)

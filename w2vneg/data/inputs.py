@@ -36,6 +36,10 @@ def _tables(kind, data):
     one = data[0] if isinstance(data, list | tuple) and data else data
     if isinstance(one, str | os.PathLike):  # paths; nothing heavy is imported for them
         return None
+    if not SOURCES[kind].tables:
+        known = ", ".join(name for name in SOURCES if SOURCES[name].tables)
+        lists = "Input('ratings', [(n, item) for n, items in enumerate(LISTS) for item in items])"
+        raise ConfigError(f"an input of {kind} names files; a table in memory is one of {known}; lists are {lists}")
     from .readers.frames import InMemoryTable
 
     frame = InMemoryTable.of(one if isinstance(one, InMemoryTable) else data)
@@ -45,9 +49,6 @@ def _tables(kind, data):
         raise ConfigError("lists of words are given to fit as they are; an input of corpus is files or a text column")
     if kind != "corpus" and len(frame.columns) < 2:
         raise ConfigError(f"{frame.name}: a table of pairs has two columns or more, and this has {len(frame.columns)}")
-    if not SOURCES[kind].tables:
-        known = ", ".join(name for name in SOURCES if SOURCES[name].tables)
-        raise ConfigError(f"an input of {kind} names files; a table in memory is one of {known}")
     return (frame,)
 
 

@@ -162,8 +162,11 @@ def reading(config, data):
     elif isinstance(data, Encoded):
         rectangular = data.vocab_out is not data.vocab
     else:
-        if not TRAVERSALS[config.source].of_words:
-            raise ConfigError(f"options are for {TRAVERSALS[config.source].data}, and these are sentences")
+        traversal = TRAVERSALS[config.source]
+        if not traversal.of_words:
+            example = f"{traversal.example or 'ratings'!r}, TABLE{', rectangular=True' * config.rectangular}"
+            remedy = f"give Input({example}), the columns called as in training"
+            raise ConfigError(f"options are for {traversal.data}, and these are sentences; {remedy}")
         return config
     if (config.source, config.rectangular) == (data.source, rectangular):
         return config

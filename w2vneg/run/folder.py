@@ -94,7 +94,7 @@ def read_model(folder):
     folder = Path(folder)
     if not folder.is_dir():
         what = "a file, not a model folder" if folder.exists() else "no such model folder"
-        raise InputError(f"{folder}: {what}; name one written with --save-model")
+        raise InputError(f"{folder}: {what}; name one that --save-model or save() wrote")
     refuse_slim(folder)
     for _ in range(_TRIES):  # a run that is going on may save it meanwhile: files of one state only
         state = _state_of(folder)

@@ -227,8 +227,8 @@ def _who_has_what(data):
     if data.traversal.paired:
         if data.vocab_out is data.vocab:
             raise ConfigError(
-                "slim learns from what users have, and these are pairs of items of one kind; give --rectangular if "
-                "they are users and items, or take --baskets or --ratings"
+                "slim learns from what users have, and these are pairs of items of one kind; give --rectangular, in "
+                "Python rectangular=True, if they are users and items, or take --baskets or --ratings"
             )
         return ones_of(data.matrix), data.vocab
     if data.traversal.of_words or not hasattr(data, "ids"):

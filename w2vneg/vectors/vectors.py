@@ -43,7 +43,7 @@ class Vectors(Keyed):
         by that read-out, or read from a file that does not keep rules; npz does.
         """
         if self.rules is None:
-            remedy = "name a model folder and, if it was trained with another, --readout both+paradigms"
+            remedy = "take read_out('both+paradigms') of a model, or name its folder and --readout both+paradigms"
             raise ConfigError(f"these vectors have no kin: it is found by the read-out paradigms; {remedy}")
         row = self._row(word)
         if row < 0 and self._by_spelling(word) is None:

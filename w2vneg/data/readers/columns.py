@@ -30,6 +30,7 @@ class Head(NamedTuple):
     cells : list of list of str, some cells of each, those that are blank left out
     sign : str, the delimiter, "" of tables that have none
     ordered : bool, whether their positions mean anything
+    in_memory : bool, a table that Python gave, whose options have Python's names
     """
 
     names: list
@@ -38,6 +39,20 @@ class Head(NamedTuple):
     cells: list
     sign: str = ""
     ordered: bool = True
+    in_memory: bool = False
+
+    def spelt(self, option):
+        """Return an option of the command line as who reads the message has it: ``--item-col``, or ``item_col``."""
+        return option.removeprefix("--").replace("-", "_") if self.in_memory else option
+
+    def typed(self, column, value):
+        """Return the option that takes a column as it is typed: ``--item-col user``, or ``item_col='user'``."""
+        return self.spelt(column.option) + (f"={value!r}" if self.in_memory else f" {value}")
+
+    @property
+    def as_ratings(self):
+        """What to give for a log of ratings (str)."""
+        return "Input('ratings', …)" if self.in_memory else "--ratings"
 
     def label(self, place):
         return repr(self.names[place]) if self.named else f"column {place + 1}"
@@ -87,11 +102,13 @@ class Labels(dict):
 
     said, hints : tuple of str, what was taken for what, and what may be wrong with that
     guessed : bool, neither a name nor anybody says that the weight is one; two_kinds : bool, of users and items by name
+    no_weight : str, what to type if the weight that was guessed is none
     by_name : bool, all names were found by what their columns are called; names : tuple of str, of all columns
     """
 
     said = hints = names = ()
     guessed = two_kinds = by_name = False
+    no_weight = ""
 
 
 def find_columns(where, columns, head):
@@ -119,12 +136,12 @@ def find_columns(where, columns, head):
     labels.said = tuple(_said(columns, places, head, words))
     weight = next((column for column in columns if column.kind == "weight"), None)
     if weight is not None and weight.requested is None and weight.key in places and not head.named:
-        labels.guessed = True
+        labels.guessed, labels.no_weight = True, head.typed(weight, NONE)
         numbers = _numbers(head.cells[places[weight.key]])
         if len(numbers) >= 10 and _like_ratings(numbers) and max(numbers) in (5, 10) and median(numbers) >= 3:
             labels.hints = (
                 f"column {places[weight.key] + 1} is taken for a weight and looks like a rating, which is none; if it "
-                f"is, give --ratings with --min-rating, or {weight.option} {NONE}",
+                f"is, give {head.as_ratings} with {head.spelt('--min-rating')}, or {labels.no_weight}",
             )
     return places, labels
 
@@ -137,7 +154,7 @@ def hint_of_weights(labels, weights):
     if middle > 0 and largest >= _FAR * middle:
         return (
             f"the largest weight, {largest:g}, is {largest / middle:,.0f} times the median, in {labels['weight']}; "
-            f"if it is no weight, give --weight-col {NONE}",
+            f"if it is no weight, give {labels.no_weight}",
         )
     total, largest = float(np.sum(weights)), float(np.max(weights, initial=0))
     if len(weights) < _FAR or 2 * largest <= total:
@@ -178,7 +195,7 @@ class _Guess:
         return {column.key: places[0] for column in columns}
 
     def _requested(self, column):
-        requested, names = column.requested, self.head.names
+        requested, names, option = column.requested, self.head.names, self.head.spelt(column.option)
         if requested == NONE and column.kind in ("weight", "amount") and NONE not in names:
             return None
         if self.head.named and str(requested) in names:  # a label of a data frame may be a number
@@ -189,25 +206,25 @@ class _Guess:
         places = places or [at for at, name in enumerate(names) if without_kind(name) == requested]
         if not places:
             hint = did_you_mean(requested, names, shown=-1)
-            plain = f"; for plain text give {column.option} {NONE}" if column.kind == "text" else ""
+            plain = f"; for plain text give {self.head.typed(column, NONE)}" if column.kind == "text" else ""
             raise NoColumnError(
-                f"{self.where}: no column is called {requested!r} ({column.option}){hint} The columns are: "
+                f"{self.where}: no column is called {requested!r} ({option}){hint} The columns are: "
                 f"{', '.join(names)[:500]}{plain}"
             )
         if len(places) > 1:
             both = " and ".join(str(at + 1) for at in places)
-            raise InputError(
-                f"{self.where}: {requested!r} stands over the columns {both}; give {column.option} the number"
-            )
+            raise InputError(f"{self.where}: {requested!r} stands over the columns {both}; give {option} the number")
         return places[0]
 
     def _within(self, column, place, requested):
-        names = self.head.names
+        names, option = self.head.names, self.head.spelt(column.option)
         if 0 <= place < len(names):
             return place
         raise NoColumnError(
-            f"{self.where}: there is no column {requested} ({column.option}), only {len(names)}: "
-            f"{', '.join(names)[:500]}; give its name or number, or another --delimiter"
+            f"{self.where}: there is no column {requested} ({option}), only {len(names)}: "
+            f"{', '.join(names)[:500]}; give its name or number"
+            + ", or another --delimiter"
+            * (not self.head.in_memory)
         )
 
     def _by_position(self, column):
@@ -291,8 +308,8 @@ class _Guess:
             name = head.names[rating[0]]
             raise InputError(
                 f"{self.where}: column {rating[0] + 1} is called {name!r}, and a rating is no weight: a low one is "
-                f"no sign of liking. Give --ratings with --min-rating, or {column.option} {name} to take it for a "
-                f"weight, or {column.option} {NONE} to leave it out"
+                f"no sign of liking. Give {head.as_ratings} with {head.spelt('--min-rating')}, or "
+                f"{head.typed(column, name)} to take it for a weight, or {head.typed(column, NONE)} to leave it out"
             )
         place = column.default - 1
         if head.named or place >= len(head.names) or place in taken or not head.numeric[place]:
@@ -305,7 +322,7 @@ class _Guess:
             and _like_ratings(_numbers(head.cells[place]))
         ):
             why = f"columns {place + 1} and {place + 2} look like ratings and their times, which are no weights; a log "
-            why += "of ratings is read by --ratings"
+            why += f"of ratings is read by {head.as_ratings}"
         else:
             return place
         if ours:
@@ -330,7 +347,8 @@ class _Guess:
             name if re.fullmatch(r"[\w.:-]+", name) else place + 1 for name, place in zip(names, likeliest, strict=True)
         ]
         pairs = zip(columns, values, strict=True)
-        flags = " ".join(f"{column.option} {value}" for column, value in pairs if column.option.startswith("--"))
+        flags = [self.head.typed(column, value) for column, value in pairs if column.option.startswith("--")]
+        flags = (", " if self.head.in_memory else " ").join(flags)
         remedy = f"say which are meant: {flags}" if flags else self._written_anew(likeliest)
         raise DoubtError(f"{self.where}: {why}. The columns are: {self.head.shown()}; {remedy}")
 
@@ -377,9 +395,9 @@ def _said(columns, places, head, words):
             behind = range(1 + max(places.values()), len(head.names))
             idle = [at for at in behind if head.named and head.numeric[at] and meant_by(head.names[at]) is None]
             ours = len(idle) == 1 and column.option.startswith("--") and column.requested is None
-            more = f", {column.option} {head.names[idle[0]]} would take the numbers of that column" if ours else ""
+            more = f", {head.typed(column, head.names[idle[0]])} would take the numbers of that column" if ours else ""
             yield f"weight none{more}"
         elif column.kind == "time":
             times = columns_meant(head.names).get("time", []) if head.named else []
-            more = f", {column.option} {head.names[times[0]]} would order them" if times else ""
+            more = f", {head.typed(column, head.names[times[0]])} would order them" if times else ""
             yield f"time none, histories follow the file{more}"

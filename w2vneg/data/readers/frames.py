@@ -143,7 +143,8 @@ class InMemoryTable:
         ]
         if self.matrix is not None:  # its columns are known, and its third is the weight
             columns = [replace(c, requested=c.requested or c.default) if c.default in (1, 2, 3) else c for c in columns]
-        found, labels = find_columns(self.name, columns, Head(self.head, self.named, numeric, cells))
+        head = Head(self.head, self.named, numeric, cells, in_memory=True)
+        found, labels = find_columns(self.name, columns, head)
         n_rows = _rows_at_once(columns)
         for start in range(0, len(self), n_rows):
 

@@ -211,7 +211,8 @@ def tokenizer_of(files, table, encoding):
     chosen = Chosen("words" if raw else "whitespace")
     few = "punctuation stands alone" if alone > at_words else "hardly a word ends in punctuation"
     seen = f"{share:.0%} of the tokens end in punctuation, as {example!r}" if raw else where or few
-    other = "Keep it with --tokenizer whitespace" if raw else "For raw text: --tokenizer words"
+    other = "whitespace" if raw else "words"
+    other = f"{'Keep it with' if raw else 'For raw text:'} --tokenizer {other}, or Input(…, tokenizer={other!r})"
     chosen.why = f"--tokenizer {chosen} chosen: {seen}. {other}"
     return chosen
 
