@@ -186,6 +186,8 @@ def test_the_projectors_tables(vectors, tmp_path, counted):
     values = np.loadtxt(tmp_path / "out" / "vectors.tsv", delimiter="\t", dtype=np.float32)
     np.testing.assert_array_equal(values, vectors.matrix)
     assert 'tensor_path: "vectors.tsv"' in (tmp_path / "out" / "projector_config.pbtxt").read_text()
+    with pytest.raises(InputError, match="out: a folder for TensorBoard's projector is only written; load the vectors"):
+        Vectors.load(tmp_path / "out")
     with pytest.raises(OutputError, match="a tab or line end"):
         Vectors(["a\tb"], [[1.0]]).save(tmp_path / "other", format="projector")
     assert not (tmp_path / "other").exists()

@@ -53,6 +53,8 @@ def test_the_command(tmp_path, monkeypatch, run_cli, vectors):
     assert result.code == 0 and "index: 3 words" in result.err
     assert neighbours(tmp_path / "index", np.eye(3, dtype=np.float32)[:1], 1) == [["naïve"]]
     assert sorted(path.name for path in (tmp_path / "index").iterdir()) == ["index.faiss", "words.txt"]
+    refused = run_cli("export", "index", "out.txt")
+    assert refused.code == 1 and "index: an index of Faiss is only written; load the vectors that" in refused.err
 
 
 @pytest.mark.parametrize("format", ["faiss", "faiss-dot"])

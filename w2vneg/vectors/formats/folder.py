@@ -14,6 +14,8 @@ from .fasttext import spellings_of
 
 _REMEDY = "; the folder is damaged or no model of w2vneg's: train again with --save-model"
 SLIM = "slim.json"  # what makes a folder a model without vectors
+_ONLY_WRITTEN = {"index.faiss": "an index of Faiss", "projector_config.pbtxt": "a folder for TensorBoard's projector"}
+"""What the files of `others` make a folder, unless it is a model's, too."""
 
 
 def refuse_slim(folder):
@@ -30,6 +32,9 @@ def read(path, readout=None, spell=False):
     """
     refuse_slim(path)
     if not (path / "vocab.tsv").is_file():
+        for name in _ONLY_WRITTEN:
+            if (path / name).is_file():
+                raise InputError(f"{path}: {_ONLY_WRITTEN[name]} is only written; load the vectors that it was made of")
         raise InputError(f"{path}: expected a model folder with vocab.tsv and vectors_in.npy{_REMEDY}")
     from ...config import RunSpec, TrainConfig
     from ...data.sources import noun_of

@@ -67,9 +67,11 @@ def write_projector(path, vectors):
         (folder / "projector_config.pbtxt").write_text(_CONFIG, encoding="utf-8")
 
 
-_INDEX = "`index.faiss`, `words.txt`: see [serving](ranking.md#serve-from-an-index)"
+_INDEX = "`index.faiss`, `words.txt`: see [serving](ranking.md#serve-from-an-index); not read"
 enter("faiss", _INDEX, extra="faiss", write=partial(write_index, cosine=True), folder=True)
 enter("faiss-dot", _INDEX, extra="faiss", write=partial(write_index, cosine=False), folder=True)
 _PICKLE = "words, vectors, counts: a pickle that gensim writes; not read"
 enter("gensim", _PICKLE, suffixes=(".kv",), extra="gensim", write=write_pickle)
-enter("projector", "`vectors.tsv`, `metadata.tsv`, `projector_config.pbtxt`", write=write_projector, folder=True)
+enter(
+    "projector", "`vectors.tsv`, `metadata.tsv`, `projector_config.pbtxt`; not read", write=write_projector, folder=True
+)
