@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from w2vneg.cli.flags import input_of
 from w2vneg.cli.options import DATA, GroupedCommand
 from w2vneg.data.encoded import EncodedCorpus, EncodedPairs
-from w2vneg.data.inputs import Input, encode_input
+from w2vneg.data.inputs import Input, as_input, encode_input
 from w2vneg.data.sources import SOURCES
 from w2vneg.data.vocab import Vocabulary
 from w2vneg.ground.errors import ConfigError
@@ -31,6 +31,14 @@ from w2vneg.ground.errors import ConfigError
 def test_survives_json_and_knows_its_source(given, source):
     assert Input.from_dict(json.loads(json.dumps(given.as_dict()))) == given
     assert given.source == source
+
+
+def test_whatever_names_a_path_does():
+    class Place:
+        def __fspath__(self):
+            return "a b"
+
+    assert Input("pairs", Place()).files == Input("pairs", [Place()]).files == as_input(Place()).files == ("a b",)
 
 
 @pytest.mark.parametrize(

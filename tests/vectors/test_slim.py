@@ -258,6 +258,19 @@ def test_baskets_answer_by_items(likes, run_cli):
     assert isinstance(Slim(l2=2).fit(Input("baskets", "orders.txt")).recommend("i01", k=1)[0][1], float)
 
 
+def test_whatever_names_a_path_of_pairs_does(likes):
+    class Place:
+        def __fspath__(self):
+            return "likes.csv"
+
+    slim = Slim(l2=2).fit(Input("pairs", Place(), rectangular=True))
+    for place in (Place(), [Place()]):
+        found = slim.evaluate_ranking(place, exclude_known=(), train=place, bootstrap=0)
+        assert found.test == found.train and found.test.files == ["likes.csv"]
+        assert slim.recommend("u3", exclude_known=place) == slim.recommend("u3", exclude_known="likes.csv")
+        assert slim.recommend_many(["u3"], exclude_known=place).ids.tolist() == slim.recommend_many(["u3"]).ids.tolist()
+
+
 def test_a_damaged_folder_is_refused(likes):
     Slim(l2=2).fit(Input("pairs", "likes.csv", rectangular=True)).save("shop")
     Slim.load("shop").save("shop")  # over itself

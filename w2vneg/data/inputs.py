@@ -28,7 +28,7 @@ def _paths(name, value):
         raise ConfigError(f"{name} of an input must be a path or a list of paths, not {str(value)[:40]!r}")
     if not all(map(is_path, paths)):
         raise ConfigError(f"{name} of an input: no file can be called {str(value)[:40]!r}")
-    return tuple(map(str, paths))
+    return tuple(map(os.fsdecode, paths))
 
 
 def _tables(kind, data):
@@ -245,7 +245,7 @@ def as_input(data):
     if isinstance(data, Input):
         return data
     if isinstance(data, str | os.PathLike):
-        return Input("corpus", str(data))
+        return Input("corpus", data)
     from .readers.frames import InMemoryTable, is_graph
 
     if is_graph(data):

@@ -281,7 +281,7 @@ def as_trained(path, own, read, liked=True):
     if _is_another(path, own, named):
         return read(path)
     try:
-        return read(Input.from_dict(own | {"files": [str(path)]}))
+        return read(Input.from_dict(own | {"files": [path]}))
     except (NoColumnError, ConfigError):  # its columns are others
         return read(path)
 

@@ -9,9 +9,9 @@ part of the same split and ranked like the model.
 """
 
 import math
+import os
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import scipy.sparse
@@ -228,11 +228,13 @@ def _is_within(counted, known):
 
 
 def _as_paths(files):
-    if isinstance(files, str | Path | Input):
-        return [files]
-    if isinstance(files, list | tuple) and all(isinstance(file, str | Path | InMemoryTable) for file in files):
-        return list(files)
-    return [InMemoryTable.of_pairs(files)]
+    if isinstance(files, str | os.PathLike | Input):
+        files = [files]
+    elif not isinstance(files, list | tuple) or not all(
+        isinstance(f, str | os.PathLike | InMemoryTable) for f in files
+    ):
+        return [InMemoryTable.of_pairs(files)]
+    return [os.fsdecode(file) if isinstance(file, os.PathLike) else file for file in files]
 
 
 def _read(files, model, needed=True, liked=True, vocab=None):
