@@ -138,6 +138,21 @@ def test_public_classes_have_type_hints():
             assert hinted and signature.return_annotation is not signature.empty, f"{name}.{method}"
 
 
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="overloads are not kept before Python 3.11")
+@pytest.mark.parametrize("name", ["most_similar", "similar_by_key", "similar_by_vector", "most_similar_cosmul"])
+def test_checkers_of_types_know_lists_of_the_nearest_from_cosines_of_all(name):
+    from typing import get_overloads
+
+    nearest, cosines = (one.__annotations__ for one in get_overloads(getattr(w2vneg.Vectors, name)))
+    assert (nearest["topn"], nearest["return"], cosines["topn"], cosines["return"]) == (
+        "int", "Near", "None", "np.ndarray")  # fmt: skip
+
+
+def test_checkers_of_types_take_names_and_arrays_of_texts():
+    assert w2vneg.Vectors.__contains__.__annotations__["word"] == "Name"
+    assert w2vneg.Vectors.encode.__annotations__["texts"].endswith("| np.ndarray")
+
+
 def test_events_that_a_page_names_have_the_fields_it_names():
     from w2vneg.ground import events
 

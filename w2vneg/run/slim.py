@@ -122,8 +122,8 @@ class SlimModel:
 
 
 class Slim(Recommender):
-    """Items by items in closed form: each item is regressed on its nearest neighbours; new users need nothing. It has
-    the methods of Word2Vec but for vectors.
+    """Items by items in closed form: each item is regressed on its nearest neighbours; new users need nothing. It
+    recommends, and is evaluated, saved and loaded, as Word2Vec; it has no vectors.
 
     neighbours : int, optional, how many items say something of an item
     l2 : float, optional, penalty of the regression. Both by the data, if left out: 200 and 300 where users have more

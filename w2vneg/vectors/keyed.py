@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -86,7 +86,7 @@ class Keyed(NamedRows):
         return evaluate_analogy(self, path, name=name, **options)
 
     def encode(
-        self, texts: Sequence[str | Sequence[str]], a: float | None = 1e-3, normalize: bool = False
+        self, texts: Sequence[str | Sequence[str]] | np.ndarray, a: float | None = 1e-3, normalize: bool = False
     ) -> np.ndarray:
         """Return the vectors of texts, float32 (n, dim): means of their words', each weighted by a / (a + p(word)).
 
@@ -239,17 +239,43 @@ class Keyed(NamedRows):
     def _has_vector(self, key):
         return not self._is_key(key) or self._row(key) >= 0 or self._by_spelling(key) is not None
 
+    @overload
+    def similar_by_key(self, key: Key, topn: int = ..., restrict_vocab: int | None = ...) -> Near: ...
+
+    @overload
+    def similar_by_key(self, key: Key, topn: None, restrict_vocab: int | None = ...) -> np.ndarray: ...
+
     def similar_by_key(self, key: Key, topn: int | None = 10, restrict_vocab: int | None = None) -> Near | np.ndarray:
         """Return the words nearest to a word, as `most_similar` does."""
         return self.most_similar([key], topn=topn, restrict_vocab=restrict_vocab)
 
     similar_by_word = similar_by_key
 
+    @overload
+    def similar_by_vector(
+        self, vector: np.ndarray | list[float], topn: int = ..., restrict_vocab: int | None = ...
+    ) -> Near: ...
+
+    @overload
+    def similar_by_vector(
+        self, vector: np.ndarray | list[float], topn: None, restrict_vocab: int | None = ...
+    ) -> np.ndarray: ...
+
     def similar_by_vector(
         self, vector: np.ndarray | list[float], topn: int | None = 10, restrict_vocab: int | None = None
     ) -> Near | np.ndarray:
         """Return the words nearest to a vector, as `most_similar` does."""
         return self.most_similar([vector], topn=topn, restrict_vocab=restrict_vocab)
+
+    @overload
+    def most_similar_cosmul(
+        self, positive: Items = ..., negative: Items = ..., topn: int = ..., restrict_vocab: int | None = ...
+    ) -> Near: ...
+
+    @overload
+    def most_similar_cosmul(
+        self, positive: Items = ..., negative: Items = ..., topn: None = ..., restrict_vocab: int | None = ...
+    ) -> np.ndarray: ...
 
     def most_similar_cosmul(
         self, positive: Items = (), negative: Items = (), topn: int | None = 10, restrict_vocab: int | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property, partial
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -78,7 +78,7 @@ class NamedRows:
     def __iter__(self) -> Iterator[str]:
         return iter(self.words)
 
-    def __contains__(self, word: str) -> bool:
+    def __contains__(self, word: Name) -> bool:
         return self._row(word) >= 0
 
     def __getitem__(self, word: Name | Iterable[Name]) -> np.ndarray:
@@ -191,6 +191,28 @@ class NamedRows:
                 )
         a, b = (normalised(self.matrix[rows.astype(np.intp)]) for rows in (one, other))
         return np.clip(np.einsum("ij,ij->i", a, b), -1.0, 1.0)
+
+    @overload
+    def most_similar(
+        self,
+        positive: Items = ...,
+        negative: Items = ...,
+        k: int = ...,
+        restrict_vocab: int | None = ...,
+        *,
+        topn: int = ...,
+    ) -> Near: ...
+
+    @overload
+    def most_similar(
+        self,
+        positive: Items = ...,
+        negative: Items = ...,
+        k: int | None = ...,
+        restrict_vocab: int | None = ...,
+        *,
+        topn: None = ...,
+    ) -> np.ndarray: ...
 
     def most_similar(
         self,
