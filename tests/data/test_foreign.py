@@ -67,6 +67,23 @@ def test_foreign(name, where, text):
     assert found is not None and name in found.name
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
+def test_foreign_in_another_encoding(tmp_path, encoding):
+    for name, places, text in FOREIGN:
+        if text.isascii() and name not in ("zip", "Parquet", "PDF", "SQLite"):  # whose bytes are no text
+            for where in places:
+                assert name in recognise(text.encode(encoding), where, encoding).name
+    assert tag_in("<!doctype html>".encode(encoding), encoding) == "<!doctype"
+    (tmp_path / "rows").write_bytes('{"user": "a", "item": "x"}\n{"user": "b", "item": "y"}\n'.encode(encoding))
+    with pytest.raises(InputError, match="JSON lines"):
+        encode_input(Input("corpus", str(tmp_path / "rows")), encoding=encoding)
+    with pytest.raises(InputError, match="JSON lines"):
+        encode_input(Input("baskets", str(tmp_path / "rows")), encoding=encoding)
+    assert encode_input(Input("pairs", str(tmp_path / "rows"), rectangular=True), encoding=encoding).report.rows == 2
+    (tmp_path / "milk").write_bytes("whole milk,tea\ntea,jam\njam,whole milk\n".encode(encoding))
+    assert "whole_milk" in encode_input(Input("baskets", str(tmp_path / "milk")), encoding=encoding).vocab.words
+
+
 ORDINARY = [
     "the cat sat on the mat\nand so on\n",
     "anarchism originated as a term of abuse",

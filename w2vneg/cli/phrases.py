@@ -48,7 +48,7 @@ def phrases(corpus, out, min_count, scoring, threshold, passes, lowercase, encod
             encoding=encoding,
             lowercase=lowercase,
             progress=None if quiet else progress,
-            **SOURCES["corpus"].reading(given),
+            **SOURCES["corpus"].reading(given, encoding),
         )
     write_phrases(out, found)
     best = ", ".join(f"{phrase.first} {phrase.second}" for phrase in sorted(found, key=lambda one: -one.count)[:5])

@@ -11,6 +11,7 @@ import os
 import re
 import shlex
 from collections.abc import Callable
+from contextlib import suppress
 from typing import NamedTuple
 
 from ...ground.errors import InputError
@@ -19,6 +20,7 @@ from .column_names import column_of_text, columns_meant, sound_like_columns
 from .frames import names_in
 from .records import JSON, NETWORKX, fits
 from .sources import STDIN, begun, find_files, start_of
+from .text import codec_name
 
 LOOKED_AT = 1 << 18  # bytes
 _LINES = 200
@@ -30,17 +32,23 @@ _PARQUET = "a Parquet file"
 
 
 class Head(NamedTuple):
-    """data : bytes, the beginning of a file; lines : list of str, the first that are not blank, all of them whole"""
+    """data : bytes, the beginning of a file; text : str, the same
+    lines : list of str, the first that are not blank, all of them whole
+    """
 
     data: bytes
+    text: str
     lines: list
 
     @classmethod
-    def of(cls, data):
-        text = data[:LOOKED_AT].decode("utf-8-sig", errors="replace")
+    def of(cls, data, encoding="utf-8"):
+        """Take bytes; those that are not of this encoding become U+FFFD. ConfigError for an unknown encoding."""
+        text = ""
+        with suppress(UnicodeError):  # whoever reads all of it will tell
+            text = data[:LOOKED_AT].decode(codec_name(encoding), errors="replace").removeprefix("\ufeff")
         lines = [line for line in re.split(r"\r\n|\r|\n", text) if line.strip()]
         whole = len(data) < LOOKED_AT or len(lines) == 1
-        return cls(data, (lines if whole else lines[:-1])[:_LINES])
+        return cls(data, text, (lines if whole else lines[:-1])[:_LINES])
 
     def share(self, test):
         """Return of how many of the lines a test is true, from 0 to 1."""
@@ -356,7 +364,7 @@ KINDS = [  # in the order in which they are asked
     Kind(
         "lines that end as on old Macs, in carriage returns alone",
         r"turn them into line feeds: tr '\r' '\n' < FILE > text.txt",
-        lambda head: not re.search(rb"[\n\0]", head.data) and head.data.rstrip().count(b"\r") > 1,
+        lambda head: not re.search(r"[\n\0]", head.text) and head.text.rstrip().count("\r") > 1,
         ("text", "baskets"),
     ),
 ]
@@ -365,21 +373,22 @@ KINDS = [  # in the order in which they are asked
 # ---- asking them all
 
 
-def recognise(data, where):
+def recognise(data, where, encoding="utf-8"):
     """Return the `Kind` that the beginning of a file is of, or None.
 
     data : bytes, unpacked; where : str, what it is given as, as of `Kind`; "column" is of text in a table
+    encoding : str, of its text
     """
-    head = Head.of(data)
+    head = Head.of(data, encoding)
     return next((kind for kind in KINDS if head.lines and where in kind.where and kind.test(head)), None)
 
 
-def refuse(name, data, where):
+def refuse(name, data, where, encoding="utf-8"):
     """Raise InputError if a file is of a foreign format; name : str, of the file; otherwise as `recognise`."""
-    kind = recognise(data, where)
+    kind = recognise(data, where, encoding)
     if kind is None:
         return
-    head = Head.of(data)
+    head = Head.of(data, encoding)
     override = "give --plain to read it as it is"
     if where in _TABLES:
         override = "give --delimiter if it is a table all the same"
@@ -400,19 +409,19 @@ _MARKUP = re.compile(
 )
 
 
-def tag_in(data):
+def tag_in(data, encoding="utf-8"):
     """Return a tag (str) of a text that begins with one, or has some in three of its first lines, else ""."""
-    head = Head.of(data)
+    head = Head.of(data, encoding)
     found = list(filter(None, map(_MARKUP.search, head.lines)))
     return found[0][0][:40] if len(found) > 2 or (found and _MARKUP.match(head.lines[0].lstrip())) else ""
 
 
-def form_of_records(data, where):
+def form_of_records(data, where, encoding="utf-8"):
     """Return the `rows.Form` of a table whose rows name their own cells, by its beginning; None for another."""
-    head = Head.of(data)
+    head = Head.of(data, encoding)
     if not head.lines:
         return None
-    if _is_json_lines(head) or (where == "column" and re.match(rb'\s*\{[ \t]*"', data)):  # whose lines may be long
+    if _is_json_lines(head) or (where == "column" and re.match(r'\s*\{[ \t]*"', head.text)):  # whose lines may be long
         return JSON
     return NETWORKX if where == "edges" and _is_networkx(head) else None
 

@@ -57,9 +57,9 @@ def read_rows(source, tables):
     """Yield the text of an opened file as one `Batch` of cells after the other, read as `Tables` have it."""
     name, columns, delimiter, tally = source.name, tables.columns, tables.delimiter, tables.tally
     kind = {"source": "edges", "user": "ratings", "text": "column"}.get(columns[0].key, "pairs")
-    form = form_of_records(source.first(), kind) if delimiter is None else None
+    form = form_of_records(source.first(), kind, tables.encoding) if delimiter is None else None
     if form is None and delimiter is None:
-        refuse(name, source.first(), kind)
+        refuse(name, source.first(), kind, tables.encoding)
     blocks = _whole_lines(name, read_text(source, encoding=tables.encoding))
     blocks = blocks if form or kind == "column" else _without_foreword(blocks, delimiter, tally)
     blocks = _without_comments(name, blocks, tally) if tables.comments else blocks

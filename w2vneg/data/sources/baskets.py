@@ -35,7 +35,7 @@ class Baskets(Source):
         from ..encoded import encode_corpus
         from ..readers.layout import named
 
-        delimiter = _delimiter_of(given)
+        delimiter = _delimiter_of(given, shaping["encoding"])
         corpus = encode_corpus(list(given.files), reader=basket_reader(delimiter or " "), **shaping)
         report = _report(given, corpus, shaping.get("vocab") is not None)
         if not given.delimiter and delimiter not in (None, " "):
@@ -65,7 +65,7 @@ def _report(given, corpus, fixed):
     return ItemsReport("baskets", found.files, found.bytes, found.lines, left_out=left_out, **sizes, **same)
 
 
-def _delimiter_of(given):
+def _delimiter_of(given, encoding):
     """Return what parts the items of an `Input`, as asked or as the first file looks; refuse what are no baskets."""
     from ..readers import foreign
     from ..readers.layout import delimiter_of, named
@@ -74,9 +74,9 @@ def _delimiter_of(given):
     if given.plain:
         return chosen
     for name, data in foreign.beginnings(given.files):
-        foreign.refuse(name, data, "baskets")
-        chosen = chosen or guess_delimiter(name, data)
-        rows = [row for line in foreign.Head.of(data).lines if (row := _items(line, chosen))]
+        foreign.refuse(name, data, "baskets", encoding)
+        chosen = chosen or guess_delimiter(name, data, encoding)
+        rows = [row for line in foreign.Head.of(data, encoding).lines if (row := _items(line, chosen))]
         quoted = next((item for row in rows for item in row if len(item) > 2 and item[0] == item[-1] == '"'), None)
         if quoted:
             raise DoubtError(
@@ -118,12 +118,12 @@ def looks_like_log(rows):
     return None
 
 
-def guess_delimiter(name, data):
+def guess_delimiter(name, data, encoding="utf-8"):
     """Return what parts the items of baskets (str, one sign): what leaves the fewest; DoubtError if two signs do."""
     from ..readers.foreign import Head
     from ..readers.layout import named
 
-    lines = Head.of(data).lines
+    lines = Head.of(data, encoding).lines
     signs = [sign for sign in ",;|\t" if sum(sign in line for line in lines) >= 0.3 * len(lines)]
     if not signs:
         return " "

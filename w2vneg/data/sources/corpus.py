@@ -106,7 +106,7 @@ class Corpus(Source):
         from ..phrases import lowered
 
         given = cls.settled(given, shaping["encoding"])
-        reading = cls.reading(given)
+        reading = cls.reading(given, shaping["encoding"])
         phrases = list(phrases or cls._phrases(given, reading, shaping))
         phrases = lowered(phrases) if shaping["lowercase"] else phrases
         encoded = encode_corpus(list(given.files), phrases=phrases, **reading, **shaping)
@@ -125,17 +125,17 @@ class Corpus(Source):
         return phrases_in(list(given.files), **reading, **also)
 
     @classmethod
-    def reading(cls, given):
+    def reading(cls, given, encoding="utf-8"):
         """Return how the files of an `Input` become words: `reader`, `strip` and `table` of `encode_corpus` (dict)."""
         from ..readers import foreign
 
-        given, table = cls.settled(given, "utf-8"), cls._table(given)
+        given, table = cls.settled(given, encoding), cls._table(given)
         if table is None and not given.plain and given.tokenizer in _OURS:
             once = {"-"} if AUTO in given.phrases else ()  # which is refused then, unread
             remarked = "markup" in (given.strip or "")
             for name, data in foreign.beginnings([file for file in given.files if file not in once]):
-                foreign.refuse(name, data, "text")
-                if not remarked and (tag := foreign.tag_in(data)):
+                foreign.refuse(name, data, "text", encoding)
+                if not remarked and (tag := foreign.tag_in(data, encoding)):
                     note = f"{name}: tags, as {tag!r}, are read as words; remove them with --strip markup"
                     warnings.warn(note, FileNote, stacklevel=3)
                     remarked = True
