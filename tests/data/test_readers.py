@@ -273,6 +273,35 @@ def test_wrong_bytes_are_placed(tmp_path, monkeypatch, size, lowercase):
         read(path, encoding="utf-16-le", lowercase=lowercase)
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])
+@pytest.mark.parametrize("text", ["one two\n", "\u00d8\u00d8 x\n", "три дня\n"])
+def test_a_missing_byte_order_mark_is_named(tmp_path, encoding, text):
+    path = tmp_path / "text"
+    for order in ("le", "be"):
+        path.write_bytes(text.encode(f"{encoding}-{order}"))
+        with pytest.raises(InputError, match=f"no byte-order mark.*--encoding {encoding}-le or {encoding}-be"):
+            read(path, encoding=encoding)
+        assert read(path, encoding=f"{encoding}-{order}") == text
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding", "named"),
+    [
+        ("дом стоит на горе и ждёт нас, PDF\n", "cp1251", "cp1251"),
+        ("ο λόγος και ο θεός\n", "iso8859-7", "iso8859-7"),
+        ("これ は 日本語 の 文 です 。\n", "shift_jis", "shift_jis"),
+        ("这 是 中文\n", "gb18030", "gb18030"),
+        ("ça va bien\n", "latin-1", "latin-1"),
+    ],
+)
+def test_likely_encodings_are_those_of_the_script(tmp_path, text, encoding, named):
+    path = tmp_path / "text"
+    path.write_bytes(text.encode(encoding))
+    with pytest.raises(InputError, match=r"--encoding \(") as error:
+        read(path)
+    assert named in str(error.value) and ("latin-1" in str(error.value)) == (named == "latin-1")
+
+
 def test_windows_quotes_are_noticed(tmp_path):
     path = tmp_path / "text"
     path.write_bytes("eins\n„die Straße“\n€ “x”\n".encode("cp1252"))

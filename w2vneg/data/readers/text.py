@@ -24,6 +24,11 @@ from ...ground.files.bounded import scheme_of
 from .sources import PIECE, STDIN, ByteStream, taken
 
 LONGEST_TOKEN = 1 << 24
+_ASCII = bytes(range(128))
+_MARKS = {  # encoding -> marks, of which it needs one
+    "utf-16": (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE),
+    "utf-32": (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE),
+}
 
 
 def codec_name(encoding):
@@ -80,7 +85,7 @@ class _Text:
     def transcoded(self, pieces, lowercase):
         held, fresh = "", True
         for piece in chain(filter(None, pieces), [b""]):
-            self._head = self._head or piece[:4]
+            self._head = (self._head + piece)[:4] if len(self._head) < 4 else self._head
             if self.encoding == "utf-8":
                 self._refuse_nul(piece, self.place)
             text = self._decode(piece, final=not piece)
@@ -131,33 +136,51 @@ class _Text:
 
     def _by_its_mark(self):
         """Return what to do where a byte-order mark says another encoding (str), "" where it does not."""
-        wide = self._head[:4] in (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
-        if not wide and self._head[:2] not in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-            return ""
-        said = "utf-32" if wide else "utf-16"
-        return "" if self.encoding.startswith(said) else f"it looks like {said.upper()}: give --encoding {said}"
+        said = next((name for name in ("utf-32", "utf-16") if self._head.startswith(_MARKS[name])), "")
+        return (
+            ""
+            if not said or self.encoding.startswith(said)
+            else f"it looks like {said.upper()}: give --encoding {said}"
+        )
+
+    def _refuse_without_mark(self, error):
+        """Raise InputError if this encoding needs a byte-order mark and there is none."""
+        marks = _MARKS.get(self.encoding)
+        if marks and not self._head.startswith(marks):
+            raise InputError(
+                f"{self.name}: no byte-order mark, which {self.encoding} begins with; give --encoding "
+                f"{self.encoding}-le or {self.encoding}-be, or that of another encoding"
+            ) from error
 
     def _decode(self, piece, final=False):
         before = self._decoder.getstate()
         try:
             return self._decoder.decode(piece, final)
         except UnicodeDecodeError as error:
+            self._refuse_without_mark(error)
             waiting = len(error.object) - len(piece)  # bytes of a character begun in the piece before
             self._decoder.setstate(before)
             good = self._decoder.decode(piece[: max(0, error.start - waiting)])
             line = self.lines + good.count("\n") + 1
             wrong = error.object[error.start : max(error.end, error.start + 1)]
-            likely = "cp1252, latin-1" if 0x80 <= wrong[0] < 0xA0 else "latin-1, cp1252"
-            advice = self._by_its_mark() or f"name its true encoding with --encoding ({likely}, utf-16 ...)"
+            advice = self._by_its_mark() or f"name its true encoding with --encoding ({_likely(piece, wrong[0])} ...)"
             raise InputError(
                 f"{self.name}:{line}: not {self.encoding}: {error.reason} at byte "
                 f"{self.place - waiting + error.start:,} (0x{wrong[:4].hex()}); {advice}"
             ) from error
         except UnicodeError as error:  # a few codecs tell no place
+            self._refuse_without_mark(error)
             raise InputError(
                 f"{self.name}: near line {self.lines + 1}: not {self.encoding} ({error}); "
                 "name its true encoding with --encoding"
             ) from error
+
+
+def _likely(text, wrong):
+    """Return encodings (str) that bytes which are no UTF-8 may be of; wrong : int, the first of them."""
+    if len(text.translate(None, _ASCII)) > len(text) - len(text.translate(None, string.ascii_letters.encode())):
+        return "cp1251, iso8859-7, shift_jis, gb18030"
+    return "cp1252, latin-1, utf-16" if 0x80 <= wrong < 0xA0 else "latin-1, cp1252, utf-16"
 
 
 def _whole_words(text):
