@@ -244,6 +244,15 @@ def test_settings_change_the_entry(corpus_file):
     assert encode_corpus(corpus_file, min_count=1, encoding="UTF8").report.cached
 
 
+@pytest.mark.parametrize("options", [{}, {"strip": ["digit"]}])
+def test_notes_on_the_encoding_are_given_of_a_cached_corpus_too(tmp_path, options):
+    path = write(tmp_path / "corpus.txt", "die Straße ist 3 m breit\n" * 9)
+    for cached in (False, True):
+        with pytest.warns(FileNote, match=r"corpus.txt:1: .*--encoding utf-8") as notes:
+            report = encode_corpus(path, min_count=1, encoding="latin-1", **options).report
+        assert (report.cached, report.notes) == (cached, (str(notes[0].message),)) and len(notes) == 1
+
+
 def test_without_cache_nothing_is_written(corpus_file):
     encode_corpus(corpus_file, min_count=1, use_cache=False)
     assert not cache_dir().exists()

@@ -318,6 +318,20 @@ def test_windows_quotes_are_noticed(tmp_path):
         read(path, encoding="latin-1")
 
 
+@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "cp1251", "gb18030"])
+def test_utf_8_read_as_something_else_is_noticed(tmp_path, encoding):
+    path = tmp_path / "text"
+    path.write_text("eins\ndie größte Straße\n" * 9, encoding="utf-8")
+    with pytest.warns(FileNote, match=r"text:2: .*UTF-8 as well; it looks like --encoding utf-8") as notes:
+        read(path, encoding=encoding)
+    assert len(notes) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for text in ("eins\nzwei\n", "die Straße, ça và\n" if encoding != "cp1251" else "дом на горе\n"):
+            path.write_bytes(text.encode(encoding))
+            assert read(path, encoding=encoding) == text
+
+
 def test_binary_files(tmp_path):
     path = tmp_path / "picture"
     path.write_bytes(b"one\ntwo\n\x01\x02\0\x03")

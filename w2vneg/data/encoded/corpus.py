@@ -19,7 +19,8 @@ class CorpusReport:
     `lines` counts a last line without a line feed too; `sentences` keep at least one token; `bytes` are unpacked.
     `seconds` is what encoding took, whenever that was; `cached`: whether it was in an earlier run; `damage` what
     was wrong with a copy in the cache that this one replaces. `joins` tells how often words of a phrase were joined,
-    `bad_rows` how many rows of a table were left out, `tokens_by` in words how text became tokens.
+    `bad_rows` how many rows of a table were left out, `tokens_by` in words how text became tokens, `notes` what
+    was noticed in the files and said as a `FileNote`.
     """
 
     files: int
@@ -37,6 +38,7 @@ class CorpusReport:
     joins: int = 0
     bad_rows: int = 0
     tokens_by: str = ""
+    notes: tuple = ()
     hints = ()  # as of `ItemsReport`
 
     @property

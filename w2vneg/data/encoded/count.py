@@ -202,6 +202,7 @@ class Counted:
     """A corpus after the pass over its text; started : float, time.perf_counter then
 
     tally : Counter, of "joins" of two words to a phrase, and "bad rows" of a table that were left out
+    notes : tuple of str, on the files, with their names
     """
 
     counter: TokenCounter
@@ -210,6 +211,7 @@ class Counted:
     files: int
     digests: list
     tally: Counter
+    notes: tuple = ()
 
     def encoded(self, stream, vocab, ids_by_type):
         """Return the EncodedCorpus, in temporary files, of what a stream holds."""
@@ -229,6 +231,7 @@ class Counted:
             *(kept_tokens, kept_types, sentences, time.perf_counter() - self.started),
             joins=self.tally["joins"],
             bad_rows=self.tally["bad rows"],
+            notes=self.notes,
         )
 
 
@@ -236,7 +239,7 @@ def count_files(files, stamps, settings, stream, progress):
     """Count the tokens of files, which go to a stream; returns a `Counted`, NothingToTrainError if there is none."""
     started, counter, tally = time.perf_counter(), TokenCounter(stream), Counter()
     total = None if None in stamps else sum(stamp[0] for stamp in stamps)
-    done, unpacked, digests = 0, 0, []
+    done, unpacked, digests, notes = 0, 0, [], []
     for file, stamp in zip(files, stamps, strict=True):
         with opened(file) as source:
             for _ in counter.count(settings.read(source, tally), source.name):
@@ -245,10 +248,11 @@ def count_files(files, stamps, settings, stream, progress):
             done += stamp[0] if stamp else source.position
             unpacked += source.unpacked
             digests.append(source.digest())
+            notes += source.notes
     if counter.n_tokens == 0:
         named = "standard input" if files == [STDIN] else ", ".join(map(str, files[:3])) + ", ..." * (len(files) > 3)
         raise NothingToTrainError(f"{named}: no token in {unpacked:,} bytes; name a file with text")
-    return Counted(counter, started, unpacked, len(files), digests, tally)
+    return Counted(counter, started, unpacked, len(files), digests, tally, tuple(notes))
 
 
 def count_sentences(sentences, settings, stream):

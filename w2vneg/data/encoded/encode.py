@@ -95,6 +95,8 @@ class Cache:
         corpus = self._open(self._entry(digests))
         if corpus is not None:
             self._remember(digests)
+            for note in corpus.report.notes:  # as when the files were read
+                warnings.warn(note, FileNote, stacklevel=3)
         return corpus
 
     def why_read_only(self):
@@ -174,7 +176,7 @@ class Cache:
             self._damage = "corpus.json cannot be read"
             return None
         size = sum(file["size"] for file in known.values())
-        report = CorpusReport(**about["report"] | {"cached": True})
+        report = CorpusReport(**about["report"] | {"cached": True, "notes": tuple(about["report"].get("notes", ()))})
         return EncodedCorpus(ids, offsets, vocab, report, stored=size)
 
     def _digests(self, progress):

@@ -30,6 +30,7 @@ class InMemoryTable:
     """
 
     directed = unordered = False
+    notes = ()  # as of `sources.ByteStream`
 
     def __init__(self, name, columns, head=None, matrix=None):
         self.name, self.columns, self.matrix = name, columns, matrix

@@ -212,12 +212,13 @@ class ByteStream:
     name : str, for messages; stamp : list of int or None, see `file_stamp`
     position : int, stored bytes read so far; unpacked : int, bytes handed out by `pieces` so far
     codec : str, what it is packed with, or None; known once the first piece is read
+    notes : list of str, what readers have noticed in it
     """
 
     def __init__(self, path):
         self.path = path
         self.name = "standard input" if path == STDIN else path
-        self.position = self.unpacked = 0
+        self.position, self.unpacked, self.notes = 0, 0, []
         self._hash, self._pieces = hashlib.sha256(), self._unpacked()
         self._errors, self.stamp, self.codec = OSError, None, None
         self._ahead = b""  # stored bytes that the file has given already

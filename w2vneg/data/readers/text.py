@@ -67,20 +67,26 @@ def read_text(source, *, encoding="utf-8", lowercase=False):
 
     source : sources.ByteStream; encoding : str, any text codec of Python's; lowercase : bool, by Unicode's rules
     InputError, with file, line and place, at a byte that is not of this encoding, or a NUL byte (a binary file)
+    A `FileNote`, which goes to the source's notes, too, where it is likely to be of another encoding
     """
-    return _Text(source.name, codec_name(encoding)).transcoded(source.pieces(), lowercase)
+    return _Text(source.name, codec_name(encoding), getattr(source, "notes", [])).transcoded(source.pieces(), lowercase)
 
 
 class _Text:
-    """The bytes of one file on their way through a decoder, with line and place for messages."""
+    """The bytes of one file on their way through a decoder, with line and place for messages.
 
-    def __init__(self, name, encoding):
+    notes : list, to which go notes (str) on the file
+    """
+
+    def __init__(self, name, encoding, notes):
         self.name = name
         self.encoding = encoding
+        self._notes = notes
         self.lines = 0  # line feeds before the present piece
         self.place = 0  # bytes before the present piece
+        self._ascii = True  # are these?
         self._decoder = codecs.getincrementaldecoder(encoding)()
-        self._head, self._doubted = b"", False
+        self._head, self._doubted = b"", encoding.startswith("utf")
 
     def transcoded(self, pieces, lowercase):
         held, fresh = "", True
@@ -91,7 +97,8 @@ class _Text:
             text = self._decode(piece, final=not piece)
             if fresh and text:
                 text, fresh = text.removeprefix("\ufeff"), False
-            self._doubt(text)
+            if not self._doubted:
+                self._doubt(piece, text)
             lines = text.count("\n")
             if lowercase:
                 text, held = _whole_words(held + text) if piece else (held + text, "")
@@ -101,13 +108,21 @@ class _Text:
             self.lines += lines
             self.place += len(piece)
 
-    def _doubt(self, text):
-        """Warn (FileNote), once, of control characters that stand for the quotes and dashes of Windows."""
-        found = self.encoding.startswith("iso8859") and not self._doubted and re.search("[\x80-\x9f]", text)
-        if found:
+    def _doubt(self, piece, text):
+        """Note, once, UTF-8, and control characters that stand for the quotes and dashes of Windows."""
+        what, likely, found = "", "utf-8", None
+        if self._ascii and not piece.isascii():
+            self._ascii = False
+            with suppress(UnicodeDecodeError):
+                known = codecs.getincrementaldecoder("utf-8")().decode(piece)
+                what = "" if known.isascii() or "\0" in known else f"what is read as {self.encoding} is UTF-8 as well"
+                found = re.search(r"[^\x00-\x7f]", text)
+        if not what and self.encoding.startswith("iso8859") and (found := re.search("[\x80-\x9f]", text)):
+            what, likely = f"byte 0x{ord(found[0]):02x} is a control character in {self.encoding}", "cp1252"
+        if what and found:
             self._doubted, line = True, self.lines + text.count("\n", 0, found.start()) + 1
-            what = f"byte 0x{ord(found[0]):02x} is a control character in {self.encoding}"
-            warnings.warn(f"{self.name}:{line}: {what}; it looks like --encoding cp1252", FileNote, stacklevel=2)
+            self._notes.append(f"{self.name}:{line}: {what}; it looks like --encoding {likely}")
+            warnings.warn(self._notes[-1], FileNote, stacklevel=2)
 
     def _encode(self, text):
         try:
@@ -137,11 +152,9 @@ class _Text:
     def _by_its_mark(self):
         """Return what to do where a byte-order mark says another encoding (str), "" where it does not."""
         said = next((name for name in ("utf-32", "utf-16") if self._head.startswith(_MARKS[name])), "")
-        return (
-            ""
-            if not said or self.encoding.startswith(said)
-            else f"it looks like {said.upper()}: give --encoding {said}"
-        )
+        if not said or self.encoding.startswith(said):
+            return ""
+        return f"it looks like {said.upper()}: give --encoding {said}"
 
     def _refuse_without_mark(self, error):
         """Raise InputError if this encoding needs a byte-order mark and there is none."""
