@@ -129,6 +129,18 @@ def test_quotes_and_bad_rows(tmp_path):
     assert len(skipped) == 4 and "left out: 1 bad rows" in skipped.report.line()
 
 
+@pytest.mark.parametrize(("sign", "said"), [(r"\ud83d", r"a lone surrogate \('\\ud83d'\)"), (r"\u0000", "NUL")])
+def test_what_no_file_of_text_can_hold_is_refused_with_its_row(tmp_path, sign, said):
+    rows = [r'{"text": "a b"}', "", r'{"text": "one#two"}'.replace("#", sign), r'{"text": "c \ud83d\ude00"}']
+    (tmp_path / "t.jsonl").write_text("\n".join(rows))
+    with pytest.raises(InputError, match=rf"t.jsonl:3: the text holds {said}.*--bad-rows skip"):
+        counts_of(str(tmp_path / "t.jsonl"), text_col="text")
+    skipped = encode_input(Input("corpus", str(tmp_path / "t.jsonl"), text_col="text", bad_rows="skip"), min_count=1)
+    assert set(skipped.vocab.words) == {"a", "b", "c", "\U0001f600"} and skipped.report.bad_rows == 1
+    with pytest.raises(InputError, match=f"row 1 .*the text holds {said}"):
+        counts_of(pd.DataFrame({"text": ["a b", json.loads(f'"one{sign} two"')]}, dtype=object), text_col="text")
+
+
 def test_rows_of_long_texts_and_of_missing_ones(tmp_path):
     """Each would be read wrongly in silence, or be refused for another reason than is there."""
     book = json.dumps({"text": "word " * 60_000})

@@ -4,6 +4,7 @@ What a table is made of gives `Batch`es of cells as they stand (`frames`, `recor
 numbers here, by `cells`. The two that import pandas are imported when a table is read.
 """
 
+import re
 from collections import Counter
 from dataclasses import replace
 from typing import NamedTuple
@@ -21,6 +22,7 @@ from .text import utf8_or_latin_1
 _WRONG = {"name": "an empty cell", "time": "no time"} | dict.fromkeys(
     ("number", "weight", "amount"), "no number that counts"
 )
+_UNWRITABLE = re.compile(r"[\0\ud800-\udfff]")
 
 
 class Tables:
@@ -113,6 +115,23 @@ class Tables:
                     read[c.key] = read_cells(cells[c.key], c, labels[c.key], where, self._times, self.tally)
             yield Batch(where, n_rows, read, labels)
 
+    def writable(self, text, where, row):
+        """Return whether a text can be written as UTF-8 without NUL; if not, count its row as a bad one, or refuse it.
+
+        where : callable, int -> str, of a batch's rows
+        """
+        found = _UNWRITABLE.search(text)
+        if found is None:
+            return True
+        what = "NUL" if found[0] == "\0" else "a lone surrogate"
+        if not self.skips:
+            raise InputError(
+                f"{where(row)}: the text holds {what} ({found[0]!a}), which no text has; take it out, or leave such "
+                "rows out with --bad-rows skip"
+            )
+        self.tally[f"bad rows: {what} in the text"] += 1
+        return False
+
     def _kept(self, batch):
         """Return a batch without bad rows and returns, which are counted, bad rows by what is wrong with them first."""
         kept = np.ones(batch.n_rows, bool)
@@ -142,11 +161,18 @@ class TextColumn(NamedTuple):
     bad_rows: str | None = None
 
     def pieces(self, source, encoding, tally):
-        """Yield the texts of an opened file or table as UTF-8, a line each; `tally` counts rows that are left out."""
+        """Yield the texts of an opened file or table as UTF-8, a line each; `tally` counts rows that are left out.
+
+        InputError, with the row, at a lone surrogate or a NUL, which JSON and tables in memory may have, unless bad
+        rows are skipped
+        """
         wanted = [Column("text", "--text-col", "text", self.column, may_be_empty=True)]
         tables = Tables((), wanted, self, encoding=encoding)
         for batch in tables.batches(source):
-            yield "\n".join([*batch.columns["text"], ""]).encode(errors="replace")
+            texts = batch.columns["text"]
+            if _UNWRITABLE.search("\n".join(texts)):
+                texts = [text for row, text in enumerate(texts) if tables.writable(text, batch.where, row)]
+            yield "\n".join([*texts, ""]).encode()
         tally["bad rows"] += sum(tables.left_out.values())
 
 
