@@ -106,6 +106,21 @@ def test_held_out_text_is_read_as_the_model_s_own(run_cli, tmp_path, monkeypatch
     assert "; 1 of 5 tokens are unknown" in run_cli("eval", "likelihood", "m", "--corpus=held", "--numbers=keep").out
 
 
+def test_held_out_text_may_have_another_encoding(run_cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = "für die und die größte Straße\n"
+    (tmp_path / "text").write_bytes(text.encode("latin-1") * 20)
+    flags = "--dim=4", "--epochs=1", "--min-count=1", "--subsample=0", "--workers=1", "--encoding=latin-1"
+    run_cli("train", "--corpus=text", *flags, "--save-model=m")
+    (tmp_path / "utf-8").write_text(text, encoding="utf-8")
+    scored = "eval", "likelihood", "m", "--json", "--corpus"
+    assert json.loads(run_cli(*scored, "text").out)["unknown"] == 0
+    run = run_cli(*scored, "utf-8")
+    assert json.loads(run.out)["unknown"] == 3
+    assert "utf-8:1: " in run.err and "it looks like --encoding utf-8" in run.err
+    assert json.loads(run_cli(*scored, "utf-8", "--encoding", "utf-8").out)["unknown"] == 0
+
+
 def test_of_a_model_of_a_table_held_out_text_is_one_too(run_cli, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rows = pd.DataFrame({"n": 1, "text": [" ".join(s) for s in SENTENCES]})

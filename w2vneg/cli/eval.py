@@ -1,5 +1,6 @@
 """`w2vneg eval`: vectors against human scores, edges and labels, matrices against held-out text and pairs."""
 
+import dataclasses
 from pathlib import Path
 
 import click
@@ -131,9 +132,10 @@ def analogy(vectors, questions, restrict_vocab, half, readout, mirror, as_json):
 @option("--corpus PATH|NAME", "Text that the model was not trained on.", required=True)
 @option("--window", "Context size: tokens on each side.", type=click.IntRange(min=1), default_text="the model's")
 @text_options
+@option("--encoding NAME", "Encoding of the text.", default_text="the model's")
 @mirror_option
 @json_option
-def likelihood(model, corpus, window, mirror, as_json, **reading):
+def likelihood(model, corpus, window, encoding, mirror, as_json, **reading):
     """Measure the likelihood of held-out text.
 
     Scores are a softmax of raw dot products over all words. Unlike training losses, they compare between objectives.
@@ -154,7 +156,8 @@ def likelihood(model, corpus, window, mirror, as_json, **reading):
             "this scores pairs of words; evaluate it with w2vneg eval similarity"
         )
     text = read_alike(text_of(corpus, reading), loaded, model).replace(phrases=())  # the model has those it joined
-    encoded = encode(loaded.config, text.located(mirror), vocab=loaded.vocab, phrases=loaded.phrases)
+    config = dataclasses.replace(loaded.config, encoding=encoding or loaded.config.encoding)
+    encoded = encode(config, text.located(mirror), vocab=loaded.vocab, phrases=loaded.phrases)
     own = loaded.config.source
     result = evaluate_likelihood(scores_of(loaded), encoded, window or own.window, getattr(own, "ordered", False))
     tokens, unknown = encoded.report.tokens, encoded.report.discarded[0]
