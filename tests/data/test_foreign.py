@@ -49,6 +49,16 @@ FOREIGN = [
     ("CoNLL", ("text",), "EU B-ORG\nrejects O\nGerman B-MISC\ncall O\nto O\nboycott O\n"),
     ("vertical", ("text",), "The\tDT\tthe\ncat\tNN\tcat\nsat\tVBD\tsit\n.\tSENT\t.\n" * 2),
     ("vertical", ("text",), '<doc id="a b">\n<s>\n' + "ein\teine\n" * 5 + "</s>\n</doc>\n"),
+    ("CoNLL", ("text",), "# global.columns = ID FORM LEMMA\n" + "".join(f"{i}\tw\tw\n" for i in range(1, 7))),
+    ("CoNLL", ("text",), "".join(f"{i}\tw\tw\tNN\n" for i in (1, 2, 3)).join(["", "\n", "\n"])),
+    ("CoNLL", ("text",), ("".join(f"{i}\tw\tw" + "\t_" * 11 + "\n" for i in (1, 2, 3)) + "\n") * 9),
+    (
+        "vertical",
+        ("text",),
+        "<!-- #vrt positional-attributes: word ref -->\n<text>\n"
+        + "one\t1\tone\tN\ta|b\t_\t0\tROOT\n" * 5
+        + "</text>\n",
+    ),
     ("old Macs", ALL[:2], "the cat sat\ron the mat\rand so on\r"),
     ("table with a header", ("text",), 'id,text\n1,"one, two"\n2,three\n'),
     ("table with a header", ("text",), "label\tsentence\n0\tgood film\n1\tbad film\n"),
@@ -109,6 +119,14 @@ ORDINARY = [
     "C\tG\tAm\tF\tDm\t-\tE7\tC\n-\tG\tC\tF\tDm\t-\tE7\tC\n" * 9,
     "-\tE7\nC\tG\n" * 30,
     "the\t100\n,\t90\nof\t80\n" * 9,
+    ("".join(f"{i}\t0.5\t{i}\t2e3\n" for i in range(1, 9)) + "\n") * 3,  # blocks of numbers, as for plots
+    "<pre>\n" + "1\t2\t3\t4\t5\t6\t7\n" * 9 + "</pre>\n",
+    ("".join(f"{i}\tGenesis\t1\tand so on\n" for i in range(1, 9)) + "\n") * 3,
+    "".join(f"{i}\tcat\tchat\tgato\n" for i in range(1, 9)) * 2,
+    ("".join(f"{i}\tcat\tchat\n" for i in range(1, 9)) + "\n") * 2,
+    "".join(f"{i}\tcat\tchat\tgato\n" for i in range(1, 19)) + "\n",
+    "# global.columns = none of yours\nthe cat sat on the mat\n" * 5,
+    "1. one\n2. two\n\n1. three\n2. four\n\n1. five\n2. six\n",
     "one line, one end\r",
 ]
 
@@ -177,6 +195,9 @@ CONLL_U = """# text = Zum Du  sagst
 
 1\t#\t#\tSYM\t_\t_\t0\troot\t_\t_
 """
+CONLL_U_PLUS = "# global.columns = ID LEMMA FORM X\n" + "".join(f"{i}\tgo\twent\t_\n" for i in (1, 2, 3, 4, 5))
+CONLL_09 = "".join(f"{i}\tthe\ta" + "\t_" * 11 + "\n" for i in (1, 2, 3)) + "\n1\tend\tb" + "\t_" * 11 + "\n"
+KORP = "<!-- #vrt positional-attributes: word ref -->\n" + '<sentence id="0">\none\t1\tN\na\\b\t2\tN\n</sentence>\n' * 3
 VERTICAL = '<doc id="a b">\n<s>\nNew York\tNP\tNew York\nis\tVB\tbe\n.\tSENT\t.\n</s>\n<s>\n<\tSYM\t<\n</s>\n</doc>\n'
 VERTICAL += "a\tDT\ta\n.\tSENT\t.\nb\tNN\tb\n\nc\tNN\tc\n" + "d\tNN\td\n" * 20
 TAGGED = "-DOCSTART- O\n\nEU B-ORG\nrejects O\nGerman B-MISC\ncall O\n\nto O\n"
@@ -189,6 +210,9 @@ TAGGED = "-DOCSTART- O\n\nEU B-ORG\nrejects O\nGerman B-MISC\ncall O\n\nto O\n"
         (CONLL_U, ["Zu dem New_York", "#"]),
         (CONLL_U.replace("\n", "\r\n"), ["Zu dem New_York", "#"]),
         (VERTICAL, ["New_York is .", "<", "a .", "b", "c" + " d" * 20]),
+        (CONLL_U_PLUS, ["went " * 4 + "went"]),
+        (CONLL_09 + "2\tof\tb" + "\t_" * 11 + "\n", ["the the the", "end of"]),
+        (KORP, ["one a\\b"] * 3),
         (TAGGED, ["EU rejects German call", "to"]),
     ],
 )

@@ -94,10 +94,11 @@ def _sentences(program, tabs=r"-F'\t' "):
 
 
 _FORM = r'{{gsub(/ /, "_", ${0}); printf "%s ", ${0}}}'
-_OF_CONLL_U = _sentences(r"/^\r?$/ {print} $1 ~ /^[0-9]+$/ " + _FORM.format(2))  # neither ranges, as 1-2, nor 3.1
 _OF_CONLL = _sentences(r"""/^(#|-DOCSTART-)/ {next} NF {printf "%s ", $1} !NF {print ""}""", "")
 _OF_VERTICAL = _sentences(
-    r'NF < 2 {if (!/^</ || /^<\/s>/) print ""; next} ' + _FORM.format(1) + r' $2 ~ /^(SENT|[$][.])$/ {print ""}'
+    r'NF < 2 {if (!/^</ || /^<\/s(entence)?>/) print ""; next} '
+    + _FORM.format(1)
+    + r' $2 ~ /^(SENT|[$][.])$/ {print ""}'
 )
 
 
@@ -183,9 +184,43 @@ def _is_metis(head):
     return whole and len(set(sizes)) > 1
 
 
+_NUMBER = re.compile(r"(\d{1,9})([-.]\d+)?")
+
+
+def _columns_of_conll(head):
+    """Return the names of columns (list of str) that CoNLL-U Plus has in its first line; [] for another file."""
+    said = re.match(r"#\s*global\.columns\s*=(.*)", head.lines[0])
+    names = said[1].split() if said else []
+    return names if names[:1] == ["ID"] and "FORM" in names else []
+
+
 def _is_conll_u(head):
     rows = [line.split("\t") for line in head.lines if not line.startswith("#")]
-    return len(rows) > 4 and all(len(row) == 10 and re.fullmatch(r"\d+([-.]\d+)?", row[0]) for row in rows)
+    if len(rows) < 5 or len({len(row) for row in rows}) > 1 or not all(_NUMBER.fullmatch(row[0]) for row in rows):
+        return False
+    return len(rows[0]) in (10, len(_columns_of_conll(head))) or (len(rows[0]) > 3 and _counts_words(head, rows))
+
+
+def _counts_words(head, rows):
+    """Tell whether the first cells count from 1 on, anew behind each blank line, and the second ones hold words."""
+    n_parts = number = 0
+    for line in re.split(r"\r\n|\r|\n", head.text)[:_LINES]:
+        if not line.strip():
+            number = 0
+        elif (found := _NUMBER.match(line)) and not found[2]:
+            number += 1
+            n_parts += number == 1
+            if int(found[1]) != number:
+                return False
+    of_words = sum(any(map(str.isalpha, row[1])) for row in rows) > len(rows) / 2
+    return n_parts > 1 and of_words and sum(bool(re.search(r"\s", "".join(row))) for row in rows) <= len(rows) / 20
+
+
+def _of_conll_u(head):
+    """Return the remedy, which takes neither ranges, as 1-2, nor 3.1."""
+    names = _columns_of_conll(head)
+    form = names.index("FORM") + 1 if names else 2
+    return _sentences(r"/^\r?$/ {print} $1 ~ /^[0-9]+$/ " + _FORM.format(form))
 
 
 def _is_conll(head):
@@ -199,14 +234,17 @@ _OF_MARKS = re.compile(r"[^\w\s]+|SENT|PUN\w*|PONCT\w*|F[a-z]+")  # tags of punc
 
 def _is_vertical(head):
     """A token, its tag, perhaps its lemma, with tabs between, among them punctuation; or tags between the lines."""
-    lines = [line for line in head.lines if not re.fullmatch(r"</?[A-Za-z][^<>\t]*>", line.strip())]
+    body = [line for line in head.lines if not re.fullmatch(r"<!--[^\t]*-->", line.strip())]
+    lines = [line for line in body if not re.fullmatch(r"</?[A-Za-z][^<>\t]*>", line.strip())]
     rows = [row for row in (line.split("\t") for line in lines) if not re.search(r"\s", "".join(row))]
     if len(rows) < max(5, 0.95 * len(lines)) or len({len(row) for row in rows}) > 1 or len(rows[0]) < 2:
         return False
+    if len(lines) < len(body):
+        return sum(any(map(str.isalpha, row[0])) for row in rows) > len(rows) / 2
     marks = any(not any(map(str.isalnum, row[0])) and _OF_MARKS.fullmatch(row[1]) for row in rows)
     words, tags = (set(cells) for cells in list(zip(*rows, strict=True))[:2])
     tagged = len(tags) <= min(len(words), len(rows) / 2)
-    return len(rows[0]) < 6 and (len(lines) < len(head.lines) or (marks and tagged))
+    return len(rows[0]) < 6 and marks and tagged
 
 
 def _header(head):
@@ -355,7 +393,7 @@ KINDS = [  # in the order in which they are asked
         "write the table with the database's own export, as CSV",
         lambda head: _SQL(head) and head.share(lambda line: line.rstrip()[-1] in ";,()-/*") >= 0.5,
     ),
-    Kind("CoNLL-U, a token a line", _OF_CONLL_U, _is_conll_u, ("text",)),
+    Kind("CoNLL-U or its like, a token a line", _of_conll_u, _is_conll_u, ("text",)),
     Kind("CoNLL columns, a token a line", _OF_CONLL, _is_conll, ("text",)),
     Kind("a vertical file, a token a line with its tag behind a tab", _OF_VERTICAL, _is_vertical, ("text",)),
     Kind("a table with a header", _OF_TEXT, _header, ("text",), _header),
