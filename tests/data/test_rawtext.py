@@ -169,6 +169,16 @@ def test_the_tokenizer_is_chosen_by_the_text(tmp_path, text, tokenizer):
     assert tokenizer_of([str(tmp_path / "t")], None, "utf-16") == tokenizer
 
 
+def test_the_tokenizer_is_chosen_by_what_is_left_when_tags_are_gone(tmp_path):
+    (tmp_path / "t.html").write_text("<p>die Frau liest ein Buch.</p>\n<p>es ist neu.</p>\n" * 20)
+    for options, word in (({}, "buch.</p>"), ({"strip": "markup"}, "buch"), ({"strip": "urls"}, "buch.</p>")):
+        given = Input("corpus", str(tmp_path / "t.html"), plain=True, **options)
+        assert word in encode_input(given, min_count=1, lowercase=True).vocab.words
+    rows = pd.DataFrame({"text": ["<p>die Frau liest ein Buch.</p>"] * 9})
+    given = Input("corpus", rows, text_col="text", strip="urls,markup")
+    assert "Buch" in encode_input(given, min_count=1).vocab.words
+
+
 @pytest.mark.parametrize("encoding", ["idna", "undefined"])
 def test_a_codec_that_cannot_read_the_beginning_chooses_nothing(tmp_path, encoding):
     (tmp_path / "t").write_text("né, or so.\n" * 50, encoding="utf-8")

@@ -29,6 +29,10 @@ def _check_tokenizer(name):
         raise ConfigError(f"tokenizer {name!r} is unknown{did_you_mean(name, known)}")
 
 
+def _names(strip):
+    return strip.split(",") if strip else []
+
+
 def _check_strip(names):
     unknown = [name for name in names.split(",") if name not in _STRIPPED]
     if unknown:
@@ -98,7 +102,8 @@ class Corpus(Source):
 
         if all(file in names() and info(file).made_here for file in given.files):  # by us, with blanks between words
             return given.replace(tokenizer="whitespace")
-        return given.replace(tokenizer=tokenizer_of(given.located(mirror).files, cls._table(given), encoding))
+        files, table = given.located(mirror).files, cls._table(given)
+        return given.replace(tokenizer=tokenizer_of(files, table, encoding, _names(given.strip)))
 
     @classmethod
     def encode(cls, given, vocab_out=None, phrases=None, **shaping):
@@ -139,7 +144,7 @@ class Corpus(Source):
                     note = f"{name}: tags, as {tag!r}, are read as words; remove them with --strip markup"
                     warnings.warn(note, FileNote, stacklevel=3)
                     remarked = True
-        strip = [*(given.strip.split(",") if given.strip else ()), *({given.numbers} - {"keep"})]
+        strip = [*_names(given.strip), *({given.numbers} - {"keep"})]
         return {"reader": _READERS.get(given.tokenizer, given.tokenizer), "strip": strip, "table": table}
 
     @staticmethod
@@ -189,13 +194,13 @@ class Chosen(str):
     why = ""
 
 
-def tokenizer_of(files, table, encoding):
+def tokenizer_of(files, table, encoding, strip=()):
     """Return the tokenizer that the beginning calls for (`Chosen`): ``whitespace`` for words set apart, or ``words``.
 
     Text is raw where words carry punctuation, one in a hundred or more, and more often than it stands alone. A full
-    stop, which abbreviations have, counts at the end of a line.
+    stop, which abbreviations have, counts at the end of a line. strip : sequence of str, what is taken out before
     """
-    text, where = _beginning(files, table, encoding)
+    text, where = _beginning(files, table, encoding, strip)
     tokens = Counter(text.split())
     last = Counter(line.rsplit(None, 1)[-1] for line in text.splitlines() if line.strip())
     at_words, example, alone = 0, "", 0
@@ -217,10 +222,10 @@ def tokenizer_of(files, table, encoding):
     return chosen
 
 
-def _beginning(files, table, encoding):
-    """Return the beginning of a text (str), and why there is none, in words."""
+def _beginning(files, table, encoding, strip):
+    """Return the beginning of a text (str), stripped, and why there is none, in words."""
     from ..readers.sources import STDIN, begun, find_files, start_of
-    from ..readers.text import codec_name
+    from ..readers.text import Stripped, codec_name
 
     encoding, text = codec_name(encoding), ""
     found = find_files(files)
@@ -230,9 +235,12 @@ def _beginning(files, table, encoding):
         size = _LOOKED_AT // len(chosen)
         with suppress(InputError, UnicodeError), begun(file) as source:  # whoever reads all of it will tell
             if table is None:
-                text += start_of(source.pieces(), size).decode(encoding, errors="replace")[:size] + "\n"
+                some = start_of(source.pieces(), size).decode(encoding, errors="replace")[:size]
             else:
-                text += start_of(table.pieces(source, encoding, Counter()), size).decode() + "\n"
+                some = start_of(table.pieces(source, encoding, Counter()), size).decode()
+            if strip:
+                some = b"".join(Stripped(source.name, [some.encode()], strip).pieces()).decode()
+            text += some + "\n"
     return text, "" if again else "what is read only once is not looked at"
 
 
