@@ -1,5 +1,6 @@
 """The vocabulary: its order, its file, and what is refused."""
 
+import shutil
 import subprocess
 
 import numpy as np
@@ -110,6 +111,17 @@ def test_words_without_counts_are_refused_with_what_makes_a_vocabulary_of_them(t
         Vocabulary.load("my words")
     subprocess.run(str(told.value).partition("1 will do: ")[2], shell=True, check=True)
     assert Vocabulary.load("counted.txt") == Vocabulary(["and", "of", "the"], [1, 1, 1])
+
+
+@pytest.mark.skipif(not shutil.which("awk"), reason="awk is not here")
+@pytest.mark.parametrize("blanks", ["", "   "])
+def test_counts_before_the_words_are_refused_with_what_turns_them(tmp_path, monkeypatch, blanks):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my words").write_text("".join(f"{blanks}{row}\n" for row in ("19 책을", "19 책", "7 a", "102 the")))
+    with pytest.raises(InputError, match=f"my words:1: expected word, tab, count; found '{blanks}19 책을'; ") as error:
+        Vocabulary.load("my words")
+    subprocess.run(str(error.value).partition("behind the word: ")[2], shell=True, check=True)
+    assert Vocabulary.load("counted.txt") == Vocabulary(["the", "책", "책을", "a"], [102, 19, 19, 7])
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,8 @@
 """Whatever a user may name is read within bounds: devices, pipes, lines without end, JSON and TOML beyond measure."""
 
 import os
+import shutil
+import subprocess
 import threading
 from contextlib import suppress
 
@@ -162,3 +164,12 @@ def test_find_files_tells_of_a_closed_folder(monkeypatch):
     monkeypatch.setattr(bounded, "barred", lambda path: "cannot be read")
     with pytest.raises(InputError, match=r"closed/a: cannot be read"):
         find_files("closed/a")
+
+
+@pytest.mark.skipif(not shutil.which("iconv"), reason="iconv is not here")
+def test_the_remedy_for_another_encoding_makes_utf_8(tmp_path):
+    (tmp_path / "FILE").write_bytes("für\n".encode("latin-1"))
+    with pytest.raises(InputError, match=r"FILE:1: not UTF-8 text; .*: iconv ") as error:
+        bounded.read_text(tmp_path / "FILE")
+    subprocess.run(str(error.value).rpartition(": ")[2], shell=True, cwd=tmp_path, check=True)
+    assert bounded.read_text(tmp_path / "OUT") == "für\n"

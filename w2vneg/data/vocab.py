@@ -193,21 +193,32 @@ def _read(path, stream):
         n_lines = block.count(b"\n")
         if not block.endswith(b"\n"):
             raise InputError(f"{path}:{number + n_lines + 1}: the last line does not end; is the file truncated?")
-        block = block.replace(b"\r\n", b"\n")
+        shown = block = block.replace(b"\r\n", b"\n")
         if b"\t" not in block:  # as word2vec.c and fastText write it
             block = block.replace(b" ", b"\t")
         fields = block.replace(b"\t", b"\n").split(b"\n")
         words, seen = fields[:-1:2], fields[1::2]
         if block.translate(None, _NO_SEPARATORS) != b"\t\n" * n_lines or not all(map(_is_count, seen)):
             lines = enumerate(block.split(b"\n"), number + 1)
-            wrong, line = next((at, line) for at, line in lines if not _is_count(line.partition(b"\t")[2]))
+            wrong = next(at for at, line in lines if not _is_count(line.partition(b"\t")[2]))
+            line = shown.split(b"\n")[wrong - number - 1]
             said = f"{path}:{wrong}: expected word, tab, count; found {line.decode()[:60]!r}"
-            alone = f"grep . {shlex.quote(str(path))} | LC_ALL=C sort -u | sed 's/$/ 1/' > counted.txt"
-            raise InputError(said + f"; write a count behind each word, 1 will do: {alone}" * (len(line.split()) == 1))
+            raise InputError(said + _remedy(shlex.quote(str(path)), line.split()))
         number += n_lines
         data += END.join(words), END
         counts.append(np.array(list(map(int, seen)), np.int64))
     return PackedStrings.of_data(b"".join(data)), np.concatenate(counts), n_head
+
+
+def _remedy(file, parts):
+    """Return what to do with a file, quoted, of lines like one of these parts (list of bytes), "" if it is not known"""
+    if len(parts) == 1:
+        counted = f"grep . {file} | LC_ALL=C sort -u | sed 's/$/ 1/'"
+        return f"; write a count behind each word, 1 will do: {counted} > counted.txt"
+    if len(parts) == 2 and _is_count(parts[0]):  # as uniq -c writes it
+        turned = f"""awk '{{print $2 "\\t" $1}}' {file} | LC_ALL=C sort -k2,2nr -k1,1"""
+        return f"; write the count behind the word: {turned} > counted.txt"
+    return ""
 
 
 def _is_count(text):

@@ -13,6 +13,7 @@ from functools import partial
 from ..errors import ConfigError, InputError
 
 LARGEST = 1 << 28  # bytes of a file that is read whole
+TO_UTF_8 = "convert the file to UTF-8; if it is Latin-1: iconv -f latin1 -t utf-8 FILE > OUT"
 LONGEST_LINE = 1 << 24  # bytes, of a file that is read line by line
 _LONGEST_TOML = 1 << 20  # characters; Python reads about half a MB a second
 _MOST_PARTS = 32  # of a key; the time to read one grows with the square of their number
@@ -67,7 +68,7 @@ def decoded(path, data, errors="strict"):
         return data.decode("utf-8-sig", errors)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise InputError(f"{path}:{line}: not UTF-8 text; convert the file to UTF-8 (iconv -t utf-8)") from None
+        raise InputError(f"{path}:{line}: not UTF-8 text; {TO_UTF_8}") from None
 
 
 def read_json(path, missing="no such file"):

@@ -34,8 +34,8 @@ _FOREIGN = {
     b"\x80": "a pickle, as gensim's .kv and .model are; opening one may run any code, so it is not read. In Python do "
     'gensim.models.KeyedVectors.load(PATH).save_word2vec_format("vectors.bin", binary=True), and name that file',
     b"\x93NUMPY": "an array without its words, as gensim keeps beside a .kv; write both as word2vec text or binary",
-    codecs.BOM_UTF16_LE: "text in UTF-16; convert it to UTF-8 (iconv -f utf-16 -t utf-8)",
-    codecs.BOM_UTF16_BE: "text in UTF-16; convert it to UTF-8 (iconv -f utf-16 -t utf-8)",
+    codecs.BOM_UTF16_LE: "text in UTF-16; convert it to UTF-8 (iconv -f utf-16 -t utf-8 FILE > OUT)",
+    codecs.BOM_UTF16_BE: "text in UTF-16; convert it to UTF-8 (iconv -f utf-16 -t utf-8 FILE > OUT)",
     b"PK\x05\x06": "an empty archive; write it again",
 }
 """What a file begins with that is not read -> what it is, and what to do."""

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from ...ground.errors import ConfigError, InputError
-from ...ground.files.bounded import lines_of
+from ...ground.files.bounded import TO_UTF_8, lines_of
 from .common import NUMBER, NUMBERS_AT_ONCE, TakenWords, enter, format_rows, promised, vectors_of, write_word2vec
 
 HEADER = re.compile(rb"(\d+)[ \t]+(\d+)[ \t]*\r?\n?\Z")
@@ -20,7 +20,7 @@ _DECIMAL_COMMA = re.compile(rb"[-+]?\d*,\d+(?:[eE][-+]?\d+)?")
 
 _REMEDY = "; the file is damaged or no word2vec text: write it again"
 _CUT_SHORT = "; the file is cut short or damaged: write it again"
-_ENCODING = "; convert the file to UTF-8 (iconv -t utf-8)"
+_ENCODING = f"; {TO_UTF_8}"
 _TWICE = "stands on line {first} already; keep one of the two"
 _ROW_END = b" \t\r\n"  # word2vec.c leaves a blank at the end of each row
 _LOOKED_AT = 1000  # rows that tell how many numbers there are
