@@ -13,6 +13,7 @@ import w2vneg
 from w2vneg import Slim, TrainConfig, Vectors, Vocabulary, Word2Vec
 from w2vneg.data.inputs import locate
 from w2vneg.ground.errors import ConfigError, InputError, UnknownNameError
+from w2vneg.ground.events import EpochDone
 from w2vneg.run import conductor
 
 SMALL = {"loss": "ns", "dim": 8, "window": 3, "subsample": 0, "min_count": 1, "epochs": 3, "workers": 1}
@@ -237,3 +238,25 @@ def test_what_is_not_trained_can_be_looked_at_by_tools():
     for one in (Word2Vec(), Slim()):
         assert not hasattr(one, "vectors") and dict(inspect.getmembers(one))["get_params"]
     assert not hasattr(Word2Vec(), "model") and getattr(Word2Vec(), "model", None) is None
+
+
+@pytest.mark.parametrize("readout", ["in", "out", "both"])
+def test_vectors_do_not_change_the_model(readout):
+    word2vec = Word2Vec(**SMALL, readout=readout)
+    word2vec.fit(two_topics())
+    before, vectors = state(word2vec), word2vec.wv
+    for array in (vectors.matrix, vectors.counts):
+        if array.flags.writeable:
+            array[:] = 1
+    assert state(word2vec) == before and word2vec.model.vocab.counts.sum() == 800 * 8
+    assert np.may_share_memory(vectors.matrix, word2vec.model.vectors_in) == (readout == "in")  # no copy
+
+
+def test_training_that_goes_on_leaves_former_vectors_as_they_are():
+    word2vec = Word2Vec(**SMALL, readout="in")
+    with pytest.raises(OSError):
+        word2vec.fit(two_topics(), listeners=[lambda event: isinstance(event, EpochDone) and failing(event)])
+    vectors = word2vec.wv
+    before = vectors.matrix.copy()
+    assert word2vec.trainer(word2vec.encode(two_topics()), model=word2vec.model).train() is word2vec.model
+    assert np.array_equal(vectors.matrix, before) and not np.array_equal(word2vec.wv.matrix, before)

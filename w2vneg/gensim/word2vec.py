@@ -352,7 +352,9 @@ class Word2Vec:
         source = self._vocab if self.ours._model is None else self.ours.wv
         if self._made[0] is not source:
             vectors = self._vectors(source)
-            matrix = vectors.matrix.view()
+            model = self.ours._model
+            own = self._as_trained and model is not None  # those of `Vectors` are read-only
+            matrix = (model.best_matrix("vectors_in") if own else vectors.matrix).view()
             if not self._as_trained:
                 matrix.flags.writeable = False
             self._wv._become(vectors.words, matrix, vectors.counts, vectors.spellings)

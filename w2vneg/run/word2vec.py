@@ -15,6 +15,8 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import numpy as np
+
 from ..config import RunSpec, TrainConfig
 from ..config.compatibility import about_cosines
 from ..config.synonyms import GENSIM_METHODS, from_gensim
@@ -64,6 +66,13 @@ def with_options(config, options):
         return TrainConfig.from_mapping(options, "Word2Vec")
     options = {"plugin": config.plugin} | options
     return dataclasses.replace(config, **options | {"plugin": absolute_plugins(options["plugin"])})
+
+
+def _read_only(array):
+    """Return a view of an array by which nobody changes it."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 @contextmanager
@@ -297,8 +306,10 @@ class Word2Vec(Recommender):
     ) -> Trainer:
         """Return a `Trainer` for an EncodedCorpus or EncodedPairs, for those who steer it themselves.
 
-        model : Model, whose run goes on; prior : what a new model begins with
+        model : Model, whose run goes on, in new matrices, so that its `Vectors` stay; prior : what a new one begins with
         """
+        if model is not None:
+            model.adopt({name: matrix.copy() for name, matrix in model.matrices().items()})
         run = Run(self.config, encoded, prior if model is None else Prior.resume(model), diagnose=diagnose)
         self.config = run.given
         return run.trainer(listeners, validation, checkpoints)
@@ -354,6 +365,9 @@ class Word2Vec(Recommender):
     def read_out(self, readout: str | None = None, oov: str | None = None) -> Vectors:
         """Return the vectors of the trained words.
 
+        A matrix that is the model's own, as by ``in`` and ``out``, is read-only, so that large ones need no copy; to
+        change it make ``Vectors(words, matrix.copy())``. Counts are read-only.
+
         readout : str, optional, how they are made of the two matrices, if not as the options say: ``"in"``, …
         oov : {None, "letters"}, with ``"letters"`` the vectors have one for any spelling; needs a read-out with letters
             or paradigms, or n-grams and the read-out ``"in"``
@@ -366,7 +380,9 @@ class Word2Vec(Recommender):
         vocab = model.vocab_out if targets else model.vocab
         noun = noun_of(model.origin.input.get("kind"), model.config.source.name, two_kinds, targets)
         spelt = with_spellings(oov, spellings)
-        return Vectors(vocab.words, matrix, vocab.counts, spelt, noun, model.config.lowercase, rules)
+        if any(np.may_share_memory(matrix, model.best_matrix(name)) for name in ("vectors_in", "vectors_out")):
+            matrix = _read_only(matrix)
+        return Vectors(vocab.words, matrix, _read_only(vocab.counts), spelt, noun, model.config.lowercase, rules)
 
     def plot_history(self) -> Any:
         """Return a matplotlib figure of the run by epoch, which a notebook shows: loss, held-out figures, alpha, speed.
