@@ -1,7 +1,9 @@
 """Runs that begin with the rows of another one."""
 
+import ast
 import copy
 import dataclasses
+import re
 
 import numpy as np
 import pandas as pd
@@ -281,6 +283,25 @@ def test_what_plugs_have_learnt_goes_along():
         known = old.vocab.id(word) + 1 if word in old.vocab else -row - 1
         assert new.extra["log_z"][row, 0] == known and new.extra["seen_out"][row, 0] == 10 * known
         assert new.extra["wide"][row, 0] == -row - 1
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"loss": "hierarchical"}, {"loss": "relaxed"}, {"sampler": "uniform"}, {"inputs": "window"}, {"dim": 9}]
+    + [{"window": 2}, {"negatives": 20}, {"noise_exponent": 0.1}],
+)
+def test_the_objective_of_a_model_that_grows_is_its_own(first, options):
+    ((name, value),) = options.items()
+    word2vec = copy.deepcopy(first).set_params(**options)
+    remedy = rf"set_params\({name}=(.*)\), or begin a run of your own"
+    with pytest.raises(ConfigError, match=rf"objective and size, {name} .*, not {value!r}; {remedy}") as refused:
+        word2vec.fit(SECOND, update=True)
+    assert word2vec.model.vocab == first.model.vocab
+    word2vec.set_params(**{name: ast.literal_eval(re.search(remedy, str(refused.value))[1])}).fit(SECOND, update=True)
+    assert "new" in word2vec.wv
+    changed = copy.deepcopy(first).set_params(min_count=2, readout="both", lowercase=True, alpha=0.1)
+    changed.fit(SECOND, update=True)
+    assert (changed.model.config.readout, changed.model.config.alpha) == ("both", 0.1)
 
 
 def test_the_command_line_grows_a_model(first, tmp_path, monkeypatch, run_cli):

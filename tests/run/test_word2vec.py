@@ -1,5 +1,6 @@
 """The notebook's door."""
 
+import copy
 import inspect
 import io
 import os
@@ -157,6 +158,17 @@ def test_what_fails_within_a_property_is_seen(text):
     word2vec.read_out = lambda *names: None.missing
     with pytest.raises(AttributeError, match="'NoneType' object has no attribute 'missing'"):
         word2vec.wv  # noqa: B018
+
+
+def test_options_set_on_a_copy_are_its_own():
+    word2vec = Word2Vec(**SMALL)
+    word2vec.fit(two_topics())
+    other, twin = copy.copy(word2vec), copy.deepcopy(word2vec)
+    other.set_params(alpha=0.5, epochs=1)
+    newer = [["new", "a0", "b0"]] * 40
+    expected = twin.fit(newer, update=True).matrix
+    assert np.array_equal(word2vec.fit(newer, update=True).matrix, expected)
+    assert other.fit(newer, update=True) and other.model.config.alpha == 0.5
 
 
 def failing(event):

@@ -29,7 +29,7 @@ from .model import Model
 from .recommender import Recommender
 
 if TYPE_CHECKING:
-    from ..config import TrainConfig
+    from ..config import RunSpec, TrainConfig
 
 
 @dataclass(frozen=True)
@@ -270,6 +270,19 @@ def config_to_grow(model: Model, folder: str | os.PathLike, changes: dict[str, A
     if "alpha" in changes:  # its floor follows, unless that is given too
         changes = {"min_alpha": None} | changes
     return dataclasses.replace(config, **{name: value for name, value in changes.items() if name != "plugin"})
+
+
+def check_goes_on(model: Model, config: RunSpec) -> None:
+    """Raise ConfigError if the options of a run, but for `MAY_CHANGE`, are not those of the `model` that grows by it."""
+    mine, others = (spec.as_dict() | {"loss": spec.preset or spec.loss.name} for spec in (model.config, config))
+    of_data = {"preset", "source", "rectangular"}  # these are checked when it is known what is read
+    other = [name for name in table() if name not in MAY_CHANGE | of_data and mine[name] != others[name]]
+    if other:
+        name = other[0]
+        raise ConfigError(
+            f"the model goes on with its own objective and size, {name} {mine[name]!r}, not {others[name]!r}; "
+            f"set_params({name}={mine[name]!r}), or begin a run of your own with its rows: fit(…, init=word2vec.model)"
+        )
 
 
 def gentler(model: Model, given: dict[str, Any]) -> dict[str, Any]:

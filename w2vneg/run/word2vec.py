@@ -31,7 +31,7 @@ from .checkpoints import Checkpoints
 from .conductor import Run, doubts_of, resolve
 from .follow import LOG, Followers, say_what_was_read
 from .model import Model, read_out
-from .prior import Prior, config_to_grow, gentler
+from .prior import Prior, check_goes_on, config_to_grow, gentler
 from .recommender import Recommender
 
 if TYPE_CHECKING:
@@ -249,7 +249,9 @@ class Word2Vec(Recommender):
         own = gentler(model, {name: getattr(self.config, name) for name in self._changed})
         own |= {"min_alpha": None} if "alpha" in own else {}
         prior = Prior.update(model, self._folder or "", freeze, "alpha" in self._changed)
-        return dataclasses.replace(self.config, **own), prior
+        config = dataclasses.replace(self.config, **own)
+        check_goes_on(model, resolve(config))
+        return config, prior
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return all options by name; None where one is left open. `deep` is scikit-learn's and changes nothing."""
@@ -261,8 +263,9 @@ class Word2Vec(Recommender):
         if settled:
             raise ConfigError(f"{min(settled)} is no option to set; it follows from the others and from what is read")
         self.config = with_options(self.config, params)
-        self._kind |= {name: getattr(self.config, name) for name in _OF_DATA if name in params}
-        self._changed |= {name for name in ("alpha", "epochs") if params.get(name) is not None}
+        own = {name: getattr(self.config, name) for name in _OF_DATA if name in params}
+        changed = {name for name in ("alpha", "epochs") if params.get(name) is not None}
+        self._kind, self._changed = self._kind | own, self._changed | changed  # new ones: a shallow copy has the former
         return self
 
     def __sklearn_tags__(self) -> Any:
