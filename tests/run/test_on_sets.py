@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from w2vneg import Vectors, Word2Vec
+from w2vneg import Input, Validate, Vectors, Word2Vec
 from w2vneg.data import catalog
 from w2vneg.ground.errors import ConfigError, InputError
 from w2vneg.ground.events import BestRestored, Validated
@@ -48,6 +48,32 @@ def test_figures_are_those_of_the_vectors_at_that_time(text, metric, readout):
     else:
         expected = vectors.evaluate_analogy("google", half="dev").overall.precision[1]
     assert restored.best[metric] == max(figures) == pytest.approx(expected, abs=1e-12)
+
+
+def test_fit_is_evaluated_by_a_set_without_pairs(text):
+    word2vec = Word2Vec(loss="ns", dim=8, min_count=1, workers=1, subsample=0, epochs=2)
+    vectors = word2vec.fit(str(text), valid=Validate(metric="google-dev", every=0.5))
+    best = word2vec.model.best
+    assert best.finished and best.last_epoch == 2 and best.settings["metric"] == "google-dev"
+    found = vectors.evaluate_analogy("google", half="dev").overall.precision[1]
+    assert best.figures["google-dev"] == pytest.approx(found, abs=1e-12)
+    with pytest.raises(ConfigError, match="ws353 is a set of words, and these are items"):
+        Word2Vec(dim=4).fit(Input("pairs", [("a", "b")] * 9), valid=Validate(metric="ws353"))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"pairs": "held.tsv", "metric": "WS353"}, r"ws353 is a set of words, .*: Validate\(metric='ws353'\)"),
+        ({"metric": "men", "exclude_known": "held.tsv"}, "men is a set of words"),
+        ({"metric": "men", "score": "corrected"}, "men is a set of words"),
+        ({}, r"mpr is a figure of held-out pairs, and there are none; name them: Validate\(pairs\)"),
+        ({"metric": "ndcg@15"}, "ndcg@15 is a figure of held-out pairs"),
+    ],
+)
+def test_pairs_and_a_set_do_not_go_together(options, message):
+    with pytest.raises(ConfigError, match=message):
+        Validate(**options)
 
 
 def test_the_commands_choose_by_a_set_and_warn_of_a_test_set(text, run_cli):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import click
 
-from ..ground.errors import ConfigError, InputError, W2vnegError
+from ..ground.errors import InputError, W2vnegError
 from ..ground.files.bounded import check_reachable
 from .flags import score_option
 from .options import option, together
@@ -135,9 +135,6 @@ def validation_of(flags, run, encoded, model, note, mirror=None, chooses=True):
 
     valid, known, chosen = flags.valid, flags.known, flags.chosen
     if flags.by_a_set:
-        if not encoded.traversal.of_words:
-            what = f"{chosen['metric']} is a set of words, and these are items"
-            raise ConfigError(f"{what}; choose by held-out pairs, --valid")
         validation = SetValidation(encoded, mirror=mirror, **chosen)
         if chooses and model is None and not validation.metric.for_choices:
             note(

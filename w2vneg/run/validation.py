@@ -193,10 +193,11 @@ class Validate:
 
     Parameters
     ----------
-    pairs : path, table in memory or HeldOut
-        Held-out pairs, ranked between rounds; the best state is what `fit` ends with.
+    pairs : path, table in memory or HeldOut, optional
+        Held-out pairs, ranked between rounds; the best state is what `fit` ends with. None: `metric` is a set of words.
     metric : str
-        What is best: mpr, ndcg@15, nll or another figure that docs/ranking.md has a name of ``--metric`` for.
+        What is best: mpr, ndcg@15, nll or another figure that docs/ranking.md has a name of ``--metric`` for; without
+        pairs men-dev, google-dev or another evaluation set.
     patience : int, at least 1, optional
         Stop after so many evaluations in a row without a better one; None goes through all epochs.
     every : float, above 0
@@ -206,10 +207,10 @@ class Validate:
     exclude_known : path, table in memory or HeldOut, optional
         Pairs to leave out of the ranking; what users have in training, if None.
 
-    ConfigError if metric, patience or every is out of range
+    ConfigError if metric, patience or every is out of range, or pairs and metric do not go together
     """
 
-    pairs: Pairs
+    pairs: Pairs | None = None
     metric: str = "mpr"
     patience: int | None = None
     every: float = 1.0
@@ -217,14 +218,22 @@ class Validate:
     exclude_known: Pairs | None = None
 
     def __post_init__(self):
-        check_options(self.metric, self.patience, self.every, self.score)
+        name = check_options(self.metric, self.patience, self.every, self.score).name
+        if name not in set_names() and self.pairs is None:
+            remedy = "name them: Validate(pairs), or a set of words: Validate(metric='men-dev')"
+            raise ConfigError(f"{name} is a figure of held-out pairs, and there are none; {remedy}")
+        if name in set_names() and (self.pairs is not None or self.exclude_known is not None or share_of(self.score)):
+            remedy = f"leave pairs, exclude_known and score out: Validate(metric={name!r})"
+            raise ConfigError(f"{name} is a set of words, not a figure of held-out pairs; {remedy}")
 
     def of(self, encoded, lowercase=False, own=None):
         """Return the `Validation` of a run on `encoded` data.
 
         lowercase : bool, the names of its data were lower-cased; own : dict, optional, its data as of `Input.as_dict`
-        InputError if a file cannot be read, or no pair of it has both items in the vocabularies
+        InputError if a file cannot be read, or no pair of it has both items in the vocabularies, or as `SetValidation`
         """
+        if self.pairs is None:
+            return SetValidation(encoded, metric=self.metric, patience=self.patience, every=self.every)
         named = {"valid": self.pairs, "known": self.exclude_known}
         files = {name: os.path.abspath(path) for name, path in named.items() if isinstance(path, str | os.PathLike)}
         read = partial(read_pairs_file, vocab=encoded.vocab, vocab_out=encoded.vocab_out, lowercase=lowercase)
@@ -262,11 +271,13 @@ class SetValidation(Validation):
 
     encoded : EncodedCorpus, for read-outs that look at contexts, and to see now how many words are known
     metric : str, one of `set_names`; mirror : str, optional, where named data are looked for, too
-    DataError if the set is nowhere, InputError if too few of its words are known
+    DataError if the set is nowhere, InputError if too few of its words are known, ConfigError of items
     """
 
     def __init__(self, encoded, *, metric, patience=None, every=1.0, mirror=None):
         dataset, half = Metric.parse(metric).name, None
+        if not encoded.traversal.of_words:
+            raise ConfigError(f"{metric} is a set of words, and these are items; choose by held-out pairs, --valid")
         self._kind = "similarity" if dataset in catalog.names("similarity") else "analogy"
         if self._kind == "analogy" and dataset not in catalog.names("analogy"):
             dataset, _, half = dataset.rpartition("-")
