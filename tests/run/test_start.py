@@ -287,8 +287,10 @@ def test_what_plugs_have_learnt_goes_along():
 
 @pytest.mark.parametrize(
     "options",
-    [{"loss": "hierarchical"}, {"loss": "relaxed"}, {"sampler": "uniform"}, {"inputs": "window"}, {"dim": 9}]
-    + [{"window": 2}, {"negatives": 20}, {"noise_exponent": 0.1}],
+    [
+        *({"loss": "hierarchical"}, {"loss": "relaxed"}, {"sampler": "uniform"}, {"inputs": "window"}, {"dim": 9}),
+        *({"window": 2}, {"negatives": 20}, {"noise_exponent": 0.1}),
+    ],
 )
 def test_the_objective_of_a_model_that_grows_is_its_own(first, options):
     ((name, value),) = options.items()

@@ -273,7 +273,7 @@ def config_to_grow(model: Model, folder: str | os.PathLike, changes: dict[str, A
 
 
 def check_goes_on(model: Model, config: RunSpec) -> None:
-    """Raise ConfigError if the options of a run, but for `MAY_CHANGE`, are not those of the `model` that grows by it."""
+    """Raise ConfigError if the options of a run, but for `MAY_CHANGE`, are not those of the `model` that grows."""
     mine, others = (spec.as_dict() | {"loss": spec.preset or spec.loss.name} for spec in (model.config, config))
     of_data = {"preset", "source", "rectangular"}  # these are checked when it is known what is read
     other = [name for name in table() if name not in MAY_CHANGE | of_data and mine[name] != others[name]]
