@@ -5,13 +5,14 @@ import inspect
 import io
 import os
 import pickle
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from planted import as_text, same_topic, two_topics
 
 import w2vneg
-from w2vneg import Slim, TrainConfig, Vectors, Vocabulary, Word2Vec
+from w2vneg import Input, Slim, TrainConfig, Validate, Vectors, Vocabulary, Word2Vec
 from w2vneg.data.inputs import locate
 from w2vneg.ground.errors import ConfigError, InputError, UnknownNameError
 from w2vneg.ground.events import EpochDone
@@ -272,3 +273,73 @@ def test_training_that_goes_on_leaves_former_vectors_as_they_are():
     before = vectors.matrix.copy()
     assert word2vec.trainer(word2vec.encode(two_topics()), model=word2vec.model).train() is word2vec.model
     assert np.array_equal(vectors.matrix, before) and not np.array_equal(word2vec.wv.matrix, before)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"listeners": None}, "listeners must be a list of functions"),
+        ({"listeners": print}, "listeners must be a list of functions"),
+        ({"listeners": [None]}, "listeners must be a list of functions"),
+        ({"checkpoints": 3}, "checkpoints takes the folder to save to, not 3"),
+    ],
+)
+def test_arguments_are_looked_at_before_the_corpus_is_read(options, message):
+    word2vec = Word2Vec(**SMALL)
+    with pytest.raises(ConfigError, match=message):
+        word2vec.fit("no such file", **options)
+    with pytest.raises(ConfigError, match=message):
+        word2vec.trainer(word2vec.encode(two_topics()), **options)
+
+
+def test_a_trainer_takes_what_fit_takes(tmp_path):
+    pairs = Input("pairs", [pair for words in two_topics()[:100] for pair in pairwise(words)])
+    word2vec, heard = Word2Vec(loss="ns", dim=8, epochs=2, workers=1), []
+    encoded = word2vec.encode(pairs)
+    valid = Validate([("a0", "a1"), ("b0", "b1")], metric="ndcg@5")
+    listeners = (each for each in [heard.append])
+    trainer = word2vec.trainer(encoded, listeners, validation=valid, checkpoints=tmp_path / "model")
+    word2vec.model = trainer.train()
+    assert heard and word2vec.model.best.settings["metric"] == "ndcg@5" and (tmp_path / "model").is_dir()
+    plain = Word2Vec(loss="ns", dim=8, epochs=2, workers=1)
+    plain.fit(pairs)
+    assert plain.set_params(epochs=3).trainer(encoded, model=plain).train() is plain.model
+    assert plain.model.position.epoch == 3
+    for wrong, message in (
+        ({"encoded": two_topics()}, r"not list; give encode\(corpus\)"),
+        ({"model": "model"}, r"not str and NoneType; give Model\.load\(folder\)"),
+        ({"prior": plain.model}, "not NoneType and Model; give"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            word2vec.trainer(**{"encoded": encoded} | wrong)
+
+
+class Own(Word2Vec):
+    def __init__(self, extra=1, **options):
+        super().__init__(**options)
+        self.extra = extra
+
+
+class Needing(Own):
+    def __init__(self, extra, **options):
+        super().__init__(extra, **options)
+
+
+class Closed(Word2Vec):
+    def __init__(self):
+        super().__init__(**SMALL)
+
+
+def test_a_subclass_with_arguments_of_its_own_is_loaded(tmp_path):
+    word2vec = Own(extra=3, **SMALL)
+    word2vec.fit(two_topics())
+    word2vec.save(tmp_path / "model")
+    loaded = Own.load(tmp_path / "model", epochs=2)
+    assert (loaded.extra, loaded.config.dim, loaded.config.epochs) == (1, 8, 2)
+    assert Needing.load(tmp_path / "model", extra=5).extra == 5
+    with pytest.raises(ConfigError, match=r"Needing\(config=…\): missing a required .*'extra'; .* to load by name"):
+        Needing.load(tmp_path / "model")
+    with pytest.raises(ConfigError, match=r"unexpected keyword argument 'config'; let its __init__ hand on config"):
+        Closed.load(tmp_path / "model")
+    with pytest.raises(ConfigError, match="unknown option 'extra'"):
+        Word2Vec.load(tmp_path / "model", extra=5)

@@ -11,6 +11,7 @@ import dataclasses
 import inspect
 import os
 import warnings
+from collections.abc import Iterable
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -21,6 +22,7 @@ from ..config import RunSpec, TrainConfig
 from ..config.compatibility import about_cosines
 from ..config.synonyms import GENSIM_METHODS, from_gensim
 from ..config.table import options_of_users, table
+from ..data.encoded import Encoded
 from ..data.sources import noun_of
 from ..ground.errors import ConfigError, NotTrainedError
 from ..ground.jit import watched
@@ -35,9 +37,8 @@ from .prior import Prior, check_goes_on, config_to_grow, gentler
 from .recommender import Recommender
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
-    from ..data.encoded import Encoded
     from ..data.inputs import Input
     from ..data.vocab import Vocabulary
     from .recommender import Pairs
@@ -66,6 +67,37 @@ def with_options(config, options):
         return TrainConfig.from_mapping(options, "Word2Vec")
     options = {"plugin": config.plugin} | options
     return dataclasses.replace(config, **options | {"plugin": absolute_plugins(options["plugin"])})
+
+
+def _as_list(listeners):
+    """Return listeners as a list; ConfigError for anything else than several callables."""
+    found = list(listeners) if isinstance(listeners, Iterable) else [None]
+    if not all(map(callable, found)):
+        raise ConfigError("listeners must be a list of functions of one event: fit(…, listeners=[print])")
+    return found
+
+
+def _as_validate(valid):
+    """Return what a run is evaluated on, a `Validate` of pairs; None, Validate and Validation stay what they are."""
+    if valid is None:
+        return None
+    from .validation import Validate, Validation
+
+    return valid if isinstance(valid, Validate | Validation) else Validate(valid)
+
+
+def _validation(valid, run):
+    """Return the `Validation` of a `Run` whose data are encoded, or None; valid : as of `_as_validate`"""
+    return valid.of(run.encoded, run.given.lowercase, run.own_input) if hasattr(valid, "of") else valid
+
+
+def _as_checkpoints(checkpoints):
+    """Return `Checkpoints` of a folder, None stays None; ConfigError for anything else."""
+    if isinstance(checkpoints, str | os.PathLike):
+        return Checkpoints(checkpoints)
+    if checkpoints is not None and not isinstance(checkpoints, Checkpoints):
+        raise ConfigError(f"checkpoints takes the folder to save to, not {checkpoints!r:.60}; name one")
+    return checkpoints
 
 
 def _read_only(array):
@@ -141,7 +173,7 @@ class Word2Vec(Recommender):
         listeners: Sequence[Callable[[Any], None]] = (),
         progress: bool | Callable[[int, int | None], None] | None = None,
         diagnose: bool = False,
-        valid: Pairs | Validate | None = None,
+        valid: Pairs | Validate | Validation | None = None,
         checkpoints: str | Path | Checkpoints | None = None,
         init: str | Path | Vectors | Model | Word2Vec | None = None,
         update: bool = False,
@@ -169,7 +201,7 @@ class Word2Vec(Recommender):
             bytes while reading.
         diagnose : bool
             Look at the draws after each epoch: a `w2vneg.ground.events.Diagnosis` for the listeners and the history.
-        valid : path, HeldOut or Validate, optional
+        valid : path, HeldOut, Validate or Validation, optional
             Held-out pairs to evaluate the model on between rounds; the best state is what `fit` ends with. `Validate`
             says by which metric, how often, and with how much patience.
         checkpoints : path or Checkpoints, optional
@@ -196,10 +228,7 @@ class Word2Vec(Recommender):
                 "update=True, to go on with its run use trainer(encoded, model=word2vec.model)",
                 stacklevel=2,
             )
-        if valid is not None:
-            from .validation import Validate
-
-            valid = valid if isinstance(valid, Validate) else Validate(valid)
+        valid, listeners, saves = _as_validate(valid), _as_list(listeners), _as_checkpoints(checkpoints)
         followers = Followers(progress)
         if update and (init is not None or vocab is not None or vocab_out is not None):
             raise ConfigError("update=True begins with the model's own words; leave init, vocab and vocab_out out")
@@ -211,15 +240,9 @@ class Word2Vec(Recommender):
                 say_what_was_read(encoded.report)
             if run.alpha_share < 1:
                 LOG.getChild("reading").info("%s", run.alpha_note())
-            validation = valid and valid.of(encoded, run.given.lowercase, run.own_input)
-            if isinstance(checkpoints, str | os.PathLike):
-                checkpoints = Checkpoints(checkpoints)
-            if checkpoints is not None and not isinstance(checkpoints, Checkpoints):
-                raise ConfigError(f"checkpoints takes the folder to save to, not {checkpoints!r:.60}; name one")
-            if callable(listeners) or not all(map(callable, listeners)):
-                raise ConfigError("listeners must be a list of functions of one event: fit(…, listeners=[print])")
-            with followers, watched(followers), nullcontext() if checkpoints is None else checkpoints.owning():
-                trainer = run.trainer([*listeners, followers], validation, checkpoints)
+            validation = _validation(valid, run)
+            with followers, watched(followers), nullcontext() if saves is None else saves.owning():
+                trainer = run.trainer([*listeners, followers], validation, saves)
                 self._begins(trainer.model)
                 try:
                     trainer.train()
@@ -229,8 +252,8 @@ class Word2Vec(Recommender):
                 kept = {name: getattr(self.config, name) for name in ("alpha", "min_alpha", "epochs")}
                 self.config, self._folder = dataclasses.replace(run.given, **kept), None
                 self._changed, self._model = set(), trainer.model
-                if checkpoints is not None:
-                    self.save(checkpoints.folder)
+                if saves is not None:
+                    self.save(saves.folder)
         if not trainer.complete:
             warnings.warn("training was interrupted; the vectors are those trained so far", stacklevel=2)
         for doubt in (about_cosines(trainer.config), *(doubts_of(trainer) if trainer.complete else ())):
@@ -301,21 +324,33 @@ class Word2Vec(Recommender):
         self,
         encoded: Encoded,
         listeners: Sequence[Callable[[Any], None]] = (),
-        model: Model | None = None,
+        model: Model | Word2Vec | None = None,
         diagnose: bool = False,
-        validation: Validation | None = None,
-        checkpoints: Checkpoints | None = None,
+        validation: Pairs | Validate | Validation | None = None,
+        checkpoints: str | Path | Checkpoints | None = None,
         prior: Prior | None = None,
     ) -> Trainer:
         """Return a `Trainer` for an EncodedCorpus or EncodedPairs, for those who steer it themselves.
 
-        model : Model, whose run goes on, in new matrices, so that its `Vectors` stay; prior : what a new one begins with
+        model : Model or a Word2Vec that has one, whose run goes on, in new matrices, so that its `Vectors` stay
+        prior : Prior, what a new model begins with
+        listeners, diagnose, validation, checkpoints : as of `fit`, whose `valid` is `validation`
+        ConfigError if one of them is something else, or as `Trainer`
         """
+        if not isinstance(encoded, Encoded):
+            raise ConfigError(f"trainer takes what encode returns, not {type(encoded).__name__}; give encode(corpus)")
+        if isinstance(model, Recommender):
+            model = model._trained()
+        if not (model is None or isinstance(model, Model)) or not (prior is None or isinstance(prior, Prior)):
+            what = f"model is a Model and prior a Prior, not {type(model).__name__} and {type(prior).__name__}"
+            raise ConfigError(f"{what}; give Model.load(folder), or Prior.init(…)")
+        valid, listeners, saves = _as_validate(validation), _as_list(listeners), _as_checkpoints(checkpoints)
+        run = Run(self.config, encoded, prior if model is None else Prior.resume(model), diagnose=diagnose)
+        validation = _validation(valid, run)
         if model is not None:
             model.adopt({name: matrix.copy() for name, matrix in model.matrices().items()})
-        run = Run(self.config, encoded, prior if model is None else Prior.resume(model), diagnose=diagnose)
         self.config = run.given
-        return run.trainer(listeners, validation, checkpoints)
+        return run.trainer(listeners, validation, saves)
 
     def _begins(self, model: Model) -> None:
         """Called before the first round with what is trained, for those who look at it meanwhile."""
@@ -405,10 +440,21 @@ class Word2Vec(Recommender):
         """Read a model folder back.
 
         plugin : str, optional, the plug-ins that it needs; must be named where somebody else wrote the folder
-        changes : options of the run that are to be others in ``fit(…, update=True)``: ``alpha=0.01``, ``epochs=2``, …
+        changes : options of the run that are to be others in ``fit(…, update=True)``: ``alpha=0.01``, ``epochs=2``, …;
+            and, of a subclass, arguments of its own, which no folder keeps
+        ConfigError also for a subclass that cannot be made of ``config`` and these
         """
+        signature = inspect.signature(cls.__init__)
+        theirs = signature.parameters.keys() & changes.keys() - table().keys() - {"config"}
+        own = {name: changes.pop(name) for name in theirs}
+        try:
+            signature.bind(None, config=None, **own)
+        except TypeError as error:
+            remedy = "let its __init__ hand on config, as by **options, and give its own arguments to load by name"
+            raise ConfigError(f"{cls.__name__}.load makes a {cls.__name__}(config=…): {error}; {remedy}") from None
         model = Model.load(folder)
-        word2vec = cls(config_to_grow(model, folder, {"plugin": plugin} | changes))
+        config = config_to_grow(model, folder, {"plugin": plugin} | changes)
+        word2vec = cls(config=config, **own)
         word2vec._model, word2vec._folder = model, str(folder)
         word2vec._kind = {name: getattr(TrainConfig(), name) for name in _OF_DATA}
         word2vec._changed = {name for name in ("alpha", "epochs") if changes.get(name) is not None}
