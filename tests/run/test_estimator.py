@@ -111,6 +111,48 @@ def test_a_plugin_stays_the_same_through_a_clone(tmp_path, monkeypatch):
         PRESETS.pop("cloned-ns")
 
 
+def test_options_are_no_attributes():
+    word2vec = Word2Vec(window=4, dim=30)
+    for name, value in {"dim": 77, "vector_size": 77, "window": 7, "sg": 1, "lowercase": True}.items():
+        with pytest.raises(ConfigError, match=rf"{name} is an option, .*; call set_params\({name}={value}\)"):
+            setattr(word2vec, name, value)
+        assert not hasattr(word2vec, name)
+    for name, place in {"dim": "dim", "vector_size": "dim", "window": r"get\('window'\)"}.items():
+        with pytest.raises(AttributeError, match=rf"no attribute '{name}'; it is an option: \.config\.{place}$"):
+            getattr(word2vec, name)
+    word2vec.note = "mine"
+    assert (word2vec.config.dim, word2vec.config.get("window"), word2vec.note) == (30, 4, "mine")
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        *({"loss": "relaxed"}, {"loss": "softmax"}, {"loss": "hierarchical"}, {"loss": "us"}, {"sampler": "uniform"}),
+        *({"inputs": "window"}, {"inputs": "subwords"}, {"loss": "sampled-softmax", "alpha": 1e-6}),
+    ],
+)
+def test_what_the_objective_of_a_model_filled_in_is_left_open_for_another(tmp_path, other):
+    given = {"loss": "ns", "dim": 8, "epochs": 1, "subsample": 0, "min_count": 1, "workers": 1, "window": 3}
+    word2vec = Word2Vec(**given)
+    word2vec.fit([["a", "b", "c"]] * 20)
+    word2vec.save(tmp_path / "model")
+    assert Word2Vec.load(tmp_path / "model").set_params(**other).config == Word2Vec(**given | other).config
+    word2vec = Word2Vec.load(tmp_path / "model")
+    assert word2vec.set_params(**word2vec.get_params()).config.resolved() == word2vec.model.config
+    word2vec.set_params(**other).set_params(loss="ns", sampler=None, inputs="row", alpha=None)
+    assert word2vec.config.resolved() == word2vec.model.config
+
+
+def test_what_a_model_was_given_stays_with_another_objective(tmp_path):
+    given = {"sampler": "boltzmann", "temp": 2.0, "alpha": 0.1, "negatives": 7, "subsample": 0, "min_count": 1, "workers": 1}
+    word2vec = Word2Vec(loss="ns", **given)
+    word2vec.fit([["a", "b", "c"]] * 20)
+    word2vec.save(tmp_path / "model")
+    loaded = Word2Vec.load(tmp_path / "model").set_params(loss="relaxed")
+    assert {name: loaded.config.get(name) for name in given} == given
+    assert loaded.config.min_alpha is None
+
+
 def test_the_repr_has_the_options_that_were_given():
     assert repr(Word2Vec()) == "Word2Vec()"
     assert repr(Word2Vec(loss="ns", vector_size=30)) == "Word2Vec(loss='ns', dim=30)"

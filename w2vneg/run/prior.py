@@ -11,10 +11,11 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from ..config import RunSpec, TrainConfig
 from ..config.options import RunOptions
 from ..config.table import table
 from ..data.inputs import Input, of_as_many_kinds, settled
@@ -27,9 +28,6 @@ from ..vectors import Vectors
 from ..vectors.formats import detect, fasttext, warn_of_notes
 from .model import Model
 from .recommender import Recommender
-
-if TYPE_CHECKING:
-    from ..config import RunSpec, TrainConfig
 
 
 @dataclass(frozen=True)
@@ -270,6 +268,25 @@ def config_to_grow(model: Model, folder: str | os.PathLike, changes: dict[str, A
     if "alpha" in changes:  # its floor follows, unless that is given too
         changes = {"min_alpha": None} | changes
     return dataclasses.replace(config, **{name: value for name, value in changes.items() if name != "plugin"})
+
+
+def left_open(config: TrainConfig) -> TrainConfig:
+    """Return the configuration of a former run with what its objective alone had filled in left open, for another one.
+
+    A folder does not keep what was given, so an option counts as given if it would not come about by itself. The same
+    configuration is returned if it is not of a run.
+    """
+    if config.preset is None:
+        return config
+    by_objective = table().keys() - MAY_CHANGE | {"alpha", "min_alpha", "epochs", "bounded_steps", "readout"}
+    optional = {name for name in by_objective if table()[name].default is None}
+    values, same = config.as_dict(), {"plugin", "source", "rectangular", "inputs"}
+    least = {"loss": config.preset} | {name: values[name] for name in same}
+    for names in ({"sampler", "weigher", "alpha"}, optional):  # what others follow from comes first
+        filled = TrainConfig(**least).resolved().as_dict()
+        least |= {name: values[name] for name in names if values[name] != filled[name]}
+    opened: dict[str, Any] = {name: least.get(name) for name in optional}
+    return dataclasses.replace(config, **opened)
 
 
 def check_goes_on(model: Model, config: RunSpec) -> None:

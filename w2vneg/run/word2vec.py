@@ -20,7 +20,7 @@ import numpy as np
 
 from ..config import RunSpec, TrainConfig
 from ..config.compatibility import about_cosines
-from ..config.synonyms import GENSIM_METHODS, from_gensim
+from ..config.synonyms import GENSIM, GENSIM_METHODS, GENSIM_SETTINGS, SYNONYMS, from_gensim
 from ..config.table import options_of_users, table
 from ..data.encoded import Encoded
 from ..data.sources import noun_of
@@ -33,7 +33,7 @@ from .checkpoints import Checkpoints
 from .conductor import Run, doubts_of, resolve
 from .follow import LOG, Followers, say_what_was_read
 from .model import Model, read_out
-from .prior import Prior, check_goes_on, config_to_grow, gentler
+from .prior import Prior, check_goes_on, config_to_grow, gentler, left_open
 from .recommender import Recommender
 
 if TYPE_CHECKING:
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 
 
 _OF_DATA = "source", "rectangular"  # options that data in an Input say themselves
+_PLUGS = "loss", "sampler", "weigher", "inputs"
 _AT_WORK: dict[int, object] = {}  # id of each Word2Vec that `fit` trains now
 
 
@@ -117,6 +118,12 @@ def _alone(word2vec):
         yield
     finally:
         del _AT_WORK[id(word2vec)]
+
+
+def _option(name):
+    """Return the option (dataclasses.Field) that a name of ours or of gensim's sets by `set_params`, or None."""
+    item = table().get(SYNONYMS[name] if name in GENSIM else name)
+    return None if item is None or item.metadata["group"] is None else item
 
 
 class _Signature:
@@ -285,7 +292,10 @@ class Word2Vec(Recommender):
         settled = params.keys() & table().keys() - {item.name for item in options_of_users()}
         if settled:
             raise ConfigError(f"{min(settled)} is no option to set; it follows from the others and from what is read")
-        self.config = with_options(self.config, params)
+        config = with_options(self.config, params)
+        if any(getattr(config, name) != getattr(self.config, name) for name in _PLUGS):
+            config = with_options(left_open(self.config), params)
+        self.config = config
         own = {name: getattr(self.config, name) for name in _OF_DATA if name in params}
         changed = {name for name in ("alpha", "epochs") if params.get(name) is not None}
         self._kind, self._changed = self._kind | own, self._changed | changed  # new ones: a shallow copy has the former
@@ -377,11 +387,21 @@ class Word2Vec(Recommender):
     def __sklearn_is_fitted__(self) -> bool:
         return self._model is not None
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Refuse options, which would change nothing, unless a subclass has something of that name."""
+        if not hasattr(type(self), name) and (name in GENSIM_SETTINGS or _option(name) is not None):
+            remedy = f"call set_params({name}={value!r:.60})"
+            raise ConfigError(f"{name} is an option, which no attribute changes; {remedy}")
+        super().__setattr__(name, value)
+
     def __getattr__(self, name: str) -> Any:
-        """Say where to find what gensim's Word2Vec has under this name."""
+        """Say where to find an option, or what gensim's Word2Vec has under this name."""
         if hasattr(type(self), name):  # a property has failed: its own error is the one to see
             return object.__getattribute__(self, name)
         remedy = GENSIM_METHODS.get(name)
+        if (item := _option(name)) is not None:
+            where = f"get({item.name!r})" if item.metadata["readers"] else item.name
+            remedy = f"it is an option: .config.{where}"
         if remedy is None and not name.startswith("_") and hasattr(Vectors, name):
             remedy = f"ask its vectors: .wv.{name}"
         hint = f"; {remedy}" if remedy else ""
