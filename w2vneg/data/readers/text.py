@@ -12,6 +12,7 @@ import html
 import numbers
 import os
 import re
+import string
 import warnings
 from collections.abc import Mapping
 from contextlib import suppress
