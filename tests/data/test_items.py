@@ -1,6 +1,7 @@
 """Files of items as encoded data: what is kept, in which order, and what is told of the rest."""
 
 import dataclasses
+import functools
 import json
 from collections import Counter
 
@@ -13,6 +14,8 @@ from hypothesis import strategies as st
 from reading import encode_baskets, encode_cooccurrence, encode_pairs, encode_ratings
 
 from w2vneg.data.encoded import EncodedPairs, read_pairs_file
+from w2vneg.data.encoded.pairs import as_trained
+from w2vneg.data.inputs import Input
 from w2vneg.data.readers.layout import Column
 from w2vneg.data.readers.tables import Tables
 from w2vneg.data.vocab import Vocabulary
@@ -493,6 +496,33 @@ class TestHeldOut:
     def test_no_table(self, file):
         with pytest.raises(InputError, match=":1: only one column found"):
             read_pairs_file(file("b"), self.VOCAB, self.VOCAB)
+
+    def as_trained(self, table, **own):
+        read = functools.partial(read_pairs_file, vocab=self.VOCAB, vocab_out=self.VOCAB)
+        return as_trained(table, {"kind": "edges", "files": ["graph.txt"]} | own, read)
+
+    def test_edges_lead_both_ways_unless_the_graph_is_directed(self, file):
+        rows = ("b 01 2", "# of these", "New_York b 1", "01 b 1", "b x 1", "x y 1")
+        held = self.as_trained(file(*rows))
+        both = [(0, 2, 3), (1, 0, 1), (2, 0, 3), (0, 1, 1)]
+        assert list(zip(held.centres, held.targets, held.weights, strict=True)) == both
+        assert (held.n_read, held.n_unknown, held.weight_read) == (5, 2, 12)
+        assert held.columns[-1] == "edges both ways round"
+        held = self.as_trained(file(*rows), directed=True)
+        assert list(zip(held.centres, held.targets, held.weights, strict=True)) == [(0, 2, 2), (1, 0, 1), (2, 0, 1)]
+        for table in ([("b", "01", 2)], Input("edges", [("b", "01", 2)])):
+            assert (len(self.as_trained(table)), len(self.as_trained(table, directed=True))) == (2, 1)
+
+    def test_edges_are_read_by_the_columns_of_training_if_they_are_such_a_table(self, file):
+        own = {"source_col": "2", "target_col": "3", "weight_col": "none", "directed": True}
+        for rows in (["7 b 01", "8 01 b"], ["item\ttarget\tweight", "b\t01\t1", "01\tb\t1"], ["b 01 {}", "01 b {}"]):
+            held = self.as_trained(file(*rows), **own)
+            assert list(zip(held.centres, held.targets, held.weights, strict=True)) == [(0, 2, 1), (2, 0, 1)], rows
+
+    def test_mistakes_in_edges_name_no_flag(self, file):
+        with pytest.raises(DoubtError, match=r"'time'.*order the columns as source, target, weight") as caught:
+            self.as_trained(file("time,date,x", "b,01,1"))
+        assert "--" not in str(caught.value)
 
 
 @pytest.mark.realdata

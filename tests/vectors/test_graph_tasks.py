@@ -48,6 +48,22 @@ def test_links_are_told_by_vectors_and_not_by_noise(parts, vectors):
     assert abs(bare.auc["dot product"][0] - 0.5) < 0.15 and 0 < bare.ap["dot product"][1] < 0.2
 
 
+def test_edges_are_read_as_those_of_training_or_as_edges(tmp_path, parts, vectors):
+    plain = evaluate_links(vectors, parts["test"], train=parts["train"], seeds=2)
+    own = {"kind": "edges", "files": ["graph.txt"], "source_col": "2", "target_col": "3", "weight_col": "none"}
+    forms = ("{1} {2}", None), ("{1} {2} {{'weight': 3}}", None), ("{1} {2} {{}}", own), ("{0} {1} {2}", own)
+    for form, data in forms:
+        files = {}
+        for name in ("test", "train"):
+            rows = pd.read_csv(parts[name], sep="\t").to_numpy()[::2]
+            lines = [form.format(number, *row) for number, row in enumerate(rows)]
+            files[name] = tmp_path / f"{name}.txt"
+            files[name].write_text("\n".join([lines[0], "# and so on", *lines[1:], ""]))
+        found = evaluate_links(vectors, files["test"], train=files["train"], seeds=2, own=data)
+        assert (found.auc, found.edges, found.known, found.unknown) == (plain.auc, plain.edges, 0, 0), form
+        assert set(found.columns) == {"test", "train"}
+
+
 def test_pairs_without_an_edge_have_none_and_are_different():
     n = 12
     known = np.array([i * n + j for i in range(n) for j in range(i + 1, n) if (i * j) % 3])
@@ -177,6 +193,25 @@ def test_users_and_items_have_no_links(tmp_path, monkeypatch, run_cli):
     assert found.code == 1 and "links are between nodes of one" in found.err and "eval ranking" in found.err
     found = run_cli("eval", "links", "model", "pairs.tsv", "--train=pairs.tsv", "--readout=out", "--seeds=1")
     assert found.code == 0, found.err
+
+
+def test_edges_of_numbered_rows_are_told_and_known_ones_left_out_both_ways(tmp_path, monkeypatch, run_cli):
+    monkeypatch.chdir(tmp_path)
+    for name, own in (("train", EDGES[8:]), ("test", EDGES[8::7])):
+        Path(f"{name}.txt").write_text("".join(f"{i} {a} {b}\n" for i, (a, b) in enumerate(own)))
+    columns = "--source-col=2", "--target-col=3", "--weight-col=none"
+    small = "--dim=4", "--epochs=1", "--workers=1", "--walks-per-node=1", "--walk-length=5"
+    assert run_cli("train", "--edges=train.txt", "--save-model=nodes", *columns, *small).code == 0
+    told = run_cli("eval", "links", "nodes", "test.txt", "--train=train.txt", "--seeds=1")
+    read = "parted by blank; sources = column 2; targets = column 3; weight none; edges both ways round"
+    assert told.out.startswith("20 edges of test.txt;"), told.err
+    assert f"Columns of test.txt, train.txt: {read}\n" in told.out
+    told = run_cli("eval", "ranking", "nodes", "test.txt", "--exclude-known=train.txt")
+    assert "20 of 20 pairs evaluated" in told.out and "40 distinct ones" in told.out, told.err
+    head, tail = EDGES[9]
+    for node, other in ((head, tail), (tail, head)):
+        assert other in run_cli("recommend", "nodes", node, "-k", "99").out.split()
+        assert other not in run_cli("recommend", "nodes", node, "-k", "99", "--exclude-known=train.txt").out.split()
 
 
 def test_what_was_trained_on_the_held_out_edges_is_warned_of(tmp_path, monkeypatch, run_cli):

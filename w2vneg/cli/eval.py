@@ -181,9 +181,9 @@ def likelihood(model, corpus, window, encoding, mirror, as_json, **reading):
 def links(vectors, test, train, valid, seeds, readout, as_json):
     """Predict links: held-out edges of a graph against pairs without one.
 
-    TEST is a table of edges, such as test.tsv of 'w2vneg split --edges'. Prints AUC and average precision of the dot
-    product, of logistic regressions on node2vec's features of an edge, and of two scores that need no vectors. Needs
-    scikit-learn.
+    TEST is a table of edges, such as test.tsv of 'w2vneg split --edges', read as those of training. Prints AUC and
+    average precision of the dot product, of logistic regressions on node2vec's features of an edge, and of two scores
+    that need no vectors. Needs scikit-learn.
     """
     from ..config import RunSpec
     from ..data.splitfiles import parts_beside
@@ -203,8 +203,9 @@ def links(vectors, test, train, valid, seeds, readout, as_json):
         raise InputError(f"{test}: no such file; name a table of held-out edges")
     if train is None:
         raise click.UsageError(f"{test} is no part of a split; name the edges that the vectors know with --train")
-    warn_of_trained(input_of(Path(vectors)).get("files", ()), test)
-    result = evaluate_links(Vectors.load(vectors, readout=readout), test, train=train, valid=valid, seeds=seeds)
+    own, loaded = input_of(Path(vectors)), Vectors.load(vectors, readout=readout)
+    warn_of_trained(own.get("files", ()), test)
+    result = evaluate_links(loaded, test, train=train, valid=valid, seeds=seeds, own=own)
     if result.unknown > result.edges:
         note(f"Warning: most rows of {test} have a node without a vector; are these the vectors of this graph?")
     if result.known:
@@ -213,7 +214,12 @@ def links(vectors, test, train, valid, seeds, readout, as_json):
         return echo_json({"vectors": vectors, **result.as_dict()})
     fitted = f"regressions fitted on {result.fitted_on:,} of {valid}" if valid else "no --valid to fit regressions on"
     unknown = f", {result.unknown:,} rows more have a node without a vector" if result.unknown else ""
-    click.echo(f"{result.edges:,} edges of {test}{unknown}; {fitted}; {_draws(result.seeds)}\n")
+    click.echo(f"{result.edges:,} edges of {test}{unknown}; {fitted}; {_draws(result.seeds)}")
+    given = {"test": test, "train": train, "valid": valid}
+    for columns in dict.fromkeys(result.columns.values()):
+        files = ", ".join(str(given[name]) for name in given if result.columns.get(name) == columns)
+        click.echo(f"Columns of {files}: {'; '.join(columns)}")
+    click.echo()
     rows = [("", "AUC", "AP")]
     for name in result.auc:
         rows += [None] if name == NULL[0] else []

@@ -23,6 +23,7 @@ from ..readers.sources import is_paths
 from ..readers.tables import Tables
 from ..readers.text import utf8_or_latin_1
 from ..sources._options import tables_of
+from ..sources.edges import edge_columns
 from ..sources.pairs import pair_columns
 from ..vocab import VocabOptions, Vocabulary, choose_items
 from ..words import NameIndex, as_word
@@ -267,28 +268,41 @@ def as_trained(path, own, read, liked=True):
     """Return what `read`, callable, makes of pairs: a file is read as the training data were, if it is such a table.
 
     It is another one where its columns have names that say enough, and those of training went by numbers, or it has
-    the column "weight" of `split` and no ratings.
+    the column "weight" of `split` and no ratings. Where training had edges, another table is of edges, too, also in
+    memory, and they lead both ways unless the graph is directed.
 
     path : as of `read_pairs_file`, and what `read` is called with if the file is another table
     own : dict, the training data as of `Input.as_dict`, or nothing
     liked : bool, rows of a rating that was too low for training are left out
     """
-    if not isinstance(path, str | os.PathLike) or own.get("kind") not in ("pairs", "ratings"):
-        return read(path)
+    plain = _edges_like(path, own) if own.get("kind") == "edges" else path
+    if not isinstance(path, str | os.PathLike) or own.get("kind") not in ("pairs", "ratings", "edges"):
+        return read(plain)
     if not liked and own.get("min_rating") is not None:
         own = {name: value for name, value in own.items() if name not in ("min_rating", "rating_col")}
-    named = [own[name] for name in ("user_col", "item_col", "target_col") if own.get(name) is not None]
-    if _is_another(path, own, named):
-        return read(path)
+    named = [own[name] for name in ("user_col", "item_col", "source_col", "target_col") if own.get(name) is not None]
+    if os.path.isfile(path) and _is_another(plain, own, named):  # what can be read but once is not looked at
+        return read(plain)
     try:
         return read(Input.from_dict(own | {"files": [path]}))
     except (NoColumnError, ConfigError):  # its columns are others
-        return read(path)
+        return read(plain)
+
+
+def edges_as_trained(path, own, read):
+    """Return what `read` makes of edges, as `as_trained` of pairs: of data that were neither, none is taken over."""
+    return as_trained(path, own if own.get("kind") in ("edges", "pairs") else {"kind": "edges"}, read)
+
+
+def _edges_like(table, own):
+    """Return edges as an `Input` without options, which are directed as those of training are; an Input as it is."""
+    given = table if isinstance(table, Input) else Input("edges", table)
+    if given.kind != "edges":
+        return given
+    return given.replace(directed=bool(own.get("directed")) and given.options.get("directed", True))
 
 
 def _is_another(path, own, named):
-    if not os.path.isfile(path):  # what can be read but once is not looked at
-        return False
     labels = Labels()
     with suppress(W2vnegError):
         tables = _tables(path)
@@ -309,34 +323,41 @@ def read_pairs_file(path, vocab, vocab_out, *, lowercase=False, needed=True):
 
     path : path, table in memory or Input of pairs, as `--pairs` is read without options: the columns that are
         called so, else 1 and 2; a column of ratings or times is no weight; UTF-8, or else Latin-1. Of an Input of
-        ratings those below its least one are left out.
+        ratings those below its least one are left out. One of edges that are not directed is of pairs both ways round,
+        each once, with the sum of its weights.
     vocab, vocab_out : Vocabulary, names of centres and of targets; lowercase : bool, these were lower-cased
     needed : bool, refuse a table in memory of which no pair is left, as a file is; None: refuse neither
     InputError, with file and line, if the file is no such table; or if no pair is left, or weights are past counting
     """
     tables, least = _tables(path), _least_rating(path)
+    of_edges = isinstance(path, Input) and path.kind == "edges"
+    both = of_edges and not path.directed
     parts, n_unknown, n_idle, weight_read = [], 0, 0, 0.0
     path, in_memory = (path if is_paths(path) else tables.files[0]), isinstance(tables.files[0], InMemoryTable)
     for batch in _liked(tables, least):
-        ids = []
-        for key, names in (("item", vocab), ("target", vocab_out)):
-            words = [as_word(name, lowercase) for name in batch.columns[key].names]
-            ids.append(names.words.find_all(words).astype(np.int64)[batch.columns[key].codes])
-        centres, targets = ids
+        first, second = (batch.columns[key] for key in ("source" if of_edges else "item", "target"))
         weights = batch.columns["weight"]
         weights = np.ones(batch.n_rows) if weights is None else weights
-        known = (centres >= 0) & (targets >= 0)
-        n_unknown += int((~known).sum())
-        n_idle += int((known & (weights <= 0)).sum())
-        with np.errstate(over="ignore"):
-            weight_read += float(weights.sum())
-        kept = known & (weights > 0)
-        parts.append((centres[kept], targets[kept], weights[kept]))
+        known_either = np.zeros(batch.n_rows, bool)
+        for ends in ((first, second), (second, first))[: 1 + both]:
+            centres, targets = (
+                names.words.find_all([as_word(name, lowercase) for name in end.names]).astype(np.int64)[end.codes]
+                for end, names in zip(ends, (vocab, vocab_out), strict=True)
+            )
+            known = (centres >= 0) & (targets >= 0)
+            kept = known & (weights > 0)
+            parts.append((centres[kept], targets[kept], weights[kept]))
+            known_either |= known
+            with np.errstate(over="ignore"):
+                weight_read += float(weights.sum())
+        n_unknown += int((~known_either).sum())
+        n_idle += int((known_either & (weights <= 0)).sum())
     _check_sum(weight_read, f"{path}: ")
-    gathered = (np.concatenate(part) for part in zip(*parts, strict=True))
+    gathered = [np.concatenate(part) for part in zip(*parts, strict=True)]
+    gathered = _each_once(*gathered, len(vocab_out)) if both else gathered
     n_low, n_returns, low = tables.tally["low"], tables.tally["returns"], f"rows rated below {least or 0:g}"
     found = ((n_returns, "returns"), (n_low, low), (n_idle, "rows of weight 0"))
-    left_out = [f"left out: {n:,} {which}" for n, which in found if n]
+    left_out = ["edges both ways round"] * both + [f"left out: {n:,} {which}" for n, which in found if n]
     n_read = tables.n_rows - n_returns - n_low - n_idle
     held = HeldOut(*gathered, n_unknown, n_read, weight_read, (*tables.labels.said, *left_out))
     if not len(held) and needed is not None and (needed or not in_memory):
@@ -346,6 +367,14 @@ def read_pairs_file(path, vocab, vocab_out, *, lowercase=False, needed=True):
             "the same names?"
         )
     return held
+
+
+def _each_once(centres, targets, weights, n):
+    """Return pairs in the order in which they come first, equal ones with the sum of their weights."""
+    _, first, place = np.unique(centres * n + targets, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    first = first[order]
+    return centres[first], targets[first], np.bincount(place.ravel(), weights, len(order))[order]
 
 
 def count_centres(path, *, lowercase=False):
@@ -397,7 +426,7 @@ def _liked(tables, least):
 
 def _tables(path):
     if isinstance(path, Input):
-        columns = pair_columns(path)
+        columns = edge_columns(path, held_out=True) if path.kind == "edges" else pair_columns(path)
         if path.kind == "ratings":  # of which users are items there, and items targets
             weight = NONE if path.min_rating is not None else path.rating_col or NONE
             named = SimpleNamespace(item_col=path.user_col, target_col=path.item_col, weight_col=weight)
@@ -405,7 +434,8 @@ def _tables(path):
             columns = [*pair_columns(named), *[amount] * (weight == NONE)]
             if path.min_rating is not None:
                 columns.append(Column("rating", "--rating-col", "number", path.rating_col, 3, ("rating",), "ratings"))
-        return tables_of(path.located(), columns, VocabOptions(encoding=utf8_or_latin_1(path.files[0])))
+        shaping = VocabOptions(encoding=utf8_or_latin_1(path.files[0]))
+        return tables_of(path.located(), columns, shaping, comments=path.kind == "edges")
     return _tables_of(path, pair_columns())
 
 

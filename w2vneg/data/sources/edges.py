@@ -37,20 +37,14 @@ class Edges(Source):
         from ..encoded.pairs import ALONE, encode_edges
         from ..readers.columns import NameColumn, hint_of_weights
         from ..readers.frames import InMemoryTable
-        from ..readers.layout import Column
         from ..readers.sources import find_files
         from ..vocab import VocabOptions
         from ..words import NameIndex
 
         started = time.perf_counter()
         shaping = VocabOptions(**shaping).checked()
-        columns = [
-            Column("source", "--source-col", "name", given.source_col, 1, ("source", "user", "item"), "sources"),
-            Column("target", "--target-col", "name", given.target_col, 2, ("target", "item", "target"), "targets"),
-            Column("weight", "--weight-col", "weight", given.weight_col, 3, ("weight",), "weight", above_zero=True),
-        ]
         files = [_as_table(file) for file in find_files(list(given.files))]
-        tables = options.tables_of(given, columns, shaping, files=files, comments=True)
+        tables = options.tables_of(given, edge_columns(given), shaping, files=files, comments=True)
         names = NameIndex(shaping.lowercase)
         parts = []
         for batch in tables:
@@ -76,6 +70,23 @@ class Edges(Source):
         report = ItemsReport.of("edges", tables)
         report = replace(report, hints=hints, left_out=report.left_out | {ALONE: alone})
         return encode_edges(heads, tails, weights, names.words, given.directed, shaping, report, started)
+
+
+def edge_columns(given, held_out=False):
+    """Return the columns of a table of edges for `readers.tables.Tables`.
+
+    given : Input that names them; held_out : bool, no flags name them, and a weight may be 0
+    """
+    from ..readers.layout import Column
+
+    option = ("the {}s" if held_out else "--{}-col").format
+    return [
+        Column("source", option("source"), "name", given.source_col, 1, ("source", "user", "item"), "sources"),
+        Column("target", option("target"), "name", given.target_col, 2, ("target", "item", "target"), "targets"),
+        Column(
+            *("weight", option("weight"), "weight", given.weight_col, 3, ("weight",), "weight"), above_zero=not held_out
+        ),
+    ]
 
 
 def _as_table(file):

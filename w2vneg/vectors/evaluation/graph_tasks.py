@@ -15,10 +15,12 @@ of neighbours that two nodes share there.
 
 import warnings
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from ...data.encoded import read_labels_file, read_pairs_file
+from ...data.encoded.pairs import edges_as_trained
 from ...ground.errors import ConfigError, FileNote, InputError, require
 from .lookup import Result
 
@@ -123,6 +125,7 @@ class LinksResult(Result):
     edges, known, fitted_on : int, edges that were ranked, how many of these are of the training part as well, and
         edges of the development part
     unknown : int, rows of the held-out file with a node that has no vector; seeds : int, draws
+    columns : dict of part -> tuple of str, what was read as what
     """
 
     auc: dict
@@ -132,20 +135,23 @@ class LinksResult(Result):
     fitted_on: int
     unknown: int
     seeds: int
+    columns: dict
 
 
-def evaluate_links(vectors, test, *, train, valid=None, seeds=5, seed=1):
+def evaluate_links(vectors, test, *, train, valid=None, seeds=5, seed=1, own=None):
     """Separate held-out edges from pairs of nodes without an edge; returns a `LinksResult`.
 
-    test, train, valid : str, Path or table in memory, edges, as `data.encoded.read_pairs_file` reads pairs: those that
-        are ranked, that vectors were trained on, and that the regressions are fitted on; without `valid` none are
+    test, train, valid : str, Path or table in memory, edges: those that are ranked, that vectors were trained on, and
+        that the regressions are fitted on; without `valid` none are
     seeds : int, draws of pairs without an edge
+    own : dict, optional, the data of the vectors as of `Input.as_dict`, as which edges are read
 
     InputError if a file cannot be read, or the graph has too few pairs without an edge.
     """
     metrics = _sklearn("metrics")
     given = {"test": test, "train": train} | ({} if valid is None else {"valid": valid})
-    read = {name: read_pairs_file(file, vectors, vectors) for name, file in given.items()}
+    read_one = partial(read_pairs_file, vocab=vectors, vocab_out=vectors)
+    read = {name: edges_as_trained(file, own or {}, read_one) for name, file in given.items()}
     edges = {name: _numbered(held, len(vectors)) for name, held in read.items()}
     if not len(edges["test"]):
         raise InputError(f"{test}: every edge is of a node with itself")
@@ -159,7 +165,8 @@ def evaluate_links(vectors, test, *, train, valid=None, seeds=5, seed=1):
             auc.setdefault(name, []).append(metrics.roc_auc_score(is_edge, scores))
             ap.setdefault(name, []).append(metrics.average_precision_score(is_edge, scores))
     n_known, n_fitted = len(np.intersect1d(edges["test"], edges["train"])), len(edges.get("valid", ()))
-    return LinksResult(_spread(auc), _spread(ap), len(edges["test"]), n_known, n_fitted, read["test"].n_unknown, seeds)
+    numbers = len(edges["test"]), n_known, n_fitted, read["test"].n_unknown, seeds
+    return LinksResult(_spread(auc), _spread(ap), *numbers, {name: held.columns for name, held in read.items()})
 
 
 def _numbered(held, n):
