@@ -191,3 +191,14 @@ def test_help_tells_what_reads_an_option():
     assert readers in text
     for kind in SOURCES:
         assert f"--{kind} " in text
+
+
+def test_a_graph_says_itself_whether_it_is_directed_and_an_explicit_no_stays():
+    networkx = pytest.importorskip("networkx")
+    one_way = networkx.DiGraph([("a", "b"), ("b", "c")])
+    directed, plain = Input("edges", one_way), Input("edges", networkx.Graph(one_way))
+    rows, stated = Input("edges", [("a", "b")]), Input("edges", [("a", "b")], directed=False)
+    assert [one.like(directed).directed for one in (directed, plain, rows, stated)] == [True, False, True, False]
+    assert [one.like(plain).directed for one in (directed, plain, rows, stated)] == [True, False, False, False]
+    assert Input("edges", one_way, directed=None).directed and not Input("edges", one_way, directed=False).directed
+    assert Input.from_dict(stated.as_dict() | {"files": ["a.csv"]}).options == {"directed": False}

@@ -97,8 +97,8 @@ class Input:
             raise ConfigError(f"{foreign[0]} means nothing to {kind}; {remedy}")
         given = {name: _checked(own[name], value) for name, value in options.items() if name in own}
         tables = _tables(kind, files)
-        if tables and tables[0].directed and "directed" in own:
-            given.setdefault("directed", True)
+        if tables and given.get("directed") is None and "directed" in own:
+            given["directed"] = tables[0].directed
         if tables and tables[0].unordered and "directed" not in own:
             raise ConfigError(
                 f"the edges of a {tables[0].name} are in no order, and {kind} lead from one to the other. Set "
@@ -211,7 +211,7 @@ def _own(kind, files):
 
 
 def _is_set(name, value):
-    return value is not None and value != () and (value is not False or name in ("header", "rectangular"))
+    return value is not None and value != () and (value is not False or name in ("header", "rectangular", "directed"))
 
 
 def _checked(item, value):

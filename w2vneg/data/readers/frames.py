@@ -26,10 +26,11 @@ class InMemoryTable:
     head : list of str, names of the columns, or their numbers from 1 on; named : bool, whether they have names
     columns : list of ndarray, (n_rows,)
     nodes : sequence or None, names of all nodes of a graph, numbers of a matrix: some may have no edge
-    directed : bool, of such a graph; unordered : bool, of a graph that is not, and does not name two kinds of nodes
+    directed : bool, of such a graph, or None; unordered : bool, of one that is not and does not name two kinds of nodes
     """
 
-    directed = unordered = False
+    directed: bool | None = None
+    unordered = False
     notes = ()  # as of `sources.ByteStream`
 
     def __init__(self, name, columns, head=None, matrix=None):
