@@ -183,6 +183,8 @@ def test_items_only_in_test_are_told(split, folder):
         ("--baskets baskets.txt --window 3", "--window has no effect here: it is for text (--corpus)"),
         ("--corpus baskets.txt --window 0", "window must be at least 1, got 0"),
         ("--pairs pairs.tsv --ordered", "--ordered has no effect here"),
+        ("--edges pairs.tsv --ordered", "--ordered says what goes together, and --edges are pairs already"),
+        ("--edges pairs.tsv --window 3", "--window says what goes together, and --edges are pairs already"),
         ("--pairs pairs.tsv --by user", "pairs of items do not tell whose they are"),
         ("--pairs pairs.tsv --by time", "pairs do not tell when they were made"),
         ("--ratings ratings.csv --user-col user --item-col item --by time", "name it with --time-col"),

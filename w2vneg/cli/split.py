@@ -8,6 +8,7 @@ import click
 from .. import __version__
 from ..data.inputs import settled
 from ..data.sources import SOURCES
+from ..ground.errors import ConfigError
 from .flags import encode, files_of, input_of, refuse_overwriting, taken
 from .options import command, json_option, mirror_option, option, quiet_option
 from .progress import note, noter
@@ -66,6 +67,9 @@ def split(out, by, mirror, quiet, as_json, **given):
     config = TrainConfig.from_mapping(
         values | {"source": source.source}
     ).resolved()  # what the source has no use for is refused
+    idle = next((name for name in ("window", "ordered") if source.traversal.paired and values.get(name)), None)
+    if idle:  # of walks
+        raise ConfigError(f"--{idle} says what goes together, and --{source.kind} are pairs already; leave it out")
     source = settled(source, config.encoding, mirror)
     check_way(by, source.kind, source.rectangular, source.time_col is not None, ends)
     check_place(out)
@@ -79,7 +83,8 @@ def split(out, by, mirror, quiet, as_json, **given):
         note(f"{n_pairs / 1e9:,.0f} billion pairs to go through, some minutes' work; --max-history would bound it.")
     ordered = bool(own["ordered"])
     parts = split_data(data, by, ends, config.seed, kind=source.kind, window=own["window"], ordered=ordered)
-    options = {"by": by, **asdict(ends), **{name: own[name] for name in ("seed", *_CONFIG[:-1])}}
+    about_pairs = dict.fromkeys(("window", "ordered")) if source.traversal.paired else {}
+    options = {"by": by, **asdict(ends), **{name: own[name] for name in ("seed", *_CONFIG[:-1])}, **about_pairs}
     facts = {"items": len(data.vocab)}
     if not source.traversal.paired:
         facts |= {"users": data.n_sentences, "occurrences": len(data)}
