@@ -116,6 +116,30 @@ def test_labels_beside_numbers_of_rows_and_two_columns_of_them(tmp_path, vectors
         evaluate_classes(vectors, tmp_path / "two.csv")
 
 
+@pytest.mark.parametrize("head", ["node,community,weight\n", ""])
+def test_labels_have_no_weight(tmp_path, vectors, head):
+    rows = [f"{node},{block},{number % 2}\n" for number, (node, block) in enumerate(BLOCK.items())]
+    (tmp_path / "labels.csv").write_text("".join([head, *rows]))
+    found = evaluate_classes(vectors, tmp_path / "labels.csv", shares=[0.5], seeds=2)
+    assert found.shares == evaluate_classes(vectors, [*BLOCK.items()], shares=[0.5], seeds=2).shares
+    assert "labels = column 'community'" in found.columns or not head
+
+
+def test_a_column_for_each_label_is_refused_and_one_of_0_and_1_is_a_label(tmp_path, vectors):
+    rows = [(node, str(int(block == "a")), str(int(block == "b"))) for node, block in BLOCK.items()]
+    plain = evaluate_classes(vectors, [*BLOCK.items()], shares=[0.5], seeds=2)
+    for head in ("node,c0,c1\n", "", "node,label,held\n"):
+        (tmp_path / "labels.csv").write_text(head + "".join(",".join(row) + "\n" for row in rows))
+        if "label" in head:
+            assert evaluate_classes(vectors, tmp_path / "labels.csv", shares=[0.5], seeds=2).shares == plain.shares
+            continue
+        with pytest.raises(InputError, match=r"columns 2 and 3 hold 0 and 1 alone.*write a row for each 1"):
+            evaluate_classes(vectors, tmp_path / "labels.csv")
+    with pytest.raises(InputError, match="columns 2 and 3 hold 0 and 1 alone"):
+        evaluate_classes(vectors, rows)
+    assert evaluate_classes(vectors, [row[:2] for row in rows], shares=[0.5], seeds=2).labels == 2
+
+
 def test_names_of_labels_are_no_header_of_pairs(tmp_path):
     (tmp_path / "pairs.tsv").write_text("word\tlabel\nword\tother\nother\tlabel\n")
     assert "word" in encode_input(Input("pairs", tmp_path / "pairs.tsv")).vocab.words
@@ -173,6 +197,7 @@ def test_the_commands(tmp_path, run_cli, parts, vectors, monkeypatch):
     assert result.code == 0 and json.loads(result.out)["fitted_on"], result.err
     result = run_cli("eval", "classify", "vectors.txt", "labels.tsv", "--shares=0.5", "--seeds=2")
     assert result.code == 0 and "50%" in result.out and "2 labels, 1.00 for each" in result.out, result.err
+    assert "Columns of labels.tsv: parted by tab; words = column 1; labels = column 2\n" in result.out
     one = ["eval", "classify", "vectors.txt", "labels.tsv", "--shares=0.5", "--seeds=1"]
     assert "±" in result.out and "±" not in run_cli(*one).out
     assert json.loads(run_cli(*one, "--json").out)["shares"]["0.5"]["micro"][1] is None

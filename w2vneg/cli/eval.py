@@ -257,7 +257,7 @@ def classify(vectors, labels, shares, seeds, readout, as_json):
     unknown = f", {result.unknown:,} more without a vector" if result.unknown else ""
     click.echo(
         f"{result.nodes:,} labelled {loaded.noun}s{unknown}; {result.labels:,} labels, {result.labels_a_node:.2f} "
-        f"for each; {_draws(result.seeds)}\n"
+        f"for each; {_draws(result.seeds)}\nColumns of {labels}: {'; '.join(result.columns)}\n"
     )
     rows = [("trained on", "micro F1", "macro F1", "most frequent: micro", "macro")]
     for share, found in result.shares.items():

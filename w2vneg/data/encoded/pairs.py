@@ -15,7 +15,7 @@ import numpy as np
 
 from ...ground.errors import ConfigError, InputError, NoColumnError, W2vnegError
 from ..inputs import Input
-from ..readers.column_names import columns_meant
+from ..readers.column_names import columns_meant, is_label
 from ..readers.columns import NONE, Labels
 from ..readers.frames import InMemoryTable
 from ..readers.layout import Column
@@ -29,6 +29,7 @@ from ..vocab import VocabOptions, Vocabulary, choose_items
 from ..words import NameIndex, as_word
 from .corpus import Encoded, ItemsReport, going_round
 
+_SWITCHES = {"0", "1", "0.0", "1.0"}
 ALONE = "nodes without an edge to another"  # why they are left out
 _WALKS, _LENGTH = 10, 80  # of the visits that are counted
 _SETTLED = 1e-4  # share of the visits that moves in a step, from which on the steps to come are taken to be alike
@@ -393,21 +394,35 @@ def read_labels_file(path, *, lowercase=False, noun="item"):
 
     path : path or table in memory, as for `read_pairs_file`; a column that is called as labels are has them
     lowercase : bool, names that differ in case are one; noun : str, what a thing is called in messages
-    InputError, with file and line, if the file is no such table; or if no row has a weight above 0
+    InputError, with file and line, if the file is no such table; or if it has a column of 0 and 1 for each label
     """
-    started, (thing, label, weight) = time.perf_counter(), pair_columns()
+    started, (thing, label, _) = time.perf_counter(), pair_columns()
     thing = replace(thing, key=noun, option=f"the {noun}s", words=f"{noun}s")
     label = replace(label, key="label", option="the labels", words="labels", of_labels=True)
     names, labels, parts = NameIndex(lowercase), NameIndex(), []
-    tables = _tables_of(path, [thing, label, weight])
+    tables = _tables_of(path, [thing, label])
     for batch in tables:
         rows = names.number(batch.columns[noun], batch.where)
         columns = labels.number(batch.columns["label"], batch.where)
-        weights = batch.columns["weight"]
-        parts.append((rows, columns, np.ones(batch.n_rows) if weights is None else weights))
+        parts.append((rows, columns, np.ones(batch.n_rows)))
+    if set(labels.words) <= _SWITCHES and not any(map(is_label, tables.labels.names)):
+        _refuse_one_hot(path, replace(label, requested=3, of_labels=False))
     gathered = (np.concatenate(part) for part in zip(*parts, strict=True))
     report = ItemsReport.of("pairs", tables, True)
     return encode_pairs(*gathered, (names.words, labels.words), VocabOptions(min_count=1), report, started)
+
+
+def _refuse_one_hot(path, third):
+    """Raise InputError if a third column, too, holds 0 and 1 alone. third : Column"""
+    if isinstance(path, str | os.PathLike) and not os.path.isfile(path):  # what can be read but once
+        return
+    with suppress(NoColumnError):
+        values = set().union(*(batch.columns[third.key].names for batch in _tables_of(path, [third])))
+        if values <= _SWITCHES:
+            raise InputError(
+                f"{path}: columns 2 and 3 hold 0 and 1 alone, as tables with a column for each label do; write a row "
+                "for each 1, with the name and the label, or call the one column that is meant label"
+            )
 
 
 def _least_rating(path):

@@ -14,7 +14,7 @@ of neighbours that two nodes share there.
 """
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
@@ -36,7 +36,7 @@ class ClassesResult(Result):
 
     shares : dict of share of training -> dict of figure -> (mean, standard deviation) over draws, None for one: micro
         and macro F1 of the vectors, null_micro and null_macro of the null model
-    unknown : int, labelled nodes without a vector; seeds : int, draws
+    unknown : int, labelled nodes without a vector; seeds : int, draws; columns : tuple of str, what was read as what
     """
 
     shares: dict
@@ -45,6 +45,7 @@ class ClassesResult(Result):
     labels_a_node: float
     unknown: int
     seeds: int
+    columns: tuple = field(compare=False)
 
 
 def evaluate_classes(vectors, labels, *, shares=SHARES, seeds=10, seed=1):
@@ -89,7 +90,8 @@ def evaluate_classes(vectors, labels, *, shares=SHARES, seeds=10, seed=1):
                     f1 = score(truth[test], chosen, average=way, zero_division=0)
                     runs.setdefault(f"{who}{way}", []).append(f1)
         found[share] = _spread(runs)
-    return ClassesResult(found, *truth.shape, float(truth.sum(1).mean()), int((rows < 0).sum()) - headings, seeds)
+    numbers = *truth.shape, float(truth.sum(1).mean()), int((rows < 0).sum()) - headings, seeds
+    return ClassesResult(found, *numbers, read.report.columns)
 
 
 def _check_members(labels, members, noun):
@@ -135,7 +137,7 @@ class LinksResult(Result):
     fitted_on: int
     unknown: int
     seeds: int
-    columns: dict
+    columns: dict = field(compare=False)
 
 
 def evaluate_links(vectors, test, *, train, valid=None, seeds=5, seed=1, own=None):
