@@ -150,13 +150,19 @@ class TestNodes:
         # a star: at every other step in the middle; ten walks of 80 from each node
         assert graph.vocab.counts.tolist() == [1600, 800, 800, 534, 534, 534]
 
-    def test_rare_ones_go_with_their_edges(self, file):
-        graph = read(file("a b\na c\na d\nx y\n"), min_count=600)
-        assert list(graph.vocab.words) == ["a", "x", "y"]
-        assert left_out(graph) == {"rare nodes": 3, "edges of rare nodes": 3}
+    @pytest.mark.parametrize("chosen", [{"min_count": 600}, {"max_vocab": 3}])
+    def test_rare_ones_go_with_their_edges_and_who_has_no_other(self, file, chosen):
+        graph = read(file("a b\na c\na d\nx y\n"), **chosen)
+        assert list(graph.vocab.words) == ["x", "y"] and graph.vocab.counts.tolist() == [800, 800]
+        told = {"rare nodes": 3, "edges of rare nodes": 3, "nodes without an edge to another": 1}
+        assert left_out(graph) == told and graph.report.items == 2
         assert as_dict(graph) == {("x", "y"): 1, ("y", "x"): 1}
-        # nothing begins at a, which has no edge any more
         assert graph.walk(TrainConfig(source="graph", walks_per_node=1).resolved()).n_positions == 160
+
+    def test_of_a_directed_graph_end_walks_and_stay(self, file):
+        graph = read(file("a b\na c\nx y\nx y\ny x\nx a\n"), directed=True, max_vocab=4)
+        assert "b" not in graph.vocab.words or "c" not in graph.vocab.words
+        assert {node for edge in as_dict(graph) for node in edge} == set(graph.vocab.words)
 
     def test_may_be_those_of_a_vocabulary(self, file):
         graph = read(file("a b\nb c\n"), vocab=Vocabulary(["b", "a", "q"], [5, 3, 1]))

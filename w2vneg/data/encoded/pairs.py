@@ -190,7 +190,13 @@ def encode_edges(heads, tails, weights, words, directed, shaping, report, starte
     left_out[f"edges of {which}"] = n_edges(matrix) - int(known.sum()) // (1 if directed else 2)
     if not known.any():
         raise InputError(f"no edge is left: each has one of {left_out[which]:,} {which}; keep more of them")
-    matrix = _csr(rows[known], columns[known], matrix.data[known], (len(vocab),) * 2)
+    rows, columns, data = rows[known], columns[known], matrix.data[known]
+    tied = np.union1d(rows, columns)
+    if shaping.vocab is None and len(tied) < len(vocab):  # some had edges of rare nodes alone
+        left_out[ALONE] += len(vocab) - len(tied)
+        vocab = Vocabulary([vocab.words[i] for i in tied.tolist()], vocab.counts[tied])
+        rows, columns = np.searchsorted(tied, rows), np.searchsorted(tied, columns)
+    matrix = _csr(rows, columns, data, (len(vocab),) * 2)
     found = {"items": len(vocab), "targets": len(vocab), "kept": n_edges(matrix), "left_out": left_out}
     added = {"rows that repeat an edge" + ", either way round" * (not directed): repeats}
     report = replace(report, **found, added=added, seconds=time.perf_counter() - started)
