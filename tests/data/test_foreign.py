@@ -2,8 +2,11 @@
 
 import gzip
 import io
+import re
+import shlex
 import shutil
 import subprocess
+import sys
 import warnings
 
 import pytest
@@ -245,6 +248,30 @@ def test_tags_are_remarked_on_once(tmp_path, text, example):
         assert len(notes) == bool(warned)
         if warned:
             assert example in str(notes[0].message) and "--strip markup" in str(notes[0].message)
+
+
+def remedy_run(file, kind, out, **options):
+    """Run the command that the refusal of a file names, whose result is `out`; return the message and the result."""
+    with pytest.raises(InputError) as error:
+        encode_input(Input(kind, str(file), **options))
+    command = re.search(rf"(python|awk) .* > {out}|python -c \"[^\"]*'{out}'[^\"]*\"", str(error.value))[0]
+    command = re.sub("^python", shlex.quote(sys.executable), command.replace("FILE", file.name))
+    subprocess.run(command, shell=True, cwd=file.parent, capture_output=True, check=True)
+    return str(error.value), file.with_name(out)
+
+
+@pytest.mark.parametrize("form", ["gml", "pajek", "graphml", "gexf"])
+def test_the_remedy_for_graphs_keeps_names_with_blanks(tmp_path, form):
+    networkx = pytest.importorskip("networkx")
+    graph = networkx.DiGraph()
+    graph.add_weighted_edges_from([("New York", "Los Angeles", 2.0), ("Los Angeles", "Rome", 3.0)])
+    getattr(networkx, f"write_{form}")(graph, tmp_path / "g")
+    message, edges = remedy_run(tmp_path / "g", "edges", "edges.tsv")
+    assert "--directed if they are" in message
+    read = encode_input(Input("edges", str(edges), directed=True))
+    cells = read.matrix.tocoo()
+    found = {(read.vocab.words[i], read.vocab.words[j], w) for i, j, w in zip(*cells.coords, cells.data, strict=True)}
+    assert found == {("New_York", "Los_Angeles", 2), ("Los_Angeles", "Rome", 3)}
 
 
 def test_sentences_that_are_sets_are_refused():

@@ -281,13 +281,17 @@ def _numbered(head):
 
 _AS_TEXT = "write its rows as text"
 _AS_EDGES = "write its edges as a table: source, target"
-_BY_NETWORKX = "write its edges with networkx.write_weighted_edgelist(networkx.{}(FILE), OUT)"
+_BY_NETWORKX = (
+    'write its edges, and give --directed if they are: python -c "import networkx as nx; '
+    "nx.write_weighted_edgelist(nx.{}('FILE'), 'edges.tsv', delimiter='\\t')\""
+)
 _OUT_OF_ARROW = "write it as Parquet: datasets.load_from_disk(DIR).to_parquet(FILE)"
 _ITEMS_OUT = _by_python("[print(*json.loads(line)['KEY'], sep='\\t') for line in sys.stdin]", "baskets.tsv")
 _ARRAYS_OUT = _by_python("[print(*json.loads(line), sep='\\t') for line in sys.stdin]", "table.tsv")
 _PYTHON_OUT = _by_python(
     "[print(*ast.literal_eval(line.strip(' \\n,')), sep='\\t') for line in sys.stdin]", "table.tsv", "ast"
 )
+_XML_GRAPH = re.compile(r"\A(.*\n){0,19}.*<(graphml|gexf)\b")
 _TRIPLES_OUT = """awk '$3 !~ /^"/ {print $1 "\\t" $3}' FILE > edges.tsv"""
 _MATRIX_OUT = "import scipy.io, scipy.sparse; scipy.sparse.save_npz('matrix.npz', scipy.io.mmread('FILE'))"
 
@@ -344,8 +348,8 @@ KINDS = [  # in the order in which they are asked
     ),
     Kind(
         "GraphML or GEXF",
-        f"{_BY_NETWORKX.format('read_graphml')}, or read_gexf",
-        _has(r"\A(.*\n){0,19}.*<(graphml|gexf)\b"),
+        lambda head: _BY_NETWORKX.format(f"read_{_XML_GRAPH.search(chr(10).join(head.lines))[2]}"),
+        lambda head: _XML_GRAPH.search("\n".join(head.lines)) is not None,
     ),
     Kind(
         "XML or HTML",
