@@ -10,6 +10,8 @@ import sys
 import warnings
 
 import pytest
+import scipy.io
+import scipy.sparse
 
 from w2vneg import Input, Word2Vec
 from w2vneg.data.inputs import encode_input
@@ -43,6 +45,8 @@ FOREIGN = [
     ("Pajek", ALL, '*Vertices 2\n1 "a"\n2 "b"\n*Edges\n1 2\n'),
     ("GML", ALL, "graph [\n node [\n id 1\n ]\n]\n"),
     ("DOT", ALL, "digraph g {\n a -> b;\n}\n"),
+    ("DIMACS", ALL, "c a comment\nc\np sp 3 2\na 1 2 4\na 2 3 1\n"),
+    ("DIMACS", ALL, "p edge 3 2\ne 1 2\ne 2 3\n"),
     ("METIS", TABLES, "4 4\n2 3\n1 3\n1 2 4\n3\n"),
     ("Matrix Market", ALL, "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 1 1\n"),
     ("LibSVM", ALL, "1 3:1 7:1\n-1 2:0.5\n"),
@@ -109,6 +113,7 @@ ORDINARY = [
     "@user thanks!\n@relation to you\n#monday\n",
     "Hello, world\nGood night, moon\nSo long, all\n",
     '"Well," he said, "go."\n"No," she said, "stay."\n',
+    "c is a letter\np is another\np col\n",
     "insert into the slot; turn left\nselect a cup\n",
     "graph theory is old\nnode by node\n",
     "(applause)\n(laughter)\n(music playing)\n",
@@ -260,6 +265,13 @@ def remedy_run(file, kind, out, **options):
     return str(error.value), file.with_name(out)
 
 
+def directed(file):
+    """Return the edges of a file, read as directed: set of (node, node, weight)."""
+    read = encode_input(Input("edges", str(file), directed=True))
+    names, cells = read.vocab.words, read.matrix.tocoo()
+    return {(names[i], names[j], w) for i, j, w in zip(cells.row, cells.col, cells.data, strict=True)}
+
+
 @pytest.mark.parametrize("form", ["gml", "pajek", "graphml", "gexf"])
 def test_the_remedy_for_graphs_keeps_names_with_blanks(tmp_path, form):
     networkx = pytest.importorskip("networkx")
@@ -268,10 +280,30 @@ def test_the_remedy_for_graphs_keeps_names_with_blanks(tmp_path, form):
     getattr(networkx, f"write_{form}")(graph, tmp_path / "g")
     message, edges = remedy_run(tmp_path / "g", "edges", "edges.tsv")
     assert "--directed if they are" in message
-    read = encode_input(Input("edges", str(edges), directed=True))
-    cells = read.matrix.tocoo()
-    found = {(read.vocab.words[i], read.vocab.words[j], w) for i, j, w in zip(*cells.coords, cells.data, strict=True)}
-    assert found == {("New_York", "Los_Angeles", 2), ("Los_Angeles", "Rome", 3)}
+    assert directed(edges) == {("New_York", "Los_Angeles", 2), ("Los_Angeles", "Rome", 3)}
+
+
+@pytest.mark.parametrize(
+    ("text", "weights"),
+    [
+        ("c\np sp 3 2\na 1 2 4\na 2 3 1\n", [4, 1]),
+        ("p edge 3 2\ne 1 2\ne 2 3\n", [1, 1]),
+        ("c x\np max 3 2\nn 1 s\nn 3 t\na 1 2 5\na 2 3 2\n", [5, 2]),
+    ],
+)
+def test_the_remedy_for_dimacs_is_edges(tmp_path, text, weights):
+    (tmp_path / "g").write_text(text)
+    edges = remedy_run(tmp_path / "g", "edges", "edges.txt")[1]
+    assert directed(edges) == {("1", "2", weights[0]), ("2", "3", weights[1])}
+
+
+@pytest.mark.parametrize("options", [{}, {"delimiter": "blank"}])
+@pytest.mark.parametrize("form", ["array", "coordinate"])
+def test_the_remedy_for_matrix_market_takes_both_forms(tmp_path, form, options):
+    matrix = scipy.sparse.csr_matrix([[0.0, 2.0], [3.0, 0.0]])
+    scipy.io.mmwrite(tmp_path / "g.mtx", matrix if form == "coordinate" else matrix.toarray())
+    out = remedy_run(tmp_path / "g.mtx", "edges", "matrix.npz", **options)[1]
+    assert encode_input(Input("edges", str(out), directed=True)).matrix.toarray().sum() == 5
 
 
 def test_sentences_that_are_sets_are_refused():

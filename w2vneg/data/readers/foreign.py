@@ -293,7 +293,11 @@ _PYTHON_OUT = _by_python(
 )
 _XML_GRAPH = re.compile(r"\A(.*\n){0,19}.*<(graphml|gexf)\b")
 _TRIPLES_OUT = """awk '$3 !~ /^"/ {print $1 "\\t" $3}' FILE > edges.tsv"""
-_MATRIX_OUT = "import scipy.io, scipy.sparse; scipy.sparse.save_npz('matrix.npz', scipy.io.mmread('FILE'))"
+_ARCS_OUT = "awk '$1 ~ /^[ae]$/ {print $2, $3, $4}' FILE > edges.txt"
+MATRIX_OUT = (
+    'python -c "import scipy.io, scipy.sparse; '
+    "scipy.sparse.save_npz('matrix.npz', scipy.sparse.coo_matrix(scipy.io.mmread('FILE')))\""
+)
 
 KINDS = [  # in the order in which they are asked
     Kind(
@@ -378,10 +382,16 @@ KINDS = [  # in the order in which they are asked
     ),
     Kind("GML", _BY_NETWORKX.format("read_gml"), _has(r'\A\s*(Creator\s+".*"\s+)?graph\s*\[', r"\bnode\s*\[")),
     Kind("Graphviz's DOT", _AS_EDGES, _has(r"\A\s*(strict\s+)?(di)?graph\b[^{\n]*\{", r"\S[ \t]*-[->][ \t]*\S")),
+    Kind(
+        "a graph in DIMACS format",
+        f"write its edges: {_ARCS_OUT}, and give --directed if they are, --weight-col none if their numbers are "
+        "lengths or costs",
+        _has(r"\A(c\b.*\n)*p\s+(edge|col|sp|max|min)\s+\d+\s+\d+\s*$"),
+    ),
     Kind("METIS adjacency lists", _AS_EDGES, _is_metis, _TABLES),
     Kind(
         "a matrix in Matrix Market format",
-        f'write it as a sparse matrix for --cooccurrence or --edges: python -c "{_MATRIX_OUT}"',
+        f"write it as a sparse matrix for --cooccurrence or --edges: {MATRIX_OUT}",
         _has(r"\A%%MatrixMarket"),
     ),
     Kind(

@@ -15,7 +15,7 @@ import pandas as pd
 from ...ground.errors import InputError
 from ...kernels.text.rows import scan_rows
 from .columns import Batch
-from .foreign import form_of_records, refuse
+from .foreign import MATRIX_OUT, form_of_records, refuse
 from .layout import STAND_IN, find_layout, named, without_foreword
 from .records import read_records
 from .text import read_text
@@ -101,8 +101,8 @@ def _without_comments(name, blocks, tally):
         if b"#" in text or b"%" in text:
             if text.startswith(b"%%MatrixMarket"):
                 raise InputError(
-                    f"{name}: a matrix in Matrix Market format, whose first row is no edge; read it with "
-                    "scipy.io.mmread and write it with scipy.sparse.save_npz"
+                    f"{name}: a matrix in Matrix Market format, whose first row is no edge; write it as a sparse "
+                    f"matrix: {MATRIX_OUT}"
                 )
             row = _ROW.search(text)
             tally["like rows"] += 0 if row is None else len(_LIKE_ROW.findall(text, row.start()))
