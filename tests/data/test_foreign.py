@@ -9,6 +9,8 @@ import subprocess
 import sys
 import warnings
 
+import numpy as np
+import pandas as pd
 import pytest
 import scipy.io
 import scipy.sparse
@@ -304,6 +306,32 @@ def test_the_remedy_for_matrix_market_takes_both_forms(tmp_path, form, options):
     scipy.io.mmwrite(tmp_path / "g.mtx", matrix if form == "coordinate" else matrix.toarray())
     out = remedy_run(tmp_path / "g.mtx", "edges", "matrix.npz", **options)[1]
     assert encode_input(Input("edges", str(out), directed=True)).matrix.toarray().sum() == 5
+
+
+@pytest.mark.parametrize(
+    ("names", "sign"), [("abcd", ","), ("abcd", "\t"), ("0123", ","), (None, ","), (None, "\t"), (None, " ")]
+)
+def test_the_remedy_for_a_matrix_as_a_table_is_a_row_for_each_pair(tmp_path, names, sign):
+    size = len(names) if names else 12
+    matrix = np.zeros((size, size), int)
+    matrix[0, 1], matrix[2, 3] = 2, 5
+    labels = names and list(names)
+    pd.DataFrame(matrix, labels, labels).to_csv(tmp_path / "m", sep=sign, index=bool(names), header=bool(names))
+    edges = remedy_run(tmp_path / "m", "edges", "pairs.csv")[1]
+    a, b, c, d = names or "0123"
+    assert directed(edges) == {(a, b, 2), (c, d, 5)}
+
+
+def test_the_remedy_for_sources_above_targets_turns_them(tmp_path):
+    (tmp_path / "m").write_text("1,1,2,2,3,3,4,4,5\n2,3,3,4,4,5,5,6,6\n")
+    edges = remedy_run(tmp_path / "m", "edges", "pairs.csv")[1]
+    assert len(directed(edges)) == 9 and ("5", "6", 1) in directed(edges)
+
+
+def test_a_matrix_is_read_where_columns_are_named(tmp_path):
+    (tmp_path / "m").write_text("".join(f"{i} {i + 1} 0 0 0 0 0 0 0 0\n" for i in range(9)))
+    read = encode_input(Input("edges", str(tmp_path / "m"), source_col=1, target_col=2, weight_col="none"))
+    assert len(read.vocab) == 10
 
 
 def test_sentences_that_are_sets_are_refused():

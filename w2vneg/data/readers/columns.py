@@ -179,11 +179,45 @@ class _Guess:
     def places(self):
         requested = {c.key: self._requested(c) for c in self.columns if c.requested is not None} | self._labels()
         open_names = [c for c in self.columns if c.key not in requested and c.means and c.kind == "name"]
+        if len(open_names) == 2 and not requested:
+            self._refuse_matrix(open_names)
         found = requested | (self._names(open_names, set(requested.values())) if open_names else {})
         for column in self.columns:
             if column.key not in found:
                 found[column.key] = self._other(column, set(found.values()))
         return {column.key: found[column.key] for column in self.columns if found[column.key] is not None}
+
+    def _refuse_matrix(self, columns):
+        """Raise DoubtError if the header and the first column are the same names, or if there are many columns of
+        numbers, or as many as rows, none of which is called as columns are.
+        """
+        head = self.head
+        first, *others = head.cells
+        n_rows, n_columns = len(first), len(head.names)
+        above = head.names[1:] if head.named else [own[0] for own in others if len(own) > n_rows]  # a corner is blank
+        pairs = list(zip(first, above, strict=False))
+        labelled = len(pairs) > 2 and all(head.numeric[1:]) and all(a == b for a, b in pairs)
+        unnamed = not self.meant and all(head.numeric) and (n_columns > 8 or n_rows == n_columns > 4)
+        if not labelled and not unnamed:
+            return
+        keys = [c.key for c in columns] + [c.key for c in self.columns if c.key in ("weight", "rating")][:1]
+        sign = "[ \t]+" if head.sign == " " else head.sign
+        read = f"import pandas; t = pandas.read_csv('FILE', sep={sign!r}"
+        write = f"; t = t.stack(); t[t > 0].to_csv('pairs.csv', header={keys[2:]}, index_label={keys[:2]})"
+        if labelled:
+            program = f"{read}, index_col=0){write}"
+        elif not head.named and n_rows == 2:  # sources in one row, targets in the other
+            program = f"{read}, header=None).T.to_csv('pairs.csv', header=False, index=False)"
+        elif not head.named:
+            program = f"{read}, header=None){write}"
+        else:
+            program = f"{read}); t.index = t.columns{write}" if n_rows == n_columns else ""
+        remedy = f', as by: python -c "{program}"' if head.sign and program else ""
+        values = [f"{c.option} {place + 1}" for place, c in enumerate(columns) if c.option.startswith("--")]
+        raise DoubtError(
+            f"{self.where}: looks like a matrix, and a table has a pair a row; write a row for each pair{remedy}"
+            + f" ({' '.join(values)} if it is a table all the same)" * bool(values)
+        )
 
     def _labels(self):
         """Return the place of a column of labels that is wanted and called so (dict); positions then pass it over."""

@@ -291,7 +291,6 @@ _ARRAYS_OUT = _by_python("[print(*json.loads(line), sep='\\t') for line in sys.s
 _PYTHON_OUT = _by_python(
     "[print(*ast.literal_eval(line.strip(' \\n,')), sep='\\t') for line in sys.stdin]", "table.tsv", "ast"
 )
-_XML_GRAPH = re.compile(r"\A(.*\n){0,19}.*<(graphml|gexf)\b")
 _TRIPLES_OUT = """awk '$3 !~ /^"/ {print $1 "\\t" $3}' FILE > edges.tsv"""
 _ARCS_OUT = "awk '$1 ~ /^[ae]$/ {print $2, $3, $4}' FILE > edges.txt"
 MATRIX_OUT = (
@@ -350,11 +349,8 @@ KINDS = [  # in the order in which they are asked
         _each(r'("?[{\[(].*[}\])]"?)'),
         ("baskets",),
     ),
-    Kind(
-        "GraphML or GEXF",
-        lambda head: _BY_NETWORKX.format(f"read_{_XML_GRAPH.search(chr(10).join(head.lines))[2]}"),
-        lambda head: _XML_GRAPH.search("\n".join(head.lines)) is not None,
-    ),
+    Kind("GraphML", _BY_NETWORKX.format("read_graphml"), _has(r"\A(.*\n){0,19}.*<graphml\b")),
+    Kind("GEXF", _BY_NETWORKX.format("read_gexf"), _has(r"\A(.*\n){0,19}.*<gexf\b")),
     Kind(
         "XML or HTML",
         "write what is needed of it as text or as a table",

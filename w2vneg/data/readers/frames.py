@@ -121,6 +121,11 @@ class InMemoryTable:
         if array.ndim != 2:
             raise ConfigError(f"{name}: a table is an array of two dimensions, a pair a row, not of {array.ndim}")
         if array.dtype.kind in "biuf":
+            if array.dtype.kind in "iu" and array.shape[0] == 2 and array.shape[1] > 3:
+                raise ConfigError(
+                    f"the {name} of 2 × {array.shape[1]:,} looks like sources above targets, and a table has a pair a "
+                    "row; give ARRAY.T"
+                )
             cls._refuse_dense(name, *array.shape)
         return cls(name, list(np.asarray(array).T))
 
