@@ -7,8 +7,8 @@ from w2vneg.data.readers.column_names import columns_meant, meant_by, numbers_ro
 MEANT = {
     "user": "userId user_id USER-ID CustomerID visitorid reviewerID uid u user_id:token SessionId memberNo order_id",
     "item": "movieId article_id asin ISBN StockCode product_id:token artist-name sku i business_id",
-    "source": "source Source FromNodeId node1 src :START_ID",
-    "target": "Target ToNodeId node2 dst to :END_ID",
+    "source": "source Source FromNodeId node1 src :START_ID parent_id",
+    "target": "Target ToNodeId node2 dst to :END_ID child",
     "weight": "weight Count n QTY quantity plays play_count weight:float",
     "rating": "rating:float Book-Rating stars overall user_rating Score",
     "time": "timestamp unixReviewTime t_dat InvoiceDate ts time datetime timestamp:float",

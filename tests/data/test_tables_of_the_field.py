@@ -283,3 +283,37 @@ def test_a_header_is_no_header_where_its_words_come_again(tmp_path):
     path = tmp_path / "pairs.tsv"
     path.write_text("from\tto\nfrom\tthe\nto\tthe\n")
     assert encode_pairs(path).report.rows == 3
+
+
+EDGES = [f"x{n // 3} y{n * 7 % 20}" for n in range(60)]
+
+
+@pytest.mark.parametrize("header", ["u v", "name1 name2", "Person_A Person_B", "author1 author2", "parent child"])
+def test_twins_are_a_header_of_edges(tmp_path, header):
+    path = tmp_path / "edges.txt"
+    path.write_text("\n".join([header, *EDGES]))
+    read = encode_edges(path)
+    assert read.report.rows == 60 and f"sources = column {header.split()[0]!r}" in read.report.line()
+
+
+@pytest.mark.parametrize(
+    ("first", "others"),
+    [
+        ("x91 x92", EDGES),
+        ("u v", [*EDGES, "a x1"]),
+        ("BRCA1 BRCA2", list(map(str.upper, EDGES))),
+        ("left right", EDGES),
+        ("name1 name2", EDGES[:4]),
+    ],
+)
+def test_twins_like_the_names_below_are_names(tmp_path, first, others):
+    path = tmp_path / "edges.txt"
+    path.write_text("\n".join([first, *others]))
+    assert encode_edges(path).report.rows == 1 + len(others)
+
+
+def test_a_first_row_that_is_alone_in_both_columns_together_is_hinted_at(tmp_path):
+    path = tmp_path / "edges.txt"
+    path.write_text("\n".join(["begin finish", *(f"x{n} x{(n + 9) % 60}" for n in range(60))]))
+    (hint,) = encode_edges(path).report.hints
+    assert "'begin' and 'finish'" in hint and "--header" in hint

@@ -21,6 +21,7 @@ _NAMES = {  # meaning -> names, in lower case and without what `_ID` takes off
     "created_at created unixtime unix_time epoch unixts utc_time utctime",
 }
 _WHOLE = {"stock_code": "item", "user_name": "user", "node_i": "source", "node_j": "target"}
+_WHOLE |= {"parent": "source", "child": "target"}
 _MEANT = {name: meaning for meaning, names in _NAMES.items() for name in names.split()} | _WHOLE
 _GROUPS = {"order", "invoice", "basket", "transaction", "playlist", "cart", "receipt", "ticket", "bill", "trip"}
 _BY_LAST = {"rating": "rating", "score": "rating", "stars": "rating"}

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 
 from ...ground.errors import ConfigError, InputError, NoColumnError
 from .column_names import columns_meant, is_label, meant_by, names_things, sound_like_columns, twins, without_kind
@@ -16,6 +16,7 @@ DELIMITERS = {"tab": "\t", "::": "::", "semicolon": ";", "pipe": "|", "comma": "
 STAND_IN = "\x1f"  # the unit separator takes the place of `::`, as parsers know delimiters of one byte only
 _SAMPLE_ROWS = 100
 _SHORTEST, _RECUR = 20, 0.9  # rows, and how many of them have names that come again, for one without to be odd
+_FEW = 5  # rows, up to which twins are no header
 _DATE = re.compile(r"\d[-\d/:.TZ+ ]*")
 _SEP = re.compile(r'"?sep=(.|\\t|\t)"?', re.IGNORECASE)
 _COMMA = re.compile(r"[-+]?\d+,\d+")
@@ -107,6 +108,7 @@ def find_layout(name, sample, columns, delimiter=None, header=None, quoting=True
         )
     labelled = any(column.of_labels for column in columns)
     found = _has_header(rows, names, labelled) or (of_text and sound_like_columns(head))
+    found = found or ("source" in columns[0].means and not labelled and _twins_alone(rows))
     has_header = header or (header is None and found)
     if names and header is False:
         raise ConfigError(f"column {names[0]!r}: without a header, columns go by their numbers, from 1 on")
@@ -125,14 +127,17 @@ def find_layout(name, sample, columns, delimiter=None, header=None, quoting=True
 
 
 def _may_be_header(columns):
-    """Return a hint (tuple of str) where the first names of these columns are the only ones that stand once; or ()."""
-    counts = list(map(Counter, columns))
+    """Return a hint (tuple of str) where the first names of these columns, which are no numbers, are almost the only
+    ones that stand in them once; or ().
+    """
     if min(map(len, columns), default=0) < _SHORTEST:
         return ()
-    for names, count in zip(columns, counts, strict=True):
-        if count[names[0]] > 1 or sum(count[name] > 1 for name in names) < _RECUR * len(names):
-            return ()
-    first = " and ".join(repr(names[0][:40]) for names in columns)
+    firsts, count = [names[0] for names in columns], Counter(chain(*columns))
+    if any(count[name] > 1 or _is_figures(name) for name in firsts):
+        return ()
+    if sum(n for n in count.values() if n > 1) < _RECUR * count.total():
+        return ()
+    first = " and ".join(repr(name[:40]) for name in firsts)
     return (f"the first row, {first}, is read as one of the others, and neither comes again; a header? Give --header",)
 
 
@@ -268,6 +273,21 @@ def _sound_like_names(cells):
         return True
     pair = twins(cells)
     return pair is not None and re.sub(r"[\W_]*[a-z0-9]$", "", cells[pair[0]].lower()) in _KINDS
+
+
+def _twins_alone(rows):
+    """Return whether two cells of the first of several rows are twins, as Person_A and Person_B or u and v, and no
+    cell below begins alike or, of single letters, is one.
+    """
+    first = [cell.strip() for cell in rows[0]]
+    pair = twins(first)
+    if pair is None or len(rows) <= _FEW or any(map(_is_figures, first)):
+        return False
+    one, other = (first[place] for place in pair)
+    stem, below = one[:-1], list(chain(*_cells_below(rows[1:], len(first))))
+    if stem != other[:-1] or any(cell.startswith(stem) if stem else len(cell) == 1 for cell in below):
+        return False
+    return not (stem.isupper() and any(map(str.isupper, below)))  # as symbols of genes
 
 
 def _sound_like_labels(cells):
