@@ -339,6 +339,37 @@ def test_sentences_that_are_sets_are_refused():
         Word2Vec(dim=4, min_count=1).encode([{"a", "b"}, {"b", "c"}])
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "whole milk,bread,tea\n1,0,1\n1,1,0\n0,1,1\n",
+        "whole milk\tbread\ttea\nTrue\tFalse\tTrue\nTrue\tTrue\tFalse\nFalse\tTrue\tTrue\n",
+        ",whole milk,bread,tea\n1,T,F,T\n2,T,T,F\n3,F,T,T\n",
+        '"","whole milk","bread","tea"\n"1",TRUE,FALSE,TRUE\n"2",TRUE,TRUE,FALSE\n"3",FALSE,TRUE,TRUE\n',
+        "basket;whole milk;bread;tea\n1;1;0;1\n2;1;1;0\n3;0;1;1\n",
+    ],
+)
+def test_the_remedy_for_a_column_for_each_item_is_names(tmp_path, text, end):
+    (tmp_path / "b").write_bytes(text.replace("\n", end).encode())
+    baskets = remedy_run(tmp_path / "b", "baskets", "baskets.tsv")[1]
+    assert baskets.read_text() == "whole milk\ttea\nwhole milk\tbread\nbread\ttea\n"
+    assert encode_input(Input("baskets", str(baskets))).report.rows == 3
+
+
+def test_many_flags_without_names_become_numbers_of_columns(tmp_path):
+    (tmp_path / "b").write_text("1 0 1\n0 1 1\n" * 10)
+    baskets = remedy_run(tmp_path / "b", "baskets", "baskets.tsv")[1]
+    assert baskets.read_text() == "1\t3\n2\t3\n" * 10
+    assert encode_input(Input("baskets", str(tmp_path / "b"), plain=True)).report.rows == 20
+
+
+@pytest.mark.parametrize("text", ["0 1\n1 0\n1 0\n", "a b c\n1 0 1\n1 0\n", "a b\n0 x\n1 y\n"])
+def test_items_that_are_no_flags_are_baskets(tmp_path, text):
+    (tmp_path / "b").write_text(text)
+    assert encode_input(Input("baskets", str(tmp_path / "b"))).report.rows == 3
+
+
 def test_items_in_quotes_are_asked_about(tmp_path):
     file = tmp_path / "quoted.csv"
     file.write_text('"whole milk","tea"\n"tea","jam"\n' * 3 + '"jam","whole milk","tea"\n')

@@ -2,6 +2,7 @@
 
 import functools
 import re
+import shlex
 from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
@@ -12,6 +13,11 @@ from . import SOURCES, TRAVERSALS, Source, Traversal, check_pairs
 from ._options import delimiter, ordered, plain, subsample
 
 _FEW = 20  # lines, below which baskets of two are no sign of a log
+_FLAGS = {"0", "1", "true", "false", "t", "f"}
+_NAMES_OUT = (
+    r"""awk -F {sign} '{{gsub(/"|\r$/, "")}} {head}{{s = ""; for (i = {first}; i <= NF; i++) """
+    r"""if ($i ~ /^(1|[Tt]|TRUE|[Tt]rue)$/) s = s "\t" {name}; print substr(s, 2)}}' FILE > baskets.tsv"""
+)
 _WHITE = bytes([9, 11, 12, 13, 28, 29, 30, 31, 32])  # ASCII white space but the line feed
 _UNICODE_WHITE = re.compile(r"[^\S\x00-\x7f]")
 _OPENED = re.compile(rb'(?:^|[ \n])("(?:[^ \n]*[^ \n"])?)(?=[ \n]|$)')
@@ -75,8 +81,16 @@ def _delimiter_of(given, encoding):
         return chosen
     for name, data in foreign.beginnings(given.files):
         foreign.refuse(name, data, "baskets", encoding)
+        lines = foreign.Head.of(data, encoding).lines
+        signs = [chosen] if chosen else ",;|\t "
+        command = next(filter(None, (names_of_flags(_rows(lines, sign), sign) for sign in signs)), None)
+        if command:
+            raise DoubtError(
+                f"{name}: looks like a column for each item, 1 or True where a basket has it, not like baskets; write "
+                f"the names: {command} (give --plain if these are items)"
+            )
         chosen = chosen or guess_delimiter(name, data, encoding)
-        rows = [row for line in foreign.Head.of(data, encoding).lines if (row := _items(line, chosen))]
+        rows = _rows(lines, chosen)
         quoted = next((item for row in rows for item in row if len(item) > 2 and item[0] == item[-1] == '"'), None)
         if quoted:
             raise DoubtError(
@@ -94,6 +108,30 @@ def _delimiter_of(given, encoding):
 
 def _items(line, delimiter):
     return line.split() if delimiter == " " else [item for part in line.split(delimiter) if (item := part.strip())]
+
+
+def _rows(lines, delimiter):
+    return [row for line in lines if (row := _items(line, delimiter))]
+
+
+def names_of_flags(rows, delimiter):
+    """Return a command that writes the names of items in place of flags, or None where rows of items (list of list of
+    str) are no flags below a header or, of many, without one; a column that numbers them may stand before the flags.
+    """
+    below = rows[1:]
+    if len(below) < 2 or len(set(map(len, below))) > 1:
+        return None
+    numbered = any(row[0].lower() not in _FLAGS for row in below)
+    flags = {cell.lower() for row in below for cell in row[numbered:]}
+    if not flags or flags - _FLAGS or (numbered and len({row[0] for row in below}) < len(below)):
+        return None
+    n_flags, above = len(below[0]) - numbered, {cell.lower() for cell in rows[0]}
+    headed = not above & _FLAGS and len(rows[0]) - n_flags in (0, numbered)
+    if n_flags < 2 or not (headed or (len(rows) >= _FEW and not numbered and not above - _FLAGS)):
+        return None
+    sign = shlex.quote(delimiter.replace("\t", "\\t"))
+    head, name = ("NR == 1 {n = split($0, name); next} ", "name[i - NF + n]") if headed else ("", "i")
+    return _NAMES_OUT.format(sign=sign, head=head, first=1 + numbered, name=name)
 
 
 def looks_like_log(rows):
