@@ -383,16 +383,25 @@ class _Guess:
         pairs = zip(columns, values, strict=True)
         flags = [self.head.typed(column, value) for column, value in pairs if column.option.startswith("--")]
         flags = (", " if self.head.in_memory else " ").join(flags)
-        remedy = f"say which are meant: {flags}" if flags else self._written_anew(likeliest)
+        remedy = f"say which are meant: {flags}" if flags else self._written_anew(columns, likeliest)
         raise DoubtError(f"{self.where}: {why}. The columns are: {self.head.shown()}; {remedy}")
 
-    def _written_anew(self, places):
-        """Return a command that writes the columns that no flag names in their order, to a file of their own."""
+    def _written_anew(self, columns, places):
+        """Return a command that writes the columns that no flag names in their order, to a file of their own.
+
+        columns : list of layout.Column, those in doubt; places : list of int, the likeliest of each
+        """
         order = f"name or order the columns as {', '.join(column.key for column in self.columns)}"
-        sign, file = self.head.sign, self.where.rpartition(":")[0]
+        sign, file = self.head.sign.replace("\t", "\\t"), self.where.rpartition(":")[0]
         if not sign or not file:
             return order
-        cells = ' "\\t" '.join(f"${place + 1}" for place in places)
+        likely, taken = {column.key: at for column, at in zip(columns, places, strict=True)}, []
+        labels = [at for at, name in enumerate(self.head.names) if is_label(name)]
+        for column in self.columns:
+            if column.kind == "name":
+                own = [likely[column.key]] if column.key in likely else labels * column.of_labels
+                taken.append(next(at for at in [*own, *range(len(self.head.names))] if at not in taken))
+        cells = ' "\\t" '.join(f"${place + 1}" for place in taken)
         return f"{order}, as by: awk -F {shlex.quote(sign)} '{{print {cells}}}' {shlex.quote(file)} > pairs.tsv"
 
 
