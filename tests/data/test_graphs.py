@@ -181,7 +181,10 @@ class TestNodes:
     ("text", "message"),
     [
         ("# c\na b 1\nb c 0\n", r"graph.txt:3: in column 3 \(--weight-col\) the weight 0 is not above 0"),
-        ("a b 1\nb c -2\n", r"graph.txt:2: .* the weight -2 is not above 0"),
+        (
+            "a b 1\nb c -2\n",
+            r"the weight -2 is not above 0.* with --bad-rows skip, or all weights, with --weight-col none$",
+        ),
         ("a b 1\nb c nan\n", r"graph.txt:2: .* nan is no finite number"),
         ("a b 1\nb c inf\n", r"graph.txt:2: .* inf is no finite number"),
         ("a b 1\n# x\nb c\n", r"graph.txt:3: 2 fields where the first row has 3"),
@@ -199,5 +202,9 @@ def test_what_is_no_graph_is_refused(file, text, message):
 
 def test_zeros_of_a_matrix_are_refused(tmp_path):
     matrix = scipy.sparse.coo_matrix(([1.0, 0.0], ([0, 1], [1, 2])), (3, 3))
-    with pytest.raises(InputError, match=r"coo_matrix: row 1 \(from 0 on\).*the weight 0 is not above 0"):
+    message = r"coo_matrix: row 1 \(from 0 on\).*the weight 0 is not above 0.*--bad-rows skip.*MATRIX.eliminate_zeros"
+    with pytest.raises(InputError, match=message):
         read(matrix)
+    assert as_dict(read(matrix, bad_rows="skip", directed=True)) == {("0", "1"): 1}
+    matrix.eliminate_zeros()
+    assert as_dict(read(matrix, directed=True)) == {("0", "1"): 1}

@@ -100,10 +100,13 @@ def _complaint(column, cell, number):
         return "a cell is empty where a number should be"
     if column.kind == "amount" and -np.inf < number < 0:
         return f"the amount {number:g} is below 0: leave such rows out, with --bad-rows skip"
+    skip = "leave such rows out" + ", with --bad-rows skip" * column.option.startswith("--")
     if column.above_zero and number <= 0:
-        return f"the weight {number:g} is not above 0, as that of an edge is: leave such rows out"
+        stored = " (of a sparse matrix, MATRIX.eliminate_zeros())" if number == 0 else ""
+        why = f"the weight {number:g} is not above 0, as that of an edge is"
+        return f"{why}: {skip}{stored}, or all weights, with {column.option} none"
     if number < 0:
-        return f"the weight {number:g} is below 0; weights tell how often a pair was seen: leave such rows out"
+        return f"the weight {number:g} is below 0; weights tell how often a pair was seen: {skip}"
     if is_number(cell):  # nan, inf, or one that is too large
         return f"{str(cell).strip()[:60]} is no finite number"
     instead = "; --rating-col none leaves amounts out" if column.kind == "amount" else ""
