@@ -200,6 +200,15 @@ def test_what_is_no_graph_is_refused(file, text, message):
         read(file(text))
 
 
+def test_a_file_without_the_weights_that_others_have_is_named(file):
+    texts = {"1.csv": "a,b,2\n", "2.csv": "source,target\nb,c\n", "3.csv": "target,source,weight\na,c,3\n"}
+    files = [file(text, name) for name, text in texts.items()]
+    (hint,) = read(files).report.hints
+    assert hint.startswith(f"{files[1]} has no weight column, as other files have") and "--weight-col none" in hint
+    assert read(files, weight_col="none").report.hints == ()
+    assert read(files[::2]).report.hints == read(files[1]).report.hints == ()
+
+
 def test_zeros_of_a_matrix_are_refused(tmp_path):
     matrix = scipy.sparse.coo_matrix(([1.0, 0.0], ([0, 1], [1, 2])), (3, 3))
     message = r"coo_matrix: row 1 \(from 0 on\).*the weight 0 is not above 0.*--bad-rows skip.*MATRIX.eliminate_zeros"

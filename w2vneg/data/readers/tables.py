@@ -51,15 +51,24 @@ class Tables:
         self._progress, self._times = progress or (lambda done, total: None), None
         self.n_files = self.bytes = self.n_rows = 0
         self.labels, self.tally = Labels(), Counter()
+        self._without = {}  # key of a column -> the first file that lacks it
+        self._there = set()  # keys of columns that a file has
 
     @property
     def hints(self):
         """What may be wrong with how rows were read (tuple of str)."""
+        uneven = tuple(
+            f"{self._without[column.key]} has no {column.key} column, as other files have, and each of its rows counts "
+            f"1; give it one, or leave all out with {column.option} none"
+            for column in self.columns
+            if column.kind == "weight" and column.key in self._there and column.key in self._without
+        )
         n_like_rows = self.tally["like rows"]
         if not n_like_rows:
-            return self.labels.hints
+            return self.labels.hints + uneven
         return (
             *self.labels.hints,
+            *uneven,
             f"{n_like_rows:,} lines among the rows begin with # or % and a name, and were passed as comments; if "
             "they are rows, put their first names in quotes",
         )
@@ -78,6 +87,10 @@ class Tables:
             with opened(path) as source:
                 for batch in self.batches(source):
                     self.labels = self.labels or batch.labels
+                    self._there |= set(batch.labels)
+                    for column in self.columns:
+                        if column.key not in batch.labels:
+                            self._without.setdefault(column.key, source.name)
                     self.n_rows += batch.n_rows
                     batch = self._kept(batch)
                     n_kept += batch.n_rows
