@@ -11,7 +11,7 @@ from w2vneg import Input, Vocabulary
 from w2vneg.config import TrainConfig
 from w2vneg.data.encoded import EncodedGraph
 from w2vneg.data.inputs import as_input, encode_input
-from w2vneg.ground.errors import ConfigError, InputError
+from w2vneg.ground.errors import ConfigError, DoubtError, InputError
 
 
 def read(data, **options):
@@ -207,6 +207,41 @@ def test_a_file_without_the_weights_that_others_have_is_named(file):
     assert hint.startswith(f"{files[1]} has no weight column, as other files have") and "--weight-col none" in hint
     assert read(files, weight_col="none").report.hints == ()
     assert read(files[::2]).report.hints == read(files[1]).report.hints == ()
+
+
+def lines(*columns):
+    return "".join(" ".join(map(str, row)) + "\n" for row in zip(*columns, strict=True))
+
+
+class TestNumbersThatAreNames:
+    def test_of_triples_are_doubted(self, file):
+        heads, tails = np.random.default_rng(1).permuted(np.tile(np.arange(1, 61), (2, 5)), axis=1)
+        path = file(lines(heads, heads * tails % 7, tails))
+        with pytest.raises(DoubtError, match=r"graph.txt: .* --source-col 1 --target-col 3; or give --weight-col 3"):
+            read(path)
+        read(path, weight_col=3)
+        assert "weight none" in read(path, source_col=1, target_col=3).report.line()
+
+    def test_of_lists_of_neighbours_are_doubted(self, file):
+        nodes = np.arange(40)
+        path = file(lines(nodes + 1, (nodes + 1) % 40 + 1, (nodes - 1) % 40 + 1, (nodes + 7) % 40 + 1))
+        with pytest.raises(DoubtError, match=r"lists of neighbours: awk .* FILE > edges.txt; or give --weight-col 3"):
+            read(path)
+        read(path, weight_col=3)
+
+    @pytest.mark.parametrize("most", [20, 100])
+    def test_are_weights_of_an_ordinary_graph(self, file, most):
+        rng = np.random.default_rng(1)
+        heads, tails = np.triu_indices(100, 1)
+        kept = rng.random(len(heads)) < 0.3
+        heads, tails = heads[kept] + 1, tails[kept] + 1
+        weights = rng.integers(1, most + 1, len(heads))
+        by_column = np.argsort(tails, kind="stable")
+        for order in (slice(None), by_column, rng.permutation(len(heads)), by_column[:100]):
+            assert read(file(lines(heads[order], tails[order], weights[order]))).report.rows == len(heads[order])
+        assert (
+            read(file(lines(np.arange(2, 101), rng.integers(1, 100, 99), rng.integers(1, 101, 99)))).report.rows == 99
+        )
 
 
 def test_zeros_of_a_matrix_are_refused(tmp_path):

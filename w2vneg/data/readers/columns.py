@@ -20,6 +20,7 @@ _AMONG = {"user", "item", "source", "target"}
 _DATE = re.compile(r"\d{4}-\d\d-\d\d([T ].*)?|\d{1,2}[/.]\d{1,2}[/.]\d{4}( .*)?")
 _UNIX = 1e8, 1e19  # seconds since 1970 from 1973 on, or milliseconds to nanoseconds
 _FAR = 100
+_SURE = 20  # rows, below which weights that are names are no sign
 
 
 class Head(NamedTuple):
@@ -104,11 +105,13 @@ class Labels(dict):
     guessed : bool, neither a name nor anybody says that the weight is one; two_kinds : bool, of users and items by name
     no_weight : str, what to type if the weight that was guessed is none
     by_name : bool, all names were found by what their columns are called; names : tuple of str, of all columns
+    n_columns : int, of the table
     """
 
     said = hints = names = ()
     guessed = two_kinds = by_name = False
     no_weight = ""
+    n_columns = 0
 
 
 def find_columns(where, columns, head):
@@ -129,7 +132,7 @@ def find_columns(where, columns, head):
                 raise InputError(f"{where}: {what}. The columns are: {head.shown()}")
     labels = Labels({key: head.label(place) for key, place in places.items()})
     meanings = {c.key: meant_by(head.names[places[c.key]]) for c in columns if c.kind == "name" and c.means}
-    labels.names = tuple(head.names) if head.named else ()
+    labels.names, labels.n_columns = tuple(head.names) if head.named else (), len(head.names)
     labels.by_name = head.named and all(meanings[c.key] in c.means for c in columns if c.key in meanings)
     labels.two_kinds = head.named and sorted(map(str, meanings.values())) == ["item", "user"]
     words = {key: f"{meaning}s" for key, meaning in meanings.items()} if labels.two_kinds else {}
@@ -162,6 +165,34 @@ def hint_of_weights(labels, weights):
     return (
         f"one weight, {largest:g}, is more than half of the sum of all {len(weights):,}, {total:.3g}, which is "
         "the length of an epoch; leave that row out or cap its weight, or say with --pairs-per-epoch how many to draw",
+    )
+
+
+def refuse_names_as_weights(file, labels, heads, tails, weights, words):
+    """Raise DoubtError where guessed weights are names of nodes: of triples of whole numbers, or lists of neighbours.
+
+    file : str or table, for the message; labels : Labels; words : list of str, the names of all nodes
+    heads, tails : ndarray, (n_rows,), int; weights : ndarray, (n_rows,), float
+    """
+    if not labels.guessed or len(weights) < _SURE or not (weights == np.floor(weights)).all():
+        return
+    different, places = np.unique(weights, return_inverse=True)
+    n_heads, n_tails = len(np.unique(heads)), len(np.unique(tails))
+    if 2 * len(different) < n_heads:  # few weights are ordinary, also where nodes have numbers
+        return
+    grouped = 1 + np.count_nonzero(tails[1:] != tails[:-1]) == n_tails  # as a matrix that is written by columns
+    lists = labels.n_columns > 3 and n_heads == len(heads)
+    if not lists and (grouped or 2 * n_tails > min(n_heads, len(different))):
+        return
+    known = set(words)
+    if np.mean(np.array([f"{weight:.0f}" in known for weight in different])[places]) < 0.9:
+        return
+    what = "triples of subject, relation and object: give --source-col 1 --target-col 3"
+    if lists:
+        what = "lists of neighbours: awk '{for (i = 2; i <= NF; i++) print $1, $i}' FILE > edges.txt"
+    raise DoubtError(
+        f"{file}: nearly all numbers in {labels['weight']}, where weights stand otherwise, are names of nodes, as in "
+        f"{what}; or give --weight-col 3 if they are weights"
     )
 
 

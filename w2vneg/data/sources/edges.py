@@ -35,7 +35,7 @@ class Edges(Source):
 
         from ..encoded.corpus import ItemsReport
         from ..encoded.pairs import ALONE, encode_edges
-        from ..readers.columns import NameColumn, hint_of_weights
+        from ..readers.columns import NameColumn, hint_of_weights, refuse_names_as_weights
         from ..readers.frames import InMemoryTable
         from ..readers.sources import find_files
         from ..vocab import VocabOptions
@@ -61,6 +61,7 @@ class Edges(Source):
                 alone += len(file.nodes) - len(np.union1d(*file.columns[:2]))
         heads, tails, weights = (np.concatenate(part) for part in zip(*parts, strict=True))
         parts.clear()
+        refuse_names_as_weights(files[0], tables.labels, heads, tails, weights, names.words)
         hints = tables.hints + hint_of_weights(tables.labels, weights)
         if tables.labels.two_kinds and (n_both := len(np.intersect1d(heads, tails))):
             both = " and ".join(tables.labels[key] for key in ("source", "target"))
