@@ -9,7 +9,7 @@ from w2vneg.ground.errors import DataError
 from w2vneg.vectors import Vectors
 
 PAIRS = [("Paris", "london", 8.0), ("dog", "cat", 7.0), ("dog", "paris", 1.0), ("cat", "Atlantis", 0.5)]
-QUESTIONS = ": capital\ndog cat paris london\ncat dog london paris\n: gram1\ndog cats paris london\n"
+QUESTIONS = ": capital-world\ndog cat paris london\ncat dog london paris\n: gram1\ndog cats paris london\n"
 
 
 @pytest.fixture
@@ -98,7 +98,7 @@ def test_analogy_table_and_json(folder, run_cli):
     assert shown.code == 0
     lines = [line.split() for line in shown.out.splitlines()]
     assert lines[0] == ["section", "P@1", "P@5", "P@15", "questions"]
-    assert lines[2] == ["capital", "100.0", "100.0", "100.0", "2/2"]
+    assert lines[2] == ["capital-world", "100.0", "100.0", "100.0", "2/2"]
     assert lines[3] == ["gram1", "–", "–", "–", "0/1"]
     assert [line[0] for line in lines[5:]] == ["semantic", "syntactic", "all"]
     assert lines[7] == ["all", "100.0", "100.0", "100.0", "2/3"]

@@ -58,7 +58,7 @@ def test_a_dense_matrix_is_no_list_of_pairs():
         with pytest.raises(ConfigError, match=r"sources above targets.*give ARRAY\.T"):
             words(Input("edges", np.stack([row, row + 1])))
     named = pd.DataFrame(np.eye(4), list("abcd"), list("abcd"))
-    with pytest.raises(ConfigError, match=r"looks like a matrix, .*a row for each pair \(--source-col 1"):
+    with pytest.raises(ConfigError, match=r"looks like a matrix, .*a row for each pair \(source_col=1, target_col=2"):
         words(Input("edges", named.reset_index()))
     features = pd.DataFrame({"user": [1, 1, 2], "item": [3, 4, 3]} | {f"f{i}": [0.5, 1, 2] for i in range(9)})
     assert words(Input("pairs", features, rectangular=True)) == (["1", "2"], ["3", "4"])

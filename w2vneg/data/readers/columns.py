@@ -244,10 +244,11 @@ class _Guess:
         else:
             program = f"{read}); t.index = t.columns{write}" if n_rows == n_columns else ""
         remedy = f', as by: python -c "{program}"' if head.sign and program else ""
-        values = [f"{c.option} {place + 1}" for place, c in enumerate(columns) if c.option.startswith("--")]
+        values = [head.typed(c, place + 1) for place, c in enumerate(columns) if c.option.startswith("--")]
+        values = (", " if head.in_memory else " ").join(values)
         raise DoubtError(
             f"{self.where}: looks like a matrix, and a table has a pair a row; write a row for each pair{remedy}"
-            + f" ({' '.join(values)} if it is a table all the same)" * bool(values)
+            + f" ({values} if it is a table all the same)" * bool(values)
         )
 
     def _labels(self):

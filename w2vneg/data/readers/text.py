@@ -25,6 +25,7 @@ from ...ground.files.bounded import scheme_of
 from .sources import PIECE, STDIN, ByteStream, taken
 
 LONGEST_TOKEN = 1 << 24
+_NOT_BY_CHANCE = 4  # signs beyond ASCII that are right UTF-8
 _ASCII = bytes(range(128))
 _MARKS = {  # encoding -> marks, of which it needs one
     "utf-16": (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE),
@@ -116,7 +117,8 @@ class _Text:
             self._ascii = False
             with suppress(UnicodeDecodeError):
                 known = codecs.getincrementaldecoder("utf-8")().decode(piece)
-                what = "" if known.isascii() or "\0" in known else f"what is read as {self.encoding} is UTF-8 as well"
+                by_chance = "\0" in known or sum(not sign.isascii() for sign in known) < _NOT_BY_CHANCE
+                what = "" if by_chance else f"what is read as {self.encoding} is UTF-8 as well"
                 found = re.search(r"[^\x00-\x7f]", text)
         if not what and self.encoding.startswith("iso8859") and (found := re.search("[\x80-\x9f]", text)):
             what, likely = f"byte 0x{ord(found[0]):02x} is a control character in {self.encoding}", "cp1252"

@@ -41,7 +41,7 @@ class Baskets(Source):
         from ..encoded import encode_corpus
         from ..readers.layout import named
 
-        delimiter = _delimiter_of(given, shaping["encoding"])
+        delimiter = _delimiter_of(given, shaping.get("encoding", "utf-8"))
         corpus = encode_corpus(list(given.files), reader=basket_reader(delimiter or " "), **shaping)
         report = _report(given, corpus, shaping.get("vocab") is not None)
         if not given.delimiter and delimiter not in (None, " "):
