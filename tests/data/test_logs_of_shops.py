@@ -106,6 +106,7 @@ class TestTimes:
             ["2024-03-25 00:03:33 UTC", "2024-03-24 10:00:00 UTC"],
             ["03/25/2024 12:03 AM", "03/24/2024 11:59 PM"],
             ["25.03.2024 1:03:10 pm", "25.03.2024 12:03:10 pm"],
+            ["2024-03-25 01:03:10 PM", "2024-03-25 12:03:10 PM"],
         ],
     )
     def test_forms(self, tmp_path, rows):
@@ -117,6 +118,18 @@ class TestTimes:
         frame = polars.DataFrame({"user": ["u"] * 3, "item": list("abc"), "when": days})
         found = encode_input(Input("ratings", frame, time_col="when", bad_rows="skip"))
         assert [found.vocab.words[i] for i in found.ids.tolist()] == ["c", "b"]
+
+    @pytest.mark.parametrize(
+        ("when", "message"),
+        [
+            ([pd.NaT, pd.NaT], "the time in 'when' is missing"),
+            ([None, pd.Timestamp("2024-01-01"), "x"], "holds x, no time"),
+        ],
+    )
+    def test_objects_that_are_no_dates(self, when, message):
+        frame = pd.DataFrame({"user": "u", "item": list("abc")[: len(when)], "when": pd.Series(when, dtype=object)})
+        with pytest.raises(InputError, match=message):
+            encode_input(Input("ratings", frame, time_col="when"))
 
 
 def test_what_excel_writes_first_is_no_row(tmp_path):
@@ -186,6 +199,24 @@ class TestFilesBesideTheTrainingData:
         here, there = (word2vec.evaluate_ranking(one, bootstrap=0).model for one in (test, tmp_path / "test.tsv"))
         assert here == there and here.pairs == 4.0
 
+    @pytest.mark.parametrize(
+        ("header", "options"),
+        [
+            ("user,item,category,rating", {"user_col": 1, "item_col": 3}),
+            ("user,item,category,weight", {"user_col": "user", "item_col": "category"}),
+            ("item,user,category,weight", {"user_col": 1, "item_col": 3}),
+        ],
+    )
+    def test_a_table_with_the_header_of_training_is_read_alike(self, model, tmp_path, header, options):
+        rows = [f"u{user},i{item},c{item},1\n" for user, item in self.PAIRS]
+        word2vec = model(header + "\n" + "".join(rows), **options)
+        (tmp_path / "test.csv").write_text(header + "\nu1,u2,c9,1\nu2,u1,c9,1\n")
+        word2vec.save(tmp_path / "model")
+        for own in (word2vec, Word2Vec.load(tmp_path / "model")):
+            found = own.evaluate_ranking(tmp_path / "test.csv", bootstrap=0)
+            assert found.model.pairs == 2 and found.test.unknown == 0
+            assert "targets = column 'category'" in found.test.columns
+
     def test_the_weights_of_a_split_count(self, model, tmp_path):
         word2vec = model("user,item\n" + "".join(f"{user},{item}\n" for user, item in self.PAIRS))
         (tmp_path / "test.tsv").write_text("user\titem\tweight\n1\t9\t3\n2\t9\t1\n")
@@ -218,6 +249,11 @@ class TestFilesBesideTheTrainingData:
         found = dict(word2vec.recommend_many(["stranger", "other"], 12, tmp_path / "known.csv", unknown="popular"))
         assert [item for item, _ in found["stranger"]] == [item for item in best if item not in (best[0], best[2])]
         assert [item for item, _ in found["other"]] == best
+        empty = pd.DataFrame({"user": [], "item": []})
+        assert len(dict(word2vec.recommend_many(["", "1"], 5, empty, unknown="popular"))) == 2
+        (tmp_path / "known.csv").write_text("user,item\nnobody,nothing\n")
+        with pytest.raises(InputError, match="none of its 1 pairs has"):
+            word2vec.recommend_many(["stranger", "1"], 5, tmp_path / "known.csv", unknown="popular")
 
 
 def test_baselines_do_not_learn_from_what_users_show(tmp_path):

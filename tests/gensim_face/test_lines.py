@@ -1,6 +1,8 @@
 """Everyday lines of code for gensim, run with the face; what cannot work says what to do."""
 
+import copy
 import inspect
+import pickle
 import subprocess
 import sys
 import warnings
@@ -719,3 +721,11 @@ def test_a_file_of_phrases_does_not_say_how_they_were_found(names, tmp_path):
     for name in ("min_count", "threshold", "scoring"):
         with pytest.raises(AttributeError, match=f"{name!r}; a file keeps phrases and their scores alone"):
             getattr(loaded, name)
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))])
+def test_rows_set_in_a_copy_are_its_own(tmp_path, copied):
+    model = copied(face.Word2Vec([["a", "b", "c"]] * 9, vector_size=4, min_count=1, workers=1, epochs=1))
+    model.wv.vectors[:] = 7
+    model.save(str(tmp_path / "model"))
+    assert (face.Word2Vec.load(str(tmp_path / "model")).wv.vectors == 7).all()

@@ -71,7 +71,7 @@ def _write_many(model, queries, out, force, k, exclude_known, score, fold_in, un
     import numpy as np
 
     from ..run.slim import load_recommender
-    from ..vectors.evaluation.baselines import known_of, read_known
+    from ..vectors.evaluation.baselines import read_known_of
     from ..vectors.evaluation.folding import ids_of, with_users
     from ..vectors.evaluation.recommend import popular, read_queries, recommend_blocks
     from ..vectors.formats.recommendations import form_of, write_recommendations
@@ -85,7 +85,7 @@ def _write_many(model, queries, out, force, k, exclude_known, score, fold_in, un
     names = titles_of(*titles, loaded.config.lowercase) if titles[0] else None
     folded = queries is None and users is not None
     centres, strange = (users, without) if folded else read_queries(loaded, queries)
-    known = read_known(exclude_known, loaded, own, note, needed=None if unknown == "popular" else False)
+    known, had = read_known_of(strange if unknown == "popular" else (), exclude_known, loaded, own, note)
     if strange and unknown == "error":
         if folded:
             raise InputError(f"{fold_in}: {strange[0]!r:.60} has no item that the model knows; see --unknown")
@@ -107,7 +107,7 @@ def _write_many(model, queries, out, force, k, exclude_known, score, fold_in, un
                 progress(done, len(centres))
             if strange:
                 places = np.arange(len(strange)) + len(loaded.vocab)
-                yield places, *popular(loaded, k, known_of(exclude_known, loaded, strange))
+                yield places, *popular(loaded, k, had(strange))
 
         words = [*loaded.vocab.words, *strange] if strange else loaded.vocab.words
         write_recommendations(out, blocks(), words, loaded.vocab_out.words, names)
@@ -123,7 +123,7 @@ def _list_one(
     from ..data.words import as_word
     from ..run.slim import load_recommender
     from ..vectors.evaluation import recommend as lists
-    from ..vectors.evaluation.baselines import known_of, read_known
+    from ..vectors.evaluation.baselines import read_known_of
     from ..vectors.evaluation.folding import with_users
 
     loaded, _, own, *_ = with_users(load_recommender(model), fold_in, note)
@@ -131,11 +131,9 @@ def _list_one(
     of_items = new_user or loaded.vocab_out is loaded.vocab
     seeds_named = names if of_items else {}  # else seeds are users: titles are not theirs
     words = [as_word(item, loaded.config.lowercase) for item in items]
-    known = (
-        None
-        if new_user
-        else read_known(exclude_known, loaded, own, note, needed=None if unknown == "popular" else False)
-    )
+    known = had = None
+    if not new_user:
+        known, had = read_known_of(words if unknown == "popular" else (), exclude_known, loaded, own, note)
     try:
         of_new = lists.recommend_new
         found = of_new(loaded, items, k, score) if new_user else lists.recommend(loaded, items, k, known, score)
@@ -148,8 +146,8 @@ def _list_one(
             return
         if unknown == "popular":
             note(f"Warning: {error} These are the most popular.")
-            had = scipy.sparse.csr_matrix(known_of(exclude_known, loaded, words).sum(axis=0))  # with any of them
-            ids, scores = (part[0] for part in lists.popular(loaded, k, had))
+            together = scipy.sparse.csr_matrix(had(words).sum(axis=0))  # with any of them
+            ids, scores = (part[0] for part in lists.popular(loaded, k, together))
             found = [(loaded.vocab_out.words[i], float(x)) for i, x in zip(ids, scores, strict=True) if i >= 0]
         else:
             raise _with_titles(error, zip(items, words, strict=True), vocab, seeds_named) from None

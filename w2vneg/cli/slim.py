@@ -54,6 +54,7 @@ def slim(save_model, force, neighbours, penalty, workers, mirror, quiet, **given
     note = noter(quiet)
     learnt = Slim(neighbours, penalty, workers=workers, **values).fit(data)
     learnt.model.origin.input = located.absolute().as_dict()
+    learnt.model.origin.names = list(getattr(data.report, "names", ()))
     learnt.save(save_model)
     model = learnt.model
     about = f"{model.options['neighbours']} neighbours, l2 {model.options['l2']:g}"

@@ -389,6 +389,8 @@ class Word2Vec:
             remedy = "words join by build_vocab(…, update=True); wv.save_word2vec_format(path, fvocab) keeps these"
             raise ConfigError(f"wv was given words or counts that the model would not keep; {remedy}")
         changed = wv.matrix is not matrix  # other than in place
+        if model is not None and self._as_trained:  # a copy of this object has matrices of its own
+            changed = changed or not np.may_share_memory(wv.matrix, model.vectors_in)
         if changed and not self._as_trained:
             remedy = "wv.save_word2vec_format(path) keeps them as they are"
             raise ConfigError(f"vectors of n-grams or a read-out are made anew, without what was set; {remedy}")

@@ -78,8 +78,9 @@ class Run:
 
     @property
     def own_input(self):
-        """The data as `Input.as_dict` has them; nothing of data that are no `Input`."""
-        return self.data.as_dict() if isinstance(self.data, Input) else {}
+        """The data as `data.encoded.pairs.as_trained` takes them; nothing of data that are no `Input`."""
+        names = list(getattr(self.encoded and self.encoded.report, "names", ()))
+        return self.data.as_dict() | {"names": names} if isinstance(self.data, Input) else {}
 
     def encode(self, progress=nullcontext):
         """Read the data, with the vocabulary of the model where one grows or goes on.

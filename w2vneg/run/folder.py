@@ -142,7 +142,7 @@ def _read_model(folder):
     matrices, where = own | extra, folder / "history.jsonl"
     lines = enumerate(read_text(where, _MISSING).split("\n"), 1)
     history = [parse_json(line, f"{where}:{number}", lenient=True) for number, line in lines if line]
-    kinds, later = Provenance.__annotations__, {"n_sentences": 0}
+    kinds, later = Provenance.__annotations__, {"n_sentences": 0, "names": []}
     origin = Provenance(**_record(folder / "corpus.json", "origin", kinds, later))
     found = {"vocab": vocab, "config": config, "position": position, "vocab_out": vocab_out, "extra": extra, **own}
     found |= {"history": history, "origin": origin, "best": _read_best(folder, matrices)}

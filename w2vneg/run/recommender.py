@@ -5,12 +5,11 @@ A class that has it answers `_trained` with its Model, `vectors` and `read_out`.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..data.words import text_of
 from ..ground.errors import ConfigError
-from ..vectors.names import is_row
+from ..vectors.names import is_row, named
 
 if TYPE_CHECKING:
     import os
@@ -106,15 +105,15 @@ class Recommender:
         Returns Recommendations: ``ids`` and ``scores``, arrays of (n, k), -1 and -inf where a list is shorter; iterated
         (name, list of (target, score)).
         """
-        from ..vectors.evaluation.baselines import known_of, read_known
+        from ..vectors.evaluation.baselines import read_known_of
         from ..vectors.evaluation.folding import with_users
         from ..vectors.evaluation.recommend import recommend_many
 
         model, users, own, without, _ = with_users(self._trained(), fold_in)
         if items is None and users is not None:
             items, unknown = [*(model.vocab.words[user] for user in users.tolist()), *without], unknown or "skip"
-        needed = None if unknown == "popular" else False
-        known, had = read_known(exclude_known, model, own, needed=needed), partial(known_of, exclude_known, model)
+        names = named(items, model.vocab.words, model.config.lowercase) if items and unknown == "popular" else ()
+        known, had = read_known_of(names, exclude_known, model, own)
         return recommend_many(model, items, k, known, score, unknown or "error", without, had)
 
     def user_vector(self, items: Names, user: Name | None = None) -> np.ndarray:

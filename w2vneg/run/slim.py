@@ -87,7 +87,7 @@ class SlimModel:
             values = np.concatenate([weights.base, items.data]).astype(np.float32)
             np.save(target / "weights.npy", values[:, None])
             about = {"format": _FORMAT, "w2vneg": __version__, "lowercase": self.lowercase, **self.options}
-            about |= {"given": self.given, "input": self.origin.input}
+            about |= {"given": self.given, "input": self.origin.input, "names": self.origin.names}
             (target / SLIM).write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
 
     @classmethod
@@ -117,7 +117,7 @@ class SlimModel:
         given = about.get("given", {})  # older folders have none
         model = cls(users, items, weights, known, options, about.get("lowercase") is True, given)
         if isinstance(about.get("input"), dict):
-            model.origin.input = about["input"]
+            model.origin.input, model.origin.names = about["input"], about.get("names", [])
         return model
 
 
@@ -186,6 +186,7 @@ class Slim(Recommender):
         self.model = SlimModel(users or items, items, weights, has if users else None, options, lowercase, own)
         if isinstance(given, Input) and not given.in_memory:
             self.model.origin.input = given.absolute().as_dict()
+            self.model.origin.names = list(self.report.names)
         return self
 
     def save(self, folder: str | Path) -> None:

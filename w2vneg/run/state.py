@@ -33,16 +33,23 @@ class Provenance:
     n_sentences: int = 0  # of a text
     fingerprint: int = 0  # of the first and last million numbers of each array
     input: dict = field(default_factory=dict)  # `Input.as_dict` of what was read; empty if it was no file
+    names: list = field(default_factory=list)  # of the columns of a table that was read, [] without a header
     output: str = ""  # where the vectors were to be written; empty if nowhere
     own_vocab: bool = False  # it was chosen from these very data, by the options of the run
     begun: dict = field(default_factory=dict)  # options by which it began with rows of another: init, update, freeze
+
+    @property
+    def table(self):
+        """What was read as `data.encoded.pairs.as_trained` has it (dict)."""
+        return self.input | {"names": self.names}
 
     @classmethod
     def of(cls, data):
         """Describe an EncodedCorpus or EncodedPairs by its arrays."""
         ends = [part for array in data.arrays for part in (array[:_KNOWN_BY], array[-_KNOWN_BY:])]
         checksum = functools.reduce(lambda value, part: zlib.crc32(part.tobytes(), value), ends, 0)
-        return cls(len(data), getattr(data, "n_sentences", 0), checksum)
+        names = getattr(data.report, "names", ())
+        return cls(len(data), getattr(data, "n_sentences", 0), checksum, names=list(names))
 
 
 @dataclass

@@ -64,7 +64,7 @@ class ItemsReport:
     `kind` is the source; `rows` are those of the files (entries of a matrix, lines of baskets). `items` are the
     vocabulary, `targets` that of the columns. `kept` counts distinct pairs or edges, or items in histories and baskets;
     `groups` are these, 0 for pairs. `left_out` tells why -> how many; `added` of how many rows the weights were added
-    up. `columns` say what was read as what, `hints` what may be wrong with that.
+    up. `columns` say what was read as what, `hints` what may be wrong with that; `names` are of all columns.
     """
 
     kind: str
@@ -80,6 +80,7 @@ class ItemsReport:
     rectangular: bool = False
     cached: bool = False
     columns: tuple = ()
+    names: tuple = ()
     hints: tuple = ()
     damage: str = ""
     added: dict = field(default_factory=dict)
@@ -87,7 +88,8 @@ class ItemsReport:
     @classmethod
     def of(cls, kind, tables, rectangular=False):
         """Return the report of `readers.tables.Tables` that were read, with what comes later still empty."""
-        found = {"left_out": tables.left_out, "columns": tables.labels.said, "hints": tables.hints}
+        found = {"left_out": tables.left_out, "columns": tables.labels.said, "names": tables.labels.names}
+        found["hints"] = tables.hints
         return cls(kind, tables.n_files, tables.bytes, tables.n_rows, rectangular=rectangular, **found)
 
     def line(self):

@@ -274,21 +274,23 @@ class HeldOut:
 def as_trained(path, own, read, liked=True):
     """Return what `read`, callable, makes of pairs: a file is read as the training data were, if it is such a table.
 
-    It is another one where its columns have names that say enough, and those of training went by numbers, or it has
-    the column "weight" of `split` and no ratings. Where training had edges, another table is of edges, too, also in
-    memory, and they lead both ways unless the graph is directed.
+    It is another one where its columns have names that say enough, others than in training, and those of training went
+    by numbers; or by no request at all, and it has the column "weight" of `split` and no ratings. Where training had
+    edges, another table is of edges, too, also in memory, and they lead both ways unless the graph is directed.
 
     path : as of `read_pairs_file`, and what `read` is called with if the file is another table
-    own : dict, the training data as of `Input.as_dict`, or nothing
+    own : dict, the training data as of `Input.as_dict`, and "names" of their columns if there were any; or nothing
     liked : bool, rows of a rating that was too low for training are left out
     """
+    own = dict(own)
+    names = own.pop("names", ())
     plain = _edges_like(path, own) if own.get("kind") == "edges" else path
     if not isinstance(path, str | os.PathLike) or own.get("kind") not in ("pairs", "ratings", "edges"):
         return read(plain)
     if not liked and own.get("min_rating") is not None:
         own = {name: value for name, value in own.items() if name not in ("min_rating", "rating_col")}
     named = [own[name] for name in ("user_col", "item_col", "source_col", "target_col") if own.get(name) is not None]
-    if os.path.isfile(path) and _is_another(plain, own, named):  # what can be read but once is not looked at
+    if os.path.isfile(path) and _is_another(plain, own, named, names):  # what can be read but once is not looked at
         return read(plain)
     try:
         return read(Input.from_dict(own | {"files": [path]}))
@@ -309,20 +311,20 @@ def _edges_like(table, own):
     return given.replace(directed=bool(own.get("directed")) and given.options.get("directed", True))
 
 
-def _is_another(path, own, named):
+def _is_another(path, own, named, names):
     labels = Labels()
     with suppress(W2vnegError):
         tables = _tables(path)
         next(iter(tables), None)
         labels = tables.labels
-    if not labels.by_name:
+    if not labels.by_name or labels.names == tuple(names):
         return False
     of_split = "weight" in labels.names and not {"rating", own.get("rating_col")} & {
         *columns_meant(labels.names),
         *labels.names,
     }
     by_numbers = own.get("header") is False or any(str(name).isdecimal() for name in named)
-    return by_numbers or (own["kind"] == "ratings" and of_split)
+    return by_numbers or (own["kind"] == "ratings" and not named and of_split)
 
 
 def read_pairs_file(path, vocab, vocab_out, *, lowercase=False, needed=True):
@@ -333,7 +335,7 @@ def read_pairs_file(path, vocab, vocab_out, *, lowercase=False, needed=True):
         ratings those below its least one are left out. One of edges that are not directed is of pairs both ways round,
         each once, with the sum of its weights.
     vocab, vocab_out : Vocabulary, names of centres and of targets; lowercase : bool, these were lower-cased
-    needed : bool, refuse a table in memory of which no pair is left, as a file is; None: refuse neither
+    needed : bool, refuse a table in memory of which no pair is left, as a file is
     InputError, with file and line, if the file is no such table; or if no pair is left, or weights are past counting
     """
     tables, least = _tables(path), _least_rating(path)
@@ -367,7 +369,7 @@ def read_pairs_file(path, vocab, vocab_out, *, lowercase=False, needed=True):
     left_out = ["edges both ways round"] * both + [f"left out: {n:,} {which}" for n, which in found if n]
     n_read = tables.n_rows - n_returns - n_low - n_idle
     held = HeldOut(*gathered, n_unknown, n_read, weight_read, (*tables.labels.said, *left_out))
-    if not len(held) and needed is not None and (needed or not in_memory):
+    if not len(held) and (needed or not in_memory):
         raise InputError(
             f"{path}: none of its {tables.n_rows:,} pairs has a weight above 0 and two known items"
             f"{f', and {n_low:,} are {low}' if n_low else ''}; is it from the data that the model is trained on, with "

@@ -138,9 +138,9 @@ class Times:
 
     def read(self, cells, column, label, where):
         """Return times (str, numbers, dates) as float64 (n_rows,); InputError at one not written as the first."""
-        first = next((cell for cell in cells if not _is_missing(cell)), None) if cells.dtype.kind == "O" else None
+        first = next((cell for cell in cells if not _is_missing(cell)), cells[0]) if cells.dtype.kind == "O" else None
         if isinstance(first, datetime.date):
-            cells = pd.to_datetime(pd.Series(cells), utc=True).dt.tz_localize(None).to_numpy()
+            cells = self._dates(cells, column, label, where)
         if cells.dtype.kind == "M":
             if np.isnat(cells).any() and not column.lenient:
                 raise InputError(f"{where(int(np.argmax(np.isnat(cells))))}: the time in {label} is missing")
@@ -152,8 +152,8 @@ class Times:
             return np.full(len(cells), np.nan) if column.lenient else _numbers(cells, column, label, where)
         if self.form == "number":
             return _numbers(cells, column, label, where)
-        # parts of a second in one row, in another not; ISO 8601 has no names of zones
-        parts = self.form.startswith("%Y-%m-%d") and "%S" in self.form and "%Z" not in self.form
+        # parts of a second in one row, in another not; ISO 8601 has neither names of zones nor halves of days
+        parts = self.form.startswith("%Y-%m-%d") and "%S" in self.form and not re.search("%[Zp]", self.form)
         times = pd.to_datetime(pd.Series(cells), format="ISO8601" if parts else self.form, errors="coerce", utc=True)
         if times.isna().any() and not column.lenient:
             row = int(np.argmax(times.isna()))
@@ -168,6 +168,15 @@ class Times:
             )
         seconds = times.dt.tz_localize(None).to_numpy("datetime64[us]").astype(np.int64) / 1e6
         return np.where(times.isna(), np.nan, seconds)
+
+    @staticmethod
+    def _dates(cells, column, label, where):
+        """Return objects, dates or missing, as an array of NumPy's; what is something else is bad or an InputError."""
+        dates = pd.to_datetime(pd.Series(cells), utc=True, errors="coerce").dt.tz_localize(None).to_numpy()
+        wrong = [row for row in np.flatnonzero(np.isnat(dates)).tolist() if not _is_missing(cells[row])]
+        if wrong and not column.lenient:
+            raise InputError(f"{where(wrong[0])}: {label} ({column.option}) holds {str(cells[wrong[0]])[:40]}, no time")
+        return dates
 
     def _form_of(self, cells, column, label, where, row):
         """Return the form of the first time, in `row`; where day and month can be told apart, by all cells."""

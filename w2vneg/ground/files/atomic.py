@@ -110,7 +110,7 @@ def _descriptor(path):
     place, open_files = os.fspath(path), os.path.realpath(_OPEN_FILES)
     for _ in range(_MOST_LINKS):
         folder, name = os.path.split(place)
-        if name.isdecimal() and os.path.realpath(folder) == open_files:
+        if name.isdecimal() and len(name) < 10 and os.path.realpath(folder) == open_files:
             return int(name)
         try:
             place = os.path.join(folder, os.readlink(place))
@@ -295,7 +295,8 @@ def check_writable(path):
     try:
         _check_links(path)
         if passes_on(path):
-            _open_as_it_is(path, "wb").close()
+            if not stat.S_ISFIFO(os.stat(path).st_mode):  # whose reader would leave when it is closed
+                _open_as_it_is(path, "wb").close()
             return
         sweep(target)
         handle, temporary = _new_part(target)

@@ -183,37 +183,42 @@ def _in_both(matrix, centres, targets):
     return pairs.multiply(matrix.astype(bool)).nnz
 
 
-def read_known(files, model, more=None, note=None, needed=False):
+def read_known(files, model, more=None, note=None):
     """Return known pairs as CSR, float64 (n_in, n_out), weights of the same pair summed; None if there are none.
 
     files : path, sequence of them, table in memory or Input; None: what the users of the model had in training
     more : csr_matrix, optional, to be added; note : callable, optional, called with a line on how columns were read
-    needed : of `read_pairs_file`, None where strangers get the popular
     """
+    return read_known_of((), files, model, more, note)[0]
+
+
+def read_known_of(strange, files, model, more=None, note=None):
+    """Return known pairs as `read_known` does, and a function that says what names have: of list of str, (n,), to
+    csr_matrix (n, n_targets). strange : sequence of str, names that the model may not know
+    """
+    lowercase, vocab = model.config.lowercase, model.vocab
+    words = {word: 1 for name in strange if (word := as_word(name, lowercase)) and word not in vocab}
+    if words and files is not None:
+        vocab = vocab.grown(Vocabulary.from_counts(words))
     if files is None:
         if note is not None and model.known is None and more is None and model.vocab_out is not model.vocab:
             note("This model does not keep what users had, so that their lists may hold it; see --exclude-known.")
-        return _together(model.known, more)
-    pairs, coverage = _matrix(_as_paths(files), model, needed=needed)
-    if note is not None and coverage is not None:
-        note(f"{', '.join(coverage.files)}: {'; '.join(coverage.columns)}")
-    return _together(pairs, more)
+        pairs = own = model.known
+    else:
+        pairs, coverage = _matrix(_as_paths(files), model, vocab=vocab)
+        if note is not None and coverage is not None:
+            note(f"{', '.join(coverage.files)}: {'; '.join(coverage.columns)}")
+        own = pairs if pairs is None or vocab is model.vocab else pairs[vocab.words.find_all(model.vocab.words)]
 
+    def had(names):
+        rows = vocab.words.find_all([as_word(name, lowercase) for name in names])
+        there, shape = np.flatnonzero(rows >= 0), (len(names), len(model.vocab_out))
+        if pairs is None or not len(there):
+            return scipy.sparse.csr_matrix(shape)
+        chosen = scipy.sparse.csr_matrix((np.ones(len(there)), (there, rows[there])), (len(names), len(vocab)))
+        return (chosen @ pairs).tocsr()
 
-def known_of(files, model, names):
-    """Return what names have in files of known pairs (as of `read_known`), of which the model may know nothing.
-
-    Returns csr_matrix, (n_names, n_targets)
-    """
-    names = [as_word(name, model.config.lowercase) for name in names]
-    shape = len(names), len(model.vocab_out)
-    files = [] if files is None else _as_paths(files)
-    if not files or not names:
-        return scipy.sparse.csr_matrix(shape)
-    vocab = Vocabulary.from_counts(dict.fromkeys(names, 1))
-    centres, targets, _ = _read(files, model, needed=None, liked=False, vocab=vocab)[0]
-    pairs = scipy.sparse.coo_matrix((np.ones(len(centres)), (centres, targets)), (len(vocab), shape[1])).tocsr()
-    return pairs[vocab.words.find_all(names)]
+    return _together(own, more), had
 
 
 def _together(pairs, more):
@@ -245,7 +250,7 @@ def _read(files, model, needed=True, liked=True, vocab=None):
     options = {"vocab": vocab or model.vocab, "vocab_out": model.vocab_out, "lowercase": model.config.lowercase}
     options["needed"] = needed
     read = partial(read_pairs_file, **options)
-    parts = [as_trained(file, model.origin.input, read, liked) for file in files]
+    parts = [as_trained(file, model.origin.table, read, liked) for file in files]
     pairs = tuple(np.concatenate([getattr(part, name) for part in parts]) for name in ("centres", "targets", "weights"))
     n_read, unknown = sum(part.n_read for part in parts), sum(part.n_unknown for part in parts)
     weight = float(pairs[2].sum()) / (sum(part.weight_read for part in parts) or 1.0)
@@ -253,15 +258,15 @@ def _read(files, model, needed=True, liked=True, vocab=None):
     return pairs, Coverage(names, n_read, unknown, (n_read - unknown) / max(1, n_read), weight, parts[0].columns)
 
 
-def _matrix(files, model, liked=False, needed=False):
+def _matrix(files, model, liked=False, vocab=None):
     """Return known pairs as CSR, and their `Coverage`; None without any, as a table in memory may have no row yet.
 
-    liked : bool, of `as_trained`; what was rated low is known, too; needed : of `read_pairs_file`
+    liked : bool, of `as_trained`; what was rated low is known, too; vocab : of centres, if not the model's
     """
     tables = [file.files[0] if isinstance(file, Input) else file for file in files]
     files = [file for file, one in zip(files, tables, strict=True) if not isinstance(one, InMemoryTable) or len(one)]
     if not files:
         return None, None
-    (centres, targets, weights), coverage = _read(files, model, needed=needed, liked=liked)
-    shape = len(model.vocab), len(model.vocab_out)
+    (centres, targets, weights), coverage = _read(files, model, needed=False, liked=liked, vocab=vocab)
+    shape = len(vocab or model.vocab), len(model.vocab_out)
     return scipy.sparse.coo_matrix((weights, (centres, targets)), shape).tocsr(), coverage

@@ -65,7 +65,7 @@ def fold_in(model, pairs):
         vocab = model.vocab.grown(own)
         return own, vocab, read_pairs_file(table, vocab, model.vocab_out, lowercase=config.lowercase, needed=False)
 
-    own, vocab, read = as_trained(pairs, model.origin.input, counts_and_pairs)
+    own, vocab, read = as_trained(pairs, model.origin.table, counts_and_pairs)
     shape = len(vocab), len(model.vocab_out)
     known = scipy.sparse.coo_matrix((read.weights, (read.centres, read.targets)), shape).tocsr()
     users = vocab.words.find_all(own.words).astype(np.int64)

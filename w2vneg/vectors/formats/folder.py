@@ -86,9 +86,10 @@ def _own_chain(path, spec):
 
 
 def input_of(path):
-    """Return what the run of a model folder has read, as `Input.as_dict` has it; {} if that is not known."""
+    """Return what the run of a model folder has read, as `as_trained` of pairs takes it; {} if that is not known."""
     try:
-        return dict(read_json(path / "corpus.json")["input"])
+        about = read_json(path / "corpus.json")
+        return dict(about["input"]) | {"names": about.get("names", [])}
     except (InputError, KeyError, TypeError, ValueError):
         return {}
 
