@@ -19,7 +19,7 @@ from ..readers.column_names import columns_meant, is_label
 from ..readers.columns import NONE, Labels
 from ..readers.frames import InMemoryTable
 from ..readers.layout import Column
-from ..readers.sources import is_paths
+from ..readers.sources import find_files, is_paths
 from ..readers.tables import Tables
 from ..readers.text import utf8_or_latin_1
 from ..sources._options import tables_of
@@ -463,5 +463,5 @@ def _tables(path):
 
 
 def _tables_of(path, columns):
-    path = path if isinstance(path, str | os.PathLike) else InMemoryTable.of_pairs(path)
-    return Tables(path, columns, encoding=utf8_or_latin_1(path))
+    files = find_files(path) if is_paths(path) else [InMemoryTable.of_pairs(path)]
+    return Tables(files, columns, encoding=utf8_or_latin_1(files[0]))
