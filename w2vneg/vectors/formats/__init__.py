@@ -161,7 +161,8 @@ def check_packing(path, format):
     if ending and not FORMATS[format].folder:
         if not FORMATS[format].packs:
             raise ConfigError(f"{path}: {format} is not written packed; name the file {bare}")
-        packed(io.BytesIO(), path)
+        with packed(io.BytesIO(), path):
+            pass
 
 
 def save(path, vectors, format=None, precision=None):
