@@ -173,7 +173,7 @@ def encode_edges(heads, tails, weights, words, directed, shaping, report, starte
     if not n_proper:
         raise InputError("no edge is left: all are of a node with itself; name other files or columns")
     heads, tails, weights = heads[proper], tails[proper], weights[proper]
-    left_out[ALONE] = left_out.get(ALONE, 0) + len(words) - len(np.union1d(heads, tails))
+    left_out[ALONE] = left_out.get(ALONE, 0) + len(words) - len(_those_in(heads, tails, len(words)))
     if not directed:
         heads, tails = np.concatenate([heads, tails]), np.concatenate([tails, heads])
         weights = np.concatenate([weights, weights])
@@ -191,7 +191,7 @@ def encode_edges(heads, tails, weights, words, directed, shaping, report, starte
     if not known.any():
         raise InputError(f"no edge is left: each has one of {left_out[which]:,} {which}; keep more of them")
     rows, columns, data = rows[known], columns[known], matrix.data[known]
-    tied = np.union1d(rows, columns)
+    tied = _those_in(rows, columns, len(vocab))
     if shaping.vocab is None and len(tied) < len(vocab):  # some had edges of rare nodes alone
         left_out[ALONE] += len(vocab) - len(tied)
         vocab = Vocabulary([vocab.words[i] for i in tied.tolist()], vocab.counts[tied])
@@ -201,6 +201,13 @@ def encode_edges(heads, tails, weights, words, directed, shaping, report, starte
     added = {"rows that repeat an edge" + ", either way round" * (not directed): repeats}
     report = replace(report, **found, added=added, seconds=time.perf_counter() - started)
     return EncodedGraph(matrix, vocab, report, directed)
+
+
+def _those_in(heads, tails, n):
+    """Return which of n nodes have an edge, ids in order (int64); heads, tails : ndarray, int, ids"""
+    found = np.zeros(n, bool)
+    found[heads] = found[tails] = True
+    return np.flatnonzero(found)
 
 
 def expected_visits(matrix):
@@ -312,6 +319,9 @@ def _edges_like(table, own):
 
 
 def _is_another(path, own, named, names):
+    by_numbers = own.get("header") is False or any(str(name).isdecimal() for name in named)
+    if not by_numbers and (named or own["kind"] != "ratings"):
+        return False
     labels = Labels()
     with suppress(W2vnegError):
         tables = _tables(path)
@@ -319,12 +329,8 @@ def _is_another(path, own, named, names):
         labels = tables.labels
     if not labels.by_name or labels.names == tuple(names):
         return False
-    of_split = "weight" in labels.names and not {"rating", own.get("rating_col")} & {
-        *columns_meant(labels.names),
-        *labels.names,
-    }
-    by_numbers = own.get("header") is False or any(str(name).isdecimal() for name in named)
-    return by_numbers or (own["kind"] == "ratings" and not named and of_split)
+    rated = {"rating", own.get("rating_col")} & {*columns_meant(labels.names), *labels.names}
+    return by_numbers or ("weight" in labels.names and not rated)
 
 
 def read_pairs_file(path, vocab, vocab_out, *, lowercase=False, needed=True):

@@ -176,16 +176,18 @@ def refuse_names_as_weights(file, labels, heads, tails, weights, words):
     """
     if not labels.guessed or len(weights) < _SURE or not (weights == np.floor(weights)).all():
         return
-    different, places = np.unique(weights, return_inverse=True)
-    n_heads, n_tails = len(np.unique(heads)), len(np.unique(tails))
+    n_heads, n_tails = (np.count_nonzero(np.bincount(ends)) for ends in (heads, tails))
+    lists = labels.n_columns > 3 and n_heads == len(heads)
+    if not lists and 2 * n_tails > n_heads:  # as in most graphs, which are spared the rest
+        return
+    different, counts = np.unique(weights, return_counts=True)
     if 2 * len(different) < n_heads:  # few weights are ordinary, also where nodes have numbers
         return
     grouped = 1 + np.count_nonzero(tails[1:] != tails[:-1]) == n_tails  # as a matrix that is written by columns
-    lists = labels.n_columns > 3 and n_heads == len(heads)
-    if not lists and (grouped or 2 * n_tails > min(n_heads, len(different))):
+    if not lists and (grouped or 2 * n_tails > len(different)):
         return
     known = set(words)
-    if np.mean(np.array([f"{weight:.0f}" in known for weight in different])[places]) < 0.9:
+    if counts @ [f"{weight:.0f}" in known for weight in different] < 0.9 * len(weights):
         return
     what = "triples of subject, relation and object: give --source-col 1 --target-col 3"
     if lists:
@@ -286,11 +288,10 @@ class _Guess:
         names, option = self.head.names, self.head.spelt(column.option)
         if 0 <= place < len(names):
             return place
+        delimiter = "" if self.head.in_memory else ", or another --delimiter"
         raise NoColumnError(
             f"{self.where}: there is no column {requested} ({option}), only {len(names)}: "
-            f"{', '.join(names)[:500]}; give its name or number"
-            + ", or another --delimiter"
-            * (not self.head.in_memory)
+            f"{', '.join(names)[:500]}; give its name or number{delimiter}"
         )
 
     def _by_position(self, column):

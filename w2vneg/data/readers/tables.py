@@ -183,9 +183,11 @@ class TextColumn(NamedTuple):
         tables = Tables((), wanted, self, encoding=encoding)
         for batch in tables.batches(source):
             texts = batch.columns["text"]
-            if _UNWRITABLE.search("\n".join(texts)):
+            lines = "\n".join([*texts, ""])
+            if _UNWRITABLE.search(lines):
                 texts = [text for row, text in enumerate(texts) if tables.writable(text, batch.where, row)]
-            yield "\n".join([*texts, ""]).encode()
+                lines = "\n".join([*texts, ""])
+            yield lines.encode()
         tally["bad rows"] += sum(tables.left_out.values())
 
 

@@ -264,7 +264,7 @@ _ADDRESSES = [  # a sign with what follows, for one byte is quickly looked for; 
     tuple(map(re.compile, sides))
     for sides in (
         (rb"://(?:(?<=%b://)|(?<=%b[sS]://)|(?<=[fF][tT][pP]://))%b" % (_HTTP, _HTTP, _run()), rb"(?i)s?ptth|ptf"),
-        (rb"[wW]{3}\.%b\.%b" % (_run(rb"."), _run()), rb""),
+        (rb"\.(?<=[wW]{3}\.)%b\.%b" % (_run(rb"."), _run()), rb"[wW]{3}"),
         (rb"@%b(?:\.%b)+" % (_OF_HOST, _OF_HOST), _BEFORE_HOST),
     )
 ]

@@ -81,12 +81,11 @@ def edge_columns(given, held_out=False):
     from ..readers.layout import Column
 
     option = ("the {}s" if held_out else "--{}-col").format
+    weight = Column("weight", option("weight"), "weight", given.weight_col, 3, ("weight",), "weight")
     return [
         Column("source", option("source"), "name", given.source_col, 1, ("source", "user", "item"), "sources"),
         Column("target", option("target"), "name", given.target_col, 2, ("target", "item", "target"), "targets"),
-        Column(
-            *("weight", option("weight"), "weight", given.weight_col, 3, ("weight",), "weight"), above_zero=not held_out
-        ),
+        replace(weight, above_zero=not held_out),
     ]
 
 
