@@ -6,7 +6,7 @@ import pytest
 
 from w2vneg import Input, Validate, Word2Vec
 from w2vneg.data.inputs import encode_input
-from w2vneg.ground.errors import ConfigError, InputError
+from w2vneg.ground.errors import ConfigError, InputError, UnknownNameError
 
 SMALL = {"dim": 4, "epochs": 1, "workers": 1, "min_count": 1}
 
@@ -254,6 +254,16 @@ class TestFilesBesideTheTrainingData:
         (tmp_path / "known.csv").write_text("user,item\nnobody,nothing\n")
         with pytest.raises(InputError, match="none of its 1 pairs has"):
             word2vec.recommend_many(["stranger", "1"], 5, tmp_path / "known.csv", unknown="popular")
+
+
+def test_a_model_of_items_says_how_users_are_had(tmp_path):
+    (tmp_path / "log.csv").write_text("user,item\n" + "u1,x\nu1,y\nu2,x\nu2,z\n" * 9)
+    for rectangular, said in ((False, r"the item 'user 77'; its vocab\.tsv .* with --rectangular"), (True, "the user")):
+        word2vec = Word2Vec(loss="us", **SMALL)
+        word2vec.fit(Input("ratings", str(tmp_path / "log.csv"), rectangular=rectangular))
+        with pytest.raises(UnknownNameError, match=f"does not know {said}") as refused:
+            word2vec.recommend("user 77")
+        assert ("--rectangular" in str(refused.value)) is not rectangular
 
 
 def test_baselines_do_not_learn_from_what_users_show(tmp_path):

@@ -141,7 +141,9 @@ def ids_of(model, names, of_items=False):
     for name, word, found in zip(names, words, ids.tolist(), strict=True):
         if found < 0:
             file = "vocab_out.tsv" if of_items else "vocab.tsv"
-            hint = near_hint(name, vocab.words, f"; its {file} lists what it knows.")
+            histories = model.vocab is model.vocab_out and model.origin.input.get("kind") == "ratings"
+            users = ", items alone; a model of users is trained with --rectangular (rectangular=True)" * histories
+            hint = near_hint(name, vocab.words, f"; its {file} lists what it knows{users}.")
             if word in model.vocab_out:
                 hint = ", only an item of that name; name one of the users, which its vocab.tsv lists."
             kind = "item" if vocab is model.vocab_out else "user"
