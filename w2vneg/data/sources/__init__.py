@@ -185,6 +185,11 @@ def options_of(kind):
     return option.options_of(SOURCES[kind])
 
 
+def of_users(kind):
+    """Tell whether a source's rows are of users (bool), whose histories are read; False for one that is not known."""
+    return kind in SOURCES and SOURCES[kind].unit == "users"
+
+
 def noun_of(kind, source, rectangular=False, targets=False):
     """Return what a model's things are called (str), by its source, and by its traversal where that is not known.
 

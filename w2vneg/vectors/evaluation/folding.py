@@ -20,6 +20,7 @@ import scipy.sparse
 
 from ...config.options import l2_strengths
 from ...data.encoded.pairs import HeldOut, as_trained, count_centres, ones_of, read_pairs_file
+from ...data.sources import of_users
 from ...data.words import as_word, near_hint
 from ...ground.errors import ConfigError, UnknownNameError
 from ...objectives.law import settled
@@ -141,7 +142,7 @@ def ids_of(model, names, of_items=False):
     for name, word, found in zip(names, words, ids.tolist(), strict=True):
         if found < 0:
             file = "vocab_out.tsv" if of_items else "vocab.tsv"
-            histories = model.vocab is model.vocab_out and model.origin.input.get("kind") == "ratings"
+            histories = model.vocab is model.vocab_out and of_users(model.origin.input.get("kind"))
             users = ", items alone; a model of users is trained with --rectangular (rectangular=True)" * histories
             hint = near_hint(name, vocab.words, f"; its {file} lists what it knows{users}.")
             if word in model.vocab_out:
