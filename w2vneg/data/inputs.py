@@ -15,7 +15,7 @@ from ..ground.option import checked
 from .catalog import names as known_names
 from .catalog import resolve
 from .sources import SOURCES, TRAVERSALS, Traversal, options_of, readers_of
-from .sources._options import PairOptions
+from .sources._options import PairOptions, pair_columns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -296,7 +296,6 @@ def settled(given, encoding="utf-8", mirror=None):
     from .encoded.matrices import is_matrix
     from .readers.sources import find_files
     from .readers.tables import Tables
-    from .sources.pairs import pair_columns
 
     files = find_files(list(located.files))
     if any(map(is_matrix, files)):

@@ -22,9 +22,7 @@ from ..readers.layout import Column
 from ..readers.sources import find_files, is_paths
 from ..readers.tables import Tables
 from ..readers.text import utf8_or_latin_1
-from ..sources._options import tables_of
-from ..sources.edges import edge_columns
-from ..sources.pairs import pair_columns
+from ..sources._options import pair_columns, tables_of
 from ..vocab import VocabOptions, Vocabulary, choose_items
 from ..words import NameIndex, as_word
 from .corpus import Encoded, ItemsReport, going_round
@@ -455,7 +453,7 @@ def _liked(tables, least):
 
 def _tables(path):
     if isinstance(path, Input):
-        columns = edge_columns(path, held_out=True) if path.kind == "edges" else pair_columns(path)
+        columns = pair_columns(path, "source", held_out=True) if path.kind == "edges" else pair_columns(path)
         if path.kind == "ratings":  # of which users are items there, and items targets
             weight = NONE if path.min_rating is not None else path.rating_col or NONE
             named = SimpleNamespace(item_col=path.user_col, target_col=path.item_col, weight_col=weight)

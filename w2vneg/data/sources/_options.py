@@ -78,6 +78,27 @@ class PairOptions(TableOptions):
     rectangular: bool | None = rectangular()
 
 
+def pair_columns(given=None, first="item", held_out=False):
+    """Return the columns of a table of pairs or, if "source" is the first, of edges, for `readers.tables.Tables`.
+
+    given : Input that names them, or None; held_out : bool, no flags name them, and an edge may have a weight of 0
+    """
+    from ..readers.layout import Column
+
+    def column(key, kind, *about, **more):
+        option = f"the {key}s" if given is None or held_out else f"--{key}-col"
+        return Column(key, option, kind, getattr(given, f"{key}_col", None), *about, **more)
+
+    edges = first == "source"
+    means = ("source", "user", "item") if edges else ("user", "item", "source")
+    means_beside = ("target", "item", "target") if edges else ("item", "target", "target")
+    return [
+        column(first, "name", 1, means, f"{first}s"),
+        column("target", "name", 2, means_beside, "targets"),
+        column("weight", "weight", 3, ("weight",), "weight", above_zero=edges and not held_out),
+    ]
+
+
 def tables_of(given, columns, shaping, **more):
     """Return the `readers.tables.Tables` of an `Input`; shaping : vocab.VocabOptions; more : of Tables"""
     from ..readers.tables import Tables

@@ -44,7 +44,7 @@ class Edges(Source):
         started = time.perf_counter()
         shaping = VocabOptions(**shaping).checked()
         files = [_as_table(file) for file in find_files(list(given.files))]
-        tables = options.tables_of(given, edge_columns(given), shaping, files=files, comments=True)
+        tables = options.tables_of(given, options.pair_columns(given, "source"), shaping, files=files, comments=True)
         names = NameIndex(shaping.lowercase)
         parts = []
         for batch in tables:
@@ -71,22 +71,6 @@ class Edges(Source):
         report = ItemsReport.of("edges", tables)
         report = replace(report, hints=hints, left_out=report.left_out | {ALONE: alone})
         return encode_edges(heads, tails, weights, names.words, given.directed, shaping, report, started)
-
-
-def edge_columns(given, held_out=False):
-    """Return the columns of a table of edges for `readers.tables.Tables`.
-
-    given : Input that names them; held_out : bool, no flags name them, and a weight may be 0
-    """
-    from ..readers.layout import Column
-
-    option = ("the {}s" if held_out else "--{}-col").format
-    weight = Column("weight", option("weight"), "weight", given.weight_col, 3, ("weight",), "weight")
-    return [
-        Column("source", option("source"), "name", given.source_col, 1, ("source", "user", "item"), "sources"),
-        Column("target", option("target"), "name", given.target_col, 2, ("target", "item", "target"), "targets"),
-        replace(weight, above_zero=not held_out),
-    ]
 
 
 def _as_table(file):

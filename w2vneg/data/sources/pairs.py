@@ -6,7 +6,7 @@ from dataclasses import replace
 from ...ground.errors import ConfigError, DoubtError
 from ...ground.option import option
 from . import SOURCES, TRAVERSALS, Source, Traversal
-from ._options import PairOptions, tables_of
+from ._options import PairOptions, pair_columns, tables_of
 
 _VISIT = 8  # pairs of one visit of a row: they share a copy of the centre's vector
 _DENSE_VISIT = 64  # where a centre costs as much as all targets, however many pairs it has
@@ -59,22 +59,6 @@ class Pairs(Source):
             report = replace(report, columns=(*report.columns, "two kinds of things, else give --no-rectangular"))
         report = replace(report, hints=report.hints + hint_of_weights(tables.labels, gathered[2]))
         return encode_pairs(*gathered, (names.words, names_out.words), shaping, report, started)
-
-
-def pair_columns(given=None):
-    """Return the columns of a table of pairs for `readers.tables.Tables`; given : Input that names them, or None"""
-    from ..readers.layout import Column
-
-    def column(key, *about, **more):
-        option = f"the {key}s" if given is None else f"--{key}-col"
-        kind = "weight" if key == "weight" else "name"
-        return Column(key, option, kind, getattr(given, f"{key}_col", None), *about, **more)
-
-    return [
-        column("item", 1, ("user", "item", "source"), "items"),
-        column("target", 2, ("item", "target", "target"), "targets"),
-        column("weight", 3, ("weight",), "weight"),
-    ]
 
 
 @TRAVERSALS.register("pairs")
