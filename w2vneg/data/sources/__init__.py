@@ -79,11 +79,11 @@ class Traversal:
         return data.ids, data.offsets
 
     @classmethod
-    def counts(cls, data, config, window=None):
-        """Return how often each pair is gone through in an epoch, about: csr_matrix; window : int, another one"""
+    def counts(cls, data, config):
+        """Return how often each pair is gone through in an epoch, about: csr_matrix; without a window all of one."""
         from ...kernels.cooccurrence import pair_counts
 
-        window = window or config.source.window
+        window = getattr(config.source, "window", None)
         return pair_counts(*cls.written(data, config), len(data.vocab), window, ordered=config.source.ordered)
 
     @classmethod
@@ -91,7 +91,9 @@ class Traversal:
         """Return how often each of `centres` has each target as a positive, about: numbers (n_centres, n_out)."""
         from ...kernels.cooccurrence import occurring
 
-        window, ordered = config.source.window, getattr(config.source, "ordered", False)
+        window, ordered = getattr(config.source, "window", None), getattr(config.source, "ordered", False)
+        if window is None:
+            return cls.counts(data, config)[centres].toarray()
         return occurring(*cls.written(data, config), centres, window, len(data.vocab), ordered)
 
     @classmethod

@@ -287,14 +287,8 @@ class WholeBaskets(Traversal):
         return cls(source, len(corpus), most, mean, 2, 2 * longest, weights)
 
     @classmethod
-    def counts(cls, corpus, config, window=None):
-        from ...kernels.cooccurrence import pair_counts
-
-        pairs = pair_counts(corpus.ids, corpus.offsets, len(corpus.vocab), None, ordered=config.source.ordered)
+    def counts(cls, corpus, config):
+        pairs = super().counts(corpus, config)
         pairs.setdiag(0)  # nothing is its own positive
         pairs.eliminate_zeros()
         return pairs
-
-    @classmethod
-    def cooccurrences(cls, corpus, config, centres):
-        return cls.counts(corpus, config)[centres].toarray()

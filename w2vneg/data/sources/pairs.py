@@ -179,9 +179,5 @@ class WeightedPairs(Traversal):
         return bool((pairs.matrix.data == pairs.matrix.data.round()).all())
 
     @classmethod
-    def counts(cls, pairs, config, window=None):
+    def counts(cls, pairs, config):
         return pairs.matrix
-
-    @classmethod
-    def cooccurrences(cls, pairs, config, centres):
-        return pairs.matrix[centres].toarray()
