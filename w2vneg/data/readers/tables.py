@@ -51,27 +51,25 @@ class Tables:
         self._progress, self._times = progress or (lambda done, total: None), None
         self.n_files = self.bytes = self.n_rows = 0
         self.labels, self.tally = Labels(), Counter()
-        self._without = {}  # key of a column -> the first file that lacks it
-        self._there = set()  # keys of columns that a file has
+        self._found = {}  # name of a file -> its Labels
 
     @property
     def hints(self):
         """What may be wrong with how rows were read (tuple of str)."""
-        uneven = tuple(
-            f"{self._without[column.key]} has no {column.key} column, as other files have, and each of its rows counts "
-            f"1; give it one, or leave all out with {column.option} none"
-            for column in self.columns
-            if column.kind == "weight" and column.key in self._there and column.key in self._without
-        )
+        uneven = ()
+        for column in self.columns:
+            lacking = [file for file, labels in self._found.items() if column.key not in labels]
+            if column.kind == "weight" and 0 < len(lacking) < len(self._found):
+                uneven = (
+                    f"{lacking[0]} has no {column.key} column, as other files have, and each of its rows counts 1; "
+                    f"give it one, or leave all out with {column.option} none",
+                )
         n_like_rows = self.tally["like rows"]
-        if not n_like_rows:
-            return self.labels.hints + uneven
-        return (
-            *self.labels.hints,
-            *uneven,
+        like_rows = (
             f"{n_like_rows:,} lines among the rows begin with # or % and a name, and were passed as comments; if "
             "they are rows, put their first names in quotes",
         )
+        return self.labels.hints + uneven + like_rows * bool(n_like_rows)
 
     @property
     def left_out(self):
@@ -87,10 +85,7 @@ class Tables:
             with opened(path) as source:
                 for batch in self.batches(source):
                     self.labels = self.labels or batch.labels
-                    self._there |= set(batch.labels)
-                    for column in self.columns:
-                        if column.key not in batch.labels:
-                            self._without.setdefault(column.key, source.name)
+                    self._found.setdefault(source.name, batch.labels)
                     self.n_rows += batch.n_rows
                     batch = self._kept(batch)
                     n_kept += batch.n_rows
