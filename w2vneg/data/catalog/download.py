@@ -110,14 +110,11 @@ def chunks_of(stream, origin):
     import zipfile
     import zlib
 
-    while True:
-        try:
-            chunk = stream.read(_CHUNK)
-        except (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile) as error:
-            raise Unreachable(f"{origin} is broken: {error}; nothing was kept") from error
-        if not chunk:
-            return
-        yield chunk
+    try:
+        while chunk := stream.read(_CHUNK):
+            yield chunk
+    except (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile) as error:
+        raise Unreachable(f"{origin} is broken: {error}; nothing was kept") from error
 
 
 def _digest(form):

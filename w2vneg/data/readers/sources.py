@@ -78,9 +78,7 @@ def _once(files):
     real, found, again = functools.cache(os.path.realpath), {}, []
     for file in files:
         key = file
-        if isinstance(file, InMemoryTable):
-            key = id(file)
-        elif file != STDIN and not scheme_of(file):
+        if isinstance(file, str) and file != STDIN and not scheme_of(file):
             folder, name = os.path.split(file)
             key = real(file) if os.path.islink(file) else os.path.join(real(folder), name)
         if key in found:
@@ -279,17 +277,15 @@ class ByteStream:
 
     def stored(self):
         """Yield the content as it is stored, in bytes, of which `digest` is."""
-        while True:
-            try:
-                piece, self._ahead = self._ahead or self._file.read(PIECE), b""
-            except self._errors as error:
-                reason = getattr(error, "strerror", None) or error
-                raise InputError(f"{self.name}: cannot be read ({reason})") from error
-            if not piece:
-                return
-            self.position += len(piece)
-            self._hash.update(piece)
-            yield piece
+        try:
+            while piece := self._ahead or self._file.read(PIECE):
+                self._ahead = b""
+                self.position += len(piece)
+                self._hash.update(piece)
+                yield piece
+        except self._errors as error:
+            reason = getattr(error, "strerror", None) or error
+            raise InputError(f"{self.name}: cannot be read ({reason})") from error
 
     def _unpack(self, codec, stored):
         open_member, errors = _MEMBERS.get(codec), _BROKEN
