@@ -13,7 +13,7 @@ import re
 import sys
 import types
 import warnings
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, suppress
 from importlib import import_module
 from itertools import chain
 from pathlib import Path
@@ -92,7 +92,10 @@ def builtin_path(name="builtin"):
     with writing_to(path.parent):
         path.parent.mkdir(parents=True, exist_ok=True)
     shown = SHOW.get()(f"making {name}")
-    with atomic_file(path, "w", encoding="utf-8") as stream, _no_garbage(), shown as progress:
+    with ExitStack() as at_the_end, atomic_file(path, "w", encoding="utf-8") as stream, shown as progress:
+        if gc.isenabled():  # the search for cycles takes a quarter of the time, and syntax trees have none
+            gc.disable()
+            at_the_end.callback(gc.enable)
         for words in _MADE[name](progress):
             stream.write(" ".join(words) + "\n")
         if not stream.tell():
@@ -101,18 +104,6 @@ def builtin_path(name="builtin"):
                 "no docstrings), so there are no built-in data; name a file of your own"
             )
     return path
-
-
-@contextmanager
-def _no_garbage():
-    """Spare Python the search for cycles: syntax trees are many objects, and have none. A quarter of the time."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def builtin_place(name="builtin"):

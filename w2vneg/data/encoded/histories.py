@@ -4,6 +4,7 @@ import time
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 
 from ...ground.errors import InputError
 from ..vocab import choose_items
@@ -80,11 +81,9 @@ def _events(tables, users, items, min_rating, left_out, by_amount):
 def _latest(events, n_items, max_history, left_out):
     """Return events by user and time, each pair once, of each user the latest ones."""
     events = events[np.lexsort((events["time"], events["user"]))]
-    keys = events["user"].astype(np.int64) * n_items + events["item"]
-    by_key = np.argsort(keys, kind="stable")
-    latest = np.sort(by_key[np.append(keys[by_key][1:] != keys[by_key][:-1], True)])  # the last of each key, in order
-    left_out[_REPEATS] = len(events) - len(latest)
-    events = events[latest]
+    earlier = pd.Series(events["user"].astype(np.int64) * n_items + events["item"]).duplicated(keep="last").to_numpy()
+    left_out[_REPEATS] = int(earlier.sum())
+    events = events[~earlier]
     if max_history is not None:
         recent = np.cumsum(np.bincount(events["user"]))[events["user"]] - np.arange(len(events)) <= max_history
         left_out[f"items before a user's latest {max_history}"] = int(len(events) - recent.sum())
