@@ -289,7 +289,11 @@ def as_trained(path, own, read, liked=True):
     """
     own = dict(own)
     names = own.pop("names", ())
-    plain = _edges_like(path, own) if own.get("kind") == "edges" else path
+    plain = path
+    if own.get("kind") == "edges":
+        plain = path if isinstance(path, Input) else Input("edges", path)
+        if plain.kind == "edges":
+            plain = plain.replace(directed=bool(own.get("directed")) and plain.options.get("directed", True))
     if not isinstance(path, str | os.PathLike) or own.get("kind") not in ("pairs", "ratings", "edges"):
         return read(plain)
     if not liked and own.get("min_rating") is not None:
@@ -306,14 +310,6 @@ def as_trained(path, own, read, liked=True):
 def edges_as_trained(path, own, read):
     """Return what `read` makes of edges, as `as_trained` of pairs: of data that were neither, none is taken over."""
     return as_trained(path, own if own.get("kind") in ("edges", "pairs") else {"kind": "edges"}, read)
-
-
-def _edges_like(table, own):
-    """Return edges as an `Input` without options, which are directed as those of training are; an Input as it is."""
-    given = table if isinstance(table, Input) else Input("edges", table)
-    if given.kind != "edges":
-        return given
-    return given.replace(directed=bool(own.get("directed")) and given.options.get("directed", True))
 
 
 def _is_another(path, own, named, names):

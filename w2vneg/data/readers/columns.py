@@ -381,13 +381,10 @@ class _Guess:
         place = column.default - 1
         if head.named or place >= len(head.names) or place in taken or not head.numeric[place]:
             return None
-        if are_times(self.head.cells[place]):
+        cells, beside = head.cells[place], head.cells[place + 1 : place + 2]
+        if are_times(cells):
             why = f"column {place + 1}, where weights stand otherwise, holds times, which are no weights"
-        elif (
-            place + 1 < len(head.names)
-            and are_times(head.cells[place + 1])
-            and _like_ratings(_numbers(head.cells[place]))
-        ):
+        elif any(map(are_times, beside)) and _like_ratings(_numbers(cells)):
             why = f"columns {place + 1} and {place + 2} look like ratings and their times, which are no weights; a log "
             why += f"of ratings is read by {head.as_ratings}"
         else:

@@ -262,7 +262,8 @@ def _has_header(rows, names, labelled):
         return False
     columns = _cells_below(rows[1:], len(first))
     again = any(name in cells for name, cells in zip(first, columns, strict=True))
-    if not again and (_sound_like_names(first) or (labelled and _sound_like_labels(first))):
+    of_labels = labelled and any(map(is_label, first)) and any(names_things(one) for one in first if not is_label(one))
+    if not again and (of_labels or _sound_like_names(first)):
         return True
     return any(sum(map(_is_figures, cells)) > len(cells) / 2 for cells in columns)
 
@@ -288,11 +289,6 @@ def _twins_alone(rows):
     if stem != other[:-1] or any(cell.startswith(stem) if stem else len(cell) == 1 for cell in below):
         return False
     return not (stem.isupper() and any(map(str.isupper, below)))  # as symbols of genes
-
-
-def _sound_like_labels(cells):
-    """Return whether one of these cells is a usual name of labels, and another one of things."""
-    return any(map(is_label, cells)) and any(names_things(cell) for cell in cells if not is_label(cell))
 
 
 def _is_amount(cell):
