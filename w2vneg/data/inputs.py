@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 
 def _paths(name, value):
-    """Return one path or several as a tuple of str; ConfigError if it is neither."""
     paths = [value] if isinstance(value, str | os.PathLike) else value
     if not isinstance(paths, list | tuple) or not all(isinstance(path, str | os.PathLike) for path in paths):
         raise ConfigError(f"{name} of an input must be a path or a list of paths, not {str(value)[:40]!r}")
@@ -215,7 +214,6 @@ def _is_set(name, value):
 
 
 def _checked(item, value):
-    """Return an option's value within its range; ConfigError that says it is of an input."""
     if value is None:
         return None
     if item.metadata["files"]:

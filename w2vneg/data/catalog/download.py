@@ -130,7 +130,6 @@ def _complaint(form, digest, size):
 
 
 def _answer_of(url):
-    """Open an address, to be read and closed; Unreachable if it gives nothing."""
     from http.client import HTTPException
     from urllib.error import HTTPError, URLError
     from urllib.request import Request, urlopen
@@ -167,7 +166,6 @@ def _received(answer, url, progress):
 
 
 def _take_out(archive, member, form, destination, url):
-    """Store a member of a zip or tar.gz archive as `download_members` has it."""
     import tarfile
     import zipfile
 

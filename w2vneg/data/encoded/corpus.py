@@ -224,7 +224,6 @@ def mapped(file, dtype):
 
 
 def _still_whole(array):
-    """Tell whether the file behind an array, if it is mapped, is as long as the array is (bool)."""
     while isinstance(array, np.ndarray):
         array = array.base
     try:

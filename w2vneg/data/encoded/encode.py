@@ -148,7 +148,6 @@ class Cache:
         return self.root / (self.prefix + hashlib.sha256("\n".join(digests).encode()).hexdigest()[:32])
 
     def _open(self, entry, vocab=None):
-        """Return the corpus of an entry; None if it is missing, of another format or damaged."""
         self._damage = ""
         if not os.path.lexists(entry):
             return None
@@ -214,7 +213,6 @@ def _sum(about):
 
 
 def _known_by(path):
-    """Return the size and the checksum of a file (dict)."""
     size = crc = 0
     with open(path, "rb") as file:
         while piece := file.read(_PIECE):

@@ -157,7 +157,6 @@ def _check_headers(path, named):
 
 
 def _loaded(path):
-    """Return the matrix of an archive (coo_matrix); many kinds of errors if scipy cannot make one of it."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of indices without a sign
         matrix = sparse.load_npz(path)

@@ -421,7 +421,6 @@ def read_labels_file(path, *, lowercase=False, noun="item"):
 
 
 def _refuse_one_hot(path, third):
-    """Raise InputError if a third column, too, holds 0 and 1 alone. third : Column"""
     if isinstance(path, str | os.PathLike) and not os.path.isfile(path):  # what can be read but once
         return
     with suppress(NoColumnError):

@@ -89,7 +89,6 @@ def _numbers(cells, column, label, where, tally=None):
 
 
 def _is_missing(cell):
-    """Return whether a cell is empty, or says that nothing stands there."""
     if isinstance(cell, str):
         return not cell.strip() or (len(cell) <= _LONGEST_MISSING and cell.strip().lower() in _MISSING)
     return pd.api.types.is_scalar(cell) and bool(pd.isna(cell))

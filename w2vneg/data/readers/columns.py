@@ -300,7 +300,6 @@ class _Guess:
         return self._within(column, column.default - 1, column.default)
 
     def _names(self, columns, taken):
-        """Return the places of the columns of names that nobody requested."""
         fits = {}
         for meanings in zip(*(column.means for column in columns), strict=True):
             places = [tuple(at for at in self.meant.get(one, []) if at not in taken) for one in meanings]

@@ -169,7 +169,6 @@ def is_graph(data):
 
 
 def _columns_of(rows):
-    """Return the columns of a list of rows, as arrays of objects."""
     if not rows[0]:
         raise ConfigError("row 0 (from 0 on) is empty; a row of pairs has two cells or more")
     for number, row in enumerate(rows):
@@ -194,7 +193,6 @@ def _cells(series):
 
 
 def _cells_of_arrow(column):
-    """Return a column of pyarrow's as an array whose cells are what a file of it would hold."""
     import pyarrow as pa
 
     column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column

@@ -160,7 +160,6 @@ class _Text:
         return f"it looks like {said.upper()}: give --encoding {said}"
 
     def _refuse_without_mark(self, error):
-        """Raise InputError if this encoding needs a byte-order mark and there is none."""
         marks = _MARKS.get(self.encoding)
         if marks and not self._head.startswith(marks):
             raise InputError(
