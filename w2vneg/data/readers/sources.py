@@ -37,12 +37,13 @@ PIECE = 1 << 20  # bytes read, or unpacked, at a time
 _PACKED_PIECE = 1 << 16
 _ZSTD_PIECE = 1 << 13
 
-_MAGIC = {  # codec -> what its files begin with
-    "gzip": re.compile(rb"\x1f\x8b\x08"),
-    "bzip2": re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)"),
-    "xz": re.compile(rb"\xfd7zXZ\x00"),
-    "zstd": re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18"),
+_CODECS = {  # name -> what its files begin with, and what makes an object that unpacks; zstd's is a package
+    "gzip": (re.compile(rb"\x1f\x8b\x08"), lambda: zlib.decompressobj(wbits=31)),
+    "bzip2": (re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)"), bz2.BZ2Decompressor),
+    "xz": (re.compile(rb"\xfd7zXZ\x00"), lambda: lzma.LZMADecompressor(format=lzma.FORMAT_XZ)),
+    "zstd": (re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18"), None),
 }
+_BROKEN = OSError, ValueError, lzma.LZMAError, zlib.error  # what unpacking raises
 _HEAD = 16  # bytes that settle the codec
 _AHEAD: WeakKeyDictionary = WeakKeyDictionary()  # stream of standard input -> what was read of it to be looked at
 _WEB = {"http", "https"}
@@ -267,7 +268,7 @@ class ByteStream:
             head += piece
             if len(head) >= _HEAD:
                 break
-        self.codec = next((name for name, magic in _MAGIC.items() if magic.match(head)), None)
+        self.codec = next((name for name, (magic, _) in _CODECS.items() if magic.match(head)), None)
         stored = chain([head] if head else [], stored)
         for piece in stored if self.codec is None else self._unpack(self.codec, stored):
             self.unpacked += len(piece)
@@ -288,7 +289,7 @@ class ByteStream:
             raise InputError(f"{self.name}: cannot be read ({reason})") from error
 
     def _unpack(self, codec, stored):
-        open_member, errors = _MEMBERS.get(codec), _BROKEN
+        (_, open_member), errors = _CODECS[codec], _BROKEN
         step, most = _PACKED_PIECE, (PIECE,)  # bytes to be taken and given at a time
         if codec == "zstd":  # which has no limit for one piece
             zstandard = require("zstandard", "zstd", f"reading {self.name}, which is packed with zstd,")
@@ -322,14 +323,6 @@ class ByteStream:
                 f"{self.name}: the {codec} data end too early, after {self.position:,} bytes: "
                 "the file is truncated; fetch or copy it again"
             )
-
-
-_BROKEN = OSError, ValueError, lzma.LZMAError, zlib.error  # what unpacking raises
-_MEMBERS = {  # codec -> what makes an object that unpacks; zstd's is a package
-    "gzip": lambda: zlib.decompressobj(wbits=31),
-    "bzip2": bz2.BZ2Decompressor,
-    "xz": lambda: lzma.LZMADecompressor(format=lzma.FORMAT_XZ),
-}
 
 
 @contextmanager
