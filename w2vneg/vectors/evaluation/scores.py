@@ -57,7 +57,9 @@ def scores_of(model, score="raw"):
     if weight is not None:
         return FusedScores(SlimScores.of(model.known), raw, np.float32(weight))
     factor, log_noise = settled(model) if share else (1.0, None)
-    return raw if log_noise is None else _Corrected(raw, np.float32(factor), (share * log_noise).astype(np.float32))
+    if log_noise is not None:  # as it never is along a tree
+        raw.factor, raw.addend = np.float32(factor), (share * log_noise).astype(np.float32)
+    return raw
 
 
 def share_of(score):
@@ -104,25 +106,6 @@ class Scores:
         yield 0, self(centres).astype(np.float32, copy=False)
 
 
-class _Corrected(Scores):
-    """factor · s + addend, of whole rows or tile by tile."""
-
-    def __init__(self, score, factor, addend):
-        self._score, self._factor, self._addend, self.rows = score, factor, addend, score.rows
-
-    def __call__(self, centres):
-        scores = self._score(centres)
-        scores *= self._factor
-        scores += self._addend
-        return scores
-
-    def tiles(self, centres):
-        for first, scores in self._score.tiles(centres):
-            scores *= self._factor
-            scores += self._addend[first : first + scores.shape[1]]
-            yield first, scores
-
-
 class PathScores(Scores):
     """The scoring function of a model along paths of a tree: log P of every target, which sum to one; float32.
 
@@ -146,7 +129,12 @@ class PathScores(Scores):
 
 
 class LogitScores(Scores):
-    """The scoring function of a model, float32: raw dot products, or their size for an absolute softmax."""
+    """The scoring function of a model, float32: raw dot products, or their size for an absolute softmax.
+
+    factor : float32, what they are multiplied by; addend : float32, (n_targets,), what is added then; None: as they are
+    """
+
+    factor = addend = None
 
     def __init__(self, vectors_in, vectors_out, absolute=False):
         self.vectors_in, self.vectors_out, self.absolute = vectors_in, vectors_out, absolute
@@ -155,19 +143,24 @@ class LogitScores(Scores):
     def __call__(self, centres):
         if len(self._kept) < len(centres):
             self._kept = np.empty((len(centres), len(self.vectors_out)), np.float32)
-        return self._products(self.vectors_in[centres], self.vectors_out, self._kept[: len(centres)])
+        return self._scores(self.vectors_in[centres], 0, self.vectors_out, self._kept[: len(centres)])
 
     def tiles(self, centres):
         rows = self.vectors_in[centres]
         buffer = np.empty(len(rows) * TILE, np.float32)
         for first in range(0, len(self.vectors_out), TILE):
             out = self.vectors_out[first : first + TILE]
-            yield first, self._products(rows, out, buffer[: len(rows) * len(out)].reshape(len(rows), len(out)))
+            yield first, self._scores(rows, first, out, buffer[: len(rows) * len(out)].reshape(len(rows), len(out)))
 
-    def _products(self, rows, out, scores):
+    def _scores(self, rows, first, out, scores):
         with np.errstate(over="ignore", invalid="ignore"):  # whoever ranks tells what is no number
             np.matmul(rows, out.T, out=scores)
-        return np.abs(scores, out=scores) if self.absolute else scores
+        if self.absolute:
+            np.abs(scores, out=scores)
+        if self.addend is not None:
+            scores *= self.factor
+            scores += self.addend[first : first + len(out)]
+        return scores
 
 
 class FusedScores(Scores):
