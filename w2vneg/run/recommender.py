@@ -71,13 +71,14 @@ class Recommender:
 
         Returns a list of (name, score), the best first; see `w2vneg.vectors.evaluation.recommend`.
         """
-        from ..vectors.evaluation.baselines import read_known
+        from ..vectors.evaluation.baselines import read_known_of
         from ..vectors.evaluation.recommend import recommend, recommend_new
 
         model = self._trained()
         if new_user:
             return recommend_new(model, items, k, score)
-        return recommend(model, items, k, read_known(exclude_known, model), score)
+        known, _ = read_known_of((), exclude_known, model)
+        return recommend(model, items, k, known, score)
 
     def recommend_many(
         self,

@@ -183,18 +183,14 @@ def _in_both(matrix, centres, targets):
     return pairs.multiply(matrix.astype(bool)).nnz
 
 
-def read_known(files, model, more=None, note=None):
-    """Return known pairs as CSR, float64 (n_in, n_out), weights of the same pair summed; None if there are none.
+def read_known_of(strange, files, model, more=None, note=None):
+    """Return known pairs, and what says of names what they have: of list of str, (n,), to csr_matrix (n, n_targets).
 
+    Known pairs are CSR, float64 (n_in, n_out), weights of the same pair summed; None if there are none.
+
+    strange : sequence of str, names that the model may not know
     files : path, sequence of them, table in memory or Input; None: what the users of the model had in training
     more : csr_matrix, optional, to be added; note : callable, optional, called with a line on how columns were read
-    """
-    return read_known_of((), files, model, more, note)[0]
-
-
-def read_known_of(strange, files, model, more=None, note=None):
-    """Return known pairs as `read_known` does, and a function that says what names have: of list of str, (n,), to
-    csr_matrix (n, n_targets). strange : sequence of str, names that the model may not know
     """
     lowercase, vocab = model.config.lowercase, model.vocab
     words = {word: 1 for name in strange if (word := as_word(name, lowercase)) and word not in vocab}
