@@ -70,35 +70,28 @@ def with_options(config, options):
     return dataclasses.replace(config, **options | {"plugin": absolute_plugins(options["plugin"])})
 
 
-def _as_list(listeners):
-    """Return listeners as a list; ConfigError for anything else than several callables."""
-    found = list(listeners) if isinstance(listeners, Iterable) else [None]
-    if not all(map(callable, found)):
+def _followed_by(valid, listeners, checkpoints):
+    """Return a Validate, Validation or None, a list of callables, and Checkpoints or None, of what `fit` was given.
+
+    ConfigError for what is none of these
+    """
+    if valid is not None:
+        from .validation import Validate, Validation
+
+        valid = valid if isinstance(valid, Validate | Validation) else Validate(valid)
+    listeners = list(listeners) if isinstance(listeners, Iterable) else [None]
+    if not all(map(callable, listeners)):
         raise ConfigError("listeners must be a list of functions of one event: fit(…, listeners=[print])")
-    return found
-
-
-def _as_validate(valid):
-    """Return what a run is evaluated on, a `Validate` of pairs; None, Validate and Validation stay what they are."""
-    if valid is None:
-        return None
-    from .validation import Validate, Validation
-
-    return valid if isinstance(valid, Validate | Validation) else Validate(valid)
+    if isinstance(checkpoints, str | os.PathLike):
+        checkpoints = Checkpoints(checkpoints)
+    if checkpoints is not None and not isinstance(checkpoints, Checkpoints):
+        raise ConfigError(f"checkpoints takes the folder to save to, not {checkpoints!r:.60}; name one")
+    return valid, listeners, checkpoints
 
 
 def _validation(valid, run):
-    """Return the `Validation` of a `Run` whose data are encoded, or None; valid : as of `_as_validate`"""
+    """Return the `Validation` of a `Run` whose data are encoded, or None; valid : as of `_followed_by`"""
     return valid.of(run.encoded, run.given.lowercase, run.own_input) if hasattr(valid, "of") else valid
-
-
-def _as_checkpoints(checkpoints):
-    """Return `Checkpoints` of a folder, None stays None; ConfigError for anything else."""
-    if isinstance(checkpoints, str | os.PathLike):
-        return Checkpoints(checkpoints)
-    if checkpoints is not None and not isinstance(checkpoints, Checkpoints):
-        raise ConfigError(f"checkpoints takes the folder to save to, not {checkpoints!r:.60}; name one")
-    return checkpoints
 
 
 def _read_only(array):
@@ -235,7 +228,7 @@ class Word2Vec(Recommender):
                 "update=True, to go on with its run use trainer(encoded, model=word2vec.model)",
                 stacklevel=2,
             )
-        valid, listeners, saves = _as_validate(valid), _as_list(listeners), _as_checkpoints(checkpoints)
+        valid, listeners, saves = _followed_by(valid, listeners, checkpoints)
         followers = Followers(progress)
         if update and (init is not None or vocab is not None or vocab_out is not None):
             raise ConfigError("update=True begins with the model's own words; leave init, vocab and vocab_out out")
@@ -354,7 +347,7 @@ class Word2Vec(Recommender):
         if not (model is None or isinstance(model, Model)) or not (prior is None or isinstance(prior, Prior)):
             what = f"model is a Model and prior a Prior, not {type(model).__name__} and {type(prior).__name__}"
             raise ConfigError(f"{what}; give Model.load(folder), or Prior.init(…)")
-        valid, listeners, saves = _as_validate(validation), _as_list(listeners), _as_checkpoints(checkpoints)
+        valid, listeners, saves = _followed_by(validation, listeners, checkpoints)
         run = Run(self.config, encoded, prior if model is None else Prior.resume(model), diagnose=diagnose)
         validation = _validation(valid, run)
         if model is not None:
