@@ -4,6 +4,7 @@ import dataclasses
 
 import click
 
+from ..data.catalog import names_in_cache
 from ..ground.files import caches
 from .options import json_option
 from .tables import echo_json, table
@@ -18,7 +19,7 @@ def cache():
 @json_option
 def list_(as_json):
     """List what is cached, by kind, with sizes."""
-    _show(caches.cached(caches.KINDS, _downloads()), as_json)
+    _show(caches.cached(caches.KINDS, names_in_cache()), as_json)
 
 
 @cache.command("clear")
@@ -29,7 +30,7 @@ def clear(kinds, as_json):
 
     The next run encodes and compiles what it needs. Model folders and vectors are not in the cache.
     """
-    found = caches.clear(kinds or caches.MADE_AGAIN, _downloads())
+    found = caches.clear(kinds or caches.MADE_AGAIN, names_in_cache())
     _show(found, as_json)
     if not as_json:
         click.echo(f"Removed {sum(one.bytes for one in found) / 2**20:,.1f} MB.")
@@ -44,12 +45,6 @@ def clear(kinds, as_json):
 def path(kind):
     """Print the cache folder, or the one of a kind."""
     click.echo(str(caches.path_of(kind) if kind else caches.cache_dir()))
-
-
-def _downloads():
-    from ..data.catalog import names_in_cache
-
-    return names_in_cache()
 
 
 def _show(found, as_json):

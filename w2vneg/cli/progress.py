@@ -251,11 +251,7 @@ def byte_progress(description, stream=None, unit="B"):
     if stream.isatty():
         with byte_bar(description, stream, unit if unit == "B" else f" {unit}") as update:
             yield update
-    else:
-        yield _plain_lines(description, stream, unit)
-
-
-def _plain_lines(description, stream, unit):
+        return
     last = time.monotonic()
 
     def update(done, total):
@@ -267,4 +263,4 @@ def _plain_lines(description, stream, unit):
             stream.write(f"{description}: {done / size:,.0f}{share}\n")
             stream.flush()
 
-    return update
+    yield update

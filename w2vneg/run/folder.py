@@ -297,9 +297,8 @@ def as_flags_of_data(given, traversal):
 
 def as_flags_of_validation(settings):
     """Return how a run was evaluated, as flags of 'train': dict. settings : dict of `Validation.settings`"""
-    files, how = settings["files"], settings
-    values = {"valid": files.get("valid"), "valid-exclude-known": files.get("known")}
-    return values | {"metric": how["metric"], "patience": how["patience"], "eval-every": how["every"]}
+    values = {"valid": settings["files"].get("valid"), "valid-exclude-known": settings["files"].get("known")}
+    return values | {"metric": settings["metric"], "patience": settings["patience"], "eval-every": settings["every"]}
 
 
 def _missing(model, rewrite):

@@ -185,14 +185,13 @@ class Prior:
             data = of_as_many_kinds(read_alike(data, self.model, self.place), self.model.config)
         return settled(data, encoding, mirror)
 
-    @property
-    def input_rows_stay(self) -> bool:
-        """Whether rows of the input matrix alone are frozen, as those of a file of vectors."""
-        return self.rows is not None and self.rows.freeze and self.rows.words_out is None
-
     def reading_out(self, config: TrainConfig) -> TrainConfig:
-        """Return the configuration, with a read-out that gives frozen vectors as they are where none was given."""
-        return dataclasses.replace(config, readout="in") if self.input_rows_stay and config.readout is None else config
+        """Return the configuration, with a read-out that gives frozen vectors as they are where none was given.
+
+        Such are rows of the input matrix alone, as those of a file of vectors.
+        """
+        of_inputs = self.rows is not None and self.rows.freeze and self.rows.words_out is None
+        return dataclasses.replace(config, readout="in") if of_inputs and config.readout is None else config
 
     def check_data(self, data: Any) -> None:
         """Raise ConfigError unless a model that grows and newer data, or their configuration, are of one kind."""
