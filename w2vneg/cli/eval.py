@@ -46,16 +46,13 @@ def similarity(vectors, sets, readout, oov, mirror, as_json):
     from ..vectors import Vectors
 
     loaded = Vectors.load(vectors, readout=readout, oov=oov)
-    wanted = {}  # set -> whether it was requested by name, in order
-    for name in sets or ("all",):
-        for one in DEFAULT_SETS if name == "all" else (name,):
-            wanted[one] = wanted.get(one, False) or name != "all"
+    wanted = dict.fromkeys(one for name in sets or ("all",) for one in (DEFAULT_SETS if name == "all" else (name,)))
     results, missing = [], {}
-    for name, named in wanted.items():
+    for name in wanted:
         try:
             results.append(loaded.evaluate_similarity(name, mirror=mirror))
         except W2vnegError as error:
-            if named:
+            if name in sets:
                 raise
             missing[name] = str(error)
     absent = [name for name in missing if catalog.where(name, mirror)[0] == "absent"]

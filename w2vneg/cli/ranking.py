@@ -9,7 +9,7 @@ from .flags import fold_in_option, score_option
 from .options import json_option, option
 from .progress import note
 from .tables import echo_json, table
-from .validation_options import refuse_new_users, warn_of_known, warn_of_trained
+from .validation_options import check_split, warn_of_trained
 
 SHORT, SHORT_KS = ("ndcg", "recall", "list_precision", "map", "coverage"), (10,)  # what most people ask for
 
@@ -78,8 +78,8 @@ def ranking(model, test, exclude_known, include_known, train, samples, no_baseli
     everything = given.pop("everything") or as_json or mpr == "sampled"
     loaded = load_recommender(model)
     if os.path.isfile(test) and fold_in is None:
-        refuse_new_users(test, "give --fold-in {}")
-        warn_of_known(test, exclude_known or loaded.known is not None or include_known, "--exclude-known")
+        left_out = exclude_known or loaded.known is not None or include_known
+        check_split(test, left_out, "--exclude-known", "give --fold-in {}")
     if os.path.isfile(test):
         warn_of_trained(() if loaded.known is not None else loaded.origin.input.get("files", ()), test)
     evaluation = evaluate_with_baselines(

@@ -64,9 +64,8 @@ def split(out, by, mirror, quiet, as_json, **given):
     from ..data.splits import check_way, split_data
     from ..kernels.cooccurrence import count_pairs
 
-    config = TrainConfig.from_mapping(
-        values | {"source": source.source}
-    ).resolved()  # what the source has no use for is refused
+    # what the source has no use for is refused
+    config = TrainConfig.from_mapping(values | {"source": source.source}).resolved()
     idle = next((name for name in ("window", "ordered") if source.traversal.paired and values.get(name)), None)
     if idle:  # of walks
         raise ConfigError(f"--{idle} says what goes together, and --{source.kind} are pairs already; leave it out")

@@ -87,8 +87,7 @@ def tune(out, grid, ranges, n_random, way, seeds, config_path, mirror, quiet, as
     warn_of_raw(validation, config, combinations, encoded, note)
     with search_progress(quiet, config.source) as listeners:
         how = {"seeds": seeds, "folder": out, "listeners": listeners, "read": run.located, "fixed": fixed}
-        how["of_command"] = True
-        found = tuning.tune(encoded, config, combinations, validation, **how)
+        found = tuning.tune(encoded, config, combinations, validation, of_command=True, **how)
     write_images(charts_of_search(found.rows, validation.metric), out, "tune", note)
     _report(found, validation.metric.name, out, note, as_json)
     _report_edges(found, grid, note)

@@ -143,8 +143,8 @@ def validation_of(flags, run, encoded, model, note, mirror=None, chooses=True):
             )
         return validation
     if model is None:
-        refuse_new_users(valid, "evaluate when the model is trained, by eval ranking --fold-in {}")
-        warn_of_known(valid, known or encoded.vocab_out is not encoded.vocab, "--valid-exclude-known")
+        remedy = "evaluate when the model is trained, by eval ranking --fold-in {}"
+        check_split(valid, known or encoded.vocab_out is not encoded.vocab, "--valid-exclude-known", remedy)
     validation = Validate(valid, exclude_known=known, **chosen).of(encoded, run.given.lowercase, run.own_input)
     held = validation.held
     unknown = f", {held.n_unknown:,} more have an item unknown to the training data" if held.n_unknown else ""
@@ -181,10 +181,15 @@ def warn_of_raw(validation, config, combinations, encoded, note):
         )
 
 
-def warn_of_known(held, known, flag):
-    """Warn where pairs trained on compete with those of a split; known : what the user leaves out by `flag`."""
-    from ..data.splitfiles import known_beside
+def check_split(held, known, flag, remedy):
+    """Refuse a split's pairs of users whom training did not see; warn where pairs trained on compete with them.
 
+    known : what the user leaves out by `flag`; remedy : str, where {} is the file of what those users have besides
+    """
+    from ..data.splitfiles import known_beside, shown_beside
+
+    if (shown := shown_beside(held)) is not None:
+        raise click.UsageError(f"{held} is of users whom training did not see; {remedy.format(shown)}")
     if not known and (train := known_beside(held)) is not None:
         note(
             f"Warning: pairs of {train} compete with those of {held}, and are never right; leave them out with {flag} "
@@ -199,11 +204,3 @@ def warn_of_trained(files, held):
     file = trained_on(held, files)
     if file is not None:
         note(f"Warning: the model was trained on {file}, which has these pairs, too; that says nothing of new ones.")
-
-
-def refuse_new_users(held, remedy):
-    """Raise UsageError where held-out pairs are of users whom training did not see; {} in `remedy` is the rest."""
-    from ..data.splitfiles import shown_beside
-
-    if (shown := shown_beside(held)) is not None:
-        raise click.UsageError(f"{held} is of users whom training did not see; {remedy.format(shown)}")

@@ -88,10 +88,8 @@ class NamedRows:
             vector.flags.writeable = False  # or `vector -= other` would change the model
             return vector
         if not np.iterable(word):
-            several = f"a {self.noun} or several"
-            raise ConfigError(
-                f"vectors are asked for by {several}, not {word!r:.60}; rows stand in .matrix[first:last]"
-            )
+            remedy = "rows stand in .matrix[first:last]"
+            raise ConfigError(f"vectors are asked for by a {self.noun} or several, not {word!r:.60}; {remedy}")
         return np.array([self._resolve(one)[0] for one in word], np.float32).reshape(-1, self.dim)
 
     def __repr__(self):
