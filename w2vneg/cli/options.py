@@ -391,7 +391,6 @@ def _take_run_options(context):
 
 
 def _of_data(name):
-    """Tell whether an option is a source, or one of a source's."""
     return name in SOURCES or bool(readers_of(name))
 
 

@@ -22,7 +22,6 @@ _objective, _model, _corpus, _run, _ranks = (
 
 
 def _sharing(value):
-    """Return what true and false stand for."""
     if not isinstance(value, bool):
         raise ConfigError(f"share_negatives must be {', '.join(SHARINGS)}, true or false, not {value!r}")
     return "centre" if value else "no"

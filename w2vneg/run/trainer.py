@@ -234,7 +234,6 @@ class Trainer:
         return scale * linear(self.config.alpha, self.config.min_alpha, fraction)
 
     def _keep(self):
-        """Remember this state as one to go back to."""
         self.engine.replica.keep()
         self._good = Progress(**vars(self.model.position))
 

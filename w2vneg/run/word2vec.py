@@ -95,7 +95,6 @@ def _validation(valid, run):
 
 
 def _read_only(array):
-    """Return a view of an array by which nobody changes it."""
     view = array.view()
     view.flags.writeable = False
     return view

@@ -55,7 +55,6 @@ class Measures(Validation):
 
     @property
     def settings(self):
-        """See `Validation`."""
         others = [{name: kept for name, kept in part.settings.items() if name != "files"} for part in self.parts[1:]]
         return self.parts[0].settings | {"also": others}  # files may move
 
@@ -192,13 +191,12 @@ def as_latex(rows):
     return "\n".join([rf"\begin{{tabular}}{{{columns}}}", *body, r"\end{tabular}", ""])
 
 
-_SIGNS = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "…": r"\ldots{}", "–": "--"}
-_SIGNS |= {sign: "\\" + sign for sign in "&%$#_{}"}
+_LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "…": r"\ldots{}", "–": "--"}
+_SIGNS = str.maketrans(_LATEX | {sign: "\\" + sign for sign in "&%$#_{}"})
 
 
 def _escaped(cell):
-    cell = "".join(_SIGNS.get(sign, sign) for sign in cell)
-    return re.sub(r"(^| )([+-])(?=\d)", r"\1$\2$", cell)
+    return re.sub(r"(^| )([+-])(?=\d)", r"\1$\2$", cell.translate(_SIGNS))
 
 
 def _span(low, high, layout):

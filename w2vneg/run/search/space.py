@@ -216,7 +216,6 @@ class Tpe:
         return found
 
     def _covers(self, options):
-        """Tell whether a combination lies in this grid and these ranges."""
         return options.keys() == {*self._grid, *self._ranges} and all(
             value in self._grid[name]
             if name in self._grid

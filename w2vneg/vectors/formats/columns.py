@@ -82,7 +82,6 @@ def _read(path, read_table):
 
 
 def _first(table, fits):
-    """Return the first column whose type fits, or None."""
     return next((table.column(item.name) for item in table.schema if fits(item.type)), None)
 
 

@@ -5,9 +5,9 @@ Where it is known what items are called, there is a column "title" behind the it
 """
 
 import csv
-import io
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -60,13 +60,8 @@ def _lists(blocks):
 
 
 def _quoted(words):
-    stream, fields = io.StringIO(), []
-    writer = csv.writer(stream, lineterminator="")
-    for word in words:
-        stream.seek(0)
-        stream.truncate()
-        writer.writerow((word,))
-        fields.append(stream.getvalue())
+    fields = []
+    csv.writer(SimpleNamespace(write=fields.append), lineterminator="").writerows((word,) for word in words)
     return fields
 
 
