@@ -11,9 +11,10 @@ import json
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from scipy.sparse import coo_matrix, csr_matrix, identity
 
 from .. import __version__
 from ..config import TrainConfig
@@ -25,18 +26,14 @@ from ..ground.errors import ConfigError, InputError, NotTrainedError
 from ..ground.files.atomic import atomic_folder, recover
 from ..ground.files.bounded import read_json
 from ..ground.files.npy import read_matrix
+from ..vectors import Vectors
+from ..vectors.evaluation.scores import SlimScores, Weights, check_penalty, default_of, fit_weights
 from ..vectors.formats.folder import SLIM
 from .folder import FILES, check_place
 from .follow import say_what_was_read
 from .model import Model
 from .recommender import Recommender
 from .state import Provenance, read_known_pairs, write_known
-
-if TYPE_CHECKING:
-    import scipy.sparse
-
-    from ..vectors import Vectors
-    from ..vectors.evaluation.scores import Weights
 
 _FORMAT = 1
 _SHAPING = "min_count", "max_vocab", "encoding", "lowercase"  # options of the vocabulary
@@ -49,7 +46,7 @@ class SlimModel:
     vocab: Vocabulary  # of users; the items' where rows are baskets, and one item is requested
     vocab_out: Vocabulary
     weights: Weights
-    known: scipy.sparse.csr_matrix | None  # ones, (n_users, n_items)
+    known: csr_matrix | None  # ones, (n_users, n_items)
     options: dict = field(default_factory=dict)  # neighbours and l2, as they were chosen
     lowercase: bool = False  # names were lower-cased
     given: dict = field(default_factory=dict)  # options of `Slim` for the next `fit`
@@ -62,10 +59,6 @@ class SlimModel:
 
     def scoring(self):
         """Return the scoring function of `scores.scores_of`."""
-        from scipy.sparse import identity
-
-        from ..vectors.evaluation.scores import SlimScores
-
         has = identity(len(self.vocab), np.float32, "csr") if self.known is None else self.known
         return SlimScores(has, self.weights)
 
@@ -93,10 +86,6 @@ class SlimModel:
     @classmethod
     def load(cls, folder):
         """Read what `save` wrote; InputError naming the file that is missing or does not fit."""
-        from scipy.sparse import coo_matrix
-
-        from ..vectors.evaluation.scores import Weights
-
         folder = Path(folder)
         about = read_json(folder / SLIM, "missing; the folder is no slim model")
         if not isinstance(about, dict) or about.get("format") != _FORMAT:
@@ -149,8 +138,6 @@ class Slim(Recommender):
 
     def set_params(self, **params: Any) -> Slim:
         """Change options, for the next `fit`; ConfigError for one that is unknown or out of range."""
-        from ..vectors.evaluation.scores import check_penalty
-
         params = self.get_params() | params
         neighbours, l2, workers = (params.pop(name) for name in ("neighbours", "l2", "workers"))
         unknown = params.keys() - set(_SHAPING)
@@ -167,8 +154,6 @@ class Slim(Recommender):
 
         ConfigError or InputError else
         """
-        from ..vectors.evaluation.scores import default_of, fit_weights
-
         given = data = as_input(data)
         if isinstance(data, Input):
             encoding = self._shaping.get("encoding", "utf-8")
@@ -221,8 +206,6 @@ class Slim(Recommender):
 
 def _who_has_what(data):
     """Return who has what, csr_matrix of ones, (n, n_items), and the Vocabulary of users; None of baskets."""
-    from scipy.sparse import csr_matrix
-
     if not isinstance(data, Encoded):
         raise ConfigError("slim learns from users and items: give a table of them, or an Input of baskets or ratings")
     if data.traversal.paired:
