@@ -7,6 +7,8 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import os
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,10 +25,6 @@ from .compatibility import check_plugs, check_spec, no_window, refuse_unread, se
 from .options import L2_POWER, Choices, RunOptions, l2_strengths, workers_of
 from .synonyms import refuse_unknown
 from .table import KINDS, table
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable
 
 FORMAT = 2
 """Of config.json: it is raised when an older folder could not be read any more."""

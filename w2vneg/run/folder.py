@@ -5,6 +5,7 @@ import os
 import platform
 from pathlib import Path
 
+import numba
 import numpy as np
 
 from .. import __version__
@@ -44,8 +45,6 @@ def write_model(folder, model, portable=False):
     an interruption between two states that were checked; frozen_NAME.npy, which rows never move; known.npy, what each
     user had. OutputError if the folder holds something else than a model
     """
-    import numba
-
     check_place(folder)
     rewrite = without_places if portable else lambda value: value
     states = {"best": model.best, "good": model.good}

@@ -19,6 +19,7 @@ from ..config import RunSpec, TrainConfig
 from ..config.options import RunOptions
 from ..config.table import table
 from ..data.inputs import Input, of_as_many_kinds, settled
+from ..data.sources.corpus import AUTO
 from ..data.vocab import Vocabulary
 from ..data.words import PackedStrings
 from ..ground.errors import ConfigError, InputError
@@ -206,8 +207,6 @@ class Prior:
 
     def phrases(self, given: tuple) -> tuple | None:
         """Return the model's own phrases, None without any or where others were `given`: files, or ``auto``."""
-        from ..data.sources.corpus import AUTO
-
         return (self.model.phrases or None) if self.model is not None and given in ((), (AUTO,)) else None
 
     def alpha_share(self, newer: Vocabulary, config: TrainConfig) -> float:

@@ -11,7 +11,7 @@ import dataclasses
 import inspect
 import os
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -37,8 +37,6 @@ from .prior import Prior, check_goes_on, config_to_grow, gentler, left_open
 from .recommender import Recommender
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from ..data.inputs import Input
     from ..data.vocab import Vocabulary
     from .recommender import Pairs

@@ -9,20 +9,20 @@ from __future__ import annotations
 import logging
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from ..data import catalog
 from ..ground.errors import ConfigError, UnknownNameError, W2vnegError
 from ..ground.files.bounded import check_path
 from .named_rows import NamedRows
 from .search import cosines_with, normalised, top_rows, unit_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from numpy.typing import ArrayLike
@@ -373,8 +373,6 @@ def _pieces():
 
 def _find(set_or_path, mirror, kind):
     """Return path, name, and whether lemma tags are to be stripped (None: if all words have one)."""
-    from ..data import catalog
-
     check_path(set_or_path, f"name a set of 'w2vneg data list', or write {_ROWS[kind]} a line to a file")
     path = catalog.resolve(set_or_path, mirror=mirror, kind=kind)
     with suppress(W2vnegError):

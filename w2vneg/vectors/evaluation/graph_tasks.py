@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
+from scipy.sparse import coo_matrix
 
 from ...data.encoded import read_labels_file, read_pairs_file
 from ...data.encoded.pairs import edges_as_trained
@@ -192,8 +193,6 @@ def _beside(edges, known, n, rng):
 
 def _scores(matrix, train, drawn):
     """Return the scores of the pairs to be reported, by name (dict of str -> ndarray)."""
-    from scipy.sparse import coo_matrix
-
     first, second = drawn["test"]
     found = {}
     if "valid" in drawn:

@@ -17,6 +17,7 @@ from ...ground.files.memory import memory_size
 from ...ground.jit import available_threads
 from ...ground.registry import RunContext
 from ...kernels.dense.blas import TILE
+from ...kernels.slim import solve_items
 from ...objectives.law import settled
 
 RAW, CORRECTED, FUSED = "raw", "corrected", "slim+"
@@ -224,8 +225,6 @@ def fit_weights(has, neighbours, l2, workers=None):
     ConfigError for an option out of range; InputError if nobody has two items, or the counts of items together are more
     than a quarter of the memory.
     """
-    from ...kernels.slim import solve_items
-
     has = ones_of(has)
     check_penalty(neighbours, l2)
     lengths, n = np.diff(has.indptr).astype(np.float64), has.shape[1]

@@ -2,10 +2,14 @@
 
 import numpy as np
 
+from ...config import RunSpec, TrainConfig
+from ...data.sources import noun_of
+from ...data.vocab import Vocabulary
 from ...ground.errors import ConfigError, InputError
 from ...ground.files.bounded import read_json
 from ...ground.files.npy import read_matrix
 from ...objectives.law import law_of
+from ...objectives.plugins import are_loaded, how_to_load
 from ...objectives.readout import DEFAULT, Trained, parse
 from ..search import row_not_finite
 from ..vectors import Vectors
@@ -36,10 +40,6 @@ def read(path, readout=None, spell=False):
             if (path / name).is_file():
                 raise InputError(f"{path}: {_ONLY_WRITTEN[name]} is only written; load the vectors that it was made of")
         raise InputError(f"{path}: expected a model folder with vocab.tsv and vectors_in.npy{_REMEDY}")
-    from ...config import RunSpec, TrainConfig
-    from ...data.sources import noun_of
-    from ...data.vocab import Vocabulary
-
     file = path / "config.json"  # there is none beside vectors alone
     spec = RunSpec.read(file) if file.exists() else TrainConfig(readout=DEFAULT).resolved()
     rectangular = spec.rectangular
@@ -75,8 +75,6 @@ def _own_chain(path, spec):
     try:
         return parse(spec.readout)
     except ConfigError as error:
-        from ...objectives.plugins import are_loaded, how_to_load
-
         if are_loaded(spec.plugin):
             raise
         raise ConfigError(
