@@ -136,10 +136,7 @@ class Keyed(NamedRows):
 
     def get_index(self, key: Key, default: int | None = None) -> int:
         """Return the row of a word; `default`, or UnknownNameError without one, if it has none."""
-        row = self._row(key)
-        if row < 0:
-            return self.id(key) if default is None else default
-        return row
+        return self.id(key) if default is None or self._row(key) >= 0 else default
 
     def has_index_for(self, key: Key) -> bool:
         """Tell whether a word has a row, or a row is there."""
