@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import w2vneg
+from w2vneg.config.table import options_read
 from w2vneg.data.sources import SOURCES
 from w2vneg.ground.registry import About
 from w2vneg.objectives.inputs import INPUTS
@@ -160,6 +161,16 @@ def test_a_preset_tells_its_alpha(run_cli):
     assert told("us") == ("0.1 for text, 0.05 for items", True)
     assert told("bpr") == ("0.05", True)  # the loss's own name, ranking, brings another
     assert "  alpha    0.006 for text, 0.05 for items\n" in run_cli("objectives", "ranking").out
+
+
+def test_a_preset_has_the_formula_of_its_own_values(run_cli):
+    presets = {entry["name"]: entry for entry in json.loads(run_cli("objectives", "--json").out)["presets"]}
+    for name, preset in PRESETS.items():
+        own = {"absolute_softmax", *options_read("loss", preset.loss)} - {"self_normalise"}
+        assert bool(own & preset.values.keys()) == (presets[name]["equation"] != LOSSES[preset.loss].about.equation)
+    assert "L = −Σ log σ(s₀ − s_k)\n" in run_cli("objectives", "bpr").out
+    assert presets["ss"]["equation"] == LOSSES["large-vocab"].about.equation
+    assert presets["kernel-quartic"]["equation"].count("|s_k|") == 1
 
 
 def test_an_unknown_name(run_cli):

@@ -206,7 +206,7 @@ def _preset(name, preset):
         "kind": "preset",
         "name": name,
         "summary": preset.summary,
-        "equation": "" if about is None else about.equation,
+        "equation": preset.equation or ("" if about is None else about.equation),
         "paper": preset.paper,
         "same_as": " ".join(flags),
         "alpha": f"{on_text:g}" if on_text == on_items else f"{on_text:g} for text, {on_items:g} for items",

@@ -16,6 +16,7 @@ class Preset:
     note : str, where this differs from the paper's letter and how to have that
     text_alpha : float, the learning rate for text, where development data chose another than the common one
     by_pairs : bool, fewer pairs are gone through more often, see `epochs_over`
+    equation : str, the loss with these values; "" where it is that of the loss with its own
     """
 
     loss: str
@@ -26,6 +27,7 @@ class Preset:
     text_alpha: float | None = None
     of_text: dict = field(default_factory=dict)
     by_pairs: bool = False
+    equation: str = ""
 
 
 _COMMON = {"weigher": "none", "negatives": 5, "share_negatives": "no", "alpha": 0.05, "exclude": "none"}
@@ -40,6 +42,8 @@ _KERNEL = {"sampler": "kernel", "negatives": 20, "absolute_softmax": True, **_NO
 _AMONG = "Draws are made among 64 rolling candidates; --method exact scores every word, as the paper does."
 _NO_SIGN = "A vector turned round has the same |s|, so cosines of words mean nothing: for ranking, not for similarity."
 _DRAWN_ONCE = "TensorFlow's function, which the paper names, draws without replacement; here draws may repeat."
+
+_OF_SIZES = "L = −|s₀| + log( e^{|s₀|} + Σ e^{|s_k|} / (n q_k) )"
 
 _FULL_ALPHA = 0.0125
 _MLE = Preset(
@@ -108,6 +112,7 @@ PRESETS = {
         "RS §3.2 (SS)",
         _DRAWN_ONCE,
         text_alpha=0.1,
+        equation="L = −s₀ + log q₀ + log( e^{s₀} / q₀ + Σ e^{s_k} / q_k )",
     ),
     "us": _UNIFORMS,
     "ps": Preset("relaxed", _COUNTS, "relaxed softmax with popularity negatives", "RS §3.2 (PS)"),
@@ -194,6 +199,7 @@ PRESETS = {
         "Bayesian personalised ranking: the positive should lead, by however little",
         "CSS eq. 25 with margin 0; Rendle et al. 2009",
         "Rendle et al. draw one negative that was never seen beside the centre: --negatives 1 --exclude known.",
+        equation="L = −Σ log σ(s₀ − s_k)",
     ),
     "hinge": Preset("hinge", _CSS, "hinge ranking: the positive should lead by 1", "CSS eq. 24", text_alpha=0.006),
     "large-vocab": Preset(
@@ -218,6 +224,7 @@ PRESETS = {
         "The paper learns with 10, 20, 40, … negatives; 20 is our choice. Sums are rebuilt between launches, where "
         "the paper's follow every step; --tree none scores all classes by a matrix product, which is sooner done at "
         f"15,000 words. {_NO_SIGN}",
+        equation=_OF_SIZES,
     ),
     "kernel-quartic": Preset(
         "sampled-softmax",
@@ -225,6 +232,7 @@ PRESETS = {
         "sampled softmax of |s| with negatives in proportion to s⁴ + 1",
         "kernel eq. 8, figure 2",
         f"The paper learns with 10, 20, 40, … negatives; 20 is our choice. {_NO_SIGN}",
+        equation=_OF_SIZES,
     ),
     "dns": Preset(
         "ns",
