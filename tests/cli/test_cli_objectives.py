@@ -154,13 +154,18 @@ def test_options_needs_and_defaults_are_derived(run_cli):
 def test_a_preset_tells_its_alpha(run_cli):
     def told(name):
         (found,) = json.loads(run_cli("objectives", name, "--json").out)["presets"]
-        return found["alpha"], "--alpha" in found["same_as"]
+        alpha, _, rest = found["alpha"].partition("; ")
+        assert rest == "half for graphs, twice for CBOW"
+        return alpha, "--alpha" in found["same_as"]
 
     assert told("relaxed") == ("0.05", False)
     assert told("nce") == ("0.025 for text, 0.05 for items", False)
     assert told("us") == ("0.1 for text, 0.05 for items", True)
     assert told("bpr") == ("0.05", True)  # the loss's own name, ranking, brings another
-    assert "  alpha    0.006 for text, 0.05 for items\n" in run_cli("objectives", "ranking").out
+    assert (
+        "  alpha    0.006 for text, 0.05 for items; half for graphs, twice for CBOW\n"
+        in run_cli("objectives", "ranking").out
+    )
 
 
 def test_a_preset_has_the_formula_of_its_own_values(run_cli):

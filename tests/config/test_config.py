@@ -13,7 +13,7 @@ from w2vneg.config import RunSpec, TrainConfig
 from w2vneg.config.compatibility import about_cosines, check_plugs
 from w2vneg.config.table import shown_default, table
 from w2vneg.ground.errors import ConfigError
-from w2vneg.objectives.presets import preset_of
+from w2vneg.objectives.presets import epochs_over, preset_of
 from w2vneg.objectives.samplers import SAMPLERS
 
 FIELDS = table()
@@ -274,7 +274,12 @@ def test_what_the_help_shows_is_what_resolves():
     for names, alpha in re.findall(r"([a-z][a-z ]*) ([\d.]+)(?:,|$)", on_text):
         for name in names.split(" and "):
             assert TrainConfig(loss=name).resolved().alpha == float(alpha), name
-    assert "hinge" in on_text
+    assert "hinge" in on_text and on_text.endswith("; half for graphs, twice for CBOW")
+    graphs, cbow = (
+        TrainConfig(loss="ns", **given).resolved().alpha for given in ({"source": "graph"}, {"inputs": "window"})
+    )
+    assert (graphs, cbow) == (ns.alpha / 2, ns.alpha * 2)
+    assert shown["epochs"] == f"5, top-n: {epochs_over(1e12)} (many pairs) to {epochs_over(1)}"
     assert shown["share_negatives"] == f"{relaxed.share_negatives}, ns: {ns.share_negatives}, where it can be"
 
 

@@ -201,6 +201,7 @@ def _preset(name, preset):
         plain = f"{value:g}" if isinstance(value, float) else str(value)
         flags.append(flag_of(item, value) if isinstance(value, bool) else f"{flag_of(item)} {plain}")
     on_text, on_items = values["alpha"], TrainConfig(loss=name, source="pairs").resolved().alpha
+    alpha = f"{on_text:g}" if on_text == on_items else f"{on_text:g} for text, {on_items:g} for items"
     about = LOSSES[preset.loss].about
     return {
         "kind": "preset",
@@ -209,7 +210,7 @@ def _preset(name, preset):
         "equation": preset.equation or ("" if about is None else about.equation),
         "paper": preset.paper,
         "same_as": " ".join(flags),
-        "alpha": f"{on_text:g}" if on_text == on_items else f"{on_text:g} for text, {on_items:g} for items",
+        "alpha": f"{alpha}; half for graphs, twice for CBOW",
         "note": preset.note,
     }
 

@@ -173,14 +173,19 @@ class RunOptions:
     encoding: str = _corpus("utf-8", "Text encoding of the data.", metavar="NAME")
     lowercase: bool = _corpus(False, "Lower-case the text.", negative_flag="keep-case", common=True)
     epochs: int | None = _run(
-        None, "Passes over the data.", at_least=1, common=True, default_text="5, top-n: 20 at 800,000 pairs"
+        None,
+        "Passes over the data.",
+        at_least=1,
+        common=True,
+        default_text="5, top-n: 5 (many pairs) to 100",
     )
     alpha: float | None = _run(
         None,
         "Initial learning rate; it decays linearly.",
         above=0,
         common=True,
-        default_text="the preset's: 0.05, on text us 0.1, nce 0.025, mle 0.0125, ranking and hinge 0.006, …",
+        default_text="the preset's: 0.05, on text us 0.1, nce 0.025, mle 0.0125, ranking and hinge 0.006, …; half for "
+        "graphs, twice for CBOW",
     )
     min_alpha: float | None = _run(None, "Final learning rate.", at_least=0, default_text="alpha / 10000")
     workers: int | None = _run(
