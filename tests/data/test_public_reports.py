@@ -16,6 +16,7 @@ from w2vneg import Input, Word2Vec
 from w2vneg.cli import cli
 from w2vneg.data.encoded import read_pairs_file
 from w2vneg.data.inputs import encode_input, settled
+from w2vneg.data.sources import options_of
 from w2vneg.data.vocab import Vocabulary
 from w2vneg.ground.errors import ConfigError, DoubtError, InputError
 
@@ -251,15 +252,18 @@ def test_nodes_without_an_edge_are_counted_in_memory_and_in_files(tmp_path):  # 
 
 
 def test_returns_and_repeats_of_a_log_are_left_out_and_counted(tmp_path):
-    lines = ["customer,product,quantity", "u,a,2", "u,b,1", "u,a,5", "v,a,-1", "v,b,", "v,c,1"]
+    lines = ["customer,product,quantity", "u,a,2", "u,b,1", "u,a,5", "v,a,-1", "v,b,", ",b,1", "v,c,1"]
     path = written(tmp_path, lines)
     for how in ("error", "skip"):
         report = encode_ratings(path, bad_rows=how).report
         assert {why: n for why, n in report.left_out.items() if n} == {
             "returns, of a quantity below 0": 1,
+            "rows without a user": 1,
             "rows that repeat a user and an item": 1,
         }
         assert report.kept == 4 and "amounts = column 'quantity'" in report.line()
+    help = options_of("ratings")["bad_rows"].metadata["help"]
+    assert help.endswith("Returns, of a quantity below 0, and rows of --ratings without a user always are.")
     plays = written(tmp_path, ["customer,product,plays", "u,a,2", "v,a,-1"])
     with pytest.raises(InputError, match=r":3: in 'plays' .*-1 is below 0.*--bad-rows skip"):
         encode_ratings(plays)

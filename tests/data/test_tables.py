@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from w2vneg.data.readers import rows as module
 from w2vneg.data.readers.layout import Column, delimiter_of
 from w2vneg.data.readers.tables import Tables
+from w2vneg.data.sources._options import weight_column
 from w2vneg.data.words import NameIndex, as_word
 from w2vneg.ground.errors import ConfigError, InputError, MissingExtraError
 from w2vneg.kernels.text.rows import scan_rows
@@ -81,10 +82,14 @@ def test_names_asked_for_point_to_header_and_delimiter(read):
     assert read("by\tsong title\n7\t8\n", asked) == (["8"], ["7"])
 
 
-def test_third_column_is_a_weight_only_if_it_is_a_number(read):
+def test_third_column_is_a_weight_only_if_half_of_it_are_numbers(read):
     assert read("a,b,words\nc,d,more\n")[2] is None
     assert read("a,b\nc,d\n")[2] is None
     assert read("a,b,1,x\nc,d,2,y\n")[2] == [1, 2]
+    assert read("a,b,1\nc,d,x\ne,f,y\n")[2] is None
+    with pytest.raises(InputError, match=r":2: in column 3 .*'x' is no number"):
+        read("a,b,1\nc,d,x\ne,f,y\ng,h,2\n")
+    assert "if half of its first cells are numbers" in weight_column().metadata["default_text"]
     assert read("i,j,title\n1,2,1984\n1,3,Dune\n2,3,Emma\n")[2] is None
 
 

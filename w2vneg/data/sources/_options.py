@@ -25,7 +25,9 @@ target_column = partial(
     column, "Column of targets: the other item, or the node that an edge leads to.", "by name, else 2"
 )
 weight_column = partial(
-    column, "Column of weights or counts; none ignores them.", "by name; without a header 3, if there is a number in it"
+    column,
+    "Column of weights or counts; none ignores them.",
+    "by name; without a header 3, if half of its first cells are numbers",
 )
 rectangular = partial(
     option, None, "Rows and columns differ in kind: users and items.", default_text="by column names", common=True
@@ -64,7 +66,7 @@ class TableOptions:
     bad_rows: str | None = option(
         None,
         "error: stop at the first bad row. skip: drop and count rows with an empty cell, too many or too few cells, or "
-        "a number that does not count.",
+        "a number that does not count. Returns, of a quantity below 0, and rows of --ratings without a user always are.",
         choices=("error", "skip"),
         default_text="error",
     )
