@@ -166,11 +166,39 @@ def test_items_only_in_test_are_told(split, folder):
     result = split("--baskets", "late.txt", "--by", "time", "--valid", "0", "--test", ".2", "--train", ".8", "--quiet")
     assert (result.code, result.out) == (0, "")
     assert result.err == (
-        "Warning: 3 names stand in test.tsv but nowhere in train.tsv; 4 of its 4 pairs (100.0%) hold one, and a model "
-        "trained on train.tsv cannot rank them.\n"
+        "Warning: 3 names in test.tsv are not in train.tsv; a model trained on train.tsv cannot rank the 4 pairs of 4 "
+        "(100.0%) that have one.\n"
     )
     manifest = json.loads(Path("out/manifest.json").read_text("utf-8"))
     assert manifest["parts"]["test"]["new_items"] == 3
+    (folder / "late.tsv").write_text(
+        "user\titem\ttime\n" + "".join(f"{u}\t{i}\t1\n" for u in "uv" for i in "ab") + "u\tc\t2\n"
+    )
+    result = split(
+        "--ratings", "late.tsv", "--time-col", "time", "--rectangular", "--by", "time", "--until", "1", "--quiet"
+    )
+    assert result.err == (
+        "Warning: 1 name in test.tsv is not in train.tsv; a model trained on train.tsv cannot rank the 1 pair of 1 "
+        "(100.0%) that has it.\n"
+    )
+
+
+@pytest.mark.parametrize("by", ["pair", "user", "time"])
+def test_users_and_items_are_called_so_on_the_screen_and_in_the_manifest(split, by):
+    result = split(*RATINGS, "--rectangular", "--by", by)
+    assert result.code == 0 and result.err.endswith(" and manifest.json to out.\n")
+    head, _, *rows = result.out.splitlines()
+    assert head.split()[:5] == ["part", "pairs", "weight", "users", "items"] and "centre" not in head
+    manifest = json.loads(Path("out/manifest.json").read_text("utf-8"))
+    table = pandas.read_csv("ratings.csv", dtype=str)
+    assert manifest["data"] == {"users": table["user"].nunique(), "items": table["item"].nunique()}
+    for row in rows:
+        name, _, _, *sizes = row.split()
+        sides = [len(set(side)) for side in zip(*read(name), strict=True)]
+        assert (
+            sides == [int(size) for size in sizes[:2]] == [manifest["parts"][name][side] for side in ("users", "items")]
+        )
+    assert split(*RATINGS, "--by", "user").err.endswith("to out; they replace the split that was in out.\n")
 
 
 @pytest.mark.parametrize(

@@ -306,7 +306,11 @@ def test_users_of_items_are_held_out_with_four_fifths_shown():
         assert {user for user, _ in parts[name]} <= set(own)
         assert all(max(1, math.floor(0.8 * sizes[u])) <= n <= math.floor(0.8 * sizes[u]) + 1 for u, n in own.items())
     facts = part_facts(split, False)
-    assert facts["test"]["pairs_with_new_centre"] == 0 == facts["test"]["new_items"]
+    assert facts["test"]["pairs_with_new_centre"] == 0 == facts["test"]["new_users"]
+    for name, pairs in parts.items():
+        assert (facts[name]["users"], facts[name]["items"]) == tuple(
+            len(set(ends)) for ends in zip(*pairs, strict=True)
+        )
 
 
 def test_equal_times_follow_the_file():
@@ -558,9 +562,9 @@ def test_items_that_only_the_held_out_parts_know():
     held = {"new_items": 2, "pairs_with_new": 2, "pairs_with_new_centre": 1}
     assert facts["test"] == {"pairs": 3, "weight": 7.5, "items": 4, **held}
     facts = part_facts(splits.Split(parts, {}), one_kind=False)  # column 1 of train is another thing than row 1
-    assert facts["train"] == {"pairs": 2, "weight": 5, "items": 1, "targets": 2}
-    held = {"new_items": 2, "new_targets": 2, "pairs_with_new": 2, "pairs_with_new_centre": 2}
-    assert facts["valid"] == {"pairs": 2, "weight": 5, "items": 2, "targets": 2, **held}
+    assert facts["train"] == {"pairs": 2, "weight": 5, "users": 1, "items": 2}
+    held = {"new_users": 2, "new_items": 2, "pairs_with_new": 2, "pairs_with_new_centre": 2}
+    assert facts["valid"] == {"pairs": 2, "weight": 5, "users": 2, "items": 2, **held}
 
 
 def test_places_that_hold_something_else(tmp_path, split):

@@ -72,7 +72,7 @@ def split(out, by, mirror, quiet, as_json, **given):
     source = settled(source, config.encoding, mirror)
     check_way(by, source.kind, source.rectangular, source.time_col is not None, ends)
     check_place(out)
-    former = os.path.isdir(out) and bool(os.listdir(out))
+    former = f"; they replace the split that was in {out}" if os.path.isdir(out) and os.listdir(out) else ""
     source = source.located(mirror)
     files = files_of(source)
     refuse_overwriting("--out", out, files)
@@ -88,7 +88,7 @@ def split(out, by, mirror, quiet, as_json, **given):
     if not source.traversal.paired:
         facts |= {"users": data.n_sentences, "occurrences": len(data)}
     elif data.vocab_out is not data.vocab:
-        facts["targets"] = len(data.vocab_out)
+        facts = {"users": len(data.vocab), "items": len(data.vocab_out)}
     about = {"w2vneg": __version__, "options": options, "input": source.as_dict(), "data": facts}
     about["sources"] = source_facts(files)
     manifest = write_split(out, parts, data.vocab, data.vocab_out, about)
@@ -99,7 +99,7 @@ def split(out, by, mirror, quiet, as_json, **given):
         _show(manifest)
         parts = manifest["parts"].values()
         files = [one["file"] for part in parts for one in (part, part.get("shown")) if one]
-        note(f"Wrote {', '.join(files)} and manifest.json to {out}{', for the split that was there' * former}.")
+        note(f"Wrote {', '.join(files)} and manifest.json to {out}{former}.")
 
 
 def _ends(given):
@@ -127,25 +127,22 @@ def _warn_of_new(manifest):
     for name, part in manifest["parts"].items():
         if not part.get("pairs_with_new"):
             continue
-        n_new = part["new_items"] + part.get("new_targets", 0)
-        names = "1 name stands" if n_new == 1 else f"{n_new:,} names stand"
-        share = part["pairs_with_new"] / part["pairs"]
+        n_new, n_pairs = part["new_items"] + part.get("new_users", 0), part["pairs_with_new"]
+        names = f"1 name in {name}.tsv is" if n_new == 1 else f"{n_new:,} names in {name}.tsv are"
+        share = n_pairs / part["pairs"]
         share = f"{share:.1%}" if share >= 0.001 else "under 0.1%"
-        note(
-            f"Warning: {names} in {name}.tsv but nowhere in train.tsv; {part['pairs_with_new']:,} of its "
-            f"{part['pairs']:,} pairs ({share}) hold one, and a model trained on train.tsv cannot rank them."
-        )
+        pairs = f"{n_pairs:,} {'pair' if n_pairs == 1 else 'pairs'} of {part['pairs']:,} ({share})"
+        has = f"{'has' if n_pairs == 1 else 'have'} {'it' if n_new == 1 else 'one'}"
+        note(f"Warning: {names} not in train.tsv; a model trained on train.tsv cannot rank the {pairs} that {has}.")
 
 
 def _show(manifest):
-    columns = ["pairs", "weight", "items", "targets", "users", "pairs_with_new", "pairs_with_new_centre"]
-    parts = manifest["parts"]
+    columns = ["pairs", "weight", "users", "items", "pairs_with_new", "pairs_with_new_centre"]
+    parts, given = manifest["parts"], manifest["input"]
     columns = [column for column in columns if any(column in part for part in parts.values())]
-    headings = {"users": SOURCES[manifest["input"]["kind"]].unit}
-    if "targets" in columns:
-        of_users = "users" in columns  # of whom each is a centre
-        headings = {"items": "users", "targets": "items"} if of_users else {"items": "centres"}
-        columns = [column for column in columns if column != "users"]
+    headings = {"users": SOURCES[given["kind"]].unit}
+    if given.get("rectangular"):
+        headings = {"pairs_with_new_centre": "pairs with new user"}
     rows = [("part", *(headings.get(column, column).replace("_", " ") for column in columns))]
     for name, part in parts.items():
         rows.append((name, *(_figure(part[column]) if column in part else "" for column in columns)))

@@ -64,28 +64,30 @@ def part_facts(split, one_kind):
     """Return the figures of each part: dict of name -> dict, for the manifest.
 
     one_kind : bool, rows and columns are one kind of thing: an item is known to training if it stands on either side
-    Of what is held out new_items and new_targets are those that train has nowhere, but for users that are shown;
-    pairs_with_new name one of them; pairs_with_new_centre have an item that is first of no pair in train.
+    Users and items are those with a pair in the part; of one kind items alone, and users those that were dealt out.
+    Of what is held out new_users and new_items are those that train has nowhere, but for users that are shown;
+    pairs_with_new name one of them; pairs_with_new_centre have a user or item that is first of no pair in train.
     """
     known = _present(split.matrices["train"], one_kind)
     facts = {}
     for name, matrix in split.matrices.items():
-        items, targets = _present(matrix, one_kind)
+        rows, columns = _present(matrix, one_kind)
         weight = float(matrix.data.sum(dtype=np.float64))
         facts[name] = {"pairs": matrix.nnz, "weight": int(weight) if weight.is_integer() else weight}
-        facts[name] |= {"items": _count(items)} | ({} if one_kind else {"targets": _count(targets)})
-        if split.users:
-            facts[name]["users"] = split.users[name]
+        if one_kind:
+            facts[name] |= {"items": _count(rows)} | ({"users": split.users[name]} if split.users else {})
+        else:
+            facts[name] |= {"users": _count(rows), "items": _count(columns)}
         if name == "train":
             continue
         centres = np.diff(split.matrices["train"].indptr) > 0
         if name in split.shown:
             centres |= np.diff(split.shown[name].indptr) > 0
-        new_items, new_targets = items & ~(centres if name in split.shown else known[0]), targets & ~known[1]
-        rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-        facts[name] |= {"new_items": _count(new_items)} | ({} if one_kind else {"new_targets": _count(new_targets)})
-        facts[name]["pairs_with_new"] = _count(new_items[rows] | new_targets[matrix.indices])
-        facts[name]["pairs_with_new_centre"] = _count(~centres[rows])
+        new_rows, new_columns = rows & ~(centres if name in split.shown else known[0]), columns & ~known[1]
+        heads = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+        facts[name] |= ({} if one_kind else {"new_users": _count(new_rows)}) | {"new_items": _count(new_columns)}
+        facts[name]["pairs_with_new"] = _count(new_rows[heads] | new_columns[matrix.indices])
+        facts[name]["pairs_with_new_centre"] = _count(~centres[heads])
     return facts
 
 

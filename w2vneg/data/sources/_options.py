@@ -66,7 +66,8 @@ class TableOptions:
     bad_rows: str | None = option(
         None,
         "error: stop at the first bad row. skip: drop and count rows with an empty cell, too many or too few cells, or "
-        "a number that does not count. Returns, of a quantity below 0, and rows of --ratings without a user always are.",
+        "a number that does not count. Returns, of a quantity below 0, and rows of --ratings without a user always "
+        "are.",
         choices=("error", "skip"),
         default_text="error",
     )
