@@ -295,7 +295,7 @@ def _they_know_their_data(run_cli, runs):
     kept, best = Path(runs[0], "run.toml").read_text("utf-8"), Path("first/split1/best.toml").read_text("utf-8")
     for said in (kept, best):
         assert str(Path("split1").absolute()) in said and '"-"' not in said and "vocab =" not in said
-        assert "eval-every = 1\n" in said or "eval-every = 1.0\n" in said
+        assert "eval_every = 1\n" in said or "eval_every = 1.0\n" in said
     assert run_cli("train", f"--config={runs[0]}/run.toml", "--save-model=again", "--quiet").code == 0
     again, first = Model.load("again"), Model.load(runs[0])
     assert np.array_equal(again.vectors_in, first.vectors_in) and again.origin.input == first.origin.input

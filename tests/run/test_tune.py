@@ -27,6 +27,7 @@ from w2vneg.ground.errors import ConfigError, InputError, OutputError
 from w2vneg.ground.events import EpochDone, RoundDone, TrialDone, TrialStarted
 from w2vneg.ground.files.locks import owned
 from w2vneg.objectives.presets import PRESETS, Preset
+from w2vneg.run.folder import as_flags_of_validation
 from w2vneg.run.search.trials import TrialFolder
 from w2vneg.run.search.tuning import tune
 from w2vneg.run.validation import Metric, Validation
@@ -380,10 +381,18 @@ def test_a_given_vocabulary_is_among_the_best_options(folder, run_cli):
     assert len(Path("m/vocab.tsv").read_text().splitlines()) == 20
 
 
-def re_best(text):
-    from w2vneg.cli.options import options_of_text
+def test_files_of_runs_name_options_of_validation_as_python_does():
+    settings = {"files": {"valid": "v.tsv", "known": "k.tsv"}, "metric": "nll", "patience": 3, "every": 0.5}
+    named = as_flags_of_validation(settings)
+    assert named["valid_exclude_known"] == "k.tsv" and all(map(str.isidentifier, named))
 
-    return options_of_text(text, "best.toml")
+
+def re_best(text):
+    from w2vneg.ground.files.bounded import parse_toml
+
+    found = parse_toml(text, "best.toml")
+    assert all(map(str.isidentifier, found)), found  # with _ for -, as the page of options says
+    return found
 
 
 @pytest.mark.slow

@@ -280,8 +280,8 @@ def run_as_toml(model, folder, rewrite=lambda value: value):
     values = _data(model, folder) | {name: value for name, value in values.items() if name not in follow}
     if model.best is not None:
         values |= as_flags_of_validation(model.best.settings)
-        at_the_end = model.config.epochs or values["eval-every"]
-        values["eval-every"] = min(values["eval-every"], at_the_end)
+        at_the_end = model.config.epochs or values["eval_every"]
+        values["eval_every"] = min(values["eval_every"], at_the_end)
     return "\n".join(lines) + "\n" + to_toml(rewrite(values))
 
 
@@ -296,8 +296,8 @@ def as_flags_of_data(given, traversal):
 
 def as_flags_of_validation(settings):
     """Return how a run was evaluated, as flags of 'train': dict. settings : dict of `Validation.settings`"""
-    values = {"valid": settings["files"].get("valid"), "valid-exclude-known": settings["files"].get("known")}
-    return values | {"metric": settings["metric"], "patience": settings["patience"], "eval-every": settings["every"]}
+    values = {"valid": settings["files"].get("valid"), "valid_exclude_known": settings["files"].get("known")}
+    return values | {"metric": settings["metric"], "patience": settings["patience"], "eval_every": settings["every"]}
 
 
 def _missing(model, rewrite):

@@ -177,7 +177,7 @@ class TrialFolder:
         about = f"# {self.metric.name} {best.value:.4f}{spread}, at epoch {best.epoch:.4g}\n"
         values, defaults = config.as_dict(), {item.name: item.default for item in options_of_users()}
         chosen = [name for name in defaults if values[name] != defaults[name] or name in best.options]
-        every = {name: min(value, best.epoch) for name, value in self.flags.items() if name == "eval-every"}
+        every = {name: min(value, best.epoch) for name, value in self.flags.items() if name == "eval_every"}
         return about + to_toml(self.flags | every | {name: values[name] for name in chosen})
 
     def _write(self, name, text):
