@@ -13,7 +13,7 @@ from w2vneg import Vectors
 from w2vneg.data.inputs import Input, encode_input
 from w2vneg.ground.errors import ConfigError, DoubtError, FileNote, InputError, MissingExtraError
 from w2vneg.vectors.evaluation import evaluate_classes, evaluate_links
-from w2vneg.vectors.evaluation.graph_tasks import _beside, _chosen, _spread
+from w2vneg.vectors.evaluation.graph_tasks import FITTED, _beside, _chosen, _spread
 
 EDGES = np.array(two_blocks())
 BLOCK = {node: node[0] for node in sorted({*EDGES.ravel()})}
@@ -190,6 +190,7 @@ def test_the_commands(tmp_path, run_cli, parts, vectors, monkeypatch):
     assert run_cli("eval", "links", "vectors.txt", "test.tsv").code == 2
     result = run_cli("eval", "links", "vectors.txt", "test.tsv", "--train=train.tsv", "--valid=valid.tsv")
     assert result.code == 0 and "Hadamard" in result.out and "degree product" in result.out, result.err
+    assert f"features of an edge ({', '.join(FITTED)})" in " ".join(run_cli("eval", "links", "--help").out.split())
     assert "Warning" not in result.err
     Vectors(["a0", "a1", "b0"], np.eye(3)).save("strange.txt")
     (tmp_path / "few.tsv").write_text("a0\ta1\nb0\ta2\na4\tb4\na5\tb5\n")

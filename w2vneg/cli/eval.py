@@ -179,8 +179,8 @@ def links(vectors, test, train, valid, seeds, readout, as_json):
     """Predict links: held-out edges of a graph against pairs without one.
 
     TEST is a table of edges, such as test.tsv of 'w2vneg split --edges', read as those of training. Prints AUC and
-    average precision of the dot product, of logistic regressions on node2vec's features of an edge, and of two scores
-    that need no vectors. Needs scikit-learn.
+    average precision of the dot product, of logistic regressions on node2vec's features of an edge (Hadamard, L1,
+    L2), and of two scores that need no vectors. Needs scikit-learn.
     """
     from ..config import RunSpec
     from ..data.splitfiles import parts_beside
