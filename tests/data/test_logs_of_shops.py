@@ -62,12 +62,19 @@ def test_quantities_that_are_text_are_quantities_in_parquet_too(tmp_path):
 
 
 def test_returns_are_of_the_column_of_quantities(tmp_path):
-    (tmp_path / "log.csv").write_text("customer,product,weight,quantity\nc1,a,1.5,1\nc1,b,1.5,-1\nc2,b,.5,2\n")
-    found = ratings(str(tmp_path / "log.csv"))
+    log = tmp_path / "log.csv"
+    log.write_text("customer,product,weight,quantity\nc1,a,1.5,1\nc1,b,1.5,-1\nc2,b,.5,2\n")
+    found = ratings(str(log))
+    assert left_out(found) == {"returns, of a quantity below 0": 1} and found.matrix.sum() == 2
     assert (
-        left_out(found) == {"returns, of a quantity below 0": 1}
-        and "amounts = column 'quantity'" in found.report.line()
+        "amounts = column 'quantity', for returns alone, --rating-col quantity would weigh by it)"
+        in found.report.line()
     )
+    weighed = ratings(str(log), rating_col="quantity")
+    assert weighed.matrix.sum() == 3 and "amounts = column 'quantity')" in weighed.report.line()
+    log.write_text("customer,product,quantity\nc1,a,1\nc1,b,2\n")
+    line = encode_input(Input("ratings", str(log))).report.line()
+    assert line.startswith("2 rows ") and "'quantity', for returns alone): 2 items in 1 history of 2 items;" in line
 
 
 @pytest.mark.parametrize("amounts", [("1,0", "2,0", "1,0"), ("a", "1", "2"), ("\\N", "1", "-")])

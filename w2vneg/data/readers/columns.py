@@ -462,7 +462,12 @@ def _said(columns, places, head, words):
         place = places.get(column.key)
         if place is not None:
             called = words.get(column.key) or column.words or column.key
-            yield f"{called} = {'column ' if head.named else ''}{head.label(place)}"
+            said = f"{called} = {'column ' if head.named else ''}{head.label(place)}"
+            if column.kind == "amount" and column.requested is None:  # without being named it weighs nothing
+                said += ", for returns alone" if is_quantity(head.names[place]) else ", not used"
+                would = column.option.startswith("--")
+                said += f", {head.typed(column, head.names[place])} would weigh by it" if would else ""
+            yield said
         elif column.kind == "weight":
             behind = range(1 + max(places.values()), len(head.names))
             idle = [at for at in behind if head.named and head.numeric[at] and meant_by(head.names[at]) is None]

@@ -17,7 +17,7 @@ class Ratings(Source):
         user_col: str | None = column("Column of users, by name or number.", "by name, else 1", common=True)
         item_col: str | None = item_column()
         rating_col: str | None = column(
-            "Column of ratings, for --min-rating; with --rectangular one of quantities, which weigh; or none.",
+            "Column of ratings, for --min-rating; with --rectangular one of quantities, which weigh if named; or none.",
             "by name, else 3",
         )
         min_rating: float | None = option(None, "Drop rows with a lower rating.", default_text="none", common=True)
@@ -60,7 +60,8 @@ class Ratings(Source):
                 "an item stands once in a history, whatever its quantity; give --rectangular for pairs of user and "
                 "item with weights, or leave --rating-col and --repeats out"
             )
-        option, requested = ("--rating-col", given.rating_col) if weighed or none else ("the amount", None)
+        requested = given.rating_col if weighed or none else None
+        option = "--rating-col" if none or (given.rectangular and given.min_rating is None) else "the amount"
         columns = [
             Column("user", "--user-col", "name", given.user_col, 1, ("user",), "users", may_be_empty=True),
             Column("item", "--item-col", "name", given.item_col, 2, ("item",), "items"),
