@@ -7,6 +7,7 @@ import os
 import sys
 import warnings
 from contextlib import contextmanager, nullcontext, suppress
+from difflib import get_close_matches
 from importlib import import_module
 
 import click
@@ -143,7 +144,12 @@ def _is_interrupt(error):
 
 
 def _name_argument(error):
-    """Say of a flag that a command has not, but whose name is that of an argument, that it is given without one."""
+    """Say of a flag that a command has not, but whose name is that of an argument, that it is given without one.
+
+    Of the flags that click suggests those stay whose names are near without the dashes, too.
+    """
+    bare = error.option_name.lstrip("-")
+    error.possibilities = [flag for flag in error.possibilities or () if get_close_matches(bare, [flag.lstrip("-")])]
     command, name = error.ctx.command, error.option_name.lstrip("-").replace("-", "_")
     arguments = {param.name for param in command.params if isinstance(param, click.Argument)}
     if name in arguments or (name in _MODELS and arguments & _MODELS):
