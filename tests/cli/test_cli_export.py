@@ -84,7 +84,7 @@ def test_words_are_added_by_their_spelling(run_cli, folder):
     (folder / "asked.txt").write_text("walker\nwalks\nxyz\n\nwalker\n")
     options = ("--readout", "in+letters", "--oov", "letters")
     result = run_cli("export", "walks", "new.txt", *options, "--words", "asked.txt")
-    assert result.code == 0 and "asked.txt: 1 words added, 1 without a known n-gram" in result.err
+    assert result.code == 0 and "asked.txt: 1 word added, 1 without a known n-gram" in result.err
     found = Vectors.load("new.txt")
     assert found.words == [*words, "walker"]
     expected = Vectors.load("walks", readout="in+letters", oov="letters")["walker"]

@@ -11,9 +11,10 @@ import pytest
 import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reading import encode_baskets, encode_cooccurrence, encode_pairs, encode_ratings
+from reading import encode_baskets, encode_cooccurrence, encode_edges, encode_pairs, encode_ratings
 
 from w2vneg.data.encoded import EncodedPairs, read_pairs_file
+from w2vneg.data.encoded.corpus import counted
 from w2vneg.data.encoded.pairs import as_trained
 from w2vneg.data.inputs import Input
 from w2vneg.data.readers.layout import Column
@@ -336,7 +337,7 @@ class TestRatings:
         assert as_dict(pairs) == {("u", "a"): 1, ("v", "b"): 1, ("w", "a"): 1}
         assert left_out(pairs) == {"rows rated below 2": 1, "rows that repeat a user and an item": 1}
         assert pairs.vocab.words == ["u", "v", "w"]
-        assert "3 pairs of 3 centres and 2 targets" in pairs.report.line()
+        assert "3 pairs of 3 users and 2 items" in pairs.report.line()
 
     @settings(max_examples=60, deadline=None)
     @given(
@@ -376,7 +377,7 @@ class TestBaskets:
         assert corpus.vocab.words == ["1", "2", "3", "03"]
         report = corpus.report
         assert (report.rows, report.groups, report.kept, report.items) == (4, 3, 7, 4)
-        assert left_out(corpus) == {"empty baskets": 1, "baskets of one item (kept, but nothing to learn from)": 1}
+        assert left_out(corpus) == {"empty baskets": 1, "baskets of one item give no pairs": 1}
         assert "4 lines: 7 items in 3 baskets of 4 items" in report.line()
 
     @pytest.mark.parametrize(("sign", "word"), [(",", "comma"), ("\t", "tab"), (";", ";"), ("|", "pipe")])
@@ -447,6 +448,15 @@ class TestBaskets:
         while found and not found[-1]:
             found.pop()
         assert found == expected
+
+
+def test_one_is_said_in_the_singular(file):
+    assert counted(1, "histories") == "1 history" and counted(2, "histories") == "2 histories"
+    assert counted(1, "baskets of one item give no pairs") == "1 basket of one item gives no pairs"
+    assert encode_edges(file("a,b")).report.line().startswith("1 row (parted by comma; sources = column 1; ")
+    assert ": 1 edge of 2 nodes; " in encode_edges(file("a,b")).report.line()
+    assert ": 2 items in 1 history of 2 items; " in encode_ratings(file("u,a,5", "u,b,5")).report.line()
+    assert ": 2 items in 1 basket of 2 items; " in encode_baskets(file("a b")).report.line()
 
 
 def test_reports_are_json(file):

@@ -192,7 +192,7 @@ def test_users_and_items_are_two_kinds_and_it_is_said(tmp_path):  # r-32
     path = written(tmp_path, ["user,item", "1,2", "2,1", "2,2"])
     run = CliRunner().invoke(cli, ["train", "--pairs", str(path), "--dry-run", "--loss", "us"])
     assert run.exit_code == 0, run.output
-    assert "two kinds of things, else give --no-rectangular" in run.output and "2 centres and 2 targets" in run.output
+    assert "two kinds of things, else give --no-rectangular" in run.output and "2 users and 2 items" in run.output
     run = CliRunner().invoke(cli, ["train", "--pairs", str(path), "--dry-run", "--loss", "us", "--no-rectangular"])
     assert run.exit_code == 0, run.output
     assert "2 pairs of 2 items" in run.output and "1 pair of an item with itself" in run.output
@@ -344,7 +344,7 @@ def test_what_is_no_row_of_pairs_is_not_counted_as_evaluated(tmp_path):
     vocab = Vocabulary(["a", "b", "u"], np.ones(3, np.int64))
     held = read_pairs_file(written(tmp_path, ["user,item,quantity", "u,a,2", "u,b,-1", "u,a,0", "v,b,1"]), vocab, vocab)
     assert (len(held), held.n_read, held.n_unknown) == (1, 2, 1)
-    assert held.columns[-2:] == ("left out: 1 returns", "left out: 1 rows of weight 0")
+    assert held.columns[-2:] == ("left out: 1 return", "left out: 1 row of weight 0")
 
 
 def test_a_matrix_is_no_list_of_pairs():

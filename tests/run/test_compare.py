@@ -58,6 +58,7 @@ def test_one_seed_has_no_interval_and_a_run_that_failed_has_its_reason():
     assert [row[3] for row in rows[1:]] == ["–", "baseline", "+1.0000", "–"]
     assert said_below(runs).endswith(" The first run failed: differences are from b.")
     assert charts_of_comparison(runs)[1].y == "nll, difference from b"
+    assert PAIRED.endswith("– no p value: one seed, or all differences are equal.")
     assert said_below(runs[1:]) == PAIRED and as_rows(runs[1:])[1][3] == "–"
     assert student([]) == (None, None, None, None)
 
@@ -196,13 +197,16 @@ def test_scores_are_corrected_where_that_is_asked_for(folder, run_cli):
     data += ["--workers=1", "--loss=ns", "--min-count=1"]
     grid = ["--grid=noise_exponent=0,0.75", "--out"]
     raw = run_cli("tune", *data, *grid, "raw")
-    assert raw.code == 0 and "--score corrected compares what they know" in raw.err
+    assert (
+        raw.code == 0
+        and "treat popular items differently, so raw scores are no fair comparison; add --score corrected." in raw.err
+    )
     unknown = run_cli("tune", *data, "--grid=sampler=popularity,dns", "--out=unknown")
-    assert unknown.code == 0 and "compare that, too." in unknown.err and "--score" not in unknown.err
+    assert unknown.code == 0 and "no fair comparison." in unknown.err and "--score" not in unknown.err
     same = run_cli("tune", *data, "--grid=alpha=0.02,0.1", "--out=alike")
     assert same.code == 0 and "--score" not in same.err
     result = run_cli("tune", *data, *grid, "best", "--score=corrected", "--json")
-    assert result.code == 0 and "compares" not in result.err, result.err
+    assert result.code == 0 and "fair" not in result.err, result.err
     values = {row["options"]["noise_exponent"]: row["value"] for row in json.loads(result.out)["rows"]}
     for exponent, value in values.items():
         model = f"model{exponent}"

@@ -93,7 +93,8 @@ def _with_words(vectors, path):
     requested = [line.strip() for line in read_text(path).splitlines() if line.strip()]
     added = vectors.with_words(requested)
     without = sum(word not in added for word in dict.fromkeys(requested))
-    click.echo(f"{path}: {len(added) - len(vectors):,} words added, {without:,} without a known n-gram", err=True)
+    new = len(added) - len(vectors)
+    click.echo(f"{path}: {new:,} word{'s' * (new != 1)} added, {without:,} without a known n-gram", err=True)
     return added
 
 

@@ -174,10 +174,9 @@ def warn_of_raw(validation, config, combinations, encoded, note):
             configs[key] = configs.get(key) or dataclasses.replace(config, **options).resolved()
     configs, counts = list(configs.values()), encoded.vocab_out.counts
     if len(configs) > 1 and not settle_alike(configs, counts):
-        remedy = "; --score corrected compares what they know" * are_known(configs, counts)
+        remedy = "; add --score corrected" * are_known(configs, counts)
         note(
-            "Warning: these objectives take popularity out of their scores in different measure, and raw dot products "
-            f"compare that, too{remedy}."
+            f"Warning: these objectives treat popular items differently, so raw scores are no fair comparison{remedy}."
         )
 
 

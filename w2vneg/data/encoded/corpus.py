@@ -95,23 +95,29 @@ class ItemsReport:
     def line(self):
         """Return the report as one line for people (str)."""
         source, columns = SOURCES[self.kind], f" ({'; '.join(self.columns)})" if self.columns else ""
-        what, things = source.kept.format(self.groups), f"{self.items:,} {source.noun}s"
+        kept, sign, groups = ("pairs" if self.rectangular else source.kept).partition("{:,} ")
+        what = counted(self.kept, kept).format(self.groups) + (counted(self.groups, groups) if sign else "")
+        things = counted(self.items, f"{source.noun}s")
         if self.rectangular:
-            what, things = "pairs", f"{self.items:,} centres and {self.targets:,} targets"
+            kinds = [said.partition(" = ")[0] for said in self.columns if said.startswith(("users = ", "items = "))]
+            kinds = kinds if len(kinds) == 2 else ["centres", "targets"]
+            things = f"{counted(self.items, kinds[0])} and {counted(self.targets, kinds[1])}"
         out, added = (
-            "; ".join(_counted(number, why) for why, number in of.items() if number)
+            "; ".join(counted(number, why) for why, number in of.items() if number)
             for of in (self.left_out, self.added)
         )
         added = f"weights added up: {added}; " if added else ""
         return (
-            f"{self.rows:,} {source.rows}{columns}: {self.kept:,} {what} of {things}; "
+            f"{counted(self.rows, source.rows)}{columns}: {what} of {things}; "
             f"{added}left out: {out or 'nothing'}; {_how(self)}"
         )
 
 
-def _counted(number, what):
-    """Return a number and what it counts, as "1 row"; what : str, in the plural"""
-    what = re.sub(r"s\b", "", what, count=1).replace("that repeat ", "that repeats ") if number == 1 else what
+def counted(number, what):
+    """Return a number and what it counts, as "1 row" (str); what : str, in the plural, with no other word before it"""
+    if number == 1:
+        what = re.sub(r"(ie)?s\b", lambda end: "y" if end[1] else "", what, count=1)
+        what = what.replace("that repeat ", "that repeats ").replace(" give ", " gives ")
     return f"{number:,} {what}"
 
 

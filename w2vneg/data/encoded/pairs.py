@@ -25,7 +25,7 @@ from ..readers.text import utf8_or_latin_1
 from ..sources._options import pair_columns, tables_of
 from ..vocab import VocabOptions, Vocabulary, choose_items
 from ..words import NameIndex, as_word
-from .corpus import Encoded, ItemsReport, going_round
+from .corpus import Encoded, ItemsReport, counted, going_round
 
 _SWITCHES = {"0", "1", "0.0", "1.0"}
 ALONE = "nodes without an edge to another"  # why they are left out
@@ -366,7 +366,7 @@ def read_pairs_file(path, vocab, vocab_out, *, lowercase=False, needed=True):
     gathered = _each_once(*gathered, len(vocab_out)) if both else gathered
     n_low, n_returns, low = tables.tally["low"], tables.tally["returns"], f"rows rated below {least or 0:g}"
     found = ((n_returns, "returns"), (n_low, low), (n_idle, "rows of weight 0"))
-    left_out = ["edges both ways round"] * both + [f"left out: {n:,} {which}" for n, which in found if n]
+    left_out = ["edges both ways round"] * both + [f"left out: {counted(n, which)}" for n, which in found if n]
     n_read = tables.n_rows - n_returns - n_low - n_idle
     held = HeldOut(*gathered, n_unknown, n_read, weight_read, (*tables.labels.said, *left_out))
     if not len(held) and (needed or not in_memory):

@@ -64,7 +64,7 @@ def _report(given, corpus, fixed):
         which: found.discarded[1],
         f"times that {which} were seen": found.discarded[0],
         "empty baskets": found.lines - found.sentences,
-        "baskets of one item (kept, but nothing to learn from)": single,
+        "baskets of one item give no pairs": single,
     }
     sizes = {"items": n_items, "targets": n_items, "kept": found.kept_tokens, "groups": found.sentences}
     same = {name: getattr(found, name) for name in ("seconds", "cached", "damage")}

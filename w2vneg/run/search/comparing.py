@@ -20,8 +20,8 @@ from .trials import by_combination, key_of
 SAVED = "compare.json"
 _ROUNDING = 1e-12
 PAIRED = (
-    "Differences are from the first run, paired by seed; p is of paired t-tests, after Holm's correction; – of one "
-    "seed, or where all differ alike."
+    "Differences are from the first run, paired by seed; p is of paired t-tests, after Holm's correction; – no p "
+    "value: one seed, or all differences are equal."
 )
 
 
