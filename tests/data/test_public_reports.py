@@ -263,7 +263,7 @@ def test_returns_and_repeats_of_a_log_are_left_out_and_counted(tmp_path):
         }
         assert report.kept == 4 and "amounts = column 'quantity'" in report.line()
     help = options_of("ratings")["bad_rows"].metadata["help"]
-    assert help.endswith("Returns, of a quantity below 0, and rows of --ratings without a user always are.")
+    assert help.endswith("Always dropped: returns, of a quantity below 0; --ratings rows without a user.")
     plays = written(tmp_path, ["customer,product,plays", "u,a,2", "v,a,-1"])
     with pytest.raises(InputError, match=r":3: in 'plays' .*-1 is below 0.*--bad-rows skip"):
         encode_ratings(plays)

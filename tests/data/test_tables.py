@@ -89,7 +89,7 @@ def test_third_column_is_a_weight_only_if_half_of_it_are_numbers(read):
     assert read("a,b,1\nc,d,x\ne,f,y\n")[2] is None
     with pytest.raises(InputError, match=r":2: in column 3 .*'x' is no number"):
         read("a,b,1\nc,d,x\ne,f,y\ng,h,2\n")
-    assert "if half of its first cells are numbers" in weight_column().metadata["default_text"]
+    assert "if half of it are numbers" in weight_column().metadata["default_text"]
     assert read("i,j,title\n1,2,1984\n1,3,Dune\n2,3,Emma\n")[2] is None
 
 

@@ -27,7 +27,7 @@ target_column = partial(
 weight_column = partial(
     column,
     "Column of weights or counts; none ignores them.",
-    "by name; without a header 3, if half of its first cells are numbers",
+    "by name; without a header 3, if half of it are numbers",
 )
 rectangular = partial(
     option, None, "Rows and columns differ in kind: users and items.", default_text="by column names", common=True
@@ -66,8 +66,7 @@ class TableOptions:
     bad_rows: str | None = option(
         None,
         "error: stop at the first bad row. skip: drop and count rows with an empty cell, too many or too few cells, or "
-        "a number that does not count. Returns, of a quantity below 0, and rows of --ratings without a user always "
-        "are.",
+        "a number that does not count. Always dropped: returns, of a quantity below 0; --ratings rows without a user.",
         choices=("error", "skip"),
         default_text="error",
     )
