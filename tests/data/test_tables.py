@@ -18,7 +18,7 @@ from w2vneg.data.readers.layout import Column, delimiter_of
 from w2vneg.data.readers.tables import Tables
 from w2vneg.data.sources._options import weight_column
 from w2vneg.data.words import NameIndex, as_word
-from w2vneg.ground.errors import ConfigError, InputError, MissingExtraError
+from w2vneg.ground.errors import ConfigError, DoubtError, InputError, MissingExtraError
 from w2vneg.kernels.text.rows import scan_rows
 
 PAIRS = [
@@ -220,6 +220,51 @@ def test_columns_that_are_not_there(read, asked, message):
 def test_a_wrong_delimiter_names_the_likely_one(read):
     with pytest.raises(InputError, match=r":1: only one column found with the delimiter comma, in 'a;b'.*semicolon"):
         read("a;b\nc;d\n", delimiter=",")
+
+
+@pytest.mark.parametrize("header", ["", "caller\tcallee\n"])
+@pytest.mark.parametrize(
+    "names",
+    [("Doe, J", "Song, The"), ("std::f1", "std::f2"), ("C9;N9", "C1;N1"), ("48.0,2.0", "48.1,2.1"), ("a|b|c", "d|e|f")],
+)
+def test_tabs_part_names_that_hold_other_signs(read, names, header):
+    text = header + "\t".join(names) + "\n"
+    assert read(text + "\t".join(names[::-1]) + "\n", header=bool(header))[:2] == (list(names), list(names[::-1]))
+
+
+def test_a_header_or_empty_cells_are_no_sign_of_tabs(read):
+    assert read("item,target,note\na,b,x\ty\nb,c,z\tx\n")[:2] == (["a", "b"], ["b", "c"])
+    assert read("a,b,1\t\nc,d,2\t\n")[:2] == (["a", "c"], ["b", "d"])
+
+
+@pytest.mark.parametrize(
+    ("text", "signs"),
+    [
+        ("X1|USD,X2|USD\nX2|USD,X3|USD\n", ("pipe", "comma")),
+        ("/x/1?q=1,2 /x/2?q=3,4\n/x/2?q=3,4 /x/3?q=5,6\n", ("comma", "blank")),
+        ("std::f1 std::f2 3\nstd::f2 std::f3 4\n", ("::", "blank")),
+    ],
+)
+def test_two_delimiters_that_part_rows_alike_are_asked_about(read, text, signs):
+    with pytest.raises(DoubtError, match="data.csv:1: rows may be.* --delimiter {} or --delimiter {}$".format(*signs)):
+        read(text)
+    first = text[: text.index("," if signs[1] == "comma" else " ")]
+    assert read(text, delimiter=delimiter_of(signs[1]))[0][0] == first
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "second"),
+    [
+        ("a;1,5;b\nb;2,5;c\n", "ab", ["1,5", "2,5"]),
+        ("Ann Lee,Tea Pot\nBob Ray,Jam Jar\n", ["Ann Lee", "Bob Ray"], ["Tea Pot", "Jam Jar"]),
+        ("u1,Item 5,4.5\nu2,Item 7,3.5\n", ["u1", "u2"], ["Item 5", "Item 7"]),
+        ("u1;Doe, J;i1\nu2;Roe, K;i2\n", ["u1", "u2"], ["Doe, J", "Roe, K"]),
+        ("u1,2014-02-13 10:00,i1\nu2,2014-02-14 11:00,i2\n", ["u1", "u2"], ["2014-02-13 10:00", "2014-02-14 11:00"]),
+    ],
+)
+def test_signs_inside_names_are_no_reason_to_ask(read, text, first, second):
+    columns = [Column("a", "--item-col", "name", 1), Column("b", "--target-col", "name", 2)]
+    assert read(text, columns) == (list(first), second)
 
 
 def test_names_of_columns_without_a_header(read):

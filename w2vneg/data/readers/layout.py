@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, islice
 
-from ...ground.errors import ConfigError, InputError, NoColumnError
+from ...ground.errors import ConfigError, DoubtError, InputError, NoColumnError
 from .column_names import columns_meant, is_label, meant_by, names_things, sound_like_columns, twins, without_kind
 from .columns import Head, find_columns
 
@@ -20,6 +20,7 @@ _FEW = 5  # rows, up to which twins are no header
 _DATE = re.compile(r"\d[-\d/:.TZ+ ]*")
 _SEP = re.compile(r'"?sep=(.|\\t|\t)"?', re.IGNORECASE)
 _COMMA = re.compile(r"[-+]?\d+,\d+")
+_SIGNS = re.compile(r"\w+")
 _KINDS = {"item", "word", "node", "product", "movie", "user", "gene", "protein", "entity", "term", "vertex", "id"}
 
 
@@ -201,8 +202,8 @@ def rows_of(text, delimiter, quotes=True):
 def _candidates(sample):
     """Return the delimiters that could be, the likeliest first: those with which rows agree; a blank comes last.
 
-    Of several one whose first row is a header goes before, then one that makes more columns, then one that is not
-    followed by a blank, as signs inside names are.
+    Of several one whose first row is a header goes before, then the tab, which names do not hold, then one that makes
+    more columns, then one that is not followed by a blank, as signs inside names are.
     """
     found = []
     for order, delimiter in enumerate(DELIMITERS.values()):
@@ -211,11 +212,38 @@ def _candidates(sample):
         agree, fields = max(((count, fields) for fields, count in sizes.items() if fields > 1), default=(0, 0))
         share = agree / sizes.total()
         if share >= 0.5:
-            head = [cell.strip() for cell in rows[0]]
-            headless = len(head) != fields or not (len(columns_meant(head)) > 1 or sound_like_columns(head))
-            in_names = 2 * sample.count(f"{delimiter} ") > sample.count(delimiter)
-            found.append((delimiter == " ", share < 0.9, headless, -fields, in_names, order, delimiter))
+            headless = len(rows[0]) != fields or not _has_usual_names(rows[0])
+            no_tab = delimiter != "\t" or sum(len([*filter(str.strip, row)]) > 1 for row in rows) < 0.9 * len(rows)
+            in_names = _in_names(sample, delimiter)
+            found.append((delimiter == " ", share < 0.9, headless, no_tab, -fields, in_names, order, delimiter))
     return [key[-1] for key in sorted(found)]
+
+
+def _has_usual_names(row):
+    head = [cell.strip() for cell in row]
+    return len(columns_meant(head)) > 1 or sound_like_columns(head)
+
+
+def _in_names(sample, delimiter):
+    return 2 * sample.count(f"{delimiter} ") > sample.count(delimiter)
+
+
+def _rival(sample, sign, others):
+    """Return the delimiter that parts rows without a header as well as `sign` does, or None: all into as many cells, of
+    which the first two hold `sign`, as names may. Blanks, common in names, must part cells that are made alike.
+    """
+    own = rows_of(sample, sign)
+    if sign == "\t" or _has_usual_names(own[0]):
+        return None
+    for other in others:
+        rows = rows_of(sample, other)
+        inside = [cell for row in own for cell in row if other in cell]
+        named = len(set(map(len, rows))) == 1 and all(sign in cell for row in rows for cell in row[:2])
+        if not named or all(map(_is_figures, inside)) or (other != " " and _in_names(sample, other)):
+            continue
+        if other != " " or all(len({_SIGNS.sub("a", cell) for cell in row[:2]}) == 1 for row in rows):
+            return other
+    return None
 
 
 def _found_delimiter(where, sample, names, of_text):
@@ -229,7 +257,14 @@ def _found_delimiter(where, sample, names, of_text):
             f"{where}: only one column found: neither tab, ::, semicolon, pipe, comma nor blanks part the first lines "
             f"alike, as {_shown(sample)}; name what does with --delimiter"
         )
-    return (with_names or found)[0]
+    sign, *others = with_names or found
+    rival = None if of_text or names else _rival(sample, sign, others)
+    if rival:
+        raise DoubtError(
+            f"{where}: rows may be parted by {named(sign)} or by {named(rival)}, as {_shown(sample)}; say which: "
+            f"--delimiter {named(sign)} or --delimiter {named(rival)}"
+        )
+    return sign
 
 
 def _shown(sample):
