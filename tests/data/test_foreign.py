@@ -31,6 +31,7 @@ FOREIGN = [
     ("a JSON document", ALL, '{"directed": false, "nodes": [{"id": 0}], "edges": [{"source": 0, "target": 0}]}\n'),
     ("JSON arrays", ALL, '["a", "b"]\n["c", "d"]\n'),
     ("networkx", ("text", "baskets", "pairs", "ratings"), "a b {'weight': 3.0}\nb c {}\n"),
+    ("networkx", ("text", "baskets", "pairs", "ratings"), "#a remark\n#two\na b {}\n"),
     ("Python's", ALL, "('a', 'b')\n('b', 'c')\n"),
     ("Python's", ALL, "['tea', 'milk']\n['jam']\n"),
     ("Python's", ALL, "{'u': 1}\n{'v': 2}\n"),
@@ -138,6 +139,8 @@ ORDINARY = [
     "# global.columns = none of yours\nthe cat sat on the mat\n" * 5,
     "1. one\n2. two\n\n1. three\n2. four\n\n1. five\n2. six\n",
     "one line, one end\r",
+    "#monday #tuesday\n#sunday #monday\n",
+    "#monday\t{tag}\n#sunday\t{tag}\nand so on\n",
 ]
 
 
@@ -297,6 +300,19 @@ def test_the_remedy_for_dimacs_is_edges(tmp_path, text, weights):
     (tmp_path / "g").write_text(text)
     edges = remedy_run(tmp_path / "g", "edges", "edges.txt")[1]
     assert directed(edges) == {("1", "2", weights[0]), ("2", "3", weights[1])}
+
+
+@pytest.mark.parametrize(("options", "sign"), [({}, "\t"), ({"delimiter": "tab"}, "\t"), ({}, " "), ({}, "|")])
+@pytest.mark.parametrize("every", [1, 2])
+def test_the_remedy_for_names_that_begin_as_comments_is_quotes(tmp_path, sign, every, options):
+    lines = [f"{'' if i % every else '#'}a{i % 9}{sign}#b{i % 7}" for i in range(120)]
+    (tmp_path / "g").write_text("# a remark\n" + "\n".join(lines) + "\n")
+    message, edges = remedy_run(tmp_path / "g", "edges", "edges.txt", **options)
+    assert f"{120 // every} lines, beside {120 - 120 // every} rows, begin with #" in message
+    assert len(directed(edges)) == len(set(lines))
+    assert "grep -v '^[#%]' FILE" in message or every == 1
+    for kind in ("pairs", "ratings"):  # which have no comments but above their rows
+        assert encode_input(Input(kind, str(tmp_path / "g"), rectangular=True)).report.rows == 120
 
 
 @pytest.mark.parametrize("options", [{}, {"delimiter": "blank"}])

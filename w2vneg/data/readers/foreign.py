@@ -124,8 +124,17 @@ def _rows_out(head):
     return f"write a list of rows as JSON lines, which tables are read from: {program}"
 
 
-def _is_networkx(head):
-    return head.share(lambda line: line.startswith("#") or ("{" in line and fits(line, NETWORKX.parse))) >= 0.9
+def _below_comments(test):
+    """Return the test that nine of ten lines pass this one, of those that do not begin with #, if there are some."""
+
+    def passed(head):
+        lines = [line for line in head.lines if not line.startswith("#")]
+        return bool(lines) and head._replace(lines=lines).share(test) >= 0.9
+
+    return passed
+
+
+_is_networkx = _below_comments(lambda line: "{" in line and fits(line, NETWORKX.parse))
 
 
 def _is_python(head):
@@ -360,7 +369,7 @@ KINDS = [  # in the order in which they are asked
     Kind(
         "N-Triples",
         f"write subject and object as a table, without literals: {_TRIPLES_OUT}",
-        _each(rf"#.*|{_TRIPLE}"),
+        _below_comments(lambda line: re.fullmatch(_TRIPLE, line.strip())),
     ),
     Kind("Turtle", "write it as a table of subject and object", _has(r"(?i)\A\s*@(prefix|base)\s+\S*\s*<[^>]*>\s*\.")),
     Kind("a KONECT graph", _of_konect, lambda head: _konect(head)[0] is not None, ("text", "baskets")),

@@ -160,7 +160,7 @@ def without_foreword(sample, delimiter=None):
         return sample, 0
     comments = [i for i in range(first) if lines[i].strip()]
     rest = "\n".join(lines[first:])
-    sign = delimiter or next(iter(_candidates(rest)), None)
+    sign = delimiter or likely_delimiter(rest)
     if sign is None:
         return sample, 0
     if comments:
@@ -217,6 +217,11 @@ def _candidates(sample):
             in_names = _in_names(sample, delimiter)
             found.append((delimiter == " ", share < 0.9, headless, no_tab, -fields, in_names, order, delimiter))
     return [key[-1] for key in sorted(found)]
+
+
+def likely_delimiter(sample):
+    """Return the delimiter that the first lines of a file are most likely parted by, or None."""
+    return next(iter(_candidates(sample)), None)
 
 
 def _has_usual_names(row):

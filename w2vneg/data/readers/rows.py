@@ -6,23 +6,25 @@
 import csv
 import io
 import re
+import shlex
 from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from ...ground.errors import InputError
+from ...ground.errors import DoubtError, InputError
 from ...kernels.text.rows import scan_rows
 from .columns import Batch
 from .foreign import MATRIX_OUT, form_of_records, refuse
-from .layout import STAND_IN, find_layout, named, without_foreword
+from .layout import STAND_IN, find_layout, likely_delimiter, named, without_foreword
 from .records import read_records
 from .text import read_text
 
 _BLOCK = 1 << 23  # bytes of text parsed at a time
 _LONGEST_ROW = 1 << 26
 _SAMPLE = 1 << 16  # bytes that settle the layout
+_FEW = 20  # lines like rows beside some rows, up to which they may be comments
 _ALL = np.iinfo(np.int64).max
 _COMMENT = re.compile(rb"(?m)^[#%].*")
 _ROW = re.compile(rb"^[ \t]*[^\s#%]", re.MULTILINE)
@@ -62,7 +64,7 @@ def read_rows(source, tables):
         refuse(name, source.first(), kind, tables.encoding)
     blocks = _whole_lines(name, read_text(source, encoding=tables.encoding))
     blocks = blocks if form or kind == "column" else _without_foreword(blocks, delimiter, tally)
-    blocks = _without_comments(name, blocks, tally) if tables.comments else blocks
+    blocks = _without_comments(name, blocks, delimiter, tally) if tables.comments else blocks
     bad = tally if tables.skips else None
     if form is not None:
         yield from read_records(name, blocks, form, columns, bad)
@@ -94,7 +96,7 @@ def _end_of_sample(text):
     return text.find(b"\n", min(_SAMPLE, len(text)) - 1) + 1
 
 
-def _without_comments(name, blocks, tally):
+def _without_comments(name, blocks, delimiter, tally):
     """Yield blocks of whole lines with blank ones in place of comments, each with a row in it but for the last."""
     held = b""
     for text in blocks:
@@ -105,6 +107,10 @@ def _without_comments(name, blocks, tally):
                     f"matrix: {MATRIX_OUT}"
                 )
             row = _ROW.search(text)
+            n_like = len(_LIKE_ROW.findall(text))
+            n_rows = len(_ROW.findall(text)) if n_like else 0
+            if n_like > max(n_rows / 2, _FEW if n_rows else 0):
+                _refuse_comments(name, text, delimiter, n_like, n_rows)
             tally["like rows"] += 0 if row is None else len(_LIKE_ROW.findall(text, row.start()))
             text, n_comments = _COMMENT.subn(b"", text)
             tally["comments"] += n_comments
@@ -113,6 +119,18 @@ def _without_comments(name, blocks, tally):
             yield held
             held = b""
     yield held
+
+
+def _refuse_comments(name, text, delimiter, n_like, n_rows):
+    """Raise DoubtError: many lines are like rows, and begin as comments do; `text` (bytes) has some of them."""
+    sign = delimiter or likely_delimiter(text[: _end_of_sample(text)].decode()) or " "
+    sign = shlex.quote(sign.replace("\t", "\\t"))
+    quoted = rf"""awk -F {sign} -v OFS={sign} '/^[#%][^ \t#%]/ {{$1 = "\"" $1 "\""}} 1' FILE > edges.txt"""
+    out = "take them out if they are none, grep -v '^[#%]' FILE > edges.txt, or " * bool(n_rows)
+    raise DoubtError(
+        f"{name}: {n_like:,} lines, beside {n_rows:,} rows, begin with # or % as comments do, and a name, as "
+        f"{_line(text[_LIKE_ROW.search(text).start() :], 0)!r}; {out}put these names in quotes: {quoted}"
+    )
 
 
 def _whole_rows(name, blocks, layout, bad):
