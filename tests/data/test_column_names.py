@@ -5,8 +5,8 @@ import pytest
 from w2vneg.data.readers.column_names import columns_meant, meant_by, numbers_rows, twins
 
 MEANT = {
-    "user": "userId user_id USER-ID CustomerID visitorid reviewerID uid u user_id:token SessionId memberNo order_id",
-    "item": "movieId article_id asin ISBN StockCode product_id:token artist-name sku i business_id",
+    "user": "userId user_id USER-ID CustomerID visitorid reviewerID uid u user_id:token SessionId memberNo playlist_id",
+    "item": "movieId article_id asin ISBN StockCode product_id:token artist-name sku i business_id pid track_uri",
     "source": "source Source FromNodeId node1 src :START_ID parent_id",
     "target": "Target ToNodeId node2 dst to :END_ID child",
     "weight": "weight Count n QTY quantity plays play_count weight:float",
@@ -25,6 +25,7 @@ def test_the_clearest_of_several_names_is_meant():
     assert columns_meant(["order_id", "customer_id", "artist_id", "artist_name"]) == {"user": [1], "item": [2]}
     assert columns_meant(["unixReviewTime", "reviewTime"]) == {"time": [0]}
     assert columns_meant(["session_id", "user_id", "movie_id"]) == {"user": [0, 1], "item": [2]}  # both
+    assert columns_meant(["pid", "track_uri", "track_name"]) == {"item": [1]}
 
 
 def test_twins_differ_in_their_last_sign():

@@ -1,10 +1,16 @@
 """Rows that name their own cells: JSON lines as tables, and edges as networkx writes them."""
 
 import json
+import re
+import shlex
+import subprocess
+import sys
 
 import pytest
 from reading import encode_cooccurrence, encode_edges, encode_pairs, encode_ratings
 
+from w2vneg import Input
+from w2vneg.data.inputs import encode_input
 from w2vneg.ground.errors import DoubtError, InputError
 
 
@@ -34,6 +40,32 @@ def test_reviews_are_read_by_their_keys(file):
     assert "items = column 'asin'" in found.report.columns and "ratings = column 'overall'" in found.report.columns
     with pytest.raises(InputError, match=r"'overall', and a rating is no weight"):
         encode_pairs(path, rectangular=True)
+
+
+PLAYLISTS = [{"pid": 0, "tracks": ["a", "b"]}, {"pid": 1, "tracks": ["b", "c"]}]
+OBJECTS = [{**row, "tracks": [{"pos": 0, "track_uri": one} for one in row["tracks"]]} for row in PLAYLISTS]
+NAMED = [{"name": "of May", **row} for row in OBJECTS]
+
+
+@pytest.mark.parametrize("rows", [PLAYLISTS, OBJECTS, NAMED])
+@pytest.mark.parametrize(
+    ("kind", "options", "said"),
+    [
+        ("pairs", {}, "(too few keys|which are meant).*; one holds lists"),
+        ("ratings", {}, "(too few keys|--user-col name --item-col pid).*; one holds lists"),
+        ("ratings", {"user_col": "pid", "item_col": "tracks"}, "'tracks' .--item-col. holds .*nested"),
+        ("corpus", {"text_col": "tracks"}, "'tracks' .--text-col. holds .*nested"),
+        ("baskets", {}, "looks like JSON lines"),
+    ],
+)
+def test_the_remedy_for_lists_is_baskets(file, tmp_path, rows, kind, options, said):
+    path = file(*rows)
+    with pytest.raises(InputError, match=said) as error:
+        encode_input(Input(kind, path, **options))
+    command = re.search(r"python -c .* > baskets.tsv", str(error.value))[0]
+    command = re.sub("^python", shlex.quote(sys.executable), command.replace("FILE", path))
+    subprocess.run(command, shell=True, cwd=tmp_path, check=True)
+    assert (tmp_path / "baskets.tsv").read_text() == "a\tb\nb\tc\n"
 
 
 def test_numbers_and_their_text_are_one_name(file):

@@ -2,7 +2,7 @@
 
 import re
 
-_ID = {"id", "ids", "no", "key", "idx", "index", "num", "number", "hash", "uuid", "pk"}
+_ID = {"id", "ids", "no", "key", "idx", "index", "num", "number", "hash", "uuid", "pk", "uri"}
 _NAME = {"name", "title"}
 _NAMES = {  # meaning -> names, in lower case and without what `_ID` takes off
     "user": "user users customer visitor session reviewer member client account uid u person reader listener viewer "
@@ -87,7 +87,7 @@ def _found(name):
     for one in (plain, squeezed):
         if one in _MEANT:
             unclear = one in _WHOLE or squeezed == "reviewtime"
-            return _MEANT[one], int(unclear or (_MEANT[one] == "item" and one in ("location", "show", "vote")))
+            return _MEANT[one], int(unclear or (_MEANT[one] == "item" and one in ("location", "show", "vote", "pid")))
     if plain in _GROUPS:
         return "user", 2
     if len(parts) > 1 and parts[-1] in _NAME and _MEANT.get("_".join(parts[:-1])) in ("user", "item"):

@@ -402,9 +402,7 @@ class _Guess:
 
     def _ask(self, why, columns, values=None):
         """Raise DoubtError with what to type; values : list, one for each column."""
-        places = [[at for meaning in column.means for at in self.meant.get(meaning, [])] for column in columns]
-        defaults = [min(column.default or 1, len(self.head.names)) - 1 for column in columns]
-        likeliest = [own[0] if own else default for own, default in zip(places, defaults, strict=True)]
+        likeliest = self._likeliest(columns)
         names = [self.head.names[place] for place in likeliest]
         values = values or [
             name if re.fullmatch(r"[\w.:-]+", name) else place + 1 for name, place in zip(names, likeliest, strict=True)
@@ -414,6 +412,23 @@ class _Guess:
         flags = (", " if self.head.in_memory else " ").join(flags)
         remedy = f"say which are meant: {flags}" if flags else self._written_anew(columns, likeliest)
         raise DoubtError(f"{self.where}: {why}. The columns are: {self.head.shown()}; {remedy}")
+
+    def _likeliest(self, columns):
+        """Return the likeliest place of each column (list of int), another for each where there are enough: by meanings
+        that go together, by a meaning of its own, by its position.
+        """
+        together = zip(*(column.means for column in columns), strict=False)
+        together = max(together, key=lambda one: sum(map(self.meant.__contains__, one)), default=[None] * len(columns))
+        named = [self.meant.get(meaning, []) for meaning in together]
+        taken = {self._requested(c) for c in self.columns if c.requested is not None}
+        found = {}
+        for at in sorted(range(len(columns)), key=lambda at: not named[at]):
+            column, default = columns[at], min(columns[at].default or 1, len(self.head.names)) - 1
+            own = [place for meaning in column.means for place in self.meant.get(meaning, [])]
+            places = [*named[at], *own, default, *range(len(self.head.names))]
+            found[at] = next((place for place in places if place not in taken), default)
+            taken.add(found[at])
+        return [found[at] for at in range(len(columns))]
 
     def _written_anew(self, columns, places):
         """Return a command that writes the columns that no flag names in their order, to a file of their own.

@@ -18,7 +18,7 @@ from ...ground.errors import InputError
 from ...ground.files.bounded import scheme_of
 from .column_names import column_of_text, columns_meant, sound_like_columns
 from .frames import names_in
-from .records import JSON, NETWORKX, fits
+from .records import JSON, NETWORKX, fits, lists_out
 from .sources import STDIN, begun, find_files, start_of
 from .text import codec_name
 
@@ -295,7 +295,6 @@ _BY_NETWORKX = (
     "nx.write_weighted_edgelist(nx.{}('FILE'), 'edges.tsv', delimiter='\\t')\""
 )
 _OUT_OF_ARROW = "write it as Parquet: datasets.load_from_disk(DIR).to_parquet(FILE)"
-_ITEMS_OUT = _by_python("[print(*json.loads(line)['KEY'], sep='\\t') for line in sys.stdin]", "baskets.tsv")
 _ARRAYS_OUT = _by_python("[print(*json.loads(line), sep='\\t') for line in sys.stdin]", "table.tsv")
 _PYTHON_OUT = _by_python(
     "[print(*ast.literal_eval(line.strip(' \\n,')), sep='\\t') for line in sys.stdin]", "table.tsv", "ast"
@@ -331,7 +330,10 @@ KINDS = [  # in the order in which they are asked
     Kind("JSON lines", _OF_TEXT, _is_json_lines, ("text",), lambda head: list(JSON.parse(head.lines[0]))),
     Kind(
         "JSON lines",
-        f"give a row for each thing to --ratings or --pairs, or write the list of a key with tabs: {_ITEMS_OUT}",
+        lambda head: (
+            "give a row for each thing to --ratings or --pairs, or write the list of a key with tabs: "
+            + lists_out(JSON.parse(head.lines[0]))
+        ),
         _is_json_lines,
         ("baskets",),
     ),

@@ -9,11 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...ground.errors import InputError
+from ...ground.errors import DoubtError, InputError
+from .column_names import columns_meant
 from .columns import Batch, Head, find_columns
 from .layout import mostly_numbers
 
 _SAMPLE = 100  # rows that show which columns there are, and what they hold
+_AS_KEY = "what is needed of it as a key of its own, with text or a number"
 _NUMPY = re.compile(r"\bnp\.\w+\(([^()'\"]*)\)")  # a number as NumPy 2 shows it
 _UNPARSED = ValueError, SyntaxError, TypeError, RecursionError, MemoryError  # what parsing raises
 
@@ -71,7 +73,15 @@ def _columns_of(where, rows, form, columns):
     keys = list(dict.fromkeys(key for row in rows for key in row))
     cells = [[text for row in rows if (text := _text(row.get(key))) and text.strip()] for key in keys]
     head = Head(keys, True, [mostly_numbers(own) for own in cells], cells, ordered=False)
-    found, labels = find_columns(where, columns, head)
+    try:
+        found, labels = find_columns(where, columns, head)
+    except DoubtError as error:
+        row = next((row for row in rows if any(isinstance(value, list) for value in row.values())), None)
+        if row is None:
+            raise
+        few = sum(map(bool, cells)) < sum(column.kind == "name" for column in columns)
+        why = f"{where}: too few keys hold text or numbers" if few else error
+        raise DoubtError(f"{why}; one holds lists, which become rows of --baskets by: {lists_out(row)}") from None
     idle = [key for place, key in enumerate(keys) if place not in found.values()]
     if form.ends and idle:
         labels.said += (f"not used: {', '.join(map(repr, idle))[:200]}",)
@@ -88,8 +98,8 @@ def _cells(rows, key, column, where):
         text = "" if value is None else _text(value)
         if text is None and not column.lenient:
             raise InputError(
-                f"{where(number)}: {key!r} ({column.option}) holds {str(value)[:40]}, which is nested; write what is "
-                "needed of it as a key of its own, with text or a number"
+                f"{where(number)}: {key!r} ({column.option}) holds {str(value)[:40]}, which is nested; write "
+                + (f"a line for each list: {lists_out({key: value})}" if isinstance(value, list) else _AS_KEY)
             )
         if value is None and not (column.lenient or column.may_be_empty or column.kind == "amount"):
             instead = f", count each row as 1 with {column.option} none" if column.kind == "weight" else ""
@@ -99,6 +109,19 @@ def _cells(rows, key, column, where):
             )
         cells[number] = text or ""
     return cells
+
+
+def lists_out(row):
+    """Return a command that writes the lists of a key with tabs; `row` (dict) is one of the rows, and says which key,
+    and, of a list of objects, which of their keys is called as items are.
+    """
+    key, value = next(((k, v) for k, v in row.items() if isinstance(v, list)), ("KEY", []))
+    parts = f"json.loads(line)[{key!r}]"
+    if value and isinstance(value[0], dict):
+        names = [*value[0], "KEY"]
+        parts = f"(x[{names[columns_meant(names).get('item', [0])[0]]!r}] for x in {parts})"
+    program = f"import json, sys; [print(*{parts}, sep='\\t') for line in sys.stdin]"
+    return f'python -c "{program}" < FILE > baskets.tsv'
 
 
 def _text(value):
