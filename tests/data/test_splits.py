@@ -340,6 +340,22 @@ def test_moments():
         split_data(timed_rows(np.random.default_rng(1))[1], "time", Until((200.0,)), 1, kind="ratings")
 
 
+@pytest.mark.parametrize(
+    ("first", "last", "until", "said"),
+    [
+        (20240101000142, 20240331030337, "2024-02-28 03:03", "--until 20240228030300, as these are YYYYMMDDhhmmss"),
+        (20240101, 20240331, "2024-02-28", "--until 20240228, as these are YYYYMMDD"),
+        (20240101, 20240331, "2025-02-28", "--until YYYYMMDD, as these are YYYYMMDD"),
+        (1704067200, 1709078300, "2024-02-28", "cut elsewhere"),
+    ],
+)
+def test_until_names_digits_where_times_are_digits(first, last, until, said):
+    data = timed_rows(np.random.default_rng(1))[1]
+    data = replace(data, times=np.linspace(first, last, len(data.times)).round())
+    with pytest.raises(InputError, match=f"; times are from {first} to {last}; give more data, or {said}$"):
+        split_data(data, "time", Until((moment(until),)), 1, kind="ratings")
+
+
 @given(baskets, st.booleans(), shares_of_any_kind, seeds)
 @slow
 def test_by_time_of_baskets_cuts_the_file_in_three(sentences, ordered, shares, seed):

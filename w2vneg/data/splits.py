@@ -7,7 +7,9 @@ the requested chance of each part, and no group is further than one member from 
 would leave rare centres without any training pair, and evaluation is about centres.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from functools import partial
 from itertools import pairwise
 
@@ -208,14 +210,31 @@ def split_data(data, by, shares, seed, *, kind, window=None, ordered=False, memo
     unit = "pairs" if by == "pair" else SOURCES[kind].unit
     for name, share in wanted.items():
         if not matrices[name].nnz:
-            span = ""
+            span, cut = "", "cut elsewhere"
             if isinstance(ends, Until):  # numbers may be of another unit than seconds
                 span = f"; times are from {data.times.min():.17g} to {data.times.max():.17g}"
+                cut = _by_digits(data.times, ends.until) or cut
             raise InputError(
-                f"no pair falls to {name}, which asks for {share} the {unit}{span}; give more data, or cut elsewhere"
+                f"no pair falls to {name}, which asks for {share} the {unit}{span}; give more data, or {cut}"
             )
     shown = {name: own for name, own in shown.items() if name != "train"}
     return Split(*({name: part[name] for name in wanted if name in part} for part in (matrices, users, shown)))
+
+
+def _by_digits(times, until):
+    """Return what to type where times (ndarray) are the digits of dates as one number, "" where they are not.
+
+    until : tuple of float, seconds since 1970
+    """
+    ends = [f"{time:.17g}" for time in (times.min(), times.max())]
+    for form, words in (("%Y%m%d%H%M%S", "YYYYMMDDhhmmss"), ("%Y%m%d", "YYYYMMDD")):
+        with suppress(ValueError, OverflowError):
+            dates = [datetime.strptime(end, form) for end in ends if len(end) == len(words)]
+            typed = [f"{datetime(1970, 1, 1) + timedelta(seconds=moment):{form}}" for moment in until]
+            inside = all(ends[0] <= one <= ends[1] for one in typed)
+            if len(dates) == len(ends):
+                return " ".join(f"--until {one}" for one in (typed if inside else [words])) + f", as these are {words}"
+    return ""
 
 
 def _check_number(corpus, window):

@@ -19,6 +19,7 @@ from .columns import NameColumn
 from .layout import is_number
 
 _SAMPLE = 1000  # cells among which the first time is looked for
+_OF_LOGS = re.compile(r"(\[?)\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d( [-+]\d{4})?(\]?)")  # as web servers write
 _MISSING, _LONGEST_MISSING = {"nan", "null", "none", "na", "n/a", "<na>", "\\n"}, 6  # \N as Hive and MySQL write it
 
 
@@ -207,6 +208,8 @@ class Times:
 
 def _form(text, day_first):
     """Return the format of a time as of strptime, or None."""
+    if log := _OF_LOGS.fullmatch(text):
+        return f"{log[1]}%d/%b/%Y:%H:%M:%S{' %z' if log[2] else ''}{log[3]}"
     half = re.fullmatch(r"(.*\d)( ?)[AP]M", text, re.IGNORECASE)  # of a day, with hours from 1 to 12
     form = guess_datetime_format(half[1] if half else text, dayfirst=day_first)
     return form.replace("%H", "%I") + half[2] + "%p" if form and half else form
