@@ -302,7 +302,7 @@ def test_quantities_weigh_pairs_and_repeats_add_up(tmp_path):
     assert weights(rating_col="quantity", repeats="once")[0] == {("u", "a"): 5, ("u", "b"): 1, ("v", "c"): 1}
     for options, message in (
         ({"rating_col": "quantity"}, "give --rectangular for pairs"),
-        ({"repeats": "count"}, "give --rectangular for pairs"),
+        ({"repeats": "count"}, "give --rectangular for pairs.*for --baskets or --corpus, which keep repeats"),
         ({"rating_col": "product", "rectangular": True}, "only with a least rating"),
     ):
         with pytest.raises(ConfigError, match=message):

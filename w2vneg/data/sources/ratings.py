@@ -28,7 +28,7 @@ class Ratings(Source):
         rectangular: bool | None = rectangular()
         repeats: str | None = option(
             None,
-            "Rows that repeat a user and an item. count: they add up to the weight of the pair. once: they are one.",
+            "Rows that repeat a user and an item. count: they add up to the weight of the pair. once: the last stays.",
             choices=("count", "once"),
             default_text="count with a --rating-col of quantities, else once",
         )
@@ -58,7 +58,8 @@ class Ratings(Source):
         if (weighed or counted) and not given.rectangular:
             raise ConfigError(
                 "an item stands once in a history, whatever its quantity; give --rectangular for pairs of user and "
-                "item with weights, or leave --rating-col and --repeats out"
+                "item with weights, or leave --rating-col and --repeats out, or write a history a line for --baskets "
+                "or --corpus, which keep repeats"
             )
         requested = given.rating_col if weighed or none else None
         option = "--rating-col" if none or (given.rectangular and given.min_rating is None) else "the amount"
