@@ -565,6 +565,15 @@ def test_what_is_called_as_packed_is_packed(tmp_path, suffix, ending):
     assert packed.read_bytes() == before and len(list(tmp_path.iterdir())) == 2
 
 
+def test_words_too_long_to_be_read_back_are_not_written(tmp_path):
+    path, matrix = tmp_path / "v.bin", np.ones((3, 4), np.float32)
+    words = ["first", "é" * 32767, "last"]
+    save(path, words, matrix)
+    assert Vectors.load(path).words == words
+    with pytest.raises(OutputError, match=r"word 1 \('éé.*65,535 bytes, and .* 65,534; use the format npz"):
+        save(path, [words[0], words[1] + "a", words[2]], matrix)
+
+
 def test_what_is_not_packed_has_no_such_name(tmp_path, monkeypatch):
     one = ["a"], np.ones((1, 2), np.float32)
     for name, format in (("v.npz.gz", None), ("v.npz.xz", "npz"), ("v.kv.gz", None)):

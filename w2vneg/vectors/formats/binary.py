@@ -9,7 +9,7 @@ import re
 
 import numpy as np
 
-from ...ground.errors import InputError
+from ...ground.errors import InputError, OutputError
 from .common import NUMBER, TakenWords, enter, promised, vectors_of, write_word2vec
 
 _HEADER = re.compile(rb"(\d{1,18}) (\d{1,18})[ \t]*\r?\n")  # no file has more than 18 digits can tell
@@ -62,6 +62,13 @@ def write(path, vectors):
         data, size = rows.astype("<f4", copy=False).tobytes(), 4 * vectors.dim
         return (data[at : at + size] + b"\n" for at in range(0, len(data), size))
 
+    sizes = np.diff(vectors.words.offsets) - 1
+    if sizes.max(initial=0) > _LONGEST_WORD - 2:  # a line feed stands before the word, and a blank behind it
+        row = int(sizes.argmax())
+        raise OutputError(
+            f"cannot write {path}: word {row} ({vectors.words[row][:40]!r} …) has {sizes[row]:,} bytes, and this "
+            f"format takes {_LONGEST_WORD - 2:,}; use the format npz, which can hold it"
+        )
     write_word2vec(path, vectors, as_bytes)
 
 
