@@ -207,6 +207,18 @@ def test_a_run_finds_phrases_for_itself(run_cli, tmp_path, monkeypatch):
     assert result.code == 1 and "leave it out beside files" in result.err
 
 
+def test_none_found_says_what_to_try(run_cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "text").write_text("a b c d\n" * 9)
+    hint = "no pair of words scores above 10; try --scoring npmi, a lower --threshold or --min-count"
+    result = run_cli("phrases", "text", "--out", "found")
+    assert result.code == 0 and f"Wrote 0 phrases to found: {hint}." in result.err
+    result = run_cli("phrases", "text", "--out", "other", "--scoring", "npmi", "--threshold", 1)
+    assert "scores above 1; try a lower --threshold or --min-count." in result.err
+    result = run_cli("train", "--corpus", "text", "--phrases", "auto", "--min-count=1", "--subsample=0", "--dry-run")
+    assert result.code == 0 and f"--phrases auto found none, so none was joined: {hint}" in " ".join(result.err.split())
+
+
 CASED = "\n".join(f"w{n % 7} New York w{n % 5}" if n % 2 else f"w{n % 3} w{n % 11} New new York" for n in range(60))
 
 

@@ -8,6 +8,7 @@ import click
 
 from ..data.inputs import Input, locate
 from ..data.sources import SOURCES, options_of, readers_of
+from ..data.sources.corpus import AUTO
 from ..ground.errors import ConfigError, OutputError
 from ..ground.files.atomic import passes_on
 from .options import declared_flags, option, together
@@ -219,6 +220,10 @@ def encode_run(run, quiet, note):
         from ..data.phrases import what_was_joined
 
         note(what_was_joined(encoded.phrases, encoded.report.joins, encoded.vocab))
+    elif AUTO in (getattr(run.data, "phrases", None) or ()):
+        from ..data.phrases import none_found
+
+        note(f"Warning: --phrases auto found none, so none was joined: {none_found()} of 'w2vneg phrases'.")
     if advice := SOURCES[run.data.kind].advice(run.data, encoded.vocab.words):
         note(f"Note: {advice}.")
     return encoded

@@ -33,7 +33,7 @@ def phrases(corpus, out, min_count, scoring, threshold, passes, lowercase, encod
     'w2vneg train --phrases FILE' joins them: new york becomes new_york. The file has a phrase per line, then score,
     count and pass behind tabs. Delete lines or write your own; two words are enough.
     """
-    from ..data.phrases import find_phrases, write_phrases
+    from ..data.phrases import find_phrases, none_found, write_phrases
 
     given = settled(text_of(corpus, reading), encoding, mirror).located(mirror)
     check_writable(out)
@@ -52,4 +52,5 @@ def phrases(corpus, out, min_count, scoring, threshold, passes, lowercase, encod
         )
     write_phrases(out, found)
     best = ", ".join(f"{phrase.first} {phrase.second}" for phrase in sorted(found, key=lambda one: -one.count)[:5])
-    noter(quiet)(f"Wrote {len(found):,} phrases to {out}{f'; the most frequent: {best}' if found else ''}.")
+    more = f"; the most frequent: {best}" if found else f": {none_found(scoring, threshold)}"
+    noter(quiet)(f"Wrote {len(found):,} phrases to {out}{more}.")

@@ -169,6 +169,13 @@ def joined(pieces, phrases, tally=None):
     return pieces
 
 
+def none_found(scoring="word2vec", threshold=None):
+    """Return what to try where `find_phrases` finds none by these options (str)."""
+    least = THRESHOLDS[scoring] if threshold is None else threshold
+    other = "--scoring npmi, " if scoring == "word2vec" else ""
+    return f"no pair of words scores above {least:g}; try {other}a lower --threshold or --min-count"
+
+
 def what_was_joined(phrases, joins, vocab):
     """Tell how often phrases were joined, `joins` times, or why none was (str); vocab : Vocabulary with them joined"""
     rows = vocab.words.find_all(f"{phrase.first}_{phrase.second}" for phrase in phrases)
