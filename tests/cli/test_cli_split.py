@@ -161,6 +161,17 @@ def test_users_and_items_by_time(split):
     assert set(read("test")) == set(zip(late["user"], late["item"], strict=True))
 
 
+def test_purchases_before_the_cut_stay_in_training(split, folder):
+    rows = ["user,item,quantity,date", "a,A,1,2020-01-01", "a,B,1,2020-01-02", "a,A,5,2020-03-01", "b,A,2,2020-01-03"]
+    (folder / "shop.csv").write_text("\n".join([*rows, "b,C,1,2020-03-01"]) + "\n")
+    shop = ["--ratings", "shop.csv", "--time-col", "date", "--rectangular", "--rating-col", "quantity", "--by", "time"]
+    result = split(*shop, "--until", "2020-02-01")
+    assert "Left out: 1 row that repeats what an earlier part has." in result.err
+    assert read("train") == {("a", "A"): 1, ("a", "B"): 1, ("b", "A"): 2}
+    assert read("test") == {("b", "C"): 1}
+    assert json.loads(Path("out/manifest.json").read_text("utf-8"))["data"]["repeats"] == 1
+
+
 def test_items_only_in_test_are_told(split, folder):
     (folder / "late.txt").write_text("a b c\n" * 8 + "a d\nx y\n")
     result = split("--baskets", "late.txt", "--by", "time", "--valid", "0", "--test", ".2", "--train", ".8", "--quiet")

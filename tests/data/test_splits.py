@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse
 from hypothesis import assume, given, settings
@@ -279,6 +280,46 @@ def test_histories_are_cut_where_rows_are():
                     expected.update((i, item) for i in items[: items.index(item)])
             words = histories.vocab.words
             assert Counter({(words[i], words[j]): n for (i, j), n in counted(split.matrices[name]).items()}) == expected
+
+
+BOUGHT = [("a", "A", 1, 1.0), ("a", "B", 1, 2.0), ("a", "A", 5, 9.0), ("b", "A", 2, 3.0), ("b", "C", 1, 9.0)]
+BOUGHT += [("b", "A", 0.5, 3.5), ("c", "B", 4, 1.0), ("c", "B", 2, 9.0)]
+
+
+@pytest.mark.parametrize("ends", [Until((5.0,)), Last(1, False)])
+@pytest.mark.parametrize("repeats", ["count", "once"])
+def test_what_is_bought_again_is_of_the_part_where_it_was_bought_first(ends, repeats):
+    frame = pd.DataFrame(BOUGHT, columns=["user", "item", "quantity", "time"])
+    options = {"rating_col": "quantity", "time_col": "time", "rectangular": True, "repeats": repeats}
+    data = encode_input(Input("ratings", frame, **options), first=True)
+    split = split_data(data, "time", ends, 1, kind="ratings")
+    train, test = (
+        {
+            (data.vocab.words[u], data.vocab_out.words[i]): weight
+            for (u, i), weight in counted(split.matrices[n]).items()
+        }
+        for n in ("train", "test")
+    )
+    more = repeats == "count"
+    expected = {("a", "A"): 1, ("a", "B"): 1, ("b", "A"): 2 + 0.5 * more, ("c", "B"): 4}
+    if isinstance(ends, Last):
+        assert test == {("a", "B"): expected.pop(("a", "B")), ("b", "C"): 1}
+        expected["c", "B"] += 2 * more
+    else:
+        assert test == {("b", "C"): 1}
+    assert train == expected
+    assert split.repeats == more * (1 if isinstance(ends, Last) else 2)
+
+
+def test_histories_hold_an_item_where_it_was_seen_first():
+    rows = [(user, item, when) for user, item, _, when in BOUGHT] + [("a", "C", 9.5)]
+    data = encode_input(Input("ratings", rows, time_col=3), first=True)
+    parts = split_data(data, "time", Until((5.0,)), 1, kind="ratings", ordered=True).matrices
+    words = data.vocab.words
+    train, test = (
+        {(words[i], words[j]): n for (i, j), n in counted(parts[name]).items()} for name in ("train", "test")
+    )
+    assert (train, test) == ({("A", "B"): 1}, {("A", "C"): 2, ("B", "C"): 1})
 
 
 def test_users_of_items_are_held_out_with_four_fifths_shown():

@@ -196,12 +196,15 @@ def reading_progress(quiet):
     return nullcontext if quiet else lambda: byte_progress("reading")
 
 
-def encode(config, data, quiet):
-    """Read a located `Input` for a command that trains no vectors, and report what was read."""
+def encode(config, data, quiet, first=False):
+    """Read a located `Input` for a command that trains no vectors, and report what was read.
+
+    first : bool, as of `data.inputs.encode_input`
+    """
     from ..run import conductor
 
     with reading_progress(quiet)() as progress:
-        encoded = conductor.encode(config, data, progress=progress)
+        encoded = conductor.encode(config, data, progress=progress, first=first)
     report_reading(encoded.report, quiet)
     return encoded
 

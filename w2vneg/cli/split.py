@@ -77,7 +77,8 @@ def split(out, by, mirror, quiet, as_json, **given):
     files = files_of(source)
     refuse_overwriting("--out", out, files)
     note = noter(quiet)
-    data, own = encode(config, source, quiet), config.as_dict()
+    first = by == "time" and SOURCES[source.kind].timed
+    data, own = encode(config, source, quiet, first), config.as_dict()
     if not source.traversal.paired and (n_pairs := count_pairs(data.offsets, own["window"])) > _MANY:
         note(f"{n_pairs / 1e9:,.0f} billion pairs to go through, some minutes' work; --max-history would bound it.")
     ordered = bool(own["ordered"])
@@ -89,6 +90,10 @@ def split(out, by, mirror, quiet, as_json, **given):
         facts |= {"users": data.n_sentences, "occurrences": len(data)}
     elif data.vocab_out is not data.vocab:
         facts = {"users": len(data.vocab), "items": len(data.vocab_out)}
+    if parts.repeats:
+        facts["repeats"] = parts.repeats
+        rows = "row that repeats" if parts.repeats == 1 else "rows that repeat"
+        note(f"Left out: {parts.repeats:,} {rows} what an earlier part has.")
     about = {"w2vneg": __version__, "options": options, "input": source.as_dict(), "data": facts}
     about["sources"] = source_facts(files)
     manifest = write_split(out, parts, data.vocab, data.vocab_out, about)

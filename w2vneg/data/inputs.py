@@ -311,7 +311,7 @@ def of_as_many_kinds(given, config):
     return given.replace(rectangular=config.rectangular)
 
 
-def encode_input(given, *, phrases=None, grows=False, **shaping):
+def encode_input(given, *, phrases=None, grows=False, first=False, **shaping):
     """Read an `Input`; returns an EncodedCorpus, EncodedPairs or EncodedGraph, by `given.source`.
 
     **shaping : of `data.vocab.VocabOptions`: min_count, by default that of the traversal: 5 for text, 1 for items;
@@ -319,6 +319,7 @@ def encode_input(given, *, phrases=None, grows=False, **shaping):
         lowercase; progress, called with (stored bytes read, stored bytes in all or None) now and then
     phrases : sequence of data.phrases.Phrase, optional, to join in a text in the place of those that the Input names
     grows : bool, a model grows by these data, so that one centre and one target are enough, as of one purchase
+    first : bool, for a split by time: what a user has several times stands where it came first, not where it came last
     InputError, ConfigError, OutputError as of `w2vneg.data.encoded`
     """
     from .encoded import EncodedCorpus
@@ -329,7 +330,7 @@ def encode_input(given, *, phrases=None, grows=False, **shaping):
         options = options._replace(min_count=given.traversal.min_count)
     if not given.rectangular and options.vocab_out is not None and options.vocab_out is not options.vocab:
         raise ConfigError("only rectangular data have a second vocabulary; leave vocab_out out")
-    more = {} if phrases is None else {"phrases": phrases}
+    more = ({} if phrases is None else {"phrases": phrases}) | ({"first": True} if first else {})
     encoded = SOURCES[given.kind].encode(given, **options._asdict(), **more)
     if isinstance(encoded, EncodedCorpus) and not given.traversal.paired:
         return replace(encoded, source=given.source)

@@ -133,11 +133,13 @@ class Split:
     matrices : dict of str -> csr_matrix, (n_in, n_out), weights of the pairs; columns sorted, none twice, no zeros
     users : dict of str -> int, users (baskets, lines, rows) with an item in the part; empty where pairs were dealt out
     shown : dict of str -> csr_matrix, of each part held out by user from users and items, what else these have
+    repeats : int, events left out because their pair is in an earlier part
     """
 
     matrices: dict
     users: dict
     shown: dict = field(default_factory=dict)
+    repeats: int = 0
 
 
 def check_way(by, kind, rectangular=False, timed=True, ends=None):
@@ -166,7 +168,7 @@ def check_way(by, kind, rectangular=False, timed=True, ends=None):
 
 
 def split_data(data, by, shares, seed, *, kind, window=None, ordered=False, memory=None):
-    """Split encoded data; returns a `Split`.
+    """Split encoded data, by time such as are encoded with `first` (`encode_input`); returns a `Split`.
 
     shares : tuple of float, (train, valid, test), or `Last` or `Until`; by : str, one of `WAYS`
     kind : str, a source, what the data were read from; histories ("ratings") are in the order of time
@@ -180,10 +182,13 @@ def split_data(data, by, shares, seed, *, kind, window=None, ordered=False, memo
     pairs = isinstance(data, EncodedPairs)
     timed = data.times is not None or not (pairs or isinstance(ends, Until))
     check_way(by, kind, rectangular=pairs and data.vocab_out is not data.vocab, timed=timed, ends=ends)
-    rng, users, shown = np.random.default_rng(seed), {}, {}
+    rng, users, shown, repeats = np.random.default_rng(seed), {}, {}, 0
     if pairs and by != "pair":
         part = _pairs_by_time(data, ends, rng) if by == "time" else _pairs_by_user(data.matrix, ends, rng)
-        matrices = _matrices(data.matrix, part)
+        matrix = data.matrix
+        if by == "time" and data.events is not None:
+            matrix, repeats = _without_repeats(data, part, ends)
+        matrices = _matrices(matrix, part)
         users = {name: int(np.count_nonzero(np.diff(own.indptr))) for name, own in matrices.items()}
         if by == "user":
             shown = _matrices(data.matrix, part - len(PARTS))
@@ -218,7 +223,8 @@ def split_data(data, by, shares, seed, *, kind, window=None, ordered=False, memo
                 f"no pair falls to {name}, which asks for {share} the {unit}{span}; give more data, or {cut}"
             )
     shown = {name: own for name, own in shown.items() if name != "train"}
-    return Split(*({name: part[name] for name in wanted if name in part} for part in (matrices, users, shown)))
+    own = ({name: part[name] for name in wanted if name in part} for part in (matrices, users, shown))
+    return Split(*own, repeats)
 
 
 def _by_digits(times, until):
@@ -267,7 +273,7 @@ def _matrices(matrix, part):
 
 
 def _pairs_by_time(data, ends, rng):
-    """Hold out the end of each user's row: the latest items. With shares, a user's first item is trained on."""
+    """Hold out the end of each user's row: the latest new items. With shares, a user's first item is trained on."""
     sizes = np.diff(data.matrix.indptr)
     by_time = np.lexsort((data.order, _rows(data.matrix)))
     cuts = ends.cut(sizes, data.times[by_time], rng)
@@ -276,6 +282,21 @@ def _pairs_by_time(data, ends, rng):
     part = np.empty(data.matrix.nnz, np.int8)
     part[by_time] = _parts(cuts, sizes)
     return part
+
+
+def _without_repeats(data, part, ends):
+    """Return the pairs, weighed by what each has in its own part (csr_matrix), and how many events came later (int)."""
+    entries, times, amounts = data.events
+    if isinstance(ends, Until):
+        now = (times > ends.until[0]).astype(np.int8) + (times > ends.until[-1])
+    else:  # a part goes on until the first item of the next one
+        new = np.zeros(len(entries), bool)
+        new[np.unique(entries, return_index=True)[1]] = True
+        now = part[entries[new]][np.cumsum(new) - 1]
+    own = now == part[entries]
+    weights = np.bincount(entries[own], amounts[own], len(part)).astype(np.float32)
+    matrix = data.matrix
+    return type(matrix)((weights, matrix.indices, matrix.indptr), matrix.shape), int((~own).sum())
 
 
 def _pairs_by_user(matrix, ends, rng):

@@ -191,12 +191,12 @@ def _check_before_reading(config, data):
         resolve(reading(config, data.replace(rectangular=True)))
 
 
-def encode(config, data, *, vocab=None, vocab_out=None, progress=None, phrases=None, grows=False):
+def encode(config, data, *, vocab=None, vocab_out=None, progress=None, phrases=None, grows=False, first=False):
     """Read data with the options of a run.
 
     config : RunSpec; data : located `Input`, encoded data, or sentences as lists of str
     phrases : tuple of data.phrases.Phrase, those to join in the place of those that the data name
-    grows : bool, as of `encode_input`
+    grows, first : bool, as of `encode_input`
     """
     if isinstance(data, Encoded):
         if vocab is not None or vocab_out is not None:
@@ -205,7 +205,7 @@ def encode(config, data, *, vocab=None, vocab_out=None, progress=None, phrases=N
     shaping = config.shaping | {"vocab": vocab, "progress": progress}
     shaping |= {"phrases": phrases} if phrases else {}
     if isinstance(data, Input):
-        return encode_input(data, vocab_out=vocab_out, grows=grows, **shaping)
+        return encode_input(data, vocab_out=vocab_out, grows=grows, first=first, **shaping)
     if vocab_out is not None:
         raise ConfigError("sentences have one vocabulary; leave vocab_out out")
     check_sentences(data)

@@ -16,13 +16,14 @@ _REPEATS = "rows that repeat a user and an item"
 _EVENT = np.dtype([("user", np.int32), ("item", np.int32), ("time", np.float64), ("amount", np.float64)])
 
 
-def encode_events(tables, shaping, given, by_amount, adds):
+def encode_events(tables, shaping, given, by_amount, adds, first=False):
     """Encode who rated (bought, saw) what, one event a row: an EncodedCorpus or EncodedPairs.
 
     A sentence is a history of two items or more; or, if rectangular, rows are users and columns items.
     tables : readers.tables.Tables, with the columns user, item, time, amount and, if there is a least one, rating
     shaping : VocabOptions; given : Input, with min_rating, max_history and rectangular, see `sources.ratings`
     by_amount, adds : bool, each row weighs by its amount, else 1; rows of the same pair add up, else the latest counts
+    first : bool, as of `inputs.encode_input`: the earliest row of a pair counts, and says when it was
     InputError as `Tables`; or if nothing reaches the least rating, or too few items are left
     """
     started = time.perf_counter()
@@ -30,9 +31,10 @@ def encode_events(tables, shaping, given, by_amount, adds):
     left_out = {}  # why -> how many
     events, timed = _events(tables, users, items, given.min_rating, left_out, by_amount)
     if adds:
+        each = events.copy()
         _, pair = np.unique(events["user"].astype(np.int64) * len(items) + events["item"], return_inverse=True)
         events["amount"] = np.bincount(pair, events["amount"])[pair]
-    events = _latest(events, len(items), given.max_history, left_out)
+    events = _once(events, len(items), given.max_history, left_out, first)
     report = ItemsReport.of("ratings", tables, bool(given.rectangular))
     added = {_REPEATS: left_out.pop(_REPEATS)} if adds else {}
     none = tables.tally["no amount"] * by_amount
@@ -41,7 +43,8 @@ def encode_events(tables, shaping, given, by_amount, adds):
     if given.rectangular:
         user, item, when, amount = (events[name] for name in _EVENT.names)
         words = users.words, items.words
-        return encode_pairs(user, item, amount, words, shaping, report, started, when if timed else None)
+        data = encode_pairs(user, item, amount, words, shaping, report, started, when if timed else None)
+        return replace(data, events=_events_of(data, each, words)) if adds and first else data
     return _histories(events, timed, items.words, shaping, report, started)
 
 
@@ -78,17 +81,32 @@ def _events(tables, users, items, min_rating, left_out, by_amount):
     return events, timed
 
 
-def _latest(events, n_items, max_history, left_out):
-    """Return events by user and time, each pair once, of each user the latest ones."""
-    events = events[np.lexsort((events["time"], events["user"]))]
-    earlier = pd.Series(events["user"].astype(np.int64) * n_items + events["item"]).duplicated(keep="last").to_numpy()
-    left_out[_REPEATS] = int(earlier.sum())
-    events = events[~earlier]
+def _once(events, n_items, max_history, left_out, first):
+    """Return events by user and time, each pair once, by its first or its last event, of each user the latest ones."""
+    events, keep = events[np.lexsort((events["time"], events["user"]))], "first" if first else "last"
+    repeats = pd.Series(events["user"].astype(np.int64) * n_items + events["item"]).duplicated(keep=keep).to_numpy()
+    left_out[_REPEATS] = int(repeats.sum())
+    events = events[~repeats]
     if max_history is not None:
         recent = np.cumsum(np.bincount(events["user"]))[events["user"]] - np.arange(len(events)) <= max_history
         left_out[f"items before a user's latest {max_history}"] = int(len(events) - recent.sum())
         events = events[recent]
     return events
+
+
+def _events_of(data, events, words):
+    """Return `EncodedPairs.events` of pairs; events : `_EVENT` (n,); words : lists of str, of their users and items"""
+    users, items = (
+        vocab.words.find_all(own)[events[name]].astype(np.int64)
+        for vocab, own, name in zip((data.vocab, data.vocab_out), words, ("user", "item"), strict=True)
+    )
+    matrix, n_out = data.matrix, len(data.vocab_out)
+    entries = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr)) * n_out + matrix.indices
+    pairs = np.where((users < 0) | (items < 0), -1, users * n_out + items)
+    places = np.searchsorted(entries, pairs).clip(max=len(entries) - 1)
+    order = np.lexsort((events["time"], users))
+    order = order[entries[places[order]] == pairs[order]]
+    return places[order], events["time"][order], events["amount"][order]
 
 
 def _histories(events, timed, words, shaping, report, started):

@@ -53,6 +53,8 @@ class EncodedPairs(_Matrix):
     row_weights : float64, (n_in,), or None; of a rank's share, the rows of the whole, each summed
     order, times : ndarray, int64 and float64, (nnz,), or None; of each entry its place among the row's in the order of
         time, and its time; where a table has times
+    events : (int64, float64, float64), each (n_events,), or None; the entry, the time and the amount of each event, by
+        row and time; where pairs are encoded by their first event, and sum up several
     """
 
     matrix: object
@@ -62,6 +64,7 @@ class EncodedPairs(_Matrix):
     row_weights: np.ndarray | None = None
     order: np.ndarray | None = None
     times: np.ndarray | None = None
+    events: tuple | None = None
     source = "pairs"
 
     @property
@@ -80,7 +83,7 @@ class EncodedPairs(_Matrix):
         indptr = np.concatenate([[0], np.cumsum(np.diff(matrix.indptr) * mine)])
         own = type(matrix)((matrix.data[kept], matrix.indices[kept], indptr), shape=matrix.shape)
         weights = np.asarray(matrix.sum(axis=1, dtype=np.float64)).ravel()
-        return replace(self, matrix=own, row_weights=weights, order=None, times=None)
+        return replace(self, matrix=own, row_weights=weights, order=None, times=None, events=None)
 
 
 @dataclass(frozen=True, eq=False)

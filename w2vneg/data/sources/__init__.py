@@ -160,7 +160,7 @@ class Source:
         """Read the files of an `Input`; returns an EncodedCorpus, EncodedPairs or EncodedGraph, as `traversal` has it.
 
         given : data.inputs.Input, with ``given.files`` and, as attributes, the options
-        **shaping : those of `data.inputs.encode_input`, with phrases only if there are any
+        **shaping : those of `data.inputs.encode_input`; phrases only if there are any, first of timed sources alone
         """
         raise NotImplementedError
 

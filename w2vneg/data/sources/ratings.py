@@ -38,8 +38,11 @@ class Ratings(Source):
         return "pairs" if given.rectangular else "baskets"
 
     @classmethod
-    def encode(cls, given, **shaping):
-        """Read rows as histories or, if rectangular, as pairs of user and item. The last row of a pair counts."""
+    def encode(cls, given, first=False, **shaping):
+        """Read rows as histories or, if rectangular, as pairs of user and item. The last row of a pair counts.
+
+        first : bool, as of `data.inputs.encode_input`
+        """
         from ..encoded.histories import encode_events
         from ..readers.column_names import meant_by
         from ..readers.columns import NONE
@@ -72,4 +75,4 @@ class Ratings(Source):
         ]
         if given.min_rating is None:
             del columns[3]
-        return encode_events(tables_of(given, columns, shaping), shaping, given, weighed, counted)
+        return encode_events(tables_of(given, columns, shaping), shaping, given, weighed, counted, first)
