@@ -19,6 +19,7 @@ from w2vneg.run.model import Model
 from w2vneg.vectors.evaluation import folding
 from w2vneg.vectors.evaluation.folding import _PRIOR, fold_in, user_vectors
 from w2vneg.vectors.evaluation.recommend import recommend
+from w2vneg.vectors.evaluation.scores import SlimScores, default_of, fit_weights, scores_of
 
 RNG = np.random.default_rng(8)
 N_USERS, N_ITEMS, DIM = 30, 20, 4
@@ -291,3 +292,45 @@ def test_a_day_of_one_customer_updates_a_model(likes, run_cli):
     lists = run_cli("recommend", "grown", "new", "-k", "3", "--json")
     assert lists.code == 0
     assert {row["item"] for row in json.loads(lists.out)["recommended"]} <= {f"i{k:02}" for k in range(10)}
+
+
+@pytest.fixture
+def shop():
+    """A model that keeps what its users had: five items each of i00 to i09 or of i10 to i19."""
+    word2vec = Word2Vec()
+    word2vec.model = model = made_up(loss="relaxed")
+    rng = np.random.default_rng(3)
+    items = np.concatenate([10 * (u % 2) + rng.permutation(10)[:5] for u in range(N_USERS)])
+    shape = N_USERS, N_ITEMS
+    model.known = scipy.sparse.csr_matrix((np.full(len(items), 2.0), (np.repeat(range(N_USERS), 5), items)), shape)
+    return word2vec
+
+
+def test_what_a_known_user_had_stays_left_out(shop):
+    had = {shop.model.vocab_out.words[i] for i in shop.model.known[shop.model.vocab.id("u04")].indices}
+    assert len(had) == 5 and "i15" not in had
+    many = dict(shop.recommend_many(k=N_ITEMS, fold_in=[("u04", "i15"), ("zoe", "i15")]))
+    every = set(shop.model.vocab_out.words)
+    assert {item for item, _ in many["u04"]} == every - had - {"i15"}
+    assert {item for item, _ in many["zoe"]} == every - {"i15"}
+
+
+def test_baselines_learn_from_known_users_that_are_folded_in(shop):
+    names = shop.model.vocab.words, shop.model.vocab_out.words
+    pairs = [(names[0][u], names[1][i]) for u, i in zip(*shop.model.known.nonzero(), strict=True)]
+    left = [(u, f"i{i:02}") for u in names[0] for i in range(N_ITEMS) if (u, f"i{i:02}") not in set(pairs)][::7]
+    before, folded = (shop.evaluate_ranking(left, bootstrap=0, fold_in=shown) for shown in (None, pairs))
+    for name in ("popularity", "slim"):
+        assert folded.results[name].by_name() == before.results[name].by_name()
+    assert not folded.missing
+
+
+def test_slim_in_a_score_learns_from_training_and_knows_what_is_shown(shop):
+    model, shown = shop.model, [("u04", "i15"), ("zoe", "i01"), ("zoe", "i02")]
+    folded = fold_in(model, shown).model
+    users = folded.vocab.words.find_all(["zoe", "u04", "u05"])
+    weights = fit_weights(model.known, *default_of(model.known))
+    expected = SlimScores(folded.known, weights)(users) + 0.5 * scores_of(folded)(users)
+    np.testing.assert_allclose(scores_of(folded, "slim+0.5")(users), expected, atol=1e-5)
+    one, more = (dict(shop.recommend_many(k=20, score="slim+0.5", fold_in=who))["zoe"] for who in (shown[1:], shown))
+    assert dict(one) == pytest.approx(dict(more), abs=1e-5)

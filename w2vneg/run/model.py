@@ -44,6 +44,7 @@ class Model:
     frozen: dict = field(default_factory=dict)  # matrix -> bool (rows,), which never move; without one that has none
     phrases: tuple = ()  # of Phrase, those that were joined in its text
     known: Any = None  # csr_matrix of weights, what each user had in training, where it is kept
+    trained_on: Any = None  # the same where users were folded in, and `known` has what these show, too
 
     def __post_init__(self):
         self.vocab_out = self.vocab_out or self.vocab

@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -51,6 +51,7 @@ class SlimModel:
     lowercase: bool = False  # names were lower-cased
     given: dict = field(default_factory=dict)  # options of `Slim` for the next `fit`
     origin: Provenance = field(default_factory=Provenance)
+    trained_on: csr_matrix | None = None  # as of `Model`
 
     @property
     def config(self):
@@ -61,10 +62,6 @@ class SlimModel:
         """Return the scoring function of `scores.scores_of`."""
         has = identity(len(self.vocab), np.float32, "csr") if self.known is None else self.known
         return SlimScores(has, self.weights)
-
-    def joined_by(self, vocab, known):
-        """Return the model with other users; known : csr_matrix of ones, what all of them have."""
-        return replace(self, vocab=vocab, known=known)
 
     def save(self, folder):
         """Write the folder, atomically; OutputError if it holds something else."""

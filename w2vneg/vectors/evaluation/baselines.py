@@ -137,10 +137,8 @@ def evaluate_with_baselines(
     own = exclude_known is None
     known, left_out = (model.known, None) if own else _matrix(_as_paths(exclude_known), model)
     counted, learnt = (known, left_out) if not train else _matrix(train, model, liked=True)
-    if folded.users is not None and own and not train and known is not None:  # what is shown is not learnt from
-        stays = np.ones(len(model.vocab), np.float32)
-        stays[folded.users] = 0.0
-        counted = (scipy.sparse.diags(stays) @ known).tocsr()
+    if folded.users is not None and own and not train:  # what is shown is not learnt from
+        counted = model.trained_on
     known = _together(known, shown)
     seen = model.vocab_out.counts if counted is None else np.asarray(counted.sum(axis=0)).ravel()
     one_kind = are_items_of_one_kind(model) and not rank_itself

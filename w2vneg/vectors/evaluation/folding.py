@@ -52,6 +52,7 @@ class Folded(NamedTuple):
 def fold_in(model, pairs):
     """Give vectors to users, from what they have; others stay as they are. Returns `Folded`.
 
+    What users had in training stays known, beside what they have here.
     pairs : path, or table in memory, of (user, item[, weight]); unknown items are left out, users may be unknown. A
         file is read as the model's own data were, if it can be.
 
@@ -73,26 +74,25 @@ def fold_in(model, pairs):
     some = np.diff(known.indptr)[users] > 0
     users, strange = users[some], [own.words[i] for i in np.flatnonzero(~some).tolist()]
     places = vocab.words.find_all(model.vocab.words)
-    has = model.known
-    if has is not None:
-        stays = np.ones(shape[0], np.float32)
-        stays[users] = 0.0
-        had = has.tocoo()
-        moved = scipy.sparse.coo_matrix((had.data, (places[had.row], had.col)), shape).tocsr()
-        has = ones_of(scipy.sparse.diags(stays) @ moved + known.sign())
-    if hasattr(model, "joined_by"):  # it needs no vectors
-        return Folded(model.joined_by(vocab, has), users, known, strange, read)
+    has = had = None
+    if model.known is not None:
+        before = model.known.tocoo()
+        had = scipy.sparse.coo_matrix((before.data, (places[before.row], before.col)), shape).tocsr()
+        has = ones_of(had + known)
+    if hasattr(model, "scoring"):  # it needs no vectors
+        return Folded(replace(model, vocab=vocab, known=has, trained_on=had), users, known, strange, read)
     vectors = np.zeros((len(vocab), config.dim), np.float32)
     vectors[places] = model.vectors_in
     vectors[users] = user_vectors(model, known[users])
-    return Folded(replace(model, vocab=vocab, vectors_in=vectors, known=has), users, known, strange, read)
+    folded = replace(model, vocab=vocab, vectors_in=vectors, known=has, trained_on=had)
+    return Folded(folded, users, known, strange, read)
 
 
 def _check(model, vectors=True):
     """Refuse a model without users, or whose scores are no dot products; without vectors, if they are needed."""
     if model.vocab_out is model.vocab:
         raise ConfigError("this model has items of one kind and no users; ask for what goes with several items instead")
-    if hasattr(model, "joined_by"):
+    if hasattr(model, "scoring"):
         if vectors:
             raise ConfigError("a slim model has no vectors; ask recommend with new_user=True for a list")
     elif LOSSES[model.config.loss.name].paths or model.config.absolute_softmax:

@@ -56,7 +56,8 @@ def scores_of(model, score="raw"):
     else:
         raw = LogitScores(model.vectors_in, model.vectors_out, config.absolute_softmax)
     if weight is not None:
-        return FusedScores(SlimScores.of(model.known), raw, np.float32(weight))
+        learnt = (model.known,) if model.trained_on is None else (model.trained_on, model.known)
+        return FusedScores(SlimScores.of(*learnt), raw, np.float32(weight))
     factor, log_noise = settled(model) if share else (1.0, None)
     if log_noise is not None:  # as it never is along a tree
         raw.factor, raw.addend = np.float32(factor), (share * log_noise).astype(np.float32)
