@@ -8,7 +8,7 @@ import scipy.sparse
 
 from w2vneg import Input, TrainConfig, Vectors, Vocabulary, Word2Vec
 from w2vneg.data.inputs import encode_input
-from w2vneg.ground.errors import ConfigError
+from w2vneg.ground.errors import ConfigError, FileNote
 from w2vneg.run.model import Model
 from w2vneg.run.search.tuning import tune
 from w2vneg.run.validation import Validate
@@ -289,7 +289,8 @@ def test_weights_with_fractions_are_summed_for_people(folder, run_cli):
 
 def test_from_python_on_files_of_items(folder):
     word2vec = Word2Vec(dim=4, epochs=2, workers=1)
-    word2vec.fit(Input("pairs", "pairs.tsv"), valid=Validate("pairs.tsv", metric="ndcg@5", patience=1))
+    with pytest.warns(FileNote, match="trained on pairs.tsv, which has these pairs, too"):
+        word2vec.fit(Input("pairs", "pairs.tsv"), valid=Validate("pairs.tsv", metric="ndcg@5", patience=1))
     assert word2vec.model.best.finished
     assert word2vec.vectors.words == word2vec.model.vocab.words
     encoded = encode_input(Input("pairs", "seen.tsv", rectangular=True))
@@ -308,9 +309,9 @@ def test_encoded_data_know_what_they_are(folder):
     word2vec.fit(histories)
     assert (word2vec.model.config.source.name, word2vec.model.history[-1]["pairs"]) == ("baskets", 20 * 12 * 11)
     pairs = encode_input(Input("pairs", "seen.tsv", rectangular=True))
-    found = tune(
-        pairs, TrainConfig(dim=4, epochs=1, workers=1), [{"pairs_per_epoch": 5}], Validate("seen.tsv").of(pairs)
-    )
+    with pytest.warns(FileNote, match="trained on 32 of these pairs"):
+        validation = Validate("seen.tsv").of(pairs)
+    found = tune(pairs, TrainConfig(dim=4, epochs=1, workers=1), [{"pairs_per_epoch": 5}], validation)
     assert found.best.reason is None
 
 

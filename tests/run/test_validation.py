@@ -3,17 +3,19 @@
 import json
 import math
 import os
+from contextlib import nullcontext
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import scipy.sparse
 from planted import as_text, two_topics
 
-from w2vneg import Vocabulary, Word2Vec
+from w2vneg import Input, Vocabulary, Word2Vec
 from w2vneg.config import TrainConfig
 from w2vneg.data.encoded import encode_corpus
 from w2vneg.data.encoded.pairs import HeldOut
-from w2vneg.ground.errors import ConfigError, InputError
+from w2vneg.ground.errors import ConfigError, FileNote, InputError
 from w2vneg.ground.events import BestRestored, EpochDone, Interrupted, RolledBack, RoundDone, Validated
 from w2vneg.run.model import Model
 from w2vneg.run.validation import Metric, Validate, Validation
@@ -122,7 +124,7 @@ def test_centres_and_targets_of_two_kinds(tmp_path):
     model.vectors_in[:] = np.eye(2)
     model.vectors_out[:] = [[3, 0], [2, 5], [1, 4]]
     (tmp_path / "valid.tsv").write_text("item\ttarget\tweight\nu1\ty\t1\nu2\tz\t3\nx\tu1\t1\n")
-    data = SimpleNamespace(vocab=vocab, vocab_out=vocab_out)
+    data = SimpleNamespace(vocab=vocab, vocab_out=vocab_out, matrix=scipy.sparse.csr_matrix((2, 3)))
     validation = Validate(tmp_path / "valid.tsv", metric="prec@1").of(data)
     assert validation.held.n_unknown == 1
     figures = validation.figures(model)
@@ -580,3 +582,23 @@ def test_held_out_pairs_of_unknown_items_only(folder, run_cli):
     (folder / "valid.tsv").write_text("item\ttarget\tweight\nx\ty\t1\n")
     result = run_cli(*COMMAND, "--valid=valid.tsv")
     assert result.code == 1 and "none of its 1 pairs has a weight above 0 and two known items" in result.err
+
+
+@pytest.mark.parametrize("rectangular", [True, False])
+def test_held_out_pairs_that_are_trained_on_are_warned_of(tmp_path, monkeypatch, run_cli, rectangular):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"a{k % 7}\tb{k % 11}\t1" for k in range(60)]
+    (tmp_path / "all.tsv").write_text("\n".join(rows) + "\n")
+    of_users = ["--rectangular"] * rectangular
+    assert run_cli("split", "--pairs", "all.tsv", *of_users, "--out", "parts").code == 0
+    n = len((tmp_path / "parts/valid.tsv").read_text().splitlines()) - 1
+    told = f"the model is trained on {f'{n} of' if rectangular else 'all.tsv, which has'} these pairs"
+    small = "--dim=4", "--epochs=1", "--workers=1"
+    for data, leak in (("all.tsv", True), ("parts/train.tsv", False)):
+        options = "--pairs", data, *of_users, "--valid=parts/valid.tsv", *small
+        for command in (["train", "--output=v.txt", "--force"], ["tune", "--grid=alpha=.1", "--out", f"tried-{leak}"]):
+            found = run_cli(*command, *options)
+            assert found.code == 0 and (told in found.err) == leak, found.err
+        given = Input("pairs", data, rectangular=rectangular)
+        with pytest.warns(FileNote, match=told) if leak else nullcontext():
+            Word2Vec(dim=4, epochs=1, workers=1).fit(given, valid="parts/valid.tsv")

@@ -13,6 +13,7 @@ import math
 import os
 import re
 import time
+import warnings
 import zlib
 from dataclasses import dataclass
 from functools import partial
@@ -23,12 +24,14 @@ import scipy.sparse
 
 from ..data import catalog
 from ..data.encoded.pairs import HeldOut, as_trained, read_pairs_file
-from ..ground.errors import ConfigError, InputError, check_whole, did_you_mean
+from ..data.splitfiles import trained_on
+from ..ground.errors import ConfigError, FileNote, InputError, check_whole, did_you_mean
 from ..ground.events import BestRestored, Validated
 from ..ground.files.bounded import read_bytes
 from ..vectors import Vectors
 from ..vectors.evaluation import METRICS, evaluate_ranking, popularity_scores, scores_of
 from ..vectors.evaluation.analogy import HALVES
+from ..vectors.evaluation.baselines import in_both
 from ..vectors.evaluation.scores import RAW, are_items_of_one_kind, share_of
 from .model import look_at_contexts, read_out
 from .state import Best, difference
@@ -231,6 +234,7 @@ class Validate:
 
         lowercase : bool, the names of its data were lower-cased; own : dict, optional, its data as of `Input.as_dict`
         InputError if a file cannot be read, or no pair of it has both items in the vocabularies, or as `SetValidation`
+        A `FileNote` if training has held-out pairs: of users and items any of them, else by the files that are read.
         """
         if self.pairs is None:
             return SetValidation(encoded, metric=self.metric, patience=self.patience, every=self.every)
@@ -243,6 +247,15 @@ class Validate:
         )
         if not len(held):
             raise InputError(f"none of the {held.n_read:,} held-out pairs has both items in the training data")
+        seen = None
+        if encoded.vocab_out is not encoded.vocab:
+            n = in_both(encoded.matrix, held.centres, held.targets)
+            seen = f"the model is trained on {n:,} of these pairs, which says" if n else None
+        elif "valid" in files and (file := trained_on(files["valid"], (own or {}).get("files", ()))):
+            seen = f"the model is trained on {file}, which has these pairs, too; that says"
+        if seen:
+            where = f"{self.pairs}: " if "valid" in files else ""
+            warnings.warn(f"{where}{seen} nothing of new ones", FileNote, stacklevel=3)
         how = {"metric": self.metric, "patience": self.patience, "every": self.every, "score": self.score}
         return Validation(held, known=known, files=files, **how)
 

@@ -133,7 +133,7 @@ def evaluate_with_baselines(
         raise ConfigError("name the held-out pairs that are ranked, a file or a table at least")
     held, tested = _read(tests, model)
     n_trained = _trained_on(trained, model.vocab, *held[:2])
-    n_shown = 0 if shown is None else _in_both(shown, *held[:2])
+    n_shown = 0 if shown is None else in_both(shown, *held[:2])
     own = exclude_known is None
     known, left_out = (model.known, None) if own else _matrix(_as_paths(exclude_known), model)
     counted, learnt = (known, left_out) if not train else _matrix(train, model, liked=True)
@@ -172,10 +172,10 @@ def _trained_on(model, vocab, centres, targets):
     distinct, place = np.unique(centres, return_inverse=True)
     rows = model.vocab.words.find_all([vocab.words[i] for i in distinct.tolist()])[place]
     there = rows >= 0
-    return _in_both(model.known, rows[there], targets[there])
+    return in_both(model.known, rows[there], targets[there])
 
 
-def _in_both(matrix, centres, targets):
+def in_both(matrix, centres, targets):
     """Return how many distinct pairs a sparse matrix has, too (int)."""
     pairs = scipy.sparse.coo_matrix((np.ones(len(centres)), (centres, targets)), matrix.shape).tocsr()
     return pairs.multiply(matrix.astype(bool)).nnz
