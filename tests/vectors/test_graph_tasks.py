@@ -2,6 +2,7 @@
 
 import json
 import sys
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from planted import two_blocks
 from w2vneg import Vectors
 from w2vneg.data.inputs import Input, encode_input
 from w2vneg.ground.errors import ConfigError, DoubtError, FileNote, InputError, MissingExtraError
-from w2vneg.vectors.evaluation import evaluate_classes, evaluate_links
+from w2vneg.vectors.evaluation import evaluate_classes, evaluate_links, graph_tasks
 from w2vneg.vectors.evaluation.graph_tasks import FITTED, _beside, _chosen, _spread
 
 EDGES = np.array(two_blocks())
@@ -73,6 +74,20 @@ def test_pairs_without_an_edge_have_none_and_are_different():
     assert (drawn[0] < drawn[1]).all() and len(np.unique(numbers)) == 12 and not np.isin(numbers[6:], known).any()
     with pytest.raises(InputError, match="too few to compare 28 edges with"):
         _beside(known, known, n, np.random.default_rng(3))
+
+
+def test_regressions_are_not_fitted_on_the_pairs_that_they_are_scored_on(monkeypatch, parts, vectors):
+    drawn, real = [], graph_tasks._scores
+    monkeypatch.setattr(graph_tasks, "_scores", lambda *given: drawn.append(given[2]) or real(*given))
+    evaluate_links(vectors, parts["test"], train=parts["train"], valid=parts["valid"], seeds=8)
+    assert len(drawn) == 8
+    for one in drawn:
+        test, valid = (set(zip(*one[name].tolist(), strict=True)) for name in ("test", "valid"))
+        assert len(test) == one["test"].shape[1] and not test & valid
+    every = [*combinations([f"n{i}" for i in range(8)], 2)]
+    few = Vectors([f"n{i}" for i in range(8)], np.random.default_rng(1).normal(size=(8, 2)))
+    with pytest.raises(InputError, match="only 8 pairs of nodes without an edge are left, too few to compare 5 edges"):
+        evaluate_links(few, every[:5], train=every[10:15], valid=every[5:10])
 
 
 def test_labels_are_told_and_the_null_model_gives_the_most_frequent(tmp_path, vectors):

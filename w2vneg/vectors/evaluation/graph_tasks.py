@@ -8,7 +8,7 @@ The null model knows no vectors: it gives the most frequent labels of the traini
 Link prediction is node2vec's (Grover and Leskovec 2016, section 4.4): held-out edges against as many pairs of nodes
 drawn at random from those without an edge in any part. A pair's score is the dot product of its two vectors, or what a
 logistic regression makes of their Hadamard product u v, of |u − v| (L1) or of (u − v)² (L2), each by dimension and
-standardised. The regression is fitted on a development part, never on the edges that are reported. Direction is not
+standardised. The regression is fitted on a development part, never on the pairs that are reported. Direction is not
 looked at. Two scores need no vectors, and stand beside: the product of the degrees in the training part, and the number
 of neighbours that two nodes share there.
 """
@@ -163,7 +163,11 @@ def evaluate_links(vectors, test, *, train, valid=None, seeds=5, seed=1, own=Non
     auc, ap = {}, {}
     for number in range(seeds):
         rng = np.random.default_rng([seed, number])
-        drawn = {name: _beside(edges[name], known, len(vectors), rng) for name in edges if name != "train"}
+        drawn = {"test": _beside(edges["test"], known, len(vectors), rng)}
+        if valid is not None:  # the regressions do not see the pairs that they are scored on
+            low, high = drawn["test"]
+            taken = np.union1d(known, low * len(vectors) + high)
+            drawn["valid"] = _beside(edges["valid"], taken, len(vectors), rng)
         for name, scores in _scores(vectors.matrix, edges["train"], drawn).items():
             auc.setdefault(name, []).append(metrics.roc_auc_score(is_edge, scores))
             ap.setdefault(name, []).append(metrics.average_precision_score(is_edge, scores))
@@ -179,10 +183,11 @@ def _numbered(held, n):
 
 
 def _beside(edges, known, n, rng):
-    """Return edges, and behind them as many pairs without one, as (2, n_pairs) nodes."""
+    """Return edges, and behind them as many pairs that are not among `known` numbers, as (2, n_pairs) nodes."""
     free = n * (n - 1) // 2 - len(known)
     if free < 2 * len(edges):
-        raise InputError(f"only {free:,} pairs of nodes have no edge, too few to compare {len(edges):,} edges with")
+        few = f"only {free:,} pairs of nodes without an edge are left"
+        raise InputError(f"{few}, too few to compare {len(edges):,} edges with")
     found = np.empty(0, np.int64)
     while len(found) < len(edges):
         low, high = np.sort(rng.integers(n, size=(2, 2 * len(edges))), axis=0)
