@@ -326,8 +326,14 @@ def test_metrics_and_data_that_do_not_go_together(folder, run_cli):
     twice = run_cli("train", *data, "--metric=nll", "--metric=mpr")
     assert twice.code == 2 and "chosen by one --metric; 'w2vneg compare' takes several" in twice.err
     grid = ["--grid=alpha=0.1,0.2", "--out=out", *SMALL]
-    result = run_cli("compare", "--on=corpus.txt", "--valid=valid.tsv", *grid)
-    assert result.code == 2 and "leave the others out" in result.err
+    for more, flag in (
+        ("--valid=valid.tsv", "--valid"),
+        ("--rectangular", "--rectangular"),
+        ("--baskets=corpus.txt", "--baskets"),
+    ):
+        result = run_cli("compare", "--on=corpus.txt", more, *grid)
+        said = f"--on names the data, and splits say how they are read and have their held-out pairs; leave {flag} out"
+        assert result.code == 2 and said in result.err
     for on in ("--on=corpus.txt", "--on=none"):
         result = run_cli("compare", on, "--metric=nll", *grid)
         assert result.code == 2 and "is no held-out part of a split, such as split/test.tsv" in result.err

@@ -11,8 +11,10 @@ from pathlib import Path
 import click
 
 from ..data.inputs import Input
+from ..data.sources import SOURCES, options_of
 from ..ground.errors import ConfigError
 from ..ground.files.atomic import atomic_file, check_folder_writable
+from ..ground.option import flag_of
 from .flags import NO_CORPUS, builtin, check_fixed, encode_run, fixed_of, input_of, vocabulary_options
 from .options import command, file_of_run, json_option, mirror_option, option, options_in, quiet_option
 from .progress import noter, report_compiling, search_progress
@@ -121,12 +123,18 @@ def _tasks(on, given):
     from ..data.splitfiles import held_out_in, input_beside, known_beside
     from ..look.report.subjects import short_names
 
+    if on:
+        others = {name: item for kind in SOURCES for name, item in options_of(kind).items() if given.get(name)}
+        flags = [f"--{name}" for name in (*SOURCES, "valid") if given.get(name)]
+        if flags := [*flags, *map(flag_of, others.values())]:
+            raise click.UsageError(
+                "--on names the data, and splits say how they are read and have their held-out pairs; leave "
+                f"{flags[0]} out"
+            )
     read = input_of(given, needed=False)
     held_out = {name: given.pop(name) for name in HELD_OUT}
     if not on:
         tasks = [_Task("", read, check_each(held_out))]
-    elif read is not None or held_out["valid"]:
-        raise click.UsageError("--on names the data, and splits have their held-out pairs; leave the others out")
     else:
         places = [held_out_in(place) for place in on.split(",") if place]
         splits = [input_beside(place) for place in places]
