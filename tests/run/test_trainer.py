@@ -213,7 +213,7 @@ def test_history_keeps_all_but_the_rounds(planted):
 def test_absurd_alpha_with_unbounded_steps_ends_in_divergence(planted, objective, workers):
     events = []
     word2vec = Word2Vec(**SMALL | objective | {"workers": workers, "alpha": 1e6, "bounded_steps": False})
-    with pytest.raises(DivergenceError, match=r"^training diverged 6 times, last at alpha 31250; lower --alpha"):
+    with pytest.raises(DivergenceError, match=r"^training diverged 6 times, last at alpha 31250; .* --bounded-steps$"):
         word2vec.fit(planted, listeners=[events.append])
     assert [event.alpha_factor for event in events] == [0.5, 0.25, 0.125, 0.0625, 0.03125]
     assert all(isinstance(event, RolledBack) for event in events)
@@ -244,7 +244,7 @@ def test_absurd_alpha_with_bounded_steps_never_leaves_the_finite_numbers(planted
     try:
         word2vec.fit(planted)
     except DivergenceError as error:
-        assert "unbounded" not in str(error)
+        assert "bounded-steps" not in str(error)
     for matrix in matrices(word2vec):
         assert np.abs(matrix).max() < 1e4
 

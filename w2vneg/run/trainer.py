@@ -246,7 +246,7 @@ class Trainer:
             raise DivergenceError(
                 f"training diverged {_HALVINGS + 1} times, last at alpha {2 * factor * self.config.alpha:g}; "
                 + self.config.loss.plug.unstable
-                + ("" if self.config.bounded_steps else " or leave --unbounded-steps out")
+                + ("" if self.config.bounded_steps else " or give --bounded-steps")
             )
         self._emit(RolledBack(position.epoch + 1, self._fraction(), factor))
 
