@@ -68,7 +68,7 @@ class RankError(W2vnegError, RuntimeError):
 
 
 class FileNote(UserWarning):
-    """What was read otherwise than a file has it; the command line says it on a line."""
+    """What was read otherwise than a file has it, or is no news to a model; the command line says it on a line."""
 
 
 def did_you_mean(name, known, shown=12):
