@@ -452,6 +452,7 @@ def test_training_goes_on_from_what_was_trained():
 
 
 @pytest.mark.filterwarnings("ignore:100 of 103 words occur once")
+@pytest.mark.filterwarnings("ignore:subsampling left")
 def test_words_are_counted_as_gensim_counts_them(tmp_path):
     """All of them, those that `min_count` drops too; trained are those that subsampling leaves."""
     corpus = [["a", "b", "c", f"rare{k}"] for k in range(2000)]
@@ -647,6 +648,7 @@ def test_a_stream_is_counted_as_a_list_is(tmp_path):
         model.build_vocab(SENTENCES)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
+            warnings.filterwarnings("ignore", "subsampling left")
             answers.append(model.train(corpus, total_examples=1, epochs=1))
     assert answers[0] == answers[1] == answers[2] and answers[0][1] == 39 * 8 * 5
     assert answers[0][0] < 39 * 8 * 5 / 2

@@ -42,6 +42,31 @@ def test_a_loss_that_has_hardly_fallen(losses, at_init, pairs, doubtful):
     assert [one.startswith("the loss has hardly fallen") for one in found] == [True] * doubtful
 
 
+SMALL = {"dim": 4, "epochs": 1, "workers": 1, "seed": 1}
+
+
+def letters(length=2, n_sentences=6000):
+    """Sentences of five letters of one kind or five of another, by turns."""
+    rng = np.random.default_rng(5)
+    return [["pqrPQstuST"[i + 5 * (n % 2)] for i in rng.integers(0, 5, length)] for n in range(n_sentences)]
+
+
+def test_subsampling_that_leaves_hardly_a_pair_is_told():
+    """However few they are: of ten words each is far above the frequency from which on they are left out."""
+    with pytest.warns(UserWarning, match=r"^subsampling left \d\d pairs of 12,000 tokens; give --subsample 0$"):
+        Word2Vec(**SMALL).fit(letters(), progress=False)
+
+
+def test_few_words_for_the_negatives_are_no_reason_to_doubt(recwarn):
+    """The positive is among the draws, so that the loss stays where it was though words of a kind are found."""
+    word2vec = Word2Vec(**SMALL | {"dim": 16, "epochs": 8}, subsample=0)
+    vectors = word2vec.fit(letters(3), progress=False)
+    epochs = [record for record in word2vec.model.history if record["event"] == "EpochDone"]
+    assert epochs[-1]["loss"] > 0.99 * epochs[-1]["untrained"] and not recwarn.list
+    for word in vectors.words:
+        assert all((other in "pqrPQ") == (word in "pqrPQ") for other, _ in vectors.most_similar(word, k=4))
+
+
 @pytest.mark.parametrize(("losses", "doubtful"), [((14.0,), True), ((9.0, 2.2), True), ((9.0, 1.9), False)])
 def test_a_run_that_has_diverged_wants_a_lower_rate(losses, doubtful):
     found = doubts_of(trainer(losses, alpha_factor=0.25))
@@ -74,9 +99,6 @@ def test_things_of_which_most_occur_once(given, said):
     assert len(found) == len(said) and all(one.startswith(start) for one, start in zip(found, said, strict=True))
 
 
-SMALL = {"dim": 4, "epochs": 1, "workers": 1, "seed": 1}
-
-
 def test_fit_warns_of_a_log_of_row_numbers():
     rows = [(f"row{n}", f"item{n % 7}") for n in range(150)]
     with pytest.warns(UserWarning, match=r"150 of 150 centres occur once"):
@@ -92,7 +114,7 @@ def test_train_says_so_and_ends_well(tmp_path, run_cli):
     said = [line for line in result.err.splitlines() if line.startswith("Warning: the loss has hardly fallen")]
     assert result.code == 0 and len(said) == 1 and (tmp_path / "v.txt").exists()
     (tmp_path / "topics.txt").write_text(as_text(two_topics()))
-    result = run_cli("train", "--corpus", str(tmp_path / "topics.txt"), *flags, "--force", "--min-count=1")
+    result = run_cli("train", "--corpus", str(tmp_path / "topics.txt"), *flags, "--force", "--subsample=0")
     assert result.code == 0 and "Warning" not in result.err
 
 

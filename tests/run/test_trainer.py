@@ -506,8 +506,14 @@ def test_a_corpus_without_a_single_pair_is_told():
 
 def test_subsampling_that_leaves_no_pair_is_told():
     tiny = encode_corpus([["a", "b", "c"]], min_count=1)
-    with pytest.raises(W2vnegError, match="subsample"):
+    with pytest.raises(W2vnegError, match="subsampling left no two words together; give --subsample 0"):
         trained(tiny, loss="ns", subsample=1e-9)
+
+
+def test_baskets_of_equal_items_alone_have_no_pair():
+    alike = dataclasses.replace(encode_corpus([["a", "a"], ["b", "b"]], min_count=1), source="baskets")
+    with pytest.raises(W2vnegError, match="epoch 1: no two different items stand together; give more data"):
+        Word2Vec(source="baskets", dim=4, epochs=1, workers=1).trainer(alike).train()
 
 
 def test_two_words_train():

@@ -31,6 +31,8 @@ from .trainer import Trainer
 
 _FALL = 0.01  # of the loss at init
 _FEWEST_PAIRS = 10_000  # trained: with fewer a run has hardly begun
+_STARVED = 0.05  # pairs a token: even the words of short lines have 20 times as many where nothing is left out
+_SPREAD = 4  # words for each negative: with fewer the positive is so often drawn that the loss of good vectors stays
 _FEWEST = 100  # words, items or held-out pairs: fewer are too few to judge by
 
 
@@ -221,18 +223,21 @@ def doubts_of(trainer):
     history = [record for record in trainer.model.history if record["event"] == "EpochDone"]
     if not history:
         return []
-    loss, at_init, doubts = history[-1]["loss"], history[-1]["untrained"], []
-    n_pairs, highest = sum(record["pairs"] for record in history), max(at_init, history[0]["loss"])
-    factor = trainer.model.position.alpha_factor
+    first, loss, at_init, doubts = history[0], history[-1]["loss"], history[-1]["untrained"], []
+    n_pairs, highest = sum(record["pairs"] for record in history), max(at_init, first["loss"])
+    factor, config, left = trainer.model.position.alpha_factor, trainer.config, ""
+    if getattr(config.source, "subsample", 0) and first["pairs"] < first["tokens"]:
+        left = f"subsampling left {first['pairs']:,} pairs of {first['tokens']:,} tokens; give --subsample 0"
+    crowded = config.exclude == "none" and len(trainer.model.vocab_out) <= _SPREAD * config.negatives
     if factor < 1 and loss > (1 - _FALL) * at_init:
         doubts.append(
             f"training diverged, and the loss is {loss:.4f}, {at_init:.4f} at init, so that the vectors are little "
-            f"better than chance; give a lower --alpha than {factor * trainer.config.alpha:.3g}"
+            f"better than chance; give a lower --alpha than {factor * config.alpha:.3g}"
         )
-    elif n_pairs >= _FEWEST_PAIRS and loss > (1 - _FALL) * highest:
-        remedy, first = "look at what was read, then give more --epochs or a higher --alpha", history[0]
-        if getattr(trainer.config.source, "subsample", 0) and first["pairs"] < first["tokens"]:
-            remedy = f"subsampling left {first['pairs']:,} pairs of {first['tokens']:,} tokens; give --subsample 0"
+    elif left and first["pairs"] < _STARVED * first["tokens"]:
+        doubts.append(left)
+    elif n_pairs >= _FEWEST_PAIRS and loss > (1 - _FALL) * highest and not crowded:
+        remedy = left or "look at what was read, then give more --epochs or a higher --alpha"
         doubts.append(
             f"the loss has hardly fallen ({at_init:.4f} at init, {loss:.4f} in the last epoch), so that the vectors "
             f"are little better than chance: the data may not be what they were read as, or too few; {remedy}"

@@ -117,7 +117,7 @@ class Trainer:
         of_command : bool, as of `first_signal`: SIGTERM, SIGHUP and SIGQUIT do what Ctrl-C does
         DivergenceError if training leaves the finite numbers, or its loss climbs beyond 5 times the untrained one,
             again and again at ever smaller alphas; the model then holds the last good state
-        InputError if subsampling leaves no pair to train on
+        InputError if an epoch has no pair to train on, as where subsampling leaves none
         """
         self._clock = clock = _Clock()
         self.model.contexts = None  # of an earlier state
@@ -253,10 +253,11 @@ class Trainer:
     def _end_epoch(self):
         position, clock = self.model.position, self._clock
         if position.pairs == 0:
-            raise InputError(
-                f"no pair was trained in epoch {position.epoch + 1}: subsampling left no two words together; "
-                "raise --subsample, or switch it off with 0"
-            )
+            noun = self.config.traversal.noun
+            why = f"no two different {noun}s stand together; give more data"
+            if getattr(self.config.source, "subsample", 0):
+                why = f"subsampling left no two {noun}s together; give --subsample 0"
+            raise InputError(f"no pair was trained in epoch {position.epoch + 1}: {why}")
         loss = position.loss_sum / position.pairs
         epoch, epochs = position.epoch + 1, self.config.epochs
         alpha, seconds = self._alpha(epoch / epochs), clock.seconds()
