@@ -284,3 +284,26 @@ def test_next_words_only():
     walk = corpus.walk(config("text", window=2, dynamic_window=False, ordered=True, subsample=0, min_count=1))
     assert groups_of(walk) == [(0, [1, 2]), (1, [2, 3]), (2, [3])]
     assert walk.largest_group == 2
+
+
+def test_ordered_words_around_predict_what_comes_next():
+    """The words of a group are those before the one in the middle."""
+    ids, offsets = np.array([0, 1, 2, 3, 0, 2], np.int32), np.array([0, 4, 6], np.int64)
+    options = {"inputs": "window", "ordered": True, "subsample": 0}
+    text = EncodedCorpus(ids, offsets, vocabulary(4, [1] * 4)).walk(
+        config("text", window=2, dynamic_window=False, min_count=1, **options)
+    )
+    assert groups_of(text) == [(2, [0]), (3, [2, 1]), (2, [1, 0]), (1, [0])]
+    walk = baskets([[0, 1, 2, 3], [0, 1]]).walk(config(**options))
+    assert groups_of(walk) == [(1, [0]), (3, [2, 1, 0]), (2, [1, 0]), (1, [0])]
+
+
+def test_cbow_finds_the_successor_as_skip_gram_does():
+    rng = np.random.default_rng(1)
+    lines = (rng.integers(0, 26, 1000)[:, None] + np.arange(12)).astype(np.int32) % 26
+    data = EncodedCorpus(lines.ravel(), np.arange(0, lines.size + 1, 12), vocabulary(26, [1] * 26))
+    options = {"loss": "sampled-softmax", "window": 1, "dynamic_window": False, "ordered": True, "subsample": 0}
+    for inputs in ("row", "window"):
+        model = Trainer(data, config("text", dim=16, epochs=6, min_count=1, inputs=inputs, **options)).train()
+        best = (model.vectors_in @ model.vectors_out.T).argmax(axis=1)
+        assert best.tolist() == [*range(1, 26), 0], inputs

@@ -223,6 +223,7 @@ def test_baskets_train():
         ({"inputs": "window", "loss": "ns", "exclude": "known"}, "--exclude known asks what stood"),
         ({"inputs": "window", "loss": "ns", "share_negatives": "window"}, "take --share-negatives centre"),
         ({"inputs": "window", "loss": "ns", "source": "pairs"}, "pairs have none"),
+        ({"inputs": "window", "loss": "ns", "source": "graph", "ordered": True}, "leave one of the two out"),
         ({"inputs": "subwords", "loss": "ns", "source": "baskets"}, "names of items are no words"),
         ({"inputs": "subwords", "loss": "mle"}, "scores every word"),
         ({"inputs": "subwords", "loss": "kernel-quadratic"}, "draws made ahead"),

@@ -144,6 +144,11 @@ def check_spec(config, given):
         raise ConfigError(f"{flag} looks at how words are spelt, and names of {noun}s are no words; leave it out")
     if inputs.around and not config.traversal.windows:
         raise ConfigError(f"{flag} makes a vector of the words around, and pairs have none; leave it out")
+    if inputs.around and config.traversal.paired and config.source.ordered:
+        raise ConfigError(
+            f"{flag} with --ordered would predict a node from those before it, and of walks on a graph only what "
+            "follows a node is looked at; leave one of the two out"
+        )
     if inputs.composes and config.loss.plug.dense:
         raise ConfigError(
             f"loss {config.loss.name!r} scores every word for many centres' own rows at once, which {flag} has not; "

@@ -116,6 +116,16 @@ class Traversal:
         return self.places * block + self.margin + 8
 
 
+def as_gone_through(data, config):
+    """Return ids and offsets of sentences, from behind where ordered words around predict the one in the middle.
+
+    The right side of a centre, to which `ordered` keeps, is then what came before it.
+    """
+    if config.source.ordered and config.inputs.plug.around:
+        return data.ids[::-1], len(data.ids) - data.offsets[::-1]
+    return data.ids, data.offsets
+
+
 def check_pairs(offsets, sentence, word):
     """Raise an error if no sentence has two words, for there is no pair then. sentence, word : str, their nouns"""
     if (offsets[1:] - offsets[:-1]).max() < 2:

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from ...ground.errors import ConfigError, DoubtError, InputError
 from ...ground.option import option
-from . import SOURCES, TRAVERSALS, Source, Traversal, check_pairs
+from . import SOURCES, TRAVERSALS, Source, Traversal, as_gone_through, check_pairs
 from ._options import delimiter, ordered, plain, subsample
 
 _FEW = 20  # lines, below which baskets of two are no sign of a log
@@ -281,7 +281,7 @@ class WholeBaskets(Traversal):
         sizes = np.diff(corpus.offsets)
         longest = int(sizes.max())
         most = min(own.pairs_per_item, longest - 1)
-        source = Groups(corpus.ids, corpus.offsets, keep, most, own.ordered)
+        source = Groups(*as_gone_through(corpus, config), keep, most, own.ordered)
         weights = corpus.vocab.counts * (keep / 2.0**32)
         mean = float(sizes @ np.minimum(sizes - 1, most) / sizes.sum()) / (2 if own.ordered else 1)
         return cls(source, len(corpus), most, mean, 2, 2 * longest, weights)

@@ -12,7 +12,7 @@ from unicodedata import category, normalize
 from ...ground.errors import ConfigError, FileNote, InputError, did_you_mean
 from ...ground.files.bounded import scheme_of
 from ...ground.option import option
-from . import SOURCES, TRAVERSALS, Source, Traversal, check_pairs
+from . import SOURCES, TRAVERSALS, Source, Traversal, as_gone_through, check_pairs
 from ._options import TableOptions, column, dynamic_window, ordered, plain, subsample, window
 
 AUTO = "auto"  # in place of a tokenizer, or of a file of phrases
@@ -312,7 +312,7 @@ class Text(Traversal):
         check_pairs(corpus.offsets, "sentence", cls.noun)
         own = config.source
         keep = keep_thresholds(corpus.vocab.counts, own.subsample)
-        source = TextWindows(corpus.ids, corpus.offsets, keep, own.window, own.dynamic_window, own.ordered)
+        source = TextWindows(*as_gone_through(corpus, config), keep, own.window, own.dynamic_window, own.ordered)
         sides = 1 if own.ordered else 2
         weights = corpus.vocab.counts * (keep / 2.0**32)
         mean = own.window * sides * (0.5 if own.dynamic_window else 1.0)
