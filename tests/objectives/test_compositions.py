@@ -226,7 +226,8 @@ def test_baskets_train():
         ({"inputs": "window", "loss": "ns", "source": "graph", "ordered": True}, "leave one of the two out"),
         ({"inputs": "subwords", "loss": "ns", "source": "baskets"}, "names of items are no words"),
         ({"inputs": "subwords", "loss": "mle"}, "scores every word"),
-        ({"inputs": "subwords", "loss": "kernel-quadratic"}, "draws made ahead"),
+        ({"inputs": "subwords", "loss": "kernel-quadratic"}, "draws made ahead .* take --sampler popularity, or leave"),
+        ({"inputs": "window", "loss": "selfplay", "method": "exact"}, "draws made ahead .* take --method rolling, or"),
         ({"inputs": "window", "loss": "ns", "minn": 2}, "--minn has no effect with inputs 'window'"),
         ({"inputs": "subwords", "loss": "ns", "minn": 7}, r"minn \(7\) is above maxn \(6\)"),
         ({"loss": "ns", "buckets": 5}, "take --inputs subwords or leave --buckets out"),
@@ -235,6 +236,13 @@ def test_baskets_train():
 def test_what_they_cannot_stand_beside_is_refused_before_any_work(options, message):
     with pytest.raises(ConfigError, match=message):
         Word2Vec(**options).check()
+
+
+@pytest.mark.parametrize(
+    "options", [{"loss": "kernel-quadratic", "sampler": "popularity"}, {"loss": "selfplay", "method": "rolling"}]
+)
+def test_what_to_take_instead_of_draws_made_ahead_works(options):
+    Word2Vec(inputs="window", **options).check()
 
 
 def test_an_unknown_name_and_diagnosis():

@@ -155,9 +155,10 @@ def check_spec(config, given):
             "take --loss sampled-softmax, or leave it out"
         )
     if inputs.composes and config.sampler is not None and config.sampler.plug.draws_ahead(config.sampler):
+        instead = "--method rolling" if "method" in options_of(config.sampler.plug) else "--sampler popularity"
         raise ConfigError(
             f"draws made ahead (--method exact or pool, --sampler kernel) look at the rows of centres, and {flag} "
-            "has no such rows; take --sampler popularity or --method candidates, or leave it out"
+            f"has no such rows; take {instead}, or leave it out"
         )
     if config.absolute_softmax and not config.loss.plug.takes_absolute_logits:
         raise ConfigError(
