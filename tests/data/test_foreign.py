@@ -69,6 +69,7 @@ FOREIGN = [
         + "one\t1\tone\tN\ta|b\t_\t0\tROOT\n" * 5
         + "</text>\n",
     ),
+    ("FASTA", ("text",), ">one a protein\nMKVLAAGIVGLCAKAYLEQH\nNNQ\n>two\nMKVL*\n"),
     ("old Macs", ALL[:2], "the cat sat\ron the mat\rand so on\r"),
     ("table with a header", ("text",), 'id,text\n1,"one, two"\n2,three\n'),
     ("table with a header", ("text",), "label\tsentence\n0\tgood film\n1\tbad film\n"),
@@ -141,6 +142,7 @@ ORDINARY = [
     "one line, one end\r",
     "#monday #tuesday\n#sunday #monday\n",
     "#monday\t{tag}\n#sunday\t{tag}\nand so on\n",
+    "> how are you?\nfine\n> and you?\nwell\n" * 9,
 ]
 
 
@@ -236,6 +238,21 @@ def test_the_remedy_for_a_token_a_line_is_sentences(tmp_path, text, sentences):
     command = str(error.value).split("a sentence a line: ")[1].split(" > ")[0].replace("FILE", "t")
     done = subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert [line.strip() for line in done.stdout.splitlines() if line.strip()] == sentences
+
+
+@pytest.mark.skipif(not shutil.which("awk"), reason="awk is not here")
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_the_remedy_for_fasta_is_overlapping_letters(tmp_path, end):
+    (tmp_path / "t").write_text(
+        end.join([">one a protein", "MKVLAAGIVGLCAKAYLEQH", "NNQ", ">two", "MKV*", ""]), newline=""
+    )
+    with pytest.raises(InputError, match="looks like FASTA, not like text") as error:
+        Word2Vec(dim=4, min_count=1).encode(str(tmp_path / "t"))
+    command = str(error.value).split("a sequence a line: ")[1].split(" > text")[0].replace("FILE", "t")
+    done = subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True, text=True, check=True)
+    first, second = map(str.split, done.stdout.splitlines())
+    assert len(first) == 21 and first[:2] + first[-3:] == ["MKV", "KVL", "QHN", "HNN", "NNQ"]
+    assert second == ["MKV", "KV*"]
 
 
 @pytest.mark.parametrize(

@@ -242,6 +242,27 @@ def test_words_in_two_spellings_of_unicode(twin):
     assert "sed 's/İ/i/g; s/I/ı/g'" in about_words(words) and about_words(words[:-1]) is None
 
 
+JOINED = 'awk \'NF {printf "%s ", $0} !NF {print ""}\' FILE > text.txt'
+
+
+def test_lines_of_a_token_each_are_told(tmp_path, run_cli):
+    """Else a text would be trained on its few longer lines."""
+    file = tmp_path / "vertical"
+    file.write_text("".join(f"# session {n}\n" + "a\nb\n" * 5 + "\n" for n in range(9)))
+    with pytest.warns(FileNote, match="^90 of 99 sentences have one token, .* join these: " + re.escape(JOINED)):
+        encode_input(Input("corpus", str(file)), min_count=1)
+    file.write_text("a\nb\n" * 9)
+    result = run_cli("train", "--corpus", file, "--min-count=1", "--output", tmp_path / "v.txt")
+    assert result.code == 1 and "no pair to train on: every sentence has one known word" in result.err
+    assert result.err.count(JOINED) == 1
+
+
+@pytest.mark.parametrize("min_count", [1, 2])
+def test_sentences_of_which_one_word_is_left_are_not_taken_for_lines_of_a_token(tmp_path, min_count):
+    (tmp_path / "text").write_text("a b\n" * 30 + "".join(f"a rare{n}\n" for n in range(90)) + "a\nb\n" * 20)
+    assert encode_input(Input("corpus", str(tmp_path / "text")), min_count=min_count).n_sentences == 160
+
+
 def test_an_unknown_tokenizer_is_refused_before_anything_is_read():
     with pytest.raises(ConfigError, match="'wrods' is unknown; did you mean 'words'"):
         Input("corpus", "nowhere", tokenizer="wrods")

@@ -102,6 +102,17 @@ _OF_VERTICAL = _sentences(
 )
 
 
+_OF_FASTA = (
+    "write its sequences as k-mers, here of 3 letters, a sequence a line: awk 'function out() {if (s) {for (i = 1; "
+    """i < length(s) - 1; i++) printf "%s ", substr(s, i, 3); print ""}; s = ""} /^>/ {out(); next} """
+    r"""{sub(/\r$/, ""); s = s $0} END {out()}' FILE > text.txt"""
+)
+
+
+def _is_fasta(head):
+    return _has(r"\A>", r"^[A-Za-z*-]{20,}$")(head) and _each(r">.*|[A-Za-z*-]+")(head)
+
+
 def _is_json_lines(head):
     if head.share(lambda line: line.lstrip()[:1] == "{" and fits(line, JSON.parse)) < 0.9:
         return False
@@ -414,6 +425,7 @@ KINDS = [  # in the order in which they are asked
         "write the table with the database's own export, as CSV",
         lambda head: _SQL(head) and head.share(lambda line: line.rstrip()[-1] in ";,()-/*") >= 0.5,
     ),
+    Kind("FASTA", _OF_FASTA, _is_fasta, ("text",)),
     Kind("CoNLL-U or its like, a token a line", _of_conll_u, _is_conll_u, ("text",)),
     Kind("CoNLL columns, a token a line", _OF_CONLL, _is_conll, ("text",)),
     Kind("a vertical file, a token a line with its tag behind a tab", _OF_VERTICAL, _is_vertical, ("text",)),

@@ -126,12 +126,15 @@ def as_gone_through(data, config):
     return data.ids, data.offsets
 
 
-def check_pairs(offsets, sentence, word):
-    """Raise an error if no sentence has two words, for there is no pair then. sentence, word : str, their nouns"""
+def check_pairs(offsets, sentence, word, also=""):
+    """Raise an error if no sentence has two words, for there is no pair then.
+
+    sentence, word : str, their nouns; also : str, another remedy
+    """
     if (offsets[1:] - offsets[:-1]).max() < 2:
         raise NothingToTrainError(
             f"no pair to train on: every {sentence} has one known {word}; give {sentence}s of several {word}s, or "
-            "lower --min-count"
+            f"lower --min-count{also}"
         )
 
 

@@ -19,6 +19,8 @@ AUTO = "auto"  # in place of a tokenizer, or of a file of phrases
 _READERS = {"whitespace": "text"}  # tokenizer -> reader, where they are called differently
 _OURS = (AUTO, "whitespace", "words")  # of plain text; a plug-in may read what it likes
 _STRIPPED = ("markup", "urls")
+_JOINED = """awk 'NF {printf "%s ", $0} !NF {print ""}' FILE > text.txt"""  # lines up to a blank one
+_FEW = 20  # lines of one token, below which they are no sign of anything
 
 
 def _check_tokenizer(name):
@@ -115,6 +117,8 @@ class Corpus(Source):
         phrases = list(phrases or cls._phrases(given, reading, shaping))
         phrases = lowered(phrases) if shaping["lowercase"] else phrases
         encoded = encode_corpus(list(given.files), phrases=phrases, **reading, **shaping)
+        if reading["table"] is None and (note := _about_lines(encoded)):
+            warnings.warn(note, FileNote, stacklevel=2)
         report = dataclasses.replace(encoded.report, tokens_by=getattr(given.tokenizer, "why", ""))
         return dataclasses.replace(encoded, phrases=tuple(phrases), report=report)
 
@@ -162,6 +166,20 @@ class Corpus(Source):
     @classmethod
     def advice(cls, given, words):
         return about_words(words) if given.tokenizer in _OURS else None
+
+
+def _about_lines(encoded):
+    """Return what to do about a text of which most lines have one token (str), or None; without a pair an error does.
+
+    Of sentences that were longer no more can have become so short than words were left out.
+    """
+    n, single = encoded.n_sentences, int((encoded.offsets[1:] - encoded.offsets[:-1] == 1).sum())
+    if not _FEW <= single < n or 2 * (single - encoded.report.discarded[0]) <= n:
+        return None
+    return (
+        f"{single:,} of {n:,} sentences have one token, from which nothing can be learnt; if a "
+        f"sentence goes on over lines, join these: {_JOINED}"
+    )
 
 
 # ---- what text becomes tokens by, by its beginning, and what speaks against it afterwards
@@ -309,7 +327,7 @@ class Text(Traversal):
         from ...kernels.schedule import keep_thresholds
         from ...kernels.walk import TextWindows
 
-        check_pairs(corpus.offsets, "sentence", cls.noun)
+        check_pairs(corpus.offsets, "sentence", cls.noun, f"; lines of a token each are joined by {_JOINED}")
         own = config.source
         keep = keep_thresholds(corpus.vocab.counts, own.subsample)
         source = TextWindows(*as_gone_through(corpus, config), keep, own.window, own.dynamic_window, own.ordered)
