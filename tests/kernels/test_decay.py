@@ -217,4 +217,5 @@ def test_users_and_items_get_the_objective_of_lists_and_epochs_by_their_pairs():
     assert not config.bounded_steps and config.l2 == "1.44,0.55"
     word2vec.fit(Input("pairs", PAIRS, rectangular=False))
     assert word2vec.model.config.preset == "us"
-    assert TrainConfig(loss="top-n").resolved().epochs == 5  # text
+    for source in ("text", "baskets", "graph"):  # whose pairs are those of windows
+        assert TrainConfig(loss="top-n", source=source).resolved().epochs == 5
