@@ -5,7 +5,7 @@ import pytest
 from planted import two_topics
 
 from w2vneg import Vectors, Word2Vec
-from w2vneg.ground.errors import ConfigError, InputError
+from w2vneg.ground.errors import ConfigError, FileNote, InputError
 from w2vneg.run.model import Model
 from w2vneg.run.prior import Prior
 
@@ -185,9 +185,11 @@ def test_a_second_topic_moves_its_words_and_keeps_the_frozen_ones():
 def test_inner_nodes_of_a_tree_are_nobodys_rows(first):
     options = OPTIONS | {"loss": "hierarchical"}
     word2vec = Word2Vec(**options)
-    word2vec.fit(SECOND, init=first.model, freeze=True)
+    with pytest.warns(FileNote, match="the inner nodes begin anew"):
+        word2vec.fit(SECOND, init=first.model, freeze=True)
     assert still(first.model, word2vec.model, "vectors_in", "cd") == [True, True]
     assert list(word2vec.model.frozen) == ["vectors_in"]
     again = Word2Vec(**options)
-    trainer = again.trainer(again.encode(FIRST), prior=Prior.init(word2vec.model))
+    with pytest.warns(FileNote, match="the inner nodes begin anew"):
+        trainer = again.trainer(again.encode(FIRST), prior=Prior.init(word2vec.model))
     assert trainer.started == 2 and not trainer.model.vectors_out.any()

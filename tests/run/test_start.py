@@ -12,10 +12,11 @@ import pytest
 from w2vneg import Input, Vectors, Word2Vec
 from w2vneg.data.encoded import encode_corpus
 from w2vneg.data.vocab import Vocabulary
-from w2vneg.ground.errors import ConfigError, InputError
+from w2vneg.ground.errors import ConfigError, FileNote, InputError
 from w2vneg.run.model import Model, look_at_contexts
 from w2vneg.run.prior import Prior, WarmStart
 from w2vneg.run.trainer import Trainer
+from w2vneg.vectors.formats import fasttext
 
 OPTIONS = {"dim": 6, "epochs": 2, "min_count": 1, "workers": 1, "subsample": 0, "loss": "ns", "readout": "in"}
 FIRST = [["a", "b", "c"], ["b", "c", "d"]] * 20
@@ -65,6 +66,29 @@ def test_fit_begins_with_what_it_is_given(first, tmp_path):
     assert (vectors.matrix == Word2Vec(**OPTIONS).fit(FIRST, init=first).matrix).all()  # a Word2Vec, for its model
     assert not (vectors.matrix == started_over.matrix).all()
     again.fit(FIRST)  # a fit after a fit is a new run, as everybody expects
+
+
+def test_inner_nodes_of_the_same_tree_begin_there_and_others_anew(first, tmp_path):
+    options = OPTIONS | {"loss": "hierarchical"}
+    word2vec = Word2Vec(**options)
+    word2vec.fit(FIRST)
+    word2vec.save(tmp_path / "hs")
+    fasttext.write(tmp_path / "hs.bin", word2vec.model)
+    for source in (word2vec.model, tmp_path / "hs"):
+        again = Word2Vec(**options).trainer(encode_corpus(FIRST, min_count=1), prior=Prior.init(source))
+        assert again.model.vectors_out.any() and (again.model.vectors_out == word2vec.model.vectors_out).all()
+    for source, loss, sentences, said in (
+        (word2vec.model, "hierarchical", SECOND, "inner nodes begin anew: those of the model are of another tree"),
+        (tmp_path / "hs.bin", "hierarchical", FIRST, "inner nodes begin anew: those of .*hs.bin are fastText's"),
+        (first.model, "hierarchical", FIRST, "inner nodes begin anew: those of the model are rows of words"),
+        (word2vec.model, "ns", FIRST, "targets begin anew: those of the model are inner nodes of a tree"),
+    ):
+        with pytest.warns(FileNote, match=f"^the {said}$"):
+            other = Word2Vec(**options | {"loss": loss}).trainer(
+                encode_corpus(sentences, min_count=1), prior=Prior.init(source)
+            )
+        assert other.started and not other.model.vectors_out.any()
+    assert Word2Vec(**options).trainer(encode_corpus(FIRST, min_count=1), prior=Prior.init(first.vectors)).started
 
 
 def test_what_does_not_fit_is_refused(first, tmp_path):

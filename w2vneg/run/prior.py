@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +23,7 @@ from ..data.inputs import Input, of_as_many_kinds, settled
 from ..data.sources.corpus import AUTO
 from ..data.vocab import Vocabulary
 from ..data.words import PackedStrings
-from ..ground.errors import ConfigError, InputError
+from ..ground.errors import ConfigError, FileNote, InputError
 from ..ground.option import flag_of
 from ..objectives.presets import epochs_over, preset_of
 from ..vectors import Vectors
@@ -39,7 +40,9 @@ class WarmStart:
     dim: int
     matrix: Callable[[str], Any]  # name of `Model.matrices` -> float32 (n, dim) or None
     words: PackedStrings  # of centres
-    words_out: PackedStrings | None = None  # of targets; None: these start as usual, as inner nodes do
+    words_out: PackedStrings | None = None  # of targets; None: there are none, or inner nodes in their place
+    # of a loss along paths its name, and its targets, by whose counts the tree is made; None: these are not known
+    tree: tuple[str, Vocabulary | None] | None = None
     grams: tuple[int, int, int] | None = None  # minn, maxn and buckets, where there are n-grams
     used: np.ndarray | None = None  # int64, (n_rows,), the bucket of each row of ``grams_in``
     freeze: bool = False  # rows of the two matrices that begin here do not move
@@ -63,8 +66,9 @@ class WarmStart:
         used, config, own = source.buckets(), source.config, source.config.inputs
         grams = None if used is None else (own.minn, own.maxn, own.buckets)
         matrices = {which: source.best_matrix(which) for which in source.matrices()}
-        words_out = None if config.loss.plug.paths else source.vocab_out.words
-        return cls(name or "the model", config.dim, matrices.get, source.vocab.words, words_out, grams, used, freeze)
+        of_paths, words, targets = config.loss.plug.paths, source.vocab.words, source.vocab_out
+        words_out, tree = (None, (config.loss.name, targets)) if of_paths else (targets.words, None)
+        return cls(name or "the model", config.dim, matrices.get, words, words_out, tree, grams, used, freeze)
 
     @classmethod
     def _of_fasttext(cls, name, found, freeze):
@@ -73,8 +77,9 @@ class WarmStart:
         rows = {"words_in": found.rows[:n], "grams_in": found.rows[n:], "vectors_out": found.targets}
         matrix = lambda which: fasttext.means(found) if which == "vectors_in" else rows.get(which)  # noqa: E731
         grams = (found.minn, found.maxn, found.n_buckets) if found.n_buckets else None
-        words_out = None if found.targets is None else found.words
-        return cls(name, found.rows.shape[1], matrix, found.words, words_out, grams, np.arange(found.n_buckets), freeze)
+        words_out, tree = (None, ("hierarchical", None)) if found.targets is None else (found.words, None)
+        n_gram_rows = grams, np.arange(found.n_buckets)
+        return cls(name, found.rows.shape[1], matrix, found.words, words_out, tree, *n_gram_rows, freeze)
 
     def check(self, config):
         """Raise ConfigError if a run with these options (RunSpec) cannot begin here."""
@@ -103,17 +108,20 @@ class WarmStart:
             )
 
     def begin(self, model):
-        """Write what both know into a fresh model; return of how many centres; ConfigError for none, or all frozen."""
+        """Write what both know into a fresh model; return of how many centres; ConfigError for none, or all frozen.
+
+        A `FileNote` if inner nodes of a tree, or targets in their place, begin anew
+        """
         found = int((self.words.find_all(model.vocab.words) >= 0).sum())
         if not found:
             raise ConfigError(
                 f"none of the {len(model.vocab):,} words of this run has a vector in {self.name}; see whether they are "
                 "spelt alike (--lowercase), or leave --init out"
             )
-        inputs, of_paths = model.config.inputs.plug, model.config.loss.plug.paths
+        inputs = model.config.inputs.plug
         may_freeze = {"vectors_out", *inputs.rows} if self.freeze else ()
         for name, target in model.matrices().items():
-            places = None if of_paths and name == "vectors_out" else self._places(name, model)
+            places = self._places(name, model)
             rows = None if name in inputs.derived or places is None else self.matrix(name)
             if rows is None or rows.shape[1:] != target.shape[1:]:
                 continue
@@ -134,9 +142,20 @@ class WarmStart:
             import pandas
 
             return None if self.grams is None else pandas.Index(self.used).get_indexer(model.buckets())
+        if name == "vectors_out" and (self.tree or (self.words_out is not None and model.config.loss.plug.paths)):
+            if self.tree == (model.config.loss.name, model.vocab_out):
+                return np.arange(len(model.vocab_out))
+            self._warn_of_tree(model.config.loss.plug.paths)
+            return None
         if name.endswith("_out"):
             return None if self.words_out is None else self.words_out.find_all(model.vocab_out.words)
         return self.words.find_all(model.vocab.words)
+
+    def _warn_of_tree(self, of_paths):
+        what, those = "inner nodes" if of_paths else "targets", "rows of words"
+        if self.tree is not None:
+            those = "inner nodes of a tree" if not of_paths else "of another tree" if self.tree[1] else "fastText's"
+        warnings.warn(f"the {what} begin anew: those of {self.name} are {those}", FileNote, stacklevel=4)
 
 
 MAY_CHANGE = {item.name for item in dataclasses.fields(RunOptions) if item.metadata["group"] not in ("objective", None)}
