@@ -79,11 +79,14 @@ class Traversal:
         return data.ids, data.offsets
 
     @classmethod
-    def counts(cls, data, config):
-        """Return how often each pair is gone through in an epoch, about: csr_matrix; without a window all of one."""
+    def counts(cls, data, config, window=None):
+        """Return how often each pair is gone through in an epoch, about: csr_matrix; without a window all of one.
+
+        window : int, another than the run's
+        """
         from ...kernels.cooccurrence import pair_counts
 
-        window = getattr(config.source, "window", None)
+        window = window or getattr(config.source, "window", None)
         return pair_counts(*cls.written(data, config), len(data.vocab), window, ordered=config.source.ordered)
 
     @classmethod

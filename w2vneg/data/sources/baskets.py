@@ -287,7 +287,7 @@ class WholeBaskets(Traversal):
         return cls(source, len(corpus), most, mean, 2, 2 * longest, weights)
 
     @classmethod
-    def counts(cls, corpus, config):
+    def counts(cls, corpus, config, window=None):
         pairs = super().counts(corpus, config)
         pairs.setdiag(0)  # nothing is its own positive
         pairs.eliminate_zeros()

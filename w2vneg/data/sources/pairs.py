@@ -179,5 +179,5 @@ class WeightedPairs(Traversal):
         return bool((pairs.matrix.data == pairs.matrix.data.round()).all())
 
     @classmethod
-    def counts(cls, pairs, config):
+    def counts(cls, pairs, config, window=None):
         return pairs.matrix
