@@ -2,6 +2,7 @@
 
 import dataclasses
 import io
+import os
 import sys
 from pathlib import Path
 
@@ -146,6 +147,22 @@ def test_what_a_file_should_not_say_is_one_message_with_its_name(folder, run_cli
     result = run_cli("train", "--config=run.toml", *SMALL)
     assert (result.code, result.out) == (1, "")
     assert f"run.toml: {message}" in result.err and "Traceback" not in result.err
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/fd/0"), reason="no /dev/fd on this system")
+@pytest.mark.parametrize(
+    "command",
+    ["train --config={}", "tune --config={} --grid=alpha=0.1 --metric=men --out=o", "compare {} {} --out=o"],
+)
+def test_a_file_of_options_that_can_be_read_once_is_refused(folder, run_cli, command):
+    """Whoever reads it again finds nothing there, and would train something else."""
+    reading, writing = os.pipe()
+    os.write(writing, b"corpus = 'corpus.txt'\ndim = 8\n")
+    os.close(writing)
+    result = run_cli(*command.format(*[f"/dev/fd/{reading}"] * 2).split(), "--quiet")
+    os.close(reading)
+    assert result.code == 1 and "cannot be looked at twice; copy it to a file" in result.err
+    assert sorted(os.listdir()) == ["corpus.txt", "pairs.csv", "valid.tsv"]
 
 
 def test_the_options_of_every_preset_come_about_again_from_what_is_written():

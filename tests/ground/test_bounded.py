@@ -54,7 +54,7 @@ def test_a_device_without_end_is_refused(small, kind, device):
         READ[kind][0](device)
 
 
-@pytest.mark.parametrize("kind", READ)
+@pytest.mark.parametrize("kind", [kind for kind in READ if kind != "options"])  # commands read these repeatedly
 def test_a_pipe_is_read_once_and_to_its_end(tmp_path, kind):
     read, content = READ[kind]
     os.mkfifo(tmp_path / "pipe")

@@ -14,7 +14,7 @@ from click.core import ParameterSource
 
 from ..data.sources import SOURCES, TRAVERSALS, options_of, readers_of
 from ..ground.errors import ConfigError, W2vnegError
-from ..ground.files.bounded import parse_toml, read_text
+from ..ground.files.bounded import check_regular, parse_toml, read_text
 from ..ground.option import flag_of, kind_of, off_of
 
 SECTIONS = ("data", "search", "split", "objective", "model", "run", "output")
@@ -231,8 +231,8 @@ def _load_plugins(ctx, args):
     plugins = [",".join(filter(None, [*above, *named.plugin]))]
     runs = [one for one in others if one.endswith(".toml")] if ctx.command.name == "compare" else []
     for path in filter(None, [*(named.config[-1:] if plugins == [""] else ()), *runs]):
-        with suppress(W2vnegError):  # what is wrong with the file is said when it is read
-            plugins.append(options_of_text(read_text(path), "").get("plugin"))
+        with suppress(W2vnegError):  # what is wrong with the file is said when it is read again
+            plugins.append(said_in(path).get("plugin"))
     if any(plugins):
         from ..objectives.plugins import load_plugins
 
@@ -339,7 +339,7 @@ def options_in(path):
     """Return the options of `TrainConfig` that a TOML file names, as they stand there (dict)."""
     from ..config.table import table
 
-    values = options_of_text(read_text(path, errors="surrogateescape"), path)
+    values = said_in(path)
     values = {name: value for name, value in values.items() if not (name in _OF_RUN or _of_data(name))}
     for name, value in values.items():
         kind = {int: "whole number", float: "number"}.get(kind_of(table()[name])) if name in table() else None
@@ -348,15 +348,16 @@ def options_in(path):
     return values
 
 
-def options_of_text(text, where):
-    """Return the top-level names and values of TOML `text`; `where` it stands goes into messages."""
-    values = parse_toml(text, where)
+def said_in(path):
+    """Return the top-level names and values of a TOML file (dict); InputError also for a pipe: it is read twice."""
+    check_regular(path)
+    values = parse_toml(read_text(path, errors="surrogateescape"), path)
     nested = [name for name, value in values.items() if isinstance(value, dict)]
     if nested:
-        raise ConfigError(f"{where}: options stand at the top level, not in a table like [{nested[0]}]")
+        raise ConfigError(f"{path}: options stand at the top level, not in a table like [{nested[0]}]")
     for name in values:
         if "-" in name and (other := name.replace("-", "_")) in values:
-            raise ConfigError(f"{where}: {name} and {other} are one option; leave out one of them")
+            raise ConfigError(f"{path}: {name} and {other} are one option; leave out one of them")
     return {name.replace("-", "_"): value for name, value in values.items()}
 
 
@@ -377,7 +378,7 @@ def _take_run_options(context):
         return
     given = {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
     left_out = {"valid", "valid_exclude_known"} if "on" in given else set()
-    said = options_of_text(read_text(path, errors="surrogateescape"), path)
+    said = said_in(path)
     other_data = "on" in given or any(kind in given and kind not in said for kind in SOURCES)
     own = {param.name: param for param in context.command.get_params(context)}
     for name, value in said.items():
