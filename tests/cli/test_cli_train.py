@@ -309,9 +309,12 @@ def test_a_vocabulary_is_used_again(train, folder):
     assert Path("same.txt").read_bytes() == Path("vectors.txt").read_bytes()
     few = train("--vocab", "few.tsv")
     assert few.code == 0 and "1 of 3 words of --vocab do not occur here, so nothing is learnt about them." in few.err
+    assert "Warning: --vocab" not in few.err
     assert Vectors.load("vectors.txt").words == ["a1", "b1", "unseen"]
     (folder / "blank.txt").write_text("a1 9\nb1 9\n")  # as fastText and word2vec.c write it
-    assert train("--vocab", "blank.txt").code == 0 and len(Vectors.load("vectors.txt")) == 2
+    alike = train("--vocab", "blank.txt", "--quiet")
+    assert alike.code == 0 and len(Vectors.load("vectors.txt")) == 2
+    assert alike.err.startswith("Warning: --vocab has a count of 9 for each word, and noise and ")
     assert_one_message(train("--vocab", "none.tsv"), "none.tsv: cannot read the vocabulary (No such file or directory)")
     (folder / "foreign.tsv").write_text("x\t9\ny\t9\n")
     assert_one_message(train("--vocab", "foreign.tsv"), "no token of the corpus is in the given vocabulary")

@@ -14,6 +14,8 @@ from w2vneg.ground.errors import ConfigError, InputError, UnknownNameError
 
 WORDS = st.text(min_size=1).filter(lambda word: word.split() == [word] and word.isprintable())
 
+needs_awk = pytest.mark.skipif(not shutil.which("awk"), reason="awk is not here")
+
 
 def test_order_is_by_falling_count_then_bytes():
     vocab = Vocabulary.from_counts({"b": 2, "a": 2, "é": 2, "z": 9, "😀": 2, "B": 2, "\uffee": 2})
@@ -104,16 +106,31 @@ def test_a_word_that_begins_with_a_byte_order_mark(tmp_path):
         assert Vocabulary.load(tmp_path / name) == Vocabulary(["a", "b"], [2, 1])
 
 
-def test_words_without_counts_are_refused_with_what_makes_a_vocabulary_of_them(tmp_path, monkeypatch):
+@needs_awk
+def test_words_without_counts_are_refused_with_what_counts_them(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "my words").write_text("the\nof\n\nand\nthe\n")
-    with pytest.raises(InputError, match="my words:1: expected word, tab, count; found 'the'; write a count") as told:
+    (tmp_path / "my words").write_text("the\nof\n\nand\nthe\n0\nunseen\n")
+    (tmp_path / "TEXT").write_text("the cat and the\n\tdog of 0 0 the\n")
+    with pytest.raises(InputError, match="my words:1: expected word, tab, count; found 'the'; count the") as error:
         Vocabulary.load("my words")
-    subprocess.run(str(told.value).partition("1 will do: ")[2], shell=True, check=True)
-    assert Vocabulary.load("counted.txt") == Vocabulary(["and", "of", "the"], [1, 1, 1])
+    subprocess.run(str(error.value).partition("here TEXT: ")[2], shell=True, check=True)
+    assert Vocabulary.load("counted.txt") == Vocabulary(["the", "0", "and", "of"], [3, 2, 1, 1])
 
 
-@pytest.mark.skipif(not shutil.which("awk"), reason="awk is not here")
+@needs_awk
+@pytest.mark.parametrize("head", ["", "word count\n", "\ufeff", "\ufeffword count\r\n"])
+def test_words_in_another_order_are_refused_with_what_sorts_them(tmp_path, monkeypatch, head):
+    """word2vec.c and GloVe have equally frequent words in any order."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my words").write_text(f"{head}the 10\nto 9\nof 9\né 9\nB 9\n", "utf-8", newline="")
+    line = 3 + head.count("\n")
+    with pytest.raises(InputError, match=f"my words:{line}: 'of' is out of order; sort by falling count, ") as error:
+        Vocabulary.load("my words")
+    subprocess.run(str(error.value).partition("by bytes: ")[2], shell=True, check=True)
+    assert Vocabulary.load("counted.txt") == Vocabulary(["the", "B", "of", "to", "é"], [10, 9, 9, 9, 9])
+
+
+@needs_awk
 @pytest.mark.parametrize("blanks", ["", "   "])
 def test_counts_before_the_words_are_refused_with_what_turns_them(tmp_path, monkeypatch, blanks):
     monkeypatch.chdir(tmp_path)

@@ -13,6 +13,7 @@ from ..ground.errors import ConfigError, OutputError
 from ..ground.files.atomic import passes_on
 from .options import declared_flags, option, together
 from .progress import byte_progress, note
+from .progress import note as loud
 
 readout_option = option(
     "--readout NAME",
@@ -118,10 +119,19 @@ def check_fixed(fixed, read, way=None):
 
 
 def report_fixed(fixed, given, config, rectangular, encoded, note):
-    """Say which words of the files of `fixed` do not occur, and what --min-count and --max-vocab did beside them."""
-    seen = getattr(encoded.report, "kept_types", None)
-    if "vocab" in fixed and seen is not None and seen < (n_words := len(encoded.vocab)):
-        note(f"{n_words - seen:,} of {n_words:,} words of --vocab do not occur here, so nothing is learnt about them.")
+    """Say which words of the files of `fixed` do not occur, whether their counts can be those of the text, and what
+    --min-count and --max-vocab did beside them.
+    """
+    seen, vocab = getattr(encoded.report, "kept_types", None), encoded.vocab
+    if "vocab" in fixed and seen is not None:
+        if seen < len(vocab):
+            which = f"{len(vocab) - seen:,} of {len(vocab):,} words of --vocab"
+            note(f"{which} do not occur here, so nothing is learnt about them.")
+        if vocab.counts[0] == vocab.counts[-1] and vocab.counts.sum() != encoded.report.kept_tokens:
+            loud(
+                f"Warning: --vocab has a count of {vocab.counts[0]:,} for each word, and noise and subsampling go by "
+                "these counts; those of this text differ: count its words, or name vocab.tsv of a model of it."
+            )
     if not fixed or (config.max_vocab is None and given["min_count"] is None):
         return
     flags = " and ".join(_NAMES[name][0] for name in fixed)

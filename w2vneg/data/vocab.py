@@ -26,6 +26,7 @@ _MOST_SEEN = 2**62
 _BLOCK = 1 << 14  # words that are looked at together
 _READ = 1 << 16  # bytes of a file at a time: what is made of them takes ten times as much
 _NO_SEPARATORS = bytes(set(range(256)) - set(b"\t\n"))
+_SORTING = "LC_ALL=C sort -k2,2nr -k1,1"  # lines of word and count
 
 
 class Vocabulary:
@@ -111,13 +112,16 @@ class Vocabulary:
         path = Path(path)
         try:
             with open(path, "rb") as stream:
-                words, counts, n_head = _read(path, stream)
+                words, counts, head = _read(path, stream)
         except OSError as error:
             raise InputError(f"{path}: cannot read the vocabulary ({error.strerror or error})") from error
         vocab = cls._of(words, counts)
-        problem = vocab._problem()
+        file = shlex.quote(str(path))
+        lines = f"tail -c +{len(head) + 1} {file} | {_SORTING}" if head else f"{_SORTING} {file}"
+        problem = vocab._problem(f": {lines} > counted.txt")
         if problem:
-            raise InputError(f"{path}:{n_head + problem[0] + 1}: {problem[1]}")
+            line = head.count(b"\n") + problem[0] + 1
+            raise InputError(f"{path}:{line}: {problem[1]}")
         return vocab
 
     def digest(self) -> str:
@@ -134,8 +138,8 @@ class Vocabulary:
             pairs = zip(self.words[start : start + _BLOCK], self.counts[start : start + _BLOCK].tolist(), strict=True)
             yield "".join(f"{word}\t{count}\n" for word, count in pairs).encode()
 
-    def _problem(self):
-        """Return (index, sentence) for the first thing wrong, or None."""
+    def _problem(self, sorting=""):
+        """Return (index, sentence) for the first thing wrong, or None; sorting : str, what does that, for a sentence"""
         words, counts = self.words, self.counts
         if counts.shape != (len(words),):
             return 0, f"{len(words)} words but counts of shape {counts.shape}"
@@ -152,7 +156,8 @@ class Vocabulary:
             for i in np.flatnonzero(seen[1:] >= seen[:-1]).tolist():
                 if seen[i + 1] > seen[i] or some[i + 1] < some[i]:
                     wrong = words[start + i + 1]
-                    return start + i + 1, f"{wrong!r} is out of order; sort by falling count, then by bytes"
+                    remedy = f"sort by falling count, then by bytes{sorting}"
+                    return start + i + 1, f"{wrong!r} is out of order; {remedy}"
         return None
 
 
@@ -175,12 +180,12 @@ def whole_counts(counts, remedy=""):
 
 
 def _read(path, stream):
-    """Read lines of word, tab, count, in whatever order; return `PackedStrings`, counts (ndarray, int64, (n,)), and how
-    many lines stand above them (int).
+    """Read lines of word, tab, count, in whatever order; return `PackedStrings`, counts (ndarray, int64, (n,)), and
+    what stands above them (bytes).
     """
     data, counts = [], [np.empty(0, np.int64)]
-    n_head = stream.read(_HEADER.match(stream.peek()).end()).count(b"\n")
-    number = n_head  # of lines before this block
+    head = stream.read(_HEADER.match(stream.peek()).end())
+    number = head.count(b"\n")  # of lines before this block
     while block := stream.read(_READ):
         block += stream.readline(LONGEST_LINE)
         if len(block) >= LONGEST_LINE:
@@ -207,16 +212,17 @@ def _read(path, stream):
         number += n_lines
         data += END.join(words), END
         counts.append(np.array(list(map(int, seen)), np.int64))
-    return PackedStrings.of_data(b"".join(data)), np.concatenate(counts), n_head
+    return PackedStrings.of_data(b"".join(data)), np.concatenate(counts), head
 
 
 def _remedy(file, parts):
     """Return what to do with a file, quoted, of lines like one of these parts (list of bytes), "" if it is not known"""
     if len(parts) == 1:
-        counted = f"grep . {file} | LC_ALL=C sort -u | sed 's/$/ 1/'"
-        return f"; write a count behind each word, 1 will do: {counted} > counted.txt"
+        reading = "NR == FNR {known[$1]; next} {for (i = 1; i <= NF; i++) if ($i in known) n[$i]++}"
+        counted = f"""awk '{reading} END {{for (word in n) print word "\\t" n[word]}}' {file} TEXT | {_SORTING}"""
+        return f"; count the words in the text to train on, here TEXT: {counted} > counted.txt"
     if len(parts) == 2 and _is_count(parts[0]):  # as uniq -c writes it
-        turned = f"""awk '{{print $2 "\\t" $1}}' {file} | LC_ALL=C sort -k2,2nr -k1,1"""
+        turned = f"""awk '{{print $2 "\\t" $1}}' {file} | {_SORTING}"""
         return f"; write the count behind the word: {turned} > counted.txt"
     return ""
 
