@@ -3,6 +3,7 @@
 import ast
 import copy
 import dataclasses
+import os
 import re
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 
 from w2vneg import Input, Vectors, Word2Vec
 from w2vneg.data.encoded import encode_corpus
+from w2vneg.data.phrases import find_phrases
 from w2vneg.data.vocab import Vocabulary
 from w2vneg.ground.errors import ConfigError, FileNote, InputError
 from w2vneg.run.model import Model, look_at_contexts
@@ -427,7 +429,7 @@ def test_an_update_that_goes_on_keeps_the_contexts_of_the_text_before(run_cli, t
             "--update takes its vocabulary from the model folder; leave --vocab out",
         ),
         ("--corpus newer --config c.toml", "leave --config out"),
-        ("--corpus -", "standard input can be read once"),
+        ("--corpus -", "standard input and pipes can be read once"),
         ("--resume m", "leave --update out"),
         ("--pairs newer", "trained on text (--corpus), so its vocabulary grows by such data only"),
         ("", "goes on with newer data; name a file, as with --corpus"),
@@ -439,6 +441,27 @@ def test_what_a_model_does_not_grow_by(first, tmp_path, monkeypatch, run_cli, fl
     (tmp_path / "newer").write_text("c d\n")
     result = run_cli("train", "--update", "m", *flags.split())
     assert result.code in (1, 2) and said in result.err, result.err
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/fd/0"), reason="no /dev/fd on this system")
+def test_a_pipe_can_be_read_once(first, tmp_path, monkeypatch, run_cli):
+    monkeypatch.chdir(tmp_path)
+    first.save("m")
+    reading, writing = os.pipe()
+    os.write(writing, b"c d\n")
+    os.close(writing)
+    pipe = f"/dev/fd/{reading}"
+    result = run_cli("train", "--update", "m", "--corpus", pipe)
+    assert result.code == 2 and "standard input and pipes can be read once; name a file" in result.err
+    with pytest.raises(ConfigError, match="reads the corpus twice; give a file"):
+        Word2Vec.load("m").fit(pipe, update=True)
+    with pytest.raises(ConfigError, match="several passes read the text several times"):
+        find_phrases(pipe, passes=2)
+    flags = [f"--{name.replace('_', '-')}={value}" for name, value in OPTIONS.items()]
+    assert run_cli("train", "--corpus", pipe, *flags, "--save-model=p", "--quiet").code == 0
+    result = run_cli("train", "--resume", "p")
+    assert result.code == 2 and "p was not trained on files; name the same data again" in result.err
+    os.close(reading)
 
 
 def test_newer_text_is_read_as_the_text_before(run_cli, tmp_path, monkeypatch):

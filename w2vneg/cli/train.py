@@ -287,6 +287,7 @@ def _prior_of(given, config_path, named):
     resume, init, update, freeze = ways.values()
     if not (resume or init or update):
         return read_config(config_path, given), None, named or flags.builtin()
+    from ..data.readers.sources import is_stream
     from ..run.model import Model
     from ..run.prior import Prior, config_to_grow, gentler, input_of_model
 
@@ -295,12 +296,13 @@ def _prior_of(given, config_path, named):
         _refuse_options(chosen, free, config_path, "--resume takes its options from the model folder")
         model = Model.load(resume)
         config = model.config_to_run(resume, *(given[name] for name in free))
-        if named is None and (not model.origin.input or "-" in input_of_model(model, resume).files):
+        if named is None and (not model.origin.input or any(map(is_stream, input_of_model(model, resume).files))):
             raise click.UsageError(f"{resume} was not trained on files; name the same data again, as with --corpus")
         return config, Prior.resume(model, resume), named
     if update:
-        if named is None or "-" in named.files:
-            why = "reads the data twice, and standard input can be read once" if named else "goes on with newer data"
+        if named is None or any(map(is_stream, named.files)):
+            once = "reads the data twice, and standard input and pipes can be read once"
+            why = once if named else "goes on with newer data"
             raise click.UsageError(f"--update {why}; name a file, as with --corpus")
         _refuse_options((), (), config_path, "--update takes its options from the model folder")
         model = Model.load(update)

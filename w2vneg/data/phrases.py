@@ -60,13 +60,13 @@ def find_phrases(
     """
     from ..kernels.cooccurrence import pair_counts
     from .encoded import encode_corpus
-    from .readers.sources import STDIN, find_files, is_paths
+    from .readers.sources import find_files, is_paths, is_stream
 
     if scoring not in SCORES:
         raise ConfigError(f"scoring must be one of {', '.join(SCORES)}, not {scoring!r}")
     if min_count < 1 or passes < 1:
         raise ConfigError("min_count and passes must be at least 1")
-    if passes > 1 and (isinstance(source, Iterator) or (is_paths(source) and STDIN in find_files(source))):
+    if passes > 1 and (isinstance(source, Iterator) or (is_paths(source) and any(map(is_stream, find_files(source))))):
         raise ConfigError("several passes read the text several times; give a file or a list of sentences")
     threshold = THRESHOLDS[scoring] if threshold is None else threshold
     check_threshold(scoring, threshold)

@@ -17,7 +17,7 @@ from ..config.compatibility import check_diagnose
 from ..config.options import without_ranks
 from ..data.encoded import Encoded, encode_corpus
 from ..data.inputs import Input, as_input, encode_input, of_as_many_kinds
-from ..data.readers.sources import STDIN
+from ..data.readers.sources import is_stream
 from ..data.readers.text import check_sentences
 from ..data.sources import TRAVERSALS
 from ..data.vocab import Vocabulary
@@ -116,7 +116,7 @@ class Run:
     def _grown(self, data, progress):
         """Return the vocabularies of the model, grown by those of the data (dict)."""
         once = isinstance(data, Encoded | Iterator)
-        if once or (isinstance(data, Input) and not data.in_memory and STDIN in data.files):
+        if once or (isinstance(data, Input) and any(map(is_stream, data.files))):
             raise ConfigError("update=True reads the corpus twice; give a file, an Input or a list of sentences")
         model, config = self.prior.model, self.config
         whole = dataclasses.replace(self.given, min_count=1, max_vocab=None)

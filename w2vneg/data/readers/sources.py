@@ -29,7 +29,7 @@ from ...ground.errors import (
     did_you_mean,
     require,
 )
-from ...ground.files.bounded import check_reachable, scheme_of
+from ...ground.files.bounded import check_reachable, is_special, scheme_of
 from .frames import InMemoryTable
 
 STDIN = "-"
@@ -54,6 +54,11 @@ def is_paths(source):
     if isinstance(source, (str, os.PathLike)):
         return True
     return isinstance(source, (list, tuple)) and all(isinstance(s, (str, os.PathLike, InMemoryTable)) for s in source)
+
+
+def is_stream(file):
+    """Tell whether one of the files of an `Input` is standard input, a pipe or a device, which can be read once."""
+    return isinstance(file, str) and (file == STDIN or is_special(os.path.expanduser(file)))
 
 
 def find_files(source):
