@@ -159,6 +159,18 @@ def test_mistakes_leave_nothing_behind(run_cli, folder, arguments, message):
     assert sorted(path.name for path in folder.rglob("*")) == before
 
 
+def test_a_dash_is_standard_output_or_input_which_are_neither_written_nor_read(run_cli, folder):
+    result = run_cli("export", "vectors.txt", "-", "--format", "word2vec")
+    assert result.code == 2 and "OUT names a place, and - is none; /dev/stdout is standard output" in result.err
+    assert not (folder / "-").exists()
+    assert run_cli("export", "vectors.txt", "./-", "--format", "word2vec").code == 0
+    assert run_cli("export", "./-", "again.txt").code == 0
+    for arguments in (("export", "-", "new.txt"), ("nearest", "of", "--vectors", "-"), ("train", "--config", "-")):
+        result = run_cli(*arguments)
+        assert result.code == 1 and "-: standard input, which cannot be looked at twice" in result.err
+    assert not (folder / "new.txt").exists()
+
+
 def test_usage_mistakes(run_cli):
     assert run_cli("export", "vectors.txt").code == 2
     assert run_cli("export", "vectors.txt", "new.txt", "--precision", 10).code == 2

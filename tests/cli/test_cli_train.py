@@ -457,6 +457,8 @@ def test_mistakes_are_told_before_the_corpus_is_read(train, folder, no_training,
             "--output ./corpus.txt",
             "--output ./corpus.txt would overwrite corpus.txt, which is read; name another",
         ),
+        ("--output -", "--output names a place, and - is none; /dev/stdout is standard output"),
+        ("--save-model -", "--save-model names a place, and - is none"),
         ("--output vocab.tsv --vocab vocab.tsv", "--output vocab.tsv would overwrite vocab.tsv, which is read"),
         (
             "--output model --save-model model",

@@ -15,7 +15,7 @@ from ..data.sources import SOURCES, options_of
 from ..ground.errors import ConfigError
 from ..ground.files.atomic import atomic_file, check_folder_writable
 from ..ground.option import flag_of
-from .flags import NO_CORPUS, builtin, check_fixed, encode_run, fixed_of, input_of, vocabulary_options
+from .flags import NO_CORPUS, builtin, check_fixed, encode_run, fixed_of, input_of, refuse_dash, vocabulary_options
 from .options import command, file_of_run, json_option, mirror_option, option, options_in, quiet_option
 from .progress import noter, report_compiling, search_progress
 from .results import write_images
@@ -66,6 +66,8 @@ def compare(runs, out, grid, seeds, on, keep, files, mirror, quiet, as_json, **g
     note = noter(quiet)
     if bool(runs) == bool(grid):
         raise click.UsageError("name runs, or values of options with --grid; one of the two")
+    refuse_dash("--out", out)
+    refuse_dash("--keep", keep)
     tasks, fixed = _tasks(on, given), fixed_of(given)
     names, combinations, base = _of_runs(runs, given) if runs else _of_grid(grid, given)
     from ..run.conductor import reading

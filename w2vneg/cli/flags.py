@@ -257,8 +257,18 @@ def refuse_existing(place, force):
         raise OutputError(f"{place} exists; replace it with --force, or name another place")
 
 
+def refuse_dash(flag, place):
+    """Raise click.UsageError if `place`, a path or None, is ``-``: nobody means a file called so."""
+    if place == "-":
+        remedy = "/dev/stdout is standard output, and ./- what is called so"
+        raise click.UsageError(f"{flag} names a place, and - is none; {remedy}")
+
+
 def refuse_overwriting(flag, place, files):
-    """Raise click.UsageError if writing to `place`, a path or None, would overwrite one of the `files` read."""
+    """Raise click.UsageError if writing to `place`, a path or None, would overwrite one of the `files` read, or it is
+    ``-``.
+    """
+    refuse_dash(flag, place)
     if place is None:
         return
     written = os.path.realpath(place)

@@ -34,8 +34,6 @@ def vectors_of(given, checkpoints, model, note):
     """
     if given == "":
         raise click.UsageError("--output needs the name of a file")
-    if given == "-":
-        raise click.UsageError("--output names a file, and - is none; /dev/stdout is standard output")
     from ..vectors.formats import check_packing, suffixes
 
     plain, _ = without_packing(given or "")

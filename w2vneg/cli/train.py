@@ -95,6 +95,7 @@ def train(output, save_model, force, config_path, mirror, diagnose, dry_run, log
     trackers, minutes = given.pop("trackers"), given.pop("checkpoint_every")
     named, resume = flags.input_of(given, needed=False), given["resume"]
     held_out, fixed = check_valid(given, resume), flags.fixed_of(given)
+    flags.refuse_dash("--save-model", save_model)
     checkpoints = _checkpoints(save_model or resume, minutes, dry_run, note)
     config, prior, data = _prior_of(given, config_path, named)
     model = prior and prior.resumed

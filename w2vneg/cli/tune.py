@@ -9,7 +9,17 @@ import click
 
 from ..ground.errors import ConfigError
 from ..ground.files.locks import owned
-from .flags import NO_CORPUS, builtin, check_fixed, encode_run, fixed_of, input_of, report_fixed, vocabulary_options
+from .flags import (
+    NO_CORPUS,
+    builtin,
+    check_fixed,
+    encode_run,
+    fixed_of,
+    input_of,
+    refuse_dash,
+    report_fixed,
+    vocabulary_options,
+)
 from .options import command, json_option, mirror_option, option, quiet_option, read_config
 from .progress import noter, report_compiling, search_progress
 from .results import warn_without_locks, write_images
@@ -71,6 +81,7 @@ def tune(out, grid, ranges, n_random, way, seeds, config_path, mirror, quiet, as
     from ..run.conductor import reading
     from ..run.search import trials, tuning
 
+    refuse_dash("--out", out)
     combinations = _combinations(grid, ranges, n_random, way, config.seed, given)
     trials.check_folder(out)
     with owned(out):

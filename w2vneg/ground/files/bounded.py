@@ -171,6 +171,8 @@ def barred(path):
 
 
 def check_regular(path):
-    """Raise InputError if `path` is a device, a pipe or the like."""
+    """Raise InputError if `path` is a device, a pipe or the like, or the str ``"-"``, which is standard input."""
+    if path == "-":
+        raise InputError("-: standard input, which cannot be looked at twice; copy it to a file")
     if is_special(path):
         raise InputError(f"{path}: no file but a device or a pipe, which cannot be looked at twice; copy it to a file")

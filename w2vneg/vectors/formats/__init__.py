@@ -46,10 +46,10 @@ def detect(path):
 
     InputError if `path` is not there, empty, unreadable, no regular file, or of a kind that is not read.
     """
+    check_regular(path)
     path = Path(path)
     if path.is_dir():
         return _recognised(path, folder=True) or "folder"
-    check_regular(path)
     try:
         with open(path, "rb") as stream:
             head = stream.read(1 << 16)
@@ -85,6 +85,7 @@ def read(path, readout=None, spell=False):
     spellings.
     """
     check_path(path)
+    check_regular(path)  # of a Path nobody knows whether it was - or ./-
     vectors = _read(located(path), readout, spell)
     warn_of_notes(path, vectors.notes)
     return vectors
