@@ -3,6 +3,7 @@
 import random
 import re
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -170,6 +171,12 @@ def test_found_joined_and_kept_by_the_command_line(run_cli, tmp_path, monkeypatc
     assert run_cli("train", "--resume", "m", "--epochs", 2, "--quiet").code == 0
     result = run_cli("phrases", "text", "--out", "text")
     assert result.code == 2 and "text" in result.err
+    Path("found.tsv").write_text("my own\n")
+    result = run_cli("phrases", "text", "--out", "found.tsv")
+    assert result.code == 1 and "found.tsv exists; replace it with --force" in result.err
+    assert Path("found.tsv").read_text() == "my own\n"
+    assert run_cli("phrases", "text", "--out", "found.tsv", "--force").code == 0
+    assert Path("found.tsv").read_text() != "my own\n"
     result = run_cli("train", "--corpus", "text", "--phrases", "none")
     assert result.code == 1 and "none: no such file of phrases" in result.err
 

@@ -269,6 +269,10 @@ def test_a_page_does_not_take_the_place_of_what_it_is_of(folder, run_cli):
     assert result.code == 2 and "would overwrite" in result.err
     for _ in range(2):
         assert run_cli("report", "model", "--out", "model/report.html").code == 0
+    (folder / "notes.html").write_text("<!doctype html>\n<title>Mine</title>\n")
+    result = run_cli("report", "model", "--out", "notes.html")
+    assert result.code == 1 and "notes.html exists, and is no page of 'w2vneg report'; name another" in result.err
+    assert (folder / "notes.html").read_text().endswith("Mine</title>\n")
 
 
 @pytest.mark.parametrize(

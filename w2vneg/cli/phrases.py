@@ -5,7 +5,7 @@ import click
 from ..data.inputs import settled
 from ..data.sources import SOURCES
 from ..ground.files.atomic import check_writable
-from .flags import files_of, refuse_overwriting, text_of, text_options
+from .flags import files_of, refuse_existing, refuse_overwriting, text_of, text_options
 from .options import mirror_option, option, quiet_option
 from .progress import byte_progress, noter
 
@@ -26,8 +26,9 @@ from .progress import byte_progress, noter
 @option("--lowercase", "Lower-case the text.")
 @option("--encoding NAME", "Text encoding.", default="utf-8")
 @mirror_option
+@option("--force", "Replace what is at --out.")
 @quiet_option
-def phrases(corpus, out, min_count, scoring, threshold, passes, lowercase, encoding, mirror, quiet, **reading):
+def phrases(corpus, out, force, min_count, scoring, threshold, passes, lowercase, encoding, mirror, quiet, **reading):
     """Find pairs of words that occur together more often than their counts predict, and write them to a file.
 
     'w2vneg train --phrases FILE' joins them: new york becomes new_york. The file has a phrase per line, then score,
@@ -38,6 +39,7 @@ def phrases(corpus, out, min_count, scoring, threshold, passes, lowercase, encod
     given = settled(text_of(corpus, reading), encoding, mirror).located(mirror)
     check_writable(out)
     refuse_overwriting("--out", out, files_of(given))
+    refuse_existing(out, force)
     with byte_progress("reading") as progress:
         found = find_phrases(
             list(given.files),

@@ -5,7 +5,7 @@ import os
 import click
 
 from ..ground.errors import OutputError
-from ..ground.files.atomic import check_writable
+from ..ground.files.atomic import check_writable, passes_on
 from .flags import readout_option, refuse_overwriting, titles_of, titles_options
 from .options import option
 from .progress import note
@@ -28,11 +28,13 @@ def report(runs, out, figures, way, words, readout, titles, titles_cols, test, m
     How good they are is printed, too. The page opens from disk and loads nothing. Evaluation sets that are not on this
     machine are skipped; 'w2vneg data fetch' brings them.
     """
-    from ..look.report import make_report
+    from ..look.report import is_page, make_report
 
     kept = [file for run in runs if os.path.isdir(run) for file in os.scandir(run) if not file.name.endswith(".html")]
     refuse_overwriting("--out", out, filter(None, (*runs, titles, test, *(file.path for file in kept))))
     check_writable(out)
+    if os.path.lexists(out) and not (passes_on(out) or is_page(out)):
+        raise OutputError(f"{out} exists, and is no page of 'w2vneg report'; name another file with --out")
     if figures:
         try:
             os.makedirs(figures, exist_ok=True)

@@ -21,6 +21,8 @@ from ..searches import section_of_comparison
 from . import maps, sections
 from .subjects import Subject, load_subjects
 
+_HEAD = 200  # bytes of a page that say what has made it
+
 
 @dataclass
 class Report:
@@ -50,6 +52,15 @@ class Report:
     def write_figures(self, folder):
         """Write each chart as PNG and SVG; returns the names of the files (list of str)."""
         return write_figures(self.charts, folder)
+
+
+def is_page(path):
+    """Tell whether a file is a page that `Report.write` has written."""
+    try:
+        with open(path, "rb") as stream:
+            return b'<meta name="generator" content="w2vneg report">' in stream.read(_HEAD)
+    except OSError:
+        return False
 
 
 def make_report(paths, readout=None, words=(), way="pca", mirror=None, titles=None, test=None):
