@@ -62,6 +62,7 @@ def test_events_have_the_rates_that_their_data_have(train, data, unit):
 
 
 def test_files_that_a_shell_has_named_are_answered(train, folder):
+    (folder / "other.tsv").touch()
     assert 'quote the pattern: --corpus "*.txt"' in train("--pairs", "pairs.tsv", "other.tsv", code=2).err
 
 

@@ -38,8 +38,11 @@ class LazyGroup(click.Group):
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
             if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
+                from ..config.synonyms import COMMANDS
+
                 below = args[0] in self.get_command(ctx, "eval").commands
-                hint = f"; it is 'eval {args[0]}'" if below else did_you_mean(args[0], _COMMANDS)
+                ours = f"eval {args[0]}" if below else COMMANDS.get(args[0])
+                hint = f"; it is {ours!r}" if ours else did_you_mean(args[0], _COMMANDS)
                 error.message = f"no command {args[0]!r}{hint}"
             raise
 

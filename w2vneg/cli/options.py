@@ -4,9 +4,11 @@
 """
 
 import os
+import re
 from argparse import ArgumentParser
 from contextlib import suppress
 from functools import reduce
+from itertools import pairwise
 from types import SimpleNamespace
 
 import click
@@ -143,7 +145,7 @@ class GroupedCommand(click.Command):
         return ctx.meta[self]
 
     def parse_args(self, ctx, args):
-        plugins = _load_plugins(ctx, args)
+        plugins, given = _load_plugins(ctx, args), list(args)  # click takes them off its list
         try:
             rest = super().parse_args(ctx, args)
             if "plugin" in ctx.params:
@@ -151,22 +153,35 @@ class GroupedCommand(click.Command):
             _take_run_options(ctx)
             return rest
         except click.NoSuchOption as error:
-            from ..config.synonyms import FLAGS, SYNONYMS
+            from ..config.synonyms import FLAGS, FLAGS_OF_TRAIN, SYNONYMS
 
             own = ", ".join(f"--{kind}" for kind in SOURCES if _data_of(kind) in self.reads)
-            name = error.option_name.lstrip("-").replace("-", "_")
+            flag = _as_given(error.option_name, given)
+            error.message = error.message.replace(error.option_name, flag, 1)
+            name = re.sub("(?<=[a-z])(?=[A-Z])", "_", flag.lstrip("-")).lower().replace("-", "_")
             flags = {flag for param in self.get_params(ctx) for flag in param.opts}
-            ours = FLAGS.get(name) or "--" + SYNONYMS.get(name, "").replace("_", "-")
-            if ours in flags:
+            ours = FLAGS.get(name) or "--" + SYNONYMS.get(name, name * (len(name) > 1)).replace("_", "-")
+            if ours.partition(" ")[0] in flags:
                 error.message = f"{error.message} It is called {ours} here."
                 error.possibilities = None
+            elif name in FLAGS_OF_TRAIN and ctx.info_name == "train":
+                error.message, error.possibilities = f"{error.message} {FLAGS_OF_TRAIN[name]}", None
             elif name in SOURCES and own:
                 error.message, error.possibilities = f"{error.message} {ctx.info_name} reads one of {own}.", None
             raise
         except click.UsageError as error:
-            if self.reads and "unexpected extra argument" in error.message:
-                error.message += '. For several files repeat the flag, or quote the pattern: --corpus "*.txt".'
+            if extra := re.search(r"unexpected extra arguments? \((.*)\)", error.message):
+                error.message += self._why_extra(ctx, extra[1].split(), given)
             raise
+
+    def _why_extra(self, ctx, extra, given):
+        """Return a sentence on arguments that are too many, or nothing. extra, given : list of str"""
+        if self.reads and any(map(os.path.exists, extra)):
+            return '. For several files repeat the flag, or quote the pattern: --corpus "*.txt".'
+        switches = {flag for param in self.get_params(ctx) if getattr(param, "is_flag", False) for flag in param.opts}
+        before = (flag for flag, argument in pairwise(given) if flag in switches and argument in extra)
+        flag = next(before, None)
+        return f". {flag} is a switch: give it without a value, or not at all." if flag else ""
 
     def format_options(self, ctx, formatter):
         requested = ctx.meta.get(HELP_ALL)  # None in the short help
@@ -197,6 +212,14 @@ class GroupedCommand(click.Command):
 def command(short_help, takes=lambda item: True, reads=DATA):
     """Make a function a `GroupedCommand`, with all options of sources and of `TrainConfig` unless said otherwise."""
     return click.command(cls=GroupedCommand, short_help=short_help, takes=takes, reads=reads)
+
+
+def _as_given(flag, given):
+    """Return the whole of a flag of one dash and several letters, which click takes for several flags of one letter."""
+    if len(flag) != 2:
+        return flag
+    words = (found[0] for one in given if (found := re.match(r"-\w[\w-]+", one)))
+    return next((word for word in words if flag[1] in word), flag)
 
 
 def _check_flags(params, name):

@@ -36,8 +36,23 @@ SYNONYMS = {
 }
 """Another name -> our option."""
 
-FLAGS = {"input": "--corpus", "train": "--corpus", "save_vectors": "--output", "save_word2vec_format": "--output"}
-"""Another name of what is a flag of the command line alone -> ours."""
+FLAGS = {
+    **{"input": "--corpus", "train": "--corpus", "save_vectors": "--output", "save_word2vec_format": "--output"},
+    **{"pretrained_vectors": "--init", "hs": "--loss hierarchical", "read_vocab": "--vocab"},
+}
+"""Another name of what is a flag of the command line alone -> ours, perhaps with its value."""
+
+FLAGS_OF_TRAIN = {
+    "binary": "Vectors in binary are written from the text: w2vneg export vectors.txt vectors.bin",
+    "save_vocab": "The vocabulary is vocab.tsv in the folder of --save-model.",
+}
+"""Another name of what is no flag of `train` -> what to do instead."""
+
+COMMANDS = {
+    **{"skipgram": "train", "cbow": "train --cbow", "nn": "nearest", "distance": "nearest", "analogies": "analogy"},
+    **{"word-analogy": "analogy", "print-word-vectors": "export"},
+}
+"""What fastText and word2vec.c call a command -> ours."""
 
 GENSIM = {"vector_size", "size", "iter", "sample", "negative", "ns_exponent", "max_final_vocab", "shrink_windows"}
 """Names of gensim's constructor for an option of the same meaning; those that have one name with both are not here."""
