@@ -46,6 +46,12 @@ def test_what_was_written_is_read_back_with_vectors_of_any_spelling(models, writ
         Vectors.load(written)["a1b"]
 
 
+def test_npz_has_no_n_grams(written, tmp_path):
+    command = "take the one that was read, or write that of a model: w2vneg export MODEL model.bin --format fasttext$"
+    with pytest.raises(ConfigError, match=command):
+        Vectors.load(written, oov="letters").save(tmp_path / "model.npz")
+
+
 def test_a_name_that_ends_in_gz_is_written_packed(models, written, tmp_path):
     fasttext.write(tmp_path / "packed.bin.gz", models["subwords"].model)
     assert gzip.decompress((tmp_path / "packed.bin.gz").read_bytes()) == written.read_bytes()

@@ -39,7 +39,8 @@ def write(path, vectors):
     if isinstance(spellings, Derived):
         spellings = spellings.letters
     if spellings is not None and not isinstance(spellings, Spellings):
-        raise ConfigError(f"{path}: npz keeps spellings of letters, not a model's n-grams; take --format fasttext")
+        remedy = "take the one that was read, or write that of a model: w2vneg export MODEL model.bin --format fasttext"
+        raise ConfigError(f"{path}: npz keeps spellings of letters, not n-grams, which fastText's .bin keeps; {remedy}")
     if vectors.lowercase:
         arrays["lowercase"] = np.array(True)
     if spellings is not None:
