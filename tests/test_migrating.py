@@ -135,6 +135,9 @@ def test_the_commands_for_users_of_fasttext_name_options_that_there_are(text, ru
             continue
         taken = train.make_context("train", arguments[1:]).params
         assert taken["corpus"] == ("data.txt",)
+        assert taken["noise_exponent"] == (None if taken["loss"] == "hierarchical" else 0.5)
+        assert taken["subwords"] == (not (taken["init"] or "words" in arguments))  # -maxn 0 has none
+        assert taken["readout"] == (taken["output"] and "in")  # of model.vec
 
 
 @pytest.mark.slow
