@@ -62,7 +62,7 @@ class TestPairs:
         assert pairs.matrix.has_canonical_format
         assert (pairs.report.rows, pairs.report.kept, pairs.report.items) == (4, 3, 3)
         assert (
-            "4 rows (parted by comma; items = column 1; targets = column 2; weight = column 3): "
+            "4 rows (separated by comma; items = column 1; targets = column 2; weight = column 3): "
             "3 pairs of 3 items; left out: nothing" in pairs.report.line()
         )
 
@@ -246,7 +246,7 @@ class TestRatings:
         report = corpus.report
         assert (report.rows, report.kept, report.groups, report.items) == (6, 5, 2, 3)
         assert (
-            "6 rows (parted by comma; users = column 1; items = column 2; time none, histories follow the file): "
+            "6 rows (separated by comma; users = column 1; items = column 2; time none, histories follow the file): "
             "5 items in 2 histories of 3 items; "
             "left out: 1 user with fewer than two items" in report.line()
         )
@@ -453,7 +453,7 @@ class TestBaskets:
 def test_one_is_said_in_the_singular(file):
     assert counted(1, "histories") == "1 history" and counted(2, "histories") == "2 histories"
     assert counted(1, "baskets of one item give no pairs") == "1 basket of one item gives no pairs"
-    assert encode_edges(file("a,b")).report.line().startswith("1 row (parted by comma; sources = column 1; ")
+    assert encode_edges(file("a,b")).report.line().startswith("1 row (separated by comma; sources = column 1; ")
     assert ": 1 edge of 2 nodes; " in encode_edges(file("a,b")).report.line()
     assert ": 2 items in 1 history of 2 items; " in encode_ratings(file("u,a,5", "u,b,5")).report.line()
     assert ": 2 items in 1 basket of 2 items; " in encode_baskets(file("a b")).report.line()

@@ -326,7 +326,7 @@ def test_an_amount_that_is_no_number_is_refused(tmp_path, cell):
 def test_a_sign_inside_names_does_not_part_them(tmp_path, head, sign):
     path = written(tmp_path, [*head, *(f"u{i},Tea{sign}green {i + k}" for i in range(20) for k in (1, 2, 3))])
     pairs = encode_input(Input("ratings", path, rectangular=True))
-    assert (len(pairs.vocab), len(pairs.vocab_out)) == (20, 22) and "parted by comma" in pairs.report.line()
+    assert (len(pairs.vocab), len(pairs.vocab_out)) == (20, 22) and "separated by comma" in pairs.report.line()
 
 
 def test_logs_are_no_baskets(tmp_path):

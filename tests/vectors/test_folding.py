@@ -228,7 +228,7 @@ def test_a_file_is_read_as_the_data_of_the_model_were(tmp_path, monkeypatch, run
         last = {"plain.csv": "", "amounts.csv": ",3", "sevens.csv": ",7"}[name]
         Path(name).write_text(f"customer,product{quantities}\nx,p1{last}\nx,p2{last}\nx,nothing{last}\n")
         found = run_cli("recommend", "model", "--fold-in", name, "--all", "--out=lists.csv", "-k3", "--force")
-        assert found.code == 0 and f"{name}: parted by comma; " in found.err
+        assert found.code == 0 and f"{name}: separated by comma; " in found.err
         assert "left out: 1 rows of unknown items" in found.err
         lists.append(Path("lists.csv").read_text())
     assert lists[0] == lists[1] == lists[2]

@@ -217,7 +217,7 @@ def test_the_commands(tmp_path, run_cli, parts, vectors, monkeypatch):
     assert result.code == 0 and json.loads(result.out)["fitted_on"], result.err
     result = run_cli("eval", "classify", "vectors.txt", "labels.tsv", "--shares=0.5", "--seeds=2")
     assert result.code == 0 and "50%" in result.out and "2 labels, 1.00 for each" in result.out, result.err
-    assert "Columns of labels.tsv: parted by tab; words = column 1; labels = column 2\n" in result.out
+    assert "Columns of labels.tsv: separated by tab; words = column 1; labels = column 2\n" in result.out
     one = ["eval", "classify", "vectors.txt", "labels.tsv", "--shares=0.5", "--seeds=1"]
     assert "±" in result.out and "±" not in run_cli(*one).out
     assert json.loads(run_cli(*one, "--json").out)["shares"]["0.5"]["micro"][1] is None
@@ -248,7 +248,7 @@ def test_edges_of_numbered_rows_are_told_and_known_ones_left_out_both_ways(tmp_p
     small = "--dim=4", "--epochs=1", "--workers=1", "--walks-per-node=1", "--walk-length=5"
     assert run_cli("train", "--edges=train.txt", "--save-model=nodes", *columns, *small).code == 0
     told = run_cli("eval", "links", "nodes", "test.txt", "--train=train.txt", "--seeds=1")
-    read = "parted by blank; sources = column 2; targets = column 3; weight none; edges both ways round"
+    read = "separated by blank; sources = column 2; targets = column 3; weight none; edges both ways round"
     assert told.out.startswith("20 edges of test.txt;"), told.err
     assert f"Columns of test.txt, train.txt: {read}\n" in told.out
     told = run_cli("eval", "ranking", "nodes", "test.txt", "--exclude-known=train.txt")

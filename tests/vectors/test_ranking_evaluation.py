@@ -224,7 +224,7 @@ def test_the_table(folder, run_cli):
         "test.tsv: 3 of 5 pairs evaluated (60.0 %, 50.0 % of the weight); 3 distinct ones, 2 centres, 5 targets"
     )
     assert lines[1] == "Known targets (train.tsv) are left out of the catalogue."
-    columns = "parted by tab; items = column 'item'; targets = column 'target'; weight = column 'weight'"
+    columns = "separated by tab; items = column 'item'; targets = column 'target'; weight = column 'weight'"
     assert lines[2:4] == [f"Columns of {name}: {columns}" for name in ("test.tsv", "train.tsv")]
     assert lines[5].split() == ["model", "popularity"]
     names = [line.split("  ")[0] for line in lines[7:] if line[:1] not in ("-", "")]
@@ -251,7 +251,7 @@ def test_the_json_document_holds_everything(folder, run_cli):
     assert document["options"] == {"ks": [1, 3], "samples": 7, "bootstrap": 20, "seed": 3, "score": "raw"}
     columns = document["test"].pop("columns")
     assert columns == [
-        "parted by tab",
+        "separated by tab",
         "items = column 'item'",
         "targets = column 'target'",
         "weight = column 'weight'",

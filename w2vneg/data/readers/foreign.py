@@ -284,7 +284,7 @@ def _header(head):
 
 
 def _is_table_of_text(head):
-    """Three columns or more parted by tabs in every line, of which one has another name without blanks each time."""
+    """Three columns or more separated by tabs in every line, of which one has another name without blanks each time."""
     rows = [line.split("\t") for line in head.lines]
     if len(rows) < _FEW or len({len(row) for row in rows}) > 1 or len(rows[0]) < 3:
         return False

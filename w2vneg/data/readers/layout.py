@@ -120,7 +120,7 @@ def find_layout(name, sample, columns, delimiter=None, header=None, quoting=True
     shown = head if has_header else [str(i + 1) for i in range(len(head))]
     places, labels = find_columns(where, columns, Head(shown, has_header, numeric, cells, sign=chosen))
     if not delimiter:
-        labels.said = (f"parted by {named(chosen)}", *labels.said)
+        labels.said = (f"separated by {named(chosen)}", *labels.said)
     if header is None and not has_header:
         labels.hints += _may_be_header([cells[places[c.key]] for c in columns if c.kind == "name" and c.key in places])
     single = STAND_IN if chosen == "::" else chosen

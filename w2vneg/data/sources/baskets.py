@@ -45,7 +45,7 @@ class Baskets(Source):
         corpus = encode_corpus(list(given.files), reader=basket_reader(delimiter or " "), **shaping)
         report = _report(given, corpus, shaping.get("vocab") is not None)
         if not given.delimiter and delimiter not in (None, " "):
-            report = replace(report, columns=(f"parted by {named(delimiter)}, as it looks; else give --delimiter",))
+            report = replace(report, columns=(f"separated by {named(delimiter)}, as it looks; else give --delimiter",))
         return replace(corpus, report=report)
 
 
@@ -175,7 +175,7 @@ def guess_delimiter(name, data, encoding="utf-8"):
     if n_words * 2 <= n_items:
         return " "
     raise DoubtError(
-        f"{name}: items may be parted by {named(sign)} ({n_items:,} items in the first {len(lines):,} lines) or by "
+        f"{name}: items may be separated by {named(sign)} ({n_items:,} items in the first {len(lines):,} lines) or by "
         f"blanks ({n_words:,} items); say which: --delimiter {named(sign)} or --delimiter blank"
     )
 
@@ -187,7 +187,9 @@ def basket_reader(delimiter):
     if delimiter == " ":
         return "text"
     if len(delimiter) != 1 or not delimiter.isascii() or delimiter in "_\n\r\0":
-        raise ConfigError(f"items of baskets are parted by one ASCII sign, not {delimiter!r}; replace it in the file")
+        raise ConfigError(
+            f"items of baskets are separated by one ASCII sign, not {delimiter!r}; replace it in the file"
+        )
     name = f"baskets {delimiter!r}"
     if name not in READERS:
         READERS.register(name)(functools.partial(read_baskets, delimiter=delimiter))
