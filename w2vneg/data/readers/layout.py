@@ -220,7 +220,7 @@ def _candidates(sample):
 
 
 def likely_delimiter(sample):
-    """Return the delimiter that the first lines of a file are most likely parted by, or None."""
+    """Return the delimiter that the first lines of a file are most likely separated by, or None."""
     return next(iter(_candidates(sample)), None)
 
 
@@ -266,7 +266,7 @@ def _found_delimiter(where, sample, names, of_text):
     rival = None if of_text or names else _rival(sample, sign, others)
     if rival:
         raise DoubtError(
-            f"{where}: rows may be parted by {named(sign)} or by {named(rival)}, as {_shown(sample)}; say which: "
+            f"{where}: rows may be separated by {named(sign)} or by {named(rival)}, as {_shown(sample)}; say which: "
             f"--delimiter {named(sign)} or --delimiter {named(rival)}"
         )
     return sign
