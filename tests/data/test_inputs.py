@@ -187,7 +187,7 @@ def test_no_source():
 def test_help_tells_what_reads_an_option():
     text = " ".join(run("--help-all").output.split())
     assert "Data, several sources:" in text
-    readers = "[for --cooccurrence, --edges, --pairs; default: by name; without a header 3, if there is a number in it]"
+    readers = "[for --cooccurrence, --edges, --pairs; default: by name; without a header 3, if half of it are numbers]"
     assert readers in text
     for kind in SOURCES:
         assert f"--{kind} " in text

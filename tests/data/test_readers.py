@@ -514,8 +514,8 @@ def test_a_file_named_twice_is_read_once_and_that_is_said_once(run_cli, tmp_path
     (tmp_path / "a.txt").write_text("new york is big\nnew york is old\n")
     (tmp_path / "a.tsv").write_text("a\tb\nb\tc\n")
     run = run_cli("phrases", "a.txt", "*.txt", "--min-count=3", "--threshold=.001", "--out=found")
-    assert (
-        run.code == 0 and run.err == "Note: a.txt is named more than once, and read once.\nWrote 0 phrases to found.\n"
+    assert run.code == 0 and run.err.startswith(
+        "Note: a.txt is named more than once, and read once.\nWrote 0 phrases to found: "
     )
     with pytest.warns(FileNote, match="a.tsv is named more than once"):
         assert encode_input(Input("pairs", ["a.tsv", "./a.tsv"], rectangular=False)).matrix.sum() == 2
