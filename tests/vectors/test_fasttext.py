@@ -227,7 +227,7 @@ def test_a_model_folder_has_vectors_of_any_spelling(models, written, tmp_path, r
             Vectors.load(tmp_path / "model", readout=readout, oov="letters")
     result = run_cli("nearest", "a1b", "--vectors", tmp_path / "model", "--readout", "in", "--oov", "letters")
     assert result.code == 0 and result.out.startswith("a1b\n")
-    with pytest.raises(ConfigError, match="not n-grams, which fastText's .bin keeps"):
+    with pytest.raises(ConfigError, match=r"not n-grams, which fastText's \.bin keeps"):
         vectors.save(tmp_path / "vectors.npz")
 
 
