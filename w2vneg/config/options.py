@@ -39,7 +39,7 @@ def l2_strengths(text):
     """Return λ of the rows of centres and of targets, (float, float); ConfigError unless it is one number or two."""
     values = _numbers(text)
     if not 1 <= len(values) <= 2 or not all(0 <= value < math.inf for value in values):
-        raise ConfigError(f"l2 {text!r} must be a number from 0 on, or two with a comma between: 1.44,0.55; 0 is none")
+        raise ConfigError(f"l2 {text!r} must be a number from 0 on, or two with a comma between: 1,1.1; 0 is none")
     return values[0], values[-1]
 
 
@@ -136,7 +136,7 @@ class RunOptions:
     )
     l2: str | None = _objective(
         None,
-        "L2 penalty on rows of centres and targets. One number, or two as 1.44,0.55; 0 is none.",
+        "L2 penalty on rows of centres and targets. One number, or two as 1,1.1; 0 is none.",
         metavar="LU[,LV]",
         common=True,
         default_text="the preset's, mostly 0",

@@ -90,7 +90,7 @@ PRESETS = {
     ),
     "top-n": Preset(
         "css",
-        _UNIFORM | _NOT_ITSELF | {"negatives": 16, "alpha": 0.1, "l2": "1.44,0.55", "bounded_steps": False},
+        _UNIFORM | _NOT_ITSELF | {"negatives": 16, "alpha": 0.1, "l2": "1,1.1", "bounded_steps": False},
         "lists of items for users: softmax over 16 uniform negatives, corrected, with an L2 penalty on rows",
         "CSS eqs. 16–20; the rest by our own measurements",
         "Epochs follow the number of pairs. Where a user has few items, --loss ns --noise-exponent 1 --l2 2,1 "
