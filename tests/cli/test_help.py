@@ -131,11 +131,12 @@ def test_help_all_of_other_data_is_refused_with_what_there_is(run_cli):
         (["train", "-binary", "1"], "w2vneg export vectors.txt vectors.bin"),
         (["train", "-t", "1e-3"], "'-t'. It is called --subsample here."),
         (["train", "--cbow", "1"], "extra argument (1). --cbow is a switch: give it without a value, or not at all."),
+        (["train", "--corpus", "a", "--quiet", "b"], "For several files repeat the flag"),
         (["skipgram", "-input", "text"], "no command 'skipgram'; it is 'train'"),
         (["cbow"], "it is 'train --cbow'"),
         (["nn", "model.bin"], "it is 'nearest'"),
         (["print-word-vectors", "model.bin"], "it is 'export'"),
-        (["train", "--corpus", "a", "/"], 'For several files repeat the flag, or quote the pattern: --corpus "*.txt".'),
+        (["train", "--corpus", "a", "b"], 'For several files repeat the flag, or quote the pattern: --corpus "*.txt".'),
         (
             ["train", "--corpus", "a", "--min-rating", "4"],
             "--min-rating belongs to --ratings; --corpus does not read it",

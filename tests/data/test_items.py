@@ -452,6 +452,7 @@ class TestBaskets:
 
 def test_one_is_said_in_the_singular(file):
     assert counted(1, "histories") == "1 history" and counted(2, "histories") == "2 histories"
+    assert counted(1, "movies") == "1 movie"
     assert counted(1, "baskets of one item give no pairs") == "1 basket of one item gives no pairs"
     assert encode_edges(file("a,b")).report.line().startswith("1 row (separated by comma; sources = column 1; ")
     assert ": 1 edge of 2 nodes; " in encode_edges(file("a,b")).report.line()

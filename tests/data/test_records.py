@@ -45,6 +45,7 @@ def test_reviews_are_read_by_their_keys(file):
 PLAYLISTS = [{"pid": 0, "tracks": ["a", "b"]}, {"pid": 1, "tracks": ["b", "c"]}]
 OBJECTS = [{**row, "tracks": [{"pos": 0, "track_uri": one} for one in row["tracks"]]} for row in PLAYLISTS]
 NAMED = [{"name": "of May", **row} for row in OBJECTS]
+HALF = [{"pid": 9, "tracks": []}, *OBJECTS, {"pid": 10}]
 
 
 @pytest.mark.parametrize("rows", [PLAYLISTS, OBJECTS, NAMED])
@@ -66,6 +67,20 @@ def test_the_remedy_for_lists_is_baskets(file, tmp_path, rows, kind, options, sa
     command = re.sub("^python", shlex.quote(sys.executable), command.replace("FILE", path))
     subprocess.run(command, shell=True, cwd=tmp_path, check=True)
     assert (tmp_path / "baskets.tsv").read_text() == "a\tb\nb\tc\n"
+
+
+def test_the_remedy_for_lists_knows_empty_and_missing_ones(file, tmp_path):
+    path = file(*HALF)
+    with pytest.raises(InputError, match="looks like JSON lines") as error:
+        encode_input(Input("baskets", path))
+    command = re.search(r"python -c .* > baskets.tsv", str(error.value))[0]
+    command = re.sub("^python", shlex.quote(sys.executable), command.replace("FILE", path))
+    subprocess.run(command, shell=True, cwd=tmp_path, check=True)
+    assert (tmp_path / "baskets.tsv").read_text().split() == ["a", "b", "b", "c"]
+    with pytest.raises(InputError, match=r"get\('KEY'\)"):
+        encode_input(Input("baskets", file(*({"it's": ["a", "b"]},) * 9)))
+    with pytest.raises(InputError, match=r"get\('tracks'\)"):
+        encode_input(Input("baskets", file('{"tracks":["a"', *PLAYLISTS * 9)))
 
 
 def test_numbers_and_their_text_are_one_name(file):

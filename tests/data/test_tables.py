@@ -235,6 +235,8 @@ def test_tabs_part_names_that_hold_other_signs(read, names, header):
 def test_a_header_or_empty_cells_are_no_sign_of_tabs(read):
     assert read("item,target,note\na,b,x\ty\nb,c,z\tx\n")[:2] == (["a", "b"], ["b", "c"])
     assert read("a,b,1\t\nc,d,2\t\n")[:2] == (["a", "c"], ["b", "d"])
+    assert read('"u1","b\t2","1"\n"u2","c\t3","1"\n')[:2] == (["u1", "u2"], ["b\t2", "c\t3"])
+    assert read("u1,Tom\tA,4\nu2,Tim\tB,5\n")[:2] == (["u1", "u2"], ["Tom\tA", "Tim\tB"])
 
 
 @pytest.mark.parametrize(
@@ -259,6 +261,10 @@ def test_two_delimiters_that_part_rows_alike_are_asked_about(read, text, signs):
         ("Ann Lee,Tea Pot\nBob Ray,Jam Jar\n", ["Ann Lee", "Bob Ray"], ["Tea Pot", "Jam Jar"]),
         ("u1,Item 5,4.5\nu2,Item 7,3.5\n", ["u1", "u2"], ["Item 5", "Item 7"]),
         ("u1;Doe, J;i1\nu2;Roe, K;i2\n", ["u1", "u2"], ["Doe, J", "Roe, K"]),
+        ("u1,Item 5,4\nu2,Item 7,3\n", ["u1", "u2"], ["Item 5", "Item 7"]),
+        ("12;Smith,John;5\n13;Doe,Ann;4\n", ["12", "13"], ["Smith,John", "Doe,Ann"]),
+        ("12::Drama|War::5\n13::War|Noir::4\n", ["12", "13"], ["Drama|War", "War|Noir"]),
+        ("tt1,Tom Hanks,actor\ntt2,Ann Lee,actress\n", ["tt1", "tt2"], ["Tom Hanks", "Ann Lee"]),
         ("u1,2014-02-13 10:00,i1\nu2,2014-02-14 11:00,i2\n", ["u1", "u2"], ["2014-02-13 10:00", "2014-02-14 11:00"]),
     ],
 )

@@ -107,9 +107,10 @@ def test_a_word_that_begins_with_a_byte_order_mark(tmp_path):
 
 
 @needs_awk
-def test_words_without_counts_are_refused_with_what_counts_them(tmp_path, monkeypatch):
+@pytest.mark.parametrize(("head", "end"), [("", "\n"), ("\ufeff", "\r\n")])
+def test_words_without_counts_are_refused_with_what_counts_them(tmp_path, monkeypatch, head, end):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "my words").write_text("the\nof\n\nand\nthe\n0\nunseen\n")
+    (tmp_path / "my words").write_text(f"{head}the\nof\n\nand\nthe\n0\nunseen\n", "utf-8", newline=end)
     (tmp_path / "TEXT").write_text("the cat and the\n\tdog of 0 0 the\n")
     with pytest.raises(InputError, match="my words:1: expected word, tab, count; found 'the'; count the") as error:
         Vocabulary.load("my words")

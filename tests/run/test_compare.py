@@ -329,6 +329,7 @@ def test_metrics_and_data_that_do_not_go_together(folder, run_cli):
     for more, flag in (
         ("--valid=valid.tsv", "--valid"),
         ("--rectangular", "--rectangular"),
+        ("--min-rating=0", "--min-rating"),
         ("--baskets=corpus.txt", "--baskets"),
     ):
         result = run_cli("compare", "--on=corpus.txt", more, *grid)

@@ -462,6 +462,8 @@ def test_a_pipe_can_be_read_once(first, tmp_path, monkeypatch, run_cli):
     result = run_cli("train", "--resume", "p")
     assert result.code == 2 and "p was not trained on files; name the same data again" in result.err
     os.close(reading)
+    result = run_cli("train", "--resume", "p")  # the pipe is gone
+    assert result.code == 2 and "p was not trained on files; name the same data again" in result.err
 
 
 def test_newer_text_is_read_as_the_text_before(run_cli, tmp_path, monkeypatch):

@@ -126,7 +126,12 @@ def _tasks(on, given):
     from ..look.report.subjects import short_names
 
     if on:
-        others = {name: item for kind in SOURCES for name, item in options_of(kind).items() if given.get(name)}
+        others = {
+            name: item
+            for kind in SOURCES
+            for name, item in options_of(kind).items()
+            if given.get(name) not in (None, ())
+        }
         flags = [f"--{name}" for name in (*SOURCES, "valid") if given.get(name)]
         if flags := [*flags, *map(flag_of, others.values())]:
             raise click.UsageError(

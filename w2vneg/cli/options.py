@@ -38,6 +38,7 @@ _PLACES = {"corpus": ("data", "vocabulary"), "ranks": ("run", "several machines"
 _PLUGS = {"inputs": "model", "sampler": "objective", "weigher": "objective", "loss": "objective"}  # kind -> section
 _PLURALS = {"inputs": "inputs", "sampler": "samplers", "weigher": "weighers", "loss": "losses"}
 _METAVARS = {int: "N", click.IntRange: "N", float: "X"}  # by type
+_OF_A_SWITCH = re.compile(r"\d+|true|false|yes|no|on|off", re.I)  # a value that others give one
 _FLAGS_WIDTH = {False: 19, True: 34}  # of the column of flags, in the short and in the full help
 _OF_RUN = (  # what a file of --config may say beside sources and the options of `TrainConfig`
     *("vocab", "vocab_out", "init", "freeze", "output", "save_model", "checkpoint_every", "diagnose", "mirror"),
@@ -176,12 +177,12 @@ class GroupedCommand(click.Command):
 
     def _why_extra(self, ctx, extra, given):
         """Return a sentence on arguments that are too many, or nothing. extra, given : list of str"""
-        if self.reads and any(map(os.path.exists, extra)):
-            return '. For several files repeat the flag, or quote the pattern: --corpus "*.txt".'
         switches = {flag for param in self.get_params(ctx) if getattr(param, "is_flag", False) for flag in param.opts}
         before = (flag for flag, argument in pairwise(given) if flag in switches and argument in extra)
         flag = next(before, None)
-        return f". {flag} is a switch: give it without a value, or not at all." if flag else ""
+        if flag and _OF_A_SWITCH.fullmatch(extra[0]) and not os.path.exists(extra[0]):
+            return f". {flag} is a switch: give it without a value, or not at all."
+        return '. For several files repeat the flag, or quote the pattern: --corpus "*.txt".' if self.reads else ""
 
     def format_options(self, ctx, formatter):
         requested = ctx.meta.get(HELP_ALL)  # None in the short help

@@ -218,7 +218,10 @@ def _read(path, stream):
 def _remedy(file, parts):
     """Return what to do with a file, quoted, of lines like one of these parts (list of bytes), "" if it is not known"""
     if len(parts) == 1:
-        reading = "NR == FNR {known[$1]; next} {for (i = 1; i <= NF; i++) if ($i in known) n[$i]++}"
+        reading = (
+            r'{sub(/\r$/, ""); sub(/^\357\273\277/, "")} '
+            "NR == FNR {known[$1]; next} {for (i = 1; i <= NF; i++) if ($i in known) n[$i]++}"
+        )
         counted = f"""awk '{reading} END {{for (word in n) print word "\\t" n[word]}}' {file} TEXT | {_SORTING}"""
         return f"; count the words in the text to train on, here TEXT: {counted} > counted.txt"
     if len(parts) == 2 and _is_count(parts[0]):  # as uniq -c writes it

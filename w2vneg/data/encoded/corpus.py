@@ -116,7 +116,7 @@ class ItemsReport:
 def counted(number, what):
     """Return a number and what it counts, as "1 row" (str); what : str, in the plural, with no other word before it"""
     if number == 1:
-        what = re.sub(r"(ie)?s\b", lambda end: "y" if end[1] else "", what, count=1)
+        what = re.sub(r"\b(histor|entr)ies\b|s\b", lambda end: f"{end[1]}y" if end[1] else "", what, count=1)
         what = what.replace("that repeat ", "that repeats ").replace(" give ", " gives ")
     return f"{number:,} {what}"
 

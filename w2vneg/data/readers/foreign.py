@@ -135,6 +135,11 @@ def _rows_out(head):
     return f"write a list of rows as JSON lines, which tables are read from: {program}"
 
 
+def _first_of(head):
+    """Return the first line of JSON that is whole, as a dict."""
+    return next(JSON.parse(line) for line in head.lines if fits(line, JSON.parse))
+
+
 def _below_comments(test):
     """Return the test that nine of ten lines pass this one, of those that do not begin with #, if there are some."""
 
@@ -338,12 +343,12 @@ KINDS = [  # in the order in which they are asked
         "it is not opened, as it may run any code; write it as text with the program that made it",
         lambda head: re.match(rb"\x80[\x02-\x05][\x95\x8a-\x8f}\](cX}q]", head.data) is not None,
     ),
-    Kind("JSON lines", _OF_TEXT, _is_json_lines, ("text",), lambda head: list(JSON.parse(head.lines[0]))),
+    Kind("JSON lines", _OF_TEXT, _is_json_lines, ("text",), lambda head: list(_first_of(head))),
     Kind(
         "JSON lines",
         lambda head: (
             "give a row for each thing to --ratings or --pairs, or write the list of a key with tabs: "
-            + lists_out(JSON.parse(head.lines[0]))
+            + lists_out([JSON.parse(line) for line in head.lines if fits(line, JSON.parse)])
         ),
         _is_json_lines,
         ("baskets",),

@@ -20,7 +20,7 @@ _FEW = 5  # rows, up to which twins are no header
 _DATE = re.compile(r"\d[-\d/:.TZ+ ]*")
 _SEP = re.compile(r'"?sep=(.|\\t|\t)"?', re.IGNORECASE)
 _COMMA = re.compile(r"[-+]?\d+,\d+")
-_SIGNS = re.compile(r"\w+")
+_DIGITS, _LETTERS = re.compile(r"\d+"), re.compile(r"[^\W\d]+")
 _KINDS = {"item", "word", "node", "product", "movie", "user", "gene", "protein", "entity", "term", "vertex", "id"}
 
 
@@ -213,10 +213,31 @@ def _candidates(sample):
         share = agree / sizes.total()
         if share >= 0.5:
             headless = len(rows[0]) != fields or not _has_usual_names(rows[0])
-            no_tab = delimiter != "\t" or sum(len([*filter(str.strip, row)]) > 1 for row in rows) < 0.9 * len(rows)
+            no_tab = delimiter != "\t" or not _surely_tabs(sample, rows)
             in_names = _in_names(sample, delimiter)
             found.append((delimiter == " ", share < 0.9, headless, no_tab, -fields, in_names, order, delimiter))
     return [key[-1] for key in sorted(found)]
+
+
+def _surely_tabs(sample, rows):
+    """Tell whether tabs separate cells, whatever else may: in nine of ten rows, none of them within quotes, and not two
+    cells of unlike form where another sign parts all rows into more.
+    """
+    full = sum(len([*filter(str.strip, row)]) > 1 for row in rows) >= 0.9 * len(rows)
+    if not full or any(cell.count('"') % 2 for line in sample.splitlines() for cell in line.split("\t")):
+        return False
+    if max(map(len, rows)) > 2 or all(map(_alike, rows)):
+        return True
+    return not any(
+        len(sizes := set(map(len, rows_of(sample, sign)))) == 1 and min(sizes) > 2 and not _in_names(sample, sign)
+        for sign in DELIMITERS.values()
+        if sign not in "\t "
+    )
+
+
+def _alike(cells):
+    """Tell whether cells are of one form: digits, letters and signs in the same order."""
+    return len({_LETTERS.sub("a", _DIGITS.sub("0", cell)) for cell in cells}) == 1
 
 
 def likely_delimiter(sample):
@@ -234,8 +255,8 @@ def _in_names(sample, delimiter):
 
 
 def _rival(sample, sign, others):
-    """Return the delimiter that parts rows without a header as well as `sign` does, or None: all into as many cells, of
-    which the first two hold `sign`, as names may. Blanks, common in names, must part cells that are made alike.
+    """Return the delimiter that may part rows without a header in place of `sign`, or None: each row into as many
+    cells, of which the first two are of one form and hold `sign`, as names may.
     """
     own = rows_of(sample, sign)
     if sign == "\t" or _has_usual_names(own[0]):
@@ -246,7 +267,7 @@ def _rival(sample, sign, others):
         named = len(set(map(len, rows))) == 1 and all(sign in cell for row in rows for cell in row[:2])
         if not named or all(map(_is_figures, inside)) or (other != " " and _in_names(sample, other)):
             continue
-        if other != " " or all(len({_SIGNS.sub("a", cell) for cell in row[:2]}) == 1 for row in rows):
+        if all(_alike(row[:2]) for row in rows):
             return other
     return None
 

@@ -76,12 +76,11 @@ def _columns_of(where, rows, form, columns):
     try:
         found, labels = find_columns(where, columns, head)
     except DoubtError as error:
-        row = next((row for row in rows if any(isinstance(value, list) for value in row.values())), None)
-        if row is None:
+        if not any(isinstance(value, list) for row in rows for value in row.values()):
             raise
         few = sum(map(bool, cells)) < sum(column.kind == "name" for column in columns)
         why = f"{where}: too few keys hold text or numbers" if few else error
-        raise DoubtError(f"{why}; one holds lists, which become rows of --baskets by: {lists_out(row)}") from None
+        raise DoubtError(f"{why}; one holds lists, which become rows of --baskets by: {lists_out(rows)}") from None
     idle = [key for place, key in enumerate(keys) if place not in found.values()]
     if form.ends and idle:
         labels.said += (f"not used: {', '.join(map(repr, idle))[:200]}",)
@@ -99,7 +98,7 @@ def _cells(rows, key, column, where):
         if text is None and not column.lenient:
             raise InputError(
                 f"{where(number)}: {key!r} ({column.option}) holds {str(value)[:40]}, which is nested; write "
-                + (f"a line for each list: {lists_out({key: value})}" if isinstance(value, list) else _AS_KEY)
+                + (f"a line for each list: {lists_out([{key: value}])}" if isinstance(value, list) else _AS_KEY)
             )
         if value is None and not (column.lenient or column.may_be_empty or column.kind == "amount"):
             instead = f", count each row as 1 with {column.option} none" if column.kind == "weight" else ""
@@ -111,17 +110,25 @@ def _cells(rows, key, column, where):
     return cells
 
 
-def lists_out(row):
-    """Return a command that writes the lists of a key with tabs; `row` (dict) is one of the rows, and says which key,
-    and, of a list of objects, which of their keys is called as items are.
+def lists_out(rows):
+    """Return a command that writes the lists of a key with tabs; `rows` (list of dict) say which key, and, of a list of
+    objects, which of their keys is called as items are.
     """
-    key, value = next(((k, v) for k, v in row.items() if isinstance(v, list)), ("KEY", []))
-    parts = f"json.loads(line)[{key!r}]"
+    lists = [(key, value) for row in rows for key, value in row.items() if isinstance(value, list)]
+    key, value = next(filter(all, lists), (lists or [("KEY", [])])[0])
+    parts = f"json.loads(line).get({_typed(key)}) or ()"
     if value and isinstance(value[0], dict):
         names = [*value[0], "KEY"]
-        parts = f"(x[{names[columns_meant(names).get('item', [0])[0]]!r}] for x in {parts})"
+        parts = f"(x[{_typed(names[columns_meant(names).get('item', [0])[0]])}] for x in {parts})"
+    else:
+        parts = f"({parts})"
     program = f"import json, sys; [print(*{parts}, sep='\\t') for line in sys.stdin]"
     return f'python -c "{program}" < FILE > baskets.tsv'
+
+
+def _typed(key):
+    """Return a key as it stands in a program within double quotes of a shell; 'KEY' for one of other signs."""
+    return f"'{key}'" if re.fullmatch(r"[\w .:/-]+", key) else "'KEY'"
 
 
 def _text(value):

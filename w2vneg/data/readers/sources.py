@@ -58,7 +58,9 @@ def is_paths(source):
 
 def is_stream(file):
     """Tell whether one of the files of an `Input` is standard input, a pipe or a device, which can be read once."""
-    return isinstance(file, str) and (file == STDIN or is_special(os.path.expanduser(file)))
+    if not isinstance(file, str) or file == STDIN:
+        return file == STDIN
+    return file.startswith(("/dev/fd/", "/proc/self/fd/")) or is_special(os.path.expanduser(file))
 
 
 def find_files(source):
