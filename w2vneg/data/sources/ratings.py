@@ -28,8 +28,8 @@ class Ratings(Source):
         rectangular: bool | None = rectangular()
         repeats: str | None = option(
             None,
-            "Rows that repeat a user and an item. count: they add up to the weight of the pair. once: the last stays, of "
-            "split --by time the first.",
+            "Rows that repeat a user and an item. count: they add up to the weight of the pair. once: the last stays, "
+            "of split --by time the first.",
             choices=("count", "once"),
             default_text="count with a --rating-col of quantities, else once",
         )
