@@ -1,5 +1,6 @@
 """What is doubtful of a run that is over is said: a loss that has not fallen, things of which most occur once."""
 
+import warnings
 from types import SimpleNamespace
 
 import numpy as np
@@ -128,6 +129,24 @@ def test_a_model_that_popularity_beats_is_told():
     data = Input("pairs", train, rectangular=True)
     with pytest.warns(UserWarning, match=r"on held-out pairs this model is not better than popularity alone \(ndcg@10"):
         word2vec.fit(data, valid=Validate(valid, metric="ndcg@10"))
+
+
+def test_histories_that_are_too_short_to_learn_from_are_advised_a_stronger_penalty():
+    """With items drawn by popularity alone `top-n` learns each user by heart; with the advice it does not."""
+    rng, shares = np.random.default_rng(2), 1 / np.arange(1, 201)
+    draw = lambda: rng.choice(200, 6, replace=False, p=shares / shares.sum())  # noqa: E731
+    rows = [(f"u{u}", f"i{i}") for u in range(1500) for i in draw()]
+    train, valid = [row for k, row in enumerate(rows) if k % 6], rows[::6]
+    valid = [row for row in valid if row[1] in {item for _, item in train}]
+    data, held_out = Input("pairs", train, rectangular=True), Validate(valid, metric="ndcg@10", every=200)
+    by_heart, advised = (Word2Vec(loss="top-n", dim=32, workers=1, **l2) for l2 in ({}, {"l2": "2,2.2"}))
+    with pytest.warns(UserWarning, match="popularity alone .*; give --l2 2,2.2 where histories are short"):
+        by_heart.fit(data, valid=held_out)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it is nearly as good as popularity, and not better
+        advised.fit(data, valid=held_out)
+    found, better = (word2vec.model.best.figures["ndcg@10"] for word2vec in (by_heart, advised))
+    assert better > 1.3 * found
 
 
 @pytest.mark.parametrize("data", ["--pairs=train.tsv --rectangular", "--pairs=train.tsv", "--edges=train.tsv"])

@@ -147,6 +147,7 @@ def _short_rows(evaluation):
 
 
 def _verdict(evaluation, model):
+    from ..config.options import beside_popularity
     from ..vectors.evaluation.baselines import ALIKE, BETTER, POPULARITY, SLIM
 
     results = evaluation.results
@@ -166,7 +167,7 @@ def _verdict(evaluation, model):
     slim = ""
     if not hasattr(model, "scoring") and (read := model.config.traversal).kind == "items":
         slim = ", or take 'w2vneg slim'" * (model.config.rectangular or not read.paired)
-    return f"Warning: {how} popularity: {figures}. Train with more --epochs, or look at what was read{slim}."
+    return f"Warning: {how} popularity: {figures}. Train with {beside_popularity(model.config)}{slim}."
 
 
 def _rows(evaluation, mpr):

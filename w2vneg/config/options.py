@@ -43,6 +43,15 @@ def l2_strengths(text):
     return values[0], values[-1]
 
 
+def beside_popularity(config):
+    """Return what to do about a model of items that popularity beats (str): with a penalty of rows, a stronger one, for
+    where users have few items lists then become those of popularity.
+    """
+    strengths = l2_strengths(getattr(config, "l2", None) or "0")
+    l2 = f"--l2 {2 * strengths[0]:g},{2 * strengths[1]:g} where histories are short, " * any(strengths)
+    return f"{l2}more --epochs, or look at what was read"
+
+
 def _check_inputs(name):
     if name in _INPUTS:
         raise ConfigError(f"inputs {name!r} is called {_INPUTS[name]!r} here")

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from ..config.compatibility import check_diagnose
-from ..config.options import without_ranks
+from ..config.options import beside_popularity, without_ranks
 from ..data.encoded import Encoded, encode_corpus
 from ..data.inputs import Input, as_input, encode_input, of_as_many_kinds
 from ..data.readers.sources import is_stream
@@ -253,7 +253,7 @@ def _of_popularity(trainer):
     popular, name = validation.of_popularity(trainer.model), validation.metric.name
     if popular is None or len(validation.held) < _FEWEST or not validation.metric.better(popular, best.figures[name]):
         return
-    remedy = "give more --epochs, or look at what was read"
+    remedy = f"give {beside_popularity(trainer.config)}"
     remedy += ", or take 'w2vneg slim'" if trainer.config.traversal.kind == "items" else ""
     figures = f"{name} {best.figures[name]:.4f}, popularity {popular:.4f}"
     yield f"on held-out pairs this model is not better than popularity alone ({figures}); {remedy}"
