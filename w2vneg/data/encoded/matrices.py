@@ -159,6 +159,10 @@ def _check_headers(path, named):
 def _loaded(path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of indices without a sign
+        with np.load(path) as arrays:
+            if "coords" in arrays and arrays["format"].item() in ("coo", b"coo"):  # which SciPy 1.15 cannot read
+                row, column = arrays["coords"]
+                return sparse.coo_matrix((arrays["data"], (row, column)), tuple(arrays["shape"].tolist()))
         matrix = sparse.load_npz(path)
         if matrix.format == "dia":
             with np.load(path) as arrays:  # scipy reads numbers beyond 32 bits as others
