@@ -150,9 +150,10 @@ def test_a_flag_that_is_misspelt_or_misplaced_gets_its_remedy(run_cli, arguments
 
 
 def test_a_flag_that_is_near_none_gets_no_suggestion(run_cli):
-    for name in ("train", "nearest"):
+    for name in ("train", "nearest", "eval"):
         assert run_cli(name, "--nosuch").err.endswith("No such option '--nosuch'.\n")
-        assert "Did you mean '--readout'?" in run_cli(name, "--readuot").err
+        if name != "eval":
+            assert re.search("Did you mean '?--readout'?[?]", run_cli(name, "--readuot").err)
 
 
 def test_help_does_not_go_beyond_the_terminal(run_cli, monkeypatch):

@@ -4,6 +4,7 @@ import codecs
 import errno
 import json
 import os
+import re
 import sys
 import warnings
 from contextlib import contextmanager, nullcontext, suppress
@@ -151,6 +152,7 @@ def _name_argument(error):
 
     Of the flags that click suggests those stay whose names are near without the dashes, too.
     """
+    error.message = re.sub(r"^No such option: (\S+)$", r"No such option '\1'.", error.message)  # as click 8.1 says it
     bare = error.option_name.lstrip("-")
     error.possibilities = [flag for flag in error.possibilities or () if get_close_matches(bare, [flag.lstrip("-")])]
     command, name = error.ctx.command, error.option_name.lstrip("-").replace("-", "_")

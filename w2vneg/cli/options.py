@@ -158,7 +158,7 @@ class GroupedCommand(click.Command):
 
             own = ", ".join(f"--{kind}" for kind in SOURCES if _data_of(kind) in self.reads)
             flag = _as_given(error.option_name, given)
-            error.message = error.message.replace(error.option_name, flag, 1)
+            error.message = f"No such option {flag!r}."
             name = re.sub("(?<=[a-z])(?=[A-Z])", "_", flag.lstrip("-")).lower().replace("-", "_")
             flags = {flag for param in self.get_params(ctx) for flag in param.opts}
             ours = FLAGS.get(name) or "--" + SYNONYMS.get(name, name * (len(name) > 1)).replace("_", "-")
