@@ -44,8 +44,9 @@ def l2_strengths(text):
 
 
 def beside_popularity(config):
-    """Return what to do about a model of items that popularity beats (str): with a penalty of rows, a stronger one, for
-    where users have few items lists then become those of popularity.
+    """Return what to do about a model of items that popularity beats (str): where rows have a penalty, a stronger one.
+
+    The shorter histories are, the more of it is needed, and lists then come near those of popularity.
     """
     strengths = l2_strengths(getattr(config, "l2", None) or "0")
     l2 = f"--l2 {2 * strengths[0]:g},{2 * strengths[1]:g} where histories are short, " * any(strengths)
