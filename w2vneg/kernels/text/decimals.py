@@ -15,20 +15,19 @@ WIDEST = 17  # characters of a number and its separator
 _WHOLE, _HIGH, _LOW = np.uint64(10**12), np.uint64(10**8), np.uint64(10**4)
 _POINT, _MINUS, _BLANK, _LINE_FEED, _ZERO = (np.uint8(ord(sign)) for sign in ".- \n0")
 _DIGITS = np.array([list(f"{number:04d}".encode()) for number in range(10000)], dtype=np.uint8)
-_USED = np.array([len(f"{number:04d}".rstrip("0")) for number in range(10000)], dtype=np.int64)
+_USED = np.array([len(f"{number:04d}".rstrip("0")) for number in range(10000)], dtype=np.uint8)
 
 
-@njit
+@njit(borrows=True)
 def _shortest(values, scaled):
     """Round each to the fewest significant digits that lead back to it, times 10^12; odd ones come out as anything.
 
     values : float32, (d,); scaled : uint64, (d,), updated in place
     """
-    below = np.abs(values)
-    bits = below.view(np.int32)
     for k in range(values.shape[0]):
-        value = np.float64(below[k])
-        bits[k] -= 1 if value > 0 else 0
+        value = np.float64(abs(values[k]))
+        bits = np.float32(abs(values[k])).view(np.int32) - np.int32(1 if value > 0 else 0)
+        below = np.float64(np.int32(bits).view(np.float32))
         scale = 1e12  # to nine significant digits
         scale = 1e11 if value >= 1e-3 else scale
         scale = 1e10 if value >= 1e-2 else scale
@@ -37,7 +36,7 @@ def _shortest(values, scaled):
         scale = 1e7 if value >= 10.0 else scale
         # Half the gap to the neighbour below, which at a power of two is the smaller one; a little less for
         # safety, so that readers which round to float64 first come to the same float32.
-        tolerance = 0.49999 * (value - np.float64(below[k]))
+        tolerance = 0.49999 * (value - below)
         rounded = np.rint(value * scale)
         for fewer in (10.0, 100.0, 1000.0):
             shorter = np.rint(value * (scale / fewer)) * fewer
@@ -45,13 +44,13 @@ def _shortest(values, scaled):
         scaled[k] = np.uint64(rounded * (1e12 / scale)) if value < LIMIT else np.uint64(0)
 
 
-@njit
+@njit(borrows=True)
 def _write_digits(out, at, number):
     for i in range(4):
         out[at + i] = _DIGITS[number, i]
 
 
-@njit
+@njit(borrows=True)
 def _write_plain(out, at, scaled):
     """Write a number below 100, given times 10^12; return where it ends."""
     integer, decimals = scaled // _WHOLE, scaled % _WHOLE
@@ -73,10 +72,9 @@ def _write_plain(out, at, scaled):
     return at + max(_USED[first], 1)
 
 
-@njit
-def _write_row(values, others, other, out):
+@njit(borrows=True)
+def _write_row(values, others, other, scaled, out):
     """Write a row of numbers; return how many characters they take. `other` is the first of its odd numbers."""
-    scaled = np.empty(values.shape[0], np.uint64)
     bits = values.view(np.int32)
     _shortest(values, scaled)
     at = 0
@@ -109,5 +107,6 @@ def write_rows(matrix, others, first_other, text, lengths):
     first_other : int64, (n,), which of `others` is the first of each row
     text, lengths : uint8, (n, WIDEST · dim), and int64, (n,), how much of each row is written; updated in place
     """
+    scaled = np.empty(matrix.shape[1], np.uint64)
     for r in range(len(matrix)):
-        lengths[r] = _write_row(matrix[r], others, first_other[r], text[r])
+        lengths[r] = _write_row(matrix[r], others, first_other[r], scaled, text[r])
