@@ -6,9 +6,11 @@ import pickle
 import random
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from w2vneg.ground.files.locks import CAN_WAIT
 from w2vneg.ground.jit import njit
 from w2vneg.ground.jit.disk import keep_code, not_kept
 
@@ -99,6 +101,21 @@ import borrowed
 from w2vneg.ground.jit import compilations
 values = {name: getattr(borrowed, name)(3.0) for name in sys.argv[1:]}
 print(json.dumps({"values": values, "compiled": sum(compiled for compiled, _ in compilations().values())}))
+"""
+
+
+# two processes come here, and neither begins to compile before the other is there
+MEET = """
+import json, sys, time
+from pathlib import Path
+import borrowed
+from w2vneg.ground.jit import compilations
+me, other = map(Path, sys.argv[1:])
+me.touch()
+while not other.exists():
+    time.sleep(0.01)
+borrowed.ask(3.0)
+print(json.dumps([sum(counts) for counts in zip(*compilations().values())]))
 """
 
 
@@ -207,6 +224,16 @@ value = borrowed.ask(3.0)
 found = sum(borrowed.ask.stats.cache_hits.values())
 print(json.dumps({"value": value, "found": found, "written": cache_folder() is not None, "cpu": config.CPU_NAME}))
 """
+
+
+@pytest.mark.skipif(not CAN_WAIT, reason="needs locks")
+def test_two_processes_at_one_time_compile_a_function_once(places):
+    (places["common"] / "borrowed.py").write_text(BORROWED)
+    doors = [str(places["more"] / name) for name in ("one", "two")]
+    with ThreadPoolExecutor() as side_by_side:
+        counts = list(side_by_side.map(lambda order: run(places, MEET, *order), (doors, doors[::-1])))
+    assert sorted(counts) == [[0, 1], [2, 0]]  # compiled, found: `ask`, of which `halve` is a part
+    assert not [*places["compiled"].rglob("*.turn")]
 
 
 def test_code_in_a_cache_that_cannot_be_written_is_read(places):
@@ -321,6 +348,20 @@ def test_a_full_disk_keeps_no_code_and_stops_nothing(tmp_path, monkeypatch):
         patch.setattr(os, "replace", full)
         assert not found(tmp_path) and not_kept.pop().errno == 28 and not not_kept
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+    assert not found(tmp_path) and found(tmp_path)
+
+
+def test_a_turn_is_given_back_where_the_compiler_fails(tmp_path):
+    dispatcher = fresh(tmp_path)
+    with pytest.raises(Exception, match="Failed in nopython mode"):
+        dispatcher({"no": "number"}.keys())
+    assert not dispatcher._cache._turns and not [*tmp_path.rglob("*.turn")]
+    assert dispatcher(3.0) and not dispatcher._cache._turns
+
+
+def test_patience_with_another_process_ends(tmp_path, monkeypatch):
+    monkeypatch.setattr("w2vneg.ground.jit.disk._PATIENCE", 0.1)
+    monkeypatch.setattr("w2vneg.ground.jit.disk.claim", lambda turn: False)
     assert not found(tmp_path) and found(tmp_path)
 
 

@@ -15,6 +15,8 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
+CAN_WAIT = fcntl is not None  # for what another process has locked
+
 
 def claim(descriptor):
     """Lock an open file or folder, without waiting; closing it gives the lock back.

@@ -4,6 +4,8 @@ Numba trusts its files: an empty index ends every command, and machine code with
 with a digest of all that stands before it, and each function is stored beside the signature that it is for, because two
 processes that save at one time may choose the same name. What is not whole or for another signature counts as missing.
 
+What one process compiles others wait for, rather than compile it, too.
+
 Numba's keys are the bytes of a whole file and the line of a function. Here they are the syntax of the file, so that a
 comment changes nothing, and the names of the classes that a signature holds, so that a process which cannot import some
 of them can read the index.
@@ -11,8 +13,10 @@ of them can read the index.
 
 import ast
 import hashlib
+import os
 import re
 import sys
+import time
 import warnings
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -22,10 +26,14 @@ from pathlib import Path
 from numba.core import config
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, NullCache
 
+from ..files.locks import claim
+
 not_kept: list = []  # the last OSError for which compiled code was not kept
 
 _DIGEST = hashlib.sha256
 _SIZE = _DIGEST().digest_size
+_PATIENCE = 60.0  # seconds that another process may take to compile one function
+_OFTEN = 0.02  # seconds between looks whether it is done
 
 
 def keep_code(dispatcher, folder, known=(), plugs=None):
@@ -43,8 +51,21 @@ def keep_code(dispatcher, folder, known=(), plugs=None):
     try:
         with suppress(RuntimeError):  # a file is in the way, or there is no permission
             dispatcher._cache = _Cache(dispatcher.py_func, known, {} if plugs is None else plugs)
+            dispatcher.compile = _in_turn(dispatcher.compile, dispatcher._cache)
     finally:
         config.CACHE_DIR = before
+
+
+def _in_turn(compile_for, kept):
+    """Return a dispatcher's `compile` that gives back the turn that it took, also where the compiler fails."""
+
+    def compile_in_turn(signature):
+        try:
+            return compile_for(signature)
+        finally:
+            kept.end_turn(signature)
+
+    return compile_in_turn
 
 
 class _Locator(CompileResultCacheImpl._locator_classes[0]):  # type: ignore[misc, valid-type]
@@ -91,7 +112,7 @@ class _Cache(FunctionCache):
         path = _resolved(py_func.__code__.co_filename)
         stamp = b"" if path in known else _syntax_of(path)
         self._cache_file = _Files(self._impl.locator.get_cache_path(), self._impl.filename_base, stamp)
-        self._plugs = plugs
+        self._plugs, self._turns = plugs, {}
 
     def _index_key(self, sig, codegen):
         _, *rest = super()._index_key(sig, codegen)
@@ -106,10 +127,37 @@ class _Cache(FunctionCache):
             yield from self._classes_in(inner)
 
     def load_overload(self, sig, target_context):
+        found = self._found(sig, target_context)
+        if found is None and self._take_turn(sig, target_context.codegen()):
+            found = self._found(sig, target_context)
+        return found
+
+    def _found(self, sig, target_context):
         try:
             return super().load_overload(sig, target_context)
         except Exception:  # of whatever kind: compiling does without
             return None
+
+    def _take_turn(self, sig, codegen):
+        """Wait while another process compiles this; return whether one did. Then others wait, until `end_turn`."""
+        name = _DIGEST(repr(self._index_key(sig, codegen)).encode()).hexdigest()[:16]
+        place, begun, waited = f"{self._cache_file._index_path}.{name}.turn", time.monotonic(), False
+        try:
+            turn = os.open(place, os.O_RDWR | os.O_CREAT, 0o666)
+        except OSError:  # then both compile
+            return False
+        self._turns[sig] = turn, place
+        while claim(turn) is False and time.monotonic() - begun < _PATIENCE:
+            waited = True
+            time.sleep(_OFTEN)
+        return waited
+
+    def end_turn(self, sig):
+        turn, place = self._turns.pop(sig, (None, None))
+        if turn is not None:
+            with suppress(OSError):
+                os.unlink(place)
+            os.close(turn)
 
     def save_overload(self, sig, data):
         try:
