@@ -4,14 +4,16 @@ import json
 import os
 import subprocess
 import sys
+import time
 
 import pytest
 from planted import as_text, two_topics
 
 from w2vneg import config
 from w2vneg.ground.errors import ConfigError
+from w2vneg.ground.files.locks import CAN_WAIT
 from w2vneg.objectives import presets
-from w2vneg.run.warmup import warm_up
+from w2vneg.run.warmup import beside, warm_up
 
 pytestmark = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="about compiled code")
 
@@ -129,3 +131,52 @@ def test_without_a_place_for_compiled_code_there_is_nothing_to_do(monkeypatch, r
     result = run_cli("warmup")
     assert (result.code, result.out) == (1, "")
     assert result.err.startswith("Error: there is no place")
+
+
+class _Other:
+    """Counts the processes that `beside` starts, and keeps each."""
+
+    def __init__(self, monkeypatch):
+        self.all, real = [], subprocess.Popen
+
+        def start(*args, **options):
+            self.all.append(real(*args, **options))
+            return self.all[-1]
+
+        monkeypatch.setattr("w2vneg.run.warmup.subprocess.Popen", start)
+
+
+@pytest.mark.skipif(not CAN_WAIT, reason="needs locks")
+def test_another_process_compiles_beside_the_first_run_until_that_ends(monkeypatch, tmp_path):
+    other = _Other(monkeypatch)
+    monkeypatch.setattr("w2vneg.run.warmup.cache_folder", lambda: tmp_path / "jit" / "version")
+    monkeypatch.setattr("w2vneg.run.warmup.available_threads", lambda: 2)
+    (tmp_path / "jit" / "version").mkdir(parents=True)
+    (tmp_path / "pickle.py").write_text("raise SystemExit(1)")  # code of the working folder does not run
+    monkeypatch.chdir(tmp_path)
+    begun = time.monotonic()
+    with beside(config.TrainConfig(loss="ns", dim=8), "text"):
+        while not any((tmp_path / "jit").rglob("*.nbc")):
+            assert other.all[0].poll() is None and time.monotonic() - begun < 120
+            time.sleep(0.05)
+    assert [process.poll() is None for process in other.all] == [False]
+    assert not [*tmp_path.rglob("made-up.txt")]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("available_threads", lambda: 1), ("cache_folder", lambda: None), ("CAN_WAIT", False)]
+)
+def test_no_other_process_is_started_where_it_cannot_help(monkeypatch, name, value):
+    other = _Other(monkeypatch)
+    monkeypatch.setattr(f"w2vneg.run.warmup.{name}", value)
+    with beside(config.TrainConfig(loss="ns", dim=8), "text"):
+        assert not other.all
+
+
+def test_no_other_process_is_started_where_code_was_compiled_before(monkeypatch, tmp_path):
+    other = _Other(monkeypatch)
+    monkeypatch.setattr("w2vneg.run.warmup.cache_folder", lambda: tmp_path)
+    (tmp_path / "room").mkdir()
+    (tmp_path / "room" / "loop.nbi").touch()
+    with beside(config.TrainConfig(loss="ns", dim=8), "text"):
+        assert not other.all

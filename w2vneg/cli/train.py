@@ -107,6 +107,7 @@ def train(output, save_model, force, config_path, mirror, diagnose, dry_run, log
         results.refuse_replacing(output, checkpoints, model, resume)
     from ..look.tracking import Tracking
     from ..run.conductor import Run
+    from ..run.warmup import beside
 
     run = Run(config, data, prior, diagnose=diagnose, mirror=mirror, **fixed)  # fetches what is named
     prior = run.prior
@@ -115,6 +116,8 @@ def train(output, save_model, force, config_path, mirror, diagnose, dry_run, log
     if named is None and not prior.model:
         note(flags.NO_CORPUS)
     report_compiling(quiet)
+    if not prior.model:
+        click.get_current_context().with_resource(beside(run.given, run.given.source))
     _keep_files(output, log_json, flags.files_of(run.located))
     encoded = flags.encode_run(run, quiet, note)
     flags.report_fixed(fixed, given, config, run.data.rectangular, encoded, note)

@@ -3,21 +3,31 @@ type to the compiler than other arrays).
 """
 
 import dataclasses
+import os
+import pickle
 import random
+import subprocess
+import sys
 import tempfile
 import time
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from ..ground.errors import ConfigError, OutputError
-from ..ground.jit import cache_folder, compilations, not_kept
+from ..ground.files.locks import CAN_WAIT
+from ..ground.jit import DISABLE_JIT, available_threads, cache_folder, compilations, not_kept
 from ..ground.option import options_of
+from ..kernels.merge import merge_round
+from ..kernels.rng import alias_table
+from ..vectors import Vectors
 from .conductor import Run, resolve
 from .word2vec import Word2Vec
 
 _ITEMS = 60
+_HERE = Path(__file__).resolve().parents[2]  # the folder that has the package
 
 
 @dataclass(frozen=True)
@@ -46,7 +56,9 @@ def warm_up(config, source="text"):
     resolve(config)
     with tempfile.TemporaryDirectory() as folder:
         word2vec, path = Word2Vec(config), Path(folder) / "made-up.txt"
-        encoded = config.traversal.made_up(path, [f"item{number}" for number in range(_ITEMS)], random.Random(1))
+        names = [f"item{number}" for number in range(_ITEMS)]
+        _compile_the_end(names, config.dim, Path(folder) / "zeros.txt")
+        encoded = config.traversal.made_up(path, names, random.Random(1))
         word2vec.model = Run(config, encoded).trainer().train()
         word2vec.vectors.save(Path(folder) / "vectors.txt")
     if not_kept:
@@ -58,6 +70,44 @@ def warm_up(config, source="text"):
     new = tuple(name for name, (compiled, _) in gains.items() if compiled > 0)
     found = tuple(name for name, (compiled, loaded) in gains.items() if compiled <= 0 < loaded)
     return Warmed(new, found, time.perf_counter() - begun)
+
+
+def _compile_the_end(names, dim, path):
+    """Compile what a run needs last, first: the process that runs is compiling what it needs first."""
+    alias_table(np.ones(1))
+    Vectors(names, np.zeros((len(names), dim), np.float32)).save(path)
+    merge_round([np.zeros((3, dim), np.float32)], 1, 2, 1, [np.zeros(1)])
+
+
+@contextmanager
+def beside(config, source):
+    """Let another process compile what a run needs while this one reads its data, and compiles, too.
+
+    What both come to is compiled once. Nothing is done where this version has compiled before, where one processor is
+    alone, or where processes cannot wait for each other. The other process ends with the block.
+    """
+    folder = None if DISABLE_JIT or not CAN_WAIT or available_threads() < 2 else cache_folder()
+    with ExitStack() as stack:
+        if folder is not None and not any(folder.rglob("*.nbi")):
+            with suppress(OSError, pickle.PickleError):
+                stack.enter_context(_another(pickle.dumps((config, source)), folder))
+        yield
+
+
+@contextmanager
+def _another(job, folder):
+    """Do what `warm_up` does in a process that says nothing, and takes no code from the working folder."""
+    code = "import pickle, sys; from w2vneg.run.warmup import warm_up; warm_up(*pickle.load(sys.stdin.buffer))"
+    with tempfile.TemporaryDirectory() as scratch:
+        variables = os.environ | {"W2VNEG_JIT_CACHE": str(folder.parent), "TMPDIR": scratch}
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        with subprocess.Popen([sys.executable, "-c", code], cwd=_HERE, env=variables, **pipes) as other:
+            try:
+                with suppress(OSError), other.stdin:
+                    other.stdin.write(job)
+                yield
+            finally:
+                other.kill()
 
 
 def check_cache():
