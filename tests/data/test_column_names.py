@@ -2,15 +2,17 @@
 
 import pytest
 
-from w2vneg.data.readers.column_names import columns_meant, meant_by, numbers_rows, twins
+from w2vneg.data.readers.column_names import all_twins, columns_meant, last_part_means, meant_by, numbers_rows, twins
 
 MEANT = {
-    "user": "userId user_id USER-ID CustomerID visitorid reviewerID uid u user_id:token SessionId memberNo playlist_id",
-    "item": "movieId article_id asin ISBN StockCode product_id:token artist-name sku i business_id pid track_uri",
-    "source": "source Source FromNodeId node1 src :START_ID parent_id",
-    "target": "Target ToNodeId node2 dst to :END_ID child",
+    "user": "userId user_id USER-ID CustomerID visitorid reviewerID uid u user_id:token SessionId memberNo playlist_id "
+    "username",
+    "item": "movieId article_id asin ISBN StockCode product_id:token artist-name sku i business_id pid track_uri "
+    "Lineitem_sku",
+    "source": "source Source FromNodeId node1 src :START_ID parent_id srcip :START_ID(Person) p:START_ID(P)",
+    "target": "Target ToNodeId node2 dst to :END_ID child dstip to_address :END_ID(Movie)",
     "weight": "weight Count n QTY quantity plays play_count weight:float",
-    "rating": "rating:float Book-Rating stars overall user_rating Score",
+    "rating": "rating:float Book-Rating stars overall user_rating Score my_score",
     "time": "timestamp unixReviewTime t_dat InvoiceDate ts time datetime timestamp:float",
     None: "id title genres price parent_asin is_read event hours tagID item_a word1 description",
 }
@@ -26,6 +28,19 @@ def test_the_clearest_of_several_names_is_meant():
     assert columns_meant(["unixReviewTime", "reviewTime"]) == {"time": [0]}
     assert columns_meant(["session_id", "user_id", "movie_id"]) == {"user": [0, 1], "item": [2]}  # both
     assert columns_meant(["pid", "track_uri", "track_name"]) == {"item": [1]}
+    assert columns_meant(["subject", "object"]) == {"source": [0], "target": [1]}
+    assert columns_meant(["time", "source", "object"]) == {"time": [0], "source": [1]}
+    assert columns_meant(["From", "To", "Subject"]) == {"source": [0], "target": [1]}
+    assert columns_meant(["origin", "year"]) == {} and len(columns_meant(["origin", "destination"])) == 2
+
+
+def test_the_last_part_of_a_name_is_enough_for_a_proposal():
+    assert [last_part_means(name) for name in ("click_article_id", "SHOP_DATE", "item", "user_x")] == [
+        "item",
+        "time",
+        None,
+        None,
+    ]
 
 
 def test_twins_differ_in_their_last_sign():
@@ -33,6 +48,8 @@ def test_twins_differ_in_their_last_sign():
         assert twins(["n", *head]) == (1, 2)
     assert twins(["u", "i"]) is None
     assert twins(["a1", "a2", "b1", "b2"]) is None  # two of them
+    assert all_twins(["a1", "a2", "b1", "b2"]) == [(0, 1), (2, 3)]
+    assert twins(["SOURCE_PAGE", "post", "TARGET_PAGE"]) == (0, 2) and twins(["a_x", "b_x"]) is None
 
 
 def test_columns_that_number_rows():

@@ -11,28 +11,33 @@ _NAMES = {  # meaning -> names, in lower case and without what `_ID` takes off
     "iid pid mid stock merchant venue location poi restaurant hotel good goods course news show video music joke app "
     "album beer",
     "source": "source src from head node1 fromnode from_node source_node src_node start start_node citing follower "
-    "sender word centre center vertex1 nodefrom node_from id1 subject",
+    "sender word centre center vertex1 nodefrom node_from id1 subject origin caller srcip source_ip from_address "
+    "start_station",
     "target": "target dst to tail node2 tonode to_node target_node dst_node destination dest end end_node cited "
-    "followee receiver vertex2 nodeto node_to id2 object context",
+    "followee receiver vertex2 nodeto node_to id2 object context callee dstip destination_ip to_address end_station",
     "weight": "weight count n qty quantity freq frequency plays w wt weights counts play_count playcount listens "
     "scrobbles clicks views cnt n_plays num_plays times_played edge_weight cooccurrence cooccurrences",
     "rating": "rating ratings stars star score scores overall grade grades vote",
     "time": "time timestamp date datetime unixreviewtime unix_review_time reviewtime review_time t_dat ts "
     "created_at created unixtime unix_time epoch unixts utc_time utctime",
 }
-_WHOLE = {"stock_code": "item", "user_name": "user", "node_i": "source", "node_j": "target"}
+_WHOLE = {"stock_code": "item", "user_name": "user", "username": "user", "node_i": "source", "node_j": "target"}
 _WHOLE |= {"parent": "source", "child": "target"}
 _MEANT = {name: meaning for meaning, names in _NAMES.items() for name in names.split()} | _WHOLE
+_ONLY_BESIDE = {"subject": "object", "object": "subject", "origin": "destination"}
 _GROUPS = {"order", "invoice", "basket", "transaction", "playlist", "cart", "receipt", "ticket", "bill", "trip"}
 _BY_LAST = {"rating": "rating", "score": "rating", "stars": "rating"}
 _BY_LAST |= dict.fromkeys(("time", "timestamp", "date", "datetime"), "time")
-_RATED = {*_NAMES["user"].split(), *_NAMES["item"].split(), "review", "rating", "star"}
+_RATED = {*_NAMES["user"].split(), *_NAMES["item"].split(), "review", "rating", "star", "my"}
 _KIND = re.compile(r":(token|float|token_seq|float_seq|string|str|int|integer|long|double)(\[\])?$", re.IGNORECASE)
 _THINGS = {"", "node", "token", "lemma", "protein", "gene", "entity", "term", "vertex"}  # "" is an id or a name alone
 _LABELS = {"label", "labels", "class", "classes", "category", "categories", "tag", "tags", "pos"}
+_NEO4J = re.compile(r":(START|END)_ID(\([^()]*\))?", re.IGNORECASE)  # of its importer
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+")
 _TWINS = [("a", "b"), ("1", "2"), ("i", "j"), ("x", "y"), ("0", "1"), ("u", "v"), ("left", "right"), ("l", "r")]
+_ENDS = [("source", "target"), ("src", "dst")]  # as first parts, of SOURCE_PAGE and TARGET_PAGE
 _ROW_NUMBERS = {"", "index", "row", "rownum", "rownames", "id", "no", "nr", "idx", "level_0", "unnamed_0", "edge"}
+_ROW_NUMBERS |= {"row_id"}
 
 _FREE = "text|title|sentence|review|comment|tweet|content|body|message|abstract|description|summary|question|answer"
 _TEXTS = re.compile(rf"(\w*_)?({_FREE})(_\w+)?", re.IGNORECASE)
@@ -65,8 +70,8 @@ def _parts(name):
 
 def _plain(name):
     """Return a name in lower case with ``_`` between its parts, and what was an id without the word for it."""
-    if str(name).strip().upper() in (":START_ID", ":END_ID"):  # of Neo4j's importer
-        return "source" if "START" in str(name).upper() else "target"
+    if end := _NEO4J.search(str(name)):
+        return "source" if end[1].upper() == "START" else "target"
     parts = _parts(name)
     joined = "_".join(parts)
     if joined in _MEANT:
@@ -96,7 +101,7 @@ def _found(name):
         meaning = _BY_LAST[parts[-1]]
         if meaning == "time" or all(part in _RATED for part in parts[:-1]):
             return meaning, 1
-    return None, 9
+    return ("item", 2) if len(parts) > 1 and parts[-1] == "sku" else (None, 9)
 
 
 def meant_by(name):
@@ -105,6 +110,18 @@ def meant_by(name):
     Any case, CamelCase and separators, with or without an id at the end, with RecBole's ``:token`` or ``:float``.
     """
     return _found(name)[0]
+
+
+def meanings_of(head):
+    """Return the meaning, or None, and its rank (list of tuple) of each name: of a subject beside an object alone."""
+    known = set(map(_plain, head))
+    return [_found(name) if _ONLY_BESIDE.get(one := _plain(name), one) in known else (None, 9) for name in head]
+
+
+def last_part_means(name):
+    """Return what the last of several parts of a name means, as "item" of `click_article_id`; enough for a proposal."""
+    stem, _, last = _plain(name).rpartition("_")
+    return _MEANT.get(last) if stem else None
 
 
 def is_label(name):
@@ -128,15 +145,20 @@ def columns_meant(head):
     `customer_id` and `order_id` the first is the user, of `artist_id` and `artist_name` the first the item.
     """
     best = {}
-    for place, name in enumerate(head):
-        meaning, rank = _found(name)
+    for place, (meaning, rank) in enumerate(meanings_of(head)):
         if meaning is not None:
             best.setdefault(meaning, {}).setdefault(rank, []).append(place)
     return {meaning: ranks[min(ranks)] for meaning, ranks in best.items()}
 
 
 def twins(head):
-    """Return the places of two columns that differ in a last sign, as item_a and item_b or u and v; None without."""
+    """Return the places of the two columns that differ in a last sign, as item_a and item_b or u and v; else None."""
+    found = all_twins(head)
+    return found[0] if len(found) == 1 else None
+
+
+def all_twins(head):
+    """Return the places (list of tuple) of all columns of which two differ in a last sign alone, as `twins`."""
     stems = {}
     for place, name in enumerate(head):
         parts = _parts(name)
@@ -144,13 +166,14 @@ def twins(head):
             parts = parts[:-1]
         if parts:
             stems.setdefault(("_".join(parts[:-1]), parts[-1]), place)
-    found = [
+            if len(parts) > 1 and any(parts[0] in ends for ends in _ENDS):
+                stems.setdefault(("_".join(parts[1:]), parts[0]), place)
+    return [
         (stems[stem, one], stems[stem, two])
         for stem, sign in stems
-        for one, two in _TWINS
+        for one, two in [*_TWINS, *_ENDS]
         if sign == one and (stem, two) in stems
     ]
-    return found[0] if len(found) == 1 else None
 
 
 def numbers_rows(name):
