@@ -102,7 +102,7 @@ def test_keys_that_say_nothing_are_asked_about(file):
     with pytest.raises(DoubtError, match=r"1 'alpha', 2 'beta'; say which are meant: --source-col alpha"):
         encode_edges(path)
     assert len(encode_edges(path, source_col="alpha", target_col="beta")) == 4
-    with pytest.raises(DoubtError, match=r"no key is called what ratings are.*--rating-col"):
+    with pytest.raises(DoubtError, match=r"no column is called ratings.*--rating-col liked"):
         encode_ratings(file({"user": "a", "item": "b", "liked": 5}), min_rating=4)
 
 

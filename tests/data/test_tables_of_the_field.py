@@ -1,5 +1,7 @@
 """Small tables as they come in the field, each with the outcome worked out by hand: which columns are read as what."""
 
+import re
+
 import pytest
 from reading import encode_edges, encode_pairs, encode_ratings
 
@@ -338,3 +340,171 @@ def test_a_first_row_that_is_alone_in_both_columns_together_is_hinted_at(tmp_pat
     path.write_text("\n".join(["begin finish", *(f"x{n} x{(n + 9) % 60}" for n in range(60))]))
     (hint,) = encode_edges(path).report.hints
     assert "'begin' and 'finish'" in hint and "--header" in hint
+
+
+def many(cells, n=30):
+    """Return n rows (list of str) of what `cells` gives for the number of each."""
+    return [cells(n) for n in range(n)]
+
+
+# name -> (kind, options, rows, what the message says): each read something else as it stood
+DOUBTFUL = {
+    "times in column 2": ("ratings", {}, ["1,2014-04-07T10:51:09Z,2145,124,1"], "--user-col 1 --item-col 3"),
+    "nothing but times is left": ("ratings", {}, ["185,2005-09-06", "73,2005-01-06"], "--user-col 1 --item-col COLUMN"),
+    "places on the map": ("pairs", {}, ["0,2010-10-17T01:48:53Z,39.7,-104.9,88c46"], "--item-col 1 --target-col 5"),
+    "a log of a course": (
+        "ratings",
+        {},
+        ["enrollment_id,time,source,event,object", "1,2014-06-14T09:38:29,server,navigate,Oj6"],
+        "is called 'time'.* --user-col COLUMN --item-col COLUMN",
+    ),
+    "clicks": (
+        "ratings",
+        {},
+        ["user_id,session_id,session_size,click_article_id,click_timestamp", "0,1506825423271737,2,157541,1506826828"],
+        "--user-col user_id --item-col click_article_id",
+    ),
+    "a log of a shop": (
+        "ratings",
+        {},
+        ["SHOP_WEEK,SHOP_DATE,QUANTITY,PROD_CODE,BASKET_ID", "200607,20060413,1,PRD0900005,994100100532898"],
+        "--user-col BASKET_ID --item-col COLUMN",
+    ),
+    "a log of a server": (
+        "edges", {}, ["ts,client_ip,qname,answer", "1,10.0.0.1,a.org,x"], "--source-col COLUMN --target-col COLUMN"
+    ),
+    "a category before the event": (
+        "pairs",
+        {},
+        many(lambda n: f"{n % 7},{n % 11},{2520046 + n * 7 % 5},pv,{1511544070 + n}"),
+        "column 3.*may hold ids.*--weight-col 3 if it holds weights.*--weight-col none",
+    ),
+    "a category above the ratings": (
+        "ratings",
+        {"min_rating": 4},
+        many(lambda n: f"{n % 7},{n % 11},{2520046 + n * 7 % 5},pv,{1511544070 + n}"),
+        "column 3.*other numbers than ratings.*--rating-col COLUMN",
+    ),
+    "a genre before the rating": (
+        "ratings",
+        {"min_rating": 4},
+        many(lambda n: f"{n % 7},{n % 11},{n * 7 % 17},{900 + n},{n % 5 + 1},2003-03-{10 + n % 9}"),
+        "column 3.*other numbers than ratings.*--rating-col 5",
+    ),
+    "seconds from 0 on": ("edges", {}, many(lambda n: f"{n % 7} {n % 11} {37 * n}"), "never fall.*--weight-col none"),
+    "times before the nodes": (
+        "edges",
+        {},
+        many(lambda n: f"{31220 + n // 2 * 20} {1400 + n % 7} {1400 + (n + 3) % 7}"),
+        "column 1 never fall.*--source-col 2 --target-col 3",
+    ),
+    "times called start and end": ("edges", {}, many(lambda n: f"{1400000000 + n},{1400000020 + n},{n % 7}"), "times"),
+    "an export of orders": (
+        "ratings",
+        {},
+        ["Name,Email,Total,Lineitem quantity,Lineitem sku,Notes", "#1,a@x.com,9,1,SKU-1,"],
+        "'Lineitem sku' is not among.*--user-col COLUMN --item-col 5",
+    ),
+    "a header that nobody knows": (
+        "edges",
+        {},
+        ["PT,AU,TI,SO,PY", "J,Smith,A title,Nature,2020"],
+        "no columns are called what sources and targets are.*--source-col COLUMN --target-col COLUMN",
+    ),
+    "no column that is called a rating": (
+        "ratings",
+        {"min_rating": 7},
+        ["username,anime_id,my_watched_episodes,my_status", "a,21,586,1"],
+        "no column is called ratings.*--rating-col",
+    ),
+    "one name in all rows": ("pairs", {}, many(lambda n: f"GO\tA{n % 7}\tx{n}\tGO:{n % 9}"), "column 1.*'GO' in all"),
+    "a name and its id": (
+        "edges",
+        {},
+        many(lambda n: f"chem {n % 8},D{n % 8},g{n % 11},x{n}"),
+        "name the same things, one to one.*--source-col 1 --target-col 3",
+    ),
+    "several twins": (
+        "edges",
+        {},
+        ["Interaction ID\tGene A\tGene B\tSymbol A\tSymbol B\tAuthor", "103\t6416\t2318\tMAP2K4\tFLNC\tMarti"],
+        "several pairs of columns fit: 'Gene A' and 'Gene B', 'Symbol A' and 'Symbol B'.*--source-col 2 --target-col 3",
+    ),
+    "an empty column": ("ratings", {}, ["1\t\t5\t\t0.219", "1\t\t7\t\t-9.281"], "column 2.*is empty.*--item-col 3"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DOUBTFUL)
+def test_what_is_proposed_is_not_what_was_refused(name, tmp_path):
+    kind, options, lines, message = DOUBTFUL[name]
+    path = tmp_path / "table"
+    path.write_text("\n".join(["start,end,n"] * (name == "times called start and end") + lines) + "\n")
+    with pytest.raises(DoubtError, match=message):
+        READ[kind](path, **options)
+
+
+# name -> (kind, options, rows, what the report says): ordinary files, of which some look a little like those above
+ORDINARY = {
+    "callers beside times": (
+        "edges",
+        {},
+        ["caller,callee,start,end", "a,b,2020-01-01 00:00:10,2020-01-01 00:00:40"],
+        "sources = column 'caller'; targets = column 'callee'",
+    ),
+    "times at the end": ("edges", {}, ["x,z,start,end", "a,b,1400000000,1400000020"], "sources = column 'x'"),
+    "nodes called start and end": ("edges", {}, ["start,end", "7,9", "9,8"], "sources = column 'start'"),
+    "users who are large numbers": (
+        "ratings",
+        {},
+        ["user,item", *many(lambda n: f"{76561197960265728 + n % 4},{n % 9}")],
+        "users = column 'user'",
+    ),
+    "addresses": (
+        "edges",
+        {},
+        ["hash,nonce,transaction_index,from_address,to_address,value", "0x1,2,3,0x4,0x5,6"],
+        "sources = column 'from_address'; targets = column 'to_address'",
+    ),
+    "stations": (
+        "edges",
+        {},
+        ["duration,starttime,start station id,start station name,end station id,end station name", "9,x,1,A,2,B"],
+        "sources = column 'start station id'; targets = column 'end station id'",
+    ),
+    "origin and destination": ("edges", {}, ["year,origin,destination,flow", "1,a,b,2"], "sources = column 'origin'"),
+    "pages": (
+        "edges",
+        {},
+        ["SOURCE_PAGE,TARGET_PAGE,POST_ID,MOOD,PROPERTIES", "a,b,x,1,2"],
+        "sources = column 'SOURCE_PAGE'",
+    ),
+    "id spaces": (
+        "edges",
+        {},
+        [":TYPE,:START_ID(Person),:END_ID(Movie)", "KNOWS,p1,m2"],
+        r"sources = column ':START_ID\(Person\)'; targets = column ':END_ID\(Movie\)'",
+    ),
+    "three columns that nobody knows": ("edges", {}, ["left,right,n", "a,b,1", "b,c,2"], "sources = column 'left'"),
+    "four of which two are known": (
+        "pairs", {}, ["prev,curr,type,n", "a,b,link,12", "b,c,link,11"], "items = column 'prev'; .*weight = column 'n'"
+    ),
+    "weights with a label": ("edges", {}, many(lambda n: f"a{n % 7} b{n % 11} 0.{n % 9 + 1} x"), "weight = column 3"),
+    "counts that rise": ("edges", {}, many(lambda n: f"a{n % 7} b{n} {1 + n // 3}"), "weight = column 3"),
+    "a source in all rows": ("edges", {}, many(lambda n: f"hub b{n} {n % 5 + 1}"), "sources = column 1"),
+    "a word in all rows": ("pairs", {}, many(lambda n: f"the b{n} {n % 5 + 1} 0.{n % 9}"), "weight = column 3"),
+    "users in order, with counts": ("pairs", {}, many(lambda n: f"{100 + n},{n % 9},{n % 8 + 1}"), "weight = column 3"),
+    "ratings up to 100": (
+        "ratings",
+        {"min_rating": 50},
+        many(lambda n: f"{n % 7},{n % 11},{n * 7 % 101},{1511544070 + n}"),
+        "ratings = column 3",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ORDINARY)
+def test_ordinary_tables_are_read_without_asking(name, tmp_path):
+    kind, options, lines, told = ORDINARY[name]
+    path = tmp_path / "table"
+    path.write_text("\n".join(lines) + "\n")
+    assert re.search(told, READ[kind](path, **options).report.line())

@@ -13,14 +13,24 @@ from typing import NamedTuple
 import numpy as np
 
 from ...ground.errors import DoubtError, InputError, NoColumnError, did_you_mean
-from .column_names import columns_meant, is_label, is_quantity, meant_by, numbers_rows, twins, without_kind
+from .column_names import (
+    all_twins,
+    columns_meant,
+    is_label,
+    is_quantity,
+    last_part_means,
+    meanings_of,
+    meant_by,
+    numbers_rows,
+    without_kind,
+)
 
 NONE = "none"  # asked for in the place of a column: there is none
 _AMONG = {"user", "item", "source", "target"}
 _DATE = re.compile(r"\d{4}-\d\d-\d\d([T ].*)?|\d{1,2}[/.]\d{1,2}[/.]\d{4}( .*)?")
 _UNIX = 1e8, 1e19  # seconds since 1970 from 1973 on, or milliseconds to nanoseconds
 _FAR = 100
-_SURE = 20  # rows, below which weights that are names are no sign
+_SURE = 20  # rows, below which what the cells look like is no sign
 
 
 class Head(NamedTuple):
@@ -119,7 +129,8 @@ def find_columns(where, columns, head):
 
     InputError if one is missing, two are the same, or texts are numbers; DoubtError if it is not clear which are meant
     """
-    places = _Guess(where, columns, head).places()
+    guess = _Guess(where, columns, head)
+    places = guess.places()
     taken = {}  # place -> option
     for column in columns:
         place = places.get(column.key)
@@ -131,7 +142,7 @@ def find_columns(where, columns, head):
                 what = f"{head.label(place)} ({column.option}) holds numbers, no text"
                 raise InputError(f"{where}: {what}. The columns are: {head.shown()}")
     labels = Labels({key: head.label(place) for key, place in places.items()})
-    meanings = {c.key: meant_by(head.names[places[c.key]]) for c in columns if c.kind == "name" and c.means}
+    meanings = {c.key: guess.called[places[c.key]] for c in columns if c.kind == "name" and c.means}
     labels.names, labels.n_columns = tuple(head.names) if head.named else (), len(head.names)
     labels.by_name = head.named and all(meanings[c.key] in c.means for c in columns if c.key in meanings)
     labels.two_kinds = head.named and sorted(map(str, meanings.values())) == ["item", "user"]
@@ -201,7 +212,11 @@ def refuse_names_as_weights(file, labels, heads, tails, weights, words):
 class _Guess:
     def __init__(self, where, columns, head):
         self.where, self.columns, self.head = where, columns, head
-        self.meant = columns_meant(head.names) if head.named else {}
+        found = meanings_of(head.names) if head.named else [(None, 0)] * len(head.names)
+        self.called = [meaning for meaning, _ in found]  # what each column means
+        meant = columns_meant(head.names) if head.named else {}  # those of the clearest names, if they hold no times
+        meant = {meaning: [at for at in places if not self._is_time(at)] for meaning, places in meant.items()}
+        self.meant = {meaning: places for meaning, places in meant.items() if places}
         self.order = list(range(len(head.names)))  # by which positions count
         if head.named and len(head.names) >= 3 and numbers_rows(head.names[0]):
             first = head.cells[0]
@@ -306,17 +321,23 @@ class _Guess:
             if len(set(meanings)) == len(meanings) and all(places):
                 fits[tuple(places)] = meanings
         if not fits and len(columns) == 2 and self.head.named and "source" in columns[0].means:
-            pair = twins(self.head.names)
-            if pair and not taken & set(pair):
-                fits[tuple((place,) for place in pair)] = ()
+            pairs, first = all_twins(self.head.names), tuple(self.order[:2])
+            if taken & set(sum(pairs, ())) or len(set(sum(pairs, ()))) < 2 * len(pairs):  # of which some are series
+                pairs = []
+            if len(pairs) > 1 and first not in pairs:
+                both = ", ".join(" and ".join(map(self.head.label, pair)) for pair in pairs)
+                self._ask(f"several pairs of columns fit: {both}", columns, [place + 1 for place in pairs[0]])
+            if pairs:
+                fits[tuple((place,) for place in (first if first in pairs else pairs[0]))] = ()
         several = next((p for fit in fits for p in fit if len(p) > 1), ())
         if len(fits) > 1:
             several = several or sorted({p for fit in fits for p in sum(fit, ())})
         self._refuse_several(several, columns)
         if fits:
             return {c.key: places[0] for c, places in zip(columns, next(iter(fits)), strict=True)}
-        if not self.head.ordered:
-            self._ask(f"no keys are called what {' and '.join(column.words for column in columns)} are", columns)
+        unclear = sum(self.called[at] is None for at in self.order) > 3 and self.head.named
+        if not self.head.ordered or (unclear and not any(self.meant.get(one) for c in columns for one in c.means)):
+            self._ask(f"no columns are called what {' and '.join(column.words for column in columns)} are", columns)
         found = {column.key: self._by_position(column) for column in columns}
         self._check_positions(columns, found, taken)
         return found
@@ -329,13 +350,32 @@ class _Guess:
         if "source" in columns[0].means and self._is_triples() and found[columns[-1].key] == 1:
             why = "column 2, where targets stand otherwise, looks like relations between columns 1 and 3"
             self._ask(why, columns, [1, 3][-len(columns) :])
+        if "source" in columns[0].means and self._is_timed() and found[columns[0].key] == 0:
+            why = "the numbers in column 1 never fall, as times or numbers of rows do, and columns 2 and 3 share names"
+            self._ask(why, columns, [2, 3][-len(columns) :])
+        texts = [at for at in self.order[2:] if not self.head.numeric[at]]  # of which some may be the ends
+        several = "source" in columns[0].means and len(self.order) > 3 and texts
         for column in columns:
             place = found[column.key]
-            otherwise, name = f"where {column.words} stand otherwise", self.head.names[place]
-            if self.head.named and meant_by(name) not in (None, *column.means):
-                self._ask(f"column {place + 1}, {otherwise}, is called {name!r}", columns)
-            if _are_dates(self.head.cells[place]):
-                self._ask(f"{self.head.label(place)}, {otherwise}, holds times", columns)
+            label, cells = self.head.label(place), self.head.cells[place]
+            if self.called[place] not in (None, *column.means):
+                why = f"column {place + 1}, where {column.words} stand otherwise, is called {self.head.names[place]!r}"
+                self._ask(why, columns)
+            if self._is_time(place):
+                why = "holds times"
+            elif not cells and any(self.head.cells) and not column.may_be_empty:
+                why = "is empty in all rows that were looked at"
+            elif several and len(cells) >= _SURE and len(set(cells)) == 1 and not self.head.numeric[place]:
+                why = f"holds {cells[0]!r} in all rows that were looked at"
+            else:
+                continue
+            self._ask(f"{label}, where {column.words} stand otherwise, {why}", columns, taken=[place])
+        one, other = (self.head.cells[found[column.key]] for column in (columns[0], columns[-1]))
+        n_names = {len(set(one)), len(set(other)), len(set(zip(one, other, strict=False)))}
+        matched = len(one) == len(other) >= _SURE and len(n_names) == 1 and 2 * max(n_names) <= len(one)
+        if several and len(columns) == 2 and matched:
+            both = " and ".join(self.head.label(found[column.key]) for column in columns)
+            self._ask(f"{both} name the same things, one to one", columns, taken=[found[columns[1].key]])
         used = taken | set(found.values())
         means = {one for column in columns for one in column.means}
         for meaning in _AMONG & set(self.meant) & means:
@@ -357,15 +397,22 @@ class _Guess:
             return None
         if column.kind == "weight":
             return self._weight(column, taken)
-        if not self.head.ordered:
-            self._ask(f"no key is called what {column.words} are", [column])
+        if not self.head.ordered or (column.means and self.head.named):
+            self._ask(f"no column is called {column.words}", [column], taken=taken)
         place = self._by_position(column)
-        name = self.head.names[place]
-        if column.means and self.head.named and ("user" in self.meant or meant_by(name) is not None):
-            self._ask(f"no column is called {column.words}, and column {column.default} is called {name!r}", [column])
-        if column.means and not self.head.named and are_times(self.head.cells[place]):
-            self._ask(f"column {place + 1}, where {column.words} stand otherwise, holds times", [column])
+        if column.means and (why := self._no_rating(place, taken)):
+            why = f"column {place + 1}, where {column.words} stand otherwise, holds {why}"
+            self._ask(why, [column], taken={*taken, place})
         return place
+
+    def _no_rating(self, place, taken):
+        """Return what a column of a table without names holds (str) if it can be no ratings, else None."""
+        numbers, *others = (_numbers(self.head.cells[at]) for at in [place, *set(self.order) - taken - {place}])
+        if are_times(self.head.cells[place]):
+            return "times"
+        likelier = any(len(set(own)) > 2 and _like_ratings(own) for own in others) or min(numbers, default=0) > 100
+        other = len(numbers) >= _SURE and likelier and not _like_ratings(numbers)
+        return "other numbers than ratings" if other else None
 
     def _weight(self, column, taken):
         head, ours = self.head, column.option.startswith("--")  # not of held-out pairs, which count one each without
@@ -381,11 +428,18 @@ class _Guess:
         if head.named or place >= len(head.names) or place in taken or not head.numeric[place]:
             return None
         cells, beside = head.cells[place], head.cells[place + 1 : place + 2]
+        numbers, behind = _numbers(cells), range(place + 1, len(head.names))
+        whole = len(numbers) >= _SURE and all(number % 1 == 0 for number in numbers)
         if are_times(cells):
             why = f"column {place + 1}, where weights stand otherwise, holds times, which are no weights"
-        elif any(map(are_times, beside)) and _like_ratings(_numbers(cells)):
+        elif any(map(are_times, beside)) and _like_ratings(numbers):
             why = f"columns {place + 1} and {place + 2} look like ratings and their times, which are no weights; a log "
             why += f"of ratings is read by {head.as_ratings}"
+        elif whole and sorted(numbers) == numbers and 2 * len(set(numbers)) > len(numbers):
+            why = f"the numbers in column {place + 1}, where weights stand otherwise, never fall, as times do"
+        elif whole and any(head.cells[at] and (not head.numeric[at] or are_times(head.cells[at])) for at in behind):
+            why = f"column {place + 1}, where weights stand otherwise, may hold ids, with times or text behind it; "
+            why += f"give {head.typed(column, place + 1)} if it holds weights"
         else:
             return place
         if ours:
@@ -400,10 +454,27 @@ class _Guess:
         few = 2 * len(relations) <= min(len(subjects), len(objects))
         return not relations & (subjects | objects) and (few or bool(subjects & objects))
 
-    def _ask(self, why, columns, values=None):
-        """Raise DoubtError with what to type; values : list, one for each column."""
-        likeliest = self._likeliest(columns)
-        names = [self.head.names[place] for place in likeliest]
+    def _is_timed(self):
+        """Return whether the first three columns of a table without a header hold times, sources and targets."""
+        if self.head.named or len(self.called) < 3:
+            return False
+        times, *ends = map(_numbers, self.head.cells[:3])
+        sources, targets = map(set, ends)
+        if len(times) < _SURE or sorted(times) != times or not targets or min(targets) <= 1:  # as counts begin with 1
+            return False
+        return 2 * len(sources & targets) >= len(sources | targets) and not (sources | targets) & set(times)
+
+    def _is_time(self, place):
+        """Return whether a column holds times: one called a user or the like does not, but a start or an end may."""
+        cells = self.head.cells[place]
+        if self.called[place] in _AMONG:
+            return self.head.names[place].strip().lower() in ("start", "end") and are_times(cells)
+        return _are_dates(cells)
+
+    def _ask(self, why, columns, values=None, taken=()):
+        """Raise DoubtError with what to type; values : list, one for each column; taken : places of none of them"""
+        likeliest = self._likeliest(columns, taken)
+        names = ["COLUMN" if place is None else self.head.names[place] for place in likeliest]
         values = values or [
             name if re.fullmatch(r"[\w.:-]+", name) else place + 1 for name, place in zip(names, likeliest, strict=True)
         ]
@@ -413,31 +484,45 @@ class _Guess:
         remedy = f"say which are meant: {flags}" if flags else self._written_anew(columns, likeliest)
         raise DoubtError(f"{self.where}: {why}. The columns are: {self.head.shown()}; {remedy}")
 
-    def _likeliest(self, columns):
-        """Return the likeliest place of each column (list of int), another for each where there are enough: by meanings
-        that go together, by a meaning of its own, by its position.
+    def _likeliest(self, columns, taken):
+        """Return the likeliest place of each column (list of int, or None where none is likely), another for each: by
+        meanings that go together, by a meaning of its own, by the last part of its name, or by its position where these
+        are few or have no names.
         """
         together = zip(*(column.means for column in columns), strict=False)
         together = max(together, key=lambda one: sum(map(self.meant.__contains__, one)), default=[None] * len(columns))
         named = [self.meant.get(meaning, []) for meaning in together]
-        taken = {self._requested(c) for c in self.columns if c.requested is not None}
-        found = {}
+        taken = {self._requested(c) for c in self.columns if c.requested is not None}.union(taken)
+        found, everywhere = {}, range(len(self.called))
         for at in sorted(range(len(columns)), key=lambda at: not named[at]):
-            column, default = columns[at], min(columns[at].default or 1, len(self.head.names)) - 1
+            column = columns[at]
             own = [place for meaning in column.means for place in self.meant.get(meaning, [])]
-            places = [*named[at], *own, default, *range(len(self.head.names))]
-            found[at] = next((place for place in places if place not in taken), default)
+            likely = [place for place in everywhere if self._is_likely(place, column)]
+            own += [place for place in likely if last_part_means(self.head.names[place]) in column.means]
+            if not self.head.named or len(self.called) <= 3 or column.kind != "name":
+                own += sorted(likely, key=lambda place: place + 1 != column.default)
+            found[at] = next((place for place in [*named[at], *own] if place not in taken), None)
             taken.add(found[at])
         return [found[at] for at in range(len(columns))]
+
+    def _is_likely(self, place, column):
+        """Return whether neither the name nor the cells of a column say that it is another one."""
+        cells, numbers = self.head.cells[place], _numbers(self.head.cells[place])
+        meanings = {self.called[place], last_part_means(self.head.names[place])}
+        if place not in self.order or meanings & {"time", "rating", "weight"}.difference(column.means):
+            return False
+        if column.kind != "name":
+            return _like_ratings(numbers)
+        return bool(cells) and not are_times(cells) and all(number % 1 == 0 for number in numbers)
 
     def _written_anew(self, columns, places):
         """Return a command that writes the columns that no flag names in their order, to a file of their own.
 
-        columns : list of layout.Column, those in doubt; places : list of int, the likeliest of each
+        columns : list of layout.Column, those in doubt; places : list of int or None, the likeliest of each
         """
         order = f"name or order the columns as {', '.join(column.key for column in self.columns)}"
         sign, file = self.head.sign.replace("\t", "\\t"), self.where.rpartition(":")[0]
-        if not sign or not file:
+        if not sign or not file or None in places:
             return order
         likely, taken = {column.key: at for column, at in zip(columns, places, strict=True)}, []
         labels = [at for at, name in enumerate(self.head.names) if is_label(name)]
