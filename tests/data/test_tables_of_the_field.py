@@ -508,3 +508,12 @@ def test_ordinary_tables_are_read_without_asking(name, tmp_path):
     path = tmp_path / "table"
     path.write_text("\n".join(lines) + "\n")
     assert re.search(told, READ[kind](path, **options).report.line())
+
+
+@pytest.mark.parametrize("name", ["Order Quantity", "Lineitem quantity", "qty_ordered", "Quantity Sold"])
+def test_returns_are_known_by_any_quantity(tmp_path, name):
+    path = tmp_path / "orders.csv"
+    path.write_text(f"customer,product,{name}\na,x,2\na,y,-1\nb,y,3\nb,x,1\n")
+    assert encode_ratings(path).report.left_out["returns, of a quantity below 0"] == 1
+    for column in (name, "3"):
+        assert encode_ratings(path, rectangular=True, rating_col=column).matrix.sum() == 6

@@ -388,8 +388,9 @@ class _Guess:
         named = [at for meaning in column.means for at in self.meant.get(meaning, []) if at not in taken]
         if column.kind == "amount":
             named = [at for at in named if self.head.numeric[at]]
-            quantities = [at for at in named if is_quantity(self.head.names[at])]  # of which some may be returns
-            return next(iter(quantities or named), None)
+            free = [at for at in self.order if self.head.numeric[at] and at not in taken]
+            quantities = [at for at in free if is_quantity(self.head.names[at])]  # of which some may be returns
+            return next(iter(sorted(quantities, key=lambda at: at not in named) or named), None)
         self._refuse_several(named, [column])
         if named:
             return named[0]

@@ -45,7 +45,7 @@ class Ratings(Source):
         first : bool, as of `data.inputs.encode_input`
         """
         from ..encoded.histories import encode_events
-        from ..readers.column_names import meant_by
+        from ..readers.column_names import is_quantity, meant_by
         from ..readers.columns import NONE
         from ..readers.layout import Column
         from ..vocab import VocabOptions
@@ -53,10 +53,12 @@ class Ratings(Source):
         shaping = VocabOptions(**shaping).checked()
         none = given.rating_col == NONE and given.min_rating is None
         weighed = given.rating_col is not None and given.min_rating is None and not none
-        if weighed and meant_by(given.rating_col) != "weight":
+        name = str(given.rating_col)
+        of_weights = meant_by(name) == "weight" or is_quantity(name) or (given.rectangular and name.isdecimal())
+        if weighed and not of_weights:
             raise ConfigError(
-                "a column of ratings is of use only with a least rating; give --min-rating too, or name a column that "
-                "is called as a quantity or a count is, for weights"
+                "a column of ratings is of use only with a least rating; give --min-rating too, or for weights a "
+                "column that is called as a quantity or a count is, or its number"
             )
         counted = weighed if given.repeats is None else given.repeats == "count"
         if (weighed or counted) and not given.rectangular:
