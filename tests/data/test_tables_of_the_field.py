@@ -504,10 +504,10 @@ ORDINARY = {
 
 @pytest.mark.parametrize("name", ORDINARY)
 def test_ordinary_tables_are_read_without_asking(name, tmp_path):
-    kind, options, lines, told = ORDINARY[name]
+    kind, options, lines, said = ORDINARY[name]
     path = tmp_path / "table"
     path.write_text("\n".join(lines) + "\n")
-    assert re.search(told, READ[kind](path, **options).report.line())
+    assert re.search(said, READ[kind](path, **options).report.line())
 
 
 @pytest.mark.parametrize("name", ["Order Quantity", "Lineitem quantity", "qty_ordered", "Quantity Sold"])
@@ -517,3 +517,10 @@ def test_returns_are_known_by_any_quantity(tmp_path, name):
     assert encode_ratings(path).report.left_out["returns, of a quantity below 0"] == 1
     for column in (name, "3"):
         assert encode_ratings(path, rectangular=True, rating_col=column).matrix.sum() == 6
+
+
+def test_a_score_of_edges_is_no_matter_of_liking(tmp_path):
+    path = tmp_path / "genes.tsv"
+    path.write_text("Gene1\tGene2\tAnnotation\tScore\na\tb\tx\t1.00\n")
+    with pytest.raises(InputError, match=r"'Score', which may be a weight or none\. Give --weight-col Score to"):
+        encode_edges(path)

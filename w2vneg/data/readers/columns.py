@@ -419,11 +419,13 @@ class _Guess:
         head, ours = self.head, column.option.startswith("--")  # not of held-out pairs, which count one each without
         rating = self.meant.get("rating", [])
         if rating and ours and rating[0] not in taken:
-            name = head.names[rating[0]]
+            name, why = head.names[rating[0]], ", which may be a weight or none. Give "
+            if self.columns[0].key != "source":
+                why = ", and a rating is no weight: a low one is no sign of liking. Give "
+                why += f"{head.as_ratings} with {head.spelt('--min-rating')}, or "
             raise InputError(
-                f"{self.where}: column {rating[0] + 1} is called {name!r}, and a rating is no weight: a low one is "
-                f"no sign of liking. Give {head.as_ratings} with {head.spelt('--min-rating')}, or "
-                f"{head.typed(column, name)} to take it for a weight, or {head.typed(column, NONE)} to leave it out"
+                f"{self.where}: column {rating[0] + 1} is called {name!r}{why}{head.typed(column, name)} to take it "
+                f"for a weight, or {head.typed(column, NONE)} to leave it out"
             )
         place = column.default - 1
         if head.named or place >= len(head.names) or place in taken or not head.numeric[place]:
