@@ -146,6 +146,17 @@ def test_what_excel_writes_first_is_no_row(tmp_path):
     assert sorted(ratings(str(tmp_path / "log.csv")).vocab.words) == ["a", "b"]
 
 
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_the_headers_of_parts_put_together_are_no_rows(tmp_path, mark):
+    log, part = tmp_path / "log.csv", "product_id,customer_id\n{0}a,c1\n{0}b,c2\n"
+    for first, last in ((0, 3), (0, 5000)):  # among the first rows, and far below them
+        log.write_text(mark.join(part.format(n) + "x,c1\n" * n for n in (first, last, 2)), encoding="utf-8")
+        found = ratings(str(log))
+        assert list(found.vocab.words) == ["c1", "c2"] and left_out(found)["headers within the rows"] == 2
+    log.write_text("user item\nx y\nuser y\n")  # a row that is no header says that the first is none
+    assert ratings(str(log)).report.line().startswith("3 rows ")
+
+
 def test_a_header_in_another_language_is_remarked_on(tmp_path):
     rows = "".join(f"{user},{item}\n" for user in ("anna", "bert", "cora", "dirk") for item in ("apfel", "birne") * 3)
     (tmp_path / "log.csv").write_text("Kunde,Artikel\n" + rows)

@@ -94,7 +94,8 @@ def find_layout(name, sample, columns, delimiter=None, header=None, quoting=True
     of_text = columns[0].kind == "text"
     chosen = delimiter or _found_delimiter(where, sample, names, of_text)
     rows = rows_of(sample, chosen, quoting)
-    head = [cell.strip() for cell in rows[0]]
+    head = _stripped(rows[0])
+    below = [row for row in rows[1:] if _stripped(row) != head]  # parts put together have a header each
     if of_text and len(head) == 1 and names and head[0] not in names:
         raise InputError(
             f"{where}: no table with a column called {names[0]!r}, but {_shown(sample)}; name the tables alone, as "
@@ -108,14 +109,14 @@ def find_layout(name, sample, columns, delimiter=None, header=None, quoting=True
             f"give the right --delimiter{instead}"
         )
     labelled = any(column.of_labels for column in columns)
-    found = _has_header(rows, names, labelled) or (of_text and sound_like_columns(head))
-    found = found or ("source" in columns[0].means and not labelled and _twins_alone(rows))
+    found = _has_header(head, below, names, labelled) or (of_text and sound_like_columns(head))
+    found = found or ("source" in columns[0].means and not labelled and _twins_alone(head, below))
     has_header = header or (header is None and found)
     if names and header is False:
         raise ConfigError(f"column {names[0]!r}: without a header, columns go by their numbers, from 1 on")
-    if has_header and len(rows) > 1 and {len(row) for row in rows[1:]} == {len(head) + 1} and columns_meant(head):
+    if has_header and below and {len(row) for row in below} == {len(head) + 1} and columns_meant(head):
         head = ["", *head]  # as R writes it: the names of rows have no column of their own
-    cells = _cells_below(rows[has_header:], len(head))
+    cells = _cells_below(below if has_header else rows, len(head))
     numeric = [mostly_numbers(own) for own in cells]
     shown = head if has_header else [str(i + 1) for i in range(len(head))]
     places, labels = find_columns(where, columns, Head(shown, has_header, numeric, cells, sign=chosen))
@@ -311,17 +312,20 @@ def is_number(cell):
     return True
 
 
-def _has_header(rows, names, labelled):
+def _stripped(row):
+    return [cell.strip().lstrip("\ufeff") for cell in row]
+
+
+def _has_header(first, rows, names, labelled):
     """Return whether the first row has the names requested, or usual ones, or no number where below most are.
 
-    labelled : bool, names of things and of labels are usual together
+    rows : list of list of str, those below; labelled : bool, names of things and of labels are usual together
     """
-    first = [cell.strip() for cell in rows[0]]
     if names and set(names) <= {*first, *map(without_kind, first)}:
         return True
     if any(map(_is_figures, first)):
         return False
-    columns = _cells_below(rows[1:], len(first))
+    columns = _cells_below(rows, len(first))
     again = any(name in cells for name, cells in zip(first, columns, strict=True))
     of_labels = labelled and any(map(is_label, first)) and any(names_things(one) for one in first if not is_label(one))
     if not again and (of_labels or _sound_like_names(first)):
@@ -337,16 +341,15 @@ def _sound_like_names(cells):
     return pair is not None and re.sub(r"[\W_]*[a-z0-9]$", "", cells[pair[0]].lower()) in _KINDS
 
 
-def _twins_alone(rows):
+def _twins_alone(first, rows):
     """Return whether two cells of the first of several rows are twins, as Person_A and Person_B or u and v, and no
     cell below begins alike or, of single letters, is one.
     """
-    first = [cell.strip() for cell in rows[0]]
     pair = twins(first)
-    if pair is None or len(rows) <= _FEW or any(map(_is_figures, first)):
+    if pair is None or len(rows) < _FEW or any(map(_is_figures, first)):
         return False
     one, other = (first[place] for place in pair)
-    stem, below = one[:-1], list(chain(*_cells_below(rows[1:], len(first))))
+    stem, below = one[:-1], list(chain(*_cells_below(rows, len(first))))
     if stem != other[:-1] or any(cell.startswith(stem) if stem else len(cell) == 1 for cell in below):
         return False
     return not (stem.isupper() and any(map(str.isupper, below)))  # as symbols of genes

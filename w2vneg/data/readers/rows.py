@@ -74,7 +74,7 @@ def read_rows(source, tables):
         raise InputError(f"{name}: the file holds no row, only blank lines; name a file with rows")
     sample = first[: _end_of_sample(first)].decode()
     layout = find_layout(name, sample, columns, delimiter, tables.header, tables.quoting != "none")
-    for block in _whole_rows(name, chain([first], blocks), layout, bad):
+    for block in _whole_rows(name, chain([first], blocks), layout, bad, tally):
         if tables.quoting == "auto":
             block.check_quotes(kind == "column")
         yield Batch(block.where, block.n_rows, block.cells(columns), layout.labels)
@@ -133,15 +133,18 @@ def _refuse_comments(name, text, delimiter, n_like, n_rows):
     )
 
 
-def _whole_rows(name, blocks, layout, bad):
+def _whole_rows(name, blocks, layout, bad, tally):
     lines_before, rest = 0, b""  # of a row with line feeds between quotes
-    skip_header = layout.header
+    skip_header, header = layout.header, None
     for text in blocks:
         text = rest + (text.replace(b"::", STAND_IN.encode()) if layout.delimiter == STAND_IN else text)
         if skip_header:
             end = _scanned(text, layout, 0, 1)[1]
             lines_before += text.count(b"\n", 0, end)
-            text, skip_header = text[end:], False
+            header, text, skip_header = text[:end].strip(b"\n"), text[end:], False
+        if header and header in text:  # parts put together
+            text, n_again = re.subn(rb"(?m)^(\xef\xbb\xbf)?" + re.escape(header) + b"$", b"", text)
+            tally["headers within the rows"] += n_again
         rows, end, lines, found = _scanned(text, layout, layout.n_fields)
         if found and bad is not None:
             text, n_bad = _without_odd_rows(text, layout)

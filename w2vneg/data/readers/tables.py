@@ -76,6 +76,7 @@ class Tables:
         """What was not read, and how many: dict of str -> int."""
         about = {"comment lines" if self.comments else "lines before the rows": self.tally["comments"]}
         about |= {"returns, of a quantity below 0": self.tally["returns"]} if self.tally["returns"] else {}
+        about |= {why: self.tally[why] for why in ("headers within the rows",) if why in self.tally}
         return about | {why: number for why, number in self.tally.items() if why.startswith("bad rows")}
 
     def __iter__(self):
