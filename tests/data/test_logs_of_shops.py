@@ -157,6 +157,32 @@ def test_the_headers_of_parts_put_together_are_no_rows(tmp_path, mark):
     assert ratings(str(log)).report.line().startswith("3 rows ")
 
 
+@pytest.mark.parametrize(
+    ("head", "rows", "refused"),
+    [
+        ("user;item;quantity;price", ["a;x;1.200;3,50", "b;y;5;2,00"], True),
+        ("user;item;quantity", ["a;x;5", "b;y;12.000"], True),
+        ("user\titem\tquantity\tprice", ["a\tx\t1.200\t3,50", "b\ty\t5\t2,00"], True),
+        ("user\titem\tquantity\tprice", ["a\tx\t1.200\t3.50", "b\ty\t5\t2.00"], False),
+        ("user;item;quantity;price", ["a;x;1.200;3.50", "b;y;5;2.00"], False),
+        ("user;item;quantity", ["a;x;1.234", "b;y;0.117"], False),
+        ("user;item;quantity", ["a;x;1.234", "b;y;1.25"], False),
+        ("user;item;quantity;version", ["a;x;4;1.234", "b;y;1.5;1.345"], False),
+        ("user,item,quantity,price", ['a,x,1.200,"3,50"', "b,y,5,2"], False),
+    ],
+)
+def test_thousands_with_a_point_are_no_decimals(tmp_path, head, rows, refused):
+    log = tmp_path / "log.csv"
+    log.write_text("\n".join([head, *rows]) + "\n")
+    for kind, option in (("ratings", {"rating_col": "quantity"}), ("pairs", {"weight_col": "quantity"})):
+        given = Input(kind, str(log), rectangular=True, **option)
+        if refused:
+            with pytest.raises(InputError, match=r"00 in 'quantity'.* write (1200, or 1\.2000|12000, or 12\.0000) if"):
+                encode_input(given)
+        else:
+            encode_input(given)
+
+
 def test_a_header_in_another_language_is_remarked_on(tmp_path):
     rows = "".join(f"{user},{item}\n" for user in ("anna", "bert", "cora", "dirk") for item in ("apfel", "birne") * 3)
     (tmp_path / "log.csv").write_text("Kunde,Artikel\n" + rows)

@@ -20,6 +20,7 @@ _FEW = 5  # rows, up to which twins are no header
 _DATE = re.compile(r"\d[-\d/:.TZ+ ]*")
 _SEP = re.compile(r'"?sep=(.|\\t|\t)"?', re.IGNORECASE)
 _COMMA = re.compile(r"[-+]?\d+,\d+")
+_CENTS = re.compile(r"[-+]?\d+([.,])\d\d?")
 _DIGITS, _LETTERS = re.compile(r"\d+"), re.compile(r"[^\W\d]+")
 _KINDS = {"item", "word", "node", "product", "movie", "user", "gene", "protein", "entity", "term", "vertex", "id"}
 
@@ -55,7 +56,10 @@ class Column:
 
 @dataclass(frozen=True)
 class Layout:
-    """How one file is to be read; a blank as delimiter stands for any number of blanks and tabs."""
+    """How one file is to be read; a blank as delimiter stands for any number of blanks and tabs.
+
+    commas : bool, decimals are likely to have a comma, and thousands a point
+    """
 
     delimiter: str
     quoting: bool
@@ -64,6 +68,7 @@ class Layout:
     places: dict
     labels: dict
     numeric: list
+    commas: bool
 
 
 def delimiter_of(text):
@@ -125,7 +130,9 @@ def find_layout(name, sample, columns, delimiter=None, header=None, quoting=True
     if header is None and not has_header:
         labels.hints += _may_be_header([cells[places[c.key]] for c in columns if c.kind == "name" and c.key in places])
     single = STAND_IN if chosen == "::" else chosen
-    return Layout(single, quoting and chosen != "::", has_header, len(head), places, labels, numeric)
+    signs = {found[1] for cell in chain(*cells) if (found := _CENTS.fullmatch(cell))} if chosen != "," else ()
+    commas = "," in signs if chosen != ";" else "." not in signs
+    return Layout(single, quoting and chosen != "::", has_header, len(head), places, labels, numeric, commas)
 
 
 def _may_be_header(columns):

@@ -28,6 +28,7 @@ _FEW = 20  # lines like rows beside some rows, up to which they may be comments
 _ALL = np.iinfo(np.int64).max
 _COMMENT = re.compile(rb"(?m)^[#%].*")
 _ROW = re.compile(rb"^[ \t]*[^\s#%]", re.MULTILINE)
+_THOUSANDS = re.compile(rb"(?<![\w.,-])[1-9]\d{0,2}\.\d{3}(?![\w.,-])")
 _LIKE_ROW = re.compile(rb"^[#%][^\s#%][^\t ,;|\n]*[\t ,;|]", re.MULTILINE)
 
 
@@ -77,6 +78,7 @@ def read_rows(source, tables):
     for block in _whole_rows(name, chain([first], blocks), layout, bad, tally):
         if tables.quoting == "auto":
             block.check_quotes(kind == "column")
+        block.refuse_thousands(columns)
         yield Batch(block.where, block.n_rows, block.cells(columns), layout.labels)
 
 
@@ -250,6 +252,25 @@ class _Block(NamedTuple):
         except ValueError:  # a number that is none; or one that only looks odd, as with blanks around it
             frame = self._parse(places.values(), ())
         return {key: frame[at].to_numpy() for key, at in places.items()}
+
+    def refuse_thousands(self, columns):
+        """Raise InputError if each number with a point in a column of weights or amounts may be a whole one, as 1.200
+        is where decimals have a comma.
+        """
+        if not self.layout.commas or not _THOUSANDS.search(self.text):
+            return
+        for column in columns:
+            if column.kind in ("weight", "amount") and column.key in self.layout.places:
+                place = self.layout.places[column.key]
+                pointed = [(row, cell) for row, cell in enumerate(self._parse([place], ())[place]) if "." in cell]
+                if pointed and all(_THOUSANDS.fullmatch(cell.strip().encode()) for _, cell in pointed):
+                    row, cell = pointed[0]
+                    whole = cell.strip().replace(".", "")
+                    raise InputError(
+                        f"{self.where(row)}: {cell.strip()} in {self.layout.labels[column.key]} ({column.option}) may "
+                        f"be {whole}, in a table where decimals have a comma; write {whole}, or {cell.strip()}0 if it "
+                        "has decimals"
+                    )
 
     def _parse(self, places, numeric):
         """Return the columns as a DataFrame by their places; those not `numeric` as str objects, not as categories."""
