@@ -157,6 +157,20 @@ def test_the_headers_of_parts_put_together_are_no_rows(tmp_path, mark):
     assert ratings(str(log)).report.line().startswith("3 rows ")
 
 
+@pytest.mark.parametrize("nobody", ["NULL", "\\N", "#N/A", "#NV", ".", "#NULL!", "NA", "nan"])
+def test_rows_of_nobody_are_remarked_on(tmp_path, nobody):
+    log = tmp_path / "log.csv"
+    log.write_text(f"customer,product\n{nobody},x\nc1,x\n{nobody},y\nc2,{nobody}\n")
+    for kind in ("ratings", "pairs"):
+        found = encode_input(Input(kind, str(log), rectangular=True))
+        assert nobody in found.vocab.words  # it may be a name
+        assert found.report.hints == (
+            f"2 rows have {nobody!r} in 'customer'; if that stands for nobody, leave them out",
+        )
+    log.write_text(f"word,context\n{nobody},x\nno,x\n{nobody},y\nyes,{nobody}\n")
+    assert not encode_input(Input("pairs", str(log))).report.hints
+
+
 @pytest.mark.parametrize(
     ("head", "rows", "refused"),
     [

@@ -14,26 +14,29 @@ from pandas.tseries.api import guess_datetime_format
 
 from ...ground.errors import InputError
 from ..words import text_of
-from .column_names import is_quantity
+from .column_names import is_quantity, meant_by
 from .columns import NameColumn
 from .layout import is_number
 
 _SAMPLE = 1000  # cells among which the first time is looked for
 _OF_LOGS = re.compile(r"(\[?)\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d( [-+]\d{4})?(\]?)")  # as web servers write
 _MISSING, _LONGEST_MISSING = {"nan", "null", "none", "na", "n/a", "<na>", "\\n"}, 6  # \N as Hive and MySQL write it
+_NOBODY = {*_MISSING, "#n/a", "#nv", "#null!", "."}  # Excel's and SPSS's, and SAS's
 
 
 def read_cells(cells, column, label, where, times, tally):
     """Return an array of any cells as a column is to be read: a NameColumn, numbers, times or texts.
 
-    tally : Counter, of "no amount", cells without one
+    tally : Counter, of "no amount", cells without one, and of "nobody: …", users and items called as what is missing
     """
-    if column.kind in ("name", "time", "text"):
-        return {"name": _names, "time": times.read, "text": _texts}[column.kind](cells, column, label, where)
+    if column.kind in ("time", "text"):
+        return {"time": times.read, "text": _texts}[column.kind](cells, column, label, where)
+    if column.kind == "name":
+        return _names(cells, column, label, where, tally)
     return _numbers(cells, column, label, where, tally)
 
 
-def _names(cells, column, label, where):
+def _names(cells, column, label, where, tally):
     try:
         found, different = pd.factorize(cells)
     except TypeError:
@@ -54,7 +57,10 @@ def _names(cells, column, label, where):
             texts[place] = text_of(cell)
         codes, names = pd.factorize(np.array(texts, object))  # 1 and "1" are one
         codes, names = codes[found], names.tolist()
+    of_people = column.key == "user" or meant_by(label) in ("user", "item")  # words may be called so
     for code, name in enumerate(names):
+        if of_people and name.lower() in _NOBODY:
+            tally[f"nobody: {name!r} in {label}"] += int(np.count_nonzero(codes == code))
         empty, problem = not name.strip(), ""
         if "\0" in name or not (name.isascii() or name.encode(errors="ignore").decode() == name):
             problem = f"the name {name!r:.60} in {label} holds NUL or a lone surrogate"

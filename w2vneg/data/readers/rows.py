@@ -260,7 +260,8 @@ class _Block(NamedTuple):
         if not self.layout.commas or not _THOUSANDS.search(self.text):
             return
         for column in columns:
-            if column.kind in ("weight", "amount") and column.key in self.layout.places:
+            weighs = column.kind == "weight" or (column.kind == "amount" and column.requested)
+            if weighs and column.key in self.layout.places:
                 place = self.layout.places[column.key]
                 pointed = [(row, cell) for row, cell in enumerate(self._parse([place], ())[place]) if "." in cell]
                 if pointed and all(_THOUSANDS.fullmatch(cell.strip().encode()) for _, cell in pointed):

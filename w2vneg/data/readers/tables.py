@@ -33,8 +33,8 @@ class Tables:
     encoding : str; comments : bool, lines that begin with # or % are none of the table
     progress : callable, optional, called with (stored bytes read, stored bytes in all or None) after each batch
     n_files, bytes, n_rows : int, what has been read so far, unpacked, bad rows too
-    tally : Counter, of "comments", of "like rows" among them, of "returns", of "no amount" and of reasons why rows are
-        "bad rows: …"
+    tally : Counter, of "comments", of "like rows" among them, of "returns", of "no amount", of "nobody: …", names
+        that may be none, and of reasons why rows are "bad rows: …"
     labels : columns.Labels, of the first file
     InputError while iterating: a file that is missing, empty or of another encoding, a column that is missing, a row of
     too many or too few fields, an empty name, a number that is none, is not finite or, for a weight, below 0
@@ -69,7 +69,12 @@ class Tables:
             f"{n_like_rows:,} lines among the rows begin with # or % and a name, and were passed as comments; if "
             "they are rows, put their first names in quotes",
         )
-        return self.labels.hints + uneven + like_rows * bool(n_like_rows)
+        nobody = tuple(
+            f"{number:,} rows have {why.removeprefix('nobody: ')}; if that stands for nobody, leave them out"
+            for why, number in self.tally.items()
+            if why.startswith("nobody") and number > 1
+        )
+        return self.labels.hints + uneven + nobody + like_rows * bool(n_like_rows)
 
     @property
     def left_out(self):
