@@ -375,7 +375,7 @@ def test_final_sigma_at_any_cut(tmp_path, monkeypatch):
 
 
 def test_folders_globs_and_lists(tmp_path, monkeypatch):
-    for name in ("b.txt", "a/z.txt", "a/b/y.txt", ".hidden", ".git/config", "a-c/x.txt"):
+    for name in ("b.txt", "a/z.txt", "a/b/y.txt", ".hidden", ".git/config", "a-c/x.txt", "_SUCCESS", "_log/x"):
         file = tmp_path / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text("text")
@@ -431,7 +431,7 @@ def test_missing_things_are_named_with_a_remedy(tmp_path, monkeypatch):
         "zzz": r"zzz: no such file or folder \(relative to .*\); check the path",
         "no/where.txt": "no/where.txt: no such file or folder; the folder no does not exist either",
         "empty.txt": "empty.txt: the file is empty; name a file",
-        "folder": r"folder: this folder holds no file \(hidden",
+        "folder": r"folder: this folder holds no file \(those that begin with \. or _ do not count",
         "*.csv": r"\*.csv: no file matches this pattern",
         "broken": "broken: no such file",
     }.items():

@@ -13,6 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from w2vneg import Input
+from w2vneg.data.inputs import encode_input, settled
 from w2vneg.data.readers import rows as module
 from w2vneg.data.readers.layout import Column, delimiter_of
 from w2vneg.data.readers.tables import Tables
@@ -183,7 +185,7 @@ def test_the_first_time_settles_the_form(read, monkeypatch):
         ("a\tb\t1\nc, d\te\tf\t1\n", r":2: 4 fields where the first row has 3 \(delimiter tab\)"),
         ("a::b::1\nc::d::e::1\n", r":2: 4 fields .* \(delimiter ::\), in 'c::d::e::1'"),
         ('a,b,1\nc,d,2\n\n"e,f,3\ng,h,4\n', r':4: a quote opened in this row is never closed, in \'"e,f,3\''),
-        ("\n \n", r"data.csv: the file holds no row"),
+        ("\n \n", r"data.csv: there is no row"),
         ("", r"data.csv: the file is empty"),
         (b"a,b\0,1\n", r":1: a NUL byte"),
     ],
@@ -194,7 +196,7 @@ def test_mistakes_are_told_with_their_line(read, text, message):
 
 
 def test_only_a_header(read):
-    with pytest.raises(InputError, match=r"data.csv: there is no row below the header"):
+    with pytest.raises(InputError, match=r"data.csv: there is no row, or a header alone"):
         read("a,b\n", header=True)
 
 
@@ -313,6 +315,18 @@ def test_several_files_each_in_its_own_form_and_progress(tmp_path):
     total = sum(path.stat().st_size for path in tmp_path.iterdir())
     assert seen[-1] == (total, total)
     assert all(before[0] <= after[0] for before, after in itertools.pairwise(seen))
+
+
+def test_files_without_a_row_are_passed_over_beside_others(tmp_path):
+    for number, text in enumerate(["", "item,target\n", "item,target\n1,2\n", "\n\n"]):
+        (tmp_path / f"{number}.csv").write_text(text)
+    tables = Tables(tmp_path, PAIRS)
+    assert [batch.n_rows for batch in tables] == [1] and tables.left_out["files without a row"] == 3
+    encoded = encode_input(settled(Input("pairs", str(tmp_path / "*.csv"))), min_count=1)  # which looks at the first
+    assert list(encoded.vocab.words) == ["1", "2"] and "3 files without a row" in encoded.report.line()
+    (tmp_path / "2.csv").unlink()
+    with pytest.raises(InputError, match=r"there is no row, or a header alone"):
+        list(Tables(tmp_path, PAIRS))
 
 
 def test_lines_are_right_far_into_a_file_read_in_blocks(read, monkeypatch):

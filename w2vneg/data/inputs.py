@@ -298,7 +298,7 @@ def settled(given, encoding="utf-8", mirror=None):
     files = find_files(list(located.files))
     if any(map(is_matrix, files)):
         return given
-    tables = Tables(files[:1], pair_columns(given), given, encoding=encoding)
+    tables = Tables(files, pair_columns(given), given, encoding=encoding)
     with closing(iter(tables)) as batches:
         next(batches, None)
     return given.replace(rectangular=True) if tables.labels.two_kinds else given

@@ -72,7 +72,7 @@ def read_rows(source, tables):
         return
     first = next(blocks, b"")
     if not first.strip():
-        raise InputError(f"{name}: the file holds no row, only blank lines; name a file with rows")
+        return
     sample = first[: _end_of_sample(first)].decode()
     layout = find_layout(name, sample, columns, delimiter, tables.header, tables.quoting != "none")
     for block in _whole_rows(name, chain([first], blocks), layout, bad, tally):

@@ -47,6 +47,7 @@ _BROKEN = OSError, ValueError, lzma.LZMAError, zlib.error  # what unpacking rais
 _HEAD = 16  # bytes that settle the codec
 _AHEAD: WeakKeyDictionary = WeakKeyDictionary()  # stream of standard input -> what was read of it to be looked at
 _WEB = {"http", "https"}
+_ASIDE = ".", "_"  # what names begin with that are no data, in folders
 
 
 def is_paths(source):
@@ -67,7 +68,8 @@ def find_files(source):
     """List the files that `source` stands for: list of str, or of InMemoryTable.
 
     source : path, InMemoryTable, or list of them: files, glob patterns (``**`` goes into folders), folders (all files
-        in them and below, hidden ones left out), ``"-"`` for standard input, URLs. Globs and folders are sorted by path
+        in them and below, but for names that begin with . or _, as Spark's _SUCCESS), ``"-"`` for standard input,
+        URLs. Globs and folders are sorted by path
     What is named several times, by links too, is there once, with a `FileNote`
     InputError for what is not there, is empty, cannot be listed or reached; MissingExtraError, ConfigError for a URL
     """
@@ -105,8 +107,8 @@ def _expand(name):
         return _expand_url(name)
     path, files = os.path.expanduser(name), []
     if os.path.isdir(path):
-        files, problem = _files_below(path), "this folder holds no file (hidden ones do not count); name a folder with "
-        problem += "text files"
+        problem = "this folder holds no file (those that begin with . or _ do not count); name a folder with text files"
+        files = _files_below(path)
     elif os.path.exists(path):
         if os.path.isfile(path) and os.path.getsize(path) == 0:
             raise InputError(f"{name}: the file is empty; name a file with text")
@@ -138,8 +140,8 @@ def _files_below(folder):
             folders.clear()
             continue
         visited.add((here.st_dev, here.st_ino))
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        files += [os.path.join(place, name) for name in names if not name.startswith(".")]
+        folders[:] = sorted(name for name in folders if not name.startswith(_ASIDE))
+        files += [os.path.join(place, name) for name in names if not name.startswith(_ASIDE)]
     files = [path for path in files if os.path.isfile(path) or not os.path.exists(path)]  # no pipes, no devices
     return sorted(files, key=lambda path: path.split(os.sep))
 
@@ -155,7 +157,8 @@ def _expand_url(url):
                 found += fs.find(name) if not web and fs.isdir(name) else [name]
         elif not web and fs.isdir(path):
             missing = "this folder holds no file"
-            found = sorted(file for file in fs.find(path) if "/." not in file[len(path.rstrip("/")) :])
+            start = len(path.rstrip("/"))
+            found = sorted(file for file in fs.find(path) if not re.search(r"/[._]", file[start:]))
         elif fs.info(path)["size"] == 0:
             raise InputError(f"{url}: the file is empty; name a file with text")
         if missing and not found:

@@ -22,6 +22,7 @@ from .text import utf8_or_latin_1
 _WRONG = {"name": "an empty cell", "time": "no time"} | dict.fromkeys(
     ("number", "weight", "amount"), "no number that counts"
 )
+_NO_ROW = "files without a row"
 _UNWRITABLE = re.compile(r"[\0\ud800-\udfff]")
 
 
@@ -36,8 +37,9 @@ class Tables:
     tally : Counter, of "comments", of "like rows" among them, of "returns", of "no amount", of "nobody: …", names
         that may be none, and of reasons why rows are "bad rows: …"
     labels : columns.Labels, of the first file
-    InputError while iterating: a file that is missing, empty or of another encoding, a column that is missing, a row of
-    too many or too few fields, an empty name, a number that is none, is not finite or, for a weight, below 0
+    Files without a row are passed over, if another has rows.
+    InputError while iterating: a file that is missing or of another encoding, no row at all, a column that is missing,
+    a row of too many or too few fields, an empty name, a number that is none, is not finite or, for a weight, below 0
     """
 
     def __init__(self, source, columns, how=None, *, encoding="utf-8", progress=None, comments=False):
@@ -81,7 +83,7 @@ class Tables:
         """What was not read, and how many: dict of str -> int."""
         about = {"comment lines" if self.comments else "lines before the rows": self.tally["comments"]}
         about |= {"returns, of a quantity below 0": self.tally["returns"]} if self.tally["returns"] else {}
-        about |= {why: self.tally[why] for why in ("headers within the rows",) if why in self.tally}
+        about |= {why: self.tally[why] for why in ("headers within the rows", _NO_ROW) if self.tally[why]}
         return about | {why: number for why, number in self.tally.items() if why.startswith("bad rows")}
 
     def __iter__(self):
@@ -102,8 +104,9 @@ class Tables:
                 self.bytes += source.unpacked
             self.n_files += 1
             self._progress(done, self._total)
-            if self.n_rows == rows_before:
-                raise InputError(f"{source.name}: there is no row below the header; give a table with rows")
+            self.tally[_NO_ROW] += self.n_rows == rows_before
+        if self.files and not self.n_rows:
+            raise InputError(f"{source.name}: there is no row, or a header alone; give a table with rows")
         if self.tally["returns"] == self.n_rows:
             raise InputError(f"{self.files[0]}: all of the {self.n_rows:,} rows are returns, of a quantity below 0")
         if self.n_rows and not n_kept:
