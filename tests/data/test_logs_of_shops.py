@@ -316,6 +316,27 @@ class TestFilesBesideTheTrainingData:
             word2vec.recommend_many(["stranger", "1"], 5, tmp_path / "known.csv", unknown="popular")
 
 
+def test_files_beside_the_data_are_read_as_such_or_name_what_can_be_done(tmp_path):
+    rows = [f"u{n % 5},x{n % 7}\n" for n in range(30)]
+    (tmp_path / "log").mkdir()
+    for part in (0, 1):
+        (tmp_path / "log" / f"part-{part}.csv").write_text("user,item\n" + "".join(rows[part::2]))
+    word2vec = Word2Vec(**SMALL)
+    word2vec.fit(Input("ratings", str(tmp_path / "log"), rectangular=True))
+    (tmp_path / "utf-16.csv").write_text("user,item\n" + "".join(rows), encoding="utf-16")
+    known = [tmp_path / "utf-16.csv", tmp_path / "log", str(tmp_path / "log" / "part-*")]
+    assert len({str(word2vec.recommend("u1", 3, file)) for file in known}) == 1
+    for name, text in (
+        ("psql.csv", "user|item\nu1|x1\n(1 row)\n"),
+        ("log.jsonl", '{"user": "u1", "item": "x1"}\n(1)\n'),
+    ):
+        (tmp_path / name).write_text(text)
+        with pytest.raises(InputError, match=r"or take such rows out$"):
+            word2vec.recommend("u1", 3, tmp_path / name)
+        with pytest.raises(InputError, match=r"or leave such rows out with --bad-rows skip$"):
+            ratings(str(tmp_path / name))
+
+
 def test_a_model_of_items_says_how_users_are_had(tmp_path):
     (tmp_path / "log.csv").write_text("user,item\n" + "u1,x\nu1,y\nu2,x\nu2,z\n" * 9)
     for rectangular, said in ((False, r"the item 'user 77'; its vocab\.tsv .* with --rectangular"), (True, "the user")):

@@ -104,7 +104,7 @@ def test_third_column_is_a_weight_only_if_half_of_it_are_numbers(read):
         ("item,target,count\na,b,two\n", r":2: in 'count' .*'two' is no number"),
         ("item;target;weight\na;b;1,5\na;c;2,5\n", r"'1,5' is no number \(write decimals with a point"),
         ("x;y;w\na;b;1,5\na;c;2,5\n", r":2: in 'w' .*'1,5' is no number"),
-        ("item\ttarget\tweight\n", "no row below the header"),
+        ("item\ttarget\tweight\n", "no row, or a header alone"),
     ],
 )
 def test_weights_are_never_dropped_for_an_odd_cell(read, text, message):

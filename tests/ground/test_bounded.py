@@ -167,8 +167,9 @@ def test_find_files_tells_of_a_closed_folder(monkeypatch):
 
 
 @pytest.mark.skipif(not shutil.which("iconv"), reason="iconv is not here")
-def test_the_remedy_for_another_encoding_makes_utf_8(tmp_path):
-    (tmp_path / "FILE").write_bytes("für\n".encode("latin-1"))
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-16"])
+def test_the_remedy_for_another_encoding_makes_utf_8(tmp_path, encoding):
+    (tmp_path / "FILE").write_text("für\n", encoding=encoding)
     with pytest.raises(InputError, match=r"FILE:1: not UTF-8 text; .*: iconv ") as error:
         bounded.read_text(tmp_path / "FILE")
     subprocess.run(str(error.value).rpartition(": ")[2], shell=True, cwd=tmp_path, check=True)

@@ -459,11 +459,12 @@ def _tables(path):
             columns = [*pair_columns(named), *[amount] * (weight == NONE)]
             if path.min_rating is not None:
                 columns.append(Column("rating", "--rating-col", "number", path.rating_col, 3, ("rating",), "ratings"))
-        shaping = VocabOptions(encoding=utf8_or_latin_1(path.files[0]))
-        return tables_of(path.located(), columns, shaping, comments=path.kind == "edges")
+        files = find_files(list(path.located().files))
+        shaping = VocabOptions(encoding=utf8_or_latin_1(files[0]))
+        return tables_of(path, columns, shaping, files=files, comments=path.kind == "edges", beside=True)
     return _tables_of(path, pair_columns())
 
 
 def _tables_of(path, columns):
     files = find_files(path) if is_paths(path) else [InMemoryTable.of_pairs(path)]
-    return Tables(files, columns, encoding=utf8_or_latin_1(files[0]))
+    return Tables(files, columns, encoding=utf8_or_latin_1(files[0]), beside=True)

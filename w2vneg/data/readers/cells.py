@@ -105,14 +105,13 @@ def _complaint(column, cell, number):
     if isinstance(cell, str) and not cell.strip():
         return "a cell is empty where a number should be"
     if column.kind == "amount" and -np.inf < number < 0:
-        return f"the amount {number:g} is below 0: leave such rows out, with --bad-rows skip"
-    skip = "leave such rows out" + ", with --bad-rows skip" * column.option.startswith("--")
+        return f"the amount {number:g} is below 0: {column.leave_out}"
     if column.above_zero and number <= 0:
         stored = " (of a sparse matrix, MATRIX.eliminate_zeros())" if number == 0 else ""
         why = f"the weight {number:g} is not above 0, as that of an edge is"
-        return f"{why}: {skip}{stored}, or all weights, with {column.option} none"
+        return f"{why}: {column.leave_out}{stored}, or all weights, with {column.option} none"
     if number < 0:
-        return f"the weight {number:g} is below 0; weights tell how often a pair was seen: {skip}"
+        return f"the weight {number:g} is below 0; weights tell how often a pair was seen: {column.leave_out}"
     if is_number(cell):  # nan, inf, or one that is too large
         return f"{str(cell).strip()[:60]} is no finite number"
     instead = "; --rating-col none leaves amounts out" if column.kind == "amount" else ""
@@ -164,10 +163,7 @@ class Times:
         if times.isna().any() and not column.lenient:
             row = int(np.argmax(times.isna()))
             if _is_missing(cells[row]):
-                raise InputError(
-                    f"{where(row)}: the time in {label} ({column.option}) is missing; leave such rows out, with "
-                    "--bad-rows skip"
-                )
+                raise InputError(f"{where(row)}: the time in {label} ({column.option}) is missing; {column.leave_out}")
             raise InputError(
                 f"{where(row)}: the time {str(cells[row])[:40]!r} in {label} ({column.option}) is not written as the "
                 f"first one is ({self.form}); write all as numbers or as YYYY-MM-DD HH:MM:SS"

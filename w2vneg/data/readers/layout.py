@@ -39,6 +39,7 @@ class Column:
     may_be_empty : bool, a name may be empty; above_zero : bool, a weight of 0 is a mistake
     lenient : bool, a bad cell is marked, as code -1 or NaN, and not refused
     of_labels : bool, it is the one that is called as labels are (`column_names.is_label`), if there is one
+    beside : bool, of a table beside the training data, which no option says how to read
     """
 
     key: str
@@ -52,6 +53,12 @@ class Column:
     above_zero: bool = False
     lenient: bool = False
     of_labels: bool = False
+    beside: bool = False
+
+    @property
+    def leave_out(self):
+        """How rows are left out (str)."""
+        return "take such rows out" if self.beside else "leave such rows out with --bad-rows skip"
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ def read_records(name, blocks, form, columns, bad=None):
     for block in blocks:
         rows, numbers = [], []
         for number, line in enumerate(block.decode().split("\n"), n_lines + 1):
-            row = _parsed(line, form, f"{name}:{number}", bad) if line.strip() else None
+            row = _parsed(line, form, f"{name}:{number}", bad, columns[0]) if line.strip() else None
             if row is not None:
                 rows.append(row)
                 numbers.append(number)
@@ -57,16 +57,14 @@ def read_records(name, blocks, form, columns, bad=None):
         yield Batch(where, len(rows), cells, labels)
 
 
-def _parsed(line, form, where, bad):
+def _parsed(line, form, where, bad, column):
     try:
         return form.parse(line)
     except _UNPARSED:
         if bad is not None:
             bad[f"bad rows: no {form.name}"] += 1
             return None
-        raise InputError(
-            f"{where}: no {form.name}, in {line[:60]!r}; mend it, or leave such rows out with --bad-rows skip"
-        ) from None
+        raise InputError(f"{where}: no {form.name}, in {line[:60]!r}; mend it, or {column.leave_out}") from None
 
 
 def _columns_of(where, rows, form, columns):
@@ -103,8 +101,8 @@ def _cells(rows, key, column, where):
         if value is None and not (column.lenient or column.may_be_empty or column.kind == "amount"):
             instead = f", count each row as 1 with {column.option} none" if column.kind == "weight" else ""
             raise InputError(
-                f"{where(number)}: there is no {key!r} ({column.option}); every row needs one{instead}, or leave such "
-                "rows out with --bad-rows skip"
+                f"{where(number)}: there is no {key!r} ({column.option}); every row needs one{instead}, or "
+                f"{column.leave_out}"
             )
         cells[number] = text or ""
     return cells

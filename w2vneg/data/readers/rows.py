@@ -75,7 +75,7 @@ def read_rows(source, tables):
         return
     sample = first[: _end_of_sample(first)].decode()
     layout = find_layout(name, sample, columns, delimiter, tables.header, tables.quoting != "none")
-    for block in _whole_rows(name, chain([first], blocks), layout, bad, tally):
+    for block in _whole_rows(name, chain([first], blocks), layout, tables):
         if tables.quoting == "auto":
             block.check_quotes(kind == "column")
         block.refuse_thousands(columns)
@@ -135,8 +135,8 @@ def _refuse_comments(name, text, delimiter, n_like, n_rows):
     )
 
 
-def _whole_rows(name, blocks, layout, bad, tally):
-    lines_before, rest = 0, b""  # of a row with line feeds between quotes
+def _whole_rows(name, blocks, layout, tables):
+    tally, lines_before, rest = tables.tally, 0, b""  # of a row with line feeds between quotes
     skip_header, header = layout.header, None
     for text in blocks:
         text = rest + (text.replace(b"::", STAND_IN.encode()) if layout.delimiter == STAND_IN else text)
@@ -148,16 +148,17 @@ def _whole_rows(name, blocks, layout, bad, tally):
             text, n_again = re.subn(rb"(?m)^(\xef\xbb\xbf)?" + re.escape(header) + b"$", b"", text)
             tally["headers within the rows"] += n_again
         rows, end, lines, found = _scanned(text, layout, layout.n_fields)
-        if found and bad is not None:
+        if found and tables.skips:
             text, n_bad = _without_odd_rows(text, layout)
-            bad["bad rows: another number of fields"] += n_bad
+            tally["bad rows: another number of fields"] += n_bad
             rows, end, lines, found = _scanned(text, layout, layout.n_fields)
         if found:
+            column = tables.columns[0]
+            another = "" if column.beside else ", give another --delimiter"
             raise InputError(
                 f"{name}:{lines_before + lines + 1}: {found} fields where the first row has {layout.n_fields} "
                 f"(delimiter {named('::' if layout.delimiter == STAND_IN else layout.delimiter)}), in "
-                f"{_line(text, lines)!r}; quote names that hold the delimiter, give another --delimiter, or leave such "
-                "rows out with --bad-rows skip"
+                f"{_line(text, lines)!r}; quote names that hold the delimiter{another}, or {column.leave_out}"
             )
         if rows:
             yield _Block(name, text[:end], rows, lines_before, layout)

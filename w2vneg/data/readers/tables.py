@@ -31,7 +31,7 @@ class Tables:
 
     source : as for `readers.sources.find_files`; each file may be packed, and has a delimiter and a header of its own
     columns : list of layout.Column; how : what has the options of `sources._options.TableOptions`, or some of them
-    encoding : str; comments : bool, lines that begin with # or % are none of the table
+    encoding : str; comments : bool, lines that begin with # or % are none of the table; beside : bool, as of Column
     progress : callable, optional, called with (stored bytes read, stored bytes in all or None) after each batch
     n_files, bytes, n_rows : int, what has been read so far, unpacked, bad rows too
     tally : Counter, of "comments", of "like rows" among them, of "returns", of "no amount", of "nobody: …", names
@@ -42,13 +42,13 @@ class Tables:
     a row of too many or too few fields, an empty name, a number that is none, is not finite or, for a weight, below 0
     """
 
-    def __init__(self, source, columns, how=None, *, encoding="utf-8", progress=None, comments=False):
+    def __init__(self, source, columns, how=None, *, encoding="utf-8", progress=None, comments=False, beside=False):
         self.files = [] if source == () else find_files(source)
         sizes = [file_stamp(path) or [getattr(path, "bytes", None)] for path in self.files]
         self._total = None if [None] in sizes else sum(size[0] for size in sizes)
         self.delimiter, self.header = delimiter_of(getattr(how, "delimiter", None)), getattr(how, "header", None)
         self.quoting, self.skips = getattr(how, "quoting", None) or "auto", getattr(how, "bad_rows", None) == "skip"
-        self.columns = [replace(column, lenient=True) for column in columns] if self.skips else columns
+        self.columns = [replace(column, lenient=self.skips, beside=beside) for column in columns]
         self.encoding, self.comments = encoding, comments
         self._progress, self._times = progress or (lambda done, total: None), None
         self.n_files = self.bytes = self.n_rows = 0
@@ -208,7 +208,7 @@ def read_titles(path, columns=(1, 2), lowercase=False):
         for key, column in zip(("id", "title"), columns, strict=True)
     ]
     titles = {}
-    for batch in Tables(str(path), wanted, encoding=utf8_or_latin_1(path)):
+    for batch in Tables(str(path), wanted, encoding=utf8_or_latin_1(path), beside=True):
         ids, texts = batch.columns["id"], batch.columns["title"]
         words, shown = [as_word(name, lowercase) for name in ids.names], [text.strip() for text in texts.names]
         for word, title in sorted(set(zip(ids.codes.tolist(), texts.codes.tolist(), strict=True))):

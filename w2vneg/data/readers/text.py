@@ -47,15 +47,23 @@ def codec_name(encoding):
     return "utf-8" if info.name == "utf-8-sig" else info.name
 
 
+def _marked(head):
+    """Return the encoding (str) that a byte-order mark says, "" without one."""
+    return next((name for name in ("utf-32", "utf-16") if head.startswith(_MARKS[name])), "")
+
+
 def utf8_or_latin_1(path):
     """Return the encoding of a file that people keep beside their data (str): UTF-8, or else Latin-1.
 
-    It is that of Windows where it can be. Pipes and tables are UTF-8.
+    It is that of its mark, or of Windows, where it can be. Pipes and tables are UTF-8.
     """
     if not isinstance(path, str | os.PathLike) or str(path) == STDIN:
         return "utf-8"
     if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
         return "utf-8"
+    with ByteStream(path) as source:
+        if marked := _marked(source.first()):
+            return marked
     for encoding in ("utf-8", "cp1252"):
         with suppress(UnicodeDecodeError), ByteStream(path) as source:
             for _ in codecs.iterdecode(source.pieces(), encoding):
@@ -154,7 +162,7 @@ class _Text:
 
     def _by_its_mark(self):
         """Return what to do where a byte-order mark says another encoding (str), "" where it does not."""
-        said = next((name for name in ("utf-32", "utf-16") if self._head.startswith(_MARKS[name])), "")
+        said = _marked(self._head)
         if not said or self.encoding.startswith(said):
             return ""
         return f"it looks like {said.upper()}: give --encoding {said}"
