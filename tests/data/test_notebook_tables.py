@@ -40,6 +40,23 @@ def test_large_ids_beside_a_null_stay_apart():
         words(Input("pairs", frame.astype({"user": float}), bad_rows="skip"))
 
 
+@pytest.mark.parametrize("index", [True, False])
+def test_named_tuples_have_names(index):
+    frame = pd.DataFrame({"quantity": [2, 3], "product": ["x", "y"], "customer": ["a", "b"]}, [8, 9])
+    given = Input("pairs", list(frame.itertuples(index=index)), rectangular=True)
+    encoded = word2vec().encode(given)
+    assert words(given) == (["a", "b"], ["x", "y"]) and encoded.matrix.sum() == 5
+
+
+@pytest.mark.parametrize(
+    ("rows", "remedy"),
+    [(LOG.to_dict("records"), "pandas.DataFrame"), (LOG.to_dict("list"), "pandas.DataFrame"), (iter(LOG), "list")],
+)
+def test_rows_of_another_kind_name_how_they_are_given(rows, remedy):
+    with pytest.raises(ConfigError, match=rf"list of paths, not .*; rows are given as {remedy}\(ROWS\)$"):
+        Input("pairs", rows)
+
+
 def test_labels_that_are_numbers_are_names_of_columns():
     given = Input("ratings", LOG, user_col=0, item_col=1, time_col=3)
     encoded = word2vec().encode(given)

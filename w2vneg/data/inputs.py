@@ -24,7 +24,11 @@ if TYPE_CHECKING:
 def _paths(name, value):
     paths = [value] if isinstance(value, str | os.PathLike) else value
     if not isinstance(paths, list | tuple) or not all(isinstance(path, str | os.PathLike) for path in paths):
-        raise ConfigError(f"{name} of an input must be a path or a list of paths, not {str(value)[:40]!r}")
+        hint = ""
+        if name == "files" and hasattr(value, "__iter__"):
+            rows = "pandas.DataFrame(ROWS)" if isinstance(value, list | tuple | dict) else "list(ROWS)"
+            hint = f"; rows are given as {rows}"
+        raise ConfigError(f"{name} of an input must be a path or a list of paths, not {str(value)[:40]!r}{hint}")
     if not all(map(is_path, paths)):
         raise ConfigError(f"{name} of an input: no file can be called {str(value)[:40]!r}")
     return tuple(map(os.fsdecode, paths))

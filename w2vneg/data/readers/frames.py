@@ -61,7 +61,7 @@ class InMemoryTable:
         if isinstance(data, cls):
             return data
         if isinstance(data, list | tuple):
-            return cls("list", _columns_of(data)) if data and isinstance(data[0], list | tuple) else None
+            return cls._of_rows(data) if data and isinstance(data[0], list | tuple) else None
         name = type(data).__name__
         if is_graph(data):
             return cls._of_graph(name, data)
@@ -92,6 +92,12 @@ class InMemoryTable:
         if len(found.columns) < 2:
             raise ConfigError(f"{found.name}: pairs take two columns or more, and this has {len(found.columns)}")
         return found
+
+    @classmethod
+    def _of_rows(cls, rows):
+        head, columns = getattr(rows[0], "_fields", None), _columns_of(rows)  # of named tuples
+        start = int(bool(head) and head[0] == "Index")  # the rows' labels, as pandas' itertuples has them
+        return cls("list", columns[start:], head and head[start:])
 
     @classmethod
     def _of_graph(cls, name, graph):
