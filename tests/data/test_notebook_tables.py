@@ -40,6 +40,25 @@ def test_large_ids_beside_a_null_stay_apart():
         words(Input("pairs", frame.astype({"user": float}), bad_rows="skip"))
 
 
+def test_ids_in_the_index_are_named():
+    log = pd.DataFrame({"customer_id": ["a", "b"], "product_id": ["x", "y"], "price": [1.5, 2.5]})
+    one, both = log.set_index("customer_id"), log.set_index(["customer_id", "product_id"])
+    for frame, names in ((one, "'customer_id'"), (both, "'customer_id' and 'product_id'")):
+        for given in (
+            lambda frame=frame: Input("ratings", frame[["price"]]),
+            lambda frame=frame: Input("ratings", frame.assign(n=1)),
+            lambda frame=frame: Input("ratings", frame.assign(n=1), user_col="customer_id"),
+            lambda frame=frame: Input("pairs", frame.assign(n=1), rectangular=True),
+            lambda frame=frame: frame,
+        ):
+            with pytest.raises((InputError, ConfigError), match=rf"[:;] {names} in the index: give TABLE.reset_index"):
+                words(given())
+    log.index.name = "customer"  # which is not needed
+    assert words(Input("pairs", log, rectangular=True)) == (["a", "b"], ["x", "y"])
+    pairs = log.set_axis(["item", "target", "price"], axis=1)
+    assert words(Input("pairs", pairs)) == (["a", "b", "x", "y"],) * 2
+
+
 @pytest.mark.parametrize("index", [True, False])
 def test_named_tuples_have_names(index):
     frame = pd.DataFrame({"quantity": [2, 3], "product": ["x", "y"], "customer": ["a", "b"]}, [8, 9])

@@ -5,13 +5,14 @@ A name is what a text file would hold: text as it is, a number as its decimals, 
 
 from collections import Counter
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 
-from ...ground.errors import ConfigError, InputError, W2vnegError, require
+from ...ground.errors import ConfigError, DoubtError, InputError, W2vnegError, require
 from ...ground.files.memory import memory_size
 from ..words import text_of
-from .column_names import columns_meant
+from .column_names import columns_meant, meant_by
 from .columns import Batch, Head, find_columns
 from .layout import mostly_numbers
 
@@ -26,9 +27,11 @@ class InMemoryTable:
     head : list of str, names of the columns, or their numbers from 1 on; named : bool, whether they have names
     columns : list of ndarray, (n_rows,)
     nodes : sequence or None, names of all nodes of a graph, numbers of a matrix: some may have no edge
+    index : tuple, names of a data frame's index, which is not read
     directed : bool, of such a graph, or None; unordered : bool, of one that is not and does not name two kinds of nodes
     """
 
+    index: tuple = ()
     directed: bool | None = None
     unordered = False
     notes = ()  # as of `sources.ByteStream`
@@ -80,8 +83,18 @@ class InMemoryTable:
         if hasattr(data, "columns") and hasattr(data, "__getitem__") and hasattr(data, "shape"):
             head = list(data.columns)
             at = data.iloc if hasattr(data, "iloc") else data  # by number: two columns may have one name
-            return cls(name, [_cells(at[:, i]) for i in range(len(head))], head)
+            found = cls(name, [_cells(at[:, i]) for i in range(len(head))], head)
+            found.index = tuple(getattr(getattr(data, "index", None), "names", ()))
+            return found
         return None
+
+    def in_index(self, wanted):
+        """Return what to do (str) where names in the index, and none of a column, are or mean one of those wanted; else
+        "". wanted : iterable of str
+        """
+        wanted = {*wanted} - {*self.head} - columns_meant(self.head).keys()
+        names = [name for name in self.index if name is not None and not {name, meant_by(name)}.isdisjoint(wanted)]
+        return f"{' and '.join(map(repr, names))} in the index: give TABLE.reset_index()" if names else ""
 
     @classmethod
     def of_pairs(cls, data):
@@ -157,7 +170,15 @@ class InMemoryTable:
         if self.matrix is not None:  # its columns are known, and its third is the weight
             columns = [replace(c, requested=c.requested or c.default) if c.default in (1, 2, 3) else c for c in columns]
         head = Head(self.head, self.named, numeric, cells, in_memory=True)
-        found, labels = find_columns(self.name, columns, head)
+        found, asked = {}, [[c.requested] if c.requested is not None else c.means for c in columns if c.kind == "name"]
+        remedy = self.in_index(chain(*asked))
+        try:
+            found, labels = find_columns(self.name, columns, head)
+        except InputError:
+            if not remedy:
+                raise
+        if remedy and not (found and labels.by_name):
+            raise DoubtError(f"{self.name}: {remedy}")
         n_rows = _rows_at_once(columns)
         for start in range(0, len(self), n_rows):
 
