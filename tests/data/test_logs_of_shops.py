@@ -144,6 +144,18 @@ class TestTimes:
 def test_what_excel_writes_first_is_no_row(tmp_path):
     (tmp_path / "log.csv").write_text("sep=;\nuser;item\na;x\nb;y\n")
     assert sorted(ratings(str(tmp_path / "log.csv")).vocab.words) == ["a", "b"]
+    (tmp_path / "log.csv").write_text("Sales 2024;;\n;;\nuser;item;price\na;x;3,5\nb;y;2,0\n")
+    assert sorted(ratings(str(tmp_path / "log.csv")).vocab.words) == ["a", "b"]
+    (tmp_path / "log.csv").write_text(",product\na,x\nb,y\n")  # a header without a name for the first column
+    assert sorted(ratings(str(tmp_path / "log.csv"), header=True).vocab.words) == ["a", "b"]
+
+
+@pytest.mark.parametrize("sign", [",", ";", "\t", " "])
+def test_dashes_below_the_header_are_no_row(tmp_path, sign):
+    rows = [["item", "customer"], ["----", "--------"], ["x", "a"], ["--x", "--"]]
+    (tmp_path / "log.csv").write_text("".join(sign.join(row) + "\n" for row in rows))
+    found = ratings(str(tmp_path / "log.csv"))
+    assert sorted(found.vocab.words) == ["--", "a"] and sorted(found.vocab_out.words) == ["--x", "x"]
 
 
 @pytest.mark.parametrize("mark", ["", "\ufeff"])

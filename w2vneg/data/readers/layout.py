@@ -21,6 +21,7 @@ _DATE = re.compile(r"\d[-\d/:.TZ+ ]*")
 _SEP = re.compile(r'"?sep=(.|\\t|\t)"?', re.IGNORECASE)
 _COMMA = re.compile(r"[-+]?\d+,\d+")
 _CENTS = re.compile(r"[-+]?\d+([.,])\d\d?")
+_RULE = re.compile("--[- ]*")
 _DIGITS, _LETTERS = re.compile(r"\d+"), re.compile(r"[^\W\d]+")
 _KINDS = {"item", "word", "node", "product", "movie", "user", "gene", "protein", "entity", "term", "vertex", "id"}
 
@@ -107,7 +108,7 @@ def find_layout(name, sample, columns, delimiter=None, header=None, quoting=True
     chosen = delimiter or _found_delimiter(where, sample, names, of_text)
     rows = rows_of(sample, chosen, quoting)
     head = _stripped(rows[0])
-    below = [row for row in rows[1:] if _stripped(row) != head]  # parts put together have a header each
+    below = [row for row in rows[1:] if _stripped(row) != head and not _RULE.fullmatch("".join(row))]  # of parts
     if of_text and len(head) == 1 and names and head[0] not in names:
         raise InputError(
             f"{where}: no table with a column called {names[0]!r}, but {_shown(sample)}; name the tables alone, as "
@@ -183,9 +184,9 @@ def without_foreword(sample, delimiter=None):
         names = rows_of(header, sign)[0]
         if len(names) == len(rows_of(rest, sign)[0]) and len(columns_meant(names)) > 1:
             lines[comments.pop()] = header
-    else:  # titles, which that sign does not part
+    else:  # titles, which that sign does not part, or which are padded with it
         rows = [i for i, line in enumerate(lines[: first + 20]) if line.strip()]
-        most = next((at for at, i in enumerate(rows) if len(rows_of(lines[i], sign)[0]) > 1), 0)
+        most = next((at for at, i in enumerate(rows) if any(map(str.strip, rows_of(lines[i], sign)[0][1:]))), 0)
         comments = rows[:most]
     for i in comments:
         lines[i] = ""

@@ -28,6 +28,7 @@ _FEW = 20  # lines like rows beside some rows, up to which they may be comments
 _ALL = np.iinfo(np.int64).max
 _COMMENT = re.compile(rb"(?m)^[#%].*")
 _ROW = re.compile(rb"^[ \t]*[^\s#%]", re.MULTILINE)
+_RULE = re.compile(rb"--[-\t ,;|]*\n")
 _THOUSANDS = re.compile(rb"(?<![\w.,-])[1-9]\d{0,2}\.\d{3}(?![\w.,-])")
 _LIKE_ROW = re.compile(rb"^[#%][^\s#%][^\t ,;|\n]*[\t ,;|]", re.MULTILINE)
 
@@ -144,6 +145,8 @@ def _whole_rows(name, blocks, layout, tables):
             end = _scanned(text, layout, 0, 1)[1]
             lines_before += text.count(b"\n", 0, end)
             header, text, skip_header = text[:end].strip(b"\n"), text[end:], False
+            rule = _RULE.match(text)  # as sqlcmd has below the names
+            text = b"\n" * bool(rule) + text[rule.end() if rule else 0 :]
         if header and header in text:  # parts put together
             text, n_again = re.subn(rb"(?m)^(\xef\xbb\xbf)?" + re.escape(header) + b"$", b"", text)
             tally["headers within the rows"] += n_again
