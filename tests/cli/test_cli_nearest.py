@@ -76,6 +76,8 @@ def test_titles_stand_beside_items(vectors, run_cli, tmp_path):
     assert first == "king (A king)" and [second.endswith("  A queen"), third.endswith("  A queen")].count(True) == 1
     found = json.loads(run_cli("nearest", "king", "-k", 2, "--titles", "titles.csv", "--json").out)["nearest"]["king"]
     assert {one["word"]: one.get("name") for one in found} == {"queen": "A queen", "man": None}
+    other = run_cli("nearest", "king", "-k", 2, "--titles", "titles.csv", "--titles-cols", "2,1")
+    assert other.code == 0 and "Warning: no id of titles.csv is known; see --titles-cols." in other.err
     (tmp_path / "model").mkdir()
     (tmp_path / "model" / "vocab_out.tsv").write_text("")
     refused = run_cli("nearest", "king", "--vectors", "model", "--titles", "titles.csv")

@@ -154,6 +154,9 @@ def test_ids_and_numbers_are_no_titles_unless_their_columns_are_named(tmp_path):
     with pytest.raises(InputError, match="the titles in column 2 are numbers"):
         read_titles(path)
     assert read_titles(path, (2, 1)) == {"242": "196", "302": "186", "12": "196"}
+    path.write_text("242;1,50\n302;2,00\n")  # prices
+    with pytest.raises(InputError, match="the titles in column 2 are numbers"):
+        read_titles(path)
 
 
 def test_titles_without_the_column_asked_for(tmp_path):
@@ -177,6 +180,15 @@ def test_the_command_shows_names(folder, run_cli):
         "known_left_out": False,
         "recommended": [{"item": "b", "name": "Mission: Impossible", "score": 2.0}],
     }
+
+
+def test_titles_of_none_of_the_items_are_remarked_on(folder, run_cli):
+    (folder / "other.csv").write_text("a,7,A seven\nb,8,An eight\n")
+    said = "Warning: no id of other.csv is known; see --titles-cols."
+    for arguments in (("b",), ("--all", "--out", "lists.csv")):
+        found = run_cli("recommend", "model", *arguments, "--titles", "other.csv", "--titles-cols", "2,3")
+        assert found.code == 0 and said in found.err
+    assert "Warning" not in run_cli("recommend", "model", "b", "--titles", "other.csv", "--titles-cols", "1,3").err
 
 
 def test_mistakes(folder, run_cli):

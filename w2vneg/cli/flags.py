@@ -69,8 +69,11 @@ titles_options = together(
 )
 
 
-def titles_of(titles, columns, mirror, lowercase=False):
-    """Return what items are called, dict of str -> str; empty without ``--titles``."""
+def titles_of(titles, columns, mirror, lowercase=False, known=None):
+    """Return what items are called, dict of str -> str; empty without ``--titles``.
+
+    known : container of str, optional, the items of a model; where no title is of one of them, that is noted
+    """
     if columns is not None and not titles:
         raise click.UsageError("--titles-cols says which columns of --titles to read; give --titles FILE too")
     two = [int(one) if one.isdecimal() else one for one in ("1,2" if columns is None else columns).split(",")]
@@ -80,7 +83,10 @@ def titles_of(titles, columns, mirror, lowercase=False):
         return {}
     from ..data.readers.tables import read_titles
 
-    return read_titles(locate(titles, mirror, "items"), two, lowercase)
+    found = read_titles(locate(titles, mirror, "items"), two, lowercase)
+    if known is not None and not any(item in known for item in found):
+        note(f"Warning: no id of {titles} is known; see --titles-cols.")
+    return found
 
 
 _NAMES = {"vocab": ("--vocab", "rows"), "vocab_out": ("--vocab-out", "columns")}  # name -> flag, of what

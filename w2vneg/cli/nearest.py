@@ -26,8 +26,8 @@ def nearest(words, vectors, k, readout, oov, why, titles, titles_cols, mirror, a
 
     if titles and readout != "out" and _of_two_kinds(vectors):
         raise click.UsageError("--titles is of items, and these are users; give --readout out")
-    names = titles_of(titles, titles_cols, mirror)
     loaded = Vectors.load(vectors, readout=readout, oov=oov)
+    names = titles_of(titles, titles_cols, mirror, known=loaded)
     try:
         answers = {word: loaded.most_similar(word, k=k) for word in words}
         kin = {word: loaded.kin(word)[:k] for word in words} if why else {}

@@ -82,7 +82,7 @@ def _write_many(model, queries, out, force, k, exclude_known, score, fold_in, un
     refuse_overwriting("--out", out, read)
     refuse_existing(out, force)
     loaded, users, own, without, _ = with_users(load_recommender(model), fold_in, note)
-    names = titles_of(*titles, loaded.config.lowercase) if titles[0] else None
+    names = titles_of(*titles, loaded.config.lowercase, loaded.vocab_out) if titles[0] else None
     folded = queries is None and users is not None
     centres, strange = (users, without) if folded else read_queries(loaded, queries)
     known, had = read_known_of(strange if unknown == "popular" else (), exclude_known, loaded, own, note)
@@ -127,7 +127,7 @@ def _list_one(
     from ..vectors.evaluation.folding import with_users
 
     loaded, _, own, *_ = with_users(load_recommender(model), fold_in, note)
-    names = titles_of(titles, titles_cols, mirror, loaded.config.lowercase)
+    names = titles_of(titles, titles_cols, mirror, loaded.config.lowercase, loaded.vocab_out)
     of_items = new_user or loaded.vocab_out is loaded.vocab
     seeds_named = names if of_items else {}  # else seeds are users: titles are not theirs
     words = [as_word(item, loaded.config.lowercase) for item in items]

@@ -315,7 +315,7 @@ def _shown(sample):
 
 def mostly_numbers(cells):
     """Return whether at least half of these cells are numbers, or are meant to be."""
-    return bool(cells) and 2 * sum(map(_is_amount, cells)) >= len(cells)
+    return bool(cells) and 2 * sum(map(is_amount, cells)) >= len(cells)
 
 
 def is_number(cell):
@@ -370,10 +370,10 @@ def _twins_alone(first, rows):
     return not (stem.isupper() and any(map(str.isupper, below)))  # as symbols of genes
 
 
-def _is_amount(cell):
+def is_amount(cell):
     """Return whether a cell is a number, or is meant to be one: with a comma before its decimals."""
     return is_number(cell) or _COMMA.fullmatch(cell) is not None
 
 
 def _is_figures(cell):
-    return _is_amount(cell) or _DATE.fullmatch(cell) is not None
+    return is_amount(cell) or _DATE.fullmatch(cell) is not None

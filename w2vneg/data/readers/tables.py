@@ -15,7 +15,7 @@ from ...ground.errors import InputError
 from ..words import as_word
 from .columns import Batch, Labels, NameColumn
 from .frames import InMemoryTable, read_parquet
-from .layout import Column, delimiter_of, is_number
+from .layout import Column, delimiter_of, is_amount
 from .sources import file_stamp, find_files, opened
 from .text import utf8_or_latin_1
 
@@ -214,6 +214,6 @@ def read_titles(path, columns=(1, 2), lowercase=False):
         for word, title in sorted(set(zip(ids.codes.tolist(), texts.codes.tolist(), strict=True))):
             if word >= 0 and title >= 0:
                 titles.setdefault(words[word], shown[title])
-    if tuple(columns) == (1, 2) and titles and all(map(is_number, titles.values())):
+    if tuple(columns) == (1, 2) and titles and all(map(is_amount, titles.values())):
         raise InputError(f"{path}: the titles in column 2 are numbers; name the columns of ids and titles as ID,NAME")
     return titles
