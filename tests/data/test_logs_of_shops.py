@@ -169,6 +169,15 @@ def test_the_headers_of_parts_put_together_are_no_rows(tmp_path, mark):
     assert ratings(str(log)).report.line().startswith("3 rows ")
 
 
+@pytest.mark.parametrize(("kind", "kinds"), [("ratings", {}), ("pairs", {"rectangular": True}), ("edges", {})])
+def test_names_with_blanks_are_counted(tmp_path, kind, kinds):
+    log, rows = tmp_path / "log.csv", "user,item\nc1,Green{}Tea\nc2,Green{}Tea\nc1,Oat{}Milk\nc2, Oat{}Milk \n"
+    for blank, said in ((" ", True), ("_", False)):
+        log.write_text(rows.replace("{}", blank))
+        line = encode_input(Input(kind, str(log), **kinds)).report.line()
+        assert ("; 2 names have blanks, kept as _" in line) is said
+
+
 @pytest.mark.parametrize("nobody", ["NULL", "\\N", "#N/A", "#NV", ".", "#NULL!", "NA", "nan"])
 def test_rows_of_nobody_are_remarked_on(tmp_path, nobody):
     log = tmp_path / "log.csv"

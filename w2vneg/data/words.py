@@ -205,13 +205,16 @@ def text_of(key):
 
 
 class NameIndex:
-    """Names numbered in order of first appearance, and as words; lowercase : bool, those that differ in case are one"""
+    """Names numbered in order of first appearance, and as words; lowercase : bool, those that differ in case are one
+
+    with_blanks : int, names of which a blank became ``_``
+    """
 
     def __init__(self, lowercase=False):
         self._lowercase = lowercase
         self._numbers = {}  # as written -> int
         self._by_word = {}  # word -> (int, as written but for white space at the ends and case)
-        self.words = []
+        self.words, self.with_blanks = [], 0
 
     def __len__(self):
         return len(self.words)
@@ -243,6 +246,7 @@ class NameIndex:
             )
         if number == len(self.words):
             self.words.append(word)
+            self.with_blanks += word != plain
         self._numbers[name] = number
         return number
 

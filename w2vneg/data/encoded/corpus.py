@@ -86,9 +86,14 @@ class ItemsReport:
     added: dict = field(default_factory=dict)
 
     @classmethod
-    def of(cls, kind, tables, rectangular=False):
-        """Return the report of `readers.tables.Tables` that were read, with what comes later still empty."""
-        found = {"left_out": tables.left_out, "columns": tables.labels.said, "names": tables.labels.names}
+    def of(cls, kind, tables, names, rectangular=False):
+        """Return the report of `readers.tables.Tables` that were read, with what comes later still empty.
+
+        names : set of words.NameIndex, of all things
+        """
+        n_blank = sum(index.with_blanks for index in names)
+        blank = (f"{n_blank:,} name{'s have' if n_blank > 1 else ' has'} blanks, kept as _",) * bool(n_blank)
+        found = {"left_out": tables.left_out, "columns": tables.labels.said + blank, "names": tables.labels.names}
         found["hints"] = tables.hints
         return cls(kind, tables.n_files, tables.bytes, tables.n_rows, rectangular=rectangular, **found)
 

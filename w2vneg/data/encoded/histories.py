@@ -35,7 +35,7 @@ def encode_events(tables, shaping, given, by_amount, adds, first=False):
         _, pair = np.unique(events["user"].astype(np.int64) * len(items) + events["item"], return_inverse=True)
         events["amount"] = np.bincount(pair, events["amount"])[pair]
     events = _once(events, len(items), given.max_history, left_out, first)
-    report = ItemsReport.of("ratings", tables, bool(given.rectangular))
+    report = ItemsReport.of("ratings", tables, {users, items}, bool(given.rectangular))
     added = {_REPEATS: left_out.pop(_REPEATS)} if adds else {}
     none = tables.tally["no amount"] * by_amount
     hints = (f"{none:,} of {tables.n_rows:,} rows have no amount, and count as 1",) if none else ()

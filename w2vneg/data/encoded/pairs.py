@@ -419,7 +419,7 @@ def read_labels_file(path, *, lowercase=False, noun="item"):
     if set(labels.words) <= _SWITCHES and not any(map(is_label, tables.labels.names)):
         _refuse_one_hot(path, replace(label, requested=3, of_labels=False))
     gathered = (np.concatenate(part) for part in zip(*parts, strict=True))
-    report = ItemsReport.of("pairs", tables, True)
+    report = ItemsReport.of("pairs", tables, {names, labels}, True)
     return encode_pairs(*gathered, (names.words, labels.words), VocabOptions(min_count=1), report, started)
 
 

@@ -68,7 +68,7 @@ class Edges(Source):
             hints += (
                 f"{n_both:,} names stand in {both} alike, and each is one node; rename them if they are two things",
             )
-        report = ItemsReport.of("edges", tables)
+        report = ItemsReport.of("edges", tables, {names})
         report = replace(report, hints=hints, left_out=report.left_out | {ALONE: alone})
         return encode_edges(heads, tails, weights, names.words, given.directed, shaping, report, started)
 

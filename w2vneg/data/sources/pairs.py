@@ -54,7 +54,7 @@ class Pairs(Source):
             parts.append((row, column, np.ones(batch.n_rows) if weight is None else weight))
         gathered = [np.concatenate(part) for part in zip(*parts, strict=True)]
         parts.clear()
-        report = ItemsReport.of(given.kind, tables, rectangular)
+        report = ItemsReport.of(given.kind, tables, {names, names_out}, rectangular)
         if rectangular and tables.labels.two_kinds:
             report = replace(report, columns=(*report.columns, "two kinds of things, else give --no-rectangular"))
         report = replace(report, hints=report.hints + hint_of_weights(tables.labels, gathered[2]))
