@@ -215,7 +215,10 @@ def test_users_and_items_are_called_so_on_the_screen_and_in_the_manifest(split, 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("--baskets baskets.txt --train .7 --valid .1 --test .1", "must add up to 1; 0.7 + 0.1 + 0.1 = 0.9"),
+        (
+            "--baskets baskets.txt --train .7 --valid .1 --test .1",
+            "must add up to 1; 0.7 + 0.1 + 0.1 = 0.9; give --train 0.8",
+        ),
         ("--baskets baskets.txt --train 0 --valid .5 --test .5", "--train 0 leaves nothing to train on"),
         ("--baskets baskets.txt --valid -.1 --test .4", "--valid is a share between 0 and 1, not -0.1"),
         ("--baskets baskets.txt --seed -1", "seed must be at least 0, got -1"),

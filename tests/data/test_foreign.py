@@ -78,6 +78,8 @@ FOREIGN = [
     ("Parquet", ("text", "baskets"), "PAR1abc"),
     ("PDF", ALL, "%PDF-1.4\n"),
     ("SQLite", ALL, "SQLite format 3\0"),
+    ("a file of ORC, Avro", ALL, "ORC\n\0\1"),
+    ("Stata", ALL, "<stata_dta><header>\0"),
 ]
 CASES = [(name, where, text) for name, places, text in FOREIGN for where in places]
 
@@ -91,7 +93,14 @@ def test_foreign(name, where, text):
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
 def test_foreign_in_another_encoding(tmp_path, encoding):
     for name, places, text in FOREIGN:
-        if text.isascii() and name not in ("zip", "Parquet", "PDF", "SQLite"):  # whose bytes are no text
+        if text.isascii() and name not in (
+            "zip",
+            "Parquet",
+            "PDF",
+            "SQLite",
+            "a file of ORC, Avro",
+            "Stata",
+        ):  # whose bytes are no text
             for where in places:
                 assert name in recognise(text.encode(encoding), where, encoding).name
     assert tag_in("<!doctype html>".encode(encoding), encoding) == "<!doctype"

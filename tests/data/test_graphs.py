@@ -246,7 +246,7 @@ class TestNumbersThatAreNames:
 
 def test_zeros_of_a_matrix_are_refused(tmp_path):
     matrix = scipy.sparse.coo_matrix(([1.0, 0.0], ([0, 1], [1, 2])), (3, 3))
-    message = r"coo_matrix: row 1 \(from 0 on\).*the weight 0 is not above 0.*--bad-rows skip.*MATRIX.eliminate_zeros"
+    message = r"coo_matrix: row 1 \(from 0 on\).*the weight 0 is not above 0.*bad_rows='skip'.*MATRIX.eliminate_zeros"
     with pytest.raises(InputError, match=message):
         read(matrix)
     assert as_dict(read(matrix, bad_rows="skip", directed=True)) == {("0", "1"): 1}

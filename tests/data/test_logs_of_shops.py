@@ -88,6 +88,25 @@ def test_amounts_can_be_left_out(tmp_path, amounts):
     assert ratings(str(tmp_path / "log.csv"), rating_col="none").n_pairs == 3
 
 
+def test_lengths_of_time_are_no_amounts():
+    frame = pd.DataFrame({"user": [*"aab"], "item": [*"xyx"], "plays": pd.to_timedelta([1, 2, 3], unit="s")})
+    for given in (
+        Input("ratings", frame, rating_col="plays", rectangular=True),
+        Input("pairs", frame, weight_col="plays"),
+    ):
+        with pytest.raises(InputError, match=r"'plays' .*holds times, no numbers; give COLUMN\.dt\.total_seconds\(\)"):
+            encode_input(given)
+    assert ratings(frame.assign(plays=frame["plays"].dt.total_seconds()), rating_col="plays").matrix.sum() == 6
+
+
+def test_messages_on_tables_in_memory_have_names_of_python():
+    frame = pd.DataFrame({"user": [*"aab"], "item": [*"xyx"], "quantity": ["1", "2", "z"]})
+    with pytest.raises(InputError, match="; rating_col='none' leaves amounts out"):
+        ratings(frame, rating_col="quantity")
+    with pytest.raises(InputError, match=r"below 0; .*: leave such rows out with bad_rows='skip'$"):
+        encode_input(Input("pairs", frame.assign(weight=[1, 2, -1]), weight_col="weight", rectangular=True))
+
+
 def test_an_amount_that_is_missing_counts_one_in_json_lines_too(tmp_path):
     (tmp_path / "log.jsonl").write_text(
         '{"user": "a", "item": "x", "qty": 2}\n{"user": "a", "item": "y", "qty": null}\n{"user": "b", "item": "x"}\n'

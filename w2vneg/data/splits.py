@@ -46,7 +46,9 @@ class Shares:
                 raise ConfigError(f"--{name} is a share between 0 and 1, not {share:g}")
         if abs(train + valid + test - 1) > 1e-6:
             total = f"{train:g} + {valid:g} + {test:g} = {train + valid + test:g}"
-            raise ConfigError(f"the shares --train, --valid and --test must add up to 1; {total}")
+            rest = 1 - valid - test
+            remedy = f"; give --train {rest:g}" if rest > 0 else ""
+            raise ConfigError(f"the shares --train, --valid and --test must add up to 1; {total}{remedy}")
         if train == 0:
             raise ConfigError("--train 0 leaves nothing to train on; give it a share above 0")
         if train == 1:

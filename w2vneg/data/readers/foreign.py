@@ -304,6 +304,7 @@ def _numbered(head):
     return _OF_TEXT.replace("COLUMN", str(blanks.index(max(blanks)) + 1))
 
 
+_TABLES_OF_OTHERS = b"ORC", b"Obj\x01", b"$FL", b"<stata_dta>", bytes(12) + b"\xc2\xea\x81", b"X\n\0\0\0"
 _AS_TEXT = "write its rows as text"
 _AS_EDGES = "write its edges as a table: source, target"
 _BY_NETWORKX = (
@@ -332,6 +333,11 @@ KINDS = [  # in the order in which they are asked
     Kind("an old Excel workbook", _AS_TEXT, _starts(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")),
     Kind(_PARQUET, _OF_TEXT, _starts(b"PAR1"), ("text",)),
     Kind(_PARQUET, f"{_AS_TEXT}, unpacked", _starts(b"PAR1"), ("baskets",)),
+    Kind(
+        "a file of ORC, Avro, SPSS, Stata, SAS or R",
+        "write it as Parquet or CSV",
+        lambda head: b"\0" in head.data and head.data.startswith(_TABLES_OF_OTHERS),
+    ),
     Kind("an HDF5 file", _AS_TEXT, _starts(b"\x89HDF\r\n\x1a\n")),
     Kind("an SQLite database", _AS_TEXT, _starts(b"SQLite format 3\0")),
     Kind("a NumPy array", _AS_TEXT, _starts(b"\x93NUMPY")),

@@ -40,7 +40,8 @@ class Column:
     may_be_empty : bool, a name may be empty; above_zero : bool, a weight of 0 is a mistake
     lenient : bool, a bad cell is marked, as code -1 or NaN, and not refused
     of_labels : bool, it is the one that is called as labels are (`column_names.is_label`), if there is one
-    beside : bool, of a table beside the training data, which no option says how to read
+    beside : bool, of a table beside the training data, which no option says how to read; in_memory : bool, of a table
+        that Python gave
     """
 
     key: str
@@ -55,11 +56,19 @@ class Column:
     lenient: bool = False
     of_labels: bool = False
     beside: bool = False
+    in_memory: bool = False
 
     @property
     def leave_out(self):
         """How rows are left out (str)."""
-        return "take such rows out" if self.beside else "leave such rows out with --bad-rows skip"
+        skip = "bad_rows='skip'" if self.in_memory else "--bad-rows skip"
+        return "take such rows out" if self.beside else f"leave such rows out with {skip}"
+
+    @property
+    def none(self):
+        """What leaves the column out, as it is typed (str)."""
+        key = self.option.removeprefix("--").replace("-", "_")
+        return f"{key}='none'" if self.in_memory else f"{self.option} none"
 
 
 @dataclass(frozen=True)

@@ -129,6 +129,7 @@ class Tables:
             read = dict.fromkeys(c.key for c in self.columns)
             for c in self.columns:
                 if c.key in cells:
+                    c = replace(c, in_memory=isinstance(source, InMemoryTable))
                     read[c.key] = read_cells(cells[c.key], c, labels[c.key], where, self._times, self.tally)
             yield Batch(where, n_rows, read, labels)
 

@@ -155,7 +155,7 @@ class _Text:
         if by_its_mark := self._by_its_mark():
             advice = by_its_mark
         elif self._head == b"PK\x03\x04":
-            advice = "it is a zip archive: unpack it, or pack its text with gzip or zstd"
+            advice = "it is a zip archive or an Excel workbook: write its text or rows as text, or pack them with gzip"
         else:
             advice = "it is a binary file, or text in an encoding like UTF-16 (then give --encoding)"
         raise InputError(f"{self.name}:{line}: a NUL byte{where}, which text does not hold; {advice}")
