@@ -94,7 +94,10 @@ def test_lengths_of_time_are_no_amounts():
         Input("ratings", frame, rating_col="plays", rectangular=True),
         Input("pairs", frame, weight_col="plays"),
     ):
-        with pytest.raises(InputError, match=r"'plays' .*holds times, no numbers; give COLUMN\.dt\.total_seconds\(\)"):
+        with pytest.raises(
+            InputError,
+            match=r"'plays' .*holds times, no numbers; of lengths of time give COLUMN\.dt\.total_seconds\(\)",
+        ):
             encode_input(given)
     assert ratings(frame.assign(plays=frame["plays"].dt.total_seconds()), rating_col="plays").matrix.sum() == 6
 

@@ -49,7 +49,6 @@ def test_ids_in_the_index_are_named():
             lambda frame=frame: Input("ratings", frame.assign(n=1)),
             lambda frame=frame: Input("ratings", frame.assign(n=1), user_col="customer_id"),
             lambda frame=frame: Input("pairs", frame.assign(n=1), rectangular=True),
-            lambda frame=frame: frame,
         ):
             with pytest.raises((InputError, ConfigError), match=rf"[:;] {names} in the index: give TABLE.reset_index"):
                 words(given())

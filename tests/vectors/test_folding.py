@@ -171,7 +171,7 @@ def test_new_users_from_end_to_end(likes, run_cli):
     assert [one["item"] for one in json.loads(command.out)["recommended"]] == [item for item, _ in listed]
     with pytest.raises(UnknownNameError, match="does not know the item 'i033'; did you mean 'i03'"):
         word2vec.recommend("i033", new_user=True)
-    with pytest.raises(ConfigError, match=r"not by their amounts; give list\(ITEMS\)"):
+    with pytest.raises(ConfigError, match=r"amounts are not read; give list\(ITEMS\)"):
         word2vec.recommend({"i03": 2}, new_user=True)
     assert run_cli("recommend", "model", "i03", "--new-user", "--exclude-known", "split/train.tsv").code == 2
 

@@ -20,8 +20,6 @@ from .sources._options import PairOptions, pair_columns
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_ENDS = "user", "item", "source", "target"  # of pairs, as columns are meant
-
 
 def _paths(name, value):
     paths = [value] if isinstance(value, str | os.PathLike) else value
@@ -54,7 +52,7 @@ def _tables(kind, data):
         raise ConfigError("lists of words are given to fit as they are; an input of corpus is files or a text column")
     if kind != "corpus" and len(frame.columns) < 2:
         what = f"{frame.name}: a table of pairs has two columns or more, and this has {len(frame.columns)}"
-        raise ConfigError("; ".join(filter(None, [what, frame.in_index(_ENDS)])))
+        raise ConfigError("; ".join(filter(None, [what, frame.in_index(("user", "item", "source", "target"))])))
     return (frame,)
 
 
@@ -282,8 +280,7 @@ def as_input(data):
     keys = {"user": "item_col", "item": "target_col"} if two_kinds else {"item": "item_col", "target": "target_col"}
     if "rating" in found or not keys.keys() <= found.keys():
         head = f" ({', '.join(frame.head)[:200]})" if frame.named else ""
-        remedy = frame.in_index(_ENDS) or f"give {remedy}"
-        raise ConfigError(f"the columns of this {frame.name}{head} do not say how to read it; {remedy}")
+        raise ConfigError(f"the columns of this {frame.name}{head} do not say how to read it; give {remedy}")
     keys |= {"weight": "weight_col"} if "weight" in found else {}
     return Input("pairs", frame, rectangular=two_kinds, **{option: found[key] for key, option in keys.items()})
 

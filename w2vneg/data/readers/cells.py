@@ -7,7 +7,6 @@ here and in `rows`, which are imported when a table is read.
 import datetime
 import re
 import warnings
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -79,8 +78,8 @@ def _names(cells, column, label, where, tally):
 
 def _numbers(cells, column, label, where, tally=None):
     """Return cells as finite float64; 1 where an amount is missing, which is counted in `tally`. Else InputError."""
-    if cells.dtype.kind in "mM":  # else they would be nanoseconds
-        remedy = "give COLUMN.dt.total_seconds() of lengths of time"
+    if cells.dtype.kind in "mM":
+        remedy = "of lengths of time give COLUMN.dt.total_seconds()"
         raise InputError(f"{where(0)}: {label} ({column.option}) holds times, no numbers; {remedy}")
     numbers = np.asarray(pd.to_numeric(pd.Series(cells), errors="coerce"), np.float64)
     missing = np.flatnonzero(np.isnan(numbers)) if column.kind == "amount" else ()
@@ -113,12 +112,12 @@ def _complaint(column, cell, number):
     if column.above_zero and number <= 0:
         stored = " (of a sparse matrix, MATRIX.eliminate_zeros())" if number == 0 else ""
         why = f"the weight {number:g} is not above 0, as that of an edge is"
-        return f"{why}: {column.leave_out}{stored}, or all weights, with {column.none}"
+        return f"{why}: {column.leave_out}{stored}, or all weights, with {column.typed(column.option, 'none')}"
     if number < 0:
         return f"the weight {number:g} is below 0; weights tell how often a pair was seen: {column.leave_out}"
     if is_number(cell):  # nan, inf, or one that is too large
         return f"{str(cell).strip()[:60]} is no finite number"
-    instead = f"; {replace(column, option='--rating-col').none} leaves amounts out" if column.kind == "amount" else ""
+    instead = f"; {column.typed('--rating-col', 'none')} leaves amounts out" if column.kind == "amount" else ""
     return f"{str(cell)[:60]!r} is no number (write decimals with a point; is this the right column?{instead})"
 
 

@@ -58,25 +58,18 @@ class Column:
     beside: bool = False
     in_memory: bool = False
 
-    @property
-    def leave_out(self):
-        """How rows are left out (str)."""
-        skip = "bad_rows='skip'" if self.in_memory else "--bad-rows skip"
-        return "take such rows out" if self.beside else f"leave such rows out with {skip}"
+    def typed(self, option, value):
+        """Return an option of the command line (str) as it is typed, or as Python has it."""
+        return f"{option[2:].replace('-', '_')}={value!r}" if self.in_memory else f"{option} {value}"
 
     @property
-    def none(self):
-        """What leaves the column out, as it is typed (str)."""
-        key = self.option.removeprefix("--").replace("-", "_")
-        return f"{key}='none'" if self.in_memory else f"{self.option} none"
+    def leave_out(self):
+        return "take such rows out" if self.beside else f"leave such rows out with {self.typed('--bad-rows', 'skip')}"
 
 
 @dataclass(frozen=True)
 class Layout:
-    """How one file is to be read; a blank as delimiter stands for any number of blanks and tabs.
-
-    commas : bool, decimals are likely to have a comma, and thousands a point
-    """
+    """How one file is to be read; a blank as delimiter stands for any number of blanks and tabs."""
 
     delimiter: str
     quoting: bool
@@ -85,7 +78,7 @@ class Layout:
     places: dict
     labels: dict
     numeric: list
-    commas: bool
+    commas: bool  # are likely before decimals, and points before thousands
 
 
 def delimiter_of(text):

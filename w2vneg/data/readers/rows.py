@@ -264,18 +264,17 @@ class _Block(NamedTuple):
         if not self.layout.commas or not _THOUSANDS.search(self.text):
             return
         for column in columns:
+            place = self.layout.places.get(column.key)
             weighs = column.kind == "weight" or (column.kind == "amount" and column.requested)
-            if weighs and column.key in self.layout.places:
-                place = self.layout.places[column.key]
-                pointed = [(row, cell) for row, cell in enumerate(self._parse([place], ())[place]) if "." in cell]
-                if pointed and all(_THOUSANDS.fullmatch(cell.strip().encode()) for _, cell in pointed):
-                    row, cell = pointed[0]
-                    whole = cell.strip().replace(".", "")
-                    raise InputError(
-                        f"{self.where(row)}: {cell.strip()} in {self.layout.labels[column.key]} ({column.option}) may "
-                        f"be {whole}, in a table where decimals have a comma; write {whole}, or {cell.strip()}0 if it "
-                        "has decimals"
-                    )
+            if place is None or not weighs:
+                continue
+            pointed = [(row, cell.strip()) for row, cell in enumerate(self._parse([place], ())[place]) if "." in cell]
+            if pointed and all(_THOUSANDS.fullmatch(cell.encode()) for _, cell in pointed):
+                (row, cell), whole = pointed[0], pointed[0][1].replace(".", "")
+                raise InputError(
+                    f"{self.where(row)}: {cell} in {self.layout.labels[column.key]} ({column.option}) may be {whole}, "
+                    f"in a table where decimals have a comma; write {whole}, or {cell}0 if it has decimals"
+                )
 
     def _parse(self, places, numeric):
         """Return the columns as a DataFrame by their places; those not `numeric` as str objects, not as categories."""

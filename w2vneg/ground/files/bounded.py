@@ -14,7 +14,6 @@ from ..errors import ConfigError, InputError
 
 LARGEST = 1 << 28  # bytes of a file that is read whole
 TO_UTF_8 = "convert the file to UTF-8; if it is Latin-1: iconv -f latin1 -t utf-8 FILE > OUT"
-_OF_UTF_16 = b"\xff\xfe", b"\xfe\xff"
 LONGEST_LINE = 1 << 24  # bytes, of a file that is read line by line
 _LONGEST_TOML = 1 << 20  # characters; Python reads about half a MB a second
 _MOST_PARTS = 32  # of a key; the time to read one grows with the square of their number
@@ -69,9 +68,9 @@ def decoded(path, data, errors="strict"):
         return data.decode("utf-8-sig", errors)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        remedy = TO_UTF_8.replace("Latin-1", "UTF-16").replace("latin1", "utf-16")
-        remedy = remedy if data.startswith(_OF_UTF_16) else TO_UTF_8
-        remedy = "it is a Parquet file; write a line for each name" if data.startswith(b"PAR1") else remedy
+        remedy = "it is a Parquet file; write it as text" if data.startswith(b"PAR1") else TO_UTF_8
+        if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+            remedy = remedy.replace("Latin-1", "UTF-16").replace("latin1", "utf-16")
         raise InputError(f"{path}:{line}: not UTF-8 text; {remedy}") from None
 
 

@@ -178,10 +178,7 @@ def recommend_new(model, items, k=10, score="raw"):
     items : str or sequence of str, what the user has, whole numbers as in `recommend`; the rest as for `recommend`
     """
     if isinstance(items, dict):
-        raise ConfigError(
-            "a new user is given by items alone, not by their amounts; give list(ITEMS), or rows of (user, item, "
-            "amount) to recommend_many(fold_in=ROWS)"
-        )
+        raise ConfigError("a new user's amounts are not read; give list(ITEMS), or recommend_many(fold_in=ROWS)")
     items = named(items, model.vocab_out.words, model.config.lowercase)
     if not items:
         raise ConfigError("recommending to a new user needs an item or more that he or she has; got none")
