@@ -5,6 +5,7 @@ import pytest
 from planted import two_blocks
 
 from w2vneg import Vectors
+from w2vneg.data.inputs import Input, encode_input
 
 SMALL = ("--dim=8", "--loss=ns", "--window=4", "--walk-length=20", "--walks-per-node=5", "--workers=1")
 
@@ -40,6 +41,18 @@ def test_edges_are_split_both_ways_round(folder, run_cli):
     for own in pairs.values():
         assert own and {(other, one) for one, other in own} == own
     assert sum(map(len, pairs.values())) == len(set.union(*pairs.values())) == 2 * len(two_blocks())
+
+
+def test_names_that_begin_as_comments_do_are_rows_of_a_split(folder, run_cli):
+    edges = [(f"#{one}", f"%{other}") for one, other in two_blocks()]
+    (folder / "graph.csv").write_text("source,target\n" + "".join(f'"{one}","{other}"\n' for one, other in edges))
+    assert run_cli("split", "--edges", "graph.csv", "--out", "parts").code == 0
+    rows = 0
+    for name in ("train", "valid", "test"):
+        report = encode_input(Input("edges", (f"parts/{name}.tsv",))).report
+        assert report.left_out["comment lines"] == 0 and not report.hints
+        rows += report.rows
+    assert rows == 2 * len(edges)
 
 
 @pytest.mark.parametrize(

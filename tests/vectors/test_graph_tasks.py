@@ -65,6 +65,13 @@ def test_edges_are_read_as_those_of_training_or_as_edges(tmp_path, parts, vector
         assert set(found.columns) == {"test", "train"}
 
 
+def test_comments_that_look_like_edges_are_counted(parts, vectors):
+    told = "left out: 2 lines among the rows that begin with # or % as comments do"
+    Path(parts["test"]).write_text(Path(parts["test"]).read_text() + "# and so on\n#a0\ta1\n%a0\ta2\n")
+    found = evaluate_links(vectors, parts["test"], train=parts["train"], seeds=1)
+    assert told in found.columns["test"] and len(found.columns["train"]) == len(found.columns["test"]) - 1
+
+
 def test_pairs_without_an_edge_have_none_and_are_different():
     n = 12
     known = np.array([i * n + j for i in range(n) for j in range(i + 1, n) if (i * j) % 3])

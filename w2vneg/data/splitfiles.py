@@ -1,10 +1,8 @@
 """The folder of a split: train.tsv, valid.tsv, test.tsv, and manifest.json, which tells how they came about."""
 
-import csv
 import hashlib
 import json
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 
@@ -179,11 +177,15 @@ def _count(which):
 
 
 def _fields(vocab):
-    """Return the names as fields of a tab-separated file, each with its tab: a quote in a name is quoted."""
-    fields = []
-    writer = csv.writer(SimpleNamespace(write=fields.append), delimiter="\t", lineterminator="\n")
-    writer.writerows((word,) for word in vocab.words)
-    return [field[:-1] + "\t" for field in fields]
+    """Return the names as fields of a tab-separated file, each with its tab, in quotes if they hold one or begin as
+    comments do.
+    """
+
+    def field(word):
+        quoted = '"' in word or word.startswith(("#", "%"))
+        return ('"{}"'.format(word.replace('"', '""')) if quoted else word) + "\t"
+
+    return list(map(field, vocab.words))
 
 
 def _write_pairs(path, matrix, head, heads, tails):

@@ -369,6 +369,7 @@ def read_pairs_file(path, vocab, vocab_out, *, lowercase=False, needed=True):
     gathered = _each_once(*gathered, len(vocab_out)) if both else gathered
     n_low, n_returns, low = tables.tally["low"], tables.tally["returns"], f"rows rated below {least or 0:g}"
     found = ((n_returns, "returns"), (n_low, low), (n_idle, "rows of weight 0"))
+    found += ((tables.tally["like rows"], "lines among the rows that begin with # or % as comments do"),)
     left_out = ["edges both ways round"] * both + [f"left out: {counted(n, which)}" for n, which in found if n]
     n_read = tables.n_rows - n_returns - n_low - n_idle
     held = HeldOut(*gathered, n_unknown, n_read, weight_read, (*tables.labels.said, *left_out))
