@@ -263,6 +263,8 @@ def test_doubtful_weights_are_hinted_at(tmp_path):
     assert encode_edges(path, weight_col="3").report.hints == ()
     path.write_text("".join(f"a{n} b{n} {3 + n % 3}\n" for n in range(12)))
     assert "looks like a rating" in encode_pairs(path).report.hints[0]
+    (hint,) = encode_ratings(path, rating_col="3", rectangular=True).report.hints
+    assert hint.endswith("looks like a rating, which is none; if it is, give --min-rating")
 
 
 def test_an_unused_time_of_histories_is_told(tmp_path):

@@ -148,14 +148,16 @@ def find_columns(where, columns, head):
     labels.two_kinds = head.named and sorted(map(str, meanings.values())) == ["item", "user"]
     words = {key: f"{meaning}s" for key, meaning in meanings.items()} if labels.two_kinds else {}
     labels.said = tuple(_said(columns, places, head, words))
-    weight = next((column for column in columns if column.kind == "weight"), None)
-    if weight is not None and weight.requested is None and weight.key in places and not head.named:
-        labels.guessed, labels.no_weight = True, head.typed(weight, NONE)
-        numbers = _numbers(head.cells[places[weight.key]])
+    weight = next((c for c in columns if c.kind in ("weight", "amount") and c.key in places), None)
+    if weight is not None and not head.named and (weight.kind == "amount" or weight.requested is None):
+        numbers, give = _numbers(head.cells[places[weight.key]]), head.spelt("--min-rating")
+        if weight.kind == "weight":
+            labels.guessed, labels.no_weight = True, head.typed(weight, NONE)
+            give = f"{head.as_ratings} with {give}, or {labels.no_weight}"
         if len(numbers) >= 10 and _like_ratings(numbers) and max(numbers) in (5, 10) and median(numbers) >= 3:
             labels.hints = (
                 f"column {places[weight.key] + 1} is taken for a weight and looks like a rating, which is none; if it "
-                f"is, give {head.as_ratings} with {head.spelt('--min-rating')}, or {labels.no_weight}",
+                f"is, give {give}",
             )
     return places, labels
 
