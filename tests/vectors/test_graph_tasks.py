@@ -142,6 +142,22 @@ def test_labels_beside_numbers_of_rows_and_two_columns_of_them(tmp_path, vectors
             evaluate_classes(vectors, tmp_path / "two.csv")
 
 
+def test_ids_of_what_is_labelled_are_no_numbers_of_rows(tmp_path):
+    known = Vectors(map(str, range(40)), np.repeat(np.eye(2), 20, axis=0))
+    plain = evaluate_classes(known, [(str(i), "ab"[i // 20]) for i in range(40)], shares=[0.5], seeds=2)
+    for head in ("id,age,label", "Id,name,Class"):
+        (tmp_path / "labels.csv").write_text(
+            "".join([f"{head}\n", *(f"{i},{i % 7},{'ab'[i // 20]}\n" for i in range(40))])
+        )
+        found = evaluate_classes(known, tmp_path / "labels.csv", shares=[0.5], seeds=2)
+        assert (found.shares, found.unknown) == (plain.shares, 0), head
+    for head, read in (("id,node,label", "'node'"), ("index,name,label", "'name'"), ("id,name,ml_target", "'id'")):
+        (tmp_path / "labels.csv").write_text("".join([f"{head}\n", *(f"{i},n{i},{i // 20}\n" for i in range(40))]))
+        found = rf"words = column {read}; labels = column 'n?a?m?e?(label)?'\): 0 of .*give a table of these two alone"
+        with pytest.raises(InputError, match=found):
+            evaluate_classes(known, tmp_path / "labels.csv")
+
+
 @pytest.mark.parametrize("head", ["node,community,weight\n", ""])
 def test_labels_have_no_weight(tmp_path, vectors, head):
     rows = [f"{node},{block},{number % 2}\n" for number, (node, block) in enumerate(BLOCK.items())]
@@ -154,16 +170,25 @@ def test_labels_have_no_weight(tmp_path, vectors, head):
 def test_a_column_for_each_label_is_refused_and_one_of_0_and_1_is_a_label(tmp_path, vectors):
     rows = [(node, str(int(block == "a")), str(int(block == "b"))) for node, block in BLOCK.items()]
     plain = evaluate_classes(vectors, [*BLOCK.items()], shares=[0.5], seeds=2)
-    for head in ("node,c0,c1\n", "", "node,label,held\n"):
+    heads = {"node,c0,c1\n": "'c0' and 'c1' hold", "": "column 2 and column 3 hold", "node,label,held\n": ""}
+    for head, told in heads.items():
         (tmp_path / "labels.csv").write_text(head + "".join(",".join(row) + "\n" for row in rows))
         if "label" in head:
             assert evaluate_classes(vectors, tmp_path / "labels.csv", shares=[0.5], seeds=2).shares == plain.shares
             continue
-        with pytest.raises(InputError, match=r"columns 2 and 3 hold 0 and 1 alone.*write a row for each 1"):
+        with pytest.raises(InputError, match=rf"{told} 0 and 1 alone.*write a row for each 1"):
             evaluate_classes(vectors, tmp_path / "labels.csv")
-    with pytest.raises(InputError, match="columns 2 and 3 hold 0 and 1 alone"):
+    with pytest.raises(InputError, match="column 2 and column 3 hold 0 and 1 alone"):
         evaluate_classes(vectors, rows)
     assert evaluate_classes(vectors, [row[:2] for row in rows], shares=[0.5], seeds=2).labels == 2
+    (tmp_path / "cora.content").write_text("".join("\t".join((*row, f"of {row[1]}")) + "\n" for row in rows))
+    with pytest.raises(
+        InputError, match=r"in the last column, column 4, cut it out: awk -F '\[\\t,;\]' '{print \$1 .* \$NF}'"
+    ):
+        evaluate_classes(vectors, tmp_path / "cora.content")
+    numbered = [f"{i},{node},{one}\n" for i, (node, one, _) in enumerate(rows)]
+    (tmp_path / "labels.csv").write_text("".join([",node,held\n", *numbered]))
+    assert evaluate_classes(vectors, tmp_path / "labels.csv", shares=[0.5], seeds=2).shares == plain.shares
 
 
 def test_names_of_labels_are_no_header_of_pairs(tmp_path):

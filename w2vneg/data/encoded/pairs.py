@@ -418,21 +418,30 @@ def read_labels_file(path, *, lowercase=False, noun="item"):
         columns = labels.number(batch.columns["label"], batch.where)
         parts.append((rows, columns, np.ones(batch.n_rows)))
     if set(labels.words) <= _SWITCHES and not any(map(is_label, tables.labels.names)):
-        _refuse_one_hot(path, replace(label, requested=3, of_labels=False))
+        _refuse_one_hot(path, replace(label, default=3, means=(), of_labels=False), tables.labels)
     gathered = (np.concatenate(part) for part in zip(*parts, strict=True))
     report = ItemsReport.of("pairs", tables, {names, labels}, True)
     return encode_pairs(*gathered, (names.words, labels.words), VocabOptions(min_count=1), report, started)
 
 
-def _refuse_one_hot(path, third):
+def _refuse_one_hot(path, third, labels):
+    """Raise InputError if the column beside that of labels holds 0 and 1 alone, too; labels : Labels"""
     if isinstance(path, str | os.PathLike) and not os.path.isfile(path):  # what can be read but once
         return
+    last, found = replace(third, key="last", requested=labels.n_columns), {"label": set(), "last": set()}
     with suppress(NoColumnError):
-        values = set().union(*(batch.columns[third.key].names for batch in _tables_of(path, [third])))
-        if values <= _SWITCHES:
+        tables = _tables_of(path, [third, last])
+        for batch in tables:
+            for key, values in found.items():
+                values.update(batch.columns[key].names)
+        if tables.labels["label"] != labels["label"] and found["label"] <= _SWITCHES:
+            remedy = "write a row for each 1, with the name and the label, or call the one column that is meant label"
+            if not found["last"] <= _SWITCHES:
+                cut = r"""awk -F '[\t,;]' '{print $1 "\t" $NF}' FILE > labels.tsv"""
+                remedy = f"if labels are in the last column, {tables.labels['last']}, cut it out: {cut}"
             raise InputError(
-                f"{path}: columns 2 and 3 hold 0 and 1 alone, as tables with a column for each label do; write a row "
-                "for each 1, with the name and the label, or call the one column that is meant label"
+                f"{path}: {labels['label']} and {tables.labels['label']} hold 0 and 1 alone, as tables with a column "
+                f"for each label do; {remedy}"
             )
 
 

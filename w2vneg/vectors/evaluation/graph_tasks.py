@@ -29,6 +29,7 @@ SHARES = (0.1, 0.5, 0.9)
 DOT, DEGREES, NEIGHBOURS = "dot product", "degree product", "common neighbours"
 FITTED = {"Hadamard": lambda u, v: u * v, "L1": lambda u, v: np.abs(u - v), "L2": lambda u, v: (u - v) ** 2}
 NULL = (DEGREES, NEIGHBOURS)
+_OTHERS = "if other columns are meant, give a table of these two alone"
 
 
 @dataclass(frozen=True)
@@ -70,10 +71,11 @@ def evaluate_classes(vectors, labels, *, shares=SHARES, seeds=10, seed=1):
     headings = int((read.matrix[rows < 0][:, ~used].sum(axis=1) > 0).sum() == 1)
     truth = truth[:, used]
     x = vectors.matrix[rows[rows >= 0]]
+    where = f"{labels} ({'; '.join(read.report.columns)})"
     if truth.shape[1] < 2 or not all(0 < round(share * len(x)) < len(x) for share in shares):
         found = f"{len(x):,} of {len(rows):,} labelled {vectors.noun}s have a vector, with {truth.shape[1]} labels"
-        raise InputError(f"{labels}: {found}; that is too little to train and to test on")
-    _check_members(labels, truth.sum(axis=0), vectors.noun)
+        raise InputError(f"{where}: {found}; that is too little to train and to test on; {_OTHERS}")
+    _check_members(where, truth.sum(axis=0), vectors.noun)
     found = {}
     for share in shares:
         runs = {}
@@ -100,7 +102,7 @@ def _check_members(labels, members, noun):
     n, several = len(members), int((members > 1).sum())
     told = f"{labels}: {several:,} of {n:,} labels are of two {noun}s or more, and others cannot be learnt and tested"
     if several < 2:
-        raise InputError(f"{told}; name the columns as {noun} and label, or give labels that {noun}s share")
+        raise InputError(f"{told}; {_OTHERS}, or give labels that {noun}s share")
     if several < n:
         warnings.warn(f"{told}; they count as wrong", FileNote, stacklevel=3)
 
