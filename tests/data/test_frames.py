@@ -12,7 +12,7 @@ from w2vneg import Input, Validate, Word2Vec
 from w2vneg.data.encoded import read_pairs_file
 from w2vneg.data.inputs import as_input, encode_input
 from w2vneg.data.readers.frames import InMemoryTable
-from w2vneg.ground.errors import ConfigError, InputError, W2vnegError
+from w2vneg.ground.errors import ConfigError, DoubtError, InputError, W2vnegError
 
 USERS = ["ann", "bob", "ann", "carl", "bob", "ann", "dora dot", "bob"]
 ITEMS = [10, 11, 12, 10, 12, 11, 7, 12]
@@ -73,12 +73,25 @@ def test_rows_and_arrays_go_by_numbers(tmp_path):
     frame[["user", "item", "weight"]].to_csv(tmp_path / "table.csv", index=False, header=False)
     expected = encode_input(Input("pairs", str(tmp_path / "table.csv"), rectangular=True))
     rows = list(zip(frame["user"], ITEMS, COUNTS, strict=True))
-    for table in (rows, list(map(list, rows)), np.array(rows)):
+    for table in (rows, list(map(list, rows)), np.array(rows), pd.DataFrame(rows)):
         assert_same(encode_input(Input("pairs", table, rectangular=True)), expected)
     days = [datetime.datetime(2024, 1, 5), datetime.datetime(2024, 1, 1), datetime.datetime(2024, 1, 3)]
     timed = [("u", item, 1, day) for item, day in zip("abc", days, strict=True)]
     history = encode_input(Input("ratings", timed, time_col=4))
     assert [history.vocab.words[i] for i in history.ids] == ["b", "c", "a"]
+
+
+def test_data_frames_without_names_of_columns_are_doubted_as_files_are():
+    heads, tails = np.random.default_rng(1).permuted(np.tile(np.arange(1, 61), (2, 5)), axis=1)
+    triples = pd.DataFrame(np.transpose([heads, heads * tails % 7, tails]))
+    with pytest.raises(DoubtError, match="--source-col 0 --target-col 2; or give --weight-col 2 if"):
+        encode_input(Input("edges", triples))
+    assert "weight none" in encode_input(Input("edges", triples, source_col=0, target_col=2)).report.line()
+    timed = pd.DataFrame({0: USERS, 1: ITEMS, 2: np.arange(8) + 1_500_000_000})
+    with pytest.raises(DoubtError, match=r"holds times, which are no weights.*weight_col='none'"):
+        encode_input(Input("pairs", timed, rectangular=True))
+    with pytest.raises(DoubtError, match=r"holds times.*rating_col="):
+        encode_input(Input("ratings", timed, min_rating=3))
 
 
 def test_blocks_of_rows_are_one_table(monkeypatch):

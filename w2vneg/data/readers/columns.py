@@ -53,6 +53,11 @@ class Head(NamedTuple):
     ordered: bool = True
     in_memory: bool = False
 
+    @property
+    def is_bare(self):
+        """Whether names say nothing: there is no header, or they number columns from 0 on, as data frames do (bool)."""
+        return not self.named or self.names == [str(place) for place in range(len(self.names))]
+
     def spelt(self, option):
         """Return an option of the command line as who reads the message has it: ``--item-col``, or ``item_col``."""
         return option.removeprefix("--").replace("-", "_") if self.in_memory else option
@@ -150,7 +155,7 @@ def find_columns(where, columns, head):
     words = {key: f"{meaning}s" for key, meaning in meanings.items()} if labels.two_kinds else {}
     labels.said = tuple(_said(columns, places, head, words))
     weight = next((c for c in columns if c.kind in ("weight", "amount") and c.key in places), None)
-    if weight is not None and not head.named and (weight.kind == "amount" or weight.requested is None):
+    if weight is not None and head.is_bare and (weight.kind == "amount" or weight.requested is None):
         numbers, give = _numbers(head.cells[places[weight.key]]), head.spelt("--min-rating")
         if weight.kind == "weight":
             labels.guessed, labels.no_weight = True, head.typed(weight, NONE)
@@ -203,12 +208,13 @@ def refuse_names_as_weights(file, labels, heads, tails, weights, words):
     known = set(words)
     if counts @ [f"{weight:.0f}" in known for weight in different] < 0.9 * len(weights):
         return
-    what = "triples of subject, relation and object: give --source-col 1 --target-col 3"
+    first, third = (labels.names or "123")[::2][:2]
+    what = f"triples of subject, relation and object: give --source-col {first} --target-col {third}"
     if lists:
         what = "lists of neighbours: awk '{for (i = 2; i <= NF; i++) print $1, $i}' FILE > edges.txt"
     raise DoubtError(
         f"{file}: nearly all numbers in {labels['weight']}, where weights stand otherwise, are names of nodes, as in "
-        f"{what}; or give --weight-col 3 if they are weights"
+        f"{what}; or give --weight-col {third} if they are weights"
     )
 
 
@@ -407,7 +413,7 @@ class _Guess:
             return None
         if column.kind == "weight":
             return self._weight(column, taken)
-        if not self.head.ordered or (column.means and self.head.named):
+        if not self.head.ordered or (column.means and not self.head.is_bare):
             self._ask(f"no column is called {column.words}", [column], taken=taken)
         place = self._by_position(column)
         if column.means and (why := self._no_rating(place, taken)):
@@ -437,7 +443,7 @@ class _Guess:
                 f"for a weight, or {head.typed(column, NONE)} to leave it out"
             )
         place = column.default - 1
-        if head.named or place >= len(head.names) or place in taken or not head.numeric[place]:
+        if not head.is_bare or place >= len(head.names) or place in taken or not head.numeric[place]:
             return None
         cells, beside = head.cells[place], head.cells[place + 1 : place + 2]
         numbers, behind = _numbers(cells), range(place + 1, len(head.names))
