@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from w2vneg import Input, Word2Vec
+from w2vneg.data.inputs import encode_input
 from w2vneg.ground.errors import ConfigError, InputError, W2vnegError
 
 pa = pytest.importorskip("pyarrow")
@@ -73,6 +74,15 @@ def test_named_tuples_have_names(index):
 def test_rows_of_another_kind_name_how_they_are_given(rows, remedy):
     with pytest.raises(ConfigError, match=rf"list of paths, not .*; rows are given as {remedy}\(ROWS\)$"):
         Input("pairs", rows)
+
+
+def test_ids_that_a_gap_made_decimals_are_remarked(tmp_path):
+    frame = pd.DataFrame({"Customer ID": [7, None, 8, 9, 8], "StockCode": ["1.0", "x", "2.5", "x", "1.0"]})
+    for table, n_hints in ((frame, 1), (frame.astype({"Customer ID": "Int64"}), 0)):
+        table.to_csv(tmp_path / "shop.csv", index=False)
+        hints = encode_input(Input("ratings", str(tmp_path / "shop.csv"))).report.hints
+        assert len(hints) == n_hints and all("'Customer ID' are whole numbers with .0" in hint for hint in hints)
+        assert encode_input(Input("ratings", table)).report.hints == ()
 
 
 def test_labels_that_are_numbers_are_names_of_columns():

@@ -23,6 +23,7 @@ _WRONG = {"name": "an empty cell", "time": "no time"} | dict.fromkeys(
     ("number", "weight", "amount"), "no number that counts"
 )
 _NO_ROW = "files without a row"
+_DECIMAL = re.compile(r"(\d+\.0)?")
 _UNWRITABLE = re.compile(r"[\0\ud800-\udfff]")
 
 
@@ -54,6 +55,7 @@ class Tables:
         self.n_files = self.bytes = self.n_rows = 0
         self.labels, self.tally = Labels(), Counter()
         self._found = {}  # name of a file -> its Labels
+        self._decimal = {column.key for column in self.columns if column.kind == "name"}  # whose names all end with .0
 
     @property
     def hints(self):
@@ -76,7 +78,12 @@ class Tables:
             for why, number in self.tally.items()
             if why.startswith("nobody") and number > 1
         )
-        return self.labels.hints + uneven + nobody + like_rows * bool(n_like_rows)
+        decimal = tuple(
+            f"the names in {self.labels[key]} are whole numbers with .0, as pandas writes them beside a gap, and in "
+            "Python 100.0 asks for '100'; write them without, in pandas by FRAME.astype({COLUMN: 'Int64'}).to_csv"
+            for key in sorted(self._decimal & set(self.labels))
+        )
+        return self.labels.hints + uneven + nobody + like_rows * bool(n_like_rows) + decimal * bool(self.n_rows)
 
     @property
     def left_out(self):
@@ -96,6 +103,7 @@ class Tables:
                     self._found.setdefault(source.name, batch.labels)
                     self.n_rows += batch.n_rows
                     batch = self._kept(batch)
+                    self._decimal = {key for key in self._decimal if _are_decimal(batch.columns[key])}
                     n_kept += batch.n_rows
                     if batch.n_rows:
                         yield batch
@@ -167,6 +175,11 @@ class Tables:
                 kept &= ~(batch.columns[column.key] < 0)
         self.tally["returns"] += n_good - int(kept.sum())
         return batch.rows(kept)
+
+
+def _are_decimal(column):
+    """Return whether all names of a NameColumn that are not blank end with .0 behind a whole number; or it is None."""
+    return column is None or all(_DECIMAL.fullmatch(name.strip()) for name in column.names)
 
 
 class TextColumn(NamedTuple):
