@@ -159,6 +159,18 @@ def test_ids_and_numbers_are_no_titles_unless_their_columns_are_named(tmp_path):
         read_titles(path)
 
 
+def test_titles_with_escaped_quotes_are_refused_with_what_helps(tmp_path):
+    path, text = tmp_path / "titles.csv", '"id";"title"\n"1";"Plain"\n"2";"The \\"second\\"; of two"\n'
+    path.write_text(text)
+    with pytest.raises(InputError, match=r"double the quotes in names, as by: sed .* FILE > NEW$"):
+        read_titles(path)
+    path.write_text(text.replace(r"\"", '""'))  # as sed does
+    assert read_titles(path) == {"1": "Plain", "2": 'The "second"; of two'}
+    path.write_text("id;title\n1;Plain\n2;Second; of two\n")
+    with pytest.raises(InputError, match="quote names that hold the delimiter$"):
+        read_titles(path)
+
+
 def test_titles_without_the_column_asked_for(tmp_path):
     path = tmp_path / "titles.csv"
     path.write_text("id,name\n1,x\n")

@@ -156,12 +156,14 @@ def _whole_rows(name, blocks, layout, tables):
             tally["bad rows: another number of fields"] += n_bad
             rows, end, lines, found = _scanned(text, layout, layout.n_fields)
         if found:
-            column = tables.columns[0]
-            another = "" if column.beside else ", give another --delimiter"
+            column, how = tables.columns[0], "quote names that hold the delimiter"
+            if rb"\"" in text.split(b"\n", lines + 1)[lines]:
+                how = r"""double the quotes in names, as by: sed 's/\\"/""/g' FILE > NEW"""
+            how += "" if column.beside else ", give another --delimiter"
             raise InputError(
                 f"{name}:{lines_before + lines + 1}: {found} fields where the first row has {layout.n_fields} "
                 f"(delimiter {named('::' if layout.delimiter == STAND_IN else layout.delimiter)}), in "
-                f"{_line(text, lines)!r}; quote names that hold the delimiter{another}, or {column.leave_out}"
+                f"{_line(text, lines)!r}; {how}, or {column.leave_out}"
             )
         if rows:
             yield _Block(name, text[:end], rows, lines_before, layout)
