@@ -167,7 +167,7 @@ def test_titles_with_escaped_quotes_are_refused_with_what_helps(tmp_path):
     path.write_text(text.replace(r"\"", '""'))  # as sed does
     assert read_titles(path) == {"1": "Plain", "2": 'The "second"; of two'}
     path.write_text("id;title\n1;Plain\n2;Second; of two\n")
-    with pytest.raises(InputError, match="quote names that hold the delimiter$"):
+    with pytest.raises(InputError, match=r"quote names that hold the delimiter$"):
         read_titles(path)
 
 

@@ -20,6 +20,7 @@ from .layout import is_number
 
 _SAMPLE = 1000  # cells among which the first time is looked for
 _OF_LOGS = re.compile(r"(\[?)\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d( [-+]\d{4})?(\]?)")  # as web servers write
+_OF_TWITTER = re.compile(r"[A-Z][a-z]{2} [A-Z][a-z]{2} \d\d \d\d:\d\d:\d\d [-+]\d{4} \d{4}")
 _MISSING, _LONGEST_MISSING = {"nan", "null", "none", "na", "n/a", "<na>", "\\n"}, 6  # \N as Hive and MySQL write it
 _NOBODY = {*_MISSING, "#n/a", "#nv", "#null!", "."}  # Excel's and SPSS's, and SAS's
 
@@ -215,6 +216,8 @@ def _form(text, day_first):
     """Return the format of a time as of strptime, or None."""
     if log := _OF_LOGS.fullmatch(text):
         return f"{log[1]}%d/%b/%Y:%H:%M:%S{' %z' if log[2] else ''}{log[3]}"
+    if _OF_TWITTER.fullmatch(text):
+        return "%a %b %d %H:%M:%S %z %Y"
     half = re.fullmatch(r"(.*\d)( ?)[AP]M", text, re.IGNORECASE)  # of a day, with hours from 1 to 12
     form = guess_datetime_format(half[1] if half else text, dayfirst=day_first)
     return form.replace("%H", "%I") + half[2] + "%p" if form and half else form
