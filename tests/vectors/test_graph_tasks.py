@@ -186,6 +186,11 @@ def test_a_column_for_each_label_is_refused_and_one_of_0_and_1_is_a_label(tmp_pa
         InputError, match=r"in the last column, column 4, cut it out: awk -F '\[\\t,;\]' '{print \$1 .* \$NF}'"
     ):
         evaluate_classes(vectors, tmp_path / "cora.content")
+    (tmp_path / "gaps.csv").write_text(
+        "node,c0,c1\n" + "".join(f"{n},{one},{other}\n" for n, one, other in rows[1:]) + "x,0,\n"
+    )
+    with pytest.raises(InputError, match=r"'c0' and 'c1' hold 0 and 1 alone.*write a row for each 1"):
+        evaluate_classes(vectors, tmp_path / "gaps.csv")
     numbered = [f"{i},{node},{one}\n" for i, (node, one, _) in enumerate(rows)]
     (tmp_path / "labels.csv").write_text("".join([",node,held\n", *numbered]))
     assert evaluate_classes(vectors, tmp_path / "labels.csv", shares=[0.5], seeds=2).shares == plain.shares

@@ -418,7 +418,8 @@ def read_labels_file(path, *, lowercase=False, noun="item"):
         columns = labels.number(batch.columns["label"], batch.where)
         parts.append((rows, columns, np.ones(batch.n_rows)))
     if set(labels.words) <= _SWITCHES and not any(map(is_label, tables.labels.names)):
-        _refuse_one_hot(path, replace(label, default=3, means=(), of_labels=False), tables.labels)
+        third = replace(label, default=3, means=(), of_labels=False, may_be_empty=True)
+        _refuse_one_hot(path, third, tables.labels)
     gathered = (np.concatenate(part) for part in zip(*parts, strict=True))
     report = ItemsReport.of("pairs", tables, {names, labels}, True)
     return encode_pairs(*gathered, (names.words, labels.words), VocabOptions(min_count=1), report, started)
@@ -433,7 +434,7 @@ def _refuse_one_hot(path, third, labels):
         tables = _tables_of(path, [third, last])
         for batch in tables:
             for key, values in found.items():
-                values.update(batch.columns[key].names)
+                values.update(filter(str.strip, batch.columns[key].names))
         if tables.labels["label"] != labels["label"] and found["label"] <= _SWITCHES:
             remedy = "write a row for each 1, with the name and the label, or call the one column that is meant label"
             if not found["last"] <= _SWITCHES:

@@ -176,6 +176,11 @@ def all_twins(head):
     ]
 
 
-def numbers_rows(name):
-    """Return whether a column of this name may be a mere number of rows: it has no name, or is called id or index."""
-    return "_".join(_parts(name)) in _ROW_NUMBERS
+def numbers_rows(name, labelled=None):
+    """Return whether a column of this name may be a mere number of rows: it has no name, or is called id or index.
+
+    labelled : list of str, other columns of a table of labels, whose id is a name where they have at most a title
+    """
+    plain = "_".join(_parts(name))
+    named = labelled is None or not {one.lower() for one in labelled if names_things(one)} <= _NAME
+    return plain in _ROW_NUMBERS and (named or plain != "id")

@@ -21,7 +21,6 @@ from .column_names import (
     last_part_means,
     meanings_of,
     meant_by,
-    names_things,
     numbers_rows,
     without_kind,
 )
@@ -227,17 +226,12 @@ class _Guess:
         meant = {meaning: [at for at in places if not self._is_time(at)] for meaning, places in meant.items()}
         self.meant = {meaning: places for meaning, places in meant.items() if places}
         self.order = list(range(len(head.names)))  # by which positions count
-        if head.named and len(head.names) >= 3 and numbers_rows(head.names[0]) and not self._has_ids():
+        labelled = head.names[1:] if any(column.of_labels for column in columns) else None
+        if head.named and len(head.names) >= 3 and numbers_rows(head.names[0], labelled):
             first = head.cells[0]
             numbers = all(cell.strip().isdecimal() for cell in first) or head.names[0].strip()
             if len(set(first)) == len(first) and numbers:  # what numbers the rows is not counted
                 self.order = self.order[1:]
-
-    def _has_ids(self):
-        """Return whether the first column is the id of what is labelled: no other names things, but for their titles"""
-        first, *others = map(str.lower, self.head.names)
-        labelled = any(column.of_labels for column in self.columns)
-        return labelled and first == "id" and set(filter(names_things, others)) <= {"name", "title"}
 
     def places(self):
         requested = {c.key: self._requested(c) for c in self.columns if c.requested is not None} | self._labels()

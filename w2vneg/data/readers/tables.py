@@ -23,7 +23,7 @@ _WRONG = {"name": "an empty cell", "time": "no time"} | dict.fromkeys(
     ("number", "weight", "amount"), "no number that counts"
 )
 _NO_ROW = "files without a row"
-_DECIMAL = re.compile(r"(\d+\.0)?")
+_DECIMAL = re.compile(r"\s*(\d+\.0\s*)?")
 _UNWRITABLE = re.compile(r"[\0\ud800-\udfff]")
 
 
@@ -103,7 +103,8 @@ class Tables:
                     self._found.setdefault(source.name, batch.labels)
                     self.n_rows += batch.n_rows
                     batch = self._kept(batch)
-                    self._decimal = {key for key in self._decimal if _are_decimal(batch.columns[key])}
+                    names = {key: getattr(batch.columns[key], "names", ()) for key in self._decimal}
+                    self._decimal = {key for key, own in names.items() if all(map(_DECIMAL.fullmatch, own))}
                     n_kept += batch.n_rows
                     if batch.n_rows:
                         yield batch
@@ -175,11 +176,6 @@ class Tables:
                 kept &= ~(batch.columns[column.key] < 0)
         self.tally["returns"] += n_good - int(kept.sum())
         return batch.rows(kept)
-
-
-def _are_decimal(column):
-    """Return whether all names of a NameColumn that are not blank end with .0 behind a whole number; or it is None."""
-    return column is None or all(_DECIMAL.fullmatch(name.strip()) for name in column.names)
 
 
 class TextColumn(NamedTuple):
