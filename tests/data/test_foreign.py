@@ -151,6 +151,14 @@ ORDINARY = [
     "one line, one end\r",
     "#monday #tuesday\n#sunday #monday\n",
     "#monday\t{tag}\n#sunday\t{tag}\nand so on\n",
+    "".join(f'"I go, {name}," he said, and went.\n' for name in range(30)),
+    "".join(f'"Go", he said.\n"{name}", she said.\n' for name in range(30)),
+    "".join(f"we went to x{name}; you, y{name}, stayed\n" for name in range(30)),
+    "".join(f"x{name}, my dear, is gone\n" for name in range(30)),
+    "".join(f"x{name},y,z{name % 7}\n" for name in range(30)),
+    "".join(f"n{name}\tn{name % 7}\n" for name in range(30)),
+    "".join(f"on {name + 1}\tam {name} ging ich\n" for name in range(30)),
+    "".join(f"{name % 20} cats\n" for name in range(30)),
     "> how are you?\nfine\n> and you?\nwell\n" * 9,
 ]
 
@@ -284,6 +292,12 @@ def test_tags_are_remarked_on_once(tmp_path, text, example):
         assert len(notes) == bool(warned)
         if warned:
             assert example in str(notes[0].message) and "--strip markup" in str(notes[0].message)
+
+
+def test_the_remedy_for_objects_over_lines_is_a_line_each(tmp_path):
+    (tmp_path / "t").write_text('{\n "text": "a b",\n "of": {\n  "x": 1\n }\n}\n' * 3)
+    rows = remedy_run(tmp_path / "t", "corpus", "rows.jsonl")[1]
+    assert encode_input(Input("corpus", str(rows), text_col="text"), min_count=1).report.lines == 3
 
 
 def remedy_run(file, kind, out, **options):

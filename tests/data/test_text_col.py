@@ -74,6 +74,49 @@ def test_columns_in_memory(texts):
         Input("corpus", [["a", "b"]])
 
 
+SONG = ["the old cat sees", "a dog", "no house, and no river", "who finds it"] * 8
+
+
+@pytest.mark.parametrize(
+    ("lines", "column"),
+    [
+        (['{"id": "%s", "title": "On it", "abstract": "%s"}'], "abstract"),
+        (['{"review_id": "%s", "user_id": "u", "text": "%s", "date": "2016"}'], "text"),
+        (['{"comment_id": "%s", "post_title": "On it", "comment_text": "%s"}'], "comment_text"),
+        (['{"index": {"id": "%s"}}\n{"title": "On it", "plot": "%s"}'], "plot"),
+        (['{"gold": "%s", "sentence1": "%s", "sentence1_parse": "( ( a b ) ( c d e f g ) )"}'], "sentence1"),
+        (["Id,Title,Body", '%s,What is it,"%s"'], "Body"),
+        (["article,highlights,id", '"%s0 ""%s""",it is so,77'], "article"),
+        (["review_id\tstars\tproduct_title\treview_headline\treview_body", "%s\t5\ta b\tc d\t%s"], "review_body"),
+        (["id,lyrics,name", '%s,"%s",a song'], "lyrics"),
+        (['"4","%s","On it","%s"'], "4"),
+        (["v1,v2,,,", 'ham %.0s,"%s",,,'], "2"),
+        (["Nr;Datum;Beitrag", "%s;01.02.2003;%s"], "3"),
+        (["sep=;", "Nr;Datum;Beitrag", "%s;01.02.2003;%s"], "3"),
+        (["auteur,texte", 'a%.0s,"%s"'], "2"),
+        (["LJ001-%s|%s|x"], "2"),
+        (["id,b,c,v,t", '%s,1,2,3,"%s"'], "5"),
+        (["Quality\t#1 ID\t#2 ID\t#1 String\t#2 String", "1\t%s\t7\t%s\tno"], "4"),
+        (["%s\t%s"], "2"),
+    ],
+)
+def test_the_column_that_a_refusal_names_holds_the_text(tmp_path, lines, column):
+    rows = [lines[-1] % (number, text) for number, text in enumerate(SONG)]
+    (tmp_path / "t").write_text("\n".join([*lines[:-1], *rows]) + "\n")
+    with pytest.raises(InputError, match=rf"looks like .* --text-col {column} .*text_col='{column}'"):
+        counts_of(str(tmp_path / "t"))
+    counts = counts_of(str(tmp_path / "t"), text_col=column)[0]
+    assert counts["cat"] == counts["finds"] == 8 and "77" not in counts
+
+
+def test_a_sign_of_excel_above_the_header_is_no_text(tmp_path):
+    (tmp_path / "t").write_text("sep=;\nid;text\n1;a b\n2;# c, d\n")
+    assert counts_of(str(tmp_path / "t"), text_col="text", tokenizer="words")[0] == dict.fromkeys("abcd", 1)
+    (tmp_path / "t").write_text("sep=;\nid;text\n1;a b\n2;c, d;e\n")
+    with pytest.raises(InputError, match="t:4: 3 fields where the first row has 2"):
+        counts_of(str(tmp_path / "t"), text_col="text")
+
+
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [

@@ -39,8 +39,9 @@ _ENDS = [("source", "target"), ("src", "dst")]  # as first parts, of SOURCE_PAGE
 _ROW_NUMBERS = {"", "index", "row", "rownum", "rownames", "id", "no", "nr", "idx", "level_0", "unnamed_0", "edge"}
 _ROW_NUMBERS |= {"row_id"}
 
-_FREE = "text|title|sentence|review|comment|tweet|content|body|message|abstract|description|summary|question|answer"
-_TEXTS = re.compile(rf"(\w*_)?({_FREE})(_\w+)?", re.IGNORECASE)
+_BODY = "text|sentence|review|comment|tweet|content|body|message|abstract|article|document|description|question|answer"
+_FREE = f"{_BODY}|title|headline|summary"
+_TEXTS = re.compile(rf"(\w*[_.])?({_BODY})s?_?\d*|[a-z]\w*(Text|Body|Content)", re.IGNORECASE)
 _NAMED = re.compile(
     rf"(\w*_)?({_FREE}|label|sentiment|category|class|id|name|url|date|time|timestamp|author|rating|score|stars|"
     r"user|userid|item|itemid|product|order|transaction|invoice|basket|target|source|weight|count)(_\w+|id|no)?",
@@ -54,9 +55,17 @@ def sound_like_columns(names):
     return len(set(names)) == len(names) and all(names[1:]) and 2 * usual >= len(names)
 
 
-def column_of_text(names):
-    """Return which of these names of columns (list of str) is most likely that of texts: the first that sounds so."""
-    return next((name for name in names if _TEXTS.fullmatch(name)), names[-1])
+def column_of_text(columns):
+    """Return which column is most likely that of texts: one that is called so, of several that with the most blanks.
+
+    columns : dict, name -> some of its cells (sequence; empty if they are not known)
+    """
+
+    def likely(name):
+        blanks = sum(cell.count(" ") for cell in columns[name] if isinstance(cell, str))
+        return _TEXTS.fullmatch(name) is not None, blanks, re.search(_FREE, name, re.IGNORECASE) is not None
+
+    return max(columns, key=likely)
 
 
 def without_kind(name):

@@ -10,6 +10,7 @@ import json
 import os
 import re
 import shlex
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from typing import NamedTuple
@@ -25,6 +26,7 @@ from .text import codec_name
 LOOKED_AT = 1 << 18  # bytes
 _LINES = 200
 _FEW = 20  # lines, below which columns are no sign of a table
+_DELIMITERS = ",\t;|"
 _TABLES = ("edges", "pairs", "ratings", "column")
 _ALL = ("text", "baskets", *_TABLES)
 _OF_TEXT = "say which column holds the text: --text-col COLUMN"
@@ -46,6 +48,7 @@ class Head(NamedTuple):
         text = ""
         with suppress(UnicodeError):  # whoever reads all of it will tell
             text = data[:LOOKED_AT].decode(codec_name(encoding), errors="replace").removeprefix("\ufeff")
+        text = re.sub(r'(?i)\A"?sep=(.|\\t)"?\r?\n', "", text)  # as Excel writes it
         lines = [line for line in re.split(r"\r\n|\r|\n", text) if line.strip()]
         whole = len(data) < LOOKED_AT or len(lines) == 1
         return cls(data, text, (lines if whole else lines[:-1])[:_LINES])
@@ -58,7 +61,7 @@ class Head(NamedTuple):
 class Kind(NamedTuple):
     """name : str; test : callable, Head -> bool; remedy : str, or callable, Head -> str; where : tuple of str, what a
     file of this kind must not be given as: "text", "baskets", "edges", "pairs", "ratings", "column"
-    columns : callable, Head -> list of str, the columns of a table
+    columns : callable, Head -> dict, the names of a table's columns -> some of their cells
     """
 
     name: str
@@ -130,14 +133,21 @@ def _is_json_document(head):
 
 
 def _rows_out(head):
+    if sum(line.rstrip() == "{" for line in head.lines) > 1 and head.lines[0].rstrip() == "{":
+        each = "[print(json.dumps(json.loads(row))) for row in re.split('\\n(?=[{])', sys.stdin.read())]"
+        return f"write each object on a line of its own: {_by_python(each, 'rows.jsonl', 'json, re')}"
     rows = "json.load(sys.stdin)" + ("['KEY']" if head.lines[0].lstrip()[:1] == "{" else "")
     program = _by_python(f"[print(json.dumps(row)) for row in {rows}]", "rows.jsonl")
     return f"write a list of rows as JSON lines, which tables are read from: {program}"
 
 
-def _first_of(head):
-    """Return the first line of JSON that is whole, as a dict."""
-    return next(JSON.parse(line) for line in head.lines if fits(line, JSON.parse))
+def _keys_of(head):
+    """Return the keys of all lines of JSON that are whole, with their values (dict of str -> list)."""
+    columns = {}
+    for line in head.lines:
+        for key, value in JSON.parse(line).items() if fits(line, JSON.parse) else ():
+            columns.setdefault(key, []).append(value)
+    return columns
 
 
 def _below_comments(test):
@@ -272,36 +282,50 @@ def _is_vertical(head):
     return len(rows[0]) < 6 and marks and tagged
 
 
+def _rows(head, delimiter):
+    """Return the first lines as rows of as many cells as most have (list of list of str); [] unless nine of ten are."""
+    for quoting in (csv.QUOTE_MINIMAL, csv.QUOTE_NONE):
+        with suppress(csv.Error):
+            rows = [row for row in csv.reader(head.lines, delimiter=delimiter, quoting=quoting) if row]
+            size = Counter(map(len, rows)).most_common(1)[0][0]
+            alike = [row for row in rows if len(row) == size]
+            if size > 1 and len(alike) >= 0.9 * len(rows):
+                return alike
+    return []
+
+
 def _header(head):
-    """Return the names of a table's columns (list of str); [] if it is no table with a header."""
-    for delimiter in ",\t;|":
+    """Return the columns of a table by their names (dict of str -> list of str); {} if it is none with a header."""
+    for delimiter in _DELIMITERS:
         names = [name.strip().strip('"') for name in head.lines[0].split(delimiter)]
         if len(names) < 2 or not (sound_like_columns(names) or len(columns_meant(names)) > 1):
             continue
-        try:
-            rows = [row for row in csv.reader(head.lines, delimiter=delimiter) if row]
-        except csv.Error:
-            continue
-        if len(rows) >= 3 and sum(len(row) == len(names) for row in rows) >= 0.9 * len(rows):
-            return names
+        rows = _rows(head, delimiter)
+        if len(rows) >= 3 and len(rows[0]) == len(names):
+            return dict(zip(names, zip(*rows[1:], strict=True), strict=True))
     quoted = sum(line.startswith('"') for line in head.lines) > 0.1 * len(head.lines)
-    return names if quoted and len(names) == 1 and sound_like_columns(names) else []
+    return {names[0]: head.lines[1:]} if quoted and len(names) == 1 and sound_like_columns(names) else {}
 
 
-def _is_table_of_text(head):
-    """Three columns or more separated by tabs in every line, of which one has another name without blanks each time."""
-    rows = [line.split("\t") for line in head.lines]
-    if len(rows) < _FEW or len({len(row) for row in rows}) > 1 or len(rows[0]) < 3:
-        return False
-    columns = zip(*rows, strict=True)
-    return any(len(set(cells)) == len(rows) and not re.search(r"\s", "".join(cells)) for cells in columns)
+def _unnamed(head):
+    """Return the columns of a table of text by their numbers (dict of str -> list of str); {} if it is none.
 
-
-def _numbered(head):
-    """Return the remedy with the number of the column that has the most blanks."""
-    columns = zip(*(row.split("\t") for row in head.lines), strict=True)
-    blanks = [sum(cell.count(" ") for cell in cells) for cells in columns]
-    return _OF_TEXT.replace("COLUMN", str(blanks.index(max(blanks)) + 1))
+    It has cells in quotes, or an id of each row beside text; of three columns or more with tabs the text may be missing
+    """
+    for sign in _DELIMITERS:
+        rows = _rows(head, sign)[1:]  # the first may be a header
+        columns = list(zip(*rows, strict=True))
+        if len(rows) < _FEW - 1 or (
+            sign != "\t" and sum(" " in [cell[:1] for cell in row] for row in rows) > len(rows) / 10
+        ):
+            continue
+        ids = [len(set(cells)) == len(rows) and not re.search(r"\s", "".join(cells)) for cells in columns]
+        named = any(ids) if len(columns) > 2 else ids[0] and all(re.search(r"\d", cell) for cell in columns[0])
+        texts = any(sum(" " in cell for cell in cells) > len(rows) / 2 for cells in columns)
+        quoted = re.compile(r'(^|{0})"([^"]|"")*"({0}|$)'.format(re.escape(sign)))
+        if (named and (texts or (sign == "\t" and len(columns) > 2))) or (texts and head.share(quoted.search) > 1 / 3):
+            return {str(number): cells for number, cells in enumerate(columns, 1)}
+    return {}
 
 
 _TABLES_OF_OTHERS = b"ORC", b"Obj\x01", b"$FL", b"<stata_dta>", bytes(12) + b"\xc2\xea\x81", b"X\n\0\0\0"
@@ -349,7 +373,7 @@ KINDS = [  # in the order in which they are asked
         "it is not opened, as it may run any code; write it as text with the program that made it",
         lambda head: re.match(rb"\x80[\x02-\x05][\x95\x8a-\x8f}\](cX}q]", head.data) is not None,
     ),
-    Kind("JSON lines", _OF_TEXT, _is_json_lines, ("text",), lambda head: list(_first_of(head))),
+    Kind("JSON lines", _OF_TEXT, _is_json_lines, ("text",), _keys_of),
     Kind(
         "JSON lines",
         lambda head: (
@@ -441,7 +465,7 @@ KINDS = [  # in the order in which they are asked
     Kind("CoNLL columns, a token a line", _OF_CONLL, _is_conll, ("text",)),
     Kind("a vertical file, a token a line with its tag behind a tab", _OF_VERTICAL, _is_vertical, ("text",)),
     Kind("a table with a header", _OF_TEXT, _header, ("text",), _header),
-    Kind("a table without a header", _numbered, _is_table_of_text, ("text",)),
+    Kind("a table without a header", _OF_TEXT, _unnamed, ("text",), _unnamed),
     Kind("a log, a row for each thing", "give it to --ratings, or --pairs", _header, ("baskets",)),
     Kind(
         "lines that end as on old Macs, in carriage returns alone",
@@ -475,7 +499,8 @@ def refuse(name, data, where, encoding="utf-8"):
     if where in _TABLES:
         override = "give --delimiter if it is a table all the same"
     what = {"text": "text", "baskets": "baskets, one a line"}.get(where, "a table of rows")
-    columns = names_in(name) if kind.name == _PARQUET else kind.columns(head) if kind.columns else []
+    columns = kind.columns(head) if kind.columns else {}
+    columns = dict.fromkeys(names_in(name), ()) if kind.name == _PARQUET else columns
     remedy = kind.remedy(head) if callable(kind.remedy) else kind.remedy
     shown = f" Its columns: {', '.join(columns)[:200]}." if columns else ""
     if where == "text" and kind.remedy is _OF_TEXT and columns:

@@ -166,13 +166,15 @@ def _cells_below(rows, n_columns):
     return [[row[i] for row in rows if row[i]] for i in range(n_columns)]
 
 
-def without_foreword(sample, delimiter=None):
+def without_foreword(sample, delimiter=None, of_text=False):
     """Return a text with blank lines for what stands before the rows, and how many they were. A comment that names the
-    columns of the rows becomes their header.
+    columns of the rows becomes their header. of_text : bool, lines may be texts, so that Excel's ``sep=`` alone is none
     """
     lines = sample.split("\n")
     if _SEP.fullmatch(lines[0].lstrip("\ufeff").rstrip()):  # as Excel writes it
-        return "\n" + without_foreword("\n".join(lines[1:]), delimiter)[0], 1
+        return "\n" + without_foreword("\n".join(lines[1:]), delimiter, of_text)[0], 1
+    if of_text:
+        return sample, 0
     first = next((i for i, line in enumerate(lines) if line.strip() and not _is_comment(line)), None)
     if first is None or not sample.strip():
         return sample, 0

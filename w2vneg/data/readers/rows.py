@@ -65,7 +65,7 @@ def read_rows(source, tables):
     if form is None and delimiter is None:
         refuse(name, source.first(), kind, tables.encoding)
     blocks = _whole_lines(name, read_text(source, encoding=tables.encoding))
-    blocks = blocks if form or kind == "column" else _without_foreword(blocks, delimiter, tally)
+    blocks = blocks if form else _without_foreword(blocks, delimiter, tally, kind == "column")
     blocks = _without_comments(name, blocks, delimiter, tally) if tables.comments else blocks
     bad = tally if tables.skips else None
     if form is not None:
@@ -83,11 +83,11 @@ def read_rows(source, tables):
         yield Batch(block.where, block.n_rows, block.cells(columns), layout.labels)
 
 
-def _without_foreword(blocks, delimiter, tally):
+def _without_foreword(blocks, delimiter, tally, of_text):
     first = next(blocks, b"")
     if not first.startswith(b"%%MatrixMarket"):
         cut = _end_of_sample(first)
-        text, n_lines = without_foreword(first[:cut].decode(), delimiter)
+        text, n_lines = without_foreword(first[:cut].decode(), delimiter, of_text)
         tally["comments"] += n_lines
         first = text.encode() + first[cut:]
     yield first
