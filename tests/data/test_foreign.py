@@ -19,6 +19,7 @@ from w2vneg import Input, Word2Vec
 from w2vneg.data.inputs import encode_input
 from w2vneg.data.readers.foreign import recognise, tag_in
 from w2vneg.data.sources.baskets import guess_delimiter, looks_like_log
+from w2vneg.data.sources.corpus import _JOINED
 from w2vneg.ground.errors import DoubtError, InputError
 
 ALL = ("text", "baskets", "edges", "pairs", "ratings")
@@ -77,6 +78,10 @@ FOREIGN = [
     ("zip", ("text", "baskets"), "PK\x03\x04abc"),
     ("Parquet", ("text", "baskets"), "PAR1abc"),
     ("PDF", ALL, "%PDF-1.4\n"),
+    ("RTF", ALL, "{\\rtf1\\ansi\n"),
+    ("PostScript", ALL, "%!PS-Adobe-3.0\n"),
+    ("tar", ALL, "a.txt".ljust(257, "\0") + "ustar"),
+    ("7-Zip", ALL, "Rar!\x1a\x07\x01\0"),
     ("SQLite", ALL, "SQLite format 3\0"),
     ("a file of ORC, Avro", ALL, "ORC\n\0\1"),
     ("Stata", ALL, "<stata_dta><header>\0"),
@@ -97,6 +102,10 @@ def test_foreign_in_another_encoding(tmp_path, encoding):
             "zip",
             "Parquet",
             "PDF",
+            "RTF",
+            "PostScript",
+            "tar",
+            "7-Zip",
             "SQLite",
             "a file of ORC, Avro",
             "Stata",
@@ -130,6 +139,13 @@ ORDINARY = [
     "insert into the slot; turn left\nselect a cup\n",
     "graph theory is old\nnode by node\n",
     "(applause)\n(laughter)\n(music playing)\n",
+    "(I agree)\n(A lot)\n((OK then))\n" * 9,
+    "(defun f (x)\n  (print x))\n(f 1)\n" * 9,
+    "@Begin\n*one\n*two: three\n",
+    "WARC/1.0 is a format\nof archives\n",
+    "a --> b\n1 --> 2 and so on\nb --> c\n" * 9,
+    "O Captain\nO my\n" * 9,
+    "old cats\n- dogs\nno dogs\n" * 9,
     "3 4\n1 2\n5 6\n",
     "a,b,c\nd,e\n",
     "* Vertices and edges\n* More of them\n",
@@ -232,29 +248,76 @@ CONLL_09 = "".join(f"{i}\tthe\ta" + "\t_" * 11 + "\n" for i in (1, 2, 3)) + "\n1
 KORP = "<!-- #vrt positional-attributes: word ref -->\n" + '<sentence id="0">\none\t1\tN\na\\b\t2\tN\n</sentence>\n' * 3
 VERTICAL = '<doc id="a b">\n<s>\nNew York\tNP\tNew York\nis\tVB\tbe\n.\tSENT\t.\n</s>\n<s>\n<\tSYM\t<\n</s>\n</doc>\n'
 VERTICAL += "a\tDT\ta\n.\tSENT\t.\nb\tNN\tb\n\nc\tNN\tc\n" + "d\tNN\td\n" * 20
+ONTONOTES = "#begin document (a); part 000\n" + "".join(
+    f"a 0 0 {word} NN (S* - (1)\n" for word in ("the", "cat", "sees")
+)
+ONTONOTES += "\na 0 0 a NN * - -\n#end document\n"
+CHAT = "@UTF8\n@Begin\n*CHI:\tthe cat . \x150_99\x15\n\tand so\n%mor:\tdet|the\n\tn|cat\n*MOT:\tyes .\n@End\n"
 TAGGED = "-DOCSTART- O\n\nEU B-ORG\nrejects O\nGerman B-MISC\ncall O\n\nto O\n"
 
 
 @pytest.mark.skipif(not shutil.which("awk"), reason="awk is not here")
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize(
     ("text", "sentences"),
     [
         (CONLL_U, ["Zu dem New_York", "#"]),
-        (CONLL_U.replace("\n", "\r\n"), ["Zu dem New_York", "#"]),
         (VERTICAL, ["New_York is .", "<", "a .", "b", "c" + " d" * 20]),
         (CONLL_U_PLUS, ["went " * 4 + "went"]),
         (CONLL_09 + "2\tof\tb" + "\t_" * 11 + "\n", ["the the the", "end of"]),
         (KORP, ["one a\\b"] * 3),
         (TAGGED, ["EU rejects German call", "to"]),
+        ("O\tbuy\nB-FOOD\ttea\n\n" * 3, ["buy tea"] * 3),
+        (ONTONOTES, ["the cat sees", "a"]),
+        ("the DT\ncat NN\n. .\n\n" * 4, ["the cat ."] * 4),
+        ("the the DT\ncats cat NN\n. . SENT\n\n" * 4, ["the cats ."] * 4),
+        (
+            "( (S (NP (DT the) (NN cat))\n    (VP (VBZ sees) (NP (-NONE- *T*-1)))\n    (. .)))\n" * 4,
+            ["the cat sees ."] * 4,
+        ),
+        ("(3 (2 the) (2 (2 old) (2 cat)))\n(1 (2 no) (2 cat))\n", ["the old cat", "no cat"]),
+        (CHAT, ["the cat . and so", "yes ."]),
     ],
 )
-def test_the_remedy_for_a_token_a_line_is_sentences(tmp_path, text, sentences):
-    (tmp_path / "t").write_bytes(text.encode())
-    with pytest.raises(InputError, match="a token a line") as error:
+def test_the_remedy_for_tokens_with_tags_is_sentences(tmp_path, text, sentences, end):
+    (tmp_path / "t").write_bytes(text.replace("\n", end).encode())
+    with pytest.raises(InputError, match="looks like") as error:
         Word2Vec(dim=4, min_count=1).encode(str(tmp_path / "t"))
     command = str(error.value).split("a sentence a line: ")[1].split(" > ")[0].replace("FILE", "t")
     done = subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert [line.strip() for line in done.stdout.splitlines() if line.strip()] == sentences
+    assert [" ".join(line.split()) for line in done.stdout.splitlines() if line.strip()] == sentences
+
+
+@pytest.mark.skipif(not shutil.which("awk"), reason="awk is not here")
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "WARC/1.0\nWARC-Type: conversion\nContent-Length: 9\n\nthe cat\nsees it\n\n" * 2,
+        "1\n00:00:01,120 --> 00:00:02,000\nthe cat\nsees it\n\n2\n00:01:01,120 --> 00:01:02,000\nthe cat\nsees it\n",
+        "WEBVTT\n\n" + "01:01.120 --> 01:02.000 align:end\nthe cat\nsees it\n\n" * 2,
+    ],
+)
+def test_the_remedy_for_headers_and_times_is_the_text_below(tmp_path, text, end):
+    (tmp_path / "t").write_bytes(text.replace("\n", end).encode())
+    out = remedy_run(tmp_path / "t", "corpus", "text.txt")[1]
+    assert out.read_text().split() == ["the", "cat", "sees", "it", "the", "cat", "sees", "it"]
+
+
+def test_the_remedy_for_tweets_is_rows(tmp_path):
+    (tmp_path / "t").write_text('window.YTD.tweet.part0 = [ {\n  "tweet" : {\n    "full_text" : "a = b"\n  }\n} ]\n')
+    out = remedy_run(tmp_path / "t", "corpus", "rows.jsonl")[1]
+    assert out.read_text() == '{"full_text": "a = b"}\n'
+
+
+@pytest.mark.skipif(not shutil.which("awk"), reason="awk is not here")
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_lines_of_a_token_are_joined_up_to_blank_lines_and_sentences(tmp_path, end):
+    for text in ("the\ncat\n\n", "<s>\nthe\ncat\n</s>\n", ' <s id="1">\nthe\ncat\n'):
+        (tmp_path / "t").write_text((text * 3).replace("\n", end), newline="")
+        command = _JOINED.partition(" > ")[0].replace("FILE", "t")
+        done = subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True, text=True, check=True)
+        assert [line.strip() for line in done.stdout.splitlines() if line.strip()] == ["the cat"] * 3
 
 
 @pytest.mark.skipif(not shutil.which("awk"), reason="awk is not here")

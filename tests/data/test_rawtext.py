@@ -21,7 +21,7 @@ from w2vneg.data.encoded import encode_corpus
 from w2vneg.data.inputs import Input, encode_input
 from w2vneg.data.readers import READERS
 from w2vneg.data.readers.text import CLEANERS, Stripped, read_words
-from w2vneg.data.sources.corpus import about_words, tokenizer_of
+from w2vneg.data.sources.corpus import _JOINED, about_words, tokenizer_of
 from w2vneg.ground.errors import ConfigError, FileNote, InputError
 from w2vneg.run.model import Model
 
@@ -242,19 +242,16 @@ def test_words_in_two_spellings_of_unicode(twin):
     assert "sed 's/İ/i/g; s/I/ı/g'" in about_words(words) and about_words(words[:-1]) is None
 
 
-JOINED = 'awk \'NF {printf "%s ", $0} !NF {print ""}\' FILE > text.txt'
-
-
 def test_lines_of_a_token_each_are_told(tmp_path, run_cli):
     """Else a text would be trained on its few longer lines."""
     file = tmp_path / "vertical"
     file.write_text("".join(f"# session {n}\n" + "a\nb\n" * 5 + "\n" for n in range(9)))
-    with pytest.warns(FileNote, match="^90 of 99 sentences have one token, .* join these: " + re.escape(JOINED)):
+    with pytest.warns(FileNote, match="^90 of 99 sentences have one token, .* join these: " + re.escape(_JOINED)):
         encode_input(Input("corpus", str(file)), min_count=1)
     file.write_text("a\nb\n" * 9)
     result = run_cli("train", "--corpus", file, "--min-count=1", "--output", tmp_path / "v.txt")
     assert result.code == 1 and "no pair to train on: every sentence has one known word" in result.err
-    assert result.err.count(JOINED) == 1
+    assert result.err.count(_JOINED) == 1
 
 
 @pytest.mark.parametrize("min_count", [1, 2])

@@ -93,16 +93,24 @@ def _by_python(program, out, module="json"):
 
 
 def _sentences(program, tabs=r"-F'\t' "):
-    return f"write a sentence a line: awk {tabs}'{program}' FILE > text.txt"
+    return f"write a sentence a line: awk {tabs}'{{sub(/\\r$/, \"\")}} {program}' FILE > text.txt"
 
 
 _FORM = r'{{gsub(/ /, "_", ${0}); printf "%s ", ${0}}}'
-_OF_CONLL = _sentences(r"""/^(#|-DOCSTART-)/ {next} NF {printf "%s ", $1} !NF {print ""}""", "")
-_OF_VERTICAL = _sentences(
-    r'NF < 2 {if (!/^</ || /^<\/s(entence)?>/) print ""; next} '
-    + _FORM.format(1)
-    + r' $2 ~ /^(SENT|[$][.])$/ {print ""}'
+_OF_TREES = r'/^\(/ {print ""} {gsub(/\(-NONE- [^()]*\)|\([^ ()]*|\)/, ""); printf "%s ", $0}'
+_OF_CHAT = (
+    r'/^[^\t]/ {said = /^\*/; if (said) print ""; sub(/^[^\t]*/, "")} '
+    r'said {gsub(/\025[^\025]*\025/, ""); printf "%s ", $0}'
 )
+
+
+def _of_vertical(head):
+    return _sentences(
+        r'NF < 2 {if (!/^</ || /^<\/s(entence)?>/) print ""; next} '
+        + _FORM.format(1)
+        + r' $2 ~ /^(SENT|[$][.])$/ {print ""}',
+        r"-F'\t' " if "\t" in head.text else "",
+    )
 
 
 _OF_FASTA = (
@@ -255,31 +263,48 @@ def _of_conll_u(head):
     """Return the remedy, which takes neither ranges, as 1-2, nor 3.1."""
     names = _columns_of_conll(head)
     form = names.index("FORM") + 1 if names else 2
-    return _sentences(r"/^\r?$/ {print} $1 ~ /^[0-9]+$/ " + _FORM.format(form))
+    return _sentences(r"/^$/ {print} $1 ~ /^[0-9]+$/ " + _FORM.format(form))
 
 
-def _is_conll(head):
+def _word_in_conll(head):
+    """Return in which column of CoNLL's the words are (int, from 1 on), 0 if this is none: tags are last, or first."""
+    if head.lines[0].startswith("#begin document"):
+        return 4
     rows = [line.split() for line in head.lines if not line.startswith(("#", "-DOCSTART-"))]
-    tagged = all(len(row) > 1 and re.fullmatch(r"O|[BIES]-\w+", row[-1]) for row in rows)
-    return len(rows) >= 5 and len({len(row) for row in rows}) == 1 and tagged
+    if len(rows) < 5 or len({len(row) for row in rows}) > 1 or len(rows[0]) < 2:
+        return 0
+    last, first = (all(re.fullmatch(r"O|[BIES]-\w+", row[at]) for row in rows) for at in (-1, 0))
+    return 1 if last else 2 * (first and len(rows[0]) == 2 and len({row[0] for row in rows}) > 1)
+
+
+def _of_conll(head):
+    return _sentences(f'/^(#|-DOCSTART-)/ {{next}} NF {{printf "%s ", ${_word_in_conll(head)}}} !NF {{print ""}}', "")
+
+
+_LEAF = re.compile(r"\(([A-Z]{1,6}\$?|[.,:$#'`]+|-\w+-|\d) [^\s()]+\)")
+
+
+def _is_treebank(head):
+    return _has(r"\A\s*\( ?(\(|[\w-]+ \()")(head) and head.share(_LEAF.search) > 0.7
 
 
 _OF_MARKS = re.compile(r"[^\w\s]+|SENT|PUN\w*|PONCT\w*|F[a-z]+")  # tags of punctuation
 
 
 def _is_vertical(head):
-    """A token, its tag, perhaps its lemma, with tabs between, among them punctuation; or tags between the lines."""
+    """A token, its tag, perhaps its lemma, with tabs or blanks between, and punctuation; or tags between the lines."""
     body = [line for line in head.lines if not re.fullmatch(r"<!--[^\t]*-->", line.strip())]
     lines = [line for line in body if not re.fullmatch(r"</?[A-Za-z][^<>\t]*>", line.strip())]
-    rows = [row for row in (line.split("\t") for line in lines) if not re.search(r"\s", "".join(row))]
+    sign = "\t" if "\t" in head.text else None
+    rows = [row for row in (line.split(sign) for line in lines) if not re.search(r"\s", "".join(row))]
     if len(rows) < max(5, 0.95 * len(lines)) or len({len(row) for row in rows}) > 1 or len(rows[0]) < 2:
         return False
-    if len(lines) < len(body):
+    if sign and len(lines) < len(body):
         return sum(any(map(str.isalpha, row[0])) for row in rows) > len(rows) / 2
     marks = any(not any(map(str.isalnum, row[0])) and _OF_MARKS.fullmatch(row[1]) for row in rows)
-    words, tags = (set(cells) for cells in list(zip(*rows, strict=True))[:2])
-    tagged = len(tags) <= min(len(words), len(rows) / 2)
-    return len(rows[0]) < 6 and marks and tagged
+    words, *tags = (len(set(cells)) for cells in zip(*rows, strict=True))
+    tagged = min(tags) <= min(words, len(rows) / 2)
+    return len(rows[0]) < (6 if sign else 4) and marks and tagged
 
 
 def _rows(head, delimiter):
@@ -337,6 +362,9 @@ _BY_NETWORKX = (
 )
 _OUT_OF_ARROW = "write it as Parquet: datasets.load_from_disk(DIR).to_parquet(FILE)"
 _ARRAYS_OUT = _by_python("[print(*json.loads(line), sep='\\t') for line in sys.stdin]", "table.tsv")
+_TWEETS_OUT = _by_python(
+    "[print(json.dumps(row.get('tweet', row))) for row in json.loads(sys.stdin.read().partition('=')[2])]", "rows.jsonl"
+)
 _PYTHON_OUT = _by_python(
     "[print(*ast.literal_eval(line.strip(' \\n,')), sep='\\t') for line in sys.stdin]", "table.tsv", "ast"
 )
@@ -365,7 +393,17 @@ KINDS = [  # in the order in which they are asked
     Kind("an HDF5 file", _AS_TEXT, _starts(b"\x89HDF\r\n\x1a\n")),
     Kind("an SQLite database", _AS_TEXT, _starts(b"SQLite format 3\0")),
     Kind("a NumPy array", _AS_TEXT, _starts(b"\x93NUMPY")),
-    Kind("a PDF file", _AS_TEXT, _starts(b"%PDF-")),
+    Kind("a file of PDF, PostScript or RTF", _AS_TEXT, _starts((b"%PDF-", b"%!PS", b"{\\rtf"))),
+    Kind(
+        "a tar archive",
+        "unpack it, tar -xf FILE, and give what it holds",
+        lambda head: head.data[257:262] == b"ustar",
+    ),
+    Kind(
+        "an archive of 7-Zip, RAR, lz4, lzma or compress",
+        "unpack it, and give what it holds",
+        _starts((b"7z\xbc\xaf\x27\x1c", b"Rar!\x1a\x07", b"\x04\x22\x4d\x18", b"\x1f\x9d", b"]\0\0")),
+    ),
     Kind("an Arrow file", _OUT_OF_ARROW, _starts(b"ARROW1")),
     Kind("an Arrow stream, as the library datasets saves to disk", _OUT_OF_ARROW, _starts(b"\xff\xff\xff\xff")),
     Kind(
@@ -461,9 +499,24 @@ KINDS = [  # in the order in which they are asked
         lambda head: _SQL(head) and head.share(lambda line: line.rstrip()[-1] in ";,()-/*") >= 0.5,
     ),
     Kind("FASTA", _OF_FASTA, _is_fasta, ("text",)),
+    Kind("trees of a treebank, in brackets", _sentences(_OF_TREES, ""), _is_treebank, ("text",)),
+    Kind("a transcript in CHAT", _sentences(_OF_CHAT, ""), _has(r"\A@(UTF8|Begin|Font)", r"^\*\w+:\t"), ("text",)),
+    Kind(
+        "an archive of web pages (WARC)",
+        """take its headers off: awk '/^WARC\\/1/ {skip = 1} !skip; /^\\r?$/ {skip = 0}' FILE > text.txt""",
+        _has(r"\AWARC/1\.\d\s*$", r"^WARC-Type:"),
+        ("text",),
+    ),
+    Kind(
+        "subtitles with times",
+        """take these off: awk '!/^WEBVTT|-->|^[0-9]*\\r?$/' FILE > text.txt""",
+        lambda head: head.share(re.compile(r"\s*\d[\d:.,]+ --> \d").match) > 1 / 7,
+        ("text",),
+    ),
+    Kind("tweets as Twitter exports them", f"write them as JSON lines: {_TWEETS_OUT}", _has(r"\Awindow\.YTD\.")),
     Kind("CoNLL-U or its like, a token a line", _of_conll_u, _is_conll_u, ("text",)),
-    Kind("CoNLL columns, a token a line", _OF_CONLL, _is_conll, ("text",)),
-    Kind("a vertical file, a token a line with its tag behind a tab", _OF_VERTICAL, _is_vertical, ("text",)),
+    Kind("CoNLL columns, a token a line", _of_conll, _word_in_conll, ("text",)),
+    Kind("a vertical file, a token a line with its tag", _of_vertical, _is_vertical, ("text",)),
     Kind("a table with a header", _OF_TEXT, _header, ("text",), _header),
     Kind("a table without a header", _OF_TEXT, _unnamed, ("text",), _unnamed),
     Kind("a log, a row for each thing", "give it to --ratings, or --pairs", _header, ("baskets",)),

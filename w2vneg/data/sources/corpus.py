@@ -19,7 +19,9 @@ AUTO = "auto"  # in place of a tokenizer, or of a file of phrases
 _READERS = {"whitespace": "text"}  # tokenizer -> reader, where they are called differently
 _OURS = (AUTO, "whitespace", "words")  # of plain text; a plug-in may read what it likes
 _STRIPPED = ("markup", "urls")
-_JOINED = """awk 'NF {printf "%s ", $0} !NF {print ""}' FILE > text.txt"""  # lines up to a blank one
+_JOINED = (  # lines up to a blank one, or to the tag of a sentence
+    r"""awk '{sub(/\r$/, "")} !NF || /^[ \t]*<\/?s[ >]/ {print ""; next} {printf "%s ", $0}' FILE > text.txt"""
+)
 _FEW = 20  # lines of one token, below which they are no sign of anything
 
 
