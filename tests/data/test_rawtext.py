@@ -224,6 +224,7 @@ def test_words_that_look_like_something_else():
     phrases = ["今日は天気がいいですね", "王", "ประเทศไทยสวยงาม"]
     assert "segment the text first" in about_words(phrases)
     assert about_words(["今日", "天気", "王"]) is None
+    assert "as '__label__1'" in about_words(["the", "__label__1", "cat"]) and about_words(["label", "__x__"]) is None
 
 
 @pytest.mark.parametrize(
@@ -318,6 +319,8 @@ def test_what_is_taken_out_does_not_depend_on_where_the_text_is_cut(cuts):
         ("wor\n  <lb n='2' break='no'/>ld, a<lb/>b<article>c</SPAN>d", "world, a b cd"),
         ("p <beta in all of\nthe words we\nhave until x > 3", "p <beta in all of the words we have until x > 3"),
         ("<a href='/'>Home</a><a href='/x'>About</a><q>yes</q><q>no</q>", "Home About yes no"),
+        ("<t><![CDATA[<p>one</p>]]></t><![CDATA[two]]>a<![if !IE]> b <![endif]>", "one two a b"),
+        ("x[y[0]] > 1 <! b", "x[y[0]] > 1 <! b"),
         ("if a<b and b>c; x<i && j>y", "if a c; x y"),
     ],
 )

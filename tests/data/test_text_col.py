@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -66,7 +67,7 @@ def test_columns_in_memory(texts):
     words = pd.Series([["the", "king"], ["the", "queen"]])
     assert as_input(words) is words  # sentences as they are
     assert "queen" in Word2Vec(loss="ns", **SMALL).fit(pd.Series(["the king", "the queen"] * 5))
-    with pytest.raises(InputError, match=r"row 0 .* holds \['the', 'king'\], no text; give lists of words"):
+    with pytest.raises(InputError, match=r"row 0 .* holds \['the', 'king'\], no text; .*or give lists of words"):
         counts_of(words)
     with pytest.raises(ConfigError, match=r"Input\('corpus', TABLE, text_col=…\)"):
         as_input(FRAME)
@@ -141,6 +142,24 @@ def test_what_is_no_such_column_is_refused(tmp_path, text, options, message):
     (tmp_path / "t").write_text(text)
     with pytest.raises((InputError, ConfigError), match=message):
         counts_of(str(tmp_path / "t"), **options)
+
+
+@pytest.mark.parametrize("cell", [{"en": "a b"}, b"a b"])
+def test_cells_that_are_no_lists_of_words_have_another_remedy(cell):
+    with pytest.raises(InputError, match=r"no text; write what is needed of it as a column of text$"):
+        counts_of(pd.DataFrame({"text": [cell]}), text_col="text")
+
+
+@pytest.mark.parametrize(("cell", "note"), [("a<br />b", "tags, as '<br />'"), ("a < b", None)])
+def test_tags_in_a_column_are_remarked_on(tmp_path, cell, note):
+    frame = pd.DataFrame({"text": [cell] * 9, "n": 1})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    for file in (str(tmp_path / "t.csv"), frame):
+        for options, warned in (({}, note), ({"strip": "markup"}, None), ({"plain": True}, None)):
+            with warnings.catch_warnings(record=True) as notes:
+                warnings.simplefilter("always")
+                counts_of(file, text_col="text", **options)
+            assert len(notes) == bool(warned) and all(note in str(one.message) for one in notes)
 
 
 def test_newer_text_is_read_from_the_same_column(tmp_path):

@@ -133,10 +133,10 @@ def _texts(cells, column, label, where):
         elif isinstance(cell, int | float | np.number) and not isinstance(cell, bool):
             texts[row] = str(cell)
         else:
-            raise InputError(
-                f"{where(row)}: {label} ({column.option}) holds {str(cell)[:40]}, no text; give lists of words to "
-                "Word2Vec.fit as they are"
-            )
+            remedy = "write what is needed of it as a column of text"
+            if not isinstance(cell, dict | bytes):
+                remedy += ", or give lists of words to Word2Vec.fit as they are"
+            raise InputError(f"{where(row)}: {label} ({column.option}) holds {str(cell)[:40]}, no text; {remedy}")
     return texts
 
 

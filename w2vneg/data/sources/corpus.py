@@ -144,12 +144,16 @@ class Corpus(Source):
         from ..readers import foreign
 
         given, table = cls.settled(given, encoding), cls._table(given)
-        if table is None and not given.plain and given.tokenizer in _OURS:
+        if not given.plain and given.tokenizer in _OURS:
             once = {"-"} if AUTO in given.phrases else ()  # which is refused then, unread
+            begun = foreign.beginnings([file for file in given.files if table is None and file not in once])
+            if table is not None:  # in whose texts tags are looked for, too
+                begun = [(given.files[0], _beginning(given.files, table, encoding, ())[0].encode())]
             remarked = "markup" in (given.strip or "")
-            for name, data in foreign.beginnings([file for file in given.files if file not in once]):
-                foreign.refuse(name, data, "text", encoding)
-                if not remarked and (tag := foreign.tag_in(data, encoding)):
+            for name, data in begun:
+                if table is None:
+                    foreign.refuse(name, data, "text", encoding)
+                if not remarked and (tag := foreign.tag_in(data, encoding if table is None else "utf-8")):
                     note = f"{name}: tags, as {tag!r}, are read as words; remove them with --strip markup"
                     warnings.warn(note, FileNote, stacklevel=3)
                     remarked = True
@@ -270,6 +274,9 @@ def _beginning(files, table, encoding, strip):
 def about_words(words):
     """Return what to do about words (sequence of str) that look like text nobody has taken apart (str), or None."""
     some = list(words[:_WORDS])
+    if label := next((word for word in some if word.startswith("__label__")), ""):
+        out = "sed 's/__label__[^ ]* *//g' FILE > text.txt"
+        return f"labels of fastText's, as {label!r}, are read as words in every window; take them off first: {out}"
     ends = [word for word in some if _is_end(word[-1]) and any(map(str.isalnum, word))]
     if len(ends) > _MANY * len(some):
         return (
