@@ -170,6 +170,12 @@ def test_reading(tmp_path):
     assert read_questions(path) == [("one", [("a", "b", "c", "d")]), ("two words", [("é", "f", "g", "h")])]
 
 
+@pytest.mark.parametrize(("first", "n"), [("word1 word2 word3 target", 2), ("a b c d", 3), ("word1 b c d", 3)])
+def test_a_first_line_of_names_is_no_question(tmp_path, first, n):
+    (tmp_path / "q").write_text(f"{first}\nking queen man woman\nword_a word_b word_c word_d\n")
+    assert len(read_questions(tmp_path / "q")[0][1]) == n
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [

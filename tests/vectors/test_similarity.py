@@ -2,12 +2,13 @@
 
 import json
 import math
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from w2vneg.ground.errors import ConfigError, InputError
+from w2vneg.ground.errors import ConfigError, FileNote, InputError
 from w2vneg.vectors import Vectors
 from w2vneg.vectors.evaluation import evaluate_similarity, read_pairs
 
@@ -111,11 +112,33 @@ def test_any_separation_with_and_without_header(tmp_path, separator, header, end
         ("ID,Word1,Word2,Human (mean)\n1,a,b,.9\n2,c,d,.8\n", [("a", "b", 0.9), ("c", "d", 0.8)]),
         (",w1,w2,n,sim\n0,a,b,5,.9\n1,c,d,3,.8\n", [("a", "b", 0.9), ("c", "d", 0.8)]),
         ("id other sim\n1 one 9\n2 two 8\n", [("1", "one", 9.0), ("2", "two", 8.0)]),
+        ("rank w1 w2 sim\n1 a b 9\n2 c d 8\n", [("a", "b", 9.0), ("c", "d", 8.0)]),
+        ('"tiger"\t"cat"\t7.35\n"\t"a"b\t2\n', [("tiger", "cat", 7.35), ('"', '"a"b', 2.0)]),
     ],
 )
+@pytest.mark.filterwarnings("ignore::w2vneg.ground.errors.FileNote")
 def test_shapes_of_files(tmp_path, text, expected):
     (tmp_path / "set").write_text(text, encoding="utf-8", newline="")
     assert read_pairs(tmp_path / "set") == expected
+
+
+@pytest.mark.parametrize(
+    ("heads", "numbers", "noted"),
+    [
+        ("rating1,rating2,mean", "1,2,9", "of 3 columns of numbers, 'mean' is"),
+        ("SD(SimLex),SimLex999", "1,9", None),
+        ("human_count,similarity", "1,9", None),
+        ("mean_freq,score", "1,9", None),
+        ("annotator_1,annotator_2,gold", "1,2,9", "of 3 columns of numbers, 'gold' is"),
+        ("rating,similarity", "1,9", "'similarity' is"),
+        ("std,n", "9,1", "'std' is"),
+        ("x,y", "9,1", "'x' is"),
+    ],
+)
+def test_a_mean_is_taken_before_what_it_is_of_and_named(tmp_path, heads, numbers, noted):
+    (tmp_path / "set").write_text(f"word1,word2,{heads}\na,b,{numbers}\nc,d,{numbers}\n")
+    with pytest.warns(FileNote, match=noted) if noted else nullcontext():
+        assert [score for *_, score in read_pairs(tmp_path / "set")] == [9.0, 9.0]
 
 
 @pytest.mark.parametrize(
@@ -150,8 +173,14 @@ def test_bad_files(tmp_path, vectors, content, message):
 def test_missing_file(tmp_path, vectors):
     with pytest.raises(InputError, match="no such file"):
         evaluate_similarity(vectors, tmp_path / "none.tsv")
-    with pytest.raises(InputError, match="cannot be read"):
+    with pytest.raises(InputError, match="is a folder; name a file in it"):
         evaluate_similarity(vectors, tmp_path)
+
+
+def test_where_no_word_is_known_the_first_are_shown(tmp_path, vectors):
+    (tmp_path / "set").write_text("n\tcat\tdog\t9\n" * 4)
+    with pytest.raises(InputError, match="for a correlation; its first words are read as 'n' and 'cat'; train on more"):
+        evaluate_similarity(vectors, tmp_path / "set")
 
 
 def test_too_few_pairs_are_no_score(tmp_path, vectors):

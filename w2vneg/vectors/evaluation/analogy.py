@@ -20,6 +20,7 @@ from .lookup import Lookup, Result, gensims_lookup, read_lines
 KS = (1, 5, 15)
 _GRAMMAR = re.compile(r"gram[0-9]")  # what sections of grammar begin with in the Google set
 _MEANING = "capital-common-countries", "capital-world", "currency", "city-in-state", "family"  # its others
+_HEAD = re.compile(r"(?i)(word|w|term)_?[1-4a-d]|target|answer|expected")
 HALVES = {"dev": 0, "test": 1}  # half -> parity of a question's position in its section
 _MORE = "train on more text or with a larger vocabulary"
 NEVER = np.iinfo(np.int64).max  # the rank of an answer that is a word of its own question
@@ -162,11 +163,12 @@ def _total(kind, scores, parts):
 def read_questions(path):
     """Read analogy questions: list of (section, list of four-tuples of str), from lines ``: section`` and four words.
 
-    Lines that start with ``//`` are comments; questions before the first section form one, ``questions``.
+    Lines that start with ``//`` are comments; questions before the first section form one, ``questions``. A first line
+    of names, as word1 word2 word3 target, is a header.
     """
-    sections = []
-    for number, line in read_lines(path):
-        if line.startswith("//"):
+    sections, lines = [], read_lines(path)
+    for number, line in lines:
+        if line.startswith("//") or (number == lines[0][0] and all(map(_HEAD.fullmatch, line.split()))):
             continue
         if line.startswith(":"):
             title = line[1:].strip()

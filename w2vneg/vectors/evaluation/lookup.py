@@ -1,5 +1,6 @@
 """What evaluators share: files read as lines, words found among the vectors, results as dicts."""
 
+import os
 from dataclasses import asdict
 from functools import cache
 
@@ -18,6 +19,8 @@ class Result:
 
 def read_lines(path):
     """Return the lines of a UTF-8 file with their numbers from 1, blank ones left out: list of (int, str)."""
+    if os.path.isdir(path):
+        raise InputError(f"{path} is a folder; name a file in it")
     text = read_text(path, "no such file; name an evaluation file or a known set (w2vneg data list)")
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     numbered = [(number, line) for number, line in enumerate(lines, 1) if line.strip()]

@@ -8,21 +8,26 @@ Pairs with an unknown word are left out and counted.
 import csv
 import math
 import re
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from ...ground.errors import InputError
+from ...ground.errors import FileNote, InputError
 from .lookup import Lookup, Result, gensims_lookup, read_lines
 
 _COMMA = re.compile(r"[+-]?\d+,\d+")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _TAG = re.compile(r"(?<=.)-[nvj]\Z")
 # heads of columns: of what counts rows, and of scores
-_ROW = re.compile(r"|#|id|index|idx|no|nr|num|number|row|pair|pair.?id|unnamed: 0", re.IGNORECASE)
-_SCORE = re.compile(r"score|rating|sim|human|mean|average|avg|relatedness", re.IGNORECASE)
+_ROW = re.compile(r"|#|id|index|idx|no|nr|num|number|row|rank|pair|pair.?id|unnamed: 0", re.IGNORECASE)
+_NO_SCORE = re.compile(r"(?<![a-z])(sd|std\w*|counts?|freq\w*|n)(?![a-z])", re.IGNORECASE)
+_SCORES = [  # the first that is there is taken: a mean before what it is of
+    re.compile(names, re.IGNORECASE) for names in ("mean|average|avg|gold", "score|sim|relatedness", "rating|human", "")
+]
+_QUOTED = re.compile(r'\A"([^"]+)"\Z')
 _SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas", None: "blanks"}  # separator -> its name
 _FEWEST = 3
 _NORMAL_975 = 1.959963984540054  # 97.5 % of a normal distribution are below
@@ -130,7 +135,8 @@ def scored_pairs(vectors, path, tags=None, case="lower"):
     found = [pair for pair, is_known in zip(pairs, known.tolist(), strict=True) if is_known]
     if len(found) < _FEWEST:
         few = f"only {len(found)} of {len(pairs)} pairs have vectors for both words, at least {_FEWEST} are needed"
-        raise InputError(f"{path}: {few} for a correlation; {_MORE}")
+        read = f"; its first words are read as {words[0]!r} and {words[1]!r}" if not found else ""
+        raise InputError(f"{path}: {few} for a correlation{read}; {_MORE}")
     words, human = [pair[:2] for pair in found], np.array([score for _, _, score in found])
     return ScoredPairs(words, human, vectors.cosines(*rows[known].T), len(pairs), lookup, tags)
 
@@ -158,7 +164,8 @@ def read_pairs(path):
 
     Columns are separated by tabs, semicolons, commas or blanks, as the first line has them. A first line that does not
     fit the second is a header, a line that starts with ``#`` a comment. The score is the column of numbers after the
-    two words whose head says so, as "score" or "Human (mean)" does, else the first; a column "id" before them is none.
+    two words whose head says so, a mean or gold before a score before a rating, else the first; a column "id" before
+    them is none. FileNote, with the column, if several hold numbers
     """
     lines = [(number, line) for number, line in read_lines(path) if not line.startswith("#")]
     if not lines:
@@ -178,8 +185,10 @@ def read_pairs(path):
         header = False  # which is refused below
     heads, second = rows[0][1] if header else [], rows[-1 if len(rows) == 1 else 1][1]
     first = int(bool(heads) and len(second) > 3 and _ROW.fullmatch(heads[0]) is not None)
-    after = range(first + 2, min(len(heads), len(second)))
-    column = next((i for i in after if is_number(second[i]) and _SCORE.search(heads[i])), column)
+    after = [i for i in range(first + 2, len(second)) if is_number(second[i])]
+    names = {i: heads[i] if i < len(heads) else "" for i in after}
+    after = [i for i in after if not _NO_SCORE.search(names[i])] or after
+    column = min(after, key=lambda i: [bool(known.search(names[i])) for known in _SCORES].index(True), default=column)
     if not heads and column is not None and column > 2 and all(is_number(row[0]) for _, row in rows):
         number, row = rows[0]
         raise InputError(
@@ -193,15 +202,16 @@ def read_pairs(path):
             f"{path}:{number}: {','.join(row[2:])!r} would be two columns, and looks like a decimal comma; write the "
             "scores with points, or give the file a first line that names all four columns"
         )
+    if len(after) > 1:
+        shown = repr(names[column] or column + 1)
+        warnings.warn(f"{path}: of {len(after)} columns of numbers, {shown} is read as the scores", FileNote, 2)
     place = column and column - first
     return [_pair(path, number, fields[first:], place, separator) for number, fields in rows[header:]]
 
 
 def _fields(line, separator, where):
-    if separator is None:
-        return line.split()
-    if separator == "\t":
-        return [field.strip() for field in line.split("\t")]
+    if separator in (None, "\t"):
+        return [_QUOTED.sub(r"\1", field.strip()) for field in line.split(separator)]
     try:
         return [field.strip() for field in next(csv.reader([line], delimiter=separator, skipinitialspace=True))]
     except csv.Error as error:
