@@ -4,6 +4,8 @@ import gzip
 import io
 import os
 import pickle
+import shutil
+import subprocess
 import sys
 import tracemalloc
 import zipfile
@@ -642,6 +644,12 @@ THREE = [[1, 0, 0.5], [0, 1, 0.25], [0, 0.5, 1]]
             "DL4J's header, 3 words of 3 numbers",
         ),
         ("3 3\na 1 0 0.5\n\ufeffb 0 1 0.25\nc 0 0.5 1\n", ["a", "\ufeffb", "c"], None),
+        ("word\t0\t1\t2\na\t1\t0\t0.5\nb\t0\t1\t0.25\nc\t0\t0.5\t1\n", ["a", "b", "c"], "left out, which numbers the"),
+        (" 0 1 2\na 1 0 0.5\nb 0 1 0.25\nc 0 0.5 1\n", ["a", "b", "c"], "left out, which numbers the columns"),
+        ('"a" 1 0 0.5\n"b" 0 1 0.25\n"c" 0 0.5 1\n', ["a", "b", "c"], "the quotes around all words are left out"),
+        ('"a" 1 0 0.5\n" 0 1 0.25\nc 0 0.5 1\n', ['"a"', '"', "c"], None),
+        ('3 3\n"a" 1 0 0.5\n"b" 0 1 0.25\n"c" 0 0.5 1\n', ['"a"', '"b"', '"c"'], None),
+        ("1.5 1 0 0.5\n-0.31 0 1 0.25\n2019 0 0.5 1\n", ["1.5", "-0.31", "2019"], None),
     ],
 )
 def test_rows_of_others(tmp_path, content, words, told):
@@ -651,6 +659,64 @@ def test_rows_of_others(tmp_path, content, words, told):
     with pytest.warns(FileNote, match=told) if told else nullcontext():
         found, matrix, _ = load(path)
     assert list(found) == words and matrix.tolist() == THREE
+
+
+def test_rows_that_count_are_vectors(tmp_path):
+    for text in ("a 0 1\nb 1 0.5\n", "a 0 1 2\nb 1 0 2\n"):
+        (tmp_path / "v.txt").write_text(text)
+        assert load(tmp_path / "v.txt")[0] == ["a", "b"]
+
+
+@pytest.mark.skipif(not shutil.which("paste"), reason="paste is not here")
+@pytest.mark.parametrize("counts", [None, [3, 2]])
+def test_the_remedy_for_the_projectors_rows_has_its_words(tmp_path, counts):
+    matrix = np.array([[0.5, -1.5], [2.25, 0.125]], np.float32)
+    formats.save(tmp_path / "p", Vectors(["word", "b c"], matrix, counts and np.array(counts)), format="projector")
+    with pytest.raises(InputError, match=r"vectors.tsv:1: rows of numbers without words; .* metadata\.tsv") as error:
+        load(tmp_path / "p" / "vectors.tsv")
+    command = "sed" + str(error.value).partition(": sed")[2].replace("FILE", "vectors.tsv")
+    subprocess.run(command, shell=True, cwd=tmp_path / "p", check=True)
+    with pytest.warns(FileNote, match="words with blanks: 1"):
+        words, found, _ = load(tmp_path / "p" / "vectors.txt")
+    assert list(words) == ["word", "b c"] and found.tolist() == matrix.tolist()
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"SQLite format 3\0abc", "an SQLite database, as Magnitude's"),
+        (b"\x89HDF\r\n\x1a\n", "an HDF5 file"),
+        (b"<!DOCTYPE html>\n<html>", "a web page; fetch the file itself"),
+        (b"\n<HTML lang=en>", "a web page"),
+        (
+            b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n",
+            "Git LFS to a file; fetch that one .git lfs pull",
+        ),
+        (b'{"the": [0.5, 1]}', "is JSON; write each word"),
+        (b'[{"word": "the"}]', "is JSON"),
+        (b"a.txt".ljust(257, b"\0") + b"ustar", r"a tar archive; unpack it .tar -xf FILE"),
+        (b"Rar!\x1a\x07\x01\0", "an archive of RAR"),
+    ],
+)
+def test_what_other_programs_write_is_refused_by_name(tmp_path, content, message):
+    for data in (content, gzip.compress(content)):
+        (tmp_path / "v.txt").write_bytes(data)
+        with pytest.raises(InputError, match=message):
+            load(tmp_path / "v.txt")
+
+
+@pytest.mark.parametrize("ending", ["parquet", "arrow"])
+def test_columns_of_a_table_are_taken_by_their_names(tmp_path, ending):
+    arrow, path = pytest.importorskip("pyarrow"), tmp_path / f"v.{ending}"
+    rows = {"id": ["7"], "token": ["a"], "other": [[9.0]], "embedding": [[0.5, 1.0]]}
+    for names in ({}, {"id": "word", "other": "vector"}):
+        table = arrow.table({names.get(name, name): cells for name, cells in rows.items()})
+        if ending == "parquet":
+            pytest.importorskip("pyarrow.parquet").write_table(table, path)
+        else:
+            pytest.importorskip("pyarrow.feather").write_feather(table, path, "uncompressed")
+        words, matrix, _ = load(path)
+        assert (list(words), matrix.tolist()) == ((["7"], [[9]]) if names else (["a"], [[0.5, 1]]))
 
 
 def test_a_row_of_three_whole_numbers_is_not_taken_for_a_header(tmp_path):

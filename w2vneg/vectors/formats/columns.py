@@ -1,6 +1,7 @@
 """Parquet and Arrow (Feather): a table with the columns ``word``, ``vector``, and ``count`` if known.
 
-Read from any such table: words are its first column of text, vectors its first column of lists of numbers.
+Read from any such table: words are its column of text called word or token, or its first, vectors its column of lists
+of numbers called vector or embedding, or its first.
 """
 
 import os
@@ -64,8 +65,9 @@ def _read(path, read_table):
     try:
         table = read_table().combine_chunks()
         table.validate(full=True)
-        words = _first(table, lambda kind: str(kind) in ("string", "large_string", "string_view"))
-        vectors = _first(table, lambda kind: str(getattr(kind, "value_type", "")) in ("halffloat", "float", "double"))
+        words = _first(table, lambda kind: str(kind) in ("string", "large_string", "string_view"), "word", "token")
+        of_numbers = lambda kind: str(getattr(kind, "value_type", "")) in ("halffloat", "float", "double")  # noqa: E731
+        vectors = _first(table, of_numbers, "vector", "embedding")
         counts = table.column("count") if "count" in table.column_names else None
         used = [column for column in (words, vectors, counts) if column is not None]
         if words is None or vectors is None or any(column.null_count for column in used):
@@ -81,8 +83,10 @@ def _read(path, read_table):
     return vectors_of(path, _REMEDY, words, matrix, counts)
 
 
-def _first(table, fits):
-    return next((table.column(item.name) for item in table.schema if fits(item.type)), None)
+def _first(table, fits, *names):
+    """Return the first column whose type fits, one with such a name before others; None without."""
+    found = [item.name for item in table.schema if fits(item.type)]
+    return next((table.column(name) for name in (*names, *found) if name in found), None)
 
 
 _PARQUET = {"suffixes": (".parquet",), "recognises": b"PAR1"}

@@ -23,6 +23,10 @@ _CUT_SHORT = "; the file is cut short or damaged: write it again"
 _ENCODING = f"; {TO_UTF_8}"
 _TWICE = "stands on line {first} already; keep one of the two"
 _ROW_END = b" \t\r\n"  # word2vec.c leaves a blank at the end of each row
+_PROJECTOR = (
+    "rows of numbers without words; if these are in the projector's metadata.tsv beside it, put them in front: sed "
+    r"'1{/^word\tcount$/d;}' metadata.tsv | cut -f1 | paste - FILE > vectors.txt"
+)
 _LOOKED_AT = 1000  # rows that tell how many numbers there are
 _CODED = b"B64:"  # before words of DL4J's
 
@@ -67,11 +71,18 @@ def read(path, spell=False):
                     notes.append("its words are read as DL4J's, which are written in base64")
                 expected, dim = _promised(path, header, size, lines)
                 return _Rows(path, 2, dim, expected, coded).read(lines, expected, notes)
-            dim = _dim_of(list(islice(lines, _LOOKED_AT)))
+            rows = [line.split() for line in islice(lines, _LOOKED_AT)]
+            dim = _dim_of(rows)
+            if all(row and NUMBER.fullmatch(row[0]) and b"." in row[0] for row in rows):
+                raise InputError(f"{path}:1: {_PROJECTOR}")
             if dim < 1:
                 raise InputError(f"{path}:1: expected a header 'n dim' or a word and its numbers" + _REMEDY)
-            parts = first.split()
-            if _n_numbers(parts) < dim:
+            parts = rows[0]
+            names = len(rows) > 1 and dim > 2 and parts[-dim:] == [b"%d" % number for number in range(dim)]
+            names = names and any(b"." in number for number in rows[1][1:])
+            if names:
+                notes.append("its first line is left out, which numbers the columns")
+            elif _n_numbers(parts) < dim:
                 _parse_row(path, 1, b" ".join(parts[1:]), dim)
             if dim == 1:
                 counts = "a word and one number a row, as in a list of counts"
@@ -80,7 +91,7 @@ def read(path, spell=False):
             lines = 1 + sum(block.count(b"\n") for block in iter(lambda: stream.read(1 << 22), b""))
             capacity = min(lines, size // (2 * dim) + 1)  # a number takes two bytes at least
             stream.seek(0)
-            return _Rows(path, 1, dim).read(lines_of(path, stream), capacity, notes)
+            return _Rows(path, 1 + names, dim).read(islice(lines_of(path, stream), names, None), capacity, notes)
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from error
 
@@ -113,16 +124,17 @@ def _count(lines):
     return sum(1 for line in lines if line.strip())
 
 
-def _dim_of(lines):
-    """Return how many numbers most lines end with (int); unless most have one word before them: those of the first."""
+def _dim_of(rows):
+    """Return how many numbers most rows (lists of bytes) end with (int); unless most have one word before them: those
+    of the first.
+    """
     found, plain = Counter(), 0
-    for line in lines:
-        parts = line.split()
+    for parts in rows:
         n = _n_numbers(parts)
         found[n] += 1
         plain += n == len(parts) - 1
     dim = found.most_common(1)[0][0]
-    return dim if dim > 0 and 2 * plain >= len(lines) else len(lines[0].split()) - 1
+    return dim if dim > 0 and 2 * plain >= len(rows) else len(rows[0]) - 1
 
 
 def _n_numbers(parts):
@@ -166,7 +178,11 @@ class _Rows:
         if self._with_blanks:
             example = self._example[:40].decode(errors="replace")
             notes.append(f"words with blanks: {self._with_blanks:,}, such as {example!r}")
-        return vectors_of(path, _REMEDY, words.places, matrix[: len(words.places)], notes=(*notes, *words.notes()))
+        names = words.places
+        if self._expected is None and all(name[:1] == name[-1:] == '"' and len(name) > 2 for name in names):  # R's
+            names = [name[1:-1] for name in names]
+            notes.append("the quotes around all words are left out")
+        return vectors_of(path, _REMEDY, names, matrix[: len(names)], notes=(*notes, *words.notes()))
 
     def _check_count(self, n, left=None):
         """Raise InputError if there are more rows than promised, or fewer and none are left (iterator of bytes)."""
