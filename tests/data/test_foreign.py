@@ -81,11 +81,14 @@ FOREIGN = [
     ("RTF", ALL, "{\\rtf1\\ansi\n"),
     ("PostScript", ALL, "%!PS-Adobe-3.0\n"),
     ("tar", ALL, "a.txt".ljust(257, "\0") + "ustar"),
+    ("Git LFS", ALL, "version https://git-lfs.github.com/spec/v1\noid sha256:0\n"),
     ("7-Zip", ALL, "Rar!\x1a\x07\x01\0"),
     ("SQLite", ALL, "SQLite format 3\0"),
     ("a file of ORC, Avro", ALL, "ORC\n\0\1"),
     ("Stata", ALL, "<stata_dta><header>\0"),
 ]
+OF_BYTES = {"zip", "Parquet", "PDF", "RTF", "PostScript", "tar", "7-Zip", "Git LFS", "SQLite"}  # not of text
+OF_BYTES |= {"a file of ORC, Avro", "Stata"}
 CASES = [(name, where, text) for name, places, text in FOREIGN for where in places]
 
 
@@ -98,18 +101,7 @@ def test_foreign(name, where, text):
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
 def test_foreign_in_another_encoding(tmp_path, encoding):
     for name, places, text in FOREIGN:
-        if text.isascii() and name not in (
-            "zip",
-            "Parquet",
-            "PDF",
-            "RTF",
-            "PostScript",
-            "tar",
-            "7-Zip",
-            "SQLite",
-            "a file of ORC, Avro",
-            "Stata",
-        ):  # whose bytes are no text
+        if text.isascii() and name not in OF_BYTES:
             for where in places:
                 assert name in recognise(text.encode(encoding), where, encoding).name
     assert tag_in("<!doctype html>".encode(encoding), encoding) == "<!doctype"
@@ -302,12 +294,6 @@ def test_the_remedy_for_headers_and_times_is_the_text_below(tmp_path, text, end)
     (tmp_path / "t").write_bytes(text.replace("\n", end).encode())
     out = remedy_run(tmp_path / "t", "corpus", "text.txt")[1]
     assert out.read_text().split() == ["the", "cat", "sees", "it", "the", "cat", "sees", "it"]
-
-
-def test_the_remedy_for_tweets_is_rows(tmp_path):
-    (tmp_path / "t").write_text('window.YTD.tweet.part0 = [ {\n  "tweet" : {\n    "full_text" : "a = b"\n  }\n} ]\n')
-    out = remedy_run(tmp_path / "t", "corpus", "rows.jsonl")[1]
-    assert out.read_text() == '{"full_text": "a = b"}\n'
 
 
 @pytest.mark.skipif(not shutil.which("awk"), reason="awk is not here")

@@ -92,6 +92,7 @@ SONG = ["the old cat sees", "a dog", "no house, and no river", "who finds it"] *
         (["id,lyrics,name", '%s,"%s",a song'], "lyrics"),
         (['"4","%s","On it","%s"'], "4"),
         (["v1,v2,,,", 'ham %.0s,"%s",,,'], "2"),
+        (["v1,v2,,,", *["ham,so it is,,,"] * 99, 'ham %.0s,"%s",,,'], "2"),
         (["Nr;Datum;Beitrag", "%s;01.02.2003;%s"], "3"),
         (["sep=;", "Nr;Datum;Beitrag", "%s;01.02.2003;%s"], "3"),
         (["auteur,texte", 'a%.0s,"%s"'], "2"),

@@ -684,18 +684,18 @@ def test_the_remedy_for_the_projectors_rows_has_its_words(tmp_path, counts):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"SQLite format 3\0abc", "an SQLite database, as Magnitude's"),
+        (b"SQLite format 3\0abc", "is an SQLite database, no file of vectors; write its rows as text"),
         (b"\x89HDF\r\n\x1a\n", "an HDF5 file"),
-        (b"<!DOCTYPE html>\n<html>", "a web page; fetch the file itself"),
-        (b"\n<HTML lang=en>", "a web page"),
+        (b"<!DOCTYPE html>\n<html>", "is XML or HTML, no file of vectors"),
+        (b"\n<HTML lang=en>", "XML or HTML"),
         (
             b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n",
-            "Git LFS to a file; fetch that one .git lfs pull",
+            "of Git LFS, no file of vectors; fetch its file: git lfs pull",
         ),
         (b'{"the": [0.5, 1]}', "is JSON; write each word"),
         (b'[{"word": "the"}]', "is JSON"),
-        (b"a.txt".ljust(257, b"\0") + b"ustar", r"a tar archive; unpack it .tar -xf FILE"),
-        (b"Rar!\x1a\x07\x01\0", "an archive of RAR"),
+        (b"a.txt".ljust(257, b"\0") + b"ustar", r"an archive of tar, .*; unpack it .tar -xf FILE"),
+        (b"Rar!\x1a\x07\x01\0", "an archive of .* RAR"),
     ],
 )
 def test_what_other_programs_write_is_refused_by_name(tmp_path, content, message):

@@ -29,6 +29,7 @@ _FEW = 20  # lines, below which columns are no sign of a table
 _DELIMITERS = ",\t;|"
 _TABLES = ("edges", "pairs", "ratings", "column")
 _ALL = ("text", "baskets", *_TABLES)
+_ANY = (*_ALL, "vectors")
 _OF_TEXT = "say which column holds the text: --text-col COLUMN"
 _PARQUET = "a Parquet file"
 
@@ -60,7 +61,7 @@ class Head(NamedTuple):
 
 class Kind(NamedTuple):
     """name : str; test : callable, Head -> bool; remedy : str, or callable, Head -> str; where : tuple of str, what a
-    file of this kind must not be given as: "text", "baskets", "edges", "pairs", "ratings", "column"
+    file of this kind must not be given as: "text", "baskets", "edges", "pairs", "ratings", "column", "vectors"
     columns : callable, Head -> dict, the names of a table's columns -> some of their cells
     """
 
@@ -98,6 +99,7 @@ def _sentences(program, tabs=r"-F'\t' "):
 
 _FORM = r'{{gsub(/ /, "_", ${0}); printf "%s ", ${0}}}'
 _OF_TREES = r'/^\(/ {print ""} {gsub(/\(-NONE- [^()]*\)|\([^ ()]*|\)/, ""); printf "%s ", $0}'
+_TREE, _LEAF = re.compile(r"\s*\( ?(\(|[\w-]+ \()"), re.compile(r"\(([A-Z]{1,6}\$?|[.,:$#'`]+|-\w+-|\d) [^\s()]+\)")
 _OF_CHAT = (
     r'/^[^\t]/ {said = /^\*/; if (said) print ""; sub(/^[^\t]*/, "")} '
     r'said {gsub(/\025[^\025]*\025/, ""); printf "%s ", $0}'
@@ -183,6 +185,7 @@ _SQL = _has(
     r"(?i)^\s*(create table|insert into|copy \S+ \(.*\) from stdin)\b",
     r"[;,]\s*$",
 )
+_ARCHIVES = (b"7z\xbc\xaf\x27\x1c", b"Rar!\x1a\x07", b"\x04\x22\x4d\x18", b"\x1f\x9d", b"]\0\0")
 _TRIPLE = r'(<[^<>\s]*>|_:\S+)\s+<[^<>\s]*>\s+(<[^<>\s]*>|_:\S+|".*"(@[\w-]+|\^\^<\S*>)?)\s*(<\S+>\s*)?\.'
 _KONECT = re.compile(
     r"%\s*(sym|asym|bip)\s+(unweighted|positive|posweighted|signed|multisigned|weighted|multiweighted|dynamic|"
@@ -281,13 +284,6 @@ def _of_conll(head):
     return _sentences(f'/^(#|-DOCSTART-)/ {{next}} NF {{printf "%s ", ${_word_in_conll(head)}}} !NF {{print ""}}', "")
 
 
-_LEAF = re.compile(r"\(([A-Z]{1,6}\$?|[.,:$#'`]+|-\w+-|\d) [^\s()]+\)")
-
-
-def _is_treebank(head):
-    return _has(r"\A\s*\( ?(\(|[\w-]+ \()")(head) and head.share(_LEAF.search) > 0.7
-
-
 _OF_MARKS = re.compile(r"[^\w\s]+|SENT|PUN\w*|PONCT\w*|F[a-z]+")  # tags of punctuation
 
 
@@ -340,15 +336,15 @@ def _unnamed(head):
     for sign in _DELIMITERS:
         rows = _rows(head, sign)[1:]  # the first may be a header
         columns = list(zip(*rows, strict=True))
-        if len(rows) < _FEW - 1 or (
-            sign != "\t" and sum(" " in [cell[:1] for cell in row] for row in rows) > len(rows) / 10
-        ):
+        prose = sign != "\t" and sum(" " in [cell[:1] for cell in row] for row in rows) > len(rows) / 10
+        if prose or len(rows) < _FEW - 1:
             continue
         ids = [len(set(cells)) == len(rows) and not re.search(r"\s", "".join(cells)) for cells in columns]
         named = any(ids) if len(columns) > 2 else ids[0] and all(re.search(r"\d", cell) for cell in columns[0])
         texts = any(sum(" " in cell for cell in cells) > len(rows) / 2 for cells in columns)
-        quoted = re.compile(r'(^|{0})"([^"]|"")*"({0}|$)'.format(re.escape(sign)))
-        if (named and (texts or (sign == "\t" and len(columns) > 2))) or (texts and head.share(quoted.search) > 1 / 3):
+        quoted = head.share(re.compile(r'(^|{0})"([^"]|"")*"({0}|$)'.format(re.escape(sign))).search)
+        quoted = quoted > (1 / 3 if sign == "\t" else 1 / 10)
+        if (texts and (named or quoted)) or (named and sign == "\t" and len(columns) > 2):
             return {str(number): cells for number, cells in enumerate(columns, 1)}
     return {}
 
@@ -362,9 +358,6 @@ _BY_NETWORKX = (
 )
 _OUT_OF_ARROW = "write it as Parquet: datasets.load_from_disk(DIR).to_parquet(FILE)"
 _ARRAYS_OUT = _by_python("[print(*json.loads(line), sep='\\t') for line in sys.stdin]", "table.tsv")
-_TWEETS_OUT = _by_python(
-    "[print(json.dumps(row.get('tweet', row))) for row in json.loads(sys.stdin.read().partition('=')[2])]", "rows.jsonl"
-)
 _PYTHON_OUT = _by_python(
     "[print(*ast.literal_eval(line.strip(' \\n,')), sep='\\t') for line in sys.stdin]", "table.tsv", "ast"
 )
@@ -390,19 +383,16 @@ KINDS = [  # in the order in which they are asked
         "write it as Parquet or CSV",
         lambda head: b"\0" in head.data and head.data.startswith(_TABLES_OF_OTHERS),
     ),
-    Kind("an HDF5 file", _AS_TEXT, _starts(b"\x89HDF\r\n\x1a\n")),
-    Kind("an SQLite database", _AS_TEXT, _starts(b"SQLite format 3\0")),
+    Kind("an HDF5 file", _AS_TEXT, _starts(b"\x89HDF\r\n\x1a\n"), _ANY),
+    Kind("an SQLite database", _AS_TEXT, _starts(b"SQLite format 3\0"), _ANY),
     Kind("a NumPy array", _AS_TEXT, _starts(b"\x93NUMPY")),
-    Kind("a file of PDF, PostScript or RTF", _AS_TEXT, _starts((b"%PDF-", b"%!PS", b"{\\rtf"))),
+    Kind("a file of PDF, PostScript or RTF", _AS_TEXT, _starts((b"%PDF-", b"%!PS", b"{\\rtf")), _ANY),
+    Kind("a pointer of Git LFS", "fetch its file: git lfs pull", _starts(b"version https://git-lfs"), _ANY),
     Kind(
-        "a tar archive",
-        "unpack it, tar -xf FILE, and give what it holds",
-        lambda head: head.data[257:262] == b"ustar",
-    ),
-    Kind(
-        "an archive of 7-Zip, RAR, lz4, lzma or compress",
-        "unpack it, and give what it holds",
-        _starts((b"7z\xbc\xaf\x27\x1c", b"Rar!\x1a\x07", b"\x04\x22\x4d\x18", b"\x1f\x9d", b"]\0\0")),
+        "an archive of tar, 7-Zip, RAR, lz4, lzma or compress",
+        "unpack it (tar -xf FILE, 7z x FILE), and give what it holds",
+        lambda head: head.data.startswith(_ARCHIVES) or head.data[257:262] == b"ustar",
+        _ANY,
     ),
     Kind("an Arrow file", _OUT_OF_ARROW, _starts(b"ARROW1")),
     Kind("an Arrow stream, as the library datasets saves to disk", _OUT_OF_ARROW, _starts(b"\xff\xff\xff\xff")),
@@ -450,7 +440,7 @@ KINDS = [  # in the order in which they are asked
         "XML or HTML",
         "write what is needed of it as text or as a table",
         _has(r"(?i)\A\s*<(\?xml|!doctype|html|rss|svg)\b"),
-        ("baskets", *_TABLES),
+        ("baskets", *_TABLES, "vectors"),
     ),
     Kind(
         "N-Triples",
@@ -499,7 +489,12 @@ KINDS = [  # in the order in which they are asked
         lambda head: _SQL(head) and head.share(lambda line: line.rstrip()[-1] in ";,()-/*") >= 0.5,
     ),
     Kind("FASTA", _OF_FASTA, _is_fasta, ("text",)),
-    Kind("trees of a treebank, in brackets", _sentences(_OF_TREES, ""), _is_treebank, ("text",)),
+    Kind(
+        "trees of a treebank, in brackets",
+        _sentences(_OF_TREES, ""),
+        lambda head: _TREE.match(head.text) and head.share(_LEAF.search) > 0.7,
+        ("text",),
+    ),
     Kind("a transcript in CHAT", _sentences(_OF_CHAT, ""), _has(r"\A@(UTF8|Begin|Font)", r"^\*\w+:\t"), ("text",)),
     Kind(
         "an archive of web pages (WARC)",
@@ -513,7 +508,6 @@ KINDS = [  # in the order in which they are asked
         lambda head: head.share(re.compile(r"\s*\d[\d:.,]+ --> \d").match) > 1 / 7,
         ("text",),
     ),
-    Kind("tweets as Twitter exports them", f"write them as JSON lines: {_TWEETS_OUT}", _has(r"\Awindow\.YTD\.")),
     Kind("CoNLL-U or its like, a token a line", _of_conll_u, _is_conll_u, ("text",)),
     Kind("CoNLL columns, a token a line", _of_conll, _word_in_conll, ("text",)),
     Kind("a vertical file, a token a line with its tag", _of_vertical, _is_vertical, ("text",)),

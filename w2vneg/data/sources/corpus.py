@@ -91,12 +91,10 @@ class Corpus(Source):
         if given.text_col is not None:
             return
         if given.in_memory and len(given.files[0].columns) > 1:
-            cells = [column[:_FEW] for column in given.files[0].columns]
-            columns = dict(zip(given.files[0].head, cells, strict=True))
-            names = ", ".join(map(repr, columns))[:200]
-            raise ConfigError(
-                f"text is a column of a table: give text_col={column_of_text(columns)!r}; columns: {names}"
-            )
+            frame = given.files[0]
+            columns = {name: cells[:_FEW] for name, cells in zip(frame.head, frame.columns, strict=True)}
+            named, names = column_of_text(columns), ", ".join(map(repr, columns))[:200]
+            raise ConfigError(f"text is a column of a table: give text_col={named!r}; columns: {names}")
         of_tables = [item.name for item in dataclasses.fields(TableOptions) if item.name in given.options]
         if of_tables:
             raise ConfigError(f"{of_tables[0]} is of tables; name their column of text with text_col (--text-col)")

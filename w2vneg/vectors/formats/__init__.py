@@ -7,7 +7,6 @@ unpickled.
 
 import codecs
 import io
-import re
 import tempfile
 import warnings
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from ...data.catalog.places import located
+from ...data.readers.foreign import recognise
 from ...data.readers.sources import ByteStream
 from ...ground.errors import ConfigError, FileNote, InputError, OutputError, W2vnegError, did_you_mean
 from ...ground.files.bounded import check_path, check_regular
@@ -31,7 +31,6 @@ import_all(__path__, __name__)
 _PACKED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd")  # gzip, bzip2, xz, zstd
 _MOST = 100  # how many times smaller packing makes vectors, at most
 _LITTLE = 1 << 26  # bytes that may be unpacked anyway
-_AS_TEXT = "write each word with its numbers on a line, blanks between"
 _FOREIGN = {
     b"\x80": "a pickle, as gensim's .kv and .model are; opening one may run any code, so it is not read. In Python do "
     'gensim.models.KeyedVectors.load(PATH).save_word2vec_format("vectors.bin", binary=True), and name that file',
@@ -39,13 +38,8 @@ _FOREIGN = {
     codecs.BOM_UTF16_LE: "text in UTF-16; convert it to UTF-8 (iconv -f utf-16 -t utf-8 FILE > OUT)",
     codecs.BOM_UTF16_BE: "text in UTF-16; convert it to UTF-8 (iconv -f utf-16 -t utf-8 FILE > OUT)",
     b"PK\x05\x06": "an empty archive; write it again",
-    b"SQLite format 3\0": f"an SQLite database, as Magnitude's are; {_AS_TEXT}",
-    b"\x89HDF\r\n\x1a\n": f"an HDF5 file; {_AS_TEXT}",
-    b'{"': f"JSON; {_AS_TEXT}",
-    b'[{"': f"JSON; {_AS_TEXT}",
-    b"version https://git-lfs": "a pointer of Git LFS to a file; fetch that one (git lfs pull)",
-    b"7z\xbc\xaf\x27\x1c": "an archive of 7-Zip; unpack it",
-    b"Rar!\x1a\x07": "an archive of RAR; unpack it",
+    b'{"': "JSON; write each word with its numbers on a line, blanks between",
+    b'[{"': "JSON; write each word with its numbers on a line, blanks between",
 }
 """What a file begins with that is not read -> what it is, and what to do."""
 
@@ -74,10 +68,8 @@ def detect(path):
     for magic, what in _FOREIGN.items():
         if head.startswith(magic):
             raise InputError(f"{path} is {what}")
-    if head[257:262] == b"ustar":
-        raise InputError(f"{path} is a tar archive; unpack it (tar -xf FILE)")
-    if re.match(rb"(?i)\s*<(!doctype|html|head)\b", head):
-        raise InputError(f"{path} is a web page; fetch the file itself")
+    if kind := recognise(head, "vectors"):
+        raise InputError(f"{path} is {kind.name}, no file of vectors; {kind.remedy}")
     return "packed" if head.startswith(_PACKED) else "word2vec"
 
 

@@ -125,9 +125,7 @@ def _count(lines):
 
 
 def _dim_of(rows):
-    """Return how many numbers most rows (lists of bytes) end with (int); unless most have one word before them: those
-    of the first.
-    """
+    """Return how many numbers most rows (lists of bytes) end with; of the first, unless most have one word more."""
     found, plain = Counter(), 0
     for parts in rows:
         n = _n_numbers(parts)
