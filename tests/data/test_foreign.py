@@ -51,6 +51,9 @@ FOREIGN = [
     ("DOT", ALL, "digraph g {\n a -> b;\n}\n"),
     ("DIMACS", ALL, "c a comment\nc\np sp 3 2\na 1 2 4\na 2 3 1\n"),
     ("DIMACS", ALL, "p edge 3 2\ne 1 2\ne 2 3\n"),
+    ("blocks of rows", ALL[1:], "1:\n1488844,3,2005-09-06\n822109,5,2005-05-13\n2:\n885013,4,2005-10-19\n"),
+    ("blocks of rows", ALL[1:], "1:\n1488844\n822109\n2:\n885013\n"),
+    ("blocks of rows", ALL[1:], "0|2\n507696\t90\t5018\t20:15:00\n137915\t90\t5018\t20:15:00\n"),
     ("METIS", TABLES, "4 4\n2 3\n1 3\n1 2 4\n3\n"),
     ("Matrix Market", ALL, "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 1 1\n"),
     ("LibSVM", ALL, "1 3:1 7:1\n-1 2:0.5\n"),
@@ -389,6 +392,27 @@ def test_the_remedy_for_dimacs_is_edges(tmp_path, text, weights):
     (tmp_path / "g").write_text(text)
     edges = remedy_run(tmp_path / "g", "edges", "edges.txt")[1]
     assert directed(edges) == {("1", "2", weights[0]), ("2", "3", weights[1])}
+
+
+@pytest.mark.parametrize(
+    ("text", "pairs"),
+    [
+        ("1:\n30,3,2005-09-06\n20,5,2005-05-13\n2:\n30,4,2005-10-19\n", {("30", "1"), ("20", "1"), ("30", "2")}),
+        ("1:\r\n30\r\n20\r\n2:\r\n30\r\n", {("30", "1"), ("20", "1"), ("30", "2")}),
+        ("7|2\n30\t90\t5018\n20\t0\t5018\n8|1\n30\t9\t1\n", {("7", "30"), ("7", "20"), ("8", "30")}),
+    ],
+)
+def test_the_remedy_for_blocks_of_rows_is_users_and_items(tmp_path, text, pairs):
+    (tmp_path / "b").write_text(text, newline="")
+    rows = remedy_run(tmp_path / "b", "ratings", "rows.txt", rectangular=True, bad_rows="skip")[1]
+    read = encode_input(Input("ratings", str(rows), rectangular=True))
+    cells = zip(*read.matrix.tocoo().coords, strict=True)
+    assert {(read.vocab.words[i], read.vocab_out.words[j]) for i, j in cells} == pairs
+
+
+@pytest.mark.parametrize("text", ["1|2\n3|4\n2|2\n1|4\n", "a:\nb,1\n", "12:30,1\n13:30,2\n12:30,2\n", "2\n1,2\n2,1\n"])
+def test_rows_that_only_look_like_blocks_are_tables(text):
+    assert recognise(text.encode(), "pairs") is None
 
 
 @pytest.mark.parametrize(("options", "sign"), [({}, "\t"), ({"delimiter": "tab"}, "\t"), ({}, " "), ({}, "|")])

@@ -349,6 +349,15 @@ def _unnamed(head):
     return {}
 
 
+def _of_blocks(head):
+    """Return the command that writes into each row what the line above its block names: the item, or the user."""
+    own = r'sub(/,|\r?$/, "," name[1] "&")' if ":" in head.lines[0] else r'$0 = name[1] "\t" $0'
+    return (
+        r"write a row for each user and item: awk '/^[0-9]+[:|][0-9]*\r?$/ {split($0, name, /[:|]/); next} {"
+        f"{own}}} 1' FILE > rows.txt"
+    )
+
+
 _TABLES_OF_OTHERS = b"ORC", b"Obj\x01", b"$FL", b"<stata_dta>", bytes(12) + b"\xc2\xea\x81", b"X\n\0\0\0"
 _AS_TEXT = "write its rows as text"
 _AS_EDGES = "write its edges as a table: source, target"
@@ -468,6 +477,12 @@ KINDS = [  # in the order in which they are asked
         f"write its edges: {_ARCS_OUT}, and give --directed if they are, --weight-col none if their numbers are "
         "lengths or costs",
         _has(r"\A(c\b.*\n)*p\s+(edge|col|sp|max|min)\s+\d+\s+\d+\s*$"),
+    ),
+    Kind(
+        "blocks of rows, each below a line with the item or user of all of them",
+        _of_blocks,
+        lambda head: _has(r"\A\d+(:|\|\d+)\s*$", r"^\d+([,\t].*)?$")(head) and _each(r"\d+(:|\|\d+|[,\t].*)?", 1)(head),
+        ("baskets", *_TABLES),
     ),
     Kind("METIS adjacency lists", _AS_EDGES, _is_metis, _TABLES),
     Kind(
