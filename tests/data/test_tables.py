@@ -6,9 +6,13 @@ import gzip
 import io
 import itertools
 import lzma
+import shlex
+import subprocess
+import sys
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -247,6 +251,7 @@ def test_a_header_or_empty_cells_are_no_sign_of_tabs(read):
         ("X1|USD,X2|USD\nX2|USD,X3|USD\n", ("pipe", "comma")),
         ("/x/1?q=1,2 /x/2?q=3,4\n/x/2?q=3,4 /x/3?q=5,6\n", ("comma", "blank")),
         ("std::f1 std::f2 3\nstd::f2 std::f3 4\n", ("::", "blank")),
+        ("u1,i1;i2;i3;i4,o1\nu2,i2;x;i5;y,o2\n", ("semicolon", "comma")),
     ],
 )
 def test_two_delimiters_that_part_rows_alike_are_asked_about(read, text, signs):
@@ -264,6 +269,8 @@ def test_two_delimiters_that_part_rows_alike_are_asked_about(read, text, signs):
         ("u1,Item 5,4.5\nu2,Item 7,3.5\n", ["u1", "u2"], ["Item 5", "Item 7"]),
         ("u1;Doe, J;i1\nu2;Roe, K;i2\n", ["u1", "u2"], ["Doe, J", "Roe, K"]),
         ("u1,Item 5,4\nu2,Item 7,3\n", ["u1", "u2"], ["Item 5", "Item 7"]),
+        ("a;b;Smith,John\nb;c;Doe,Ann\n", ["a", "b"], ["b", "c"]),
+        ("Smith,John;i1;5\nDoe,Ann;i2;4\n", ["Smith,John", "Doe,Ann"], ["i1", "i2"]),
         ("12;Smith,John;5\n13;Doe,Ann;4\n", ["12", "13"], ["Smith,John", "Doe,Ann"]),
         ("12::Drama|War::5\n13::War|Noir::4\n", ["12", "13"], ["Drama|War", "War|Noir"]),
         ("tt1,Tom Hanks,actor\ntt2,Ann Lee,actress\n", ["tt1", "tt2"], ["Tom Hanks", "Ann Lee"]),
@@ -273,6 +280,71 @@ def test_two_delimiters_that_part_rows_alike_are_asked_about(read, text, signs):
 def test_signs_inside_names_are_no_reason_to_ask(read, text, first, second):
     columns = [Column("a", "--item-col", "name", 1), Column("b", "--target-col", "name", 2)]
     assert read(text, columns) == (list(first), second)
+
+
+LISTS = [(f"u{i}", "?".join(f"i{(i * 7 + k * k) % 23}" for k in range(2 + i % 3))) for i in range(40)]
+IN_FILES = [
+    *(("\n".join(f"{user}\t{own.replace('?', sign)}" for user, own in LISTS), sign) for sign in (" ", ";", ", ")),
+    ("user,items\n" + "\n".join(f'{user},"{own.replace("?", ", ")}"' for user, own in LISTS), ","),
+    ("\n".join(f'{{"items": "{own.replace("?", "|")}", "user": "{user}"}}' for user, own in LISTS), "|"),
+]
+
+
+@pytest.mark.parametrize(("text", "sign"), IN_FILES)
+def test_lists_within_cells_are_noticed_with_a_command_that_parts_them(tmp_path, text, sign):
+    (tmp_path / "t").write_text(text + "\n")
+    options = {"user_col": "user", "item_col": "items"} if "user" in text else {}
+    read = encode_input(Input("ratings", str(tmp_path / "t"), rectangular=True, **options))
+    (hint,) = read.report.hints
+    assert f"look like lists, with {sign.strip(' ') or ' '!r} between parts" in hint
+    command = hint.split("is written by: ")[1].replace("FILE", "t").replace("python", shlex.quote(sys.executable), 1)
+    subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True, check=True)
+    read = encode_input(Input("ratings", str(tmp_path / "rows.csv"), rectangular=True, **options))
+    assert not read.report.hints and len(read.vocab_out) == 23 and len(read.vocab) == 40
+    assert read.matrix.nnz == sum(len(set(own.split("?"))) for _, own in LISTS)
+
+
+def test_lists_within_cells_of_a_frame_are_noticed():
+    frame = pd.DataFrame({"user": [user for user, _ in LISTS], "item": [own.replace("?", "|") for _, own in LISTS]})
+    (hint,) = encode_input(Input("ratings", frame, rectangular=True)).report.hints
+    names = {"t": frame}
+    exec(hint.split("is written by: ")[1], names)
+    assert not encode_input(Input("ratings", names["t"], rectangular=True)).report.hints
+
+
+FIRST, LAST = ["Ann", "Bob", "Cleo", "Dan", "Eve", "Fay"], ["Adams", "Brown", "Clark", "Davis", "Evans", "Frank"]
+TITLES = [
+    "The Lord of the Rings",
+    "The Good the Bad and the Ugly",
+    "Crouching Tiger Hidden Dragon",
+    "The King of the Hill",
+]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        [f"{last}, {first}" for last in LAST for first in FIRST],
+        [f"{first} {last}" for last in LAST for first in FIRST],
+        [f"{title} {part}" for title in TITLES for part in range(1, 10)],
+        [f"{title}, The ({1990 + n})" for title in ("Lion, the Witch and the Wardrobe", "Jedi") for n in range(15)],
+        [
+            f"{n} {last} Street, {town}"
+            for n in range(6)
+            for last in LAST
+            for town in ("Rome, NY, USA", "Paris, France")
+        ],
+        [f"T-SHIRT, {colour}, {size}" for colour in FIRST for size in ("S", "M", "L", "XL")],
+        [f"GO:{n:07d}|GO:{n * 7:07d}" for n in range(1, 40)],
+        [f"{n % 7},{n % 5}" for n in range(35)] * 2,
+        [f"0.{n}1 7.{n * 3}" for n in range(1, 40)],
+        [f"+49 30 {n}" for n in range(100, 140)],
+        [f"2024-01-{n:02d} 10:00" for n in range(1, 30)],
+    ],
+)
+def test_names_that_hold_signs_are_no_lists(names):
+    frame = pd.DataFrame({"user": [f"u{n % 9}" for n in range(len(names))], "item": names})
+    assert not encode_input(Input("ratings", frame, rectangular=True)).report.hints
 
 
 def test_names_of_columns_without_a_header(read):

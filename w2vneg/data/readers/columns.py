@@ -120,9 +120,10 @@ class Labels(dict):
     guessed : bool, neither a name nor anybody says that the weight is one; two_kinds : bool, of users and items by name
     no_weight : str, what to type if the weight that was guessed is none
     by_name : bool, all names were found by what their columns are called; names : tuple of str, of all columns
-    n_columns : int, of the table
+    n_columns : int, of the table; head : Head, of the table
     """
 
+    head: Head | None = None
     said = hints = names = ()
     guessed = two_kinds = by_name = False
     no_weight = ""
@@ -148,6 +149,7 @@ def find_columns(where, columns, head):
                 raise InputError(f"{where}: {what}. The columns are: {head.shown()}")
     labels = Labels({key: head.label(place) for key, place in places.items()})
     meanings = {c.key: guess.called[places[c.key]] for c in columns if c.kind == "name" and c.means}
+    labels.head = head
     labels.names, labels.n_columns = tuple(head.names) if head.named else (), len(head.names)
     labels.by_name = head.named and all(meanings[c.key] in c.means for c in columns if c.key in meanings)
     labels.two_kinds = head.named and sorted(map(str, meanings.values())) == ["item", "user"]

@@ -276,7 +276,8 @@ def _in_names(sample, delimiter):
 
 def _rival(sample, sign, others):
     """Return the delimiter that may part rows without a header in place of `sign`, or None: each row into as many
-    cells, of which the first two are of one form and hold `sign`, as names may.
+    cells, of which the first two are of one form and hold `sign`, as names may, or a single one between others does,
+    as lists may.
     """
     own = rows_of(sample, sign)
     if sign == "\t" or _has_usual_names(own[0]):
@@ -284,10 +285,12 @@ def _rival(sample, sign, others):
     for other in others:
         rows = rows_of(sample, other)
         inside = [cell for row in own for cell in row if other in cell]
-        named = len(set(map(len, rows))) == 1 and all(sign in cell for row in rows for cell in row[:2])
-        if not named or all(map(_is_figures, inside)) or (other != " " and _in_names(sample, other)):
+        if len(set(map(len, rows))) > 1 or all(map(_is_figures, inside)) or (other != " " and _in_names(sample, other)):
             continue
-        if all(_alike(row[:2]) for row in rows):
+        places = [tuple(place for place, cell in enumerate(row) if sign in cell) for row in rows]
+        named = all(own[:2] == (0, 1) and _alike(row[:2]) for own, row in zip(places, rows, strict=True))
+        within = len(set(places)) == 1 and len(places[0]) == 1 and 0 < places[0][0] < len(rows[0]) - 1
+        if named or (within and other != " "):
             return other
     return None
 

@@ -24,6 +24,7 @@ _WRONG = {"name": "an empty cell", "time": "no time"} | dict.fromkeys(
 )
 _NO_ROW = "files without a row"
 _DECIMAL = re.compile(r"\s*(\d+\.0\s*)?")
+_FEW, _LOOKED_AT = 20, 20_000  # names, below which lists are no sign, and among which they are looked for
 _UNWRITABLE = re.compile(r"[\0\ud800-\udfff]")
 
 
@@ -99,7 +100,9 @@ class Tables:
             rows_before = self.n_rows
             with opened(path) as source:
                 for batch in self.batches(source):
-                    self.labels = self.labels or batch.labels
+                    if not self.labels:
+                        self.labels = batch.labels
+                        self.labels.hints += _hints_of_lists(batch)
                     self._found.setdefault(source.name, batch.labels)
                     self.n_rows += batch.n_rows
                     batch = self._kept(batch)
@@ -176,6 +179,44 @@ class Tables:
                 kept &= ~(batch.columns[column.key] < 0)
         self.tally["returns"] += n_good - int(kept.sum())
         return batch.rows(kept)
+
+
+def _hints_of_lists(batch):
+    """Return a hint (tuple of str) for each column of names of a `Batch` most of whose cells are lists."""
+    head, hints = batch.labels.head, ()
+    for key, column in batch.columns.items():
+        sign = _sign_of_lists(column) if isinstance(column, NameColumn) else None
+        if sign is None:
+            continue
+        place = list(map(head.label, range(len(head.names)))).index(batch.labels[key])
+        sep = "[ \t]+" if head.sign == " " else head.sign
+        command = f"c = {place if sep else head.names[place]!r}; t[c] = t[c].str.split({sign!r}); t = t.explode(c)"
+        if sep or not head.ordered:  # text, where a header is a row like the others, or JSON lines
+            how = f"csv('FILE', sep={sep!r}, header=None, dtype=str" if sep else "json('FILE', lines=True, dtype=False"
+            command = f"import pandas; t = pandas.read_{how}); {command}; t.to_csv('rows.csv', index=False, header="
+            command = f'python -c "{command}{not sep})"'
+        why = f"most cells of {batch.labels[key]} look like lists, with {sign!r} between parts, and are one name each"
+        hints += (f"{why}; a row for each part is written by: {command}",)
+    return hints
+
+
+def _sign_of_lists(column):
+    """Return the sign between parts of lists in a NameColumn, or None: most cells hold it, hardly any of these comes
+    again, but half of their parts do, in other cells and at other places; all parts between blanks have digits.
+    """
+    counts = np.bincount(column.codes[column.codes >= 0], minlength=len(column.names))[:_LOOKED_AT].tolist()
+    for sign in ";|, ":
+        cells = {name.strip(): n for name, n in zip(column.names, counts, strict=False) if sign in name.strip()}
+        n_cells, places = sum(cells.values()), {}
+        if len(cells) < _FEW or 2 * n_cells < sum(counts) or n_cells > 1.25 * len(cells):
+            continue
+        for cell in cells:
+            for place, part in enumerate(dict.fromkeys(filter(None, map(str.strip, cell.split(sign))))):
+                places.setdefault(part, []).append(place)
+        again = sum(len(own) for own in places.values() if len(set(own)) > 1)
+        if 2 * again >= sum(map(len, places.values())) and (sign != " " or all(map(re.compile(r"\d").search, places))):
+            return sign
+    return None
 
 
 class TextColumn(NamedTuple):
