@@ -410,6 +410,13 @@ def test_the_remedy_for_blocks_of_rows_is_users_and_items(tmp_path, text, pairs)
     assert {(read.vocab.words[i], read.vocab_out.words[j]) for i, j in cells} == pairs
 
 
+def test_the_remedy_for_dicts_of_python_is_json_lines(tmp_path):
+    rows = [{"user_id": f"u{n % 2}", "item_id": f"it's {n}", "price": None} for n in range(4)]
+    (tmp_path / "d").write_text("".join(f"{row},\n" for row in rows))
+    read = encode_input(Input("ratings", str(remedy_run(tmp_path / "d", "ratings", "rows.jsonl")[1]), rectangular=True))
+    assert (len(read.vocab), set(read.vocab_out.words)) == (2, {f"it's_{n}" for n in range(4)})
+
+
 @pytest.mark.parametrize("text", ["1|2\n3|4\n2|2\n1|4\n", "a:\nb,1\n", "12:30,1\n13:30,2\n12:30,2\n", "2\n1,2\n2,1\n"])
 def test_rows_that_only_look_like_blocks_are_tables(text):
     assert recognise(text.encode(), "pairs") is None

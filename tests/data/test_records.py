@@ -45,15 +45,16 @@ def test_reviews_are_read_by_their_keys(file):
 PLAYLISTS = [{"pid": 0, "tracks": ["a", "b"]}, {"pid": 1, "tracks": ["b", "c"]}]
 OBJECTS = [{**row, "tracks": [{"pos": 0, "track_uri": one} for one in row["tracks"]]} for row in PLAYLISTS]
 NAMED = [{"name": "of May", **row} for row in OBJECTS]
+BESIDE = [{"params": [{"key": "page", "value": 1}], "other": ["x"], **row} for row in NAMED]
 HALF = [{"pid": 9, "tracks": []}, *OBJECTS, {"pid": 10}]
 
 
-@pytest.mark.parametrize("rows", [PLAYLISTS, OBJECTS, NAMED])
+@pytest.mark.parametrize("rows", [PLAYLISTS, OBJECTS, NAMED, BESIDE])
 @pytest.mark.parametrize(
     ("kind", "options", "said"),
     [
         ("pairs", {}, "(too few keys|which are meant).*; one holds lists"),
-        ("ratings", {}, "(too few keys|--user-col name --item-col pid).*; one holds lists"),
+        ("ratings", {}, "(too few keys|--user-col (name|params) --item-col pid).*; one holds lists"),
         ("ratings", {"user_col": "pid", "item_col": "tracks"}, "'tracks' .--item-col. holds .*nested"),
         ("corpus", {"text_col": "tracks"}, "'tracks' .--text-col. holds .*nested"),
         ("baskets", {}, "looks like JSON lines"),
@@ -81,6 +82,18 @@ def test_the_remedy_for_lists_knows_empty_and_missing_ones(file, tmp_path):
         encode_input(Input("baskets", file(*({"it's": ["a", "b"]},) * 9)))
     with pytest.raises(InputError, match=r"get\('tracks'\)"):
         encode_input(Input("baskets", file('{"tracks":["a"', *PLAYLISTS * 9)))
+
+
+@pytest.mark.parametrize("options", [{}, {"user_col": "user_id", "item_col": "properties"}])
+def test_the_remedy_for_keys_within_keys_is_columns(file, tmp_path, options):
+    rows = [{"user_id": f"u{n}", "groups": {}, "page": {"url": "/"}, "properties": {"product_id": n}} for n in range(3)]
+    with pytest.raises(InputError, match=r"which become columns by|holds .*nested; write its keys") as error:
+        encode_ratings(file(*rows, {"user_id": "u0", "properties": None}), **options)
+    command = re.search(r"python -c .* > rows.jsonl", str(error.value))[0]
+    command = re.sub("^python", shlex.quote(sys.executable), command.replace("FILE", "rows"))
+    subprocess.run(command, shell=True, cwd=tmp_path, check=True)
+    read = encode_ratings(tmp_path / "rows.jsonl", rectangular=True, bad_rows="skip")
+    assert read.matrix.nnz == 3 and set(read.vocab_out.words) == {"0", "1", "2"}
 
 
 def test_numbers_and_their_text_are_one_name(file):

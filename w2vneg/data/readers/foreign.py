@@ -367,9 +367,9 @@ _BY_NETWORKX = (
 )
 _OUT_OF_ARROW = "write it as Parquet: datasets.load_from_disk(DIR).to_parquet(FILE)"
 _ARRAYS_OUT = _by_python("[print(*json.loads(line), sep='\\t') for line in sys.stdin]", "table.tsv")
-_PYTHON_OUT = _by_python(
-    "[print(*ast.literal_eval(line.strip(' \\n,')), sep='\\t') for line in sys.stdin]", "table.tsv", "ast"
-)
+_PYTHON = "[print({}ast.literal_eval(line.strip(' \\n,')){}) for line in sys.stdin]"
+_PYTHON_OUT = _by_python(_PYTHON.format("*", ", sep='\\t'"), "table.tsv", "ast")
+_DICTS_OUT = _by_python(_PYTHON.format("json.dumps(", ")"), "rows.jsonl", "ast, json")
 _TRIPLES_OUT = """awk '$3 !~ /^"/ {print $1 "\\t" $3}' FILE > edges.tsv"""
 _ARCS_OUT = "awk '$1 ~ /^[ae]$/ {print $2, $3, $4}' FILE > edges.txt"
 MATRIX_OUT = (
@@ -433,8 +433,13 @@ KINDS = [  # in the order in which they are asked
         ("text", "baskets", "pairs", "ratings"),
     ),
     Kind(
-        "Python's tuples, lists or dicts, one a line",
-        f"write the parts of tuples and lists with tabs: {_PYTHON_OUT}",
+        "Python's dicts, one a line",
+        f"write them as JSON lines, which tables are read from: {_DICTS_OUT}",
+        lambda head: _is_python(head) and fits(head.lines[0].strip().rstrip(","), ast.literal_eval),
+    ),
+    Kind(
+        "Python's tuples, lists or sets, one a line",
+        f"write their parts with tabs: {_PYTHON_OUT}",
         _is_python,
     ),
     Kind(

@@ -15,7 +15,6 @@ from .columns import Batch, Head, find_columns
 from .layout import mostly_numbers
 
 _SAMPLE = 100  # rows that show which columns there are, and what they hold
-_AS_KEY = "what is needed of it as a key of its own, with text or a number"
 _NUMPY = re.compile(r"\bnp\.\w+\(([^()'\"]*)\)")  # a number as NumPy 2 shows it
 _UNPARSED = ValueError, SyntaxError, TypeError, RecursionError, MemoryError  # what parsing raises
 
@@ -74,11 +73,14 @@ def _columns_of(where, rows, form, columns):
     try:
         found, labels = find_columns(where, columns, head)
     except DoubtError as error:
-        if not any(isinstance(value, list) for row in rows for value in row.values()):
+        kinds = {type(value) for row in rows for value in row.values()}
+        if not kinds & {list, dict}:
             raise
         few = sum(map(bool, cells)) < sum(column.kind == "name" for column in columns)
         why = f"{where}: too few keys hold text or numbers" if few else error
-        raise DoubtError(f"{why}; one holds lists, which become rows of --baskets by: {lists_out(rows)}") from None
+        instead = f"lists, which become rows of --baskets by: {lists_out(rows)}"
+        instead = instead if list in kinds else f"keys of its own, which become columns by: {_keys_out(rows)}"
+        raise DoubtError(f"{why}; one holds {instead}") from None
     idle = [key for place, key in enumerate(keys) if place not in found.values()]
     if form.ends and idle:
         labels.said += (f"not used: {', '.join(map(repr, idle))[:200]}",)
@@ -96,7 +98,8 @@ def _cells(rows, key, column, where):
         if text is None and not column.lenient:
             raise InputError(
                 f"{where(number)}: {key!r} ({column.option}) holds {str(value)[:40]}, which is nested; write "
-                + (f"a line for each list: {lists_out([{key: value}])}" if isinstance(value, list) else _AS_KEY)
+                + (f"a line for each list: {lists_out([{key: value}])}" if isinstance(value, list) else "")
+                + (f"its keys beside the others: {_keys_out([{key: value}])}" if isinstance(value, dict) else "")
             )
         if value is None and not (column.lenient or column.may_be_empty or column.kind == "amount"):
             instead = (
@@ -114,8 +117,7 @@ def lists_out(rows):
     """Return a command that writes the lists of a key with tabs; `rows` (list of dict) say which key, and, of a list of
     objects, which of their keys is called as items are.
     """
-    lists = [(key, value) for row in rows for key, value in row.items() if isinstance(value, list)]
-    key, value = next(filter(all, lists), (lists or [("KEY", [])])[0])
+    key, value = _likeliest(rows, list)
     parts = f"json.loads(line).get({_typed(key)}) or ()"
     if value and isinstance(value[0], dict):
         names = [*value[0], "KEY"]
@@ -124,6 +126,28 @@ def lists_out(rows):
         parts = f"({parts})"
     program = f"import json, sys; [print(*{parts}, sep='\\t') for line in sys.stdin]"
     return f'python -c "{program}" < FILE > baskets.tsv'
+
+
+def _keys_out(rows):
+    """Return a command that writes JSON lines with the keys within a key, of that which `lists_out` would take."""
+    inner = f"(row.get({_typed(_likeliest(rows, dict)[0])}) or {{}})"
+    program = f"[print(json.dumps({{**row, **{inner}}})) for row in map(json.loads, sys.stdin)]"
+    return f'python -c "import json, sys; {program}" < FILE > rows.jsonl'
+
+
+def _likeliest(rows, kind):
+    """Return the first key of rows, and its value, that holds a list or dict, whichever `kind` is: one that is not
+    empty, and that is called as items are or holds a key that is, before others; ("KEY", an empty one) without.
+    """
+
+    def rank(one):
+        key, value = one
+        inner = value[0] if value and isinstance(value, list) else value
+        return not value, "item" not in columns_meant([key, *(inner if isinstance(inner, dict) else ())])
+
+    return min(
+        ((k, v) for row in rows for k, v in row.items() if isinstance(v, kind)), key=rank, default=("KEY", kind())
+    )
 
 
 def _typed(key):
