@@ -493,6 +493,49 @@ def test_the_remedy_for_a_column_for_each_item_is_names(tmp_path, text, end):
     assert encode_input(Input("baskets", str(baskets))).report.rows == 3
 
 
+SETS = [[f"g{(i * 7 + k * k) % 23}" for k in range(3 + i % 3)] for i in range(30)]
+
+
+@pytest.mark.parametrize(
+    ("sign", "before"),
+    [
+        (" ", lambda i: [str(len(SETS[i]))]),
+        (" ", lambda i: [f"P{i}:"]),
+        (",", lambda i: [f"set{i}"]),
+        ("\t", lambda i: [f"circle{i}"]),
+        ("\t", lambda i: [f"SET_{i}", f"http://example.org/{i}"]),
+        ("\t", lambda i: [f"SET_{i}", "na"]),
+        ("\t", lambda i: [f"Set {i}", ""]),
+    ],
+)
+@pytest.mark.skipif(not shutil.which("cut"), reason="cut is not here")
+def test_what_stands_before_the_items_is_no_item(tmp_path, sign, before):
+    (tmp_path / "b").write_text("".join(sign.join([*before(i), *own]) + "\n" for i, own in enumerate(SETS)))
+    with pytest.raises(DoubtError, match=r"each line begins with (the number of its items|a name of its own)") as error:
+        encode_input(Input("baskets", str(tmp_path / "b")))
+    command = re.search(r"cut .* > baskets.txt", str(error.value))[0].replace("FILE", "b")
+    subprocess.run(command, shell=True, cwd=tmp_path, check=True)
+    assert (tmp_path / "baskets.txt").read_text() == "".join(sign.join(own) + "\n" for own in SETS)
+    assert set(encode_input(Input("baskets", str(tmp_path / "baskets.txt"))).vocab.words) == {
+        item for own in SETS for item in own
+    }
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [f"new{i} " + " ".join(f"x{i}y{k}" for k in range(4)) for i in range(40)],  # where hardly an item recurs
+        [" ".join(sorted(own)) for own in SETS],
+        [f"{2 + i % 2} " + " ".join(f"{(i * k) % 9}" for k in range(2, 5)) for i in range(40)],
+        [f"{i * 37 % 40} {i * 11 % 40} {i * 3 % 40} {i * 7 % 40}" for i in range(40)],
+        ["3 a b c", "2 a b", "1 c"],
+    ],
+)
+def test_first_items_are_items(tmp_path, lines):
+    (tmp_path / "b").write_text("\n".join(lines) + "\n")
+    assert len(encode_input(Input("baskets", str(tmp_path / "b"))).vocab) == len({*" ".join(lines).split()})
+
+
 def test_many_flags_without_names_become_numbers_of_columns(tmp_path):
     (tmp_path / "b").write_text("1 0 1\n0 1 1\n" * 10)
     baskets = remedy_run(tmp_path / "b", "baskets", "baskets.tsv")[1]

@@ -103,6 +103,14 @@ def _delimiter_of(given, encoding):
                 f"{name}: looks like a log, not like baskets: {why}; give a log to --ratings or --pairs, cut a "
                 "first column of numbers off, or give --plain if these are items"
             )
+        sign = "\t" if all("\t" in line for line in lines) else chosen
+        why, n_cells = in_front(lines, sign)
+        if why:
+            cut = "" if sign == "\t" else f"-d{shlex.quote(sign)} "
+            raise DoubtError(
+                f"{name}: each line begins with {why}, which is no item; write the items alone: "
+                f"cut {cut}-f{n_cells + 1}- FILE > baskets.txt (give --plain if all are items)"
+            )
     return chosen
 
 
@@ -154,6 +162,26 @@ def looks_like_log(rows):
     if len(numbers) == len(firsts) and all(b - a == 1 for a, b in pairwise(numbers)):
         return "the first things count the lines, as numbers of baskets do"
     return None
+
+
+def in_front(lines, sign):
+    """Return what stands before the items in lines (list of str) and in how many cells of each: (str, int), ("", 0) for
+    nothing. It is the number of items, or a name that occurs once where items recur, perhaps with its address.
+    """
+    rows = [line.split(None if sign == " " else sign) for line in lines]
+    sizes, items = {len(row) for row in rows}, [list(filter(None, map(str.strip, row))) for row in rows]
+    if len(rows) < _FEW or max(sizes) < 3:
+        return "", 0
+    if len(sizes) > 1 and all(row[:1] == [str(len(row) - 1)] for row in items):
+        return "the number of its items", 1
+    seen = Counter(item for row in items for item in row)
+    n_cells = 0
+    for own in zip(*(map(str.strip, row[:2]) for row in rows), strict=False):
+        if not (all(seen[cell] == 1 for cell in own) or (n_cells and len(set(own)) == 1)):
+            break
+        n_cells += 1
+    n_rest, n_again = seen.total() - len(rows), sum(n for n in seen.values() if n > 1)
+    return ("a name of its own", n_cells) if n_cells and 2 * n_again >= n_rest else ("", 0)
 
 
 def guess_delimiter(name, data, encoding="utf-8"):
