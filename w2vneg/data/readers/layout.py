@@ -19,6 +19,7 @@ _SHORTEST, _RECUR = 20, 0.9  # rows, and how many of them have names that come a
 _FEW = 5  # rows, up to which twins are no header
 _DATE = re.compile(r"\d[-\d/:.TZ+ ]*")
 _SEP = re.compile(r'"?sep=(.|\\t|\t)"?', re.IGNORECASE)
+_FIELDS = re.compile(r"#fields:?\s", re.IGNORECASE)  # before the names of columns in logs
 _COMMA = re.compile(r"[-+]?\d+,\d+")
 _CENTS = re.compile(r"[-+]?\d+([.,])\d\d?")
 _RULE = re.compile("--[- ]*")
@@ -167,34 +168,59 @@ def _cells_below(rows, n_columns):
 
 
 def without_foreword(sample, delimiter=None, of_text=False):
-    """Return a text with blank lines for what stands before the rows, and how many they were. A comment that names the
-    columns of the rows becomes their header. of_text : bool, lines may be texts, so that Excel's ``sep=`` alone is none
+    """Return a text with blank lines for what stands before the rows, how many they were, and whether a comment that
+    names the columns of the rows became their header.
+
+    of_text : bool, lines may be texts, so that Excel's ``sep=`` alone is no row
     """
+    has_header = False
     lines = sample.split("\n")
     if _SEP.fullmatch(lines[0].lstrip("\ufeff").rstrip()):  # as Excel writes it
-        return "\n" + without_foreword("\n".join(lines[1:]), delimiter, of_text)[0], 1
+        return "\n" + without_foreword("\n".join(lines[1:]), delimiter, of_text)[0], 1, False
     if of_text:
-        return sample, 0
+        return sample, 0, False
+    if above := _header_above(lines, delimiter):
+        return "\n".join([*above, *lines[len(above) :]]), sum(map(bool, lines[: len(above)])) - 1, True
     first = next((i for i, line in enumerate(lines) if line.strip() and not _is_comment(line)), None)
     if first is None or not sample.strip():
-        return sample, 0
+        return sample, 0, False
     comments = [i for i in range(first) if lines[i].strip()]
     rest = "\n".join(lines[first:])
     sign = delimiter or likely_delimiter(rest)
     if sign is None:
-        return sample, 0
+        return sample, 0, False
     if comments:
         header = lines[comments[-1]].lstrip("#% ")
         names = rows_of(header, sign)[0]
         if len(names) == len(rows_of(rest, sign)[0]) and len(columns_meant(names)) > 1:
-            lines[comments.pop()] = header
+            lines[comments.pop()], has_header = header, True
     else:  # titles, which that sign does not part, or which are padded with it
         rows = [i for i, line in enumerate(lines[: first + 20]) if line.strip()]
         most = next((at for at, i in enumerate(rows) if any(map(str.strip, rows_of(lines[i], sign)[0][1:]))), 0)
         comments = rows[:most]
     for i in comments:
         lines[i] = ""
-    return "\n".join(lines), len(comments)
+    return "\n".join(lines), len(comments), has_header
+
+
+def _header_above(lines, delimiter):
+    """Return the lines above rows that begin with #, where the last one names their columns: that one without its sign,
+    blank ones for the others. Its names, as many as there are cells, do not come again. [] without.
+    """
+    n_above = next((i for i, line in enumerate(lines) if line.strip() and not line.startswith("#")), 0)
+    said = [i for i in range(n_above) if lines[i].strip("# \t")]
+    rest = "\n".join(lines[n_above:])
+    sign = (delimiter or likely_delimiter(rest)) if said else None
+    if sign in (None, " "):
+        return []
+    at = next((i for i in said if _FIELDS.match(lines[i])), said[-1])
+    header = _FIELDS.sub("#", lines[at])[1:]
+    names, below = rows_of(header, sign)[0], rows_of(rest, sign)
+    others = {len(rows_of(lines[i], sign)[0]) for i in said if i != at}
+    odd = header[:1].isspace() or _in_names(header, sign) or len(names) in {1, *others} or any(map(_is_figures, names))
+    if odd or len(names) != len(below[0]) or not {lines[at].split(sign)[0], *names}.isdisjoint(chain(*below)):
+        return []
+    return [header if i == at else "" for i in range(n_above)]
 
 
 def _is_comment(line):

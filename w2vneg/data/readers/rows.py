@@ -65,7 +65,10 @@ def read_rows(source, tables):
     if form is None and delimiter is None:
         refuse(name, source.first(), kind, tables.encoding)
     blocks = _whole_lines(name, read_text(source, encoding=tables.encoding))
-    blocks = blocks if form else _without_foreword(blocks, delimiter, tally, kind == "column")
+    header = tables.header
+    if not form:
+        blocks, has_header = _without_foreword(blocks, delimiter, tally, kind == "column")
+        header = (has_header or None) if header is None else header
     blocks = _without_comments(name, blocks, delimiter, tally) if tables.comments else blocks
     bad = tally if tables.skips else None
     if form is not None:
@@ -75,7 +78,7 @@ def read_rows(source, tables):
     if not first.strip():
         return
     sample = first[: _end_of_sample(first)].decode()
-    layout = find_layout(name, sample, columns, delimiter, tables.header, tables.quoting != "none")
+    layout = find_layout(name, sample, columns, delimiter, header, tables.quoting != "none")
     for block in _whole_rows(name, chain([first], blocks), layout, tables):
         if tables.quoting == "auto":
             block.check_quotes(kind == "column")
@@ -84,14 +87,14 @@ def read_rows(source, tables):
 
 
 def _without_foreword(blocks, delimiter, tally, of_text):
-    first = next(blocks, b"")
+    """Return blocks without what stands before the rows, and whether a header of theirs was a comment."""
+    first, has_header = next(blocks, b""), False
     if not first.startswith(b"%%MatrixMarket"):
         cut = _end_of_sample(first)
-        text, n_lines = without_foreword(first[:cut].decode(), delimiter, of_text)
+        text, n_lines, has_header = without_foreword(first[:cut].decode(), delimiter, of_text)
         tally["comments"] += n_lines
         first = text.encode() + first[cut:]
-    yield first
-    yield from blocks
+    return chain([first], blocks), has_header
 
 
 def _end_of_sample(text):
