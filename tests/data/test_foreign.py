@@ -458,6 +458,40 @@ def test_the_remedy_for_a_matrix_as_a_table_is_a_row_for_each_pair(tmp_path, nam
     assert directed(edges) == {(a, b, 2), (c, d, 5)}
 
 
+COUNTS = [(f"S{i}", [i % 3, i * i % 4, i % 2]) for i in range(9)]
+
+
+@pytest.mark.parametrize("kind", ["pairs", "edges", "ratings"])
+@pytest.mark.parametrize(
+    ("head", "last"),
+    [
+        ("site,Quercus,Fagus,Pinus", ""),
+        ("# from a biom file\n#OTU ID,s0,s1,s2,taxonomy", ",k__Bacteria; p__X"),
+        ("user,q1,q2,q3", ""),
+    ],
+)
+def test_the_remedy_for_counts_below_names_is_a_row_for_each_pair(tmp_path, kind, head, last):
+    (tmp_path / "m").write_text(head + "".join(f"\n{row},{','.join(map(str, own))}{last}" for row, own in COUNTS))
+    pairs = remedy_run(tmp_path / "m", kind, "pairs.csv")[1].read_text().splitlines()[1:]
+    names = head.split("\n")[-1].split(",")[1:4]
+    assert {*pairs} == {f"{row},{name},{n}" for row, own in COUNTS for name, n in zip(names, own, strict=True) if n}
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["edge_id,node_1,node_2,n1,n2", *(f"{i},{i % 3},{i % 5},{i},1" for i in range(9))],
+        ["name,near,x,y,z", *(f"a{i},a{i * 2 % 9},1,2,3" for i in range(9))],
+        ["a,b,x,y,z", *(f"{i % 5},{i % 3},1,2,3" for i in range(9))],
+        ["source,target,x,y", *(f"{i},{i % 3},1,2" for i in range(9))],
+        ["name,p,m,k", *(f"{i},{i % 2},1,2" for i in range(4))],
+    ],
+)
+def test_rows_with_numbers_behind_pairs_are_no_matrix(tmp_path, lines):
+    (tmp_path / "m").write_text("\n".join(lines))
+    assert encode_input(Input("edges", str(tmp_path / "m"))).report.rows == len(lines) - 1
+
+
 def test_the_remedy_for_sources_above_targets_turns_them(tmp_path):
     (tmp_path / "m").write_text("1,1,2,2,3,3,4,4,5\n2,3,3,4,4,5,5,6,6\n")
     edges = remedy_run(tmp_path / "m", "edges", "pairs.csv")[1]
@@ -484,6 +518,7 @@ def test_sentences_that_are_sets_are_refused():
         ",whole milk,bread,tea\n1,T,F,T\n2,T,T,F\n3,F,T,T\n",
         '"","whole milk","bread","tea"\n"1",TRUE,FALSE,TRUE\n"2",TRUE,TRUE,FALSE\n"3",FALSE,TRUE,TRUE\n',
         "basket;whole milk;bread;tea\n1;1;0;1\n2;1;1;0\n3;0;1;1\n",
+        "site,whole milk,bread,tea\nS1,12,0,1.5\nS2,2,3,0\nS3,0,1,7\n",
     ],
 )
 def test_the_remedy_for_a_column_for_each_item_is_names(tmp_path, text, end):
@@ -543,7 +578,16 @@ def test_many_flags_without_names_become_numbers_of_columns(tmp_path):
     assert encode_input(Input("baskets", str(tmp_path / "b"), plain=True)).report.rows == 20
 
 
-@pytest.mark.parametrize("text", ["0 1\n1 0\n1 0\n", "a b c\n1 0 1\n1 0\n", "a b\n0 x\n1 y\n"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "i1 i2 i3\n10 20 30\n20 10 40\n",
+        "x a b\n7 0 9\n7 9 0\n",
+        "0 1\n1 0\n1 0\n",
+        "a b c\n1 0 1\n1 0\n",
+        "a b\n0 x\n1 y\n",
+    ],
+)
 def test_items_that_are_no_flags_are_baskets(tmp_path, text):
     (tmp_path / "b").write_text(text)
     assert encode_input(Input("baskets", str(tmp_path / "b"))).report.rows == 3

@@ -248,7 +248,7 @@ class _Guess:
 
     def _refuse_matrix(self, columns):
         """Raise DoubtError if the header and the first column are the same names, or if there are many columns of
-        numbers, or as many as rows, none of which is called as columns are.
+        numbers, as many as rows, or some behind names that differ, none of which is called as columns are.
         """
         head = self.head
         first, *others = head.cells
@@ -257,14 +257,23 @@ class _Guess:
         pairs = list(zip(first, above, strict=False))
         labelled = len(pairs) > 2 and all(head.numeric[1:]) and all(a == b for a, b in pairs)
         unnamed = not self.meant and all(head.numeric) and (n_columns > 8 or n_rows == n_columns > 4)
-        if not labelled and not unnamed:
+        inner = range(1, n_columns - (not head.numeric[-1]))  # a last column may say what each row is
+        pair = twins(head.names) or ()
+        known = 0 in pair or (pair and head.numeric[0]) or any(at in inner for own in self.meant.values() for at in own)
+        counted = head.named and not known and len(inner) > 2 and all(head.numeric[at] for at in inner)
+        counted = counted and n_rows > 4 and len(set(first)) == n_rows
+        if not labelled and not unnamed and not counted:
             return
         keys = [c.key for c in columns] + [c.key for c in self.columns if c.key in ("weight", "rating")][:1]
         sign = "[ \t]+" if head.sign == " " else head.sign
         read = f"import pandas; t = pandas.read_csv('FILE', sep={sign!r}"
-        write = f"; t = t.stack(); t[t > 0].to_csv('pairs.csv', header={keys[2:]}, index_label={keys[:2]})"
-        if labelled:
-            program = f"{read}, index_col=0){write}"
+        write = (
+            f"; t = t.stack(); t[t > 0].to_csv('pairs.csv', header={keys[2:] or ['rating']}, index_label={keys[:2]})"
+        )
+        if labelled or (counted and not unnamed):
+            above = int(self.where.rpartition(":")[2]) - 1 if head.sign else 0
+            skipped = f", skiprows={above}" if above else ""
+            program = f"{read}, index_col=0{skipped}).select_dtypes('number'){write}"
         elif not head.named and n_rows == 2:  # sources in one row, targets in the other
             program = f"{read}, header=None).T.to_csv('pairs.csv', header=False, index=False)"
         elif not head.named:

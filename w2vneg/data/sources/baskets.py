@@ -16,8 +16,9 @@ _FEW = 20  # lines, below which baskets of two are no sign of a log
 _FLAGS = {"0", "1", "true", "false", "t", "f"}
 _NAMES_OUT = (
     r"""awk -F {sign} '{{gsub(/"|\r$/, "")}} {head}{{s = ""; for (i = {first}; i <= NF; i++) """
-    r"""if ($i ~ /^(1|[Tt]|TRUE|[Tt]rue)$/) s = s "\t" {name}; print substr(s, 2)}}' FILE > baskets.tsv"""
+    r"""if ($i + 0 > 0 || $i ~ /^[Tt]/) s = s "\t" {name}; print substr(s, 2)}}' FILE > baskets.tsv"""
 )
+_COUNT = re.compile(r"\d+(\.\d+)?")
 _WHITE = bytes([9, 11, 12, 13, 28, 29, 30, 31, 32])  # ASCII white space but the line feed
 _UNICODE_WHITE = re.compile(r"[^\S\x00-\x7f]")
 _OPENED = re.compile(rb'(?:^|[ \n])("(?:[^ \n]*[^ \n"])?)(?=[ \n]|$)')
@@ -86,7 +87,7 @@ def _delimiter_of(given, encoding):
         command = next(filter(None, (names_of_flags(_rows(lines, sign), sign) for sign in signs)), None)
         if command:
             raise DoubtError(
-                f"{name}: looks like a column for each item, 1 or True where a basket has it, not like baskets; write "
+                f"{name}: looks like a column for each item, 0 or False where a basket has it not, no baskets; write "
                 f"the names: {command} (give --plain if these are items)"
             )
         chosen = chosen or guess_delimiter(name, data, encoding)
@@ -124,17 +125,19 @@ def _rows(lines, delimiter):
 
 def names_of_flags(rows, delimiter):
     """Return a command that writes the names of items in place of flags, or None where rows of items (list of list of
-    str) are no flags below a header or, of many, without one; a column that numbers them may stand before the flags.
+    str) are no flags below a header or, of many, without one; a column that numbers them may stand before the flags,
+    which then may be counts, some of them 0.
     """
     below = rows[1:]
     if len(below) < 2 or len(set(map(len, below))) > 1:
         return None
     numbered = any(row[0].lower() not in _FLAGS for row in below)
     flags = {cell.lower() for row in below for cell in row[numbered:]}
-    if not flags or flags - _FLAGS or (numbered and len({row[0] for row in below}) < len(below)):
+    counts = numbered and "0" in flags and all(map(_COUNT.fullmatch, flags))
+    if not flags or (flags - _FLAGS and not counts) or (numbered and len({row[0] for row in below}) < len(below)):
         return None
     n_flags, above = len(below[0]) - numbered, {cell.lower() for cell in rows[0]}
-    headed = not above & _FLAGS and len(rows[0]) - n_flags in (0, numbered)
+    headed = not above & _FLAGS and not any(map(_COUNT.fullmatch, above)) and len(rows[0]) - n_flags in (0, numbered)
     if n_flags < 2 or not (headed or (len(rows) >= _FEW and not numbered and not above - _FLAGS)):
         return None
     sign = shlex.quote(delimiter.replace("\t", "\\t"))
