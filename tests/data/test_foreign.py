@@ -54,6 +54,10 @@ FOREIGN = [
     ("blocks of rows", ALL[1:], "1:\n1488844,3,2005-09-06\n822109,5,2005-05-13\n2:\n885013,4,2005-10-19\n"),
     ("blocks of rows", ALL[1:], "1:\n1488844\n822109\n2:\n885013\n"),
     ("blocks of rows", ALL[1:], "0|2\n507696\t90\t5018\t20:15:00\n137915\t90\t5018\t20:15:00\n"),
+    ("LGL", TABLES, "# a\nb 1.5\nc 2\n# b\nc 1\n# d\na 1\n"),
+    ("LGL", TABLES, "# a\nb\nc\n# b\nc\n# d\na\n"),
+    ("networkx's adjacency lists", ALL, "#x.py\n# GMT\n#\na 2\nb {'weight': 2.0}\nc {}\nb 1\nc {}\nc 0\n"),
+    ("TGF", ALL, "1 New York\n2 Rome\n3\n#\n1 2 by air\n2 3\n"),
     ("METIS", TABLES, "4 4\n2 3\n1 3\n1 2 4\n3\n"),
     ("Matrix Market", ALL, "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 1 1\n"),
     ("LibSVM", ALL, "1 3:1 7:1\n-1 2:0.5\n"),
@@ -420,6 +424,49 @@ def test_the_remedy_for_dicts_of_python_is_json_lines(tmp_path):
 @pytest.mark.parametrize("text", ["1|2\n3|4\n2|2\n1|4\n", "a:\nb,1\n", "12:30,1\n13:30,2\n12:30,2\n", "2\n1,2\n2,1\n"])
 def test_rows_that_only_look_like_blocks_are_tables(text):
     assert recognise(text.encode(), "pairs") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "out", "expected"),
+    [
+        (
+            "# a\nb 1.5\nc 2\n# b\nc 1\n# d\na 1\n",
+            "txt",
+            {("a", "b", 1.5), ("a", "c", 2), ("b", "c", 1), ("d", "a", 1)},
+        ),
+        ("# a\r\nb\r\n# b\r\nc\r\n# d\r\na\r\n", "txt", {("a", "b", 1), ("b", "c", 1), ("d", "a", 1)}),
+        (
+            "1 New York\r\n2\tRome\r\nc\r\n#\r\n1 2 by air\r\n2 c\r\n",
+            "txt",
+            {("New_York", "Rome", 1), ("Rome", "c", 1)},
+        ),
+        ("a 1\nb {'weight': 2.0}\nb 1\nc {'weight': 3.0}\nc 0\n", "tsv", {("a", "b", 2), ("b", "c", 3)}),
+    ],
+)
+def test_the_remedy_for_lists_of_nodes_and_neighbours_is_edges(tmp_path, text, out, expected):
+    if out == "tsv":
+        pytest.importorskip("networkx")
+    (tmp_path / "g").write_text(text, newline="")
+    assert directed(remedy_run(tmp_path / "g", "edges", f"edges.{out}")[1]) == expected
+
+
+def test_comments_between_edges_are_no_other_format():
+    for text in (
+        "# one\n1 2\n# two\n2 3\n# three\n3 1\n",
+        "# 2\n1 2\n2 3\n",
+        "#\n# nodes\n#\na b\nb c\n",
+        "a b\n#\nb c\n",
+    ):
+        assert recognise(text.encode(), "edges") is None
+
+
+def test_a_line_of_sizes_above_edges_is_noticed(tmp_path):
+    for first, more in (("9 30", ""), ("9 9 30", " 2")):
+        rows = [first, *(f"{i % 9} {i * 7 % 8}{more}" for i in range(30))]
+        (tmp_path / "g").write_text("\n".join(rows))
+        assert "tail -n +2" in " ".join(encode_input(Input("edges", str(tmp_path / "g"))).report.hints)
+        (tmp_path / "g").write_text("\n".join(rows[1:]))
+        assert not encode_input(Input("edges", str(tmp_path / "g"))).report.hints
 
 
 @pytest.mark.parametrize(("options", "sign"), [({}, "\t"), ({"delimiter": "tab"}, "\t"), ({}, " "), ({}, "|")])

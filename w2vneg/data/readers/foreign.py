@@ -349,6 +349,27 @@ def _unnamed(head):
     return {}
 
 
+def _is_lgl(head):
+    """Lines of # and a node, each above its neighbours, perhaps with weights, which are nodes of such lines, too."""
+    nodes = [line.split()[1] for line in head.lines if re.fullmatch(r"# \S+\s*", line)]
+    others = [line.split() for line in head.lines if not line.startswith("#")]
+    even = all(len(row) == 1 or (len(row) == 2 and fits(row[1], float, float)) for row in others)
+    return (
+        head.text.startswith("# ")
+        and len(set(nodes)) == len(nodes) > 2
+        and even
+        and not {*nodes}.isdisjoint(row[0] for row in others)
+    )
+
+
+def _is_tgf(head):
+    """Numbers of nodes and their names, a line of # alone, and pairs of these numbers."""
+    nodes, sign, edges = head.text.replace("\r", "").partition("\n#\n")
+    known = {line.split()[0] for line in nodes.split("\n") if line.strip()}
+    ends = [line.split()[:2] for line in edges.split("\n")[:_LINES] if line.strip()]
+    return bool(sign and ends) and all(len(own) == 2 and known.issuperset(own) for own in ends)
+
+
 def _of_blocks(head):
     """Return the command that writes into each row what the line above its block names: the item, or the user."""
     own = r'sub(/,|\r?$/, "," name[1] "&")' if ":" in head.lines[0] else r'$0 = name[1] "\t" $0'
@@ -371,6 +392,11 @@ _PYTHON = "[print({}ast.literal_eval(line.strip(' \\n,')){}) for line in sys.std
 _PYTHON_OUT = _by_python(_PYTHON.format("*", ", sep='\\t'"), "table.tsv", "ast")
 _DICTS_OUT = _by_python(_PYTHON.format("json.dumps(", ")"), "rows.jsonl", "ast, json")
 _TRIPLES_OUT = """awk '$3 !~ /^"/ {print $1 "\\t" $3}' FILE > edges.tsv"""
+_TGF_OUT = (
+    r"""awk '{sub(/\r$/, "")} /^#$/ {below = 1; next} below {print name[$1] "\t" name[$2]; next} NF {id = $1; """
+    r"""sub(/^[^ \t]+[ \t]*/, ""); name[id] = NF ? $0 : id}' FILE > edges.txt"""
+)
+_LGL_OUT = r"""awk '{sub(/\r$/, "")} /^# / {node = $2; next} {print node, $0}' FILE > edges.txt"""
 _ARCS_OUT = "awk '$1 ~ /^[ae]$/ {print $2, $3, $4}' FILE > edges.txt"
 MATRIX_OUT = (
     'python -c "import scipy.io, scipy.sparse; '
@@ -489,6 +515,13 @@ KINDS = [  # in the order in which they are asked
         lambda head: _has(r"\A\d+(:|\|\d+)\s*$", r"^\d+([,\t].*)?$")(head) and _each(r"\d+(:|\|\d+|[,\t].*)?", 1)(head),
         ("baskets", *_TABLES),
     ),
+    Kind("LGL", f"write its edges: {_LGL_OUT}", _is_lgl, _TABLES),
+    Kind(
+        "networkx's adjacency lists of several lines",
+        _BY_NETWORKX.format("read_multiline_adjlist"),
+        lambda head: _has(r"^[^#\s]\S*\s+\d+\s*$", r"^\S+\s+\{")(head) and _each(r"#.*|\S+\s+(\d+|\{.*\})", 1)(head),
+    ),
+    Kind("TGF", f"write its edges: {_TGF_OUT}", _is_tgf),
     Kind("METIS adjacency lists", _AS_EDGES, _is_metis, _TABLES),
     Kind(
         "a matrix in Matrix Market format",

@@ -8,6 +8,7 @@ from . import SOURCES, TRAVERSALS, Source, Traversal
 from . import _options as options
 
 _WRITTEN = 1 << 24  # nodes of walks that are written out at most
+_FEW = 20  # rows, up to which the first one may well have their number
 _STREAM = 12  # first word of the name of the random numbers that they are written with
 
 
@@ -63,6 +64,10 @@ class Edges(Source):
         parts.clear()
         refuse_names_as_weights(files[0], tables.labels, heads, tails, weights, names.words)
         hints = tables.hints + hint_of_weights(tables.labels, weights)
+        *ends, last = [names.words[heads[0]], names.words[tails[0]], *[f"{weights[0]:g}"] * ("weight" in tables.labels)]
+        if last == str(len(heads) - 1) and len(heads) > _FEW and all(map(str.isdecimal, ends)) and len(files) == 1:
+            first = "the first row ends with the number of the others, as a line of sizes does"
+            hints += (f"{first}, and is read as an edge; if it is none: tail -n +2 FILE > edges.txt",)
         if tables.labels.two_kinds and (n_both := len(np.intersect1d(heads, tails))):
             both = " and ".join(tables.labels[key] for key in ("source", "target"))
             hints += (
