@@ -48,6 +48,9 @@ FOREIGN = [
     ("ratings, signs", ("edges", "pairs"), "% asym signed\n1 2 -1\n"),
     ("Pajek", ALL, '*Vertices 2\n1 "a"\n2 "b"\n*Edges\n1 2\n'),
     ("GML", ALL, "graph [\n node [\n id 1\n ]\n]\n"),
+    ("Pajek", ALL, '% Padgett\n/* more */\n*Vertices 2\n1 "a"\n2 "b"\n*Edges\n1 2\n'),
+    ("GML", ALL, '# by hand\nCreator "igraph"\nVersion 1\ngraph\n[\n node\n [\n id 1\n ]\n]\n'),
+    ("DOT", ALL, "/* made\nby hand */\n// or not\ngraph {\n a -- b;\n}\n"),
     ("DOT", ALL, "digraph g {\n a -> b;\n}\n"),
     ("DIMACS", ALL, "c a comment\nc\np sp 3 2\na 1 2 4\na 2 3 1\n"),
     ("DIMACS", ALL, "p edge 3 2\ne 1 2\ne 2 3\n"),
@@ -382,6 +385,32 @@ def test_the_remedy_for_graphs_keeps_names_with_blanks(tmp_path, form):
     message, edges = remedy_run(tmp_path / "g", "edges", "edges.tsv")
     assert "--directed if they are" in message
     assert directed(edges) == {("New_York", "Los_Angeles", 2), ("Los_Angeles", "Rome", 3)}
+
+
+GML = "graph [\n node [\n id 1\n{0} ]\n node [\n id 2\n{1} ]\n edge [\n source 1\n target 2\n{2} ]\n]\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (GML.format("", "", " value 3\n"), ("1", "2", 3)),
+        (GML.format(' label "N 1"\n', ' label "N 2"\n', ""), ("N_1", "N_2", 1)),
+        (GML.format(' name "x y"\n', ' name "z"\n', " weight 2\n"), ("x_y", "z", 2)),
+        ("*Vertices 2\r\n*Edges\r\n 1 2\r\n", ("1", "2", 1)),
+        ('/* x */\n*Vertices 3\n 1 "a b" 0.1 0.2\n 2 c\n*Arcslist\n 1 2\n', ("a_b", "c", 1)),
+        ('*Network x\n*Vertices 2\n1 "a"\n2 "b"\n*Arcs :1 "likes"\n1 2 4\n', ("a", "b", 4)),
+    ],
+)
+def test_the_remedy_for_graphs_knows_their_names_and_weights(tmp_path, text, expected):
+    if "graph" in text:
+        pytest.importorskip("networkx")
+    (tmp_path / "g").write_text(text, newline="")
+    assert directed(remedy_run(tmp_path / "g", "edges", "edges.tsv")[1]) == {expected}
+
+
+@pytest.mark.parametrize("line", ["#" * 100_000, "// " * 30_000, "/* " * 30_000, "% " * 50_000])
+def test_looking_for_comments_takes_no_time_that_grows_with_the_square(line):
+    assert recognise(f"{line}\n".encode() * 2, "edges") is None
 
 
 @pytest.mark.parametrize(

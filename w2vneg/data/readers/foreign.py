@@ -349,6 +349,11 @@ def _unnamed(head):
     return {}
 
 
+def _label_of_gml(head):
+    """Return the key that networkx shall take for the names of nodes, or None for their numbers."""
+    return next((key for key in ("label", "name") if re.search(rf"(?m)^\s*{key}\b", head.text)), None)
+
+
 def _is_lgl(head):
     """Lines of # and a node, each above its neighbours, perhaps with weights, which are nodes of such lines, too."""
     nodes = [line.split()[1] for line in head.lines if re.fullmatch(r"# \S+\s*", line)]
@@ -382,9 +387,16 @@ def _of_blocks(head):
 _TABLES_OF_OTHERS = b"ORC", b"Obj\x01", b"$FL", b"<stata_dta>", bytes(12) + b"\xc2\xea\x81", b"X\n\0\0\0"
 _AS_TEXT = "write its rows as text"
 _AS_EDGES = "write its edges as a table: source, target"
+_EDGES = "write its edges, and give --directed if they are: "
 _BY_NETWORKX = (
-    'write its edges, and give --directed if they are: python -c "import networkx as nx; '
-    "nx.write_weighted_edgelist(nx.{}('FILE'), 'edges.tsv', delimiter='\\t')\""
+    f"{_EDGES}python -c \"import networkx as nx; [print(u, v, d.get('weight', d.get('value', 1)), sep='\\t') "
+    "for u, v, d in nx.{}('FILE'{}).edges(data=True)]\" > edges.tsv"
+)
+_PAJEK_OUT = (
+    r"""awk 'function of(i) {return i in name ? name[i] : i} {sub(/\r$/, "")} /^[%\/]/ {next} """
+    r"""/^\*/ {part = tolower($1); next} part ~ /vert/ {name[$1] = match($0, /"[^"]*"/) ? substr($0, RSTART + 1, """
+    r"""RLENGTH - 2) : NF > 1 ? $2 : $1; next} part ~ /list/ {for (i = 2; i <= NF; i++) print of($1) "\t" of($i) """
+    r""""\t" 1} part ~ /(edges|arcs)$/ {print of($1) "\t" of($2) "\t" (NF > 2 ? $3 : 1)}' FILE > edges.tsv"""
 )
 _OUT_OF_ARROW = "write it as Parquet: datasets.load_from_disk(DIR).to_parquet(FILE)"
 _ARRAYS_OUT = _by_python("[print(*json.loads(line), sep='\\t') for line in sys.stdin]", "table.tsv")
@@ -474,8 +486,8 @@ KINDS = [  # in the order in which they are asked
         _each(r'("?[{\[(].*[}\])]"?)'),
         ("baskets",),
     ),
-    Kind("GraphML", _BY_NETWORKX.format("read_graphml"), _has(r"\A(.*\n){0,19}.*<graphml\b")),
-    Kind("GEXF", _BY_NETWORKX.format("read_gexf"), _has(r"\A(.*\n){0,19}.*<gexf\b")),
+    Kind("GraphML", _BY_NETWORKX.format("read_graphml", ""), _has(r"\A(.*\n){0,19}.*<graphml\b")),
+    Kind("GEXF", _BY_NETWORKX.format("read_gexf", ""), _has(r"\A(.*\n){0,19}.*<gexf\b")),
     Kind(
         "XML or HTML",
         "write what is needed of it as text or as a table",
@@ -498,11 +510,19 @@ KINDS = [  # in the order in which they are asked
     ),
     Kind(
         "Pajek's .net",
-        _BY_NETWORKX.format("read_pajek"),
-        _has(r"(?i)\A\*(vertices|network)\b", r"(?i)\A(.*\n){0,4}\*vertices\s+\d"),
+        f"{_EDGES}{_PAJEK_OUT}",
+        _has(r"(?i)\A((%|/\*).*\n)*\*(vertices|network)\b", r"(?i)^\*vertices\s+\d"),
     ),
-    Kind("GML", _BY_NETWORKX.format("read_gml"), _has(r'\A\s*(Creator\s+".*"\s+)?graph\s*\[', r"\bnode\s*\[")),
-    Kind("Graphviz's DOT", _AS_EDGES, _has(r"\A\s*(strict\s+)?(di)?graph\b[^{\n]*\{", r"\S[ \t]*-[->][ \t]*\S")),
+    Kind(
+        "GML",
+        lambda head: _BY_NETWORKX.format("read_gml", f", label={_label_of_gml(head)!r}"),
+        _has(r'\A(\s*#.*\n)*\s*(Creator\s+".*"\s+)?(Version\s+\S+\s+)?graph\s*\[', r"\bnode\s*\["),
+    ),
+    Kind(
+        "Graphviz's DOT",
+        _AS_EDGES,
+        _has(r"\A(\s*(//.*\n|#.*\n|/\*[^*]*\*/))*\s*(strict\s+)?(di)?graph\b[^{\n]*\{", r"\S[ \t]*-[->][ \t]*\S"),
+    ),
     Kind(
         "a graph in DIMACS format",
         f"write its edges: {_ARCS_OUT}, and give --directed if they are, --weight-col none if their numbers are "
@@ -518,7 +538,7 @@ KINDS = [  # in the order in which they are asked
     Kind("LGL", f"write its edges: {_LGL_OUT}", _is_lgl, _TABLES),
     Kind(
         "networkx's adjacency lists of several lines",
-        _BY_NETWORKX.format("read_multiline_adjlist"),
+        _BY_NETWORKX.format("read_multiline_adjlist", ""),
         lambda head: _has(r"^[^#\s]\S*\s+\d+\s*$", r"^\S+\s+\{")(head) and _each(r"#.*|\S+\s+(\d+|\{.*\})", 1)(head),
     ),
     Kind("TGF", f"write its edges: {_TGF_OUT}", _is_tgf),

@@ -64,8 +64,8 @@ class Edges(Source):
         parts.clear()
         refuse_names_as_weights(files[0], tables.labels, heads, tails, weights, names.words)
         hints = tables.hints + hint_of_weights(tables.labels, weights)
-        *ends, last = [names.words[heads[0]], names.words[tails[0]], *[f"{weights[0]:g}"] * ("weight" in tables.labels)]
-        if last == str(len(heads) - 1) and len(heads) > _FEW and all(map(str.isdecimal, ends)) and len(files) == 1:
+        row = [names.words[heads[0]], names.words[tails[0]], *[f"{weights[0]:g}"] * ("weight" in tables.labels)]
+        if row[-1] == str(len(heads) - 1) and len(heads) > _FEW and all(map(str.isdecimal, row)) and len(files) == 1:
             first = "the first row ends with the number of the others, as a line of sizes does"
             hints += (f"{first}, and is read as an edge; if it is none: tail -n +2 FILE > edges.txt",)
         if tables.labels.two_kinds and (n_both := len(np.intersect1d(heads, tails))):
