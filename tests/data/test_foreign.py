@@ -560,7 +560,7 @@ def test_the_remedy_for_counts_below_names_is_a_row_for_each_pair(tmp_path, kind
         ["name,near,x,y,z", *(f"a{i},a{i * 2 % 9},1,2,3" for i in range(9))],
         ["a,b,x,y,z", *(f"{i % 5},{i % 3},1,2,3" for i in range(9))],
         ["source,target,x,y", *(f"{i},{i % 3},1,2" for i in range(9))],
-        ["name,p,m,k", *(f"{i},{i % 2},1,2" for i in range(4))],
+        ["name,p,m", *(f"{i},{i % 2},1" for i in range(4))],
     ],
 )
 def test_rows_with_numbers_behind_pairs_are_no_matrix(tmp_path, lines):

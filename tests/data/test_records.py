@@ -54,7 +54,7 @@ HALF = [{"pid": 9, "tracks": []}, *OBJECTS, {"pid": 10}]
     ("kind", "options", "said"),
     [
         ("pairs", {}, "(too few keys|which are meant).*; one holds lists"),
-        ("ratings", {}, "(too few keys|--user-col (name|params) --item-col pid).*; one holds lists"),
+        ("ratings", {}, "(too few keys|--user-col (name|params|COLUMN) --item-col pid).*; one holds lists"),
         ("ratings", {"user_col": "pid", "item_col": "tracks"}, "'tracks' .--item-col. holds .*nested"),
         ("corpus", {"text_col": "tracks"}, "'tracks' .--text-col. holds .*nested"),
         ("baskets", {}, "looks like JSON lines"),

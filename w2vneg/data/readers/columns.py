@@ -22,6 +22,7 @@ from .column_names import (
     meanings_of,
     meant_by,
     numbers_rows,
+    twins,
     without_kind,
 )
 
