@@ -167,6 +167,7 @@ def test_new_users_from_end_to_end(likes, run_cli):
         assert [item for item, _ in many[user]] == own["item"].tolist()
     listed = word2vec.recommend(["i03", "i05"], k=8, new_user=True)
     assert {item for item, _ in listed} == {f"i{i:02}" for i in range(10)} - {"i03", "i05"}
+    assert word2vec.recommend(["i03", "i05"], 8, new_user=True, only=["i03", listed[4][0]]) == listed[4:5]
     command = run_cli("recommend", "model", "i03", "i05", "--new-user", "-k", "8", "--json")
     assert [one["item"] for one in json.loads(command.out)["recommended"]] == [item for item, _ in listed]
     with pytest.raises(UnknownNameError, match="does not know the item 'i033'; did you mean 'i03'"):

@@ -64,6 +64,23 @@ def test_where_a_list_ends():
     assert sorted(found.ids[1]) == [0, 1, 2]
 
 
+@pytest.mark.parametrize("rectangular", [True, False])
+@pytest.mark.parametrize("score", ["raw", "corrected"])
+def test_only_what_is_named_is_listed_as_if_the_rest_were_taken_out(monkeypatch, rectangular, score):
+    model = made_up(n_items=30 if rectangular else 40, rectangular=rectangular)
+    monkeypatch.setattr(scores_module, "TILE", 12)
+    some = [*model.vocab_out.words[3:20:2], *model.vocab_out.words[25:29], "not yet known"]
+    known = scipy.sparse.random(40, len(model.vocab_out), 0.3, "csr", rng=RNG)
+    for name, items in recommend_many(model, k=5, known=known, score=score, only=some):
+        kept = [pair for pair in recommend(model, name, 99, known, score) if pair[0] in some]
+        assert items == kept[:5] == recommend(model, name, 5, known, score, only=some)
+    ((_, popular),) = recommend_many(model, ["nobody"], 99, unknown="popular", only=some)
+    assert [item for item, _ in popular] == some[:-1]
+    for nothing in ([], ["none"]):
+        with pytest.raises(ConfigError, match=f"knows none of the {len(nothing)} names"):
+            recommend_many(model, only=nothing)
+
+
 def test_a_tree_serves_too():
     model = made_up(loss="hierarchical")
     for name, items in recommend_many(model, k=5):
@@ -115,6 +132,23 @@ def test_the_command_writes_all_lists(folder, run_cli, form):
     expected = word2vec.recommend_many(k=20, exclude_known="known.tsv")
     assert read_back(folder / f"recs.{form}") == dict(expected)
     assert dict(expected)["u07"] == word2vec.recommend("u07", k=20, exclude_known="known.tsv")
+
+
+def test_the_command_lists_only_what_a_file_names(folder, run_cli):
+    (folder / "stock.txt").write_text("i05\nnew\ni07\ni11\n")
+    only = ["--only", "stock.txt"]
+    assert run_cli("recommend", "model", "--all", "-k", 2, "--out", "recs.csv", *only).code == 0
+    found = read_back(folder / "recs.csv")
+    assert found == dict(Word2Vec.load("model").recommend_many(k=2, only=["i05", "i07", "i11"]))
+    one = run_cli("recommend", "model", "u03", "-k", 2, "--json", *only)
+    assert "stock.txt: 1 of 4 names are unknown to the model, and in no list." in one.err
+    assert [(item["item"], item["score"]) for item in json.loads(one.out)["recommended"]] == found["u03"]
+    popular = run_cli("recommend", "model", "nobody", "-k", 9, "--unknown", "popular", "--json", *only)
+    assert [item["item"] for item in json.loads(popular.out)["recommended"]] == ["i05", "i07", "i11"]
+    (folder / "stock.txt").write_text("new\n")
+    for arguments in (("u03",), ("--all", "--out", "other.csv")):
+        result = run_cli("recommend", "model", *arguments, *only)
+        assert result.code == 1 and "stock.txt: none of its 1 names is known to the model, such as 'new'" in result.err
 
 
 def test_a_file_of_queries(folder, run_cli):

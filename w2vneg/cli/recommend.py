@@ -26,6 +26,7 @@ from .tables import echo_json
     default_text="what users had in training",
 )
 @option("--include-known", "List what users had in training, too.")
+@option("--only FILE", "List only what is named in this file, one per line, such as what is in stock.")
 @option(
     "--unknown",
     "What a name gets that the model does not know: no list, or the most popular targets.",
@@ -37,7 +38,7 @@ from .tables import echo_json
 @score_option
 @mirror_option
 @json_option
-def recommend(model, items, k, exclude_known, include_known, score, fold_in, **given):
+def recommend(model, items, k, exclude_known, include_known, only, score, fold_in, **given):
     """Recommend what comes next after all ITEMs together.
 
     MODEL is a folder written with --save-model. The score is the mean of the ITEMs' logits, dot products rather than
@@ -57,32 +58,33 @@ def recommend(model, items, k, exclude_known, include_known, score, fold_in, **g
     if items:
         if out is not None:
             raise click.UsageError("--out is where the lists of --all or --queries go; ITEMs give one list, see --json")
-        return _list_one(model, items, k, exclude_known, score, fold_in, unknown, **given)
+        return _list_one(model, items, k, exclude_known, only, score, fold_in, unknown, **given)
     idle = [f"--{name.removeprefix('as_').replace('_', '-')}" for name in ("as_json", "new_user") if given[name]]
     if idle or out is None:
         flag = "--all" if everybody else "--queries"
         why = f"goes without {idle[0]}" if idle else "writes a file; name it with --out"
         raise click.UsageError(f"{flag} {why}")
     titles = given["titles"], given["titles_cols"], given["mirror"]
-    _write_many(model, queries, out, force, k, exclude_known, score, fold_in, unknown, titles)
+    _write_many(model, queries, out, force, k, exclude_known, only, score, fold_in, unknown, titles)
 
 
-def _write_many(model, queries, out, force, k, exclude_known, score, fold_in, unknown, titles):
+def _write_many(model, queries, out, force, k, exclude_known, only, score, fold_in, unknown, titles):
     import numpy as np
 
     from ..run.slim import load_recommender
     from ..vectors.evaluation.baselines import read_known_of
     from ..vectors.evaluation.folding import ids_of, with_users
-    from ..vectors.evaluation.recommend import popular, read_queries, recommend_blocks
+    from ..vectors.evaluation.recommend import absent_of, popular, read_queries, recommend_blocks
     from ..vectors.formats.recommendations import form_of, write_recommendations
 
     form_of(out)
     check_writable(out)
-    read = [*(exclude_known or ()), *(path for path in (queries, fold_in, titles[0]) if path is not None)]
+    read = [*(exclude_known or ()), *(path for path in (queries, fold_in, only, titles[0]) if path is not None)]
     refuse_overwriting("--out", out, read)
     refuse_existing(out, force)
     loaded, users, own, without, _ = with_users(load_recommender(model), fold_in, note)
     names = titles_of(*titles, loaded.config.lowercase, loaded.vocab_out) if titles[0] else None
+    absent = absent_of(loaded, _names_in(only, loaded))
     folded = queries is None and users is not None
     centres, strange = (users, without) if folded else read_queries(loaded, queries)
     known, had = read_known_of(strange if unknown == "popular" else (), exclude_known, loaded, own, note)
@@ -101,13 +103,13 @@ def _write_many(model, queries, out, force, k, exclude_known, score, fold_in, un
 
         def blocks():
             done = 0
-            for block in recommend_blocks(loaded, centres, k, known, score):
+            for block in recommend_blocks(loaded, centres, k, known, score, absent):
                 yield block
                 done += len(block[0])
                 progress(done, len(centres))
             if strange:
                 places = np.arange(len(strange)) + len(loaded.vocab)
-                yield places, *popular(loaded, k, had(strange))
+                yield places, *popular(loaded, k, had(strange), absent)
 
         words = [*loaded.vocab.words, *strange] if strange else loaded.vocab.words
         write_recommendations(out, blocks(), words, loaded.vocab_out.words, names)
@@ -115,8 +117,24 @@ def _write_many(model, queries, out, force, k, exclude_known, score, fold_in, un
     note(f"Wrote {n:,} list{'s' * (n != 1)} to {out}.")
 
 
+def _names_in(only, model):
+    """Return the names in the file of --only, those that the model does not know among them; None without a file."""
+    if only is None:
+        return None
+    from ..data.words import as_word
+    from ..vectors.evaluation.lookup import read_lines
+
+    names = [as_word(line, model.config.lowercase) for _, line in read_lines(only)]
+    strange = sum(name not in model.vocab_out for name in names)
+    if strange == len(names):
+        raise InputError(f"{only}: none of its {len(names):,} names is known to the model, such as {names[0]!r:.60}")
+    if strange:
+        note(f"{only}: {strange:,} of {len(names):,} names are unknown to the model, and in no list.")
+    return names
+
+
 def _list_one(
-    model, items, k, exclude_known, score, fold_in, unknown, *, new_user, titles, titles_cols, mirror, as_json
+    model, items, k, exclude_known, only, score, fold_in, unknown, *, new_user, titles, titles_cols, mirror, as_json
 ):
     import scipy.sparse
 
@@ -131,12 +149,14 @@ def _list_one(
     of_items = new_user or loaded.vocab_out is loaded.vocab
     seeds_named = names if of_items else {}  # else seeds are users: titles are not theirs
     words = [as_word(item, loaded.config.lowercase) for item in items]
-    known = had = None
+    known, had, only = None, None, _names_in(only, loaded)
     if not new_user:
         known, had = read_known_of(words if unknown == "popular" else (), exclude_known, loaded, own, note)
     try:
-        of_new = lists.recommend_new
-        found = of_new(loaded, items, k, score) if new_user else lists.recommend(loaded, items, k, known, score)
+        if new_user:
+            found = lists.recommend_new(loaded, items, k, score, only)
+        else:
+            found = lists.recommend(loaded, items, k, known, score, only)
     except UnknownNameError as error:
         vocab = loaded.vocab_out if of_items else loaded.vocab
         if all(word in vocab for word in words):
@@ -147,7 +167,7 @@ def _list_one(
         if unknown == "popular":
             note(f"Warning: {error} These are the most popular.")
             together = scipy.sparse.csr_matrix(had(words).sum(axis=0))  # with any of them
-            ids, scores = (part[0] for part in lists.popular(loaded, k, together))
+            ids, scores = (part[0] for part in lists.popular(loaded, k, together, lists.absent_of(loaded, only)))
             found = [(loaded.vocab_out.words[i], float(x)) for i, x in zip(ids, scores, strict=True) if i >= 0]
         else:
             raise _with_titles(error, zip(items, words, strict=True), vocab, seeds_named) from None

@@ -52,6 +52,7 @@ class Recommender:
         exclude_known: Any = None,
         score: str | float = "raw",
         new_user: bool = False,
+        only: Iterable[Name] | None = None,
     ) -> list[tuple[str, float]]:
         """Return the targets expected next after one or several items, or by one or several users.
 
@@ -68,6 +69,9 @@ class Recommender:
             of the dot products to the scores of `Slim`, which is learnt anew in each call.
         new_user : bool
             Of a model of users and items: `items` are what somebody has whom training did not see.
+        only : sequence of str, optional
+            The targets that the list may hold, such as what is in stock; those that the model does not know are passed
+            over.
 
         Returns a list of (name, score), the best first; see `w2vneg.vectors.evaluation.recommend`.
         """
@@ -76,9 +80,9 @@ class Recommender:
 
         model = self._trained()
         if new_user:
-            return recommend_new(model, items, k, score)
+            return recommend_new(model, items, k, score, only)
         known, _ = read_known_of((), exclude_known, model)
-        return recommend(model, items, k, known, score)
+        return recommend(model, items, k, known, score, only)
 
     def recommend_many(
         self,
@@ -88,13 +92,14 @@ class Recommender:
         score: str | float = "raw",
         fold_in: Any = None,
         unknown: str | None = None,
+        only: Iterable[Name] | None = None,
     ) -> Recommendations:
         """Return what comes next after each of many items, or for each of many users; for all if none are named.
 
         Parameters
         ----------
         items : sequence of str, optional
-        k, exclude_known, score
+        k, exclude_known, score, only
             As for `recommend`; known pairs are read once.
         fold_in : path or table in memory, optional
             (user, item) of users, seen by training or not, whose vectors are to be made of these items. Without
@@ -119,7 +124,7 @@ class Recommender:
             else ()
         )
         known, had = read_known_of(names, exclude_known, model, own)
-        return recommend_many(model, items, k, known, score, unknown or "error", without, had)
+        return recommend_many(model, items, k, known, score, unknown or "error", without, had, only)
 
     def user_vector(self, items: Names, user: Name | None = None) -> np.ndarray:
         """Return the vector of somebody who has these items, for scores in one product with the output matrix.

@@ -46,12 +46,29 @@ class Recommendations:
             yield query, [(self.words[i], score) for i, score in zip(ids, scores, strict=True) if i >= 0]
 
 
-def recommend_blocks(model, centres, k, known=None, score="raw"):
+def absent_of(model, only):
+    """Return which targets may not be listed, bool (V,), because they are not among the names `only`; None for None.
+
+    Names that the model does not know, such as new products, are passed over; ConfigError if it knows none of them.
+    """
+    if only is None:
+        return None
+    names = named(only, model.vocab_out.words, model.config.lowercase)
+    found = model.vocab_out.words.find_all([as_word(name, model.config.lowercase) for name in names])
+    absent = np.ones(len(model.vocab_out), bool)
+    absent[found[found >= 0]] = False
+    if absent.all():
+        raise ConfigError(f"only: the model knows none of the {len(names):,} names given")
+    return absent
+
+
+def recommend_blocks(model, centres, k, known=None, score="raw", absent=None):
     """Yield the best targets of one block of centres after the other: centres, int (b,); ids and scores, (b, k), as in
     `Recommendations`. ConfigError with k below 1, InputError if scores are no numbers.
 
     centres : ndarray, int, (n,), ids, each by itself; score : see `scores.scores_of`
     known : scipy.sparse.csr_matrix, (n_in, n_out), optional, targets to leave out for each centre
+    absent : ndarray, bool (n_out,), optional, targets to leave out for all, as of `absent_of`
     """
     check_whole("k", k)
     score, n_targets = scores_of(model, score), len(model.vocab_out)
@@ -65,6 +82,8 @@ def recommend_blocks(model, centres, k, known=None, score="raw"):
         def work(n, part=part, left_out=left_out, lists=lists):
             some = slice(n * score.rows, (n + 1) * score.rows)
             for first, scores in score.tiles(part[some]):
+                if absent is not None:
+                    scores[:, absent[first : first + scores.shape[1]]] = -np.inf
                 best_of_tile(scores, first, left_out.rows(some), lists.rows(some))
 
         with one_blas_thread():
@@ -92,15 +111,18 @@ def read_queries(model, path=None):
 UNKNOWN = "error", "skip", "popular"  # what a name gets that the model does not know
 
 
-def popular(model, k, known):
+def popular(model, k, known, absent=None):
     """Return the most popular targets, for whom the model does not know: ids, int32 (n, k), and log shares, float32.
 
     known : csr_matrix, (n, n_targets), what each is known to have, which is left out; −1 and −∞ where a list is shorter
+    absent : bool, (n_targets,), optional, what is left out for all
     """
     counts = np.asarray(model.vocab_out.counts, np.float64)
     k = min(k, len(counts))
     shares = np.log(np.maximum(counts, 1.0) / counts.sum()).astype(np.float32)
-    best = top_rows(counts, min(k + int(np.diff(known.indptr).max(initial=0)), len(counts))).astype(np.int32)
+    allowed = counts if absent is None else np.where(absent, -1.0, counts)
+    best = top_rows(allowed, min(k + int(np.diff(known.indptr).max(initial=0)), len(counts))).astype(np.int32)
+    best = best[allowed[best] >= 0]
     ids, scores = np.full((known.shape[0], k), -1, np.int32), np.full((known.shape[0], k), -np.inf, np.float32)
     for row, has in enumerate(np.split(known.indices, known.indptr[1:-1])):
         own = best[~np.isin(best, has)][:k]
@@ -108,13 +130,16 @@ def popular(model, k, known):
     return ids, scores
 
 
-def recommend_many(model, queries=None, k=10, known=None, score="raw", unknown="error", strange=(), had=None):
+def recommend_many(
+    model, queries=None, k=10, known=None, score="raw", unknown="error", strange=(), had=None, only=None
+):
     """Return the best targets of many centres, each by itself, as `Recommendations`.
 
     queries : sequence of str, optional, names of centres; all of them if None; the rest as for `recommend_blocks`
     unknown : {"error", "skip", "popular"}, for names that the model does not know: UnknownNameError, no list, or the
         most popular targets; strange : sequence of str, names of which nothing is known, either
     had : callable, optional, from unknown names (list of str) to what each has, csr_matrix, which is left out
+    only : sequence of str, optional, the targets that lists may hold
     """
     vocab, lowercase = model.vocab, model.config.lowercase
     if unknown not in UNKNOWN:
@@ -134,20 +159,21 @@ def recommend_many(model, queries=None, k=10, known=None, score="raw", unknown="
     if unknown == "skip":
         names, rows = [name for name, row in zip(names, rows.tolist(), strict=True) if row >= 0], rows[rows >= 0]
     check_whole("k", k)
+    absent = absent_of(model, only)
     ids, scores = (np.empty((len(rows), min(k, len(model.vocab_out))), kind) for kind in (np.int32, np.float32))
     others = np.flatnonzero(rows < 0)
     if len(others):
         nothing = scipy.sparse.csr_matrix((len(others), len(model.vocab_out)))
         has = nothing if had is None else had([names[i] for i in others.tolist()])
-        ids[others], scores[others] = popular(model, k, has)
+        ids[others], scores[others] = popular(model, k, has, absent)
     there, first = np.flatnonzero(rows >= 0), 0
-    for some, *best in recommend_blocks(model, rows[there], k, known, score):
+    for some, *best in recommend_blocks(model, rows[there], k, known, score, absent):
         ids[there[first : first + len(some)]], scores[there[first : first + len(some)]] = best
         first += len(some)
     return Recommendations(names, ids, scores, model.vocab_out.words)
 
 
-def recommend(model, seeds, k=10, known=None, score="raw"):
+def recommend(model, seeds, k=10, known=None, score="raw", only=None):
     """Return the targets that score highest for the seeds, the best first: list of (str, float).
 
     Never a seed itself where centres and targets are one kind of thing.
@@ -155,7 +181,7 @@ def recommend(model, seeds, k=10, known=None, score="raw"):
     seeds : str or sequence of str, names of centres; a whole number is a name if there is one, else a row, unless most
         names are whole numbers
     known : scipy.sparse matrix, (n_in, n_out), optional, targets left out for having been seen with any of the seeds
-    score : see `scores.scores_of`
+    score : see `scores.scores_of`; only : sequence of str, optional, the targets that the list may hold
     """
     seeds = named(seeds, model.vocab.words, model.config.lowercase)
     check_whole("k", k)
@@ -168,11 +194,13 @@ def recommend(model, seeds, k=10, known=None, score="raw"):
         scores[ids] = -np.inf
     if known is not None:
         scores[known[np.unique(ids)].indices] = -np.inf
+    if (absent := absent_of(model, only)) is not None:
+        scores[absent] = -np.inf
     rows = top_rows(scores, min(k, int(np.isfinite(scores).sum())))
     return [(model.vocab_out.words[row], float(scores[row])) for row in rows]
 
 
-def recommend_new(model, items, k=10, score="raw"):
+def recommend_new(model, items, k=10, score="raw", only=None):
     """Return the items that score highest for a user whom training did not see, without those that he or she has.
 
     items : str or sequence of str, what the user has, whole numbers as in `recommend`; the rest as for `recommend`
@@ -184,4 +212,4 @@ def recommend_new(model, items, k=10, score="raw"):
         raise ConfigError("recommending to a new user needs an item or more that he or she has; got none")
     ids_of(model, items, of_items=True)  # or it says which one is unknown
     folded = fold_in(model, [(NEW_USER, item) for item in items])
-    return recommend(folded.model, NEW_USER, k, folded.known, score)
+    return recommend(folded.model, NEW_USER, k, folded.known, score, only)
