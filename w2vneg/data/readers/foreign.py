@@ -30,6 +30,7 @@ _DELIMITERS = ",\t;|"
 _TABLES = ("edges", "pairs", "ratings", "column")
 _ALL = ("text", "baskets", *_TABLES)
 _ANY = (*_ALL, "vectors")
+_A_LINE = "take the text out of it, a sentence a line"
 _OF_TEXT = "say which column holds the text: --text-col COLUMN"
 _PARQUET = "a Parquet file"
 
@@ -98,12 +99,7 @@ def _sentences(program, tabs=r"-F'\t' "):
 
 
 _FORM = r'{{gsub(/ /, "_", ${0}); printf "%s ", ${0}}}'
-_OF_TREES = r'/^\(/ {print ""} {gsub(/\(-NONE- [^()]*\)|\([^ ()]*|\)/, ""); printf "%s ", $0}'
 _TREE, _LEAF = re.compile(r"\s*\( ?(\(|[\w-]+ \()"), re.compile(r"\(([A-Z]{1,6}\$?|[.,:$#'`]+|-\w+-|\d) [^\s()]+\)")
-_OF_CHAT = (
-    r'/^[^\t]/ {said = /^\*/; if (said) print ""; sub(/^[^\t]*/, "")} '
-    r'said {gsub(/\025[^\025]*\025/, ""); printf "%s ", $0}'
-)
 
 
 def _of_vertical(head):
@@ -113,13 +109,6 @@ def _of_vertical(head):
         + r' $2 ~ /^(SENT|[$][.])$/ {print ""}',
         r"-F'\t' " if "\t" in head.text else "",
     )
-
-
-_OF_FASTA = (
-    "write its sequences as k-mers, here of 3 letters, a sequence a line: awk 'function out() {if (s) {for (i = 1; "
-    """i < length(s) - 1; i++) printf "%s ", substr(s, i, 3); print ""}; s = ""} /^>/ {out(); next} """
-    r"""{sub(/\r$/, ""); s = s $0} END {out()}' FILE > text.txt"""
-)
 
 
 def _is_fasta(head):
@@ -186,7 +175,8 @@ _SQL = _has(
     r"[;,]\s*$",
 )
 _ARCHIVES = (b"7z\xbc\xaf\x27\x1c", b"Rar!\x1a\x07", b"\x04\x22\x4d\x18", b"\x1f\x9d", b"]\0\0")
-_TRIPLE = r'(<[^<>\s]*>|_:\S+)\s+<[^<>\s]*>\s+(<[^<>\s]*>|_:\S+|".*"(@[\w-]+|\^\^<\S*>)?)\s*(<\S+>\s*)?\.'
+_LITERAL = r'"(?:[^"\\]|\\.)*"(@[\w-]+|\^\^<[^<>\s]*>)?'
+_TRIPLE = rf"(<[^<>\s]*>|_:\S+)\s+<[^<>\s]*>\s+(<[^<>\s]*>|_:\S+|{_LITERAL})\s*(<[^<>\s]+>\s*)?\."
 _KONECT = re.compile(
     r"%\s*(sym|asym|bip)\s+(unweighted|positive|posweighted|signed|multisigned|weighted|multiweighted|dynamic|"
     r"multiposweighted)\s*"
@@ -220,31 +210,14 @@ def _of_konect(head):
     return f"take its header off, grep -v '^%' FILE > {kind}.txt, and give --{kind} {kind}.txt{flags}{because}"
 
 
-def _is_metis(head):
-    lines = [line.split() for line in head.lines if not line.startswith("%")]
-    if len(lines) < 4 or len(lines[0]) not in (2, 3, 4) or not all(cell.isdecimal() for row in lines for cell in row):
-        return False
-    n_nodes, n_edges = map(int, lines[0][:2])
-    sizes = list(map(len, lines[1:]))
-    whole = len(sizes) == n_nodes and sum(sizes) in (2 * n_edges, 4 * n_edges) and len(lines) < _LINES
-    return whole and len(set(sizes)) > 1
-
-
 _NUMBER = re.compile(r"(\d{1,9})([-.]\d+)?")
-
-
-def _columns_of_conll(head):
-    """Return the names of columns (list of str) that CoNLL-U Plus has in its first line; [] for another file."""
-    said = re.match(r"#\s*global\.columns\s*=(.*)", head.lines[0])
-    names = said[1].split() if said else []
-    return names if names[:1] == ["ID"] and "FORM" in names else []
 
 
 def _is_conll_u(head):
     rows = [line.split("\t") for line in head.lines if not line.startswith("#")]
     if len(rows) < 5 or len({len(row) for row in rows}) > 1 or not all(_NUMBER.fullmatch(row[0]) for row in rows):
         return False
-    return len(rows[0]) in (10, len(_columns_of_conll(head))) or (len(rows[0]) > 3 and _counts_words(head, rows))
+    return len(rows[0]) == 10 or (len(rows[0]) > 3 and _counts_words(head, rows))
 
 
 def _counts_words(head, rows):
@@ -262,17 +235,11 @@ def _counts_words(head, rows):
     return n_parts > 1 and of_words and sum(bool(re.search(r"\s", "".join(row))) for row in rows) <= len(rows) / 20
 
 
-def _of_conll_u(head):
-    """Return the remedy, which takes neither ranges, as 1-2, nor 3.1."""
-    names = _columns_of_conll(head)
-    form = names.index("FORM") + 1 if names else 2
-    return _sentences(r"/^$/ {print} $1 ~ /^[0-9]+$/ " + _FORM.format(form))
+_CONLL_U_OUT = _sentences(r"/^$/ {print} $1 ~ /^[0-9]+$/ " + _FORM.format(2))  # neither ranges, as 1-2, nor 3.1
 
 
 def _word_in_conll(head):
     """Return in which column of CoNLL's the words are (int, from 1 on), 0 if this is none: tags are last, or first."""
-    if head.lines[0].startswith("#begin document"):
-        return 4
     rows = [line.split() for line in head.lines if not line.startswith(("#", "-DOCSTART-"))]
     if len(rows) < 5 or len({len(row) for row in rows}) > 1 or len(rows[0]) < 2:
         return 0
@@ -359,12 +326,8 @@ def _is_lgl(head):
     nodes = [line.split()[1] for line in head.lines if re.fullmatch(r"# \S+\s*", line)]
     others = [line.split() for line in head.lines if not line.startswith("#")]
     even = all(len(row) == 1 or (len(row) == 2 and fits(row[1], float, float)) for row in others)
-    return (
-        head.text.startswith("# ")
-        and len(set(nodes)) == len(nodes) > 2
-        and even
-        and not {*nodes}.isdisjoint(row[0] for row in others)
-    )
+    own = head.text.startswith("# ") and len(set(nodes)) == len(nodes) > 2
+    return own and even and not {*nodes}.isdisjoint(row[0] for row in others)
 
 
 def _is_tgf(head):
@@ -373,15 +336,6 @@ def _is_tgf(head):
     known = {line.split()[0] for line in nodes.split("\n") if line.strip()}
     ends = [line.split()[:2] for line in edges.split("\n")[:_LINES] if line.strip()]
     return bool(sign and ends) and all(len(own) == 2 and known.issuperset(own) for own in ends)
-
-
-def _of_blocks(head):
-    """Return the command that writes into each row what the line above its block names: the item, or the user."""
-    own = r'sub(/,|\r?$/, "," name[1] "&")' if ":" in head.lines[0] else r'$0 = name[1] "\t" $0'
-    return (
-        r"write a row for each user and item: awk '/^[0-9]+[:|][0-9]*\r?$/ {split($0, name, /[:|]/); next} {"
-        f"{own}}} 1' FILE > rows.txt"
-    )
 
 
 _TABLES_OF_OTHERS = b"ORC", b"Obj\x01", b"$FL", b"<stata_dta>", bytes(12) + b"\xc2\xea\x81", b"X\n\0\0\0"
@@ -404,11 +358,7 @@ _PYTHON = "[print({}ast.literal_eval(line.strip(' \\n,')){}) for line in sys.std
 _PYTHON_OUT = _by_python(_PYTHON.format("*", ", sep='\\t'"), "table.tsv", "ast")
 _DICTS_OUT = _by_python(_PYTHON.format("json.dumps(", ")"), "rows.jsonl", "ast, json")
 _TRIPLES_OUT = """awk '$3 !~ /^"/ {print $1 "\\t" $3}' FILE > edges.tsv"""
-_TGF_OUT = (
-    r"""awk '{sub(/\r$/, "")} /^#$/ {below = 1; next} below {print name[$1] "\t" name[$2]; next} NF {id = $1; """
-    r"""sub(/^[^ \t]+[ \t]*/, ""); name[id] = NF ? $0 : id}' FILE > edges.txt"""
-)
-_LGL_OUT = r"""awk '{sub(/\r$/, "")} /^# / {node = $2; next} {print node, $0}' FILE > edges.txt"""
+_BLOCKS_OUT = r"""awk -F : '{sub(/\r$/, "")} /:$/ {item = $1; next} {sub(/,|$/, "," item "&")} 1' FILE > rows.txt"""
 _ARCS_OUT = "awk '$1 ~ /^[ae]$/ {print $2, $3, $4}' FILE > edges.txt"
 MATRIX_OUT = (
     'python -c "import scipy.io, scipy.sparse; '
@@ -501,11 +451,10 @@ KINDS = [  # in the order in which they are asked
     ),
     Kind("Turtle", "write it as a table of subject and object", _has(r"(?i)\A\s*@(prefix|base)\s+\S*\s*<[^>]*>\s*\.")),
     Kind("a KONECT graph", _of_konect, lambda head: _konect(head)[0] is not None, ("text", "baskets")),
-    Kind("a bipartite KONECT graph", _of_konect, lambda head: _konect(head)[0] == "bip", ("edges", "pairs")),
     Kind(
-        "a KONECT graph with ratings, signs or changes for weights",
+        "a KONECT graph, bipartite or with ratings, signs or changes for weights",
         _of_konect,
-        lambda head: _konect(head)[1] not in (None, "weights"),
+        lambda head: _konect(head)[0] == "bip" or _konect(head)[1] not in (None, "weights"),
         ("edges", "pairs"),
     ),
     Kind(
@@ -530,19 +479,18 @@ KINDS = [  # in the order in which they are asked
         _has(r"\A(c\b.*\n)*p\s+(edge|col|sp|max|min)\s+\d+\s+\d+\s*$"),
     ),
     Kind(
-        "blocks of rows, each below a line with the item or user of all of them",
-        _of_blocks,
-        lambda head: _has(r"\A\d+(:|\|\d+)\s*$", r"^\d+([,\t].*)?$")(head) and _each(r"\d+(:|\|\d+|[,\t].*)?", 1)(head),
+        "blocks of rows, each below a line with the item of all of them, as of Netflix",
+        f"write a row for each user and item: {_BLOCKS_OUT}",
+        lambda head: _has(r"\A\d+:\s*$", r"^\d+(,.*)?$")(head) and _each(r"\d+(:|,.*)?", 1)(head),
         ("baskets", *_TABLES),
     ),
-    Kind("LGL", f"write its edges: {_LGL_OUT}", _is_lgl, _TABLES),
+    Kind("LGL", _AS_EDGES, _is_lgl, _TABLES),
+    Kind("TGF", _AS_EDGES, _is_tgf),
     Kind(
         "networkx's adjacency lists of several lines",
         _BY_NETWORKX.format("read_multiline_adjlist", ""),
         lambda head: _has(r"^[^#\s]\S*\s+\d+\s*$", r"^\S+\s+\{")(head) and _each(r"#.*|\S+\s+(\d+|\{.*\})", 1)(head),
     ),
-    Kind("TGF", f"write its edges: {_TGF_OUT}", _is_tgf),
-    Kind("METIS adjacency lists", _AS_EDGES, _is_metis, _TABLES),
     Kind(
         "a matrix in Matrix Market format",
         f"write it as a sparse matrix for --cooccurrence or --edges: {MATRIX_OUT}",
@@ -561,27 +509,22 @@ KINDS = [  # in the order in which they are asked
         "write the table with the database's own export, as CSV",
         lambda head: _SQL(head) and head.share(lambda line: line.rstrip()[-1] in ";,()-/*") >= 0.5,
     ),
-    Kind("FASTA", _OF_FASTA, _is_fasta, ("text",)),
+    Kind("FASTA", "write its sequences as k-mers, a sequence a line, blanks between", _is_fasta, ("text",)),
     Kind(
         "trees of a treebank, in brackets",
-        _sentences(_OF_TREES, ""),
+        _A_LINE,
         lambda head: _TREE.match(head.text) and head.share(_LEAF.search) > 0.7,
         ("text",),
     ),
-    Kind("a transcript in CHAT", _sentences(_OF_CHAT, ""), _has(r"\A@(UTF8|Begin|Font)", r"^\*\w+:\t"), ("text",)),
-    Kind(
-        "an archive of web pages (WARC)",
-        """take its headers off: awk '/^WARC\\/1/ {skip = 1} !skip; /^\\r?$/ {skip = 0}' FILE > text.txt""",
-        _has(r"\AWARC/1\.\d\s*$", r"^WARC-Type:"),
-        ("text",),
-    ),
+    Kind("a transcript in CHAT", _A_LINE, _has(r"\A@(UTF8|Begin|Font)", r"^\*\w+:\t"), ("text",)),
+    Kind("an archive of web pages (WARC)", _A_LINE, _has(r"\AWARC/1\.\d\s*$", r"^WARC-Type:"), ("text",)),
     Kind(
         "subtitles with times",
         """take these off: awk '!/^WEBVTT|-->|^[0-9]*\\r?$/' FILE > text.txt""",
         lambda head: head.share(re.compile(r"\s*\d[\d:.,]+ --> \d").match) > 1 / 7,
         ("text",),
     ),
-    Kind("CoNLL-U or its like, a token a line", _of_conll_u, _is_conll_u, ("text",)),
+    Kind("CoNLL-U or its like, a token a line", _CONLL_U_OUT, _is_conll_u, ("text",)),
     Kind("CoNLL columns, a token a line", _of_conll, _word_in_conll, ("text",)),
     Kind("a vertical file, a token a line with its tag", _of_vertical, _is_vertical, ("text",)),
     Kind("a table with a header", _OF_TEXT, _header, ("text",), _header),
@@ -626,7 +569,7 @@ def refuse(name, data, where, encoding="utf-8"):
     if where == "text" and kind.remedy is _OF_TEXT and columns:
         column = column_of_text(columns)
         remedy = f"say which column holds the text: --text-col {shlex.quote(column)}"
-        shown += f" In Python: Input('corpus', {name!r}, text_col={column!r})."
+        shown += f" In Python: Input('corpus', {name!r}, text_col={column!r})." * os.path.exists(name)
     raise InputError(f"{name}: looks like {kind.name}, not like {what}; {remedy} ({override}).{shown}")
 
 

@@ -68,6 +68,8 @@ def _parsed(line, form, where, bad, column):
 
 def _columns_of(where, rows, form, columns):
     keys = list(dict.fromkeys(key for row in rows for key in row))
+    if not keys:
+        raise InputError(f"{where}: there is no key in the first rows; give a table with columns")
     cells = [[text for row in rows if (text := _text(row.get(key))) and text.strip()] for key in keys]
     head = Head(keys, True, [mostly_numbers(own) for own in cells], cells, ordered=False)
     try:
