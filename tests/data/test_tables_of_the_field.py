@@ -157,6 +157,7 @@ FIELD = {
         rows("# made by hand", "#sample,strain", "s1,a", "s2,b"),
         ("s1 s2", "a b"),
     ),
+    "the same below Excel's sign": ("edges", {}, rows("sep=;", "#sample;strain", "s1;a", "s2;b"), ("a b s1 s2",)),
     "a remark with as many cells": ("edges", {}, rows("#Hello, world", "a,b", "b,c"), ("a b c",)),
     "a remark of as many words": ("edges", {}, rows("#made by me", "a b 2", "b c 3"), ("a b c",)),
     "a row that begins with # as others do": (

@@ -113,12 +113,12 @@ def _complaint(column, cell, number):
     if column.above_zero and number <= 0:
         stored = " (of a sparse matrix, MATRIX.eliminate_zeros())" if number == 0 else ""
         why = f"the weight {number:g} is not above 0, as that of an edge is"
-        return f"{why}: {column.leave_out}{stored}, or all weights, with {column.typed(column.option, 'none')}"
+        return f"{why}: {column.leave_out}{stored}, or all weights, with {column.typed('none')}"
     if number < 0:
         return f"the weight {number:g} is below 0; weights tell how often a pair was seen: {column.leave_out}"
     if is_number(cell):  # nan, inf, or one that is too large
         return f"{str(cell).strip()[:60]} is no finite number"
-    instead = f"; {column.typed('--rating-col', 'none')} leaves amounts out" if column.kind == "amount" else ""
+    instead = f"; {column.typed('none', '--rating-col')} leaves amounts out" if column.kind == "amount" else ""
     return f"{str(cell)[:60]!r} is no number (write decimals with a point; is this the right column?{instead})"
 
 

@@ -42,7 +42,6 @@ class Head(NamedTuple):
     cells : list of list of str, some cells of each, those that are blank left out
     sign : str, the delimiter, "" of tables that have none
     ordered : bool, whether their positions mean anything
-    in_memory : bool, a table that Python gave, whose options have Python's names
     """
 
     names: list
@@ -51,25 +50,11 @@ class Head(NamedTuple):
     cells: list
     sign: str = ""
     ordered: bool = True
-    in_memory: bool = False
 
     @property
     def is_bare(self):
         """Whether names say nothing: there is no header, or they number columns from 0 on, as data frames do (bool)."""
         return not self.named or self.names == [str(place) for place in range(len(self.names))]
-
-    def spelt(self, option):
-        """Return an option of the command line as who reads the message has it: ``--item-col``, or ``item_col``."""
-        return option.removeprefix("--").replace("-", "_") if self.in_memory else option
-
-    def typed(self, column, value):
-        """Return the option that takes a column as it is typed: ``--item-col user``, or ``item_col='user'``."""
-        return self.spelt(column.option) + (f"={value!r}" if self.in_memory else f" {value}")
-
-    @property
-    def as_ratings(self):
-        """What to give for a log of ratings (str)."""
-        return "Input('ratings', …)" if self.in_memory else "--ratings"
 
     def label(self, place):
         return repr(self.names[place]) if self.named else f"column {place + 1}"
@@ -118,15 +103,14 @@ class Labels(dict):
     """What messages call each column that is read.
 
     said, hints : tuple of str, what was taken for what, and what may be wrong with that
-    guessed : bool, neither a name nor anybody says that the weight is one; two_kinds : bool, of users and items by name
-    no_weight : str, what to type if the weight that was guessed is none
+    two_kinds : bool, of users and items by name
+    no_weight : str, what to type if the weight is none, where neither a name nor anybody says that it is one; else ""
     by_name : bool, all names were found by what their columns are called; names : tuple of str, of all columns
-    n_columns : int, of the table; head : Head, of the table
+    n_columns : int, of the table
     """
 
-    head: Head | None = None
     said = hints = names = ()
-    guessed = two_kinds = by_name = False
+    two_kinds = by_name = False
     no_weight = ""
     n_columns = 0
 
@@ -150,7 +134,6 @@ def find_columns(where, columns, head):
                 raise InputError(f"{where}: {what}. The columns are: {head.shown()}")
     labels = Labels({key: head.label(place) for key, place in places.items()})
     meanings = {c.key: guess.called[places[c.key]] for c in columns if c.kind == "name" and c.means}
-    labels.head = head
     labels.names, labels.n_columns = tuple(head.names) if head.named else (), len(head.names)
     labels.by_name = head.named and all(meanings[c.key] in c.means for c in columns if c.key in meanings)
     labels.two_kinds = head.named and sorted(map(str, meanings.values())) == ["item", "user"]
@@ -158,10 +141,10 @@ def find_columns(where, columns, head):
     labels.said = tuple(_said(columns, places, head, words))
     weight = next((c for c in columns if c.kind in ("weight", "amount") and c.key in places), None)
     if weight is not None and head.is_bare and (weight.kind == "amount" or weight.requested is None):
-        numbers, give = _numbers(head.cells[places[weight.key]]), head.spelt("--min-rating")
+        numbers, give = _numbers(head.cells[places[weight.key]]), weight.spelt("--min-rating")
         if weight.kind == "weight":
-            labels.guessed, labels.no_weight = True, head.typed(weight, NONE)
-            give = f"{head.as_ratings} with {give}, or {labels.no_weight}"
+            labels.no_weight = weight.typed(NONE)
+            give = f"{weight.as_ratings}, or {labels.no_weight}"
         if len(numbers) >= 10 and _like_ratings(numbers) and max(numbers) in (5, 10) and median(numbers) >= 3:
             labels.hints = (
                 f"column {places[weight.key] + 1} is taken for a weight and looks like a rating, which is none; if it "
@@ -174,7 +157,8 @@ def hint_of_weights(labels, weights):
     """Return a hint (tuple of str, empty or one) where the largest weight is most of the sum of many, or, where weights
     are guessed, far above the median.
     """
-    middle, largest = (float(np.median(weights)), float(np.max(weights))) if labels.guessed and len(weights) else (0, 0)
+    guessed = labels.no_weight and len(weights)
+    middle, largest = (float(np.median(weights)), float(np.max(weights))) if guessed else (0, 0)
     if middle > 0 and largest >= _FAR * middle:
         return (
             f"the largest weight, {largest:g}, is {largest / middle:,.0f} times the median, in {labels['weight']}; "
@@ -195,7 +179,7 @@ def refuse_names_as_weights(file, labels, heads, tails, weights, words):
     file : str or table, for the message; labels : Labels; words : list of str, the names of all nodes
     heads, tails : ndarray, (n_rows,), int; weights : ndarray, (n_rows,), float
     """
-    if not labels.guessed or len(weights) < _SURE or not (weights == np.floor(weights)).all():
+    if not labels.no_weight or len(weights) < _SURE or not (weights == np.floor(weights)).all():
         return
     n_heads, n_tails = (np.count_nonzero(np.bincount(ends)) for ends in (heads, tails))
     lists = labels.n_columns > 3 and n_heads == len(heads)
@@ -282,8 +266,7 @@ class _Guess:
         else:
             program = f"{read}); t.index = t.columns{write}" if n_rows == n_columns else ""
         remedy = f', as by: python -c "{program}"' if head.sign and program else ""
-        values = [head.typed(c, place + 1) for place, c in enumerate(columns) if c.option.startswith("--")]
-        values = (", " if head.in_memory else " ").join(values)
+        values = _flags(columns, range(1, len(columns) + 1))
         raise DoubtError(
             f"{self.where}: looks like a matrix, and a table has a pair a row; write a row for each pair{remedy}"
             + f" ({values} if it is a table all the same)" * bool(values)
@@ -299,7 +282,7 @@ class _Guess:
         return {column.key: places[0] for column in columns}
 
     def _requested(self, column):
-        requested, names, option = column.requested, self.head.names, self.head.spelt(column.option)
+        requested, names, option = column.requested, self.head.names, column.spelt()
         if requested == NONE and column.kind in ("weight", "amount") and NONE not in names:
             return None
         if self.head.named and str(requested) in names:  # a label of a data frame may be a number
@@ -310,7 +293,7 @@ class _Guess:
         places = places or [at for at, name in enumerate(names) if without_kind(name) == requested]
         if not places:
             hint = did_you_mean(requested, names, shown=-1)
-            plain = f"; for plain text give {self.head.typed(column, NONE)}" if column.kind == "text" else ""
+            plain = f"; for plain text give {column.typed(NONE)}" if column.kind == "text" else ""
             raise NoColumnError(
                 f"{self.where}: no column is called {requested!r} ({option}){hint} The columns are: "
                 f"{', '.join(names)[:500]}{plain}"
@@ -321,12 +304,12 @@ class _Guess:
         return places[0]
 
     def _within(self, column, place, requested):
-        names, option = self.head.names, self.head.spelt(column.option)
+        names = self.head.names
         if 0 <= place < len(names):
             return place
-        delimiter = "" if self.head.in_memory else ", or another --delimiter"
+        delimiter = "" if column.in_memory else ", or another --delimiter"
         raise NoColumnError(
-            f"{self.where}: there is no column {requested} ({option}), only {len(names)}: "
+            f"{self.where}: there is no column {requested} ({column.spelt()}), only {len(names)}: "
             f"{', '.join(names)[:500]}; give its name or number{delimiter}"
         )
 
@@ -443,10 +426,10 @@ class _Guess:
             name, why = head.names[rating[0]], ", which may be a weight or none. Give "
             if self.columns[0].key != "source":
                 why = ", and a rating is no weight: a low one is no sign of liking. Give "
-                why += f"{head.as_ratings} with {head.spelt('--min-rating')}, or "
+                why += f"{column.as_ratings}, or "
             raise InputError(
-                f"{self.where}: column {rating[0] + 1} is called {name!r}{why}{head.typed(column, name)} to take it "
-                f"for a weight, or {head.typed(column, NONE)} to leave it out"
+                f"{self.where}: column {rating[0] + 1} is called {name!r}{why}{column.typed(name)} to take it "
+                f"for a weight, or {column.typed(NONE)} to leave it out"
             )
         place = column.default - 1
         if not head.is_bare or place >= len(head.names) or place in taken or not head.numeric[place]:
@@ -458,12 +441,12 @@ class _Guess:
             why = f"column {place + 1}, where weights stand otherwise, holds times, which are no weights"
         elif any(map(are_times, beside)) and _like_ratings(numbers):
             why = f"columns {place + 1} and {place + 2} look like ratings and their times, which are no weights; a log "
-            why += f"of ratings is read by {head.as_ratings}"
+            why += f"of ratings is given as {column.as_ratings}"
         elif whole and sorted(numbers) == numbers and 2 * len(set(numbers)) > len(numbers):
             why = f"the numbers in column {place + 1}, where weights stand otherwise, never fall, as times do"
         elif whole and any(head.cells[at] and (not head.numeric[at] or are_times(head.cells[at])) for at in behind):
             why = f"column {place + 1}, where weights stand otherwise, may hold ids, with times or text behind it; "
-            why += f"give {head.typed(column, place + 1)} if it holds weights"
+            why += f"give {column.typed(place + 1)} if it holds weights"
         else:
             return place
         if ours:
@@ -502,9 +485,7 @@ class _Guess:
         values = values or [
             name if re.fullmatch(r"[\w.:-]+", name) else place + 1 for name, place in zip(names, likeliest, strict=True)
         ]
-        pairs = zip(columns, values, strict=True)
-        flags = [self.head.typed(column, value) for column, value in pairs if column.option.startswith("--")]
-        flags = (", " if self.head.in_memory else " ").join(flags)
+        flags = _flags(columns, values)
         remedy = f"say which are meant: {flags}" if flags else self._written_anew(columns, likeliest)
         raise DoubtError(f"{self.where}: {why}. The columns are: {self.head.shown()}; {remedy}")
 
@@ -558,6 +539,12 @@ class _Guess:
         return f"{order}, as by: awk -F {shlex.quote(sign)} '{{print {cells}}}' {shlex.quote(file)} > pairs.tsv"
 
 
+def _flags(columns, values):
+    """Return what to type (str) for the columns (list of layout.Column) that options name: a value each, or ""."""
+    typed = [c.typed(value) for c, value in zip(columns, values, strict=True) if c.option.startswith("--")]
+    return (", " if columns[0].in_memory else " ").join(typed)
+
+
 def are_times(cells):
     """Return whether all of these cells (sequence of str) are dates, or whole numbers as of Unix times."""
     numbers = _numbers(cells)
@@ -590,15 +577,15 @@ def _said(columns, places, head, words):
             if column.kind == "amount" and column.requested is None:  # without being named it weighs nothing
                 said += ", for returns alone" if is_quantity(head.names[place]) else ", not used"
                 would = column.option.startswith("--")
-                said += f", {head.typed(column, head.names[place])} would weigh by it" if would else ""
+                said += f", {column.typed(head.names[place])} would weigh by it" if would else ""
             yield said
         elif column.kind == "weight":
             behind = range(1 + max(places.values()), len(head.names))
             idle = [at for at in behind if head.named and head.numeric[at] and meant_by(head.names[at]) is None]
             ours = len(idle) == 1 and column.option.startswith("--") and column.requested is None
-            more = f", {head.typed(column, head.names[idle[0]])} would take the numbers of that column" if ours else ""
+            more = f", {column.typed(head.names[idle[0]])} would take the numbers of that column" if ours else ""
             yield f"weight none{more}"
         elif column.kind == "time":
             times = columns_meant(head.names).get("time", []) if head.named else []
-            more = f", {head.typed(column, head.names[times[0]])} would order them" if times else ""
+            more = f", {column.typed(head.names[times[0]])} would order them" if times else ""
             yield f"time none, histories follow the file{more}"

@@ -169,7 +169,7 @@ class InMemoryTable:
         ]
         if self.matrix is not None:  # its columns are known, and its third is the weight
             columns = [replace(c, requested=c.requested or c.default) if c.default in (1, 2, 3) else c for c in columns]
-        head = Head(self.head, self.named, numeric, cells, in_memory=True)
+        head = Head(self.head, self.named, numeric, cells)
         found, asked = {}, [[c.requested] if c.requested is not None else c.means for c in columns if c.kind == "name"]
         remedy = self.in_index(chain(*asked))
         try:

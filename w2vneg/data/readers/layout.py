@@ -59,13 +59,23 @@ class Column:
     beside: bool = False
     in_memory: bool = False
 
-    def typed(self, option, value):
-        """Return an option of the command line (str) as it is typed, or as Python has it."""
-        return f"{option[2:].replace('-', '_')}={value!r}" if self.in_memory else f"{option} {value}"
+    def spelt(self, option=None):
+        """Return its option, or another one, as who reads the message has it: ``--item-col``, or ``item_col``."""
+        option = option or self.option
+        return option.removeprefix("--").replace("-", "_") if self.in_memory else option
+
+    def typed(self, value, option=None):
+        """Return an option with its value: ``--item-col user``, or ``item_col='user'``; as `spelt`."""
+        return self.spelt(option) + (f"={value!r}" if self.in_memory else f" {value}")
+
+    @property
+    def as_ratings(self):
+        """What to give for a log of ratings (str)."""
+        return "Input('ratings', …) with min_rating" if self.in_memory else "--ratings with --min-rating"
 
     @property
     def leave_out(self):
-        return "take such rows out" if self.beside else f"leave such rows out with {self.typed('--bad-rows', 'skip')}"
+        return "take such rows out" if self.beside else f"leave such rows out with {self.typed('skip', '--bad-rows')}"
 
 
 @dataclass(frozen=True)
@@ -173,52 +183,46 @@ def without_foreword(sample, delimiter=None, of_text=False):
 
     of_text : bool, lines may be texts, so that Excel's ``sep=`` alone is no row
     """
-    has_header = False
     lines = sample.split("\n")
-    if _SEP.fullmatch(lines[0].lstrip("\ufeff").rstrip()):  # as Excel writes it
-        return "\n" + without_foreword("\n".join(lines[1:]), delimiter, of_text)[0], 1, False
-    if of_text:
-        return sample, 0, False
-    if above := _header_above(lines, delimiter):
-        return "\n".join([*above, *lines[len(above) :]]), sum(map(bool, lines[: len(above)])) - 1, True
+    n_sep = int(_SEP.fullmatch(lines[0].lstrip("\ufeff").rstrip()) is not None)  # as Excel writes it
+    lines[:n_sep] = [""] * n_sep
     first = next((i for i, line in enumerate(lines) if line.strip() and not _is_comment(line)), None)
-    if first is None or not sample.strip():
-        return sample, 0, False
+    if of_text or first is None:
+        return "\n".join(lines), n_sep, False
+    if above := _header_above(lines, delimiter):
+        return "\n".join([*above, *lines[len(above) :]]), n_sep + sum(map(bool, lines[: len(above)])) - 1, True
     comments = [i for i in range(first) if lines[i].strip()]
-    rest = "\n".join(lines[first:])
-    sign = delimiter or likely_delimiter(rest)
-    if sign is None:
-        return sample, 0, False
-    if comments:
-        header = lines[comments[-1]].lstrip("#% ")
-        names = rows_of(header, sign)[0]
-        if len(names) == len(rows_of(rest, sign)[0]) and len(columns_meant(names)) > 1:
-            lines[comments.pop()], has_header = header, True
-    else:  # titles, which that sign does not part, or which are padded with it
+    sign = delimiter or likely_delimiter("\n".join(lines[first:]))
+    if sign and not comments:  # titles, which that sign does not part, or which are padded with it
         rows = [i for i, line in enumerate(lines[: first + 20]) if line.strip()]
         most = next((at for at, i in enumerate(rows) if any(map(str.strip, rows_of(lines[i], sign)[0][1:]))), 0)
         comments = rows[:most]
-    for i in comments:
+    for i in comments if sign else ():
         lines[i] = ""
-    return "\n".join(lines), len(comments), has_header
+    return "\n".join(lines), n_sep + len(comments) * bool(sign), False
 
 
 def _header_above(lines, delimiter):
-    """Return the lines above rows that begin with #, where the last one names their columns: that one without its sign,
-    blank ones for the others. Its names, as many as there are cells, do not come again. [] without.
+    """Return the lines above rows that begin with # or %, where the last one, or one of #fields, has as many names as
+    rows have cells: that one without its sign, blank ones for the others. The names are usual ones of columns, or stand
+    directly behind # and do not come again. [] without.
     """
-    n_above = next((i for i, line in enumerate(lines) if line.strip() and not line.startswith("#")), 0)
-    said = [i for i in range(n_above) if lines[i].strip("# \t")]
+    own = (i for i, line in enumerate(lines) if line.strip() and not (line.startswith("#") or _is_comment(line)))
+    n_above = next(own, 0)
+    said = [i for i in range(n_above) if lines[i].strip("#% \t")]
     rest = "\n".join(lines[n_above:])
     sign = (delimiter or likely_delimiter(rest)) if said else None
-    if sign in (None, " "):
+    if sign is None:
         return []
     at = next((i for i in said if _FIELDS.match(lines[i])), said[-1])
-    header = _FIELDS.sub("#", lines[at])[1:]
+    line = _FIELDS.sub("#", lines[at])
+    header = line.lstrip("#% ")
     names, below = rows_of(header, sign)[0], rows_of(rest, sign)
     others = {len(rows_of(lines[i], sign)[0]) for i in said if i != at}
-    odd = header[:1].isspace() or _in_names(header, sign) or len(names) in {1, *others} or any(map(_is_figures, names))
-    if odd or len(names) != len(below[0]) or not {lines[at].split(sign)[0], *names}.isdisjoint(chain(*below)):
+    odd = sign == " " or not line.startswith("#") or line[1:2].isspace() or _in_names(header, sign)
+    odd = odd or len(names) in {1, *others} or any(map(_is_figures, names))
+    odd = odd or not {lines[at].split(sign)[0], *names}.isdisjoint(chain(*below))
+    if len(names) != len(below[0]) or (odd and len(columns_meant(names)) < 2):
         return []
     return [header if i == at else "" for i in range(n_above)]
 

@@ -104,9 +104,7 @@ def _cells(rows, key, column, where):
                 + (f"its keys beside the others: {_keys_out([{key: value}])}" if isinstance(value, dict) else "")
             )
         if value is None and not (column.lenient or column.may_be_empty or column.kind == "amount"):
-            instead = (
-                f", count each row as 1 with {column.typed(column.option, 'none')}" if column.kind == "weight" else ""
-            )
+            instead = f", count each row as 1 with {column.typed('none')}" if column.kind == "weight" else ""
             raise InputError(
                 f"{where(number)}: there is no {key!r} ({column.option}); every row needs one{instead}, or "
                 f"{column.leave_out}"

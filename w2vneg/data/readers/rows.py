@@ -189,14 +189,15 @@ def _scanned(text, layout, n_fields, most=_ALL):
 
 def _without_odd_rows(text, layout):
     """Return whole rows with blank lines in place of those of another number of fields, and how many they are."""
-    parts, n_bad = [], 0
+    view, parts, begin, n_bad = memoryview(text), [], 0, 0
     while True:
-        end, found = _scanned(text, layout, layout.n_fields)[1::2]
+        size, found = _scanned(view[begin:], layout, layout.n_fields)[1::2]
         if not found:
-            return b"".join([*parts, text]), n_bad
-        size = _scanned(memoryview(text)[end:], layout, 0, 1)[1]
-        parts += [text[:end], b"\n" * text.count(b"\n", end, end + size)]
-        text = text[end + size :]
+            return b"".join([*parts, view[begin:]]), n_bad
+        end = begin + size
+        parts.append(view[begin:end])
+        begin = end + _scanned(view[end:], layout, 0, 1)[1]
+        parts.append(b"\n" * text.count(b"\n", end, begin))
         n_bad += 1
 
 

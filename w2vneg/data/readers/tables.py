@@ -131,17 +131,18 @@ class Tables:
         from .rows import read_rows
 
         self._times = self._times or Times()
+        columns = self.columns
         if isinstance(source, InMemoryTable):
-            found = source.batches(self.columns)
+            columns = [replace(column, in_memory=True) for column in columns]
+            found = source.batches(columns)
         elif source.first().startswith(b"PAR1"):
-            found = read_parquet(source, self.columns)
+            found = read_parquet(source, columns)
         else:
             found = read_rows(source, self)
         for where, n_rows, cells, labels in found:
-            read = dict.fromkeys(c.key for c in self.columns)
-            for c in self.columns:
+            read = dict.fromkeys(c.key for c in columns)
+            for c in columns:
                 if c.key in cells:
-                    c = replace(c, in_memory=isinstance(source, InMemoryTable))
                     read[c.key] = read_cells(cells[c.key], c, labels[c.key], where, self._times, self.tally)
             yield Batch(where, n_rows, read, labels)
 
@@ -183,21 +184,13 @@ class Tables:
 
 def _hints_of_lists(batch):
     """Return a hint (tuple of str) for each column of names of a `Batch` most of whose cells are lists."""
-    head, hints = batch.labels.head, ()
-    for key, column in batch.columns.items():
-        sign = _sign_of_lists(column) if isinstance(column, NameColumn) else None
-        if sign is None:
-            continue
-        place = list(map(head.label, range(len(head.names)))).index(batch.labels[key])
-        sep = "[ \t]+" if head.sign == " " else head.sign
-        command = f"c = {place if sep else head.names[place]!r}; t[c] = t[c].str.split({sign!r}); t = t.explode(c)"
-        if sep or not head.ordered:  # text, where a header is a row like the others, or JSON lines
-            how = f"csv('FILE', sep={sep!r}, header=None, dtype=str" if sep else "json('FILE', lines=True, dtype=False"
-            command = f"import pandas; t = pandas.read_{how}); {command}; t.to_csv('rows.csv', index=False, header="
-            command = f'python -c "{command}{not sep})"'
-        why = f"most cells of {batch.labels[key]} look like lists, with {sign!r} between parts, and are one name each"
-        hints += (f"{why}; a row for each part is written by: {command}",)
-    return hints
+    names = {key: column for key, column in batch.columns.items() if isinstance(column, NameColumn)}
+    signs = {key: sign for key, column in names.items() if (sign := _sign_of_lists(column))}
+    return tuple(
+        f"most cells of {batch.labels[key]} look like lists, with {sign!r} between parts, and are one name each; write "
+        f"a row for each part, in pandas by t[COLUMN] = t[COLUMN].str.split({sign!r}); t = t.explode(COLUMN)"
+        for key, sign in signs.items()
+    )
 
 
 def _sign_of_lists(column):
