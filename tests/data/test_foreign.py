@@ -205,7 +205,7 @@ def test_ordinary_text(text):
     ],
 )
 def test_delimiter_of_baskets(text, sign):
-    assert guess_delimiter("f", text.encode()) == sign
+    assert guess_delimiter("f", text.split("\n")) == sign
 
 
 def test_a_line_of_delimiters_alone_is_an_empty_basket(tmp_path):
@@ -216,7 +216,7 @@ def test_a_line_of_delimiters_alone_is_an_empty_basket(tmp_path):
 
 def test_delimiter_in_doubt_is_asked():
     with pytest.raises(DoubtError, match="--delimiter comma or --delimiter blank"):
-        guess_delimiter("f", b"a b, c d\na c, b d\na d, b c\nx, a b c d\n")
+        guess_delimiter("f", ["a b, c d", "a c, b d", "a d, b c", "x, a b c d"])
 
 
 def test_logs():
@@ -334,7 +334,7 @@ def remedy_run(file, kind, out, **options):
     """Run the command that the refusal of a file names, whose result is `out`; return the message and the result."""
     with pytest.raises(InputError) as error:
         encode_input(Input(kind, str(file), **options))
-    command = re.search(rf"(python|awk) .* > {out}|python -c \"[^\"]*'{out}'[^\"]*\"", str(error.value))[0]
+    command = re.search(rf"(python|awk|sed -E) .* > {out}|python -c \"[^\"]*'{out}'[^\"]*\"", str(error.value))[0]
     command = re.sub("^python", shlex.quote(sys.executable), command.replace("FILE", file.name))
     subprocess.run(command, shell=True, cwd=file.parent, capture_output=True, check=True)
     return str(error.value), file.with_name(out)
@@ -581,17 +581,15 @@ SETS = [[f"g{(i * 7 + k * k) % 23}" for k in range(3 + i % 3)] for i in range(30
         (" ", lambda i: [f"P{i}:"]),
         (",", lambda i: [f"set{i}"]),
         ("\t", lambda i: [f"circle{i}"]),
-        ("\t", lambda i: [f"SET_{i}", f"http://example.org/{i}"]),
-        ("\t", lambda i: [f"SET_{i}", "na"]),
-        ("\t", lambda i: [f"Set {i}", ""]),
+        ("\t", lambda i: [f"Set {i}"]),
     ],
 )
 @pytest.mark.skipif(not shutil.which("cut"), reason="cut is not here")
 def test_what_stands_before_the_items_is_no_item(tmp_path, sign, before):
     (tmp_path / "b").write_text("".join(sign.join([*before(i), *own]) + "\n" for i, own in enumerate(SETS)))
-    with pytest.raises(DoubtError, match=r"each line begins with (the number of its items|a name of its own)") as error:
+    with pytest.raises(DoubtError, match=r"the first things (are the numbers of the others|occur once)") as error:
         encode_input(Input("baskets", str(tmp_path / "b")))
-    command = re.search(r"cut .* > baskets.txt", str(error.value))[0].replace("FILE", "b")
+    command = re.search(r"cut -.* > baskets.txt", str(error.value))[0].replace("FILE", "b")
     subprocess.run(command, shell=True, cwd=tmp_path, check=True)
     assert (tmp_path / "baskets.txt").read_text() == "".join(sign.join(own) + "\n" for own in SETS)
     assert set(encode_input(Input("baskets", str(tmp_path / "baskets.txt"))).vocab.words) == {

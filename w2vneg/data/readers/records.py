@@ -75,13 +75,11 @@ def _columns_of(where, rows, form, columns):
     try:
         found, labels = find_columns(where, columns, head)
     except DoubtError as error:
-        kinds = {type(value) for row in rows for value in row.values()}
-        if not kinds & {list, dict}:
+        instead = _unnested(rows)
+        if instead is None:
             raise
         few = sum(map(bool, cells)) < sum(column.kind == "name" for column in columns)
         why = f"{where}: too few keys hold text or numbers" if few else error
-        instead = f"lists, which become rows of --baskets by: {lists_out(rows)}"
-        instead = instead if list in kinds else f"keys of its own, which become columns by: {_keys_out(rows)}"
         raise DoubtError(f"{why}; one holds {instead}") from None
     idle = [key for place, key in enumerate(keys) if place not in found.values()]
     if form.ends and idle:
@@ -98,11 +96,8 @@ def _cells(rows, key, column, where):
             value = None
         text = "" if value is None else _text(value)
         if text is None and not column.lenient:
-            raise InputError(
-                f"{where(number)}: {key!r} ({column.option}) holds {str(value)[:40]}, which is nested; write "
-                + (f"a line for each list: {lists_out([{key: value}])}" if isinstance(value, list) else "")
-                + (f"its keys beside the others: {_keys_out([{key: value}])}" if isinstance(value, dict) else "")
-            )
+            what = f"{where(number)}: {key!r} ({column.option}) holds {str(value)[:40]}, which is nested"
+            raise InputError(f"{what}; it holds {_unnested([{key: value}])}")
         if value is None and not (column.lenient or column.may_be_empty or column.kind == "amount"):
             instead = f", count each row as 1 with {column.typed('none')}" if column.kind == "weight" else ""
             raise InputError(
@@ -113,11 +108,20 @@ def _cells(rows, key, column, where):
     return cells
 
 
+def _unnested(rows):
+    """Return what is nested in rows (list of dict), and what to do with it (str); None for text and numbers."""
+    kinds = {type(value) for row in rows for value in row.values()}
+    if list in kinds:
+        return f"lists, which become a line each by: {lists_out(rows)}"
+    return "keys of its own; write these beside the others, as pandas.json_normalize does" if dict in kinds else None
+
+
 def lists_out(rows):
     """Return a command that writes the lists of a key with tabs; `rows` (list of dict) say which key, and, of a list of
     objects, which of their keys is called as items are.
     """
-    key, value = _likeliest(rows, list)
+    lists = [(key, value) for row in rows for key, value in row.items() if isinstance(value, list)]
+    key, value = min(lists, key=_unlikely, default=("KEY", []))
     parts = f"json.loads(line).get({_typed(key)}) or ()"
     if value and isinstance(value[0], dict):
         names = [*value[0], "KEY"]
@@ -128,26 +132,11 @@ def lists_out(rows):
     return f'python -c "{program}" < FILE > baskets.tsv'
 
 
-def _keys_out(rows):
-    """Return a command that writes JSON lines with the keys within a key, of that which `lists_out` would take."""
-    inner = f"(row.get({_typed(_likeliest(rows, dict)[0])}) or {{}})"
-    program = f"[print(json.dumps({{**row, **{inner}}})) for row in map(json.loads, sys.stdin)]"
-    return f'python -c "import json, sys; {program}" < FILE > rows.jsonl'
-
-
-def _likeliest(rows, kind):
-    """Return the first key of rows, and its value, that holds a list or dict, whichever `kind` is: one that is not
-    empty, and that is called as items are or holds a key that is, before others; ("KEY", an empty one) without.
-    """
-
-    def rank(one):
-        key, value = one
-        inner = value[0] if value and isinstance(value, list) else value
-        return not value, "item" not in columns_meant([key, *(inner if isinstance(inner, dict) else ())])
-
-    return min(
-        ((k, v) for row in rows for k, v in row.items() if isinstance(v, kind)), key=rank, default=("KEY", kind())
-    )
+def _unlikely(item):
+    """Return whether a list is empty, and whether neither its key nor one within is called as items are (two bool)."""
+    key, value = item
+    inside = value[0] if value and isinstance(value[0], dict) else ()
+    return not value, "item" not in columns_meant([key, *inside])
 
 
 def _typed(key):

@@ -6,7 +6,6 @@
 import csv
 import io
 import re
-import shlex
 from itertools import chain
 from typing import NamedTuple
 
@@ -17,7 +16,7 @@ from ...ground.errors import DoubtError, InputError
 from ...kernels.text.rows import scan_rows
 from .columns import Batch
 from .foreign import MATRIX_OUT, form_of_records, refuse
-from .layout import STAND_IN, find_layout, likely_delimiter, named, without_foreword
+from .layout import STAND_IN, find_layout, named, without_foreword
 from .records import read_records
 from .text import read_text
 
@@ -69,7 +68,7 @@ def read_rows(source, tables):
     if not form:
         blocks, has_header = _without_foreword(blocks, delimiter, tally, kind == "column")
         header = (has_header or None) if header is None else header
-    blocks = _without_comments(name, blocks, delimiter, tally) if tables.comments else blocks
+    blocks = _without_comments(name, blocks, tally) if tables.comments else blocks
     bad = tally if tables.skips else None
     if form is not None:
         yield from read_records(name, blocks, form, columns, bad)
@@ -102,7 +101,7 @@ def _end_of_sample(text):
     return text.find(b"\n", min(_SAMPLE, len(text)) - 1) + 1
 
 
-def _without_comments(name, blocks, delimiter, tally):
+def _without_comments(name, blocks, tally):
     """Yield blocks of whole lines with blank ones in place of comments, each with a row in it but for the last."""
     held = b""
     for text in blocks:
@@ -116,7 +115,7 @@ def _without_comments(name, blocks, delimiter, tally):
             n_like = len(_LIKE_ROW.findall(text))
             n_rows = len(_ROW.findall(text)) if n_like else 0
             if n_like > max(n_rows / 2, _FEW if n_rows else 0):
-                _refuse_comments(name, text, delimiter, n_like, n_rows)
+                _refuse_comments(name, text, n_like, n_rows)
             tally["like rows"] += 0 if row is None else len(_LIKE_ROW.findall(text, row.start()))
             text, n_comments = _COMMENT.subn(b"", text)
             tally["comments"] += n_comments
@@ -127,11 +126,9 @@ def _without_comments(name, blocks, delimiter, tally):
     yield held
 
 
-def _refuse_comments(name, text, delimiter, n_like, n_rows):
+def _refuse_comments(name, text, n_like, n_rows):
     """Raise DoubtError: many lines are like rows, and begin as comments do; `text` (bytes) has some of them."""
-    sign = delimiter or likely_delimiter(text[: _end_of_sample(text)].decode()) or " "
-    sign = shlex.quote(sign.replace("\t", "\\t"))
-    quoted = rf"""awk -F {sign} -v OFS={sign} '/^[#%][^ \t#%]/ {{$1 = "\"" $1 "\""}} 1' FILE > edges.txt"""
+    quoted = r"""sed -E 's/^[#%][^#%,;|[:space:]][^,;|[:space:]]*/"&"/' FILE > edges.txt"""
     out = "take them out if they are none, grep -v '^[#%]' FILE > edges.txt, or " * bool(n_rows)
     raise DoubtError(
         f"{name}: {n_like:,} lines, beside {n_rows:,} rows, begin with # or % as comments do, and a name, as "

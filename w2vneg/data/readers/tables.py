@@ -61,30 +61,31 @@ class Tables:
     @property
     def hints(self):
         """What may be wrong with how rows were read (tuple of str)."""
-        uneven = ()
+        hints = list(self.labels.hints)
         for column in self.columns:
             lacking = [file for file, labels in self._found.items() if column.key not in labels]
             if column.kind == "weight" and 0 < len(lacking) < len(self._found):
-                uneven = (
+                hints.append(
                     f"{lacking[0]} has no {column.key} column, as other files have, and each of its rows counts 1; "
-                    f"give it one, or leave all out with {column.option} none",
+                    f"give it one, or leave all out with {column.option} none"
                 )
-        n_like_rows = self.tally["like rows"]
-        like_rows = (
-            f"{n_like_rows:,} lines among the rows begin with # or % and a name, and were passed as comments; if "
-            "they are rows, put their first names in quotes",
-        )
-        nobody = tuple(
+        hints += (
             f"{number:,} rows have {why.removeprefix('nobody: ')}; if that stands for nobody, leave them out"
             for why, number in self.tally.items()
             if why.startswith("nobody") and number > 1
         )
-        decimal = tuple(
+        if n_like_rows := self.tally["like rows"]:
+            hints.append(
+                f"{n_like_rows:,} lines among the rows begin with # or % and a name, and were passed as comments; if "
+                "they are rows, put their first names in quotes"
+            )
+        hints += (
             f"the names in {self.labels[key]} are whole numbers with .0, as pandas writes them beside a gap, and in "
             "Python 100.0 asks for '100'; write them without, in pandas by FRAME.astype({COLUMN: 'Int64'}).to_csv"
             for key in sorted(self._decimal & set(self.labels))
+            if self.n_rows
         )
-        return self.labels.hints + uneven + nobody + like_rows * bool(n_like_rows) + decimal * bool(self.n_rows)
+        return tuple(hints)
 
     @property
     def left_out(self):

@@ -90,7 +90,7 @@ def _delimiter_of(given, encoding):
                 f"{name}: looks like a column for each item, 0 or False where a basket has it not, no baskets; write "
                 f"the names: {command} (give --plain if these are items)"
             )
-        chosen = chosen or guess_delimiter(name, data, encoding)
+        chosen = chosen or guess_delimiter(name, lines)
         rows = _rows(lines, chosen)
         quoted = next((item for row in rows for item in row if len(item) > 2 and item[0] == item[-1] == '"'), None)
         if quoted:
@@ -98,19 +98,11 @@ def _delimiter_of(given, encoding):
                 f"{name}: items stand in quotes, as {quoted[:60]}, which would be part of their names; take them "
                 f"off, tr -d '\"' < FILE > baskets.txt, or give --plain --delimiter {named(chosen)} to keep them"
             )
-        why = looks_like_log(rows)
-        if why:
+        if why := looks_like_log(rows):
+            sign = "" if all("\t" in line for line in lines) else f"-d{shlex.quote(chosen)} "
             raise DoubtError(
-                f"{name}: looks like a log, not like baskets: {why}; give a log to --ratings or --pairs, cut a "
-                "first column of numbers off, or give --plain if these are items"
-            )
-        sign = "\t" if all("\t" in line for line in lines) else chosen
-        why, n_cells = in_front(lines, sign)
-        if why:
-            cut = "" if sign == "\t" else f"-d{shlex.quote(sign)} "
-            raise DoubtError(
-                f"{name}: each line begins with {why}, which is no item; write the items alone: "
-                f"cut {cut}-f{n_cells + 1}- FILE > baskets.txt (give --plain if all are items)"
+                f"{name}: looks like a log, not like baskets: {why}; give a log to --ratings or --pairs, cut a first "
+                f"column off that is no item (cut {sign}-f2- FILE > baskets.txt), or give --plain if these are items"
             )
     return chosen
 
@@ -151,48 +143,34 @@ def looks_like_log(rows):
 
     if len(rows) < _FEW:
         return None
-    firsts = [row[0] for row in rows]
+    firsts, seen = [row[0] for row in rows], Counter(item for row in rows for item in row)
     if all(len(row) == 2 for row in rows):
-        seen = Counter(item for row in rows for item in row)
         if sum(n == 1 for n in seen.values()) >= 0.9 * len(seen):
             return "every line has two things, and nine of ten occur once"
         runs = 1 + sum(a != b for a, b in pairwise(firsts))
         if runs == len(set(firsts)) <= len(rows) / 2 and not set(firsts) & {row[1] for row in rows}:
             return "every line has two things, of which the first goes on for several lines, as in a log by basket"
-    if len(set(map(len, rows))) == 1 and len(rows[0]) > 2 and sum(map(are_times, zip(*rows, strict=True))) == 1:
+    sizes = set(map(len, rows))
+    if len(sizes) == 1 and len(rows[0]) > 2 and sum(map(are_times, zip(*rows, strict=True))) == 1:
         return "every line has as many things, and a time at the same place"
     numbers = [int(first) for first in firsts if re.fullmatch(r"\d{1,15}", first)]
     if len(numbers) == len(firsts) and all(b - a == 1 for a, b in pairwise(numbers)):
         return "the first things count the lines, as numbers of baskets do"
+    if len(sizes) > 1 and all(row[0] == str(len(row) - 1) for row in rows):
+        return "the first things are the numbers of the others"
+    n_rest, n_again = seen.total() - len(rows), sum(n for n in seen.values() if n > 1)
+    if max(sizes) > 2 and all(seen[first] == 1 for first in firsts) and 2 * n_again >= n_rest:
+        return "the first things occur once and most others again, as names of baskets do"
     return None
 
 
-def in_front(lines, sign):
-    """Return what stands before the items in lines (list of str) and in how many cells of each: (str, int), ("", 0) for
-    nothing. It is the number of items, or a name that occurs once where items recur, perhaps with its address.
+def guess_delimiter(name, lines):
+    """Return what parts the items of baskets (str, one sign): what leaves the fewest; DoubtError if two signs do.
+
+    name : str, of the file; lines : list of str, its first
     """
-    rows = [line.split(None if sign == " " else sign) for line in lines]
-    sizes, items = {len(row) for row in rows}, [list(filter(None, map(str.strip, row))) for row in rows]
-    if len(rows) < _FEW or max(sizes) < 3:
-        return "", 0
-    if len(sizes) > 1 and all(row[:1] == [str(len(row) - 1)] for row in items):
-        return "the number of its items", 1
-    seen = Counter(item for row in items for item in row)
-    n_cells = 0
-    for own in zip(*(map(str.strip, row[:2]) for row in rows), strict=False):
-        if not (all(seen[cell] == 1 for cell in own) or (n_cells and len(set(own)) == 1)):
-            break
-        n_cells += 1
-    n_rest, n_again = seen.total() - len(rows), sum(n for n in seen.values() if n > 1)
-    return ("a name of its own", n_cells) if n_cells and 2 * n_again >= n_rest else ("", 0)
-
-
-def guess_delimiter(name, data, encoding="utf-8"):
-    """Return what parts the items of baskets (str, one sign): what leaves the fewest; DoubtError if two signs do."""
-    from ..readers.foreign import Head
     from ..readers.layout import named
 
-    lines = Head.of(data, encoding).lines
     signs = [sign for sign in ",;|\t" if sum(sign in line for line in lines) >= 0.3 * len(lines)]
     if not signs:
         return " "
