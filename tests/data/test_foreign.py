@@ -650,10 +650,10 @@ def test_items_in_quotes_are_asked_about(tmp_path):
     ("header", "kind", "said"),
     [
         ("bip weighted", "pairs", "--ratings with --rectangular: its third column holds ratings, which are no weights"),
-        ("bip posweighted", "pairs", "--pairs pairs.txt --rectangular --weight-col 3: 1 on the left"),
-        ("bip unweighted", "edges", "--pairs pairs.txt --rectangular --weight-col none: 1 on the left"),
-        ("sym weighted", "edges", "--edges edges.txt --weight-col none: its third column holds ratings"),
-        ("asym signed", "edges", "--edges edges.txt --weight-col none: its third column holds signs"),
+        ("bip posweighted", "pairs", "--pairs pairs.txt --rectangular --weight-col 3 (its third column holds weights)"),
+        ("bip unweighted", "edges", "--pairs pairs.txt --rectangular --weight-col none (its third column holds no w"),
+        ("sym weighted", "edges", "--edges edges.txt --weight-col none (its third column holds ratings)"),
+        ("asym signed", "edges", "--edges edges.txt --weight-col none (its third column holds signs)"),
     ],
 )
 def test_konect_says_what_its_third_column_holds(tmp_path, header, kind, said):

@@ -213,13 +213,13 @@ def test_nodes_that_are_users_and_items_of_the_same_names_are_told(tmp_path):  #
     assert encode_edges(written(tmp_path, ["user,item", "u1,2", "u2,3"])).report.hints == ()
 
 
-def test_known_pairs_are_read_by_their_names_or_a_command_is_named(tmp_path):  # r-74
+def test_known_pairs_are_read_by_their_names_or_an_order_is_named(tmp_path):  # r-74
     users = Vocabulary.from_counts({"1": 1, "2": 1})
     items = Vocabulary.from_counts({"1": 1, "2": 1})
     held = read_pairs_file(written(tmp_path, ["item,user", "1,2"]), users, items)
     assert (users.words[held.centres[0]], items.words[held.targets[0]]) == ("2", "1")
     path = written(tmp_path, ["session_id,user_id,item_id", "1,2,1"])
-    with pytest.raises(DoubtError, match=r"as by: awk -F , '\{print \$1 .* \$3\}' .*table > pairs\.tsv"):
+    with pytest.raises(DoubtError, match=r"name or order the columns as item, target, weight$"):
         read_pairs_file(path, users, items)
 
 

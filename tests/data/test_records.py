@@ -88,11 +88,8 @@ def test_the_remedy_for_lists_knows_empty_and_missing_ones(file, tmp_path):
 @pytest.mark.parametrize("options", [{}, {"user_col": "user_id", "item_col": "properties"}])
 def test_the_remedy_for_keys_within_keys_is_columns(file, tmp_path, options):
     rows = [{"user_id": f"u{n}", "groups": {}, "page": {"url": "/"}, "properties": {"product_id": n}} for n in range(3)]
-    with pytest.raises(
-        InputError, match=r"(and|nested); .* holds keys of its own; write these beside the others"
-    ) as error:
+    with pytest.raises(InputError, match=r"holds keys of its own; write these beside .* pandas.json_normalize"):
         encode_ratings(file(*rows, {"user_id": "u0", "properties": None}), **options)
-    assert "pandas.json_normalize" in str(error.value)
     pd.json_normalize(rows, sep="_").to_json(tmp_path / "rows.jsonl", orient="records", lines=True)
     read = encode_ratings(tmp_path / "rows.jsonl", rectangular=True, item_col="properties_product_id")
     assert read.matrix.nnz == 3 and set(read.vocab_out.words) == {"0", "1", "2"}

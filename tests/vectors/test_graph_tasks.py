@@ -136,9 +136,9 @@ def test_labels_beside_numbers_of_rows_and_two_columns_of_them(tmp_path, vectors
     (tmp_path / "two.csv").write_text("".join(["label,word,tag\n", *rows]))
     with pytest.raises(DoubtError, match=r"several columns fit: 'label' and 'tag'.*order the columns as word, label"):
         evaluate_classes(vectors, tmp_path / "two.csv")
-    for head, cells in (("user,item,label", r"\$1 .* \$3"), ("label,user,item", r"\$2 .* \$1")):
+    for head in ("user,item,label", "label,user,item"):
         (tmp_path / "two.csv").write_text("".join([f"{head}\n", *rows]))
-        with pytest.raises(DoubtError, match=rf"awk -F , '{{print {cells}}}'"):
+        with pytest.raises(DoubtError, match=r"name or order the columns as word, label$"):
             evaluate_classes(vectors, tmp_path / "two.csv")
 
 

@@ -6,7 +6,6 @@ so, or that was requested; from the third of a table without names, unless it lo
 """
 
 import re
-import shlex
 from statistics import median
 from typing import NamedTuple
 
@@ -486,7 +485,8 @@ class _Guess:
             name if re.fullmatch(r"[\w.:-]+", name) else place + 1 for name, place in zip(names, likeliest, strict=True)
         ]
         flags = _flags(columns, values)
-        remedy = f"say which are meant: {flags}" if flags else self._written_anew(columns, likeliest)
+        order = f"name or order the columns as {', '.join(column.key for column in self.columns)}"
+        remedy = f"say which are meant: {flags}" if flags else order
         raise DoubtError(f"{self.where}: {why}. The columns are: {self.head.shown()}; {remedy}")
 
     def _likeliest(self, columns, taken):
@@ -519,24 +519,6 @@ class _Guess:
         if column.kind != "name":
             return _like_ratings(numbers)
         return bool(cells) and not are_times(cells) and all(number % 1 == 0 for number in numbers)
-
-    def _written_anew(self, columns, places):
-        """Return a command that writes the columns that no flag names in their order, to a file of their own.
-
-        columns : list of layout.Column, those in doubt; places : list of int or None, the likeliest of each
-        """
-        order = f"name or order the columns as {', '.join(column.key for column in self.columns)}"
-        sign, file = self.head.sign.replace("\t", "\\t"), self.where.rpartition(":")[0]
-        if not sign or not file or None in places:
-            return order
-        likely, taken = {column.key: at for column, at in zip(columns, places, strict=True)}, []
-        labels = [at for at, name in enumerate(self.head.names) if is_label(name)]
-        for column in self.columns:
-            if column.kind == "name":
-                own = [likely[column.key]] if column.key in likely else labels * column.of_labels
-                taken.append(next(at for at in [*own, *range(len(self.head.names))] if at not in taken))
-        cells = ' "\\t" '.join(f"${place + 1}" for place in taken)
-        return f"{order}, as by: awk -F {shlex.quote(sign)} '{{print {cells}}}' {shlex.quote(file)} > pairs.tsv"
 
 
 def _flags(columns, values):

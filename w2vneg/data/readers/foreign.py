@@ -199,15 +199,12 @@ def _of_konect(head):
             f"give it to --ratings with --rectangular: its third column holds {third}, which are no weights; "
             "--min-rating leaves low ones out"
         )
+    kind, flags = ("pairs", " --rectangular") if shape == "bip" else ("edges", "")
     row = next((line.split() for line in head.lines if not line.startswith("%")), [])
-    kind, flags, why = "edges", "", []
-    if shape == "bip":
-        kind, flags, why = "pairs", " --rectangular", ["1 on the left is not 1 on the right"]
     if len(row) > 2:
-        flags += f" --weight-col {3 if third == 'weights' else 'none'}"
-        why.append(f"its third column holds {third or 'no weights'}")
-    because = f": {', and '.join(why)}" if why else ""
-    return f"take its header off, grep -v '^%' FILE > {kind}.txt, and give --{kind} {kind}.txt{flags}{because}"
+        column = "3" if third == "weights" else "none"
+        flags += f" --weight-col {column} (its third column holds {third or 'no weights'})"
+    return f"take its header off, grep -v '^%' FILE > {kind}.txt, and give --{kind} {kind}.txt{flags}"
 
 
 _NUMBER = re.compile(r"(\d{1,9})([-.]\d+)?")
