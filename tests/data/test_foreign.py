@@ -501,7 +501,7 @@ def test_the_remedy_for_a_matrix_as_a_table_is_a_row_for_each_pair(tmp_path, nam
     assert directed(edges) == {(a, b, 2), (c, d, 5)}
 
 
-COUNTS = [(f"S{i}", [i % 3, i * i % 4, i % 2]) for i in range(9)]
+COUNTS = [(f"S{i}", [i % 3, i * i % 4, i % 2]) for i in range(15)]
 
 
 @pytest.mark.parametrize("kind", ["pairs", "edges", "ratings"])

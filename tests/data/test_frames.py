@@ -92,6 +92,12 @@ def test_data_frames_without_names_of_columns_are_doubted_as_files_are():
         encode_input(Input("pairs", timed, rectangular=True))
     with pytest.raises(DoubtError, match=r"holds times.*rating_col="):
         encode_input(Input("ratings", timed, min_rating=3))
+    films = timed.assign(**{"2": [5, 3, 4, 4, 1, 2, 5, 3], "3": np.arange(8) + 1_500_000_000})[[0, 1, "2", "3"]]
+    films.columns = range(4)
+    assert "ratings = column '2'" in encode_input(Input("ratings", films, min_rating=4)).report.line()
+    for kind in ("pairs", "edges"):
+        with pytest.raises(DoubtError, match="look like ratings and their times"):
+            encode_input(Input(kind, films))
 
 
 def test_blocks_of_rows_are_one_table(monkeypatch):

@@ -219,7 +219,9 @@ def test_rows_of_nobody_are_remarked_on(tmp_path, nobody):
     ("head", "rows", "refused"),
     [
         ("user;item;quantity;price", ["a;x;1.200;3,50", "b;y;5;2,00"], True),
-        ("user;item;quantity", ["a;x;5", "b;y;12.000"], True),
+        ("user;item;quantity;price", ["a;x;5;0,5", "b;y;12.000;1,25"], True),
+        ("user;item;quantity", ["a;x;5", "b;y;12.125"], False),
+        ("user;item;quantity;price", ["a;x;1.234;1,25", "b;y;7.117;2,5"], False),
         ("user\titem\tquantity\tprice", ["a\tx\t1.200\t3,50", "b\ty\t5\t2,00"], True),
         ("user\titem\tquantity\tprice", ["a\tx\t1.200\t3.50", "b\ty\t5\t2.00"], False),
         ("user;item;quantity;price", ["a;x;1.200;3.50", "b;y;5;2.00"], False),

@@ -375,7 +375,16 @@ def test_final_sigma_at_any_cut(tmp_path, monkeypatch):
 
 
 def test_folders_globs_and_lists(tmp_path, monkeypatch):
-    for name in ("b.txt", "a/z.txt", "a/b/y.txt", ".hidden", ".git/config", "a-c/x.txt", "_SUCCESS", "_log/x"):
+    for name in (
+        "b.txt",
+        "a/z.txt",
+        "a/b/y.txt",
+        ".hidden",
+        ".git/config",
+        "a-c/x.txt",
+        "_SUCCESS",
+        "_delta_log/x",
+    ):
         file = tmp_path / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text("text")

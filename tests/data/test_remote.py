@@ -26,7 +26,7 @@ def memory():
     for name, text in TEXT.items():
         fs.pipe(f"/texts/{name}.txt", text)
     fs.pipe("/texts/.hidden", b"x")
-    fs.pipe("/texts/_log/0.json", b"x")
+    fs.pipe("/texts/_delta_log/0.json", b"x")
     fs.pipe("/texts/below/three.txt.gz", gzip.compress(TEXT["one"]))
     yield fs
     fs.rm("/texts", recursive=True)

@@ -460,7 +460,7 @@ DOUBTFUL = {
         ["username,anime_id,my_watched_episodes,my_status", "a,21,586,1"],
         "no column is called ratings.*--rating-col",
     ),
-    "one name in all rows": ("pairs", {}, many(lambda n: f"GO\tA{n % 7}\tx{n}\tGO:{n % 9}"), "column 1.*'GO' in all"),
+    "one name in all rows": ("pairs", {}, many(lambda n: f"A{n % 7}\tGO\tx{n}\tGO:{n % 9}"), "column 2.*'GO' in all"),
     "a name and its id": (
         "edges",
         {},
@@ -541,6 +541,27 @@ ORDINARY = {
         {"min_rating": 50},
         many(lambda n: f"{n % 7},{n % 11},{n * 7 % 101},{1511544070 + n}"),
         "ratings = column 3",
+    ),
+    "weights in rising order": ("edges", {}, many(lambda n: f"a{n * 7 % 9} b{n % 8} {4 + 3 * n}"), "weight = column 3"),
+    "counts before their times": (
+        "edges", {}, many(lambda n: f"{n % 7} {n % 11} {n * 37 % 90 + 1} {1300000000 + n}"), "weight = column 3"
+    ),
+    "a star, with kinds": ("edges", {}, many(lambda n: f"me\tb{n}\t{n * 7 % 9 + 1}\tphone"), "weight = column 3"),
+    "sorted by the first column": (
+        "edges", {}, many(lambda n: f"a\tb{n}\t{n * 7 % 9 + 1}\tx"), "sources = column 1; targets = column 2"
+    ),
+    "a title that is padded": ("edges", {}, ["#My graph,,", "a,b,18", "b,c,2"], "weight = column 3"),
+    "a title of as many cells": ("edges", {}, ["#friends,family,others", "a,b,18", "b,c,2"], "weight = column 3"),
+    "a shop's own words": ("edges", {}, ["Kunde;Artikel;Menge;Datum", "K3;A7;2;2024-01-05"], "= column 'Kunde'"),
+    "two ends and two numbers": ("edges", {}, ["from_city,to_city,km,road", "a,b,2,x"], "sources = column 'from_city'"),
+    "stars in another language": (
+        "ratings", {"min_rating": 4}, ["Nutzer;Film;Bewertung", "n1;f1;4", "n1;f2;5"], "ratings = column 'Bewertung'"
+    ),
+    "seconds that were watched": (
+        "ratings", {"min_rating": 600}, many(lambda n: f"u{n % 7},f{n % 11},{200 + n * 37 % 900}"), "ratings = column 3"
+    ),
+    "numbers of rows, and ids": (
+        "edges", {}, ["nr;kunde;artikel;menge", *(f"{n};{n % 9};{n % 7};{n % 4}" for n in range(60))], "kunde"
     ),
 }  # fmt: skip
 

@@ -670,7 +670,7 @@ def test_rows_that_count_are_vectors(tmp_path):
 @pytest.mark.skipif(not shutil.which("paste"), reason="paste is not here")
 @pytest.mark.parametrize("counts", [None, [3, 2]])
 def test_the_remedy_for_the_projectors_rows_has_its_words(tmp_path, counts):
-    matrix = np.array([[0.5, -1.5], [2.25, 0.125]], np.float32)
+    matrix = np.array([[-0.5, -1.5], [2.25, 0.125]], np.float32)
     formats.save(tmp_path / "p", Vectors(["word", "b c"], matrix, counts and np.array(counts)), format="projector")
     with pytest.raises(InputError, match=r"vectors.tsv:1: rows of numbers without words; .* metadata\.tsv") as error:
         load(tmp_path / "p" / "vectors.tsv")

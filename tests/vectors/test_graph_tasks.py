@@ -151,9 +151,17 @@ def test_ids_of_what_is_labelled_are_no_numbers_of_rows(tmp_path):
         )
         found = evaluate_classes(known, tmp_path / "labels.csv", shares=[0.5], seeds=2)
         assert (found.shares, found.unknown) == (plain.shares, 0), head
-    for head, read in (("id,node,label", "'node'"), ("index,name,label", "'name'"), ("id,name,ml_target", "'id'")):
+    for head in ("id,name,club", "ID,Title,Party"):
+        rows = [f"{i},n{i},{'ab'[i // 20]}\n" for i in range(40)]
+        (tmp_path / "labels.csv").write_text("".join([f"{head}\n", *rows]))
+        assert evaluate_classes(known, tmp_path / "labels.csv", shares=[0.5], seeds=2).shares == plain.shares, head
+    (tmp_path / "numbers.csv").write_text(
+        "node,community,degree,core\n" + "".join(f"{i},{i // 20},4,{i}\n" for i in range(40))
+    )
+    assert evaluate_classes(known, tmp_path / "numbers.csv", shares=[0.5], seeds=2).shares == plain.shares
+    for head, read in (("id,node,label", "'node'"), ("index,name,label", "'name'")):
         (tmp_path / "labels.csv").write_text("".join([f"{head}\n", *(f"{i},n{i},{i // 20}\n" for i in range(40))]))
-        found = rf"words = column {read}; labels = column 'n?a?m?e?(label)?'\): 0 of .*give a table of these two alone"
+        found = rf"words = column {read}; labels = column '(label|ml_target)'\): 0 of .*give a table of these two alone"
         with pytest.raises(InputError, match=found):
             evaluate_classes(known, tmp_path / "labels.csv")
 

@@ -58,7 +58,7 @@ def _names(cells, column, label, where, tally):
             texts[place] = text_of(cell)
         codes, names = pd.factorize(np.array(texts, object))  # 1 and "1" are one
         codes, names = codes[found], names.tolist()
-    of_people = column.key == "user" or meant_by(label) in ("user", "item")  # words may be called so
+    of_people = column.key == "user" or meant_by(label) == "user"  # items, words may be called so
     for code, name in enumerate(names):
         if of_people and name.lower() in _NOBODY:
             tally[f"nobody: {name!r} in {label}"] += int(np.count_nonzero(codes == code))

@@ -144,6 +144,11 @@ def names_things(name):
     return meant_by(name) in ("user", "item", "source") or "_".join(parts) in _THINGS
 
 
+def is_title(name):
+    """Return whether a column of this name says what things are called (bool)."""
+    return name.strip().lower() in _NAME
+
+
 def is_quantity(name):
     """Return whether a column of this name holds quantities, of which those below 0 are returns."""
     return not {"quantity", "qty"}.isdisjoint(_parts(name))

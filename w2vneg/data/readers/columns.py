@@ -17,6 +17,7 @@ from .column_names import (
     columns_meant,
     is_label,
     is_quantity,
+    is_title,
     last_part_means,
     meanings_of,
     meant_by,
@@ -31,6 +32,7 @@ _DATE = re.compile(r"\d{4}-\d\d-\d\d([T ].*)?|\d{1,2}[/.]\d{1,2}[/.]\d{4}( .*)?"
 _UNIX = 1e8, 1e19  # seconds since 1970 from 1973 on, or milliseconds to nanoseconds
 _FAR = 100
 _SURE = 20  # rows, below which what the cells look like is no sign
+_MOMENTS = 100_000  # what never falls and is above is likelier a time than a weight: a day has 86,400 seconds
 
 
 class Head(NamedTuple):
@@ -218,6 +220,9 @@ class _Guess:
             numbers = all(cell.strip().isdecimal() for cell in first) or head.names[0].strip()
             if len(set(first)) == len(first) and numbers:  # what numbers the rows is not counted
                 self.order = self.order[1:]
+        if labelled and self.order[0] == 0 and numbers_rows(head.names[0]):  # then a title is no label
+            titles = [at for at in self.order if is_title(head.names[at])]
+            self.order = [at for at in self.order if at not in titles]
 
     def places(self):
         requested = {c.key: self._requested(c) for c in self.columns if c.requested is not None} | self._labels()
@@ -245,7 +250,8 @@ class _Guess:
         pair = twins(head.names) or ()
         known = 0 in pair or (pair and head.numeric[0]) or any(at in inner for own in self.meant.values() for at in own)
         counted = head.named and not known and len(inner) > 2 and all(head.numeric[at] for at in inner)
-        counted = counted and n_rows > 4 and len(set(first)) == n_rows
+        counted = counted and self.order[0] == 0 and not any(column.of_labels for column in self.columns)
+        counted = counted and n_rows * len(inner) > 2 * _SURE and len(set(first)) == n_rows
         if not labelled and not unnamed and not counted:
             return
         keys = [c.key for c in columns] + [c.key for c in self.columns if c.key in ("weight", "rating")][:1]
@@ -338,7 +344,9 @@ class _Guess:
         self._refuse_several(several, columns)
         if fits:
             return {c.key: places[0] for c, places in zip(columns, next(iter(fits)), strict=True)}
-        unclear = sum(self.called[at] is None for at in self.order) > 3 and self.head.named
+        unclear = (
+            not self.head.is_bare and sum(self.called[at] is None and self._may_be_end(at) for at in self.order) > 3
+        )
         if not self.head.ordered or (unclear and not any(self.meant.get(one) for c in columns for one in c.means)):
             self._ask(f"no columns are called what {' and '.join(column.words for column in columns)} are", columns)
         found = {column.key: self._by_position(column) for column in columns}
@@ -368,7 +376,7 @@ class _Guess:
                 why = "holds times"
             elif not cells and any(self.head.cells) and not column.may_be_empty:
                 why = "is empty in all rows that were looked at"
-            elif several and len(cells) >= _SURE and len(set(cells)) == 1 and not self.head.numeric[place]:
+            elif several and column is columns[-1] and len(cells) >= _SURE and len(set(cells)) == 1:
                 why = f"holds {cells[0]!r} in all rows that were looked at"
             else:
                 continue
@@ -401,9 +409,11 @@ class _Guess:
             return None
         if column.kind == "weight":
             return self._weight(column, taken)
-        if not self.head.ordered or (column.means and not self.head.is_bare):
+        free = [at for at in self.order if at not in taken and self.head.numeric[at] and not self._is_time(at)]
+        alone = len(free) == 1 and self.called[free[0]] is None
+        if not self.head.ordered or (column.means and not self.head.is_bare and not alone):
             self._ask(f"no column is called {column.words}", [column], taken=taken)
-        place = self._by_position(column)
+        place = free[0] if column.means and not self.head.is_bare else self._by_position(column)
         if column.means and (why := self._no_rating(place, taken)):
             why = f"column {place + 1}, where {column.words} stand otherwise, holds {why}"
             self._ask(why, [column], taken={*taken, place})
@@ -414,7 +424,8 @@ class _Guess:
         numbers, *others = (_numbers(self.head.cells[at]) for at in [place, *set(self.order) - taken - {place}])
         if are_times(self.head.cells[place]):
             return "times"
-        likelier = any(len(set(own)) > 2 and _like_ratings(own) for own in others) or min(numbers, default=0) > 100
+        likelier = any(len(set(own)) > 2 and _like_ratings(own) for own in others)
+        likelier |= len(self.order) > 3 and min(numbers, default=0) > 100
         other = len(numbers) >= _SURE and likelier and not _like_ratings(numbers)
         return "other numbers than ratings" if other else None
 
@@ -441,9 +452,15 @@ class _Guess:
         elif any(map(are_times, beside)) and _like_ratings(numbers):
             why = f"columns {place + 1} and {place + 2} look like ratings and their times, which are no weights; a log "
             why += f"of ratings is given as {column.as_ratings}"
-        elif whole and sorted(numbers) == numbers and 2 * len(set(numbers)) > len(numbers):
-            why = f"the numbers in column {place + 1}, where weights stand otherwise, never fall, as times do"
-        elif whole and any(head.cells[at] and (not head.numeric[at] or are_times(head.cells[at])) for at in behind):
+        elif (
+            whole
+            and sorted(numbers) == numbers
+            and 2 * len(set(numbers)) > len(numbers)
+            and (numbers[0] == 0 or numbers[-1] > _MOMENTS)
+        ):
+            why = f"the numbers in column {place + 1}, where weights stand otherwise, never fall, as times do; give "
+            why += f"{column.typed(place + 1)} if it holds weights"
+        elif whole and min(numbers) > 1 and any(map(self._is_text_or_time, behind)):  # counts begin with 1
             why = f"column {place + 1}, where weights stand otherwise, may hold ids, with times or text behind it; "
             why += f"give {column.typed(place + 1)} if it holds weights"
         else:
@@ -469,6 +486,14 @@ class _Guess:
         if len(times) < _SURE or sorted(times) != times or not targets or min(targets) <= 1:  # as counts begin with 1
             return False
         return 2 * len(sources & targets) >= len(sources | targets) and not (sources | targets) & set(times)
+
+    def _may_be_end(self, place):
+        """Return whether a column may hold names: text that is no time, or, of the first two, numbers too."""
+        return not self._is_time(place) and (place in self.order[:2] or not self.head.numeric[place])
+
+    def _is_text_or_time(self, place):
+        cells = self.head.cells[place]
+        return bool(cells) and (not self.head.numeric[place] or are_times(cells))
 
     def _is_time(self, place):
         """Return whether a column holds times: one called a user or the like does not, but a start or an end may."""

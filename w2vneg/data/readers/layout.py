@@ -9,7 +9,16 @@ from dataclasses import dataclass
 from itertools import chain, islice
 
 from ...ground.errors import ConfigError, DoubtError, InputError, NoColumnError
-from .column_names import columns_meant, is_label, meant_by, names_things, sound_like_columns, twins, without_kind
+from .column_names import (
+    all_twins,
+    columns_meant,
+    is_label,
+    meant_by,
+    names_things,
+    sound_like_columns,
+    twins,
+    without_kind,
+)
 from .columns import Head, find_columns
 
 DELIMITERS = {"tab": "\t", "::": "::", "semicolon": ";", "pipe": "|", "comma": ",", "blank": " "}  # name -> text
@@ -21,7 +30,7 @@ _DATE = re.compile(r"\d[-\d/:.TZ+ ]*")
 _SEP = re.compile(r'"?sep=(.|\\t|\t)"?', re.IGNORECASE)
 _FIELDS = re.compile(r"#fields:?\s", re.IGNORECASE)  # before the names of columns in logs
 _COMMA = re.compile(r"[-+]?\d+,\d+")
-_CENTS = re.compile(r"[-+]?\d+([.,])\d\d?")
+_CENTS = re.compile(r"[-+]?\d+,\d\d?")
 _RULE = re.compile("--[- ]*")
 _DIGITS, _LETTERS = re.compile(r"\d+"), re.compile(r"[^\W\d]+")
 _KINDS = {"item", "word", "node", "product", "movie", "user", "gene", "protein", "entity", "term", "vertex", "id"}
@@ -151,8 +160,7 @@ def find_layout(name, sample, columns, delimiter=None, header=None, quoting=True
     if header is None and not has_header:
         labels.hints += _may_be_header([cells[places[c.key]] for c in columns if c.kind == "name" and c.key in places])
     single = STAND_IN if chosen == "::" else chosen
-    signs = {found[1] for cell in chain(*cells) if (found := _CENTS.fullmatch(cell))} if chosen != "," else ()
-    commas = "," in signs if chosen != ";" else "." not in signs
+    commas = chosen != "," and any(map(_CENTS.fullmatch, chain(*cells)))
     return Layout(single, quoting and chosen != "::", has_header, len(head), places, labels, numeric, commas)
 
 
@@ -221,6 +229,8 @@ def _header_above(lines, delimiter):
     others = {len(rows_of(lines[i], sign)[0]) for i in said if i != at}
     odd = sign == " " or not line.startswith("#") or line[1:2].isspace() or _in_names(header, sign)
     odd = odd or len(names) in {1, *others} or any(map(_is_figures, names))
+    weighed = len(names) == 3 and not _FIELDS.match(lines[at]) and not all_twins(names)  # or a title would end weights
+    odd = odd or weighed or not all(map(str.strip, names))
     odd = odd or not {lines[at].split(sign)[0], *names}.isdisjoint(chain(*below))
     if len(names) != len(below[0]) or (odd and len(columns_meant(names)) < 2):
         return []

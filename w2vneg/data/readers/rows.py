@@ -271,8 +271,9 @@ class _Block(NamedTuple):
             weighs = column.kind == "weight" or (column.kind == "amount" and column.requested)
             if place is None or not weighs:
                 continue
-            pointed = [(row, cell.strip()) for row, cell in enumerate(self._parse([place], ())[place]) if "." in cell]
-            if pointed and all(_THOUSANDS.fullmatch(cell.encode()) for _, cell in pointed):
+            cells = self._parse([place], ())[place]
+            pointed = [(row, cell.strip()) for row, cell in enumerate(cells) if "." in cell]
+            if 0 < len(pointed) < len(cells) and all(_THOUSANDS.fullmatch(cell.encode()) for _, cell in pointed):
                 (row, cell), whole = pointed[0], pointed[0][1].replace(".", "")
                 raise InputError(
                     f"{self.where(row)}: {cell} in {self.layout.labels[column.key]} ({column.option}) may be {whole}, "

@@ -47,7 +47,7 @@ _BROKEN = OSError, ValueError, lzma.LZMAError, zlib.error  # what unpacking rais
 _HEAD = 16  # bytes that settle the codec
 _AHEAD: WeakKeyDictionary = WeakKeyDictionary()  # stream of standard input -> what was read of it to be looked at
 _WEB = {"http", "https"}
-_ASIDE = ".", "_"  # what names begin with that are no data, in folders
+_ASIDE = ".", "_SUCCESS", "_committed_", "_started_", "_temporary", "_metadata", "_common_metadata", "_delta_log"
 
 
 def is_paths(source):

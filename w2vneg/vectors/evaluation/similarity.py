@@ -24,8 +24,14 @@ _TAG = re.compile(r"(?<=.)-[nvj]\Z")
 # heads of columns: of what counts rows, and of scores
 _ROW = re.compile(r"|#|id|index|idx|no|nr|num|number|row|rank|pair|pair.?id|unnamed: 0", re.IGNORECASE)
 _NO_SCORE = re.compile(r"(?<![a-z])(sd|std\w*|counts?|freq\w*|n)(?![a-z])", re.IGNORECASE)
+_OF_SCORES = "scores?|ratings?|human|sim(ilarity)?|relatedness"
 _SCORES = [  # the first that is there is taken: a mean before what it is of
-    re.compile(names, re.IGNORECASE) for names in ("mean|average|avg|gold", "score|sim|relatedness", "rating|human", "")
+    re.compile(names, re.IGNORECASE)
+    for names in (
+        rf"\A(?=.*(mean|average|avg|gold))([\W_]*(mean|average|avg|gold|{_OF_SCORES}))+[\W_]*\Z",
+        "score|sim|relatedness|rating|human",
+        "",
+    )
 ]
 _QUOTED = re.compile(r'\A"([^"]+)"\Z')
 _SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas", None: "blanks"}  # separator -> its name

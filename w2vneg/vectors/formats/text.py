@@ -73,7 +73,8 @@ def read(path, spell=False):
                 return _Rows(path, 2, dim, expected, coded).read(lines, expected, notes)
             rows = [line.split() for line in islice(lines, _LOOKED_AT)]
             dim = _dim_of(rows)
-            if all(row and NUMBER.fullmatch(row[0]) and b"." in row[0] for row in rows):
+            firsts = [row[0] if row else b"" for row in rows]
+            if all(NUMBER.fullmatch(one) and b"." in one for one in firsts) and any(one[:1] == b"-" for one in firsts):
                 raise InputError(f"{path}:1: {_PROJECTOR}")
             if dim < 1:
                 raise InputError(f"{path}:1: expected a header 'n dim' or a word and its numbers" + _REMEDY)
