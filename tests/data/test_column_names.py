@@ -2,7 +2,15 @@
 
 import pytest
 
-from w2vneg.data.readers.column_names import all_twins, columns_meant, last_part_means, meant_by, numbers_rows, twins
+from w2vneg.data.readers.column_names import (
+    all_twins,
+    columns_meant,
+    last_part_means,
+    meant_by,
+    numbers_rows,
+    sound_like_columns,
+    twins,
+)
 
 MEANT = {
     "user": "userId user_id USER-ID CustomerID visitorid reviewerID uid u user_id:token SessionId memberNo playlist_id "
@@ -56,3 +64,9 @@ def test_columns_that_number_rows():
     assert [numbers_rows(name) for name in ("", "Unnamed: 0", "index", "id", "user", "title")] == [True] * 4 + [
         False
     ] * 2
+
+
+def test_looking_for_names_takes_no_time_that_grows_with_the_square():
+    """Minutes, where each part of a name began to look for its end anew."""
+    assert not sound_like_columns(["text_" * 50_000 + "!", "b", "c"])
+    assert sound_like_columns(["tweet_text_of_the_day", "user_id_of_it"])

@@ -535,10 +535,10 @@ def test_rows_with_numbers_behind_pairs_are_no_matrix(tmp_path, lines):
     assert encode_input(Input("edges", str(tmp_path / "m"))).report.rows == len(lines) - 1
 
 
-def test_the_remedy_for_sources_above_targets_turns_them(tmp_path):
+def test_sources_above_targets_are_no_table(tmp_path):
     (tmp_path / "m").write_text("1,1,2,2,3,3,4,4,5\n2,3,3,4,4,5,5,6,6\n")
-    edges = remedy_run(tmp_path / "m", "edges", "pairs.csv")[1]
-    assert len(directed(edges)) == 9 and ("5", "6", 1) in directed(edges)
+    with pytest.raises(DoubtError, match=r"a row for each pair \(--source-col 1"):
+        encode_input(Input("edges", str(tmp_path / "m")))
 
 
 def test_a_matrix_is_read_where_columns_are_named(tmp_path):

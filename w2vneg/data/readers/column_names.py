@@ -43,8 +43,8 @@ _BODY = "text|sentence|review|comment|tweet|content|body|message|abstract|articl
 _FREE = f"{_BODY}|title|headline|summary"
 _TEXTS = re.compile(rf"(\w*[_.])?({_BODY})s?_?\d*|[a-z]\w*(Text|Body|Content)", re.IGNORECASE)
 _NAMED = re.compile(
-    rf"(\w*_)?({_FREE}|label|sentiment|category|class|id|name|url|date|time|timestamp|author|rating|score|stars|"
-    r"user|userid|item|itemid|product|order|transaction|invoice|basket|target|source|weight|count)(_\w+|id|no)?",
+    rf"(\w{{0,99}}_)?({_FREE}|label|sentiment|category|class|id|name|url|date|time|timestamp|author|rating|score|"
+    r"stars|user|userid|item|itemid|product|order|transaction|invoice|basket|target|source|weight|count)(_\w{1,99}|id|no)?",
     re.IGNORECASE,
 )
 

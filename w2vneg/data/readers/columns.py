@@ -260,16 +260,11 @@ class _Guess:
         write = (
             f"; t = t.stack(); t[t > 0].to_csv('pairs.csv', header={keys[2:] or ['rating']}, index_label={keys[:2]})"
         )
+        program = f"{read}, header=None){write}" if not head.named and n_rows > 2 else ""
         if labelled or (counted and not unnamed):
             above = int(self.where.rpartition(":")[2]) - 1 if head.sign else 0
             skipped = f", skiprows={above}" if above else ""
             program = f"{read}, index_col=0{skipped}).select_dtypes('number'){write}"
-        elif not head.named and n_rows == 2:  # sources in one row, targets in the other
-            program = f"{read}, header=None).T.to_csv('pairs.csv', header=False, index=False)"
-        elif not head.named:
-            program = f"{read}, header=None){write}"
-        else:
-            program = f"{read}); t.index = t.columns{write}" if n_rows == n_columns else ""
         remedy = f', as by: python -c "{program}"' if head.sign and program else ""
         values = _flags(columns, range(1, len(columns) + 1))
         raise DoubtError(
