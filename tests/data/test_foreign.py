@@ -68,6 +68,7 @@ FOREIGN = [
     ("CoNLL", ("text",), "EU B-ORG\nrejects O\nGerman B-MISC\ncall O\nto O\nboycott O\n"),
     ("vertical", ("text",), "The\tDT\tthe\ncat\tNN\tcat\nsat\tVBD\tsit\n.\tSENT\t.\n" * 2),
     ("vertical", ("text",), '<doc id="a b">\n<s>\n' + "ein\teine\n" * 5 + "</s>\n</doc>\n"),
+    ("CoNLL", ("text",), "".join(f"{i}\tw\tw\tNN\n" for i in (1, 2, 3)).join(["", "\n", "\n"])),
     ("CoNLL", ("text",), ("".join(f"{i}\tw\tw" + "\t_" * 11 + "\n" for i in (1, 2, 3)) + "\n") * 9),
     (
         "vertical",
@@ -262,6 +263,7 @@ TAGGED = "-DOCSTART- O\n\nEU B-ORG\nrejects O\nGerman B-MISC\ncall O\n\nto O\n"
         (CONLL_09 + "2\tof\tb" + "\t_" * 11 + "\n", ["the the the", "end of"]),
         (KORP, ["one a\\b"] * 3),
         (TAGGED, ["EU rejects German call", "to"]),
+        ("O\tbuy\nB-FOOD\ttea\n\n" * 3, ["buy tea"] * 3),
         ("the DT\ncat NN\n. .\n\n" * 4, ["the cat ."] * 4),
         ("the the DT\ncats cat NN\n. . SENT\n\n" * 4, ["the cats ."] * 4),
     ],

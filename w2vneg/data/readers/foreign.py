@@ -211,21 +211,43 @@ _NUMBER = re.compile(r"(\d{1,9})([-.]\d+)?")
 
 
 def _is_conll_u(head):
-    """Numbers of tokens, ranges among them, in front of ten columns or, as in 2009, of fourteen."""
     rows = [line.split("\t") for line in head.lines if not line.startswith("#")]
-    return len(rows) > 4 and {*map(len, rows)} in ({10}, {14}) and all(_NUMBER.fullmatch(row[0]) for row in rows)
+    if len(rows) < 5 or len({len(row) for row in rows}) > 1 or not all(_NUMBER.fullmatch(row[0]) for row in rows):
+        return False
+    return len(rows[0]) == 10 or (len(rows[0]) > 3 and _counts_words(head, rows))
+
+
+def _counts_words(head, rows):
+    """Tell whether the first cells count from 1 on, anew behind each blank line, and the second ones hold words."""
+    n_parts = number = 0
+    for line in re.split(r"\r\n|\r|\n", head.text)[:_LINES]:
+        if not line.strip():
+            number = 0
+        elif (found := _NUMBER.match(line)) and not found[2]:
+            number += 1
+            n_parts += number == 1
+            if int(found[1]) != number:
+                return False
+    of_words = sum(any(map(str.isalpha, row[1])) for row in rows) > len(rows) / 2
+    return n_parts > 1 and of_words and sum(bool(re.search(r"\s", "".join(row))) for row in rows) <= len(rows) / 20
 
 
 _CONLL_U_OUT = _sentences(r"/^$/ {print} $1 ~ /^[0-9]+$/ " + _FORM.format(2))  # neither ranges, as 1-2, nor 3.1
 
 
-def _is_conll(head):
+def _word_in_conll(head):
+    """Return in which column of CoNLL's the words are (int, from 1 on), 0 if this is none: tags are last, or first."""
     rows = [line.split() for line in head.lines if not line.startswith(("#", "-DOCSTART-"))]
-    tagged = len(rows) > 4 and len({*map(len, rows)}) == 1 and len(rows[0]) > 1
-    return tagged and all(re.fullmatch(r"O|[BIES]-\w+", row[-1]) for row in rows)
+    if len(rows) < 5 or len({len(row) for row in rows}) > 1 or len(rows[0]) < 2:
+        return 0
+    last, first = (all(re.fullmatch(r"O|[BIES]-\w+", row[at]) for row in rows) for at in (-1, 0))
+    return 1 if last else 2 * (first and len(rows[0]) == 2 and len({row[0] for row in rows}) > 1)
 
 
-_CONLL_OUT = _sentences('/^(#|-DOCSTART-)/ {next} NF {printf "%s ", $1} !NF {print ""}', "")
+def _of_conll(head):
+    return _sentences(f'/^(#|-DOCSTART-)/ {{next}} NF {{printf "%s ", ${_word_in_conll(head)}}} !NF {{print ""}}', "")
+
+
 _OF_MARKS = re.compile(r"[^\w\s]+|SENT|PUN\w*|PONCT\w*|F[a-z]+")  # tags of punctuation
 
 
@@ -500,7 +522,7 @@ KINDS = [  # in the order in which they are asked
         ("text",),
     ),
     Kind("CoNLL-U or its like, a token a line", _CONLL_U_OUT, _is_conll_u, ("text",)),
-    Kind("CoNLL columns, a token a line", _CONLL_OUT, _is_conll, ("text",)),
+    Kind("CoNLL columns, a token a line", _of_conll, _word_in_conll, ("text",)),
     Kind("a vertical file, a token a line with its tag", _of_vertical, _is_vertical, ("text",)),
     Kind("a table with a header", _OF_TEXT, _header, ("text",), _header),
     Kind("a table without a header", _OF_TEXT, _unnamed, ("text",), _unnamed),
