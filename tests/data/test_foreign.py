@@ -66,6 +66,8 @@ FOREIGN = [
     ("SQL", ALL, "INSERT INTO t VALUES (1, 'a');\nINSERT INTO t VALUES (2, 'b');\n"),
     ("CoNLL", ("text",), "".join(f"{i}\tw\tw\tNOUN\t_\t_\t0\troot\t_\t_\n" for i in range(1, 7))),
     ("CoNLL", ("text",), "EU B-ORG\nrejects O\nGerman B-MISC\ncall O\nto O\nboycott O\n"),
+    ("METIS", TABLES, "4 4\n2 3\n1 3\n1 2 4\n3\n"),
+    ("CoNLL", ("text",), "# global.columns = ID FORM LEMMA\n" + "".join(f"{i}\tw\tw\n" for i in range(1, 7))),
     ("vertical", ("text",), "The\tDT\tthe\ncat\tNN\tcat\nsat\tVBD\tsit\n.\tSENT\t.\n" * 2),
     ("vertical", ("text",), '<doc id="a b">\n<s>\n' + "ein\teine\n" * 5 + "</s>\n</doc>\n"),
     ("CoNLL", ("text",), "".join(f"{i}\tw\tw\tNN\n" for i in (1, 2, 3)).join(["", "\n", "\n"])),
@@ -246,6 +248,7 @@ CONLL_U = """# text = Zum Du  sagst
 
 1\t#\t#\tSYM\t_\t_\t0\troot\t_\t_
 """
+CONLL_U_PLUS = "# global.columns = ID LEMMA FORM X\n" + "".join(f"{i}\tgo\twent\t_\n" for i in (1, 2, 3, 4, 5))
 CONLL_09 = "".join(f"{i}\tthe\ta" + "\t_" * 11 + "\n" for i in (1, 2, 3)) + "\n1\tend\tb" + "\t_" * 11 + "\n"
 KORP = "<!-- #vrt positional-attributes: word ref -->\n" + '<sentence id="0">\none\t1\tN\na\\b\t2\tN\n</sentence>\n' * 3
 VERTICAL = '<doc id="a b">\n<s>\nNew York\tNP\tNew York\nis\tVB\tbe\n.\tSENT\t.\n</s>\n<s>\n<\tSYM\t<\n</s>\n</doc>\n'
@@ -262,6 +265,7 @@ TAGGED = "-DOCSTART- O\n\nEU B-ORG\nrejects O\nGerman B-MISC\ncall O\n\nto O\n"
         (VERTICAL, ["New_York is .", "<", "a .", "b", "c" + " d" * 20]),
         (CONLL_09 + "2\tof\tb" + "\t_" * 11 + "\n", ["the the the", "end of"]),
         (KORP, ["one a\\b"] * 3),
+        (CONLL_U_PLUS, ["went " * 4 + "went"]),
         (TAGGED, ["EU rejects German call", "to"]),
         ("O\tbuy\nB-FOOD\ttea\n\n" * 3, ["buy tea"] * 3),
         ("the DT\ncat NN\n. .\n\n" * 4, ["the cat ."] * 4),
@@ -300,6 +304,21 @@ def test_lines_of_a_token_are_joined_up_to_blank_lines_and_sentences(tmp_path, e
         command = _JOINED.partition(" > ")[0].replace("FILE", "t")
         done = subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True, text=True, check=True)
         assert [line.strip() for line in done.stdout.splitlines() if line.strip()] == ["the cat"] * 3
+
+
+@pytest.mark.skipif(not shutil.which("awk"), reason="awk is not here")
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_the_remedy_for_fasta_is_overlapping_letters(tmp_path, end):
+    (tmp_path / "t").write_text(
+        end.join([">one a protein", "MKVLAAGIVGLCAKAYLEQH", "NNQ", ">two", "MKV*", ""]), newline=""
+    )
+    with pytest.raises(InputError, match="looks like FASTA, not like text") as error:
+        Word2Vec(dim=4, min_count=1).encode(str(tmp_path / "t"))
+    command = str(error.value).split("a sequence a line: ")[1].split(" > text")[0].replace("FILE", "t")
+    done = subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True, text=True, check=True)
+    first, second = map(str.split, done.stdout.splitlines())
+    assert len(first) == 21 and first[:2] + first[-3:] == ["MKV", "KVL", "QHN", "HNN", "NNQ"]
+    assert second == ["MKV", "KV*"]
 
 
 @pytest.mark.parametrize(

@@ -111,6 +111,13 @@ def _of_vertical(head):
     )
 
 
+_OF_FASTA = (
+    "write its sequences as k-mers, here of 3 letters, a sequence a line: awk 'function out() {if (s) {for (i = 1; "
+    """i < length(s) - 1; i++) printf "%s ", substr(s, i, 3); print ""}; s = ""} /^>/ {out(); next} """
+    r"""{sub(/\r$/, ""); s = s $0} END {out()}' FILE > text.txt"""
+)
+
+
 def _is_fasta(head):
     return _has(r"\A>", r"^[A-Za-z*-]{20,}$")(head) and _each(r">.*|[A-Za-z*-]+")(head)
 
@@ -207,14 +214,31 @@ def _of_konect(head):
     return f"take its header off, grep -v '^%' FILE > {kind}.txt, and give --{kind} {kind}.txt{flags}"
 
 
+def _is_metis(head):
+    lines = [line.split() for line in head.lines if not line.startswith("%")]
+    if len(lines) < 4 or len(lines[0]) not in (2, 3, 4) or not all(cell.isdecimal() for row in lines for cell in row):
+        return False
+    n_nodes, n_edges = map(int, lines[0][:2])
+    sizes = list(map(len, lines[1:]))
+    whole = len(sizes) == n_nodes and sum(sizes) in (2 * n_edges, 4 * n_edges) and len(lines) < _LINES
+    return whole and len(set(sizes)) > 1
+
+
 _NUMBER = re.compile(r"(\d{1,9})([-.]\d+)?")
+
+
+def _columns_of_conll(head):
+    """Return the names of columns (list of str) that CoNLL-U Plus has in its first line; [] for another file."""
+    said = re.match(r"#\s*global\.columns\s*=(.*)", head.lines[0])
+    names = said[1].split() if said else []
+    return names if names[:1] == ["ID"] and "FORM" in names else []
 
 
 def _is_conll_u(head):
     rows = [line.split("\t") for line in head.lines if not line.startswith("#")]
     if len(rows) < 5 or len({len(row) for row in rows}) > 1 or not all(_NUMBER.fullmatch(row[0]) for row in rows):
         return False
-    return len(rows[0]) == 10 or (len(rows[0]) > 3 and _counts_words(head, rows))
+    return len(rows[0]) in (10, len(_columns_of_conll(head))) or (len(rows[0]) > 3 and _counts_words(head, rows))
 
 
 def _counts_words(head, rows):
@@ -232,7 +256,11 @@ def _counts_words(head, rows):
     return n_parts > 1 and of_words and sum(bool(re.search(r"\s", "".join(row))) for row in rows) <= len(rows) / 20
 
 
-_CONLL_U_OUT = _sentences(r"/^$/ {print} $1 ~ /^[0-9]+$/ " + _FORM.format(2))  # neither ranges, as 1-2, nor 3.1
+def _of_conll_u(head):
+    """Return the remedy, which takes neither ranges, as 1-2, nor 3.1."""
+    names = _columns_of_conll(head)
+    form = names.index("FORM") + 1 if names else 2
+    return _sentences(r"/^$/ {print} $1 ~ /^[0-9]+$/ " + _FORM.format(form))
 
 
 def _word_in_conll(head):
@@ -482,6 +510,7 @@ KINDS = [  # in the order in which they are asked
         ("baskets", *_TABLES),
     ),
     Kind("LGL", _AS_EDGES, _is_lgl, _TABLES),
+    Kind("METIS adjacency lists", _AS_EDGES, _is_metis, _TABLES),
     Kind("TGF", _AS_EDGES, _is_tgf),
     Kind(
         "networkx's adjacency lists of several lines",
@@ -506,7 +535,7 @@ KINDS = [  # in the order in which they are asked
         "write the table with the database's own export, as CSV",
         lambda head: _SQL(head) and head.share(lambda line: line.rstrip()[-1] in ";,()-/*") >= 0.5,
     ),
-    Kind("FASTA", "write its sequences as k-mers, a sequence a line, blanks between", _is_fasta, ("text",)),
+    Kind("FASTA", _OF_FASTA, _is_fasta, ("text",)),
     Kind(
         "trees of a treebank, in brackets",
         _A_LINE,
@@ -521,7 +550,7 @@ KINDS = [  # in the order in which they are asked
         lambda head: head.share(re.compile(r"\s*\d[\d:.,]+ --> \d").match) > 1 / 7,
         ("text",),
     ),
-    Kind("CoNLL-U or its like, a token a line", _CONLL_U_OUT, _is_conll_u, ("text",)),
+    Kind("CoNLL-U or its like, a token a line", _of_conll_u, _is_conll_u, ("text",)),
     Kind("CoNLL columns, a token a line", _of_conll, _word_in_conll, ("text",)),
     Kind("a vertical file, a token a line with its tag", _of_vertical, _is_vertical, ("text",)),
     Kind("a table with a header", _OF_TEXT, _header, ("text",), _header),
