@@ -455,7 +455,7 @@ class _Guess:
         ):
             why = f"the numbers in column {place + 1}, where weights stand otherwise, never fall, as times do; give "
             why += f"{column.typed(place + 1)} if it holds weights"
-        elif whole and min(numbers) > 1 and any(map(self._is_text_or_time, behind)):  # counts begin with 1
+        elif whole and min(numbers) > 100 and any(map(self._is_text_or_time, behind)):  # as hardly a count is
             why = f"column {place + 1}, where weights stand otherwise, may hold ids, with times or text behind it; "
             why += f"give {column.typed(place + 1)} if it holds weights"
         else:
