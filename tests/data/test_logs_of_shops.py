@@ -176,9 +176,10 @@ def test_what_excel_writes_first_is_no_row(tmp_path):
 @pytest.mark.parametrize("sign", [",", ";", "\t", " "])
 def test_dashes_below_the_header_are_no_row(tmp_path, sign):
     rows = [["item", "customer"], ["----", "--------"], ["x", "a"], ["--x", "--"]]
-    (tmp_path / "log.csv").write_text("".join(sign.join(row) + "\n" for row in rows))
-    found = ratings(str(tmp_path / "log.csv"))
-    assert sorted(found.vocab.words) == ["--", "a"] and sorted(found.vocab_out.words) == ["--x", "x"]
+    for end in ("\n", "\n\n"):
+        (tmp_path / "log.csv").write_text("".join(sign.join(row) + end for row in rows))
+        found = ratings(str(tmp_path / "log.csv"))
+        assert sorted(found.vocab.words) == ["--", "a"] and sorted(found.vocab_out.words) == ["--x", "x"]
 
 
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
@@ -188,6 +189,10 @@ def test_the_headers_of_parts_put_together_are_no_rows(tmp_path, mark):
         log.write_text(mark.join(part.format(n) + "x,c1\n" * n for n in (first, last, 2)), encoding="utf-8")
         found = ratings(str(log))
         assert list(found.vocab.words) == ["c1", "c2"] and left_out(found)["headers within the rows"] == 2
+    for again in ('"user","item"', "user, item ", "\ufeffuser,item"):
+        log.write_text(f"user,item\nx,y\n{again}\nz,w\n{again}\nz,y", encoding="utf-8")
+        found = ratings(str(log), bad_rows="skip")
+        assert sorted(found.vocab.words) == ["x", "z"] and left_out(found)["headers within the rows"] == 2
     log.write_text("user item\nx y\nuser y\n")  # a row that is no header says that the first is none
     assert ratings(str(log)).report.line().startswith("3 rows ")
 
@@ -219,9 +224,10 @@ def test_rows_of_nobody_are_remarked_on(tmp_path, nobody):
     ("head", "rows", "refused"),
     [
         ("user;item;quantity;price", ["a;x;1.200;3,50", "b;y;5;2,00"], True),
-        ("user;item;quantity;price", ["a;x;5;0,5", "b;y;12.000;1,25"], True),
+        ("user;item;quantity;price", ["a;x;5;2", "b;y;12.000;1,25"], True),
+        ("user\titem\tquantity\tkinds", ["a\tx\t1.125\t3,1", "b\ty\t2\t12,40,7"], False),
         ("user;item;quantity", ["a;x;5", "b;y;12.125"], False),
-        ("user;item;quantity;price", ["a;x;1.234;1,25", "b;y;7.117;2,5"], False),
+        ("user;item;quantity;price", ["a;x;1.234;1,25", "b;y;7.117;2,50"], False),
         ("user\titem\tquantity\tprice", ["a\tx\t1.200\t3,50", "b\ty\t5\t2,00"], True),
         ("user\titem\tquantity\tprice", ["a\tx\t1.200\t3.50", "b\ty\t5\t2.00"], False),
         ("user;item;quantity;price", ["a;x;1.200;3.50", "b;y;5;2.00"], False),

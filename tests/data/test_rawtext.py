@@ -319,6 +319,7 @@ def test_what_is_taken_out_does_not_depend_on_where_the_text_is_cut(cuts):
         ("wor\n  <lb n='2' break='no'/>ld, a<lb/>b<article>c</SPAN>d", "world, a b cd"),
         ("p <beta in all of\nthe words we\nhave until x > 3", "p <beta in all of the words we have until x > 3"),
         ("<a href='/'>Home</a><a href='/x'>About</a><q>yes</q><q>no</q>", "Home About yes no"),
+        ("arr[i[0]]>3 a[b[1]]>c", "arr[i[0]]>3 a[b[1]]>c"),
         ("<t><![CDATA[<p>one</p>]]></t><![CDATA[two]]>a<![if !IE]> b <![endif]>", "one two a b"),
         ("x[y[0]] > 1 <! b", "x[y[0]] > 1 <! b"),
         ("if a<b and b>c; x<i && j>y", "if a c; x y"),

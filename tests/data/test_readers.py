@@ -440,7 +440,7 @@ def test_missing_things_are_named_with_a_remedy(tmp_path, monkeypatch):
         "zzz": r"zzz: no such file or folder \(relative to .*\); check the path",
         "no/where.txt": "no/where.txt: no such file or folder; the folder no does not exist either",
         "empty.txt": "empty.txt: the file is empty; name a file",
-        "folder": r"folder: this folder holds no file \(those that begin with \. or _ do not count",
+        "folder": r"folder: this folder holds no file \(hidden ones do not count",
         "*.csv": r"\*.csv: no file matches this pattern",
         "broken": "broken: no such file",
     }.items():

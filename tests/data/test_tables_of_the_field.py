@@ -154,11 +154,12 @@ FIELD = {
     "the same as pairs": (
         "pairs",
         {"rectangular": True},
-        rows("# made by hand", "#sample,strain", "s1,a", "s2,b"),
+        rows("# made by hand", "#strain_a,strain_b", "s1,a", "s2,b"),
         ("s1 s2", "a b"),
     ),
-    "the same below Excel's sign": ("edges", {}, rows("sep=;", "#sample;strain", "s1;a", "s2;b"), ("a b s1 s2",)),
+    "the same below Excel's sign": ("edges", {}, rows("sep=;", "#strain_a;strain_b", "s1;a", "s2;b"), ("a b s1 s2",)),
     "a remark with as many cells": ("edges", {}, rows("#Hello, world", "a,b", "b,c"), ("a b c",)),
+    "a row of hashtags": ("pairs", {"rectangular": True}, rows("#tag,zoe", "a,b", "b,c"), ("#tag a b", "b c zoe")),
     "a remark of as many words": ("edges", {}, rows("#made by me", "a b 2", "b c 3"), ("a b c",)),
     "a row that begins with # as others do": (
         "pairs",

@@ -359,6 +359,29 @@ def test_a_turn_is_given_back_where_the_compiler_fails(tmp_path):
     assert dispatcher(3.0) and not dispatcher._cache._turns
 
 
+@pytest.mark.skipif(not CAN_WAIT or not hasattr(os, "fork"), reason="needs locks and forks")
+def test_a_turn_is_given_back_though_a_child_has_its_file(tmp_path):
+    from w2vneg.ground.files.locks import claim, give_up
+
+    first, second = (os.open(tmp_path / "turn", os.O_RDWR | os.O_CREAT) for _ in range(2))
+    child = subprocess.Popen(["sleep", "60"], pass_fds=[first])
+    try:
+        assert claim(first) and claim(second) is False
+        give_up(first)
+        os.close(first)
+        assert claim(second)
+    finally:
+        child.kill()
+        child.wait()
+        os.close(second)
+
+
+def test_without_locks_nobody_waits_and_no_file_is_left(tmp_path, monkeypatch):
+    monkeypatch.setattr("w2vneg.ground.jit.disk.CAN_WAIT", False)
+    monkeypatch.setattr("w2vneg.ground.jit.disk.claim", lambda turn: pytest.fail("waits"))
+    assert not found(tmp_path) and found(tmp_path)
+
+
 def test_patience_with_another_process_ends(tmp_path, monkeypatch):
     monkeypatch.setattr("w2vneg.ground.jit.disk._PATIENCE", 0.1)
     monkeypatch.setattr("w2vneg.ground.jit.disk.claim", lambda turn: False)

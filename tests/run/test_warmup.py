@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from planted import as_text, two_topics
@@ -151,6 +152,7 @@ def test_another_process_compiles_beside_the_first_run_until_that_ends(monkeypat
     other = _Other(monkeypatch)
     monkeypatch.setattr("w2vneg.run.warmup.cache_folder", lambda: tmp_path / "jit" / "version")
     monkeypatch.setattr("w2vneg.run.warmup.available_threads", lambda: 2)
+    monkeypatch.setenv("W2VNEG_JIT_CACHE", str(tmp_path / "jit"))
     (tmp_path / "jit" / "version").mkdir(parents=True)
     (tmp_path / "pickle.py").write_text("raise SystemExit(1)")  # code of the working folder does not run
     monkeypatch.chdir(tmp_path)
@@ -163,13 +165,66 @@ def test_another_process_compiles_beside_the_first_run_until_that_ends(monkeypat
     assert not [*tmp_path.rglob("made-up.txt")]
 
 
+ORPHAN = """
+import sys, time
+from pathlib import Path
+from w2vneg import config
+from w2vneg.run import warmup
+warmup.cache_folder, warmup.available_threads = lambda: Path(sys.argv[1]), lambda: 2
+real = warmup.subprocess.Popen
+
+def start(*args, **options):
+    other = real(*args, **options)
+    print(other.pid, flush=True)
+    return other
+
+warmup.subprocess.Popen = start
+with warmup.beside(config.TrainConfig(loss="ns", dim=8), "text"):
+    time.sleep(60)
+"""
+
+
+@pytest.mark.skipif(not CAN_WAIT, reason="needs locks")
+def test_the_other_process_ends_though_the_first_is_killed(tmp_path):
+    environment = {**os.environ, "W2VNEG_JIT_CACHE": str(tmp_path / "jit"), "TMPDIR": str(tmp_path)}
+    command = [sys.executable, "-c", ORPHAN, str(tmp_path)]
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as first:
+        other = int(first.stdout.readline())
+        time.sleep(2)
+        first.kill()
+    begun = time.monotonic()
+    while is_running(other):
+        assert time.monotonic() - begun < 20
+        time.sleep(0.05)
+
+
+def is_running(pid):
+    try:
+        os.kill(pid, 0)
+        return "zombie" not in Path(f"/proc/{pid}/status").read_text()
+    except ProcessLookupError:
+        return False
+    except FileNotFoundError:  # gone meanwhile, or a system without /proc, which keeps no dead child of another
+        return Path("/proc").is_dir() is False
+
+
 @pytest.mark.parametrize(
-    ("name", "value"), [("available_threads", lambda: 1), ("cache_folder", lambda: None), ("CAN_WAIT", False)]
+    ("name", "value", "plugin"),
+    [
+        ("available_threads", lambda: 1, ""),
+        ("cache_folder", lambda: None, ""),
+        ("CAN_WAIT", False, ""),
+        ("DISABLE_JIT", True, ""),
+        ("sys.executable", None, ""),
+        ("_ITEMS", 60, "own.py"),
+    ],
 )
-def test_no_other_process_is_started_where_it_cannot_help(monkeypatch, name, value):
+def test_no_other_process_is_started_where_it_cannot_help(monkeypatch, tmp_path, name, value, plugin):
     other = _Other(monkeypatch)
-    monkeypatch.setattr(f"w2vneg.run.warmup.{name}", value)
-    with beside(config.TrainConfig(loss="ns", dim=8), "text"):
+    monkeypatch.setattr("w2vneg.run.warmup.available_threads", lambda: 2)
+    monkeypatch.setattr("w2vneg.run.warmup.cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(name if "." in name else f"w2vneg.run.warmup.{name}", value)
+    with beside(config.TrainConfig(loss="ns", dim=8, plugin=plugin), "text"):
         assert not other.all
 
 

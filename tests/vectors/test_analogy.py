@@ -174,6 +174,8 @@ def test_reading(tmp_path):
 def test_a_first_line_of_names_is_no_question(tmp_path, first, n):
     (tmp_path / "q").write_text(f"{first}\nking queen man woman\nword_a word_b word_c word_d\n")
     assert len(read_questions(tmp_path / "q")[0][1]) == n
+    (tmp_path / "q").write_text(f"// made by hand\n{first}\nking queen man woman\nword_a word_b word_c word_d\n")
+    assert len(read_questions(tmp_path / "q")[0][1]) == n
 
 
 @pytest.mark.parametrize(

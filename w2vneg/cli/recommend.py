@@ -124,7 +124,7 @@ def _names_in(only, model):
     from ..data.words import as_word
     from ..vectors.evaluation.lookup import read_lines
 
-    names = [as_word(line, model.config.lowercase) for _, line in read_lines(only)]
+    names = [as_word(line, model.config.lowercase) for _, line in read_lines(only, of_names=True)]
     strange = sum(name not in model.vocab_out for name in names)
     if strange == len(names):
         raise InputError(f"{only}: none of its {len(names):,} names is known to the model, such as {names[0]!r:.60}")

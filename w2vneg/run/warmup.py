@@ -86,28 +86,44 @@ def beside(config, source):
     What both come to is compiled once. Nothing is done where this version has compiled before, where one processor is
     alone, or where processes cannot wait for each other. The other process ends with the block.
     """
-    folder = None if DISABLE_JIT or not CAN_WAIT or available_threads() < 2 else cache_folder()
+    helps = sys.executable and not DISABLE_JIT and CAN_WAIT and available_threads() > 1 and not config.plugin
+    folder = cache_folder() if helps else None
     with ExitStack() as stack:
         if folder is not None and not any(folder.rglob("*.nbi")):
-            with suppress(OSError, pickle.PickleError):
+            with suppress(OSError, pickle.PickleError, TypeError, AttributeError):
                 stack.enter_context(_another(pickle.dumps((config, source)), folder))
         yield
 
 
+_CODE = f"""
+import sys
+sys.path[:] = [{str(_HERE)!r}, *filter(None, sys.path)]
+import os, pickle, threading
+job = pickle.load(sys.stdin.buffer)
+threading.Thread(target=lambda: os._exit(len(os.read(0, 1))), daemon=True).start()
+from w2vneg.run.warmup import warm_up
+warm_up(*job)
+"""
+
+
 @contextmanager
 def _another(job, folder):
-    """Do what `warm_up` does in a process that says nothing, and takes no code from the working folder."""
-    code = "import pickle, sys; from w2vneg.run.warmup import warm_up; warm_up(*pickle.load(sys.stdin.buffer))"
+    """Do what `warm_up` does in a process that says nothing, takes no code from the working folder, and ends when this
+    one does, however it ends.
+    """
     with tempfile.TemporaryDirectory() as scratch:
-        variables = os.environ | {"W2VNEG_JIT_CACHE": str(folder.parent), "TMPDIR": scratch}
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        with subprocess.Popen([sys.executable, "-c", code], cwd=_HERE, env=variables, **pipes) as other:
+        with subprocess.Popen([sys.executable, "-c", _CODE], env=os.environ | {"TMPDIR": scratch}, **pipes) as other:
             try:
-                with suppress(OSError), other.stdin:
+                with suppress(OSError):
                     other.stdin.write(job)
+                    other.stdin.flush()
                 yield
             finally:
                 other.kill()
+                other.wait()
+                for turn in folder.rglob("*.turn"):
+                    turn.unlink(missing_ok=True)
 
 
 def check_cache():

@@ -435,7 +435,7 @@ def _refuse_one_hot(path, third, labels):
         for batch in tables:
             for key, values in found.items():
                 values.update(filter(str.strip, batch.columns[key].names))
-        if tables.labels["label"] != labels["label"] and found["label"] <= _SWITCHES:
+        if tables.labels["label"] != labels["label"] and set() < found["label"] <= _SWITCHES:
             remedy = "write a row for each 1, with the name and the label, or call the one column that is meant label"
             if not found["last"] <= _SWITCHES:
                 cut = r"""awk -F '[\t,;]' '{print $1 "\t" $NF}' FILE > labels.tsv"""

@@ -30,7 +30,7 @@ _DATE = re.compile(r"\d[-\d/:.TZ+ ]*")
 _SEP = re.compile(r'"?sep=(.|\\t|\t)"?', re.IGNORECASE)
 _FIELDS = re.compile(r"#fields:?\s", re.IGNORECASE)  # before the names of columns in logs
 _COMMA = re.compile(r"[-+]?\d+,\d+")
-_CENTS = re.compile(r"[-+]?\d+,\d\d?")
+_CENTS = re.compile(r"[-+]?\d+(,\d\d)?")  # of money
 _RULE = re.compile("--[- ]*")
 _DIGITS, _LETTERS = re.compile(r"\d+"), re.compile(r"[^\W\d]+")
 _KINDS = {"item", "word", "node", "product", "movie", "user", "gene", "protein", "entity", "term", "vertex", "id"}
@@ -160,7 +160,8 @@ def find_layout(name, sample, columns, delimiter=None, header=None, quoting=True
     if header is None and not has_header:
         labels.hints += _may_be_header([cells[places[c.key]] for c in columns if c.kind == "name" and c.key in places])
     single = STAND_IN if chosen == "::" else chosen
-    commas = chosen != "," and any(map(_CENTS.fullmatch, chain(*cells)))
+    cents = (list(map(_CENTS.fullmatch, own)) for own in cells if chosen != ",")
+    commas = any(all(own) and any(found[1] for found in own) for own in cents)
     return Layout(single, quoting and chosen != "::", has_header, len(head), places, labels, numeric, commas)
 
 
@@ -185,11 +186,11 @@ def _cells_below(rows, n_columns):
     return [[row[i] for row in rows if row[i]] for i in range(n_columns)]
 
 
-def without_foreword(sample, delimiter=None, of_text=False):
+def without_foreword(sample, delimiter=None, of_text=False, header=None):
     """Return a text with blank lines for what stands before the rows, how many they were, and whether a comment that
     names the columns of the rows became their header.
 
-    of_text : bool, lines may be texts, so that Excel's ``sep=`` alone is no row
+    of_text : bool, lines may be texts, so that Excel's ``sep=`` alone is no row; header : False if there is none
     """
     lines = sample.split("\n")
     n_sep = int(_SEP.fullmatch(lines[0].lstrip("\ufeff").rstrip()) is not None)  # as Excel writes it
@@ -197,7 +198,7 @@ def without_foreword(sample, delimiter=None, of_text=False):
     first = next((i for i, line in enumerate(lines) if line.strip() and not _is_comment(line)), None)
     if of_text or first is None:
         return "\n".join(lines), n_sep, False
-    if above := _header_above(lines, delimiter):
+    if header is not False and (above := _header_above(lines, delimiter)):
         return "\n".join([*above, *lines[len(above) :]]), n_sep + sum(map(bool, lines[: len(above)])) - 1, True
     comments = [i for i in range(first) if lines[i].strip()]
     sign = delimiter or likely_delimiter("\n".join(lines[first:]))
@@ -229,8 +230,9 @@ def _header_above(lines, delimiter):
     others = {len(rows_of(lines[i], sign)[0]) for i in said if i != at}
     odd = sign == " " or not line.startswith("#") or line[1:2].isspace() or _in_names(header, sign)
     odd = odd or len(names) in {1, *others} or any(map(_is_figures, names))
-    weighed = len(names) == 3 and not _FIELDS.match(lines[at]) and not all_twins(names)  # or a title would end weights
-    odd = odd or weighed or not all(map(str.strip, names))
+    few = len(names) < 4 and not (_FIELDS.match(lines[at]) or all_twins(names))  # it may be a title, or a row
+    odd = odd or few or _has_usual_names(below[0])
+    odd = odd or not all(map(str.strip, names))
     odd = odd or not {lines[at].split(sign)[0], *names}.isdisjoint(chain(*below))
     if len(names) != len(below[0]) or (odd and len(columns_meant(names)) < 2):
         return []

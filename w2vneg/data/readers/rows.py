@@ -27,7 +27,7 @@ _FEW = 20  # lines like rows beside some rows, up to which they may be comments
 _ALL = np.iinfo(np.int64).max
 _COMMENT = re.compile(rb"(?m)^[#%].*")
 _ROW = re.compile(rb"^[ \t]*[^\s#%]", re.MULTILINE)
-_RULE = re.compile(rb"--[-\t ,;|]*\n")
+_RULE = re.compile(rb"(\n*)--[-\t ,;|]*\n")
 _THOUSANDS = re.compile(rb"(?<![\w.,-])[1-9]\d{0,2}\.\d{3}(?![\w.,-])")
 _LIKE_ROW = re.compile(rb"^[#%][^\s#%][^\t ,;|\n]*[\t ,;|]", re.MULTILINE)
 
@@ -66,7 +66,7 @@ def read_rows(source, tables):
     blocks = _whole_lines(name, read_text(source, encoding=tables.encoding))
     header = tables.header
     if not form:
-        blocks, has_header = _without_foreword(blocks, delimiter, tally, kind == "column")
+        blocks, has_header = _without_foreword(blocks, delimiter, tally, kind == "column", header)
         header = (has_header or None) if header is None else header
     blocks = _without_comments(name, blocks, tally) if tables.comments else blocks
     bad = tally if tables.skips else None
@@ -85,12 +85,12 @@ def read_rows(source, tables):
         yield Batch(block.where, block.n_rows, block.cells(columns), layout.labels)
 
 
-def _without_foreword(blocks, delimiter, tally, of_text):
+def _without_foreword(blocks, delimiter, tally, of_text, header):
     """Return blocks without what stands before the rows, and whether a header of theirs was a comment."""
     first, has_header = next(blocks, b""), False
     if not first.startswith(b"%%MatrixMarket"):
         cut = _end_of_sample(first)
-        text, n_lines, has_header = without_foreword(first[:cut].decode(), delimiter, of_text)
+        text, n_lines, has_header = without_foreword(first[:cut].decode(), delimiter, of_text, header)
         tally["comments"] += n_lines
         first = text.encode() + first[cut:]
     return chain([first], blocks), has_header
@@ -138,7 +138,7 @@ def _refuse_comments(name, text, n_like, n_rows):
 
 def _whole_rows(name, blocks, layout, tables):
     tally, lines_before, rest = tables.tally, 0, b""  # of a row with line feeds between quotes
-    skip_header, header = layout.header, None
+    skip_header, header = layout.header, b""
     for text in blocks:
         text = rest + (text.replace(b"::", STAND_IN.encode()) if layout.delimiter == STAND_IN else text)
         if skip_header:
@@ -146,9 +146,10 @@ def _whole_rows(name, blocks, layout, tables):
             lines_before += text.count(b"\n", 0, end)
             header, text, skip_header = text[:end].strip(b"\n"), text[end:], False
             rule = _RULE.match(text)  # as sqlcmd has below the names
-            text = b"\n" * bool(rule) + text[rule.end() if rule else 0 :]
-        if header and header in text:  # parts put together
-            text, n_again = re.subn(rb"(?m)^(\xef\xbb\xbf)?" + re.escape(header) + b"$", b"", text)
+            text = rule[1] + b"\n" + text[rule.end() :] if rule else text
+            again, begins = _again(header, layout.delimiter.encode())
+        if header and any(begin in text for begin in begins):  # parts put together
+            text, n_again = again.subn(rb"\1", text)
             tally["headers within the rows"] += n_again
         rows, end, lines, found = _scanned(text, layout, layout.n_fields)
         if found and tables.skips:
@@ -177,6 +178,17 @@ def _whole_rows(name, blocks, layout, tables):
             f"{name}:{lines_before + 1}: a quote opened in this row is never closed, in {_line(rest.lstrip(), 0)!r}; "
             "double a quote that is part of a name, or give --quoting none if quotes are signs"
         )
+
+
+def _again(header, sign):
+    """Return the pattern of a line that repeats a header (bytes), quoted or not, and how such lines may begin."""
+    names = [
+        name.strip(b'" \t\r') for name in header.removeprefix(b"\xef\xbb\xbf").split(None if sign == b" " else sign)
+    ]
+    parts = (rb'"?[ \t]*' + re.escape(name) + rb'[ \t]*"?' for name in names)
+    between = rb"[ \t]+" if sign == b" " else re.escape(sign)
+    pattern = rb"(\A|\n)(?:\xef\xbb\xbf)?" + between.join(parts) + rb"[ \t]*(?=\n|\Z)"
+    return re.compile(pattern), [b"\n" + quote + names[0] for quote in (b"", b'"', b"\xef\xbb\xbf", b'\xef\xbb\xbf"')]
 
 
 def _scanned(text, layout, n_fields, most=_ALL):

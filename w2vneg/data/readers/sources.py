@@ -68,8 +68,8 @@ def find_files(source):
     """List the files that `source` stands for: list of str, or of InMemoryTable.
 
     source : path, InMemoryTable, or list of them: files, glob patterns (``**`` goes into folders), folders (all files
-        in them and below, but for names that begin with . or _, as Spark's _SUCCESS), ``"-"`` for standard input,
-        URLs. Globs and folders are sorted by path
+        in them and below, but for hidden ones and what Spark leaves beside its data, as _SUCCESS), ``"-"`` for standard
+        input, URLs. Globs and folders are sorted by path
     What is named several times, by links too, is there once, with a `FileNote`
     InputError for what is not there, is empty, cannot be listed or reached; MissingExtraError, ConfigError for a URL
     """
@@ -107,7 +107,7 @@ def _expand(name):
         return _expand_url(name)
     path, files = os.path.expanduser(name), []
     if os.path.isdir(path):
-        problem = "this folder holds no file (those that begin with . or _ do not count); name a folder with text files"
+        problem = "this folder holds no file (hidden ones do not count); name a folder with text files"
         files = _files_below(path)
     elif os.path.exists(path):
         if os.path.isfile(path) and os.path.getsize(path) == 0:
@@ -140,10 +140,14 @@ def _files_below(folder):
             folders.clear()
             continue
         visited.add((here.st_dev, here.st_ino))
-        folders[:] = sorted(name for name in folders if not name.startswith(_ASIDE))
-        files += [os.path.join(place, name) for name in names if not name.startswith(_ASIDE)]
+        folders[:] = sorted(name for name in folders if not _is_aside(f"/{name}"))
+        files += [os.path.join(place, name) for name in names if not _is_aside(f"/{name}")]
     files = [path for path in files if os.path.isfile(path) or not os.path.exists(path)]  # no pipes, no devices
     return sorted(files, key=lambda path: path.split(os.sep))
+
+
+def _is_aside(path):
+    return any(f"/{name}" in path for name in _ASIDE)
 
 
 def _expand_url(url):
@@ -158,7 +162,7 @@ def _expand_url(url):
         elif not web and fs.isdir(path):
             missing = "this folder holds no file"
             start = len(path.rstrip("/"))
-            found = sorted(file for file in fs.find(path) if not re.search(r"/[._]", file[start:]))
+            found = sorted(file for file in fs.find(path) if not _is_aside(file[start:]))
         elif fs.info(path)["size"] == 0:
             raise InputError(f"{url}: the file is empty; name a file with text")
         if missing and not found:

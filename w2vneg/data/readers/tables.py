@@ -98,7 +98,7 @@ class Tables:
     def __iter__(self):
         done = n_kept = 0
         for path in self.files:
-            rows_before = self.n_rows
+            rows_before = self.n_rows, self.tally["bad rows: another number of fields"]
             with opened(path) as source:
                 for batch in self.batches(source):
                     if not self.labels:
@@ -117,7 +117,7 @@ class Tables:
                 self.bytes += source.unpacked
             self.n_files += 1
             self._progress(done, self._total)
-            self.tally[_NO_ROW] += self.n_rows == rows_before
+            self.tally[_NO_ROW] += rows_before == (self.n_rows, self.tally["bad rows: another number of fields"])
         if self.files and not self.n_rows:
             raise InputError(f"{source.name}: there is no row, or a header alone; give a table with rows")
         if self.tally["returns"] == self.n_rows:

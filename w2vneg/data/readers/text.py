@@ -250,7 +250,7 @@ _PARTS = [  # beginning and end
     (re.compile(rb"(?i)<(?:script|style)(?=[\s>])"), re.compile(rb"(?i)</(?:script|style)\s*>")),
     (re.compile(rb"<!--"), re.compile(rb"-->")),
 ]
-_MARKED = re.compile(rb"<!\[CDATA\[|\]\]>|<!\[[^<>\n]*\]>")  # sections of XML, and what Internet Explorer reads
+_MARKED = re.compile(rb"<!\[CDATA\[|<!\[[^<>\n]*\]>")  # sections of XML, and what Internet Explorer reads
 _OPEN_TAG = re.compile(rb"<[/!?]?[A-Za-z][^<>]*\Z")
 _ENTITY = re.compile(rb"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 
@@ -287,7 +287,8 @@ def _without_markup(text):
 
     for begin, end in _PARTS:
         text = _without_parts(text, begin, end)
-    text = _MARKED.sub(b" ", text)
+    if b"<![" in text:
+        text = _MARKED.sub(b" ", text.replace(b"]]>", b" ") if b"<![CDATA[" in text else text)
     if b"break" in text:
         text = _BROKEN_WORD.sub(b"", text)
     text = _TAG.sub(b" ", _WITHIN_WORDS.sub(b"", text))

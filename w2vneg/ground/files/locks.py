@@ -34,6 +34,13 @@ def claim(descriptor):
     return True
 
 
+def give_up(descriptor):
+    """Give a lock back at once: closing does not where a child of a fork has the file open, too."""
+    if fcntl is not None:
+        with suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_UN)
+
+
 def still_names(path, descriptor):
     """Tell whether `path` is the open file `descriptor`: another process may have removed or replaced it meanwhile."""
     try:

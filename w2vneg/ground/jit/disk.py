@@ -26,7 +26,7 @@ from pathlib import Path
 from numba.core import config
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, NullCache
 
-from ..files.locks import claim
+from ..files.locks import CAN_WAIT, claim, give_up
 
 not_kept: list = []  # the last OSError for which compiled code was not kept
 
@@ -143,8 +143,10 @@ class _Cache(FunctionCache):
         name = _DIGEST(repr(self._index_key(sig, codegen)).encode()).hexdigest()[:16]
         place, begun, waited = f"{self._cache_file._index_path}.{name}.turn", time.monotonic(), False
         try:
-            turn = os.open(place, os.O_RDWR | os.O_CREAT, 0o666)
-        except OSError:  # then both compile
+            turn = os.open(place, os.O_RDWR | os.O_CREAT, 0o666) if CAN_WAIT else None
+        except OSError:
+            turn = None
+        if turn is None:  # then both compile
             return False
         self._turns[sig] = turn, place
         while claim(turn) is False and time.monotonic() - begun < _PATIENCE:
@@ -157,6 +159,7 @@ class _Cache(FunctionCache):
         if turn is not None:
             with suppress(OSError):
                 os.unlink(place)
+            give_up(turn)
             os.close(turn)
 
     def save_overload(self, sig, data):

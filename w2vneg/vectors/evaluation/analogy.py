@@ -166,9 +166,9 @@ def read_questions(path):
     Lines that start with ``//`` are comments; questions before the first section form one, ``questions``. A first line
     of names, as word1 word2 word3 target, is a header.
     """
-    sections, lines = [], read_lines(path)
+    sections, lines = [], [(number, line) for number, line in read_lines(path) if not line.startswith("//")]
     for number, line in lines:
-        if line.startswith("//") or (number == lines[0][0] and all(map(_HEAD.fullmatch, line.split()))):
+        if number == lines[0][0] and all(map(_HEAD.fullmatch, line.split())):
             continue
         if line.startswith(":"):
             title = line[1:].strip()

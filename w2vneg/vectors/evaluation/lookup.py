@@ -17,15 +17,19 @@ class Result:
         return asdict(self)
 
 
-def read_lines(path):
-    """Return the lines of a UTF-8 file with their numbers from 1, blank ones left out: list of (int, str)."""
+def read_lines(path, of_names=False):
+    """Return the lines of a UTF-8 file with their numbers from 1, blank ones left out: list of (int, str).
+
+    of_names : bool, it holds a name a line, and no evaluation set, for messages
+    """
     if os.path.isdir(path):
         raise InputError(f"{path} is a folder; name a file in it")
-    text = read_text(path, "no such file; name an evaluation file or a known set (w2vneg data list)")
+    another = "" if of_names else "; name an evaluation file or a known set (w2vneg data list)"
+    text = read_text(path, f"no such file{another}")
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     numbered = [(number, line) for number, line in enumerate(lines, 1) if line.strip()]
     if not numbered:
-        raise InputError(f"{path} is empty; it should hold an evaluation set")
+        raise InputError(f"{path} is empty; it should hold {'a name a line' if of_names else 'an evaluation set'}")
     return numbered
 
 

@@ -100,7 +100,7 @@ def read_queries(model, path=None):
     """
     if path is None:
         return np.arange(len(model.vocab)), []
-    names = [as_word(line, model.config.lowercase) for _, line in read_lines(path)]
+    names = [as_word(line, model.config.lowercase) for _, line in read_lines(path, of_names=True)]
     centres = model.vocab.words.find_all(names).astype(np.int64)
     known = centres >= 0
     if not known.any():

@@ -24,7 +24,8 @@ _ENCODING = f"; {TO_UTF_8}"
 _TWICE = "stands on line {first} already; keep one of the two"
 _ROW_END = b" \t\r\n"  # word2vec.c leaves a blank at the end of each row
 _PROJECTOR = (
-    "rows of numbers without words; if these are in the projector's metadata.tsv beside it, put them in front: sed "
+    "rows of numbers without words; if the first numbers are the words, give the file a first line 'n dim'; if words "
+    "are in the projector's metadata.tsv beside it, put them in front: sed "
     r"'1{/^word\tcount$/d;}' metadata.tsv | cut -f1 | paste - FILE > vectors.txt"
 )
 _LOOKED_AT = 1000  # rows that tell how many numbers there are
