@@ -208,7 +208,7 @@ def read_pairs(path):
             f"{path}:{number}: {','.join(row[2:])!r} would be two columns, and looks like a decimal comma; write the "
             "scores with points, or give the file a first line that names all four columns"
         )
-    if len(after) > 1:
+    if len(after) > 1 and heads:  # else it is the third one, as everybody has it
         shown = repr(names[column] or column + 1)
         warnings.warn(f"{path}: of {len(after)} columns of numbers, {shown} is read as the scores", FileNote, 2)
     place = column and column - first
