@@ -148,7 +148,7 @@ def _whole_rows(name, blocks, layout, tables):
             rule = _RULE.match(text)  # as sqlcmd has below the names
             text = rule[1] + b"\n" + text[rule.end() :] if rule else text
             again, begins = _again(header, layout.delimiter.encode())
-        if header and any(begin in text for begin in begins):  # parts put together
+        if header and begins[0][1:] in text and any(begin in text for begin in begins):  # parts put together
             text, n_again = again.subn(rb"\1", text)
             tally["headers within the rows"] += n_again
         rows, end, lines, found = _scanned(text, layout, layout.n_fields)
