@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from w2vneg.ground.files.locks import CAN_WAIT
-from w2vneg.ground.jit import njit
+from w2vneg.ground.jit import njit, watched
 from w2vneg.ground.jit.disk import keep_code, not_kept
 
 pytestmark = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="about compiled code")
@@ -380,6 +380,16 @@ def test_without_locks_nobody_waits_and_no_file_is_left(tmp_path, monkeypatch):
     monkeypatch.setattr("w2vneg.ground.jit.disk.CAN_WAIT", False)
     monkeypatch.setattr("w2vneg.ground.jit.disk.claim", lambda turn: pytest.fail("waits"))
     assert not found(tmp_path) and found(tmp_path)
+
+
+def test_seconds_of_waiting_count_as_compiling(tmp_path, monkeypatch):
+    answers, events = iter([False, False, False, True]), []
+    monkeypatch.setattr("w2vneg.ground.jit.disk.CAN_WAIT", True)
+    monkeypatch.setattr("w2vneg.ground.jit.disk.claim", lambda turn: next(answers))
+    with watched(events.append):
+        assert not found(tmp_path)
+    assert [type(event).__name__ for event in events] == ["Compiling", "Compiled"] * 2
+    assert events[1].seconds >= 0.04 and events[1].function == events[3].function
 
 
 def test_patience_with_another_process_ends(tmp_path, monkeypatch):

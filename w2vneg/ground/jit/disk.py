@@ -25,6 +25,7 @@ from pathlib import Path
 
 from numba.core import config
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, NullCache
+from numba.core.event import trigger_event
 
 from ..files.locks import CAN_WAIT, claim, give_up
 
@@ -50,7 +51,7 @@ def keep_code(dispatcher, folder, known=(), plugs=None):
     before, config.CACHE_DIR = config.CACHE_DIR, str(folder)
     try:
         with suppress(RuntimeError):  # a file is in the way, or there is no permission
-            dispatcher._cache = _Cache(dispatcher.py_func, known, {} if plugs is None else plugs)
+            dispatcher._cache = _Cache(dispatcher, known, {} if plugs is None else plugs)
             dispatcher.compile = _in_turn(dispatcher.compile, dispatcher._cache)
     finally:
         config.CACHE_DIR = before
@@ -107,12 +108,12 @@ class _Place(CompileResultCacheImpl):
 class _Cache(FunctionCache):
     _impl_class = _Place
 
-    def __init__(self, py_func, known, plugs):
-        super().__init__(py_func)
-        path = _resolved(py_func.__code__.co_filename)
+    def __init__(self, dispatcher, known, plugs):
+        super().__init__(dispatcher.py_func)
+        path = _resolved(dispatcher.py_func.__code__.co_filename)
         stamp = b"" if path in known else _syntax_of(path)
         self._cache_file = _Files(self._impl.locator.get_cache_path(), self._impl.filename_base, stamp)
-        self._plugs, self._turns = plugs, {}
+        self._dispatcher, self._plugs, self._turns = dispatcher, plugs, {}
 
     def _index_key(self, sig, codegen):
         _, *rest = super()._index_key(sig, codegen)
@@ -141,7 +142,7 @@ class _Cache(FunctionCache):
     def _take_turn(self, sig, codegen):
         """Wait while another process compiles this; return whether one did. Then others wait, until `end_turn`."""
         name = _DIGEST(repr(self._index_key(sig, codegen)).encode()).hexdigest()[:16]
-        place, begun, waited = f"{self._cache_file._index_path}.{name}.turn", time.monotonic(), False
+        place, begun = f"{self._cache_file._index_path}.{name}.turn", time.monotonic()
         try:
             turn = os.open(place, os.O_RDWR | os.O_CREAT, 0o666) if CAN_WAIT else None
         except OSError:
@@ -149,10 +150,12 @@ class _Cache(FunctionCache):
         if turn is None:  # then both compile
             return False
         self._turns[sig] = turn, place
-        while claim(turn) is False and time.monotonic() - begun < _PATIENCE:
-            waited = True
-            time.sleep(_OFTEN)
-        return waited
+        if claim(turn) is not False:
+            return False
+        with trigger_event("numba:compile", data={"dispatcher": self._dispatcher}):  # for who counts these seconds
+            while claim(turn) is False and time.monotonic() - begun < _PATIENCE:
+                time.sleep(_OFTEN)
+        return True
 
     def end_turn(self, sig):
         turn, place = self._turns.pop(sig, (None, None))
