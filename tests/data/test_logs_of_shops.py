@@ -189,6 +189,8 @@ def test_the_headers_of_parts_put_together_are_no_rows(tmp_path, mark):
         log.write_text(mark.join(part.format(n) + "x,c1\n" * n for n in (first, last, 2)), encoding="utf-8")
         found = ratings(str(log))
         assert list(found.vocab.words) == ["c1", "c2"] and left_out(found)["headers within the rows"] == 2
+    log.write_text(",user,item\n0,x,y\n,user,item\n0,z,w\n")  # as pandas writes its index
+    assert list(ratings(str(log)).vocab.words) == ["x", "z"]
     for again in ('"user","item"', "user, item ", "\ufeffuser,item"):
         log.write_text(f"user,item\nx,y\n{again}\nz,w\n{again}\nz,y", encoding="utf-8")
         found = ratings(str(log), bad_rows="skip")

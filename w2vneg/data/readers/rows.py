@@ -147,8 +147,8 @@ def _whole_rows(name, blocks, layout, tables):
             header, text, skip_header = text[:end].strip(b"\n"), text[end:], False
             rule = _RULE.match(text)  # as sqlcmd has below the names
             text = rule[1] + b"\n" + text[rule.end() :] if rule else text
-            again, begins = _again(header, layout.delimiter.encode())
-        if header and begins[0][1:] in text and any(begin in text for begin in begins):  # parts put together
+            again, longest, begins = _again(header, layout.delimiter.encode())
+        if header and longest in text and any(begin in text for begin in begins):  # parts put together
             text, n_again = again.subn(rb"\1", text)
             tally["headers within the rows"] += n_again
         rows, end, lines, found = _scanned(text, layout, layout.n_fields)
@@ -181,14 +181,17 @@ def _whole_rows(name, blocks, layout, tables):
 
 
 def _again(header, sign):
-    """Return the pattern of a line that repeats a header (bytes), quoted or not, and how such lines may begin."""
+    """Return the pattern of a line that repeats a header (bytes), quoted or not, and what is in a text with one: the
+    longest name, for the first may be blank, and one of several beginnings.
+    """
     names = [
         name.strip(b'" \t\r') for name in header.removeprefix(b"\xef\xbb\xbf").split(None if sign == b" " else sign)
     ]
     parts = (rb'"?[ \t]*' + re.escape(name) + rb'[ \t]*"?' for name in names)
     between = rb"[ \t]+" if sign == b" " else re.escape(sign)
     pattern = rb"(\A|\n)(?:\xef\xbb\xbf)?" + between.join(parts) + rb"[ \t]*(?=\n|\Z)"
-    return re.compile(pattern), [b"\n" + quote + names[0] for quote in (b"", b'"', b"\xef\xbb\xbf", b'\xef\xbb\xbf"')]
+    begins = [b"\n" + quote + names[0] for quote in (b"", b'"', b"\xef\xbb\xbf", b'\xef\xbb\xbf"')]
+    return re.compile(pattern), max(names, key=len), begins
 
 
 def _scanned(text, layout, n_fields, most=_ALL):
