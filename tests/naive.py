@@ -271,10 +271,14 @@ def group_loss(loss, weigher, x, out, positives, drawn, log_q, n, shared, exclud
     return value, at_positives, at_drawn
 
 
-def shrink(rows, ids, rates, amount):
-    """L2 as lazy decay: every touch of a row takes it to e^(−amount · rate) of itself; rates None : no penalty."""
+def shrink(rows, ids, rates, amount, held=0.0):
+    """L2 as lazy decay: every touch of a row takes it to e^(−amount · rate) of itself; rates None : no penalty.
+
+    held : what the first number of a row is from then on; 0: it shrinks with the others
+    """
     for i in ids if rates is not None else ():
         rows[i] *= math.exp(-amount * rates[i])
+        rows[i][0] = held or rows[i][0]
 
 
 NO_DECAY = None, None
@@ -295,6 +299,7 @@ def train(
     alphas,
     exclude=False,
     decay=NO_DECAY,
+    held=0.0,
 ):
     """Do stochastic gradient descent group by group, changing `inputs` and `outputs` (float64) in place.
 
@@ -319,7 +324,7 @@ def train(
         for target, step in zip([*positives, *ids], steps, strict=True):
             outputs[target] += step * x
         inputs[centre] += gradient
-        shrink(inputs, [centre] * len(positives), decay[0], alphas[place])
+        shrink(inputs, [centre] * len(positives), decay[0], alphas[place], held)
         shrink(outputs, positives, decay[1], alphas[place])
         total += value
         pairs += len(positives)
@@ -327,7 +332,7 @@ def train(
 
 
 def train_windows(
-    groups, drawn, log_q, inputs, outputs, *, loss, weigher, n, bounded, alphas, exclude=False, decay=NO_DECAY
+    groups, drawn, log_q, inputs, outputs, *, loss, weigher, n, bounded, alphas, exclude=False, decay=NO_DECAY, held=0.0
 ):
     """The same where negatives are shared by windows: groups are (place, word, the words around it), which are the
     centres; all logits first, then pair by pair.
@@ -355,7 +360,7 @@ def train_windows(
                 gradient = gradient + step * outputs[target]
                 outputs[target] += step * x
             inputs[centre] += gradient
-        shrink(inputs, centres, decay[0], alphas[place])
+        shrink(inputs, centres, decay[0], alphas[place], held)
         shrink(outputs, [word] * len(centres), decay[1], alphas[place])
         pairs += len(centres)
     return total, pairs
@@ -453,6 +458,7 @@ def train_bags(
     alphas,
     exclude=False,
     decay=(None, None, None),
+    held=0.0,
 ):
     """The same where the vector is the mean of several rows, each of which takes the whole step of it.
 
@@ -471,8 +477,8 @@ def train_bags(
             words[i] += line["mean"] - before
         for g in of_grams:
             grams[g] += line["mean"] - before
-        shrink(words, of_words * len(positives), decay[0], alphas[place])
-        shrink(grams, of_grams * len(positives), decay[1], alphas[place])
+        shrink(words, of_words * len(positives), decay[0], alphas[place], held)
+        shrink(grams, of_grams * len(positives), decay[1], alphas[place], held)
         total, pairs = total + value, pairs + m
     return total, pairs
 

@@ -36,8 +36,8 @@ def rates_of(*lengths):
 @pytest.mark.parametrize(
     ("loop", "shared"), [("windows", False), ("centres", True), ("centres", False), ("bags", False)]
 )
-@pytest.mark.parametrize("n_private", [0, 4])
-def test_the_loops_do_what_the_oracle_does(loop, shared, n_private):
+@pytest.mark.parametrize(("n_private", "held"), [(0, 0.0), (4, 0.0), (0, 0.7), (4, 0.7)])
+def test_the_loops_do_what_the_oracle_does(loop, shared, n_private, held):
     n = 4
     source, tokens, last, inputs, outputs, drawn, log_q = toy_run(n)
     starts, grams, lists = toy_grams(len(inputs))
@@ -45,6 +45,7 @@ def test_the_loops_do_what_the_oracle_does(loop, shared, n_private):
     matrices = inputs, outputs, gram_rows
     rates = rates_of(*map(len, matrices))
     rows = [replicated(one, n_private, 3, 1)._replace(decay=rate) for one, rate in zip(matrices, rates, strict=True)]
+    rows[0], rows[2] = (rows[i]._replace(held=np.float32(held)) for i in (0, 2))
     plugs = plugs_of(source, Scripted(drawn, log_q, False), "ns", exclude=True)
     sharing = Sharing.WINDOW if loop == "windows" else Sharing.CENTRE if shared else Sharing.NO
     shape = LoopSpec(2 * source.window, n, int(sharing), False, True, weighed=False)
@@ -55,7 +56,7 @@ def test_the_loops_do_what_the_oracle_does(loop, shared, n_private):
 
     places = np.flatnonzero(tokens[:last] >= 0)
     wide = [matrix.astype(np.float64) for matrix in matrices]
-    options = {"loss": "ns", "weigher": "none", "n": n, "bounded": True, "exclude": True}
+    options = {"loss": "ns", "weigher": "none", "n": n, "bounded": True, "exclude": True, "held": np.float32(held)}
     options["alphas"] = 0.4 + (0.1 - 0.4) * np.arange(last) / last
     if loop == "bags":
         groups = [(places[p], *rest) for p, *rest in bags("subwords", source, source.window, lists)]
@@ -171,6 +172,37 @@ def test_rows_are_shorter_in_every_loop_and_a_resumed_run_is_the_same_to_the_bit
     assert np.array_equal(whole.vectors_out, model.vectors_out)
 
 
+@pytest.mark.parametrize("name", RUNS)
+def test_the_first_number_of_centres_is_held_in_every_loop(name):
+    """All else is free, targets' first numbers too: they say what all centres like."""
+    corpus, options = encode_corpus(two_topics(150), min_count=1), {**SMALL, "subsample": 0.0, **RUNS[name]}
+    model = Trainer(corpus, TrainConfig(l2="1", bias=0.6, **options)).train()
+    centres = {"subwords": ["words_in"]}.get(name, ["vectors_in"])
+    for matrix in centres:
+        assert (model.matrices()[matrix][:, 0] == np.float32(0.6)).all()
+        assert (np.ptp(model.matrices()[matrix], axis=0)[1:] > 0).all()
+    assert np.ptp(model.vectors_out[:, 0]) > 0
+
+
+def test_where_there_is_nothing_but_popularity_a_bias_learns_it():
+    """Items drawn by popularity alone: biases go with its logarithm, and users' own numbers say little more."""
+    rng = np.random.default_rng(3)
+    chances = 1 / np.arange(1, 51)
+    rows = [(f"u{u}", f"i{i}") for u in range(400) for i in rng.choice(50, 6, replace=False, p=chances / chances.sum())]
+    options = {"dim": 16, "workers": 1, "epochs": 100, "l2": "1,1.1"}
+    figures = {}
+    for bias in (0.0, 2.0):
+        word2vec = Word2Vec(bias=bias, **options)
+        word2vec.fit(Input("pairs", rows, rectangular=True))
+        model = word2vec.model
+        scores = model.vectors_in @ model.vectors_out.T
+        of_popularity = np.log(np.asarray(model.vocab_out.counts))
+        figures[bias] = np.corrcoef(scores, np.tile(of_popularity, (len(scores), 1)))[: len(scores), len(scores) :]
+        if bias:
+            assert np.corrcoef(model.vectors_out[:, 0], of_popularity)[0, 1] > 0.95
+    assert figures[2.0].mean() > figures[0.0].mean() + 0.05
+
+
 def test_pairs_know_how_often_their_rows_and_columns_are_trained_on():
     data = encode_input(Input("pairs", PAIRS, rectangular=True), min_count=1)
     rows, columns = data.walk(TrainConfig(source="pairs", rectangular=True).resolved()).pairs_of
@@ -194,6 +226,8 @@ def test_pairs_know_how_often_their_rows_and_columns_are_trained_on():
         ({"l2": True}, "l2 'True' must be a number from 0 on, or two"),
         ({"l2_power": 0.3}, "--l2-power has no effect without a penalty"),
         ({"l2": "0", "l2_power": 0.3}, "--l2-power has no effect without a penalty"),
+        ({"bias": 0.7}, "--bias needs a penalty on rows of centres; give --l2"),
+        ({"bias": 0.7, "l2": "0,1"}, "--bias needs a penalty on rows of centres"),
     ],
 )
 def test_a_penalty_that_is_none_is_refused(options, words):
@@ -214,7 +248,9 @@ def test_users_and_items_get_the_objective_of_lists_and_epochs_by_their_pairs():
     word2vec.fit(Input("pairs", PAIRS, rectangular=True))
     config = word2vec.model.config
     assert (config.preset, config.loss.name, config.sampler.name, config.epochs) == ("top-n", "css", "uniform", 100)
-    assert not config.bounded_steps and config.l2 == "1,1.1"
+    assert not config.bounded_steps and (config.l2, config.bias) == ("1,1.1", 0.8)
+    assert (word2vec.model.vectors_in[:, 0] == np.float32(0.8)).all()
+    assert TrainConfig(loss="top-n", l2="0,1", source="pairs").resolved().bias == 0  # what does not shrink is not held
     word2vec.fit(Input("pairs", PAIRS, rectangular=False))
     assert word2vec.model.config.preset == "us"
     for source in ("text", "baskets", "graph"):  # whose pairs are those of windows

@@ -15,7 +15,7 @@ def merged(shared, copies, chunks=3, pulls=1e9, undamped=2):
     workers, n_private, dim = copies.shape
     replicated = np.concatenate([shared, copies.reshape(-1, dim)])
     pulls = np.broadcast_to(np.float64(pulls), n_private).copy()
-    merge_round([replicated], n_private, workers, chunks, [pulls], undamped)
+    merge_round([replicated], workers, chunks, [pulls], undamped)
     return replicated[: len(shared)], replicated[len(shared) :].reshape(copies.shape)
 
 
@@ -91,8 +91,19 @@ def test_opposite_moves_cancel():
 
 
 def test_workers_have_copies_of_all_rows_where_they_are_few_else_of_the_hottest():
-    assert [private_rows(70_419, workers) for workers in (1, 2, 4, 16)] == [0, 500, 500, 500]
-    assert [private_rows(8_000, workers) for workers in (1, 2, 4)] == [0, 8_000, 500]
+    def of_both(n, workers):
+        (chosen,) = set(private_rows({"vectors_in": n, "vectors_out": n}, n, workers).values())
+        return chosen
+
+    assert [of_both(70_419, workers) for workers in (1, 2, 4, 16)] == [0, 500, 500, 500]
+    assert [of_both(8_000, workers) for workers in (1, 2, 4)] == [0, 8_000, 500]
+
+
+def test_users_need_no_copies_and_items_have_more():
+    n_rows = {"vectors_in": 6_040, "vectors_out": 3_706}
+    found = [tuple(private_rows(n_rows, 6_040, workers, of_users=True).values()) for workers in (1, 2, 4, 8, 16)]
+    assert found == [(0, 0), (6_040, 3_706), (0, 3_706), (0, 3_706), (0, 500)]
+    assert tuple(private_rows(n_rows, 6_040, 4).values()) == (500, 500)
 
 
 def test_rounds_are_short_where_workers_have_copies_and_share_out_where_they_have_nothing_else():

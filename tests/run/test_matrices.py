@@ -37,7 +37,9 @@ def place(request, monkeypatch, tmp_path):
     return request.param
 
 
-@pytest.mark.parametrize(("workers", "n_private"), [(1, 0), (3, 0), (3, 5), (2, 100)])
+@pytest.mark.parametrize(
+    ("workers", "n_private"), [(1, None), (3, {}), (3, {"in": 5, "out": 5}), (3, {"out": 7}), (2, {"in": 9, "out": 7})]
+)
 def test_going_back_restores_shared_rows_and_copies_to_the_bit(place, workers, n_private, tmp_path):
     matrices = engine(model(), workers, n_private)
     for _ in range(2):  # the second one takes the place of the first
@@ -74,7 +76,7 @@ def test_only_large_states_go_to_disk():
 def test_one_worker_trains_the_matrices_of_the_model_themselves():
     given = model()
     held = dict(given.held)
-    matrices = engine(given, 1, 0)
+    matrices = engine(given, 1, None)
     assert all(
         matrices.replicated[name] is held[name] and np.shares_memory(given.held[name], held[name]) for name in held
     )
@@ -84,14 +86,14 @@ def test_matrices_that_cannot_be_written_are_copied():
     given = model()
     for matrix in given.held.values():
         matrix.flags.writeable = False
-    for replicated in engine(given, 1, 0).replicated.values():
+    for replicated in engine(given, 1, None).replicated.values():
         replicated[0] = 1.0
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e5, -1e5])
 @pytest.mark.parametrize("place", [0, 3, 8])
 def test_what_is_not_finite_or_too_large_is_not_healthy(bad, place):
-    matrices = engine(model(), 2, 3)
+    matrices = engine(model(), 2, {"in": 3, "out": 3})
     assert matrices.healthy()
     matrices.replicated["in"][place, 2] = bad
     assert not matrices.healthy()

@@ -132,12 +132,12 @@ def test_private_copies_equal_the_shared_rows_after_each_round(planted, private_
 
     def check(event):
         engine = trainer.engine
-        for replicated in engine.replicated.values():
+        for name, replicated in engine.replicated.items():
+            n_private = engine.n_private[name]
             for worker in range(3):
-                start = len(planted.vocab) + worker * engine.n_private
-                copies = replicated[start : start + engine.n_private]
-                np.testing.assert_array_equal(copies, replicated[: engine.n_private])
-        checked.append(engine.n_private)
+                start = len(planted.vocab) + worker * n_private
+                np.testing.assert_array_equal(replicated[start : start + n_private], replicated[:n_private])
+            checked.append(n_private)
 
     trainer = Word2Vec(config).trainer(planted, [check])
     assert np.shares_memory(trainer.model.vectors_in, trainer.engine.replicated["vectors_in"])

@@ -41,6 +41,7 @@ def made_up(**options):
         ({"loss": "dns"}, 1.0, 0.0),
         ({"loss": "top-n", "l2": "0.9,0.2", "l2_power": 0.3}, 1.0, 0.0),
         ({"loss": "ns", "l2": 0.5, "noise_exponent": 1.0}, 1.0, 1.0),
+        ({"loss": "top-n", "l2": "0.9,0.2", "bias": 0.7}, 1.0, 0.0),
     ],
 )
 def test_a_vector_is_the_minimum_that_it_stands_for(options, factor, exponent):
@@ -61,7 +62,12 @@ def test_a_vector_is_the_minimum_that_it_stands_for(options, factor, exponent):
             log_z = scipy.special.logsumexp(out @ x, b=noise)
             return len(own) * log_z - own.sum(axis=0) @ x + (x - mean) @ precision @ (x - mean) / 2
 
-        best = scipy.optimize.minimize(value, np.zeros(DIM)).x
+        held = [options["bias"]] if "bias" in options else []  # numbers that are not sought
+
+        def of_free(x, value=value, held=held):
+            return value(np.append(held, x))
+
+        best = np.append(held, scipy.optimize.minimize(of_free, np.zeros(DIM - len(held))).x)
         found = folded.model.vectors_in[folded.model.vocab.id(user)]
         assert found == pytest.approx(best, abs=2e-3)
 

@@ -167,6 +167,8 @@ def check_spec(config, given):
         )
     if given.l2_power is not None and not any(l2_strengths(config.l2)):
         raise ConfigError("--l2-power has no effect without a penalty; give --l2, or leave it out")
+    if given.bias and not l2_strengths(config.l2)[0]:
+        raise ConfigError("--bias needs a penalty on rows of centres; give --l2, or leave it out")
 
 
 def check_diagnose(config):

@@ -160,6 +160,12 @@ class RunOptions:
         at_most=1.0,
         default_text=f"{L2_POWER}",
     )
+    bias: float | None = _objective(
+        None,
+        "Hold the first number of every centre's row at this: those of targets then say what all centres like.",
+        at_least=0.0,
+        default_text="the preset's, mostly 0",
+    )
     dim: int = _model(100, "Vector size.", at_least=1, at_most=65536, common=True)
     readout: str | None = _model(
         None,

@@ -220,6 +220,8 @@ class TrainConfig(RunOptions, Choices):
             values["min_alpha"] = spec.alpha / 10000
         if spec.l2_power is None and any(l2_strengths(spec.l2)):
             values["l2_power"] = L2_POWER
+        if not l2_strengths(spec.l2)[0]:
+            values["bias"] = 0.0
         if spec.epochs is None and not (preset.by_pairs and hasattr(spec.source, "pairs_per_epoch")):
             values["epochs"] = EPOCHS  # else the data decide
         if spec.min_count is None:

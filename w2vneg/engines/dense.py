@@ -23,7 +23,7 @@ class DenseEngine(Engine):
     def __init__(self, model, walk, loss, block, config):
         super().__init__(model, walk, block, config)
         self.source, self.loss = walk.source, loss
-        self._decay = (None, None) if self._l2 is None else self._decay_of(self._l2)
+        self._decay, self._held = ((None, None), 0.0) if self._l2 is None else (self._decay_of(self._l2), self._l2.bias)
         self.batch, self.bounded, self.absolute = config.loss.batch, config.bounded_steps, config.absolute_softmax
         n_groups = config.workers * block
         # a last group may look at room for the largest one, though it fills less
@@ -57,6 +57,7 @@ class DenseEngine(Engine):
         manner = Manner(np.float32(alpha), self.bounded, self.absolute, np.float32(self.loss.penalty))
         loss = softmax_step(batch, self._work, self.vectors_out, manner)
         self.vectors_in[centres] = batch.rows
-        shrink_all(self.vectors_in, self._decay[0], np.repeat(groups.centres, np.diff(groups.ends, prepend=0)), alpha)
+        pairs = np.repeat(groups.centres, np.diff(groups.ends, prepend=0))
+        shrink_all(self.vectors_in, self._decay[0], pairs, alpha, self._held)
         shrink_all(self.vectors_out, self._decay[1], groups.positives, alpha)
         return loss

@@ -96,7 +96,7 @@ class Engine:
     matrices are those of its `replica` on this machine.
 
     model : Model; walk : Traversal; config : RunSpec
-    n_private : int, first rows of which every worker has copies
+    n_private : dict of matrix -> int, first rows of which every worker has copies; what it lacks has none
     inputs : Inputs, optional, what makes centres' vectors of several rows
     n_rounds, n_positions : int, rounds of an epoch, and positions of the walk through the data that they cover
     alpha_scale : float, what the learning rate is multiplied by
@@ -106,19 +106,19 @@ class Engine:
 
     alpha_scale, slot = 1.0, 0
 
-    def __init__(self, model, walk, block, config, n_private=0, inputs=None):
+    def __init__(self, model, walk, block, config, n_private=None, inputs=None):
         matrices, workers, strengths = model.matrices(), config.workers, l2_strengths(config.l2)
         self.inputs, self.workers = inputs, workers
         self.n_rows = {name: len(matrix) for name, matrix in matrices.items()}
-        self.n_private = min(n_private, *self.n_rows.values()) if workers > 1 else 0
+        self.n_private = dict.fromkeys(self.n_rows, 0) | (n_private or {})
         self.replicated, self._snapshot = {}, None
         for name in list(matrices):  # one after the other, so that only one of them is there twice at a time
-            self.replicated[name] = self._tall(matrices.pop(name))
+            self.replicated[name] = self._tall(matrices.pop(name), self.n_private[name])
             model.adopt({**model.matrices(), name: self.shared(name)})
         self._composed = False  # whether matrices that are made of others are up to date
         self.compose()
         self.walk, self.block, self.seed = walk, block, config.seed
-        self._l2 = L2(*strengths, config.l2_power) if any(strengths) else None
+        self._l2 = L2(*strengths, config.l2_power, config.bias or 0.0) if any(strengths) else None
         self.n_positions = walk.n_positions
         self.n_rounds = -(-walk.n_positions // (block * workers))
         self.tokens = np.empty((workers, walk.room(block)), np.int32)
@@ -149,20 +149,20 @@ class Engine:
     def vectors_out(self):
         return self.shared("vectors_out")
 
-    def _tall(self, matrix):
+    def _tall(self, matrix, n_private):
         """Return `matrix`, then each worker's copies of its first rows; itself if there are none."""
-        if not self.n_private:
+        if not n_private:
             return np.require(matrix, np.float32, "CAW")
-        replicated = np.empty((len(matrix) + self.workers * self.n_private, matrix.shape[1]), np.float32)
+        replicated = np.empty((len(matrix) + self.workers * n_private, matrix.shape[1]), np.float32)
         replicated[: len(matrix)] = matrix
-        self._spread(replicated, len(matrix))
+        self._spread(replicated, n_private)
         return replicated
 
-    def _spread(self, replicated, n_rows):
-        """Give every worker its copies of the shared rows, which are the first `n_rows`."""
-        for worker in range(self.workers):
-            start = n_rows + worker * self.n_private
-            replicated[start : start + self.n_private] = replicated[: self.n_private]
+    def _spread(self, replicated, n_private):
+        """Give every worker its copies of the first rows, which are behind the shared ones."""
+        start = len(replicated) - self.workers * n_private
+        for first in range(start, len(replicated), n_private or 1):
+            replicated[first : first + n_private] = replicated[:n_private]
 
     def set_rows(self, name, rows):
         """Write all rows of a matrix, float32, and every worker's copies of them."""
@@ -171,7 +171,7 @@ class Engine:
 
     def rows_were_set(self, name):
         """Let everything follow that depends on a matrix's shared rows, which somebody has written."""
-        self._spread(self.replicated[name], self.n_rows[name])
+        self._spread(self.replicated[name], self.n_private[name])
         self._composed = False
 
     def healthy(self):

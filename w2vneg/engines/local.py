@@ -19,14 +19,24 @@ from .engine import Engine
 
 _HOT = 500  # rows that each worker has copies of: in a Zipf vocabulary most of what two cores would fight for
 _COPIES = 16_000  # so few copies of all rows, together, are no burden, and a run repeats to the bit
+_OF_TARGETS = 32_000  # where copies of targets alone will do
 _PULL = 0.7  # by how much one pair at a learning rate of 1 takes a row to where it would settle, about
 
 
-def private_rows(n_vocab, workers):
-    """Choose H: all rows where they are few, else the hottest. Merging more would cost more than it saves."""
+def private_rows(n_rows, n_vocab, workers, of_users=False):
+    """Choose H of each matrix: all rows where they are few, else the hottest, as merging more costs more than it saves.
+
+    n_rows : dict of matrix -> int; n_vocab : int, names of the larger vocabulary
+    of_users : bool, centres are users: what one has is one worker's at a time, and workers fight for targets alone
+    """
     if workers == 1:
-        return 0
-    return n_vocab if n_vocab * workers <= _COPIES else min(n_vocab, _HOT)
+        return dict.fromkeys(n_rows, 0)
+    few = n_vocab * workers <= _COPIES
+    chosen = {name: min(n_vocab if few else _HOT, n) for name, n in n_rows.items()}
+    if of_users and not few:
+        n_targets = n_rows["vectors_out"]
+        chosen |= {"vectors_in": 0} | ({"vectors_out": n_targets} if n_targets * workers <= _OF_TARGETS else {})
+    return chosen
 
 
 class LocalEngine(Engine):
@@ -110,10 +120,10 @@ class LocalEngine(Engine):
 
     def _rows(self, name):
         """Return a replicated matrix as each worker sees it, a list of `Rows`."""
-        replicated, h, frozen = self.replicated[name], self.n_private, self.frozen.get(name)
-        decay = self._decay.get(name)
+        replicated, h, frozen = self.replicated[name], self.n_private[name], self.frozen.get(name)
+        decay, held = self._decay.get(name), np.float32(self._l2.bias if self._l2 and name != "vectors_out" else 0)
         firsts = [len(replicated) - (self.workers - k) * h for k in range(self.workers)]
-        return [Rows(replicated, h, first, k, self.width, frozen, decay) for k, first in enumerate(firsts)]
+        return [Rows(replicated, h, first, k, self.width, frozen, decay, held) for k, first in enumerate(firsts)]
 
     def _batches(self, alphas):
         """Yield the launches of a round: one, or as many as a sampler that draws ahead asks for."""
@@ -138,7 +148,6 @@ class LocalEngine(Engine):
 
     def merge(self, work):
         """Sum changes of all workers' private rows into the shared rows; work : of one worker, as `pulls` takes it."""
-        if self.n_private:
-            pulls = [self.pulls(name, work, slice(self.n_private)) for name in self.trained]
-            matrices = [self.replicated[name] for name in self.trained]
-            merge_round(matrices, self.n_private, self.workers, self.workers, pulls, self.undamped)
+        if names := [name for name in self.trained if self.n_private[name]]:
+            pulls = [self.pulls(name, work, slice(self.n_private[name])) for name in names]
+            merge_round([self.replicated[name] for name in names], self.workers, self.workers, pulls, self.undamped)

@@ -33,6 +33,7 @@ class Rows(NamedTuple):
     width : what `width_of` gives for dim
     frozen : bool, (n_vocab,), the ids whose rows never move ; None: there are none
     decay : float32, (n_vocab,), by how much a pair shrinks each id's row (see `updates`); None: not at all
+    held : float32, what the first number of a row is held at where rows shrink; 0: it is as free as the others
     """
 
     matrix: np.ndarray
@@ -42,6 +43,7 @@ class Rows(NamedTuple):
     width: tuple = AnyWidth()
     frozen: np.ndarray | None = None
     decay: np.ndarray | None = None
+    held: np.float32 = ZERO
 
 
 @njit(borrows=True)

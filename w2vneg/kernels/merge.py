@@ -27,20 +27,20 @@ _TINY_STEP = np.int32((127 - 1) << 23)  # 0.5: added to it, a float32 below 2⁻
 _MAGNITUDE = np.int32(0x7FFFFFFF)
 
 
-def merge_round(matrices, n_private, workers, chunks, pulls, undamped=2):
-    """Bring the workers' copies of the first `n_private` rows of some matrices together: shared += damping · Σ change,
-    and every copy becomes the new shared row.
+def merge_round(matrices, workers, chunks, pulls, undamped=2):
+    """Bring the workers' copies of the first rows of some matrices together: shared += damping · Σ change, and every
+    copy becomes the new shared row.
 
     matrices : list of float32, (n_rows + workers * n_private, dim), shared rows first, then each worker's copies
     chunks : int, parts of the rows that are merged side by side
-    pulls : list of float64, (n_private,), at least 0; of each matrix
+    pulls : list of float64, (n_private,), at least 0; of each matrix, which may have more copies than another
     undamped : int, so many workers' changes are summed; 2, or 1, where f_a holds
     """
-    bounds = [chunk * n_private // chunks for chunk in range(chunks + 1)]
 
     def merge(chunk):
         for matrix, pull in zip(matrices, pulls, strict=True):
-            _merge_rows(matrix, n_private, workers, bounds[chunk], bounds[chunk + 1], pull, undamped)
+            begin, end = (part * len(pull) // chunks for part in (chunk, chunk + 1))
+            _merge_rows(matrix, len(pull), workers, begin, end, pull, undamped)
 
     launch(merge, chunks)
 

@@ -9,6 +9,9 @@ A row shrinks when a pair touches it. With c_r the pairs of row r in an epoch, a
 
 A pair at the learning rate α then takes the row to e^(−α λ c_r^(ν − 1)) of itself. Centres and positives shrink;
 negatives do not, for how often a row is drawn is the sampler's affair.
+
+The first number of all centres' rows may be held at c. c times a target's first number then is its bias, b, what all
+centres like, and adds λ c_r^ν b² / 2c² to the loss.
 """
 
 from typing import NamedTuple
@@ -102,11 +105,12 @@ def _step_centre_by_centre(frozen_in, frozen_out, inputs, out, scratch, m, n):
 
 
 class L2(NamedTuple):
-    """centres, targets : float, λ of the rows of centres and of targets; power : float, ν"""
+    """centres, targets : float, λ of the rows of centres and of targets; power : float, ν; bias : float, c, or 0"""
 
     centres: float
     targets: float
     power: float
+    bias: float = 0.0
 
     def rates(self, of_targets, counts):
         """Return λ c^(ν − 1) for each row, float32; None where λ is 0.
@@ -121,12 +125,16 @@ class L2(NamedTuple):
 
 @njit(borrows=True)
 def shrink(decay, frozen, rows, i, amount):
-    """Shrink the row of id `i` by so many pairs' part; `decay` and `frozen` are those of `rows`, None where off.
+    """Shrink the row of id `i` by so many pairs' part, but for a number that is held; `decay` and `frozen` are those of
+    `rows`, None where off.
 
     amount : float32, the learning rate times the pairs
     """
     if decay is not None and not stays(frozen, i):
-        scale_row(rows.width, rows.matrix, row_of(rows, i), fast_exp(-amount * decay[i]))
+        row = row_of(rows, i)
+        scale_row(rows.width, rows.matrix, row, fast_exp(-amount * decay[i]))
+        if rows.held > ZERO:
+            rows.matrix[row, 0] = rows.held
 
 
 @njit(borrows=True)
@@ -137,8 +145,10 @@ def shrink_each(decay, frozen, rows, ids, n, amount):
             shrink(decay, frozen, rows, ids[k], amount)
 
 
-def shrink_all(matrix, rates, ids, alpha):
+def shrink_all(matrix, rates, ids, alpha, held=0.0):
     """Do the same for all `ids`, int (n,), of a matrix, float32 (n_rows, dim); an id counts as often as it is there."""
     if rates is not None:
         distinct, pairs = np.unique(ids, return_counts=True)
         matrix[distinct] *= np.exp(-np.float32(alpha) * pairs * rates[distinct], dtype=np.float32)[:, None]
+        if held:
+            matrix[distinct, 0] = held

@@ -31,7 +31,7 @@ class Preset:
 
 
 _COMMON = {"weigher": "none", "negatives": 5, "share_negatives": "no", "alpha": 0.05, "exclude": "none"}
-_COMMON |= {"absolute_softmax": False, "l2": "0", "bounded_steps": True}
+_COMMON |= {"absolute_softmax": False, "l2": "0", "bias": 0.0, "bounded_steps": True}
 
 _COUNTS = {"sampler": "popularity", "noise_exponent": 1.0}  # the papers' plain popularity, or unigram
 _NOT_ITSELF = {"exclude": "target"}
@@ -90,8 +90,8 @@ PRESETS = {
     ),
     "top-n": Preset(
         "css",
-        _UNIFORM | _NOT_ITSELF | {"negatives": 16, "alpha": 0.1, "l2": "1,1.1", "bounded_steps": False},
-        "lists of items for users: softmax over 16 uniform negatives, corrected, with an L2 penalty on rows",
+        _UNIFORM | _NOT_ITSELF | {"negatives": 16, "alpha": 0.1, "l2": "1,1.1", "bias": 0.8, "bounded_steps": False},
+        "lists of items for users: softmax over 16 uniform negatives, corrected, with biases and an L2 penalty on rows",
         "CSS eqs. 16–20; the rest by our own measurements",
         "Epochs follow the number of pairs. Where a user has few items, --loss ns --noise-exponent 1 --l2 2,1 "
         "--unbounded-steps --epochs 40, read with --score corrected, may be better.",

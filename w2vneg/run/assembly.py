@@ -68,8 +68,8 @@ def assemble_local(data, config, model, start=None, walk=None, plan=None):
         plugs, shape, cost, at_init, estimate = (
             _paths(data, config, walk) if loss.paths else _sampled(data, config, model, walk, alone)
         )
-        n_rows, periods = max(len(data.vocab), len(data.vocab_out)), None if alone else plan.an_epoch
-        make = lambda: _local(config, model, walk, plugs, shape, cost, n_rows, periods)  # noqa: E731
+        periods = None if alone else plan.an_epoch
+        make = lambda: _local(config, model, walk, plugs, shape, cost, periods)  # noqa: E731
     for plug in plugs:
         for name in getattr(plug, "parameters", ()):  # what plugs train is a part of the model
             model.extra.setdefault(name, getattr(plug, name))
@@ -77,14 +77,19 @@ def assemble_local(data, config, model, start=None, walk=None, plan=None):
     return Assembly(make(), at_init, started, estimate, config)
 
 
-def _local(config, model, walk, plugs, shape, cost, n_rows, periods):
+def _local(config, model, walk, plugs, shape, cost, periods):
     """Return a `LocalEngine` of rounds well under a second; cost : float, rough nanoseconds of a position."""
-    n_private = private_rows(n_rows, config.workers) if config.private_rows is None else config.private_rows
+    n_rows = {name: len(matrix) for name, matrix in model.matrices().items()}
+    n_vocab, most = max(len(model.vocab), len(model.vocab_out)), config.private_rows
     if plugs.sampler.batch_groups:
-        if config.private_rows:
+        if most:
             raise ConfigError(NO_PRIVATE_ROWS)
-        n_private = 0
-    block = block_size(walk.n_positions, config.workers, cost, n_private, n_rows)
+        most = 0
+    if most is None:
+        n_private = private_rows(n_rows, n_vocab, config.workers, config.rectangular)
+    else:
+        n_private = {name: min(most, n) if config.workers > 1 else 0 for name, n in n_rows.items()}
+    block = block_size(walk.n_positions, config.workers, cost, max(n_private.values()), n_vocab)
     if periods is None:
         block = max(block, plugs.sampler.batch_groups)
     else:

@@ -5,11 +5,11 @@ The output vectors v_j stay as they are. With m items S, their weights counted, 
     x = argmin  −c Σ_{i in S} x · v_i + m log Σ_j D_j e^{c x · v_j} + ½ (x − u)ᵀ R (x − u)
 
 a softmax over targets with the noise D and c = (1 + T) / T, see `scores_of`. What was trained with an L2 penalty has
-the same here, R = λ m^ν and u = 0; else the trained users are the prior, with their mean u and R = κ S⁻¹, S their
-covariance. Newton's steps, each solved by a few of conjugate gradients, which ask for products with the output vectors
-only; the loss is convex, and a step that does not lower it is halved. Losses that are no softmax over drawn negatives
-(BPR, …) go the same way, with D uniform where the noise is not known. κ = 2 by development data
-(docs/journal/2026-11-25-items.md).
+the same here, R = λ m^ν and u = 0, and the same first number where that is held; else the trained users are the prior,
+with their mean u and R = κ S⁻¹, S their covariance. Newton's steps, each solved by a few of conjugate gradients, which
+ask for products with the output vectors only; the loss is convex, and a step that does not lower it is halved. Losses
+that are no softmax over drawn negatives (BPR, …) go the same way, with D uniform where the noise is not known. κ = 2 by
+development data (docs/journal/2026-11-25-items.md).
 """
 
 from dataclasses import replace
@@ -172,6 +172,7 @@ class _Loss:
 
     out : (n_out, d), c v_j; log_noise : (n_out,), or 0; mean : (d,), u; precision : (d, d), R but for its factor
     power : float, the factor is m^power; 0 for a prior that does not grow
+    held : bool, whether the first number of x stays at the mean's
     """
 
     def __init__(self, model):
@@ -181,8 +182,10 @@ class _Loss:
         except ConfigError:  # not known
             factor, log_noise = 1.0, None
         strength = l2_strengths(config.l2)[0]
+        self.held = bool(config.bias)
         if strength:
             mean, precision, self.power = np.zeros(config.dim), strength * np.eye(config.dim), config.l2_power
+            mean[0] = config.bias or 0.0
         else:
             users = model.vectors_in.astype(np.float64)
             mean = users.mean(axis=0)
@@ -201,11 +204,11 @@ class _Loss:
         value, chances = self._at(x, pull, sizes, prior)
         for _ in range(steps):
             centre = chances @ self.out
-            slope = pull - sizes * centre - prior * ((x - self.mean) @ self.precision)
+            slope = self._free(pull - sizes * centre - prior * ((x - self.mean) @ self.precision))
 
             def bent(u, chances=chances, centre=centre):  # the second derivative along u
                 spread = (chances * (u @ self.out.T)) @ self.out - _dot(centre, u) * centre
-                return sizes * spread + prior * (u @ self.precision)
+                return self._free(sizes * spread + prior * (u @ self.precision))
 
             way = _conjugate_gradients(bent, slope)
             gain, length = 1e-4 * _dot(slope, way), np.ones_like(sizes)
@@ -217,6 +220,12 @@ class _Loss:
                 length[worse] *= 0.5
             x, value = x + length * way, new_value
         return x
+
+    def _free(self, way):
+        """Return `way`, (n, d), without what would move a number that is held; in place."""
+        if self.held:
+            way[:, 0] = 0
+        return way
 
     def _at(self, x, pull, sizes, prior):
         """Return the losses at `x`, (n, 1), and chances, (n, n_out)."""
