@@ -62,7 +62,7 @@ def test_a_vector_is_the_minimum_that_it_stands_for(options, factor, exponent):
             log_z = scipy.special.logsumexp(out @ x, b=noise)
             return len(own) * log_z - own.sum(axis=0) @ x + (x - mean) @ precision @ (x - mean) / 2
 
-        held = [options["bias"]] if "bias" in options else []  # numbers that are not sought
+        held = [model.config.bias] if model.config.bias else []  # numbers that are not sought
 
         def of_free(x, value=value, held=held):
             return value(np.append(held, x))

@@ -76,7 +76,7 @@ def _compile_the_end(names, dim, path):
     """Compile what a run needs last, first: the process that runs is compiling what it needs first."""
     alias_table(np.ones(1))
     Vectors(names, np.zeros((len(names), dim), np.float32)).save(path)
-    merge_round([np.zeros((3, dim), np.float32)], 1, 2, 1, [np.zeros(1)])
+    merge_round([np.zeros((3, dim), np.float32)], 2, 1, [np.zeros(1)])
 
 
 @contextmanager
