@@ -210,6 +210,7 @@ def _of_implicit(kind, **fixed):
 
 
 _L2 = {"alpha": 0.1, "epochs": 20, "l2": 1.44}, {"alpha": 2.0, "epochs": 2.0, "l2": 1.41}
+_TOP_N = _L2[0] | {"l2": 1.0}, _L2[1]
 _OURS = {"alpha": 0.05, "epochs": 20}, {"alpha": 2.0, "epochs": 2.0}
 _ALS = {"alpha": 5.0, "regularization": 25.0}, {"alpha": 3.0, "regularization": 5.0}
 _STEPS = {"learning_rate": 2.0, "regularization": 3.0, "iterations": 2.0}
@@ -218,7 +219,7 @@ METHODS = {
     "us": Method("w2vneg `us`", lambda *given: train_ours("us", *given), *_OURS, ours=True),
     "top-n": Method("w2vneg, as it comes", lambda *given: train_ours("top-n", *given), {}, {}, ours=True),
     "top-n-tuned": Method(
-        "w2vneg `top-n`", lambda *given: train_penalised("top-n", *given, targets=0.38, negatives=16), *_L2, ours=True
+        "w2vneg `top-n`", lambda *given: train_penalised("top-n", *given, targets=1.1), *_TOP_N, ours=True
     ),
     "ns-corrected": Method(
         "w2vneg `ns`, L2, corrected",
