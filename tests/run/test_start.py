@@ -12,6 +12,7 @@ import pytest
 
 from w2vneg import Input, Vectors, Word2Vec
 from w2vneg.data.encoded import encode_corpus
+from w2vneg.data.inputs import encode_input
 from w2vneg.data.phrases import find_phrases
 from w2vneg.data.vocab import Vocabulary
 from w2vneg.ground.errors import ConfigError, FileNote, InputError
@@ -91,6 +92,35 @@ def test_inner_nodes_of_the_same_tree_begin_there_and_others_anew(first, tmp_pat
             )
         assert other.started and not other.model.vectors_out.any()
     assert Word2Vec(**options).trainer(encode_corpus(FIRST, min_count=1), prior=Prior.init(first.vectors)).started
+
+
+def test_new_users_may_begin_beside_items_that_are_known():
+    options = {"dim": 4, "epochs": 2, "workers": 1}
+    old, new = ([(f"{kind}{k}", f"i{k * 7 % 9}") for k in range(60)] for kind in "uv")
+    first = Word2Vec(**options)
+    first.fit(Input("pairs", old, rectangular=True))
+    trainer = Word2Vec(**options).trainer(
+        encode_input(Input("pairs", new, rectangular=True), min_count=1), prior=Prior.init(first.model)
+    )
+    assert trainer.started == 9
+    assert np.array_equal(
+        trainer.model.vectors_out,
+        first.model.vectors_out[first.model.vocab_out.words.find_all(trainer.model.vocab_out.words)],
+    )
+    strange = [(user, f"other {item}") for user, item in new]
+    with pytest.raises(ConfigError, match="none of the 69 users and items of this run has a vector in the model"):
+        Word2Vec(**options).fit(Input("pairs", strange, rectangular=True), init=first.model)
+
+
+def test_rows_that_stay_have_the_first_number_of_this_run():
+    rows, options = [(f"u{k % 20}", f"i{k * 7 % 9}") for k in range(60)], {"dim": 4, "epochs": 1, "workers": 1}
+    first, more = Word2Vec(bias=0, **options), Input("pairs", [*rows, ("new", "i1")], rectangular=True)
+    first.fit(Input("pairs", rows, rectangular=True))
+    with pytest.raises(ConfigError, match=r"trained with --bias 0, and this run has 0\.8; with --freeze take --bias 0"):
+        Word2Vec(**options).fit(more, init=first.model, freeze=True)
+    Word2Vec(**options).fit(more, init=first.model)
+    Word2Vec(bias=0, **options).fit(more, init=first.model, freeze=True)
+    Word2Vec(**options).fit(more, init=Vectors(["u1"], np.ones((1, 4), np.float32)), freeze=True)
 
 
 def test_what_does_not_fit_is_refused(first, tmp_path):

@@ -321,7 +321,9 @@ def _report_prior(run, trainer, epochs, note):
     place, n_words = " and stay there" if prior.freeze else "", len(model.vocab)
     if prior.way == "init":
         shown = "; --readout in gives them as they are" if prior.reading_out(run.given) != run.given else ""
-        note(f"{trainer.started:,} of {n_words:,} words begin with their vectors of {prior.place}{place}{shown}.")
+        of_two = prior.rows.words_out is not None and model.vocab_out is not model.vocab
+        n_names, noun = (n_words + len(model.vocab_out), "users and items") if of_two else (n_words, "words")
+        note(f"{trainer.started:,} of {n_names:,} {noun} begin with their vectors of {prior.place}{place}{shown}.")
     if prior.way == "update":
         before, noun = len(prior.model.vocab), "users" if model.known is not None else "words"
         note(f"The {before:,} {noun} of {prior.place} begin with their vectors{place}; {n_words - before:,} joined.")

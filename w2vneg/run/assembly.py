@@ -43,7 +43,7 @@ class Assembly(NamedTuple):
 
     engine: Any
     loss_at_init: float  # with all logits 0
-    started: int  # how many centres begin with rows of another model
+    started: int  # how many words, or users and items, begin with rows of another model
     start_events: tuple  # to be reported before training: CostEstimated, ExchangesPlanned
     config: Any  # RunSpec, with what the data chose
 

@@ -46,6 +46,7 @@ class WarmStart:
     grams: tuple[int, int, int] | None = None  # minn, maxn and buckets, where there are n-grams
     used: np.ndarray | None = None  # int64, (n_rows,), the bucket of each row of ``grams_in``
     freeze: bool = False  # rows of the two matrices that begin here do not move
+    bias: float | None = None  # what the first number of a model's centres was held at; None: these are no model's
 
     @classmethod
     def of(cls, source, freeze=False, name=None):
@@ -68,7 +69,8 @@ class WarmStart:
         matrices = {which: source.best_matrix(which) for which in source.matrices()}
         of_paths, words, targets = config.loss.plug.paths, source.vocab.words, source.vocab_out
         words_out, tree = (None, (config.loss.name, targets)) if of_paths else (targets.words, None)
-        return cls(name or "the model", config.dim, matrices.get, words, words_out, tree, grams, used, freeze)
+        rest = tree, grams, used, freeze, config.bias or 0.0
+        return cls(name or "the model", config.dim, matrices.get, words, words_out, *rest)
 
     @classmethod
     def _of_fasttext(cls, name, found, freeze):
@@ -86,6 +88,11 @@ class WarmStart:
         if self.dim != config.dim:
             raise ConfigError(
                 f"{self.name} has vectors of {self.dim} numbers, and this run has {config.dim}; take --dim {self.dim}"
+            )
+        if self.freeze and self.bias not in (None, config.bias):
+            raise ConfigError(
+                f"{self.name} was trained with --bias {self.bias:g}, and this run has {config.bias:g}; with --freeze take "
+                f"--bias {self.bias:g}"
             )
         if self.freeze and config.loss.plug.dense:
             raise ConfigError(
@@ -108,15 +115,19 @@ class WarmStart:
             )
 
     def begin(self, model):
-        """Write what both know into a fresh model; return of how many centres; ConfigError for none, or all frozen.
+        """Write what both know into a fresh model; return of how many names; ConfigError for none, or all frozen.
 
         A `FileNote` if inner nodes of a tree, or targets in their place, begin anew
         """
         found = int((self.words.find_all(model.vocab.words) >= 0).sum())
+        n_words, what = len(model.vocab), "words"
+        if model.vocab_out is not model.vocab and self.words_out is not None:
+            found += int((self.words_out.find_all(model.vocab_out.words) >= 0).sum())
+            n_words, what = n_words + len(model.vocab_out), "users and items"
         if not found:
             raise ConfigError(
-                f"none of the {len(model.vocab):,} words of this run has a vector in {self.name}; see whether they are "
-                "spelt alike (--lowercase), or leave --init out"
+                f"none of the {n_words:,} {what} of this run has a vector in {self.name}; see whether they are spelt "
+                "alike (--lowercase), or leave --init out"
             )
         inputs = model.config.inputs.plug
         may_freeze = {"vectors_out", *inputs.rows} if self.freeze else ()
