@@ -91,8 +91,8 @@ class WarmStart:
             )
         if self.freeze and self.bias not in (None, config.bias):
             raise ConfigError(
-                f"{self.name} was trained with --bias {self.bias:g}, and this run has {config.bias:g}; with --freeze take "
-                f"--bias {self.bias:g}"
+                f"{self.name} was trained with --bias {self.bias:g}, and this run has {config.bias:g}; with --freeze "
+                f"take --bias {self.bias:g}"
             )
         if self.freeze and config.loss.plug.dense:
             raise ConfigError(
