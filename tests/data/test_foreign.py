@@ -460,6 +460,29 @@ def test_the_remedy_for_dicts_of_python_is_json_lines(tmp_path):
     assert (len(read.vocab), set(read.vocab_out.words)) == (2, {f"it's_{n}" for n in range(4)})
 
 
+@pytest.mark.parametrize("text", ["['a', 'b']\n\n['c', 'd']\n", '["a", "b"]\n\n["c", "d"]\n\n'])
+def test_the_remedy_for_lists_passes_blank_lines(tmp_path, text):
+    (tmp_path / "l").write_text(text)
+    assert remedy_run(tmp_path / "l", "pairs", "table.tsv")[1].read_text() == "a\tb\nc\td\n"
+    (tmp_path / "l").write_text("{'u': 1}\n\n{'u': 2}\n\n")
+    assert remedy_run(tmp_path / "l", "pairs", "rows.jsonl")[1].read_text() == '{"u": 1}\n{"u": 2}\n'
+
+
+@pytest.mark.skipif(not shutil.which("awk"), reason="awk is not here")
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_the_remedy_for_braces_leaves_the_items(tmp_path, end):
+    (tmp_path / "b").write_text(end.join(["{tea,milk}", '"[jam,tea]"', ""]), newline="")
+    assert remedy_run(tmp_path / "b", "baskets", "baskets.txt")[1].read_text().split() == ["tea,milk", "jam,tea"]
+
+
+@pytest.mark.skipif(not shutil.which("awk"), reason="awk is not here")
+@pytest.mark.parametrize("end", [" .\n", ".\n", " . \r\n"])
+def test_the_remedy_for_triples_is_subjects_and_objects(tmp_path, end):
+    triples = end.join(["<a> <p> <b>", '<a> <q> "one b"', "<b> <p> _:c", ""])
+    (tmp_path / "t").write_text("# by hand\n" + triples, newline="")
+    assert remedy_run(tmp_path / "t", "edges", "edges.tsv")[1].read_text() == "<a>\t<b>\n<b>\t_:c\n"
+
+
 @pytest.mark.parametrize("text", ["1|2\n3|4\n2|2\n1|4\n", "a:\nb,1\n", "12:30,1\n13:30,2\n12:30,2\n", "2\n1,2\n2,1\n"])
 def test_rows_that_only_look_like_blocks_are_tables(text):
     assert recognise(text.encode(), "pairs") is None

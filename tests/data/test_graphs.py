@@ -1,6 +1,9 @@
 """Files of edges as graphs: what is read, what is left out and told, what is refused."""
 
 import gzip
+import re
+import shutil
+import subprocess
 
 import numpy as np
 import pandas as pd
@@ -228,6 +231,19 @@ class TestNumbersThatAreNames:
         with pytest.raises(DoubtError, match=r"lists of neighbours: awk .* FILE > edges.txt; or give --weight-col 3"):
             read(path)
         read(path, weight_col=3)
+
+    @pytest.mark.skipif(not shutil.which("awk"), reason="awk is not here")
+    @pytest.mark.parametrize("sign", [" ", ",", "\t", ";", "|"])
+    def test_of_lists_of_neighbours_become_edges(self, file, tmp_path, sign):
+        nodes = np.arange(40)
+        text = lines(nodes + 1, (nodes + 1) % 40 + 1, (nodes - 1) % 40 + 1, (nodes + 7) % 40 + 1)
+        path = file(text.replace(" ", sign))
+        with pytest.raises(DoubtError) as error:
+            read(path)
+        command = re.search("awk .* > edges.txt", str(error.value))[0].replace("FILE", path)
+        subprocess.run(command, shell=True, cwd=tmp_path, check=True)
+        edges = {(a, b) for a in range(40) for b in ((a + 1) % 40, (a - 1) % 40, (a + 7) % 40)}
+        assert len(as_dict(read(str(tmp_path / "edges.txt"), directed=True))) == len(edges)
 
     @pytest.mark.parametrize("most", [20, 100])
     def test_are_weights_of_an_ordinary_graph(self, file, most):

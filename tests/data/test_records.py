@@ -72,7 +72,7 @@ def test_the_remedy_for_lists_is_baskets(file, tmp_path, rows, kind, options, sa
 
 
 def test_the_remedy_for_lists_knows_empty_and_missing_ones(file, tmp_path):
-    path = file(*HALF)
+    path = file(*HALF, "")
     with pytest.raises(InputError, match="looks like JSON lines") as error:
         encode_input(Input("baskets", path))
     command = re.search(r"python -c .* > baskets.tsv", str(error.value))[0]

@@ -198,7 +198,7 @@ def refuse_names_as_weights(file, labels, heads, tails, weights, words):
     first, third = (labels.names or "123")[::2][:2]
     what = f"triples of subject, relation and object: give --source-col {first} --target-col {third}"
     if lists:
-        what = "lists of neighbours: awk '{for (i = 2; i <= NF; i++) print $1, $i}' FILE > edges.txt"
+        what = "lists of neighbours: awk '{gsub(/[,;|]/, FS); for (i = 2; i <= NF; i++) print $1, $i}' FILE > edges.txt"
     raise DoubtError(
         f"{file}: nearly all numbers in {labels['weight']}, where weights stand otherwise, are names of nodes, as in "
         f"{what}; or give --weight-col {third} if they are weights"

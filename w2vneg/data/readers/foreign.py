@@ -19,7 +19,7 @@ from ...ground.errors import InputError
 from ...ground.files.bounded import scheme_of
 from .column_names import column_of_text, columns_meant, sound_like_columns
 from .frames import names_in
-from .records import JSON, NETWORKX, fits, lists_out
+from .records import JSON, LINES, NETWORKX, fits, lists_out
 from .sources import STDIN, begun, find_files, start_of
 from .text import codec_name
 
@@ -378,11 +378,11 @@ _PAJEK_OUT = (
     r""""\t" 1} part ~ /(edges|arcs)$/ {print of($1) "\t" of($2) "\t" (NF > 2 ? $3 : 1)}' FILE > edges.tsv"""
 )
 _OUT_OF_ARROW = "write it as Parquet: datasets.load_from_disk(DIR).to_parquet(FILE)"
-_ARRAYS_OUT = _by_python("[print(*json.loads(line), sep='\\t') for line in sys.stdin]", "table.tsv")
-_PYTHON = "[print({}ast.literal_eval(line.strip(' \\n,')){}) for line in sys.stdin]"
+_ARRAYS_OUT = _by_python(f"[print(*json.loads(line), sep='\\t') {LINES}]", "table.tsv")
+_PYTHON = f"[print({{}}ast.literal_eval(line.strip(' \\n,')){{}}) {LINES}]"
 _PYTHON_OUT = _by_python(_PYTHON.format("*", ", sep='\\t'"), "table.tsv", "ast")
 _DICTS_OUT = _by_python(_PYTHON.format("json.dumps(", ")"), "rows.jsonl", "ast, json")
-_TRIPLES_OUT = """awk '$3 !~ /^"/ {print $1 "\\t" $3}' FILE > edges.tsv"""
+_TRIPLES_OUT = r"""awk '!/^#/ && sub(/[.][ \t\r]*$/, "") && $3 !~ /^"/ {print $1 "\t" $3}' FILE > edges.tsv"""
 _BLOCKS_OUT = r"""awk -F : '{sub(/\r$/, "")} /:$/ {item = $1; next} {sub(/,|$/, "," item "&")} 1' FILE > rows.txt"""
 _ARCS_OUT = "awk '$1 ~ /^[ae]$/ {print $2, $3, $4}' FILE > edges.txt"
 MATRIX_OUT = (
@@ -457,7 +457,7 @@ KINDS = [  # in the order in which they are asked
     ),
     Kind(
         "baskets in braces or brackets",
-        """take them off: sed 's/^"*[{[(]//; s/[])}]"*$//' FILE > baskets.txt""",
+        r"""take them off: awk '{sub(/^"*[{[(]/, ""); sub(/[])}]"*\r?$/, "")} 1' FILE > baskets.txt""",
         _each(r'("?[{\[(].*[}\])]"?)'),
         ("baskets",),
     ),

@@ -14,6 +14,7 @@ from .column_names import columns_meant
 from .columns import Batch, Head, find_columns
 from .layout import mostly_numbers
 
+LINES = "for line in sys.stdin if line.strip()"  # in a program that is to be typed
 _SAMPLE = 100  # rows that show which columns there are, and what they hold
 _NUMPY = re.compile(r"\bnp\.\w+\(([^()'\"]*)\)")  # a number as NumPy 2 shows it
 _UNPARSED = ValueError, SyntaxError, TypeError, RecursionError, MemoryError  # what parsing raises
@@ -128,7 +129,7 @@ def lists_out(rows):
         parts = f"(x[{_typed(names[columns_meant(names).get('item', [0])[0]])}] for x in {parts})"
     else:
         parts = f"({parts})"
-    program = f"import json, sys; [print(*{parts}, sep='\\t') for line in sys.stdin]"
+    program = f"import json, sys; [print(*{parts}, sep='\\t') {LINES}]"
     return f'python -c "{program}" < FILE > baskets.tsv'
 
 
