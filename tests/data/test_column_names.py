@@ -3,7 +3,6 @@
 import pytest
 
 from w2vneg.data.readers.column_names import (
-    all_twins,
     columns_meant,
     last_part_means,
     meant_by,
@@ -53,11 +52,10 @@ def test_the_last_part_of_a_name_is_enough_for_a_proposal():
 
 def test_twins_differ_in_their_last_sign():
     for head in (["item_a", "item_b"], ["word1", "word2"], ["u", "v"], ["ProductID_A", "ProductID_B"]):
-        assert twins(["n", *head]) == (1, 2)
-    assert twins(["u", "i"]) is None
-    assert twins(["a1", "a2", "b1", "b2"]) is None  # two of them
-    assert all_twins(["a1", "a2", "b1", "b2"]) == [(0, 1), (2, 3)]
-    assert twins(["SOURCE_PAGE", "post", "TARGET_PAGE"]) == (0, 2) and twins(["a_x", "b_x"]) is None
+        assert twins(["n", *head]) == [(1, 2)]
+    assert twins(["u", "i"]) == []
+    assert twins(["a1", "a2", "b1", "b2"]) == [(0, 1), (2, 3)]
+    assert twins(["SOURCE_PAGE", "post", "TARGET_PAGE"]) == [(0, 2)] and twins(["a_x", "b_x"]) == []
 
 
 def test_columns_that_number_rows():

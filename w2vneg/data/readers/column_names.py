@@ -166,13 +166,7 @@ def columns_meant(head):
 
 
 def twins(head):
-    """Return the places of the two columns that differ in a last sign, as item_a and item_b or u and v; else None."""
-    found = all_twins(head)
-    return found[0] if len(found) == 1 else None
-
-
-def all_twins(head):
-    """Return the places (list of tuple) of all columns of which two differ in a last sign alone, as `twins`."""
+    """Return the places (list of tuple) of all columns of which two differ in a last sign, as item_a and item_b."""
     stems = {}
     for place, name in enumerate(head):
         parts = _parts(name)

@@ -13,7 +13,6 @@ import numpy as np
 
 from ...ground.errors import DoubtError, InputError, NoColumnError, did_you_mean
 from .column_names import (
-    all_twins,
     columns_meant,
     is_label,
     is_quantity,
@@ -247,7 +246,8 @@ class _Guess:
         labelled = len(pairs) > 2 and all(head.numeric[1:]) and all(a == b for a, b in pairs)
         unnamed = not self.meant and all(head.numeric) and (n_columns > 8 or n_rows == n_columns > 4)
         inner = range(1, n_columns - (not head.numeric[-1]))  # a last column may say what each row is
-        pair = twins(head.names) or ()
+        pairs_of_names = twins(head.names)
+        pair = pairs_of_names[0] if len(pairs_of_names) == 1 else ()
         known = 0 in pair or (pair and head.numeric[0]) or any(at in inner for own in self.meant.values() for at in own)
         counted = head.named and not known and len(inner) > 2 and all(head.numeric[at] for at in inner)
         counted = counted and self.order[0] == 0 and not any(column.of_labels for column in self.columns)
@@ -325,7 +325,7 @@ class _Guess:
             if len(set(meanings)) == len(meanings) and all(places):
                 fits[tuple(places)] = meanings
         if not fits and len(columns) == 2 and self.head.named and "source" in columns[0].means:
-            pairs, first = [] if columns[1].of_labels else all_twins(self.head.names), tuple(self.order[:2])
+            pairs, first = [] if columns[1].of_labels else twins(self.head.names), tuple(self.order[:2])
             if taken & set(sum(pairs, ())) or len(set(sum(pairs, ()))) < 2 * len(pairs):  # of which some are series
                 pairs = []
             if len(pairs) > 1 and first not in pairs:

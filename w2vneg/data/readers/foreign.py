@@ -94,21 +94,7 @@ def _by_python(program, out, module="json"):
     return f'python -c "import {module}, sys; {program}" < FILE > {out}'
 
 
-def _sentences(program, tabs=r"-F'\t' "):
-    return f"write a sentence a line: awk {tabs}'{{sub(/\\r$/, \"\")}} {program}' FILE > text.txt"
-
-
-_FORM = r'{{gsub(/ /, "_", ${0}); printf "%s ", ${0}}}'
 _TREE, _LEAF = re.compile(r"\s*\( ?(\(|[\w-]+ \()"), re.compile(r"\(([A-Z]{1,6}\$?|[.,:$#'`]+|-\w+-|\d) [^\s()]+\)")
-
-
-def _of_vertical(head):
-    return _sentences(
-        r'NF < 2 {if (!/^</ || /^<\/s(entence)?>/) print ""; next} '
-        + _FORM.format(1)
-        + r' $2 ~ /^(SENT|[$][.])$/ {print ""}',
-        r"-F'\t' " if "\t" in head.text else "",
-    )
 
 
 _OF_FASTA = (
@@ -225,20 +211,31 @@ def _is_metis(head):
 
 
 _NUMBER = re.compile(r"(\d{1,9})([-.]\d+)?")
+_OF_MARKS = re.compile(r"[^\w\s]+|SENT|PUN\w*|PONCT\w*|F[a-z]+")  # tags of punctuation
 
 
-def _columns_of_conll(head):
-    """Return the names of columns (list of str) that CoNLL-U Plus has in its first line; [] for another file."""
-    said = re.match(r"#\s*global\.columns\s*=(.*)", head.lines[0])
+def _even(rows):
+    """Return rows (list of list of str) if they are five or more, of as many cells, two or more; else []."""
+    return rows if len(rows) > 4 and len(rows[0]) > 1 and len(set(map(len, rows))) == 1 else []
+
+
+def _tokens(head):
+    """Return of a file of a token a line which column has the words (int, from 1 on), what awk does with lines without
+    one (str), and what parts cells (a tab, or None for blanks); None for another file.
+    """
+    said = re.match(r"#\s*global\.columns\s*=(.*)", head.lines[0])  # in CoNLL-U Plus
     names = said[1].split() if said else []
-    return names if names[:1] == ["ID"] and "FORM" in names else []
-
-
-def _is_conll_u(head):
-    rows = [line.split("\t") for line in head.lines if not line.startswith("#")]
-    if len(rows) < 5 or len({len(row) for row in rows}) > 1 or not all(_NUMBER.fullmatch(row[0]) for row in rows):
-        return False
-    return len(rows[0]) in (10, len(_columns_of_conll(head))) or (len(rows[0]) > 3 and _counts_words(head, rows))
+    names = names if names[:1] == ["ID"] and "FORM" in names else []
+    rows = _even([line.split("\t") for line in head.lines if not line.startswith("#")])
+    size = len(rows[0]) if rows and all(_NUMBER.fullmatch(row[0]) for row in rows) else 0
+    if size and (size in (10, len(names)) or (size > 3 and _counts_words(head, rows))):  # ranges, as 1-2, are none
+        return names.index("FORM") + 1 if names else 2, "NF && $1 !~ /^[0-9]+$/ {next} ", "\t"
+    rows = _even([line.split() for line in head.lines if not line.startswith(("#", "-DOCSTART-"))])
+    last, first = (all(re.fullmatch(r"O|[BIES]-\w+", row[at]) for row in rows) for at in (-1, 0))
+    if rows and (last or (first and len(rows[0]) == 2 and len({row[0] for row in rows}) > 1)):
+        return 1 if last else 2, "/^(#|-DOCSTART-)/ {next} ", None
+    sign = "\t" if "\t" in head.text else None
+    return (1, "", sign) if _is_vertical(head, sign) else None
 
 
 def _counts_words(head, rows):
@@ -256,36 +253,12 @@ def _counts_words(head, rows):
     return n_parts > 1 and of_words and sum(bool(re.search(r"\s", "".join(row))) for row in rows) <= len(rows) / 20
 
 
-def _of_conll_u(head):
-    """Return the remedy, which takes neither ranges, as 1-2, nor 3.1."""
-    names = _columns_of_conll(head)
-    form = names.index("FORM") + 1 if names else 2
-    return _sentences(r"/^$/ {print} $1 ~ /^[0-9]+$/ " + _FORM.format(form))
-
-
-def _word_in_conll(head):
-    """Return in which column of CoNLL's the words are (int, from 1 on), 0 if this is none: tags are last, or first."""
-    rows = [line.split() for line in head.lines if not line.startswith(("#", "-DOCSTART-"))]
-    if len(rows) < 5 or len({len(row) for row in rows}) > 1 or len(rows[0]) < 2:
-        return 0
-    last, first = (all(re.fullmatch(r"O|[BIES]-\w+", row[at]) for row in rows) for at in (-1, 0))
-    return 1 if last else 2 * (first and len(rows[0]) == 2 and len({row[0] for row in rows}) > 1)
-
-
-def _of_conll(head):
-    return _sentences(f'/^(#|-DOCSTART-)/ {{next}} NF {{printf "%s ", ${_word_in_conll(head)}}} !NF {{print ""}}', "")
-
-
-_OF_MARKS = re.compile(r"[^\w\s]+|SENT|PUN\w*|PONCT\w*|F[a-z]+")  # tags of punctuation
-
-
-def _is_vertical(head):
+def _is_vertical(head, sign):
     """A token, its tag, perhaps its lemma, with tabs or blanks between, and punctuation; or tags between the lines."""
     body = [line for line in head.lines if not re.fullmatch(r"<!--[^\t]*-->", line.strip())]
     lines = [line for line in body if not re.fullmatch(r"</?[A-Za-z][^<>\t]*>", line.strip())]
-    sign = "\t" if "\t" in head.text else None
-    rows = [row for row in (line.split(sign) for line in lines) if not re.search(r"\s", "".join(row))]
-    if len(rows) < max(5, 0.95 * len(lines)) or len({len(row) for row in rows}) > 1 or len(rows[0]) < 2:
+    rows = _even([row for row in (line.split(sign) for line in lines) if not re.search(r"\s", "".join(row))])
+    if not rows or len(rows) < 0.95 * len(lines):
         return False
     if sign and len(lines) < len(body):
         return sum(any(map(str.isalpha, row[0])) for row in rows) > len(rows) / 2
@@ -293,6 +266,15 @@ def _is_vertical(head):
     words, *tags = (len(set(cells)) for cells in zip(*rows, strict=True))
     tagged = min(tags) <= min(words, len(rows) / 2)
     return len(rows[0]) < (6 if sign else 4) and marks and tagged
+
+
+def _of_tokens(head):
+    column, over, sign = _tokens(head)
+    sentences = (
+        rf"""{{sub(/\r$/, "")}} {over}NF < 2 {{if (!/^</ || /^<\/s(entence)?>/) print ""; next}} """
+        rf"""{{gsub(/ /, "_", ${column}); printf "%s ", ${column}}} $2 ~ /^(SENT|[$][.])$/ {{print ""}}"""
+    )
+    return "write a sentence a line: awk " + r"-F'\t' " * bool(sign) + f"'{sentences}' FILE > text.txt"
 
 
 def _rows(head, delimiter):
@@ -550,9 +532,7 @@ KINDS = [  # in the order in which they are asked
         lambda head: head.share(re.compile(r"\s*\d[\d:.,]+ --> \d").match) > 1 / 7,
         ("text",),
     ),
-    Kind("CoNLL-U or its like, a token a line", _of_conll_u, _is_conll_u, ("text",)),
-    Kind("CoNLL columns, a token a line", _of_conll, _word_in_conll, ("text",)),
-    Kind("a vertical file, a token a line with its tag", _of_vertical, _is_vertical, ("text",)),
+    Kind("a vertical file, CoNLL or CoNLL-U, a token a line", _of_tokens, _tokens, ("text",)),
     Kind("a table with a header", _OF_TEXT, _header, ("text",), _header),
     Kind("a table without a header", _OF_TEXT, _unnamed, ("text",), _unnamed),
     Kind("a log, a row for each thing", "give it to --ratings, or --pairs", _header, ("baskets",)),

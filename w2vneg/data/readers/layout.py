@@ -10,7 +10,6 @@ from itertools import chain, islice
 
 from ...ground.errors import ConfigError, DoubtError, InputError, NoColumnError
 from .column_names import (
-    all_twins,
     columns_meant,
     is_label,
     meant_by,
@@ -230,7 +229,7 @@ def _header_above(lines, delimiter):
     others = {len(rows_of(lines[i], sign)[0]) for i in said if i != at}
     odd = sign == " " or not line.startswith("#") or line[1:2].isspace() or _in_names(header, sign)
     odd = odd or len(names) in {1, *others} or any(map(_is_figures, names))
-    few = len(names) < 4 and not (_FIELDS.match(lines[at]) or all_twins(names))  # it may be a title, or a row
+    few = len(names) < 4 and not (_FIELDS.match(lines[at]) or twins(names))  # it may be a title, or a row
     odd = odd or few or _has_usual_names(below[0])
     odd = odd or not all(map(str.strip, names))
     odd = odd or not {lines[at].split(sign)[0], *names}.isdisjoint(chain(*below))
@@ -401,18 +400,18 @@ def _sound_like_names(cells):
     """Return whether two of these cells are usual names of columns, of two meanings, or twins as item_a and item_b."""
     if len({meant_by(cell) for cell in cells} - {None}) > 1:
         return True
-    pair = twins(cells)
-    return pair is not None and re.sub(r"[\W_]*[a-z0-9]$", "", cells[pair[0]].lower()) in _KINDS
+    pairs = twins(cells)
+    return len(pairs) == 1 and re.sub(r"[\W_]*[a-z0-9]$", "", cells[pairs[0][0]].lower()) in _KINDS
 
 
 def _twins_alone(first, rows):
     """Return whether two cells of the first of several rows are twins, as Person_A and Person_B or u and v, and no
     cell below begins alike or, of single letters, is one.
     """
-    pair = twins(first)
-    if pair is None or len(rows) < _FEW or any(map(_is_figures, first)):
+    pairs = twins(first)
+    if len(pairs) != 1 or len(rows) < _FEW or any(map(_is_figures, first)):
         return False
-    one, other = (first[place] for place in pair)
+    one, other = (first[place] for place in pairs[0])
     stem, below = one[:-1], list(chain(*_cells_below(rows, len(first))))
     if stem != other[:-1] or any(cell.startswith(stem) if stem else len(cell) == 1 for cell in below):
         return False
