@@ -388,6 +388,7 @@ GML = "graph [\n node [\n id 1\n{0} ]\n node [\n id 2\n{1} ]\n edge [\n source 1
         (GML.format(' name "x y"\n', ' name "z"\n', " weight 2\n"), ("x_y", "z", 2)),
         ("*Vertices 2\r\n*Edges\r\n 1 2\r\n", ("1", "2", 1)),
         ('/* x */\n*Vertices 3\n 1 "a b" 0.1 0.2\n 2 c\n*Arcslist\n 1 2\n', ("a_b", "c", 1)),
+        ('*Vertices 2\n1 "a"\n2 "b"\n*Matrix\n0 3\n0 0\n', ("a", "b", 3)),
         ("a 1\nb {'weight': 2.0}\nb 0\n", ("a", "b", 2)),
         ('*Network x\n*Vertices 2\n1 "a"\n2 "b"\n*Arcs :1 "likes"\n1 2 4\n', ("a", "b", 4)),
     ],

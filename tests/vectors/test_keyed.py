@@ -111,6 +111,14 @@ def test_properties_are_those_of_gensim(vectors, keyed):
         vectors.key_to_index["nowhere"]
 
 
+def test_nothing_to_choose_from_is_refused():
+    one = Vectors(["a"], [[1.0, 0.0]])
+    with pytest.raises(ConfigError, match="give a list of one word or more"):
+        one.most_similar_to_given("a", [])
+    with pytest.raises(ConfigError, match="the words nearest to it sum to 0"):
+        one.relative_cosine_similarity("a", "a")
+
+
 def test_topn_is_k(vectors):
     assert vectors.most_similar("w3", k=4) == vectors.most_similar("w3", topn=4) == vectors.most_similar("w3", (), 4)
     np.testing.assert_array_equal(vectors.most_similar("w3", k=None), vectors.most_similar("w3", topn=None))

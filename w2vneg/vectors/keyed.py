@@ -208,6 +208,8 @@ class Keyed(NamedRows):
 
     def most_similar_to_given(self, key1: Key, keys_list: Sequence[Key]) -> Key:
         """Return the word of a list that is most similar to `key1`."""
+        if not len(keys_list):
+            raise ConfigError("there is no word to choose from; give a list of one word or more")
         return keys_list[int(np.argmin(self.distances(key1, keys_list)))]
 
     def n_similarity(self, ws1: Sequence[Key], ws2: Sequence[Key]) -> float:
@@ -300,7 +302,10 @@ class Keyed(NamedRows):
 
     def relative_cosine_similarity(self, wa: Key, wb: Key, topn: int = 10) -> float:
         """Return the cosine of two words over the sum of the cosines of the `topn` words nearest to the first."""
-        return self.similarity(wa, wb) / sum(cosine for _, cosine in self.most_similar([wa], topn=topn))
+        near = sum(cosine for _, cosine in self.most_similar([wa], topn=topn))
+        if not near:
+            raise ConfigError(f"the cosines of {wa!r:.60} with the words nearest to it sum to 0; give another word")
+        return self.similarity(wa, wb) / near
 
     def wmdistance(self, document1: Sequence[Key], document2: Sequence[Key], norm: bool = True) -> float:
         """Return the Word Mover's Distance of two lists of words (Kusner et al. 2015), by linear programming.

@@ -357,7 +357,8 @@ _PAJEK_OUT = (
     r"""awk 'function of(i) {return i in name ? name[i] : i} {sub(/\r$/, "")} /^[%\/]/ {next} """
     r"""/^\*/ {part = tolower($1); next} part ~ /vert/ {name[$1] = match($0, /"[^"]*"/) ? substr($0, RSTART + 1, """
     r"""RLENGTH - 2) : NF > 1 ? $2 : $1; next} part ~ /list/ {for (i = 2; i <= NF; i++) print of($1) "\t" of($i) """
-    r""""\t" 1} part ~ /(edges|arcs)$/ {print of($1) "\t" of($2) "\t" (NF > 2 ? $3 : 1)}' FILE > edges.tsv"""
+    r""""\t" 1} part ~ /matrix/ {row++; for (i = 1; i <= NF; i++) if ($i != 0) print of(row) "\t" of(i) "\t" $i} """
+    r"""part ~ /(edges|arcs)$/ {print of($1) "\t" of($2) "\t" (NF > 2 ? $3 : 1)}' FILE > edges.tsv"""
 )
 _OUT_OF_ARROW = "write it as Parquet: datasets.load_from_disk(DIR).to_parquet(FILE)"
 _ARRAYS_OUT = _by_python(f"[print(*json.loads(line), sep='\\t') {LINES}]", "table.tsv")
