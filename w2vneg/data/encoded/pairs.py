@@ -112,6 +112,20 @@ class EncodedGraph(_Matrix):
         return replace(self, origins=own)
 
 
+def read_ends(batches, keys, indexes, dtype=np.float64):
+    """Return the numbers of the two names and the weights of all rows: ndarray, (n,), int32, int32 and float.
+
+    batches : iterable of `readers.columns.Batch`; keys : two str; indexes : two words.NameIndex, or one twice
+    dtype : type of the ones that stand for weights which are not there
+    """
+    parts = []
+    for batch in batches:
+        ends = (index.number(batch.columns[key], batch.where) for key, index in zip(keys, indexes, strict=True))
+        weight = batch.columns.get("weight")
+        parts.append((*ends, np.ones(batch.n_rows, dtype) if weight is None else weight))
+    return [np.concatenate(part) for part in zip(*parts, strict=True)]
+
+
 def encode_pairs(rows, columns, weights, words, shaping, report, started, times=None):
     """Choose the items of pairs as they were read, and sum the weights of equal ones: an EncodedPairs.
 
@@ -411,16 +425,11 @@ def read_labels_file(path, *, lowercase=False, noun="item"):
     started, (thing, label, _) = time.perf_counter(), pair_columns()
     thing = replace(thing, key=noun, option=f"the {noun}s", words=f"{noun}s")
     label = replace(label, key="label", option="the labels", words="labels", of_labels=True)
-    names, labels, parts = NameIndex(lowercase), NameIndex(), []
-    tables = _tables_of(path, [thing, label])
-    for batch in tables:
-        rows = names.number(batch.columns[noun], batch.where)
-        columns = labels.number(batch.columns["label"], batch.where)
-        parts.append((rows, columns, np.ones(batch.n_rows)))
+    names, labels, tables = NameIndex(lowercase), NameIndex(), _tables_of(path, [thing, label])
+    gathered = read_ends(tables, (noun, "label"), (names, labels))
     if set(labels.words) <= _SWITCHES and not any(map(is_label, tables.labels.names)):
         third = replace(label, default=3, means=(), of_labels=False, may_be_empty=True)
         _refuse_one_hot(path, third, tables.labels)
-    gathered = (np.concatenate(part) for part in zip(*parts, strict=True))
     report = ItemsReport.of("pairs", tables, {names, labels}, True)
     return encode_pairs(*gathered, (names.words, labels.words), VocabOptions(min_count=1), report, started)
 

@@ -339,9 +339,9 @@ class _Guess:
         self._refuse_several(several, columns)
         if fits:
             return {c.key: places[0] for c, places in zip(columns, next(iter(fits)), strict=True)}
-        unclear = (
-            not self.head.is_bare and sum(self.called[at] is None and self._may_be_end(at) for at in self.order) > 3
-        )
+        ends = [at for at in self.order if self.called[at] is None and not self._is_time(at)]
+        ends = [at for at in ends if at in self.order[:2] or not self.head.numeric[at]]  # which may hold names
+        unclear = len(ends) > 3 and not self.head.is_bare
         if not self.head.ordered or (unclear and not any(self.meant.get(one) for c in columns for one in c.means)):
             self._ask(f"no columns are called what {' and '.join(column.words for column in columns)} are", columns)
         found = {column.key: self._by_position(column) for column in columns}
@@ -440,7 +440,7 @@ class _Guess:
         if not head.is_bare or place >= len(head.names) or place in taken or not head.numeric[place]:
             return None
         cells, beside = head.cells[place], head.cells[place + 1 : place + 2]
-        numbers, behind = _numbers(cells), range(place + 1, len(head.names))
+        numbers, behind = _numbers(cells), [at for at in range(place + 1, len(head.names)) if head.cells[at]]
         whole = len(numbers) >= _SURE and all(number % 1 == 0 for number in numbers)
         if are_times(cells):
             why = f"column {place + 1}, where weights stand otherwise, holds times, which are no weights"
@@ -455,7 +455,7 @@ class _Guess:
         ):
             why = f"the numbers in column {place + 1}, where weights stand otherwise, never fall, as times do; give "
             why += f"{column.typed(place + 1)} if it holds weights"
-        elif whole and min(numbers) > 100 and any(map(self._is_text_or_time, behind)):  # as hardly a count is
+        elif whole and min(numbers) > 100 and any(not head.numeric[at] or are_times(head.cells[at]) for at in behind):
             why = f"column {place + 1}, where weights stand otherwise, may hold ids, with times or text behind it; "
             why += f"give {column.typed(place + 1)} if it holds weights"
         else:
@@ -481,14 +481,6 @@ class _Guess:
         if len(times) < _SURE or sorted(times) != times or not targets or min(targets) <= 1:  # as counts begin with 1
             return False
         return 2 * len(sources & targets) >= len(sources | targets) and not (sources | targets) & set(times)
-
-    def _may_be_end(self, place):
-        """Return whether a column may hold names: text that is no time, or, of the first two, numbers too."""
-        return not self._is_time(place) and (place in self.order[:2] or not self.head.numeric[place])
-
-    def _is_text_or_time(self, place):
-        cells = self.head.cells[place]
-        return bool(cells) and (not self.head.numeric[place] or are_times(cells))
 
     def _is_time(self, place):
         """Return whether a column holds times: one called a user or the like does not, but a start or an end may."""

@@ -167,20 +167,22 @@ class _Text:
             return ""
         return f"it looks like {said.upper()}: give --encoding {said}"
 
-    def _refuse_without_mark(self, error):
-        marks = _MARKS.get(self.encoding)
-        if marks and not self._head.startswith(marks):
-            raise InputError(
-                f"{self.name}: no byte-order mark, which {self.encoding} begins with; give --encoding "
-                f"{self.encoding}-le or {self.encoding}-be, or that of another encoding"
-            ) from error
-
     def _decode(self, piece, final=False):
         before = self._decoder.getstate()
         try:
             return self._decoder.decode(piece, final)
-        except UnicodeDecodeError as error:
-            self._refuse_without_mark(error)
+        except UnicodeError as error:
+            marks = _MARKS.get(self.encoding)
+            if marks and not self._head.startswith(marks):
+                raise InputError(
+                    f"{self.name}: no byte-order mark, which {self.encoding} begins with; give --encoding "
+                    f"{self.encoding}-le or {self.encoding}-be, or that of another encoding"
+                ) from error
+            if not isinstance(error, UnicodeDecodeError):  # a few codecs tell no place
+                raise InputError(
+                    f"{self.name}: near line {self.lines + 1}: not {self.encoding} ({error}); "
+                    "name its true encoding with --encoding"
+                ) from error
             waiting = len(error.object) - len(piece)  # bytes of a character begun in the piece before
             self._decoder.setstate(before)
             good = self._decoder.decode(piece[: max(0, error.start - waiting)])
@@ -190,12 +192,6 @@ class _Text:
             raise InputError(
                 f"{self.name}:{line}: not {self.encoding}: {error.reason} at byte "
                 f"{self.place - waiting + error.start:,} (0x{wrong[:4].hex()}); {advice}"
-            ) from error
-        except UnicodeError as error:  # a few codecs tell no place
-            self._refuse_without_mark(error)
-            raise InputError(
-                f"{self.name}: near line {self.lines + 1}: not {self.encoding} ({error}); "
-                "name its true encoding with --encoding"
             ) from error
 
 

@@ -35,7 +35,7 @@ class Edges(Source):
         import numpy as np
 
         from ..encoded.corpus import ItemsReport
-        from ..encoded.pairs import ALONE, encode_edges
+        from ..encoded.pairs import ALONE, encode_edges, read_ends
         from ..readers.columns import NameColumn, hint_of_weights, refuse_names_as_weights
         from ..readers.frames import InMemoryTable
         from ..readers.sources import find_files
@@ -46,13 +46,8 @@ class Edges(Source):
         shaping = VocabOptions(**shaping).checked()
         files = [_as_table(file) for file in find_files(list(given.files))]
         tables = options.tables_of(given, options.pair_columns(given, "source"), shaping, files=files, comments=True)
-        names = NameIndex(shaping.lowercase)
-        parts = []
-        for batch in tables:
-            ends = [names.number(batch.columns[key], batch.where) for key in ("source", "target")]
-            weight = batch.columns["weight"]
-            parts.append((*ends, np.ones(batch.n_rows, np.float32) if weight is None else weight))
-        alone = 0
+        names, alone = NameIndex(shaping.lowercase), 0
+        heads, tails, weights = read_ends(tables, ("source", "target"), (names, names), np.float32)
         for file in files:  # those without an edge are nodes, too
             if not isinstance(file, InMemoryTable) or file.nodes is None:
                 continue
@@ -60,8 +55,6 @@ class Edges(Source):
                 names.number(NameColumn(np.arange(len(file.nodes)), file.nodes), str)
             else:
                 alone += len(file.nodes) - len(np.union1d(*file.columns[:2]))
-        heads, tails, weights = (np.concatenate(part) for part in zip(*parts, strict=True))
-        parts.clear()
         refuse_names_as_weights(files[0], tables.labels, heads, tails, weights, names.words)
         hints = tables.hints + hint_of_weights(tables.labels, weights)
         row = [names.words[heads[0]], names.words[tails[0]], *[f"{weights[0]:g}"] * ("weight" in tables.labels)]

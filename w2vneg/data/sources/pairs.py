@@ -27,10 +27,8 @@ class Pairs(Source):
     @classmethod
     def encode(cls, given, **shaping):
         """Read tables of pairs; the weights of equal pairs are summed. Those of an item with itself are left out."""
-        import numpy as np
-
         from ..encoded.corpus import ItemsReport
-        from ..encoded.pairs import encode_pairs
+        from ..encoded.pairs import encode_pairs, read_ends
         from ..readers.columns import hint_of_weights
         from ..vocab import VocabOptions
         from ..words import NameIndex
@@ -40,20 +38,18 @@ class Pairs(Source):
         tables = tables_of(given, pair_columns(given), shaping)
         names = NameIndex(shaping.lowercase)
         names_out = NameIndex(shaping.lowercase) if rectangular else names
-        parts = []
-        for batch in tables:
-            if given.rectangular is None and tables.labels.two_kinds:
-                raise DoubtError(
-                    f"{batch.where(0)}: {batch.labels['item']} and {batch.labels['target']} sound like two kinds of "
-                    "things, and may be one; give --rectangular, or --no-rectangular if the same name is the same "
-                    "thing in both"
-                )
-            row = names.number(batch.columns["item"], batch.where)
-            column = names_out.number(batch.columns["target"], batch.where)
-            weight = batch.columns["weight"]
-            parts.append((row, column, np.ones(batch.n_rows) if weight is None else weight))
-        gathered = [np.concatenate(part) for part in zip(*parts, strict=True)]
-        parts.clear()
+
+        def batches():
+            for batch in tables:
+                if given.rectangular is None and tables.labels.two_kinds:
+                    raise DoubtError(
+                        f"{batch.where(0)}: {batch.labels['item']} and {batch.labels['target']} sound like two kinds "
+                        "of things, and may be one; give --rectangular, or --no-rectangular if the same name is the "
+                        "same thing in both"
+                    )
+                yield batch
+
+        gathered = read_ends(batches(), ("item", "target"), (names, names_out))
         report = ItemsReport.of(given.kind, tables, {names, names_out}, rectangular)
         if rectangular and tables.labels.two_kinds:
             report = replace(report, columns=(*report.columns, "two kinds of things, else give --no-rectangular"))

@@ -15,14 +15,13 @@ import numpy as np
 
 from ...ground.errors import ConfigError, InputError, check_whole
 from ...kernels.evaluation.ranking import count_better
-from .lookup import Lookup, Result, gensims_lookup, read_lines
+from .lookup import MORE, Lookup, Result, gensims_lookup, read_lines
 
 KS = (1, 5, 15)
 _GRAMMAR = re.compile(r"gram[0-9]")  # what sections of grammar begin with in the Google set
 _MEANING = "capital-common-countries", "capital-world", "currency", "city-in-state", "family"  # its others
 _HEAD = re.compile(r"(?i)(word|w|term)_?[1-4a-d]|target|answer|expected")
 HALVES = {"dev": 0, "test": 1}  # half -> parity of a question's position in its section
-_MORE = "train on more text or with a larger vocabulary"
 NEVER = np.iinfo(np.int64).max  # the rank of an answer that is a word of its own question
 
 
@@ -84,7 +83,7 @@ def evaluate_analogy(vectors, path, name=None, restrict_vocab=None, half=None, c
     found = [rows[(rows >= 0).all(axis=1)] for rows in found]
     questions, total = np.concatenate(found), sum(len(questions) for _, questions in sections)
     if not len(questions):
-        raise InputError(f"{path}: none of the {total} questions has vectors for all four words; {_MORE}")
+        raise InputError(f"{path}: none of the {total} questions has vectors for all four words; {MORE}")
     ranks = answer_ranks(vectors.unit[:restrict_vocab], questions)
     parts = np.split(ranks, np.cumsum([len(rows) for rows in found])[:-1])
     scores = []
@@ -127,7 +126,7 @@ def evaluate_word_analogies(
     total = {key: [question for section in sections for question in section[key]] for key in ("correct", "incorrect")}
     answered = len(total["correct"]) + len(total["incorrect"])
     if not (answered or may_be_empty):
-        raise InputError(f"{path}: no question has vectors for all four words; {_MORE}")
+        raise InputError(f"{path}: no question has vectors for all four words; {MORE}")
     return len(total["correct"]) / max(1, answered), [*sections, {"section": "Total accuracy", **total}]
 
 

@@ -9,6 +9,8 @@ import numpy as np
 from ...ground.errors import ConfigError, InputError
 from ...ground.files.bounded import read_text
 
+MORE = "train on more text or with a larger vocabulary"
+
 
 class Result:
     """What an evaluator found; its subclasses are dataclasses, and `as_dict` what `json` can write."""

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...ground.errors import FileNote, InputError
-from .lookup import Lookup, Result, gensims_lookup, read_lines
+from .lookup import MORE, Lookup, Result, gensims_lookup, read_lines
 
 _COMMA = re.compile(r"[+-]?\d+,\d+")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
@@ -37,7 +37,6 @@ _QUOTED = re.compile(r'\A"([^"]+)"\Z')
 _SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas", None: "blanks"}  # separator -> its name
 _FEWEST = 3
 _NORMAL_975 = 1.959963984540054  # 97.5 % of a normal distribution are below
-_MORE = "train on more text or with a larger vocabulary"
 _ROUNDING = 1e-7  # cosines of float32 vectors that are closer than this are the same
 
 
@@ -142,7 +141,7 @@ def scored_pairs(vectors, path, tags=None, case="lower"):
     if len(found) < _FEWEST:
         few = f"only {len(found)} of {len(pairs)} pairs have vectors for both words, at least {_FEWEST} are needed"
         read = f"; its first words are read as {words[0]!r} and {words[1]!r}" if not found else ""
-        raise InputError(f"{path}: {few} for a correlation{read}; {_MORE}")
+        raise InputError(f"{path}: {few} for a correlation{read}; {MORE}")
     words, human = [pair[:2] for pair in found], np.array([score for _, _, score in found])
     return ScoredPairs(words, human, vectors.cosines(*rows[known].T), len(pairs), lookup, tags)
 
@@ -160,7 +159,7 @@ def evaluate_word_pairs(vectors, path, restrict_vocab=300_000, case_insensitive=
     kept = np.ones(len(pairs), bool) if dummy4unknown else known
     if kept.sum() < 2:
         few = f"only {kept.sum()} of {len(pairs)} pairs have vectors for both words"
-        raise InputError(f"{path}: {few}, too few for a correlation; {_MORE}")
+        raise InputError(f"{path}: {few}, too few for a correlation; {MORE}")
     figures = [correlate(human[kept], cosines[kept]) for correlate in (stats.pearsonr, stats.spearmanr)]
     return *figures, 100.0 * float(np.mean(~known))
 
