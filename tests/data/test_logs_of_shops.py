@@ -401,6 +401,14 @@ def test_a_model_of_items_says_how_users_are_had(tmp_path):
         assert ("--rectangular" in str(refused.value)) is not rectangular
 
 
+def test_names_with_blanks_are_proposed_in_quotes(tmp_path):
+    rows = "".join(f"u{n % 7},i{n % 5},{n % 5 + 1},2020-01-{n % 20 + 1:02}\n" for n in range(40))
+    (tmp_path / "log.csv").write_text("user,item,User Rating,Event Time\n" + rows)
+    assert "--time-col 'Event Time' would order them" in ratings(str(tmp_path / "log.csv")).report.line()
+    with pytest.raises(InputError, match="or --weight-col 'User Rating' to take it for a weight"):
+        encode_input(Input("pairs", str(tmp_path / "log.csv"), rectangular=True))
+
+
 def test_baselines_do_not_learn_from_what_users_show(tmp_path):
     rng = np.random.default_rng(0)
     rows = lambda users, skip: "".join(  # noqa: E731

@@ -502,10 +502,7 @@ class _Guess:
         raise DoubtError(f"{self.where}: {why}. The columns are: {self.head.shown()}; {remedy}")
 
     def _likeliest(self, columns, taken):
-        """Return the likeliest place of each column (list of int, or None where none is likely), another for each: by
-        meanings that go together, by a meaning of its own, by the last part of its name, or by its position where these
-        are few or have no names.
-        """
+        """Return the likeliest place of each column (list of int, or None where none is likely), another for each."""
         together = zip(*(column.means for column in columns), strict=False)
         together = max(together, key=lambda one: sum(map(self.meant.__contains__, one)), default=[None] * len(columns))
         named = [self.meant.get(meaning, []) for meaning in together]

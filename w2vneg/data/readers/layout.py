@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+import shlex
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
@@ -74,7 +75,7 @@ class Column:
 
     def typed(self, value, option=None):
         """Return an option with its value: ``--item-col user``, or ``item_col='user'``; as `spelt`."""
-        return self.spelt(option) + (f"={value!r}" if self.in_memory else f" {value}")
+        return self.spelt(option) + (f"={value!r}" if self.in_memory else f" {shlex.quote(str(value))}")
 
     @property
     def as_ratings(self):
@@ -261,11 +262,7 @@ def rows_of(text, delimiter, quotes=True):
 
 
 def _candidates(sample):
-    """Return the delimiters that could be, the likeliest first: those with which rows agree; a blank comes last.
-
-    Of several one whose first row is a header goes before, then the tab, which names do not hold, then one that makes
-    more columns, then one that is not followed by a blank, as signs inside names are.
-    """
+    """Return the delimiters that could be (list of str), the likeliest first: those with which rows agree."""
     found = []
     for order, delimiter in enumerate(DELIMITERS.values()):
         rows = rows_of(sample, delimiter)

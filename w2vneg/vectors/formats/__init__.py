@@ -38,10 +38,9 @@ _FOREIGN = {
     codecs.BOM_UTF16_LE: "text in UTF-16; convert it to UTF-8 (iconv -f utf-16 -t utf-8 FILE > OUT)",
     codecs.BOM_UTF16_BE: "text in UTF-16; convert it to UTF-8 (iconv -f utf-16 -t utf-8 FILE > OUT)",
     b"PK\x05\x06": "an empty archive; write it again",
-    b'{"': "JSON; write each word with its numbers on a line, blanks between",
-    b'[{"': "JSON; write each word with its numbers on a line, blanks between",
+    (b'{"', b'[{"'): "JSON; write each word with its numbers on a line, blanks between",
 }
-"""What a file begins with that is not read -> what it is, and what to do."""
+"""What a file begins with, or one of several, that is not read -> what it is, and what to do."""
 
 
 def detect(path):
