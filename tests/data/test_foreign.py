@@ -386,6 +386,7 @@ GML = "graph [\n node [\n id 1\n{0} ]\n node [\n id 2\n{1} ]\n edge [\n source 1
         (GML.format("", "", " value 3\n"), ("1", "2", 3)),
         (GML.format(' label "N 1"\n', ' label "N 2"\n', ""), ("N_1", "N_2", 1)),
         (GML.format(' name "x y"\n', ' name "z"\n', " weight 2\n"), ("x_y", "z", 2)),
+        (GML.format(' label "é"\n', ' label "b"\n', " ]\n edge [\n source 1\n target 2\n"), ("é", "b", 2)),
         ("*Vertices 2\r\n*Edges\r\n 1 2\r\n", ("1", "2", 1)),
         ('/* x */\n*Vertices 3\n 1 "a b" 0.1 0.2\n 2 c\n*Arcslist\n 1 2\n', ("a_b", "c", 1)),
         ('*Vertices 2\n1 "a"\n2 "b"\n*Matrix\n0 3\n0 0\n', ("a", "b", 3)),

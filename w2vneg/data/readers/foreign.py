@@ -350,9 +350,10 @@ _AS_TEXT = "write its rows as text"
 _AS_EDGES = "write its edges as a table: source, target"
 _EDGES = "write its edges, and give --directed if they are: "
 _BY_NETWORKX = (
-    f"{_EDGES}python -c \"import networkx as nx; [print(u, v, d.get('weight', d.get('value', 1)), sep='\\t') "
-    "for u, v, d in nx.{}('FILE'{}).edges(data=True)]\" > edges.tsv"
+    f"{_EDGES}python -c \"import re, networkx as nx; [print(u, v, d.get('weight', d.get('value', 1)), sep='\\t') "
+    'for u, v, d in nx.{}.edges(data=True)]" > edges.tsv'
 )
+_GML = "parse_gml(re.sub(r'graph\\s*\\[', 'graph [ multigraph 1 ', open('FILE').read(), count=1), label={!r})"
 _PAJEK_OUT = (
     r"""awk 'function of(i) {return i in name ? name[i] : i} {sub(/\r$/, "")} /^[%\/]/ {next} """
     r"""/^\*/ {part = tolower($1); next} part ~ /vert/ {name[$1] = match($0, /"[^"]*"/) ? substr($0, RSTART + 1, """
@@ -444,8 +445,8 @@ KINDS = [  # in the order in which they are asked
         _each(r'("?[{\[(].*[}\])]"?)'),
         ("baskets",),
     ),
-    Kind("GraphML", _BY_NETWORKX.format("read_graphml", ""), _has(r"\A(.*\n){0,19}.*<graphml\b")),
-    Kind("GEXF", _BY_NETWORKX.format("read_gexf", ""), _has(r"\A(.*\n){0,19}.*<gexf\b")),
+    Kind("GraphML", _BY_NETWORKX.format("read_graphml('FILE')"), _has(r"\A(.*\n){0,19}.*<graphml\b")),
+    Kind("GEXF", _BY_NETWORKX.format("read_gexf('FILE')"), _has(r"\A(.*\n){0,19}.*<gexf\b")),
     Kind(
         "XML or HTML",
         "write what is needed of it as text or as a table",
@@ -472,7 +473,7 @@ KINDS = [  # in the order in which they are asked
     ),
     Kind(
         "GML",
-        lambda head: _BY_NETWORKX.format("read_gml", f", label={_label_of_gml(head)!r}"),
+        lambda head: _BY_NETWORKX.format(_GML.format(_label_of_gml(head))),
         _has(r'\A(\s*#.*\n)*\s*(Creator\s+".*"\s+)?(Version\s+\S+\s+)?graph\s*\[', r"\bnode\s*\["),
     ),
     Kind(
@@ -497,7 +498,7 @@ KINDS = [  # in the order in which they are asked
     Kind("TGF", _AS_EDGES, _is_tgf),
     Kind(
         "networkx's adjacency lists of several lines",
-        _BY_NETWORKX.format("read_multiline_adjlist", ""),
+        _BY_NETWORKX.format("read_multiline_adjlist('FILE')"),
         lambda head: _has(r"^[^#\s]\S*\s+\d+\s*$", r"^\S+\s+\{")(head) and _each(r"#.*|\S+\s+(\d+|\{.*\})", 1)(head),
     ),
     Kind(
