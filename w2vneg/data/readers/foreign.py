@@ -19,7 +19,7 @@ from ...ground.errors import InputError
 from ...ground.files.bounded import scheme_of
 from .column_names import column_of_text, columns_meant, sound_like_columns
 from .frames import names_in
-from .records import JSON, LINES, NETWORKX, fits, lists_out
+from .records import JSON, LINES, NETWORKX, columns_in, fits, lists_out
 from .sources import STDIN, begun, find_files, start_of
 from .text import codec_name
 
@@ -133,13 +133,9 @@ def _rows_out(head):
     return f"write a list of rows as JSON lines, which tables are read from: {program}"
 
 
-def _keys_of(head):
-    """Return the keys of all lines of JSON that are whole, with their values (dict of str -> list)."""
-    columns = {}
-    for line in head.lines:
-        for key, value in JSON.parse(line).items() if fits(line, JSON.parse) else ():
-            columns.setdefault(key, []).append(value)
-    return columns
+def _objects(head):
+    """Return the lines of JSON that are whole (list of dict)."""
+    return [JSON.parse(line) for line in head.lines if fits(line, JSON.parse)]
 
 
 def _below_comments(test):
@@ -407,12 +403,12 @@ KINDS = [  # in the order in which they are asked
         "it is not opened, as it may run any code; write it as text with the program that made it",
         lambda head: re.match(rb"\x80[\x02-\x05][\x95\x8a-\x8f}\](cX}q]", head.data) is not None,
     ),
-    Kind("JSON lines", _OF_TEXT, _is_json_lines, ("text",), _keys_of),
+    Kind("JSON lines", _OF_TEXT, _is_json_lines, ("text",), lambda head: columns_in(_objects(head))),
     Kind(
         "JSON lines",
         lambda head: (
             "give a row for each thing to --ratings or --pairs, or write the list of a key with tabs: "
-            + lists_out([JSON.parse(line) for line in head.lines if fits(line, JSON.parse)])
+            + lists_out(_objects(head))
         ),
         _is_json_lines,
         ("baskets",),

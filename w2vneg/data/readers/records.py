@@ -67,11 +67,21 @@ def _parsed(line, form, where, bad, column):
         raise InputError(f"{where}: no {form.name}, in {line[:60]!r}; mend it, or {column.leave_out}") from None
 
 
+def columns_in(rows):
+    """Return the keys of rows (list of dict), each with its values (dict of str -> list)."""
+    columns = {}
+    for row in rows:
+        for key, value in row.items():
+            columns.setdefault(key, []).append(value)
+    return columns
+
+
 def _columns_of(where, rows, form, columns):
-    keys = list(dict.fromkeys(key for row in rows for key in row))
+    values = columns_in(rows)
+    keys = list(values)
     if not keys:
         raise InputError(f"{where}: there is no key in the first rows; give a table with columns")
-    cells = [[text for row in rows if (text := _text(row.get(key))) and text.strip()] for key in keys]
+    cells = [[text for value in own if (text := _text(value)) and text.strip()] for own in values.values()]
     head = Head(keys, True, [mostly_numbers(own) for own in cells], cells, ordered=False)
     try:
         found, labels = find_columns(where, columns, head)
