@@ -71,8 +71,13 @@ def test_the_remedy_for_lists_is_baskets(file, tmp_path, rows, kind, options, sa
     assert (tmp_path / "baskets.tsv").read_text() == "a\tb\nb\tc\n"
 
 
+def test_the_remedy_for_lists_passes_blank_lines(file, tmp_path):
+    rows = [PLAYLISTS[0], "", PLAYLISTS[1], ""]
+    test_the_remedy_for_lists_is_baskets(file, tmp_path, rows, "baskets", {}, "looks like JSON lines")
+
+
 def test_the_remedy_for_lists_knows_empty_and_missing_ones(file, tmp_path):
-    path = file(*HALF, "")
+    path = file(*HALF)
     with pytest.raises(InputError, match="looks like JSON lines") as error:
         encode_input(Input("baskets", path))
     command = re.search(r"python -c .* > baskets.tsv", str(error.value))[0]
