@@ -69,9 +69,8 @@ def read_rows(source, tables):
         blocks, has_header = _without_foreword(blocks, delimiter, tally, kind == "column", header)
         header = (has_header or None) if header is None else header
     blocks = _without_comments(name, blocks, tally) if tables.comments else blocks
-    bad = tally if tables.skips else None
-    if form is not None:
-        yield from read_records(name, blocks, form, columns, bad)
+    if form:
+        yield from read_records(name, blocks, form, columns, tally if tables.skips else None)
         return
     first = next(blocks, b"")
     if not first.strip():
