@@ -250,6 +250,44 @@ def test_what_does_not_go_together(folder, run_cli):
     assert not Path("out").exists()
 
 
+def test_runs_of_other_data_than_the_first_are_refused(folder, run_cli):
+    Path("vocab.tsv").write_text("a0\t9\na1\t8\nb1\t7\n")
+    Path("same.tsv").write_text("a0\t9\na1\t8\nb1\t7\n")
+    Path("other.tsv").write_text("a0\t9\na1\t8\n")
+    first = "corpus = 'corpus.txt'\nvocab = 'vocab.tsv'\n"
+    alike = f"corpus = ['{folder / 'corpus.txt'}']\ntokenizer = 'whitespace'\nnumbers = 'keep'\nvocab = 'same.tsv'\n"
+    given = [*SMALL, "--valid=valid.tsv", "--out=out", "--quiet"]
+    for other, name, remedy in (
+        ("corpus = 'valid.tsv'\nvocab = 'same.tsv'", "corpus", "--corpus=corpus.txt"),
+        ("pairs = 'valid.tsv'\nvocab = 'same.tsv'", "corpus", "--corpus=corpus.txt"),
+        (alike + "strip = 'urls'", "strip", "--strip=urls"),
+        ("tokenizer = 'words'", "tokenizer", "--tokenizer=words"),
+        ("vocab = 'other.tsv'", "vocab", "--vocab=vocab.tsv"),
+        (alike.replace("vocab", "# vocab"), "vocab", "--vocab=vocab.tsv"),
+        (alike, None, None),
+        ("", None, None),
+    ):
+        Path("one.toml").write_text(first)
+        Path("two.toml").write_text(other)
+        same = "two of the runs have the same options"  # which is looked for behind the data
+        result = run_cli("compare", "one.toml", "two.toml", *given)
+        said = f"{name} differs between one.toml and two.toml, and data are encoded once; give --{name} for all"
+        assert result.code == 1 and (said if name else same) in result.err
+        assert not name or same in run_cli("compare", "one.toml", "two.toml", *given, remedy).err
+
+
+def test_runs_that_begin_with_vectors_are_refused(folder, run_cli):
+    Path("one.toml").write_text("corpus = 'corpus.txt'\n")
+    for begun, flag in (("init = 'm'\nfreeze = true", "--init m"), ("freeze = true", "--freeze")):
+        Path("two.toml").write_text(f"alpha = 0.1\n{begun}\n")
+        given = [*SMALL, "--valid=valid.tsv", "--out=out"]
+        for command in (["compare", "one.toml", "two.toml"], ["tune", "--config=two.toml", "--grid=window=2,3"]):
+            result = run_cli(*command, *given)
+            said = f"two.toml begins with {flag}, which {command[0]} does not do; name a copy of two.toml without init"
+            assert result.code == 1 and said in result.err
+    assert not Path("out").exists()
+
+
 def test_several_metrics_and_splits_and_models_that_are_kept(folder, run_cli):
     pytest.importorskip("matplotlib")
     pytest.importorskip("plotly")

@@ -1,6 +1,7 @@
 """``w2vneg compare``: runs side by side over the same seeds."""
 
 import dataclasses
+import filecmp
 import json
 import os
 import re
@@ -16,7 +17,19 @@ from ..ground.errors import ConfigError
 from ..ground.files.atomic import atomic_file, check_folder_writable
 from ..ground.option import flag_of
 from .flags import NO_CORPUS, builtin, check_fixed, encode_run, fixed_of, input_of, refuse_dash, vocabulary_options
-from .options import command, file_of_run, json_option, mirror_option, option, options_in, quiet_option
+from .options import (
+    command,
+    file_of_run,
+    json_option,
+    mirror_option,
+    of_data,
+    on_the_command_line,
+    option,
+    options_in,
+    options_of_run,
+    quiet_option,
+    refuse_beginning,
+)
 from .progress import noter, report_compiling, search_progress
 from .results import write_images
 from .tables import table
@@ -56,9 +69,9 @@ def _suffixes(text):
 def compare(runs, out, grid, seeds, on, keep, files, mirror, quiet, as_json, **given):
     """Train several runs under the same seeds and print one table.
 
-    A RUN is a file of options, as for 'train --config', or a model folder. Data and held-out pairs come from the first
-    RUN; options of the command line apply to all. Each --metric is measured at the end of each run. Differences from
-    the first RUN are paired by seed, and tested with Holm's correction.
+    A RUN is a file of options, as for 'train --config', or a model folder, of the same data. Held-out pairs come from
+    the first; options of the command line apply to all. Each --metric is measured at the end of each run. Differences
+    from the first RUN are paired by seed, and tested with Holm's correction.
 
     'w2vneg report DIR' shows what was found. Run the same command again to resume, or with more runs or seeds to add
     them.
@@ -206,28 +219,68 @@ def _of_runs(runs, given):
     files = [options_in(file_of_run(place)) for place in runs]
     common, combinations = {}, Planned()
     for place, options in zip(runs, files, strict=True):
+        refuse_beginning(place, "compare")
         if not are_loaded(plugin := options.get("plugin")):  # a model folder runs nothing
             raise ConfigError(f"{place} needs the plug-in {plugin}, which is not loaded; {how_to_load(plugin)}")
         TrainConfig.from_mapping(options, file_of_run(place))
         own = {name: value for name, value in options.items() if given.get(name) is None}
         shared = {name: value for name, value in own.items() if table()[name].metadata["group"] == "corpus"}
-        if common and shared != common[1]:
-            differing = next(name for name in {**common[1], **shared} if common[1].get(name) != shared.get(name))
-            raise ConfigError(
-                f"{differing} differs between {common[0]} and {place}, and data are encoded once; give "
-                f"--{differing.replace('_', '-')} for all"
-            )
+        _check_same(common[1] if common else shared, shared, runs[0], place)
         common = common or (place, shared)
         combinations.append({n: v for n, v in own.items() if n not in shared and n not in _COMMON})
+    plugins = dict.fromkeys(plugin for options in files if (plugin := absolute_plugins(options.get("plugin"))))
+    given = {name: value for name, value in given.items() if value is not None}
+    given = {**common[1], "plugin": ",".join(plugins) or None, **given}
+    config = TrainConfig.from_mapping(given)
+    _check_data(runs, config.encoding)
     bare = [os.path.normpath(place).removesuffix(f"{os.sep}run.toml") for place in runs]
     names = [os.path.basename(place).removesuffix(".toml") for place in bare]
     names = names if len(set(names)) == len(names) else list(runs)
     if len({json.dumps(options, sort_keys=True) for options in combinations}) < len(combinations):
         raise ConfigError("two of the runs have the same options; seeds are those of --seeds")
-    plugins = dict.fromkeys(plugin for options in files if (plugin := absolute_plugins(options.get("plugin"))))
-    given = {name: value for name, value in given.items() if value is not None}
-    given = {**common[1], "plugin": ",".join(plugins) or None, **given}
-    return names, combinations, TrainConfig.from_mapping(given)
+    return names, combinations, config
+
+
+def _check_same(first, other, run, place):
+    """Raise ConfigError if two dicts of options of data differ: those of `run`, the first, and of that at `place`."""
+    differing = next((name for name in {**first, **other} if first.get(name) != other.get(name)), None)
+    if differing is not None:
+        raise ConfigError(
+            f"{differing} differs between {run} and {place}, and data are encoded once; give "
+            f"--{differing.replace('_', '-')} for all"
+        )
+
+
+def _check_data(runs, encoding):
+    """Raise ConfigError if a run names other data than the first, or has them read in another way.
+
+    One that names no source has that of the first, with its options. What the command line says is for all.
+    """
+    from ..data.inputs import settled
+
+    context = click.get_current_context()
+    given, mirror = on_the_command_line(context), context.params["mirror"]
+    first, *others = [options_of_run(context, file_of_run(place)) for place in runs]
+    for place, own in zip(runs[1:], others, strict=True):
+        both = [given | first, given | (own if any(kind in own for kind in SOURCES) else first | own)]
+        fixed = [fixed_of({"vocab": None, "vocab_out": None} | values) for values in both]
+        data = [{name: value for name, value in values.items() if of_data(name)} for values in both]
+        read = [(input_of(values, needed=False) or builtin()).absolute() for values in data]
+        _check_same(*({one.kind: one.files} for one in read), runs[0], place)
+        if read[0] != read[1]:  # one may leave open what the other says
+            read = [settled(one, encoding, mirror) for one in read]
+        _check_same(*(one.values() for one in read), runs[0], place)
+        _check_same(*_contents(*fixed), runs[0], place)
+
+
+def _contents(one, other):
+    """Return two dicts of name -> path, in the second the path of the first where the files are the same."""
+    same = [
+        name
+        for name in one.keys() & other.keys()
+        if all(map(os.path.isfile, (one[name], other[name]))) and filecmp.cmp(one[name], other[name], shallow=False)
+    ]
+    return one, other | {name: one[name] for name in same}
 
 
 def _write(runs, out, suffixes, note, as_json):

@@ -364,7 +364,7 @@ def options_in(path):
     from ..config.table import table
 
     values = said_in(path)
-    values = {name: value for name, value in values.items() if not (name in _OF_RUN or _of_data(name))}
+    values = {name: value for name, value in values.items() if not (name in _OF_RUN or of_data(name))}
     for name, value in values.items():
         kind = {int: "whole number", float: "number"}.get(kind_of(table()[name])) if name in table() else None
         if kind and isinstance(value, list):
@@ -393,29 +393,52 @@ def file_of_run(place):
 def _take_run_options(context):
     """Let the options of a command have what the file of ``--config`` says of the run; the command line wins.
 
-    A command takes those that it has; one that compares runs, from the first of them. If the command line names
-    another kind of source than the file, the file's, with its options, is left out. ConfigError if a value is not what
-    the option takes.
+    A command that compares runs takes them from the first.
     """
     path = context.params.get("config_path") or next(map(file_of_run, context.params.get("runs", ())), None)
     if path is None or context.params.get("resume") or context.params.get("update"):  # these two refuse it
         return
-    given = {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
+    context.params |= options_of_run(context, path)
+
+
+def on_the_command_line(context):
+    """Return the options that the command line names (dict of name -> value)."""
+    named = lambda name: context.get_parameter_source(name) is ParameterSource.COMMANDLINE  # noqa: E731
+    return {name: value for name, value in context.params.items() if named(name)}
+
+
+def options_of_run(context, path):
+    """Return what a file says of the run for options that a command has and its command line leaves open (dict).
+
+    If the command line names another kind of source than the file, the file's, with its options, is left out.
+    ConfigError if a value is not what the option takes.
+    """
+    given, said, found = on_the_command_line(context), said_in(path), {}
     left_out = {"valid", "valid_exclude_known"} if "on" in given else set()
-    said = said_in(path)
     other_data = "on" in given or any(kind in given and kind not in said for kind in SOURCES)
     own = {param.name: param for param in context.command.get_params(context)}
     for name, value in said.items():
-        wanted = not other_data if _of_data(name) else name in _OF_RUN
-        if not wanted or name not in own or name in given | left_out:
+        wanted = not other_data if of_data(name) else name in _OF_RUN
+        if not wanted or name not in own or name in given or name in left_out:
             continue
         try:
-            context.params[name] = own[name].type_cast_value(context, _fitting(own[name], value))
+            found[name] = own[name].type_cast_value(context, _fitting(own[name], value))
         except click.BadParameter as error:
             raise ConfigError(f"{path}: {name}: {error.message}") from error
+    return found
 
 
-def _of_data(name):
+def refuse_beginning(place, command):
+    """Raise ConfigError if a file of options, or that of a model folder, begins with vectors: `command` does not."""
+    said = said_in(path := file_of_run(place))
+    if name := next((name for name in ("init", "freeze") if said.get(name)), None):
+        begun = f"--init {said['init']}" if name == "init" else "--freeze"
+        raise ConfigError(
+            f"{place} begins with {begun}, which {command} does not do; name a copy of {path} without init and freeze"
+        )
+
+
+def of_data(name):
     return name in SOURCES or bool(readers_of(name))
 
 

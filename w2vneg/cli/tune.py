@@ -20,7 +20,7 @@ from .flags import (
     report_fixed,
     vocabulary_options,
 )
-from .options import command, json_option, mirror_option, option, quiet_option, read_config
+from .options import command, json_option, mirror_option, option, quiet_option, read_config, refuse_beginning
 from .progress import noter, report_compiling, search_progress
 from .results import warn_without_locks, write_images
 from .tables import echo_json
@@ -71,6 +71,8 @@ def tune(out, grid, ranges, n_random, way, seeds, config_path, mirror, quiet, as
     Writes trials.csv and trials.md, best first, plots, and best.toml for 'train --config'.
     """
     note = noter(quiet)
+    if config_path:
+        refuse_beginning(config_path, "tune")
     held_out, fixed = check_valid(given), fixed_of(given)
     if not held_out.there:
         remedy = "name them with --valid, or a set of words with --metric"
