@@ -70,8 +70,8 @@ def compare(runs, out, grid, seeds, on, keep, files, mirror, quiet, as_json, **g
     """Train several runs under the same seeds and print one table.
 
     A RUN is a file of options, as for 'train --config', or a model folder, of the same data. Held-out pairs come from
-    the first; options of the command line apply to all. Each --metric is measured at the end of each run. Differences
-    from the first RUN are paired by seed, and tested with Holm's correction.
+    the first; options of the command line apply to all. Each --metric is measured at the end. Differences from the
+    first RUN are paired by seed, and tested with Holm's correction.
 
     'w2vneg report DIR' shows what was found. Run the same command again to resume, or with more runs or seeds to add
     them.
