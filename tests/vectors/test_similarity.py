@@ -114,6 +114,12 @@ def test_any_separation_with_and_without_header(tmp_path, separator, header, end
         ("id other sim\n1 one 9\n2 two 8\n", [("1", "one", 9.0), ("2", "two", 8.0)]),
         ("rank w1 w2 sim\n1 a b 9\n2 c d 8\n", [("a", "b", 9.0), ("c", "d", 8.0)]),
         ('"tiger"\t"cat"\t7.35\n"\t"a"b\t2\n', [("tiger", "cat", 7.35), ('"', '"a"b', 2.0)]),
+        ("language,word1,word2,score\nde,a,b,9\nde,c,d,8\n", [("a", "b", 9.0), ("c", "d", 8.0)]),
+        ("word1\tPOS1\tword2\tPOS2\tscore\na\tn\tb\tv\t9\nc\tn\td\tn\t8\n", [("a", "b", 9.0), ("c", "d", 8.0)]),
+        ("id;Term 2;kind;Term_1;sim\n1;b;x;a;9\n2;d;x;c;8\n", [("a", "b", 9.0), ("c", "d", 8.0)]),
+        ("one,two,w1,w2,score\na,b,1,2,9\nc,d,3,4,8\n", [("a", "b", 9.0), ("c", "d", 8.0)]),
+        ("word1,tag,word2,score\n1,x,2,9\nc,x,d,8\n", [("1", "2", 9.0), ("c", "d", 8.0)]),
+        ("a,b,n,9\na,c,n,8\na,d,v,7\n", [("a", "b", 9.0), ("a", "c", 8.0), ("a", "d", 7.0)]),
     ],
 )
 @pytest.mark.filterwarnings("ignore::w2vneg.ground.errors.FileNote")
@@ -172,6 +178,20 @@ def test_bad_files(tmp_path, vectors, content, message):
     with pytest.raises(InputError, match=message) as caught:
         evaluate_similarity(vectors, path)
     assert str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize("row", ["{tag},{i}a,{i}b,{i}", "{i}a,{tag},{i}b,n,{i}"])
+def test_a_column_of_few_values_is_not_of_words(tmp_path, row):
+    rows = [[row.format(i=i, tag="xy"[i % 2])] for i in range(10)]
+    named = row.replace("{i}a", "word1").replace("{i}b", "word2").format(i="score", tag="tag")
+    for header, tag in ((None, row.split(",").index("{tag}") + 1), (named.replace("word", "spelt"), "'tag'")):
+        with pytest.raises(
+            InputError, match=f"column {tag} would be of words and has 2 values, column .* has 10; call"
+        ):
+            read_pairs(write(tmp_path / "set", rows, header=header))
+    assert read_pairs(write(tmp_path / "set", rows, header=named)) == [(f"{i}a", f"{i}b", i) for i in range(10)]
+    tags_behind = [[f"{i}a,{i}b,{'xy'[i % 2]},{i}"] for i in range(10)]  # as SimLex-999 has them
+    assert read_pairs(write(tmp_path / "set", tags_behind)) == [(f"{i}a", f"{i}b", i) for i in range(10)]
 
 
 def test_missing_file(tmp_path, vectors):

@@ -24,6 +24,8 @@ _TAG = re.compile(r"(?<=.)-[nvj]\Z")
 # heads of columns: of what counts rows, and of scores
 _ROW = re.compile(r"|#|id|index|idx|no|nr|num|number|row|rank|pair|pair.?id|unnamed: 0", re.IGNORECASE)
 _NO_SCORE = re.compile(r"(?<![a-z])(sd|std\w*|counts?|freq\w*|n)(?![a-z])", re.IGNORECASE)
+_WORD = re.compile(r"(word|term|w|token|lemma|noun|verb)s?[\W_]*([12ab])", re.IGNORECASE)
+_FEWER = 5  # times as few values as of another column: of languages, categories and tags, not of words
 _OF_SCORES = "scores?|ratings?|human|sim(ilarity)?|relatedness"
 _SCORES = [  # the first that is there is taken: a mean before what it is of
     re.compile(names, re.IGNORECASE)
@@ -168,9 +170,10 @@ def read_pairs(path):
     """Read a file of word, word, score: list of (str, str, float); InputError, with file and line, for a bad row.
 
     Columns are separated by tabs, semicolons, commas or blanks, as the first line has them. A first line that does not
-    fit the second is a header, a line that starts with ``#`` a comment. The score is the column of numbers after the
-    two words whose head says so, a mean or gold before a score before a rating, else the first; a column "id" before
-    them is none. FileNote, with the column, if several hold numbers
+    fit the second is a header, a line that starts with ``#`` a comment. The words are the columns called word1 and
+    word2, or alike, else the first two behind a column "id"; InputError if one has few values and a column behind them
+    many. The score is the column of numbers after the two words whose head says so, a mean or gold before a score
+    before a rating, else the first. FileNote, with the column, if several hold numbers
     """
     lines = [(number, line) for number, line in read_lines(path) if not line.startswith("#")]
     if not lines:
@@ -190,10 +193,13 @@ def read_pairs(path):
         header = False  # which is refused below
     heads, second = rows[0][1] if header else [], rows[-1 if len(rows) == 1 else 1][1]
     first = int(bool(heads) and len(second) > 3 and _ROW.fullmatch(heads[0]) is not None)
-    after = [i for i in range(first + 2, len(second)) if is_number(second[i])]
+    named = _named_words(heads, lambda i: not all(is_number(row[i]) for _, row in rows[header:] if len(row) > i))
+    one, other = named or (first, first + 1)
+    after = [i for i in range(max(one, other) + 1, len(second)) if is_number(second[i])]
     names = {i: heads[i] if i < len(heads) else "" for i in after}
     after = [i for i in after if not _NO_SCORE.search(names[i])] or after
-    column = min(after, key=lambda i: [bool(known.search(names[i])) for known in _SCORES].index(True), default=column)
+    default = None if named else column
+    column = min(after, key=lambda i: [bool(known.search(names[i])) for known in _SCORES].index(True), default=default)
     if not heads and column is not None and column > 2 and all(is_number(row[0]) for _, row in rows):
         number, row = rows[0]
         raise InputError(
@@ -210,8 +216,34 @@ def read_pairs(path):
     if len(after) > 1 and heads:  # else it is the third one, as everybody has it
         shown = repr(names[column] or column + 1)
         warnings.warn(f"{path}: of {len(after)} columns of numbers, {shown} is read as the scores", FileNote, 2)
-    place = column and column - first
-    return [_pair(path, number, fields[first:], place, separator) for number, fields in rows[header:]]
+    if column is not None and not named:
+        _refuse_few(path, [row for _, row in rows[header:]], heads, (one, other), column, is_number)
+    return [_pair(path, number, fields, (one, other), column, separator) for number, fields in rows[header:]]
+
+
+def _named_words(heads, is_text):
+    """Return the two columns of text that are called word1 and word2, or alike; None if there are no such."""
+    found = {}  # (name, number) -> column
+    for column, head in enumerate(heads):
+        if (known := _WORD.fullmatch(head)) and is_text(column):
+            found.setdefault((known[1].lower(), known[2].lower()), column)
+    pairs = ((place, found.get((name, {"1": "2", "a": "b"}.get(number)))) for (name, number), place in found.items())
+    return next((pair for pair in pairs if pair[1] is not None), None)
+
+
+def _refuse_few(path, rows, heads, words, score, is_number):
+    """Raise InputError if a column that would be of words has few values, and one before the scores has many."""
+    whole = [row for row in rows if len(row) > score]
+    values = {column: {row[column] for row in whole} for column in (*words, *range(words[1] + 1, score))}
+    texts = [column for column in values if column not in words and not all(map(is_number, values[column]))]
+    called = lambda column: repr(heads[column]) if column < len(heads) and heads[column] else column + 1  # noqa: E731
+    for column, text in ((column, text) for column in words for text in texts):
+        few, many = len(values[column]), len(values[text])
+        if _FEWER * few <= many:
+            raise InputError(
+                f"{path}: column {called(column)} would be of words and has {few} value{'s' * (few != 1)}, column "
+                f"{called(text)} has {many}; call the columns of words word1 and word2 in the first line"
+            )
 
 
 def _fields(line, separator, where):
@@ -223,15 +255,16 @@ def _fields(line, separator, where):
         raise InputError(f"{where}: no row of word, word, score ({error}); correct or remove it") from None
 
 
-def _pair(path, number, fields, column, separator):
+def _pair(path, number, fields, words, column, separator):
     name = _SEPARATORS[separator]
     if column is None or len(fields) <= column:
         found = f"{len(fields)} column{'s' * (len(fields) != 1)} ({' | '.join(fields[:4])})"
         expected = f"{path}:{number}: expected word, word, score separated by {name}"
         raise InputError(f"{expected}, found {found}; correct or remove the row")
-    if not fields[0] or not fields[1]:
+    one, other = (fields[place] for place in words)
+    if not one or not other:
         raise InputError(f"{path}:{number}: a word is missing; correct or remove the row")
     if not _NUMBER.fullmatch(fields[column]) or not math.isfinite(float(fields[column])):
         found = f"expected a number in column {column + 1}, found {fields[column]!r}"
         raise InputError(f"{path}:{number}: {found}; correct or remove the row")
-    return fields[0], fields[1], float(fields[column])
+    return one, other, float(fields[column])
