@@ -217,6 +217,20 @@ def test_pairs_know_how_often_their_rows_and_columns_are_trained_on():
         np.testing.assert_allclose(own[1], columns, rtol=1e-6)
 
 
+@pytest.mark.parametrize("weight", [1, 0.001])
+@pytest.mark.parametrize("rectangular", [True, False])
+def test_ranks_have_the_pairs_of_the_whole_with_small_weights_and_rare_items(weight, rectangular):
+    given = Input("pairs", [(user, item, weight) for user, item, _ in PAIRS], rectangular=rectangular)
+    data = encode_input(given, min_count=1, max_vocab=20 if rectangular else 40)
+    config = TrainConfig(source="pairs", rectangular=rectangular).resolved()
+    pairs = data.walk(config).pairs_of
+    assert pairs[0].sum() == pytest.approx(data.matrix.nnz)
+    for slot in range(2):
+        own = data.share(slot, np.array([0.0, 0.5, 1.0])).walk(config).pairs_of
+        np.testing.assert_allclose(own[0], pairs[0], rtol=1e-5)
+        np.testing.assert_allclose(own[1], pairs[1], rtol=1e-5)
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [

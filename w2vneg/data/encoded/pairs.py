@@ -50,7 +50,7 @@ class EncodedPairs(_Matrix):
     vocab : Vocabulary, names of the rows, with sums of weights, rounded up, as counts: of a row and the column of the
         same name together where they are one kind of thing, else of rows
     vocab_out : Vocabulary, names of the columns; the very object `vocab` where they are one kind of thing
-    row_weights : float64, (n_in,), or None; of a rank's share, the rows of the whole, each summed
+    sums : (float64 (n_in,), float64 (n_out,)), or None; of a rank's share, those of rows and columns of the whole
     order, times : ndarray, int64 and float64, (nnz,), or None; of each entry its place among the row's in the order of
         time, and its time; where a table has times
     events : (int64, float64, float64), each (n_events,), or None; the entry, the time and the amount of each event, by
@@ -61,7 +61,7 @@ class EncodedPairs(_Matrix):
     vocab: Vocabulary
     vocab_out: Vocabulary = None  # type: ignore[assignment]  # always given; a value of its own hides the property
     report: ItemsReport | None = None
-    row_weights: np.ndarray | None = None
+    sums: tuple | None = None
     order: np.ndarray | None = None
     times: np.ndarray | None = None
     events: tuple | None = None
@@ -82,8 +82,7 @@ class EncodedPairs(_Matrix):
             )
         indptr = np.concatenate([[0], np.cumsum(np.diff(matrix.indptr) * mine)])
         own = type(matrix)((matrix.data[kept], matrix.indices[kept], indptr), shape=matrix.shape)
-        weights = np.asarray(matrix.sum(axis=1, dtype=np.float64)).ravel()
-        return replace(self, matrix=own, row_weights=weights, order=None, times=None, events=None)
+        return replace(self, matrix=own, sums=sums_of(matrix), order=None, times=None, events=None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -264,6 +263,12 @@ def _single_precision(matrix):
     if not single.nnz:
         raise InputError(f"the largest weight, {matrix.data.max():g}, is below what float32 holds; scale weights up")
     return single
+
+
+def sums_of(matrix):
+    """Return the sums of a sparse matrix's rows and of its columns: (float64 (n_in,), float64 (n_out,))."""
+    rows, columns = (np.asarray(matrix.sum(axis=axis, dtype=np.float64)).ravel() for axis in (1, 0))
+    return rows, columns
 
 
 def ones_of(matrix):

@@ -85,18 +85,16 @@ class WeightedPairs(Traversal):
 
     @classmethod
     def of(cls, pairs, config):
-        import numpy as np
+        from ..encoded.pairs import sums_of
 
-        if pairs.row_weights is None:
-            sums = (np.asarray(pairs.matrix.sum(axis=axis, dtype=np.float64)).ravel() for axis in (1, 0))
-            return cls._over(pairs.matrix, config.source, config)._counted(*sums)
-        own, drawn = config.source, config.source.pairs_per_epoch
+        if pairs.sums is None:
+            return cls._over(pairs.matrix, config.source, config)._counted(*sums_of(pairs.matrix))
+        (rows, columns), own, drawn = pairs.sums, config.source, config.source.pairs_per_epoch
+        total = float(pairs.matrix.sum(dtype="float64"))
         if drawn is not None:
-            part = float(pairs.matrix.sum(dtype="float64")) / pairs.row_weights.sum()
-            own = replace(own, pairs_per_epoch=max(1, round(part * drawn)))
-        columns = pairs.vocab_out.counts - (pairs.row_weights if pairs.vocab_out is pairs.vocab else 0.0)
-        whole = replace(cls._over(pairs.matrix, own, config), centre_weights=pairs.row_weights)
-        return whole._counted(pairs.row_weights, columns, drawn or pairs.row_weights.sum())
+            own = replace(own, pairs_per_epoch=max(1, round(total / rows.sum() * drawn)))
+        whole = replace(cls._over(pairs.matrix, own, config), centre_weights=rows)
+        return whole._counted(rows, columns, drawn or rows.sum() * max(1.0, pairs.matrix.nnz / total))
 
     def _counted(self, rows, columns, n_pairs=None):
         """Return it with the pairs of each row and column in an epoch, as their weights; n_pairs : float, all"""
