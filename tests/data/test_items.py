@@ -101,6 +101,20 @@ class TestPairs:
         assert pairs.vocab.counts.tolist() == [2, 2, 1]
         assert as_dict(pairs)["a", "b"] == 0.25
 
+    @pytest.mark.parametrize("rectangular", [False, True])
+    @pytest.mark.parametrize("weight", [0.001, 0.3, 1e-40])
+    def test_small_weights_have_the_counts_of_weights_of_1(self, file, weight, rectangular):
+        pairs = [f"u{u},i{i}" for u in range(30) for i in range(9 - u % 9)]
+        small = encode_pairs(file(*(f"{pair},{weight}" for pair in pairs)), rectangular=rectangular, min_count=4)
+        ones = encode_pairs(file(*pairs), rectangular=rectangular, min_count=4)
+        assert small.vocab == ones.vocab and small.vocab_out == ones.vocab_out
+        assert len(ones.vocab_out) < 39
+
+    def test_the_most_seen_are_kept_where_rounded_counts_are_equal(self, file):
+        rows = file("u,a,1.1", "u,b,1.2", "v,c,1.9", "v,d,3.5", "v,e,1.3")
+        pairs = encode_pairs(rows, rectangular=True, max_vocab=3)
+        assert pairs.vocab_out == Vocabulary(["d", "c", "e"], [4, 2, 2])
+
     def test_fixed_vocabularies(self, file):
         vocab = Vocabulary(["c", "a", "x"], [9, 5, 1])
         pairs = encode_pairs(file("a,c,1", "b,c,1", "c,a,1"), vocab=vocab)

@@ -292,7 +292,8 @@ def check_choice(min_count, max_vocab, vocab):
 class VocabOptions(NamedTuple):
     """What every table of items takes by keywords: how names become a vocabulary; see `inputs.encode_input`.
 
-    An item's count is the sum of its weights, in both columns if of one kind; in histories how many hold it.
+    An item's count is the sum of its weights, in both columns if of one kind, rounded up; weights below 1 on average
+    are scaled to a mean of 1 before that. In histories it is how many hold the item.
     """
 
     min_count: int = 1
@@ -313,7 +314,8 @@ class VocabOptions(NamedTuple):
 def choose_items(words, seen, shaping, vocab, what="item"):
     """Choose the items that training is to know: return the Vocabulary, and the ids of `words`, int32 (n,), -1 without.
 
-    seen : float64 (n,), how often each was seen; vocab : Vocabulary to keep to, or None; what : str, an item's name
+    seen : float64 (n,), how often each was seen; rounded up it is its count
+    vocab : Vocabulary to keep to, or None; what : str, an item's name
     InputError if fewer than two are left, of centres and targets none, or none of them is in the fixed vocabulary
     """
     if vocab is not None:
@@ -324,9 +326,11 @@ def choose_items(words, seen, shaping, vocab, what="item"):
     if seen.sum() > _MOST_SEEN:
         raise InputError(f"the weights sum to {seen.sum():g}, which is more than can be counted; scale them down")
     counts = np.ceil(seen).astype(np.int64)
-    kept = np.flatnonzero((counts >= shaping.min_count) & (counts > 0))
-    _refuse_few([words[i] for i in kept[:2].tolist()], what, shaping.min_count, counts.max(initial=0))
-    order = sorted(kept.tolist(), key=lambda i: (-counts[i], words[i]))[: shaping.max_vocab]
+    kept = np.flatnonzero((counts >= shaping.min_count) & (counts > 0)).tolist()
+    _refuse_few([words[i] for i in kept[:2]], what, shaping.min_count, counts.max(initial=0))
+    if shaping.max_vocab is not None:
+        kept = sorted(kept, key=lambda i: (-seen[i], words[i]))[: shaping.max_vocab]
+    order = sorted(kept, key=lambda i: (-counts[i], words[i]))
     ids = np.full(len(words), -1, np.int32)
     ids[order] = np.arange(len(order))
     return Vocabulary([words[i] for i in order], counts[order]), ids

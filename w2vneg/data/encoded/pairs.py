@@ -30,6 +30,7 @@ from .corpus import Encoded, ItemsReport, counted, going_round
 _SWITCHES = {"0", "1", "0.0", "1.0"}
 ALONE = "nodes without an edge to another"  # why they are left out
 _WALKS, _LENGTH = 10, 80  # of the visits that are counted
+_BELOW = 1 - 1e-9  # a sum that is whole but for its last digits is not rounded up
 _SETTLED = 1e-4  # share of the visits that moves in a step, from which on the steps to come are taken to be alike
 
 
@@ -48,7 +49,8 @@ class EncodedPairs(_Matrix):
 
     matrix : scipy.sparse.csr_matrix, float32, (n_in, n_out), weights above 0; columns sorted, none twice
     vocab : Vocabulary, names of the rows, with sums of weights, rounded up, as counts: of a row and the column of the
-        same name together where they are one kind of thing, else of rows
+        same name together where they are one kind of thing, else of rows; weights below 1 on average are scaled to a
+        mean of 1 before that
     vocab_out : Vocabulary, names of the columns; the very object `vocab` where they are one kind of thing
     sums : (float64 (n_in,), float64 (n_out,)), or None; of a rank's share, those of rows and columns of the whole
     order, times : ndarray, int64 and float64, (nnz,), or None; of each entry its place among the row's in the order of
@@ -147,7 +149,9 @@ def encode_pairs(rows, columns, weights, words, shaping, report, started, times=
             "no pair is left: all have weight 0 or are of an item with itself; name other files or columns "
             "(--weight-col), or give --rectangular if items and targets are two kinds of things"
         )
-    seen = [np.bincount(ids, weights, len(names)) for ids, names in zip((rows, columns), words, strict=True)]
+    parts = _of_counts(weights)
+    seen = [np.bincount(ids, parts, len(names)) for ids, names in zip((rows, columns), words, strict=True)]
+    del parts
     if rectangular:
         vocab, ids = choose_items(words[0], seen[0], shaping, shaping.vocab, "centre")
         vocab_out, ids_out = choose_items(words[1], seen[1], shaping, shaping.vocab_out, "target")
@@ -171,6 +175,12 @@ def encode_pairs(rows, columns, weights, words, shaping, report, started, times=
         return EncodedPairs(single, vocab, vocab_out, report)
     order = np.lexsort((columns[known], rows[known]))  # as a csr_matrix has its entries
     return EncodedPairs(single, vocab, vocab_out, report, order=order, times=times[known][order])
+
+
+def _of_counts(weights):
+    """Return weights whose sums are counts, float64 (n,): these ones, scaled to a mean of 1 if theirs is below."""
+    total = weights.sum()
+    return weights if total >= len(weights) else weights / total * (len(weights) * _BELOW)
 
 
 def encode_edges(heads, tails, weights, words, directed, shaping, report, started):
