@@ -386,7 +386,7 @@ def test_newer_text_moves_what_was_learnt_as_far_as_it_weighs(first, tmp_path, m
     (tmp_path / "newer").write_text("a b c d\n" * 10)
     flags = "--corpus", "newer", "--min-count", 1, "--quiet"
     result = run_cli("train", "--update", "m", "--corpus", "newer", "--save-model", "n")
-    assert "Newer text is 25% of all: --alpha 0.0125, not the model's 0.05" in result.err, result.err
+    assert "Newer text is 25% of all trained on: --alpha 0.0125, not the model's 0.05" in result.err, result.err
     (tmp_path / "rare").write_text("a b c d\n" * 10 + "".join(f"rare{k} word{k}\n" for k in range(60)))
     result = run_cli("train", "--update", "m", "--corpus", "rare", "--min-count", 2, "--save-model", "q")
     assert "Newer text is 25% of all" in result.err, result.err  # words that are dropped do not count
@@ -402,6 +402,22 @@ def test_newer_text_moves_what_was_learnt_as_far_as_it_weighs(first, tmp_path, m
     word2vec = copy.copy(first)
     word2vec.fit([["a", "b", "c", "d"]] * 10, update=True, freeze=False)
     assert word2vec.model.config.alpha == 0.0125
+
+
+def test_the_newer_texts_share_is_of_the_words_trained_on(first, tmp_path, monkeypatch, run_cli):
+    """Counts of a vocabulary that was fixed may be those of another text."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "words.tsv").write_text("".join(f"{word}\t100000\n" for word in "abcd"))
+    (tmp_path / "older").write_text("a b c d\n" * 30)
+    (tmp_path / "newer").write_text("a b c d\n" * 10)
+    train = "train", "--loss", "ns", "--dim", 5, "--subsample", 0, "--workers", 1, "--epochs", 1, "--alpha", 0.05
+    result = run_cli(*train, "--corpus", "older", "--vocab", "words.tsv", "--save-model", "m", "--quiet")
+    assert result.code == 0, result.err
+    for model, grown, share in (("m", "n", "25%"), ("n", "o", "20%")):
+        result = run_cli("train", "--update", model, "--corpus", "newer", "--save-model", grown)
+        assert f"Newer text is {share} of all trained on: --alpha" in result.err, result.err
+    assert run_cli("train", "--resume", "o", "--epochs", 2, "--quiet").code == 0
+    assert Model.load("o").origin.begun["words_before"] == 160
 
 
 def test_contexts_are_those_of_the_text_before_too():

@@ -153,7 +153,7 @@ class Run:
         """Return in words how much smaller alpha is."""
         alpha = self.config.alpha
         return (
-            f"Newer text is {self.alpha_share:.0%} of all: --alpha {alpha:.3g}, not the model's "
+            f"Newer text is {self.alpha_share:.0%} of all trained on: --alpha {alpha:.3g}, not the model's "
             f"{alpha / self.alpha_share:.3g}, so that old words keep what they learnt."
         )
 

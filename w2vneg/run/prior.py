@@ -240,7 +240,7 @@ class Prior:
         return (self.model.phrases or None) if self.model is not None and given in ((), (AUTO,)) else None
 
     def alpha_share(self, newer: Vocabulary, config: TrainConfig) -> float:
-        """Return what alpha is multiplied by where a text goes on: new / (old + new) words that are kept, else 1.
+        """Return what alpha is multiplied by where a text goes on: new / (old + new) words trained on, else 1.
 
         newer : Vocabulary, of all words of the newer text; config : TrainConfig, by which words are kept
         So newer text moves what was learnt as far as it weighs, and new words still learn. Chosen on development data
@@ -250,13 +250,21 @@ class Prior:
             return 1.0
         known = self.model.vocab.words.find_all(newer.words) >= 0
         n_new = int(newer.counts[known | (newer.counts >= (config.min_count or 1))].sum())
-        return n_new / max(1, n_new + int(self.model.vocab.counts.sum()))
+        return n_new / max(1, n_new + self._words_before(self.model))
+
+    @staticmethod
+    def _words_before(model):
+        """Return on how many words a model of text was trained (int); counts of a vocabulary may be another text's."""
+        earlier = model.origin.begun.get("words_before")  # of an update
+        return model.origin.n_tokens + (earlier if isinstance(earlier, int) and earlier > 0 else 0)
 
     def as_dict(self) -> dict[str, Any]:
         """Return what a model folder keeps of how its run began; a resumed run has it already."""
         if self.resumed is not None:
             return self.resumed.origin.begun
-        found = {self.way: os.path.abspath(self.place)} if self.place else {}
+        found: dict[str, Any] = {self.way: os.path.abspath(self.place)} if self.place else {}
+        if self.way == "update" and self.model is not None and self.model.config.traversal.of_words:
+            found["words_before"] = self._words_before(self.model)
         return found | ({"freeze": True} if self.freeze else {})
 
 

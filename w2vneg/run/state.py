@@ -36,7 +36,8 @@ class Provenance:
     names: list = field(default_factory=list)  # of the columns of a table that was read, [] without a header
     output: str = ""  # where the vectors were to be written; empty if nowhere
     own_vocab: bool = False  # it was chosen from these very data, by the options of the run
-    begun: dict = field(default_factory=dict)  # options by which it began with rows of another: init, update, freeze
+    # options by which it began with rows of another: init, update, freeze; of an update alpha_share and words_before
+    begun: dict = field(default_factory=dict)
 
     @property
     def table(self):
