@@ -3,6 +3,7 @@
 import dataclasses
 import io
 import os
+import shlex
 import sys
 from pathlib import Path
 
@@ -81,8 +82,35 @@ def test_what_a_file_cannot_say_stands_in_it_as_a_sentence(folder):
     word2vec.fit([["a", "b", "c"], ["b", "c", "d"]] * 20)
     text = run_as_toml(word2vec.model, "m")
     assert "# Its data were no files: they come from standard input here." in text and 'corpus = ["-"]' in text
-    word2vec.model.origin.begun = {"update": "/former"}
-    assert "It went on with /former" in run_as_toml(word2vec.model, "m") and "update =" not in text
+    word2vec.fit([["a", "b", "c"], ["b", "c", "d"]] * 20, update=True)
+    assert 'update = ""' in run_as_toml(word2vec.model, "m") and "update =" not in text
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "train --config grown/run.toml --save-model=again",
+        "train --config grown/run.toml --init first --corpus corpus.txt --save-model=again",
+        "tune --config grown/run.toml --valid valid.tsv --grid alpha=0.1,0.2 --out=again",
+        "compare first grown --valid valid.tsv --out=again",
+    ],
+)
+def test_the_file_of_an_update_is_refused_with_the_command_that_repeats_it(folder, run_cli, command):
+    """It would train from scratch, with the alpha of the update."""
+    train(run_cli, *SMALL, "--corpus=corpus.txt", "--save-model=first")
+    Path("newer text.txt").write_text(Path("corpus.txt").read_text()[:2000])
+    train(run_cli, "--update=first", "--corpus=newer text.txt", "--save-model=grown", "--quiet")
+    result = run_cli(*command.split(), "--quiet")
+    newer = folder / "newer text.txt"
+    again = f"w2vneg train --update {folder / 'first'} --corpus '{newer}' --save-model DIR"
+    assert result.code == 1 and f"grown/run.toml: this run went on with {folder / 'first'}" in result.err, result.err
+    assert f"type {again}, with the options given then, or leave update out of the file" in result.err
+    assert not Path("again").exists()
+    if command.startswith("train"):
+        train(run_cli, *shlex.split(again.replace("DIR", "again"))[2:], "--quiet")
+        grown, again = Model.load("grown"), Model.load("again")
+        assert np.array_equal(grown.vectors_in, again.vectors_in) and grown.origin.begun == again.origin.begun
+        assert run_cli("warmup", "--config=grown/run.toml", "--quiet").code == 0
 
 
 def test_a_run_on_standard_input_is_repeated_on_standard_input(folder, run_cli, piped):

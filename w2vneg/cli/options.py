@@ -5,6 +5,7 @@
 
 import os
 import re
+import shlex
 from argparse import ArgumentParser
 from contextlib import suppress
 from functools import reduce
@@ -348,28 +349,50 @@ def shown(item):
     return shown_default(item)
 
 
-def read_config(path, given):
-    """Build a TrainConfig from a TOML file (or None) and the options given beside it, which win."""
+def read_config(path, given, trains=True):
+    """Build a TrainConfig from a TOML file (or None) and the options given beside it, which win.
+
+    trains : bool, as of `options_in`
+    """
     from ..config import TrainConfig
 
     values = {}
     if path is not None:
-        values = options_in(path)
+        values = options_in(path, trains)
         TrainConfig.from_mapping(values, path)  # its own mistakes are reported with its name
     return TrainConfig.from_mapping(values | {name: value for name, value in given.items() if value is not None})
 
 
-def options_in(path):
-    """Return the options of `TrainConfig` that a TOML file names, as they stand there (dict)."""
+def options_in(path, trains=True):
+    """Return the options of `TrainConfig` that a TOML file names, as they stand there (dict).
+
+    trains : bool, a run begins with them; then ConfigError if they are of one that went on with a model
+    """
     from ..config.table import table
 
-    values = said_in(path)
-    values = {name: value for name, value in values.items() if not (name in _OF_RUN or of_data(name))}
+    said = said_in(path)
+    if trains and "update" in said:
+        raise ConfigError(_of_update(path, said))
+    values = {name: value for name, value in said.items() if not (name in (*_OF_RUN, "update") or of_data(name))}
     for name, value in values.items():
         kind = {int: "whole number", float: "number"}.get(kind_of(table()[name])) if name in table() else None
         if kind and isinstance(value, list):
             raise ConfigError(f"{path}: {name} is one {kind}, not {value!r}; 'w2vneg tune --grid' tries several")
     return values
+
+
+def _of_update(path, said):
+    """Return why a file of an update is refused, with the command that repeats it where a folder is named."""
+    former, kind = said["update"], next((kind for kind in SOURCES if kind in said), "corpus")
+    files = [said[kind]] if isinstance(said.get(kind), str) else said.get(kind) or ["-"]
+    files = [shlex.quote(str(file)) if file != "-" else "FILE" for file in files]
+    data = " ".join(f"--{kind} {file}" for file in files)
+    again = f"w2vneg train --update {shlex.quote(str(former))} {data} --save-model DIR, with the options given then"
+    return (
+        f"{path}: this run went on with {former or 'a model in memory'}, and --config begins anew; "
+        + f"type {again}, or " * bool(former)
+        + "leave update out of the file"
+    )
 
 
 def said_in(path):

@@ -28,7 +28,7 @@ def warmup(every, sources, config_path, quiet, as_json, **given):
     Without this the first run compiles for about 20 seconds. What matters is the objective, --dim if it is a usual one,
     and whether one or several workers train.
     """
-    config = read_config(config_path, given)
+    config = read_config(config_path, given, trains=False)
     if every and (given["loss"] is not None or given["sampler"] is not None):
         raise click.UsageError("--all compiles for every preset; leave --loss and --sampler out")
     from ..run.warmup import check_cache, warm_up

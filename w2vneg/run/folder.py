@@ -270,11 +270,15 @@ def _read_matrix(path, lengths=None, dim=None):
 def run_as_toml(model, folder, rewrite=lambda value: value):
     """Return run.toml: data, options and beginning of a run, for ``train --config``, never where it is written.
 
+    Of an update it names the former model, "" in memory, and ``--config`` refuses it.
+
     model : Model; folder : path, where it is kept, for the vocabulary of a run that did not choose its own
     rewrite : function of what is to be written, as JSON can hold it, which returns what is written
     """
-    lines = [f"# This run again: w2vneg train --config {RUN_FILE} --save-model DIR"]
-    lines += [f"# {sentence}" for sentence in _missing(model, rewrite)]
+    updated = "update" in model.origin.begun
+    again = "--update MODEL, data and options as below," if updated else f"--config {RUN_FILE}"
+    lines = [f"# This run again: w2vneg train {again} --save-model DIR"]
+    lines += [f"# {sentence}" for sentence in _missing(model)]
     values = model.config.as_dict() | {"loss": model.config.preset or model.config.loss.name}
     follow = table().keys() - {item.name for item in options_of_users()}  # these come about again by themselves
     values = _data(model, folder) | {name: value for name, value in values.items() if name not in follow}
@@ -300,13 +304,11 @@ def as_flags_of_validation(settings):
     return values | {"metric": settings["metric"], "patience": settings["patience"], "eval_every": settings["every"]}
 
 
-def _missing(model, rewrite):
+def _missing(model):
     """Yield what a file cannot say of this run, in sentences."""
     origin, best = model.origin, model.best
     if not origin.input or STDIN in origin.input["files"]:
         yield "Its data were no files: they come from standard input here. Or name them, as with --corpus."
-    if "update" in origin.begun:
-        yield f"It went on with {rewrite(origin.begun['update'])}, by --update, which takes no --config."
     if best is not None and "valid" not in best.settings["files"]:
         from .validation import set_names
 
@@ -321,4 +323,4 @@ def _data(model, folder):
         values["vocab"] = os.path.abspath(os.path.join(folder, "vocab.tsv"))
         if model.vocab_out is not model.vocab:
             values["vocab-out"] = os.path.abspath(os.path.join(folder, "vocab_out.tsv"))
-    return values | {name: value for name, value in origin.begun.items() if name in ("init", "freeze")}
+    return values | {name: value for name, value in origin.begun.items() if name in ("init", "update", "freeze")}

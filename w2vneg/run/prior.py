@@ -263,8 +263,9 @@ class Prior:
         if self.resumed is not None:
             return self.resumed.origin.begun
         found: dict[str, Any] = {self.way: os.path.abspath(self.place)} if self.place else {}
-        if self.way == "update" and self.model is not None and self.model.config.traversal.of_words:
-            found["words_before"] = self._words_before(self.model)
+        if self.way == "update" and self.model is not None:
+            found |= {} if self.place else {"update": ""}  # in memory
+            found |= {"words_before": self._words_before(self.model)} if self.model.config.traversal.of_words else {}
         return found | ({"freeze": True} if self.freeze else {})
 
 
