@@ -77,6 +77,22 @@ def test_rows_that_it_began_with_and_a_vocabulary_that_was_fixed_are_named(folde
     assert two.origin.begun == {"init": str(folder / "first"), "freeze": True}
 
 
+def test_the_vocabulary_of_a_folder_that_moved_or_is_portable_lies_beside_its_file(folder, run_cli):
+    """Not in the current folder; a file that is named and there is taken as it is named."""
+    Path("words.tsv").write_text("a1\t3\na2\t2\nb1\t2\n")
+    train(run_cli, *SMALL, "--corpus=corpus.txt", "--subsample=0", "--vocab=words.tsv", "--save-model=one")
+    assert run_cli("export", "one", "bare", "--portable").code == 0
+    Path("one").rename("moved")
+    Path("vocab.tsv").write_text("b2\t1\nb3\t1\n")
+    for place in ("moved", "bare"):
+        train(run_cli, f"--config={place}/run.toml", "--save-model=again", "--force")
+        assert np.array_equal(Model.load("again").vectors_in, Model.load("moved").vectors_in)
+    toml = Path("moved/run.toml")
+    toml.write_text(toml.read_text().replace(f"{folder / 'one'}", f"{folder}"))
+    train(run_cli, "--config=moved/run.toml", "--save-model=again", "--force")
+    assert list(Model.load("again").vocab.words) == ["b2", "b3"]
+
+
 def test_what_a_file_cannot_say_stands_in_it_as_a_sentence(folder):
     word2vec = Word2Vec(loss="ns", dim=8, epochs=2, min_count=1, workers=1, subsample=0)
     word2vec.fit([["a", "b", "c"], ["b", "c", "d"]] * 20)

@@ -448,7 +448,21 @@ def options_of_run(context, path):
             found[name] = own[name].type_cast_value(context, _fitting(own[name], value))
         except click.BadParameter as error:
             raise ConfigError(f"{path}: {name}: {error.message}") from error
+        if name in ("vocab", "vocab_out"):
+            found[name] = _beside(path, name, value)
     return found
+
+
+def _beside(path, name, place):
+    """Return where a vocabulary lies that a model folder's own file names: beside it, if the folder moved meanwhile.
+
+    path : str, of the file; place : str, as named there, by its name alone where the folder is portable
+    """
+    file = f"{name}.tsv"
+    own, bare = os.path.join(os.path.dirname(path), file), place == file
+    moved = os.path.basename(place) == file and (bare or not os.path.exists(place))
+    of_model = os.path.exists(os.path.join(os.path.dirname(path), "config.json"))
+    return own if moved and of_model and os.path.exists(own) else place
 
 
 def refuse_beginning(place, command):
