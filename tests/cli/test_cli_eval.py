@@ -59,6 +59,26 @@ def test_similarity_table_and_json(folder, run_cli):
     assert document["missing"] == {}
 
 
+@pytest.mark.parametrize("flags", ["--loss=relaxed", "--loss=ns --cbow"])
+def test_words_of_a_vocabulary_that_were_never_trained_are_warned_of(folder, run_cli, flags):
+    """The text has dog and cat alone; where a vocabulary is of the text, and where its words begin elsewhere, none."""
+    (folder / "text").write_text("dog cat dog cat dog\n" * 20)
+    (folder / "vocab.tsv").write_text("".join(f"{word}\t9\n" for word in ("cat", "dog", "london", "paris")))
+    train = "train", "--corpus=text", "--dim=4", "--epochs=1", "--workers=1", "--subsample=0", "--quiet"
+    dense = "--vocab=vocab.tsv", "--loss=softmax", "--save-model=dense"
+    assert run_cli(*train, *dense).code == 0  # whose first step moves no centre
+    train = *train, *flags.split()
+    assert run_cli(*train, "--vocab=vocab.tsv", "--save-model=part").code == 0
+    assert run_cli(*train, "--vocab=vocab.tsv", "--init=vectors.txt", "--dim=3", "--save-model=begun").code == 0
+    assert run_cli(*train, "--save-model=own").code == 0
+    asked = ("eval similarity {} --set pairs.tsv", "eval analogy {} --set questions.txt", "nearest dog --vectors {}")
+    for command in (*asked, "analogy dog cat paris --vectors {}"):
+        said = run_cli(*command.format("part").split())
+        assert said.code == 0 and "Warning: 2 of 4 words of part were never trained" in said.err, said.err
+    for place in ("begun", "own", "dense"):
+        assert "never trained" not in run_cli("nearest", "dog", "--vectors", place).err
+
+
 @pytest.mark.parametrize("arguments", [(), ("--set", "all"), ("--set", "all", "--set", "pairs.tsv")])
 def test_missing_default_sets_are_noted_and_the_others_scored(only_men, run_cli, arguments):
     result = run_cli("eval", "similarity", *arguments)

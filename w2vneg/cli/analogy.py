@@ -2,7 +2,7 @@
 
 import click
 
-from .flags import asks_vectors
+from .flags import asks_vectors, load_vectors
 from .options import json_option
 from .tables import echo_json
 
@@ -15,9 +15,7 @@ from .tables import echo_json
 @json_option
 def analogy(a, b, c, vectors, k, readout, oov, as_json):
     """Answer "A is to B as C is to …?" by 3CosAdd, best first."""
-    from ..vectors import Vectors
-
-    answers = Vectors.load(vectors, readout=readout, oov=oov).analogy(a, b, c, k=k)
+    answers = load_vectors(vectors, readout=readout, oov=oov).analogy(a, b, c, k=k)
     if as_json:
         found = [{"word": word, "cosine": cosine} for word, cosine in answers]
         return echo_json({"vectors": vectors, "question": [a, b, c], "answers": found})

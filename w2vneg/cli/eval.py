@@ -7,7 +7,7 @@ import click
 
 from ..data import catalog
 from ..ground.errors import ConfigError, InputError, W2vnegError
-from .flags import readout_option, reads_vectors, text_of, text_options
+from .flags import load_vectors, readout_option, reads_vectors, text_of, text_options
 from .options import json_option, mirror_option, option
 from .progress import note
 from .ranking import ranking
@@ -43,9 +43,7 @@ def similarity(vectors, sets, readout, oov, mirror, as_json):
     then lower-cased; pairs with an unknown word are skipped and counted. Prints Spearman's and Pearson's correlation
     with 95 % intervals.
     """
-    from ..vectors import Vectors
-
-    loaded = Vectors.load(vectors, readout=readout, oov=oov)
+    loaded = load_vectors(vectors, readout=readout, oov=oov)
     wanted = dict.fromkeys(one for name in sets or ("all",) for one in (DEFAULT_SETS if name == "all" else (name,)))
     results, missing = [], {}
     for name in wanted:
@@ -106,9 +104,7 @@ def analogy(vectors, questions, restrict_vocab, half, readout, mirror, as_json):
     then lower-cased; questions with an unknown word are skipped and counted. Prints the percentage of right answers
     among the first 1, 5 and 15 words by 3CosAdd, without the words of the question.
     """
-    from ..vectors import Vectors
-
-    loaded = Vectors.load(vectors, readout=readout)
+    loaded = load_vectors(vectors, readout=readout)
     result = loaded.evaluate_analogy(questions, mirror=mirror, restrict_vocab=restrict_vocab, half=half)
     if as_json:
         return echo_json({"vectors": vectors, **result.as_dict()})

@@ -3,6 +3,7 @@
 import os
 import sys
 from contextlib import nullcontext
+from pathlib import Path
 
 import click
 
@@ -34,6 +35,20 @@ asks_vectors = together(
     option("-k --count", "Number of results.", name="k", type=click.IntRange(min=1), default=10),
     reads_vectors,
 )
+
+
+def load_vectors(place, **how):
+    """Return `Vectors.load` of a file or folder; warn of words in it that were never trained. how : as of that"""
+    from ..vectors import Vectors
+    from ..vectors.formats.folder import untrained
+
+    loaded = Vectors.load(place, **how)
+    if n := untrained(Path(place)):
+        loud(
+            f"Warning: {n:,} of {len(loaded):,} words of {place} were never trained, but are scored and listed all "
+            "the same; train with a --vocab of words that its text has."
+        )
+    return loaded
 
 
 def _score(text):

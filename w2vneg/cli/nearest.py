@@ -5,7 +5,7 @@ import os
 import click
 
 from ..ground.errors import UnknownNameError
-from .flags import asks_vectors, titles_of, titles_options
+from .flags import asks_vectors, load_vectors, titles_of, titles_options
 from .options import json_option, mirror_option, option
 from .tables import echo_json
 
@@ -22,11 +22,9 @@ def nearest(words, vectors, k, readout, oov, why, titles, titles_cols, mirror, a
 
     In a model of users and items these are users near a user; with --readout out, items near an item.
     """
-    from ..vectors import Vectors
-
     if titles and readout != "out" and _of_two_kinds(vectors):
         raise click.UsageError("--titles is of items, and these are users; give --readout out")
-    loaded = Vectors.load(vectors, readout=readout, oov=oov)
+    loaded = load_vectors(vectors, readout=readout, oov=oov)
     names = titles_of(titles, titles_cols, mirror, known=loaded)
     try:
         answers = {word: loaded.most_similar(word, k=k) for word in words}

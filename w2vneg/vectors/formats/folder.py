@@ -10,6 +10,7 @@ from ...ground.files.bounded import read_json
 from ...ground.files.npy import read_matrix
 from ...objectives.law import law_of
 from ...objectives.plugins import are_loaded, how_to_load
+from ...objectives.plugs import small_rows
 from ...objectives.readout import DEFAULT, Trained, parse
 from ..search import row_not_finite
 from ..vectors import Vectors
@@ -90,6 +91,23 @@ def input_of(path):
         return dict(about["input"]) | {"names": about.get("names", [])}
     except (InputError, KeyError, TypeError, ValueError):
         return {}
+
+
+def untrained(path):
+    """Return how many words of a fixed vocabulary a model folder has never trained: int, 0 where that is not known.
+
+    Their rows are still those that the seed gave. It is not known of rows that began as another model's or are made of
+    n-grams, nor of a dense loss, whose first step moves no row of centres.
+    """
+    try:
+        fixed = read_json(path / "corpus.json")["own_vocab"] is False
+    except (InputError, KeyError, TypeError):
+        return 0
+    spec = RunSpec.read(path / "config.json") if fixed else None
+    if spec is None or not spec.traversal.of_words or spec.loss.plug.dense:
+        return 0
+    rows = _matrix(path / "vectors_in.npy")
+    return int((rows == small_rows(rows.shape, spec.seed)).all(axis=1).sum())
 
 
 def _matrix(path, n_words=None):
