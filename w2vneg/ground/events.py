@@ -79,7 +79,10 @@ class RoundDone(Event):
 
 @dataclass(frozen=True)
 class EpochDone(Event):
-    """loss : float, mean per pair over the epoch; pairs : int, of the epoch; seconds : float, since the run began"""
+    """loss : float, mean per pair over the epoch; pairs : int, of the epoch
+
+    tokens : int, seconds : float, since the run began (or was resumed)
+    """
 
     epoch: int
     epochs: int
