@@ -1,5 +1,7 @@
 """Tables as notebooks have them: nulls, labels that are numbers, categories, dates, graphs, matrices."""
 
+import re
+
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -69,10 +71,12 @@ def test_named_tuples_have_names(index):
 
 @pytest.mark.parametrize(
     ("rows", "remedy"),
-    [(LOG.to_dict("records"), "pandas.DataFrame"), (LOG.to_dict("list"), "pandas.DataFrame"), (iter(LOG), "list")],
+    [(LOG.to_dict("records"), "ROWS"), (LOG.to_dict("list"), "ROWS"), (iter(LOG.to_dict("records")), "list(ROWS)")],
 )
 def test_rows_of_another_kind_name_how_they_are_given(rows, remedy):
-    with pytest.raises(ConfigError, match=rf"list of paths, not .*; rows are given as {remedy}\(ROWS\)$"):
+    with pytest.raises(
+        ConfigError, match=rf"list of paths, not .*; rows are given as {re.escape(f'pandas.DataFrame({remedy})')}$"
+    ):
         Input("pairs", rows)
 
 

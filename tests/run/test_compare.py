@@ -7,13 +7,16 @@ import signal
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from planted import as_text, two_blocks, two_topics
 from scipy import stats
 
+from w2vneg.data.inputs import Input
 from w2vneg.data.splitfiles import held_out_in
+from w2vneg.ground.errors import ConfigError
 from w2vneg.ground.events import RoundDone
 from w2vneg.look.searches import charts_of_comparison
 from w2vneg.run.model import Model
@@ -250,6 +253,22 @@ def test_what_does_not_go_together(folder, run_cli):
     assert not Path("out").exists()
 
 
+def test_several_corpora_are_read_as_options_say(folder, run_cli, monkeypatch):
+    read = []
+
+    def run_to_read(config, combinations, data, **more):
+        read.append(data)
+        if len(read) == 2:
+            raise ConfigError("enough is known")
+        return SimpleNamespace(data=data)
+
+    monkeypatch.setattr("w2vneg.run.search.tuning.run_to_read", run_to_read)
+    given = ["--grid=window=2,3", "--metric=men", "--out=out", "--on=one.csv,two.csv"]
+    result = run_cli("compare", *given, "--text-col=text", "--tokenizer=words")
+    assert result.code == 1 and "enough is known" in result.err
+    assert read == [Input("corpus", name, text_col="text", tokenizer="words") for name in ("one.csv", "two.csv")]
+
+
 def test_runs_of_other_data_than_the_first_are_refused(folder, run_cli):
     Path("vocab.tsv").write_text("a0\t9\na1\t8\nb1\t7\n")
     Path("same.tsv").write_text("a0\t9\na1\t8\nb1\t7\n")
@@ -364,15 +383,17 @@ def test_metrics_and_data_that_do_not_go_together(folder, run_cli):
     twice = run_cli("train", *data, "--metric=nll", "--metric=mpr")
     assert twice.code == 2 and "chosen by one --metric; 'w2vneg compare' takes several" in twice.err
     grid = ["--grid=alpha=0.1,0.2", "--out=out", *SMALL]
-    for more, flag in (
-        ("--valid=valid.tsv", "--valid"),
-        ("--rectangular", "--rectangular"),
-        ("--min-rating=0", "--min-rating"),
-        ("--baskets=corpus.txt", "--baskets"),
-    ):
-        result = run_cli("compare", "--on=corpus.txt", more, *grid)
-        said = f"--on names the data, and splits say how they are read and have their held-out pairs; leave {flag} out"
-        assert result.code == 2 and said in result.err
+    (folder / "edges.tsv").write_text("".join(f"{one}\t{other}\n" for one, other in two_blocks()))
+    assert run_cli("split", "--edges=edges.tsv", "--out=split").code == 0
+    for on, how in (("corpus.txt", " and"), ("split,corpus.txt", ", and splits say how they are read and have")):
+        given = ["--valid=valid.tsv", "--baskets=corpus.txt", "--tokenizer=words"]
+        for more in given if "split" in on else given[:2]:
+            result = run_cli("compare", f"--on={on}", more, *grid)
+            flag = more.partition("=")[0]
+            assert result.code == 2 and f"--on names the data{how} their held-out pairs; leave {flag} out" in result.err
+    for more in ("--rectangular", "--min-rating=0"):
+        result = run_cli("compare", "--on=corpus.txt", "--metric=ws353", more, *grid)
+        assert result.code == 2 and more.partition("=")[0] in result.err and "--corpus does not read it" in result.err
     for on in ("--on=corpus.txt", "--on=none"):
         result = run_cli("compare", on, "--metric=nll", *grid)
         assert result.code == 2 and "is no held-out part of a split, such as split/test.tsv" in result.err

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import click
 
-from ..data.inputs import Input
 from ..data.sources import SOURCES, options_of
 from ..ground.errors import ConfigError
 from ..ground.files.atomic import atomic_file, check_folder_writable
@@ -138,26 +137,20 @@ def _tasks(on, given):
     from ..data.splitfiles import held_out_in, input_beside, known_beside
     from ..look.report.subjects import short_names
 
-    if on:
-        others = {
-            name: item
-            for kind in SOURCES
-            for name, item in options_of(kind).items()
-            if given.get(name) not in (None, ())
-        }
-        flags = [f"--{name}" for name in (*SOURCES, "valid") if given.get(name)]
-        if flags := [*flags, *map(flag_of, others.values())]:
-            raise click.UsageError(
-                "--on names the data, and splits say how they are read and have their held-out pairs; leave "
-                f"{flags[0]} out"
-            )
-    read = input_of(given, needed=False)
+    data = {name: given.pop(name) for name in [*given] if of_data(name)}
     held_out = {name: given.pop(name) for name in HELD_OUT}
     if not on:
-        tasks = [_Task("", read, check_each(held_out))]
+        tasks = [_Task("", input_of(data, needed=False), check_each(held_out))]
     else:
         places = [held_out_in(place) for place in on.split(",") if place]
         splits = [input_beside(place) for place in places]
+        flags = [f"--{name}" for name in SOURCES if data[name]] + ["--valid"] * bool(held_out["valid"])
+        if any(splits):
+            options = [item for kind in SOURCES for item in options_of(kind).values()]
+            flags += [flag_of(item) for item in options if data[item.name] not in (None, ())]
+        if flags:
+            how = ", and splits say how they are read and have" if any(splits) else " and"
+            raise click.UsageError(f"--on names the data{how} their held-out pairs; leave {flags[0]} out")
         if None in splits and not (held_out["metric"] and all(map(is_set, held_out["metric"]))):
             raise click.UsageError(
                 f"{places[splits.index(None)]} is no held-out part of a split, such as split/test.tsv, and by a text "
@@ -167,7 +160,8 @@ def _tasks(on, given):
         tasks = []
         for name, place, read in zip(short_names(named), places, splits, strict=True):
             of_pairs = {} if read is None else {"valid": place, "valid_exclude_known": known_beside(place)}
-            tasks.append(_Task(name, read or Input("corpus", place), check_each(held_out | of_pairs)))
+            read = read or input_of(data | {"corpus": (place,)})
+            tasks.append(_Task(name, read, check_each(held_out | of_pairs)))
     for flags in [flags for task in tasks for flags in task.flags]:
         if not flags.there:
             raise click.UsageError("runs are compared by held-out pairs, --valid, or by a set of words, --metric")
@@ -264,7 +258,7 @@ def _check_data(runs, encoding):
     for place, own in zip(runs[1:], others, strict=True):
         both = [given | first, given | (own if any(kind in own for kind in SOURCES) else first | own)]
         fixed = [fixed_of({"vocab": None, "vocab_out": None} | values) for values in both]
-        data = [{name: value for name, value in values.items() if of_data(name)} for values in both]
+        data = [{n: v for n, v in values.items() if of_data(n) and "on" not in given} for values in both]
         read = [(input_of(values, needed=False) or builtin()).absolute() for values in data]
         _check_same(*({one.kind: one.files} for one in read), runs[0], place)
         if read[0] != read[1]:  # one may leave open what the other says

@@ -26,8 +26,8 @@ def _paths(name, value):
     if not isinstance(paths, list | tuple) or not all(isinstance(path, str | os.PathLike) for path in paths):
         hint = ""
         if name == "files" and hasattr(value, "__iter__"):
-            rows = "pandas.DataFrame(ROWS)" if isinstance(value, list | tuple | dict) else "list(ROWS)"
-            hint = f"; rows are given as {rows}"
+            rows = "ROWS" if isinstance(value, list | tuple | dict) else "list(ROWS)"
+            hint = f"; rows are given as pandas.DataFrame({rows})"
         raise ConfigError(f"{name} of an input must be a path or a list of paths, not {str(value)[:40]!r}{hint}")
     if not all(map(is_path, paths)):
         raise ConfigError(f"{name} of an input: no file can be called {str(value)[:40]!r}")
