@@ -555,6 +555,11 @@ def test_the_command_resumes_to_the_same_bytes(folder, run_cli, monkeypatch):
         ("--valid-exclude-known valid.tsv", 2, "name them with --valid"),
         ("--valid valid.tsv --patience 0", 2, "--patience"),
         ("--valid valid.tsv --metric mprr", 1, "unknown metric 'mprr'; did you mean 'mpr'?"),
+        (
+            "--valid valid.tsv --metric valid.tsv",
+            1,
+            "valid.tsv is a file; keep models with 'w2vneg compare --keep DIR'",
+        ),
         ("--valid valid.tsv --eval-every 0", 1, "eval_every must be a number of epochs above 0"),
         ("--valid none.tsv", 1, "none.tsv: no such file"),
         ("--resume model --metric nll", 2, "leave --metric out"),

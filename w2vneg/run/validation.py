@@ -54,9 +54,15 @@ class Metric:
     @classmethod
     def parse(cls, text):
         """Read ``mpr``, ``ndcg@15`` or another name in `METRICS`, or of `set_names`; ConfigError for anything else."""
-        text = str(text).strip().lower()
+        given = str(text).strip()
+        text = given.lower()
         if text in set_names():
             return cls(text)
+        if os.path.isfile(given):
+            raise ConfigError(
+                f"a metric is a name, and {given} is a file; keep models with 'w2vneg compare --keep DIR' and another "
+                f"metric, and give each to 'w2vneg eval similarity MODEL --set {given}'"
+            )
         name, _, k = text.partition("@")
         by_name = {one.chosen_as: one for one in _choosable().values()}
         one = by_name.get(name)
