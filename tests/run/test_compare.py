@@ -269,6 +269,14 @@ def test_several_corpora_are_read_as_options_say(folder, run_cli, monkeypatch):
     assert read == [Input("corpus", name, text_col="text", tokenizer="words") for name in ("one.csv", "two.csv")]
 
 
+def test_words_of_a_vocabulary_that_do_not_occur_are_counted(folder, run_cli):
+    words = sorted(set(as_text(two_topics()).split()))
+    Path("vocab.tsv").write_text("none\t10\n" + "".join(f"{word}\t9\n" for word in words))
+    small = [*SMALL, "--valid=valid.tsv", "--seeds=1", "--files=md", "--out=out", "--corpus=corpus.txt"]
+    result = run_cli("compare", *small, "--vocab=vocab.tsv", "--grid=window=2")
+    assert result.code == 0 and f"1 of {len(words) + 1} words of --vocab do not occur here" in result.err
+
+
 def test_runs_of_other_data_than_the_first_are_refused(folder, run_cli):
     Path("vocab.tsv").write_text("a0\t9\na1\t8\nb1\t7\n")
     Path("same.tsv").write_text("a0\t9\na1\t8\nb1\t7\n")

@@ -15,7 +15,17 @@ from ..data.sources import SOURCES, options_of
 from ..ground.errors import ConfigError
 from ..ground.files.atomic import atomic_file, check_folder_writable
 from ..ground.option import flag_of
-from .flags import NO_CORPUS, builtin, check_fixed, encode_run, fixed_of, input_of, refuse_dash, vocabulary_options
+from .flags import (
+    NO_CORPUS,
+    builtin,
+    check_fixed,
+    encode_run,
+    fixed_of,
+    input_of,
+    refuse_dash,
+    report_fixed,
+    vocabulary_options,
+)
 from .options import (
     command,
     file_of_run,
@@ -97,6 +107,7 @@ def compare(runs, out, grid, seeds, on, keep, files, mirror, quiet, as_json, **g
     found, whole = [], options_in(file_of_run(runs[0])).get("epochs", _AT_THE_END) if runs else _AT_THE_END
     for task in tasks:
         config, encoded = reading(base, task.run.data), encode_run(task.run, quiet, note)
+        report_fixed(fixed, given, config, task.run.data.rectangular, encoded, note)
         validation = _validation_of(task, encoded, note, mirror, whole)
         warn_of_raw(validation, config, combinations, encoded, note)
         kept_at = keep and partial(_place, Path(keep, task.folder), combinations, names)
