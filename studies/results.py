@@ -214,5 +214,5 @@ def as_cell(value):
 
 def _file_name(name, title, ending):
     plain = title.replace("λ", "lambda")  # names of files are ASCII
-    plain = "".join(sign if sign.isascii() and sign.isalnum() or sign in "-_." else "-" for sign in plain)
+    plain = "".join(sign if (sign.isascii() and sign.isalnum()) or sign in "-_." else "-" for sign in plain)
     return f"{name}-{plain}.{ending}"
