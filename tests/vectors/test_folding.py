@@ -1,6 +1,7 @@
 """Users whom training did not see: their vectors against a minimum found numerically, and what the commands do."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ from w2vneg.data.vocab import Vocabulary
 from w2vneg.ground.errors import ConfigError, InputError, UnknownNameError
 from w2vneg.run.model import Model
 from w2vneg.vectors.evaluation import folding
-from w2vneg.vectors.evaluation.folding import _PRIOR, fold_in, user_vectors
+from w2vneg.vectors.evaluation.folding import _PRIOR, _pairs_of_1, fold_in, user_vector, user_vectors
 from w2vneg.vectors.evaluation.recommend import recommend
 from w2vneg.vectors.evaluation.scores import SlimScores, default_of, fit_weights, scores_of
 
@@ -84,6 +85,47 @@ def test_weights_count_as_pairs_and_users_do_not_depend_on_each_other(monkeypatc
     np.testing.assert_allclose(user_vectors(model, has), whole, atol=1e-4)
     again = user_vectors(model, has, start=whole)
     np.testing.assert_allclose(again, whole, atol=1e-3)
+
+
+def test_weights_are_scaled_as_training_scales_them():
+    """Small ones to a mean of 1, or to --pairs-per-epoch; a pair without a weight is a usual one."""
+    items = [f"i{k:02}" for k in range(0, 20, 3)]
+    known, has = np.ones((N_USERS, N_ITEMS)), np.isin(np.arange(N_ITEMS), range(0, 20, 3))[None].astype(float)
+    model = made_up(loss="top-n")
+
+    def trained_on(weight, **options):
+        config = TrainConfig(dim=DIM, source="pairs", rectangular=True, loss="top-n", **options).resolved()
+        own = replace(model, config=config, known=scipy.sparse.csr_matrix(weight * known))
+        return own, user_vectors(own, scipy.sparse.csr_matrix(weight * has))
+
+    expected, twice = (user_vectors(model, scipy.sparse.csr_matrix(times * has)) for times in (1.0, 2.0))
+    assert np.array_equal(trained_on(1.0)[1], expected)
+    drawn = trained_on(1.0, pair_weights="sample", pairs_per_epoch=2 * known.size)
+    np.testing.assert_allclose(drawn[1], twice, atol=1e-5)
+    small, found = trained_on(0.001)
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+    for own, vectors in (drawn, (small, found)):
+        folded = fold_in(own, [("new", item) for item in items]).model
+        np.testing.assert_allclose(folded.vectors_in[folded.vocab.id("new")], vectors[0], atol=1e-5)
+        np.testing.assert_allclose(user_vector(own, items), vectors[0], atol=1e-5)
+    again = fold_in(folded, [("other", item) for item in items]).model
+    np.testing.assert_allclose(again.vectors_in[again.vocab.id("other")], found[0], atol=1e-5)
+    unpenalized = {"loss": "relaxed", "pair_weights": "sample"}
+    few, many = (replace(made_up(pairs_per_epoch=n, **unpenalized), known=small.known) for n in (1, 10**6))
+    assert _pairs_of_1(few, False) == _pairs_of_1(many, False) == pytest.approx(1000)
+
+
+def test_large_counts_reach_the_minimum_and_no_step_goes_up(monkeypatch):
+    model = made_up(loss="top-n")
+    weights = np.ceil(np.random.default_rng(4).lognormal(3, 1.5, (60, N_ITEMS))) * (np.arange(N_ITEMS) % 4 == 0)
+    weights[:, 8] *= 300.0
+    has = scipy.sparse.csr_matrix(weights.astype(np.float32))
+    whole = user_vectors(model, has)
+    np.testing.assert_allclose(user_vectors(model, has, start=whole), whole, atol=1e-3)
+    way_of = folding._conjugate_gradients
+    monkeypatch.setattr(folding, "_conjugate_gradients", lambda times, right: np.float32(1e6) * way_of(times, right))
+    start = np.tile(folding._Loss(model).mean, (60, 1))
+    assert np.array_equal(user_vectors(model, has), start)  # nothing lower was found
 
 
 def test_others_stay_and_what_somebody_has_is_known():

@@ -359,7 +359,7 @@ def _is_another(path, own, named, names):
     return by_numbers or ("weight" in labels.names and not rated)
 
 
-def read_pairs_file(path, vocab, vocab_out, *, lowercase=False, needed=True):
+def read_pairs_file(path, vocab, vocab_out, *, lowercase=False, needed=True, unit=1.0):
     """Read pairs (item, target[, weight]) and look their names up; returns a `HeldOut` of one pair or more.
 
     path : path, table in memory or Input of pairs, as `--pairs` is read without options: the columns that are
@@ -368,6 +368,7 @@ def read_pairs_file(path, vocab, vocab_out, *, lowercase=False, needed=True):
         each once, with the sum of its weights.
     vocab, vocab_out : Vocabulary, names of centres and of targets; lowercase : bool, these were lower-cased
     needed : bool, refuse a table in memory of which no pair is left, as a file is
+    unit : float, the weight of each pair where the table has no weights
     InputError, with file and line, if the file is no such table; or if no pair is left, or weights are past counting
     """
     tables, least = _tables(path), _least_rating(path)
@@ -378,7 +379,7 @@ def read_pairs_file(path, vocab, vocab_out, *, lowercase=False, needed=True):
     for batch in _liked(tables, least):
         first, second = (batch.columns[key] for key in ("source" if of_edges else "item", "target"))
         weights = batch.columns["weight"]
-        weights = np.ones(batch.n_rows) if weights is None else weights
+        weights = np.full(batch.n_rows, unit) if weights is None else weights
         known_either = np.zeros(batch.n_rows, bool)
         for ends in ((first, second), (second, first))[: 1 + both]:
             centres, targets = (

@@ -4,11 +4,12 @@ The output vectors v_j stay as they are. With m items S, their weights counted, 
 
     x = argmin  −c Σ_{i in S} x · v_i + m log Σ_j D_j e^{c x · v_j} + ½ (x − u)ᵀ R (x − u)
 
-a softmax over targets with the noise D and c = (1 + T) / T, see `scores_of`. What was trained with an L2 penalty has
-the same here, R = λ m^ν and u = 0, and the same first number where that is held; else the trained users are the prior,
-with their mean u and R = κ S⁻¹, S their covariance. Newton's steps, each solved by a few of conjugate gradients, which
-ask for products with the output vectors only; the loss is convex, and a step that does not lower it is halved. Losses
-that are no softmax over drawn negatives (BPR, …) go the same way, with D uniform where the noise is not known. κ = 2 by
+a softmax over targets with the noise D and c = (1 + T) / T, see `scores_of`. Weights are scaled as in training, to the
+pairs of an epoch. What was trained with an L2 penalty has the same here, R = λ m^ν and u = 0, and the same first number
+where that is held; else the trained users are the prior, with their mean u and R = κ S⁻¹, S their covariance. Newton's
+steps, each solved by a few of conjugate gradients, which ask for products with the output vectors only; the loss is
+convex, a step that does not lower it is halved, and a user whom a step gains hardly anything gets no more. Losses that
+are no softmax over drawn negatives (BPR, …) go the same way, with D uniform where the noise is not known. κ = 2 by
 development data (docs/journal/2026-11-25-items.md).
 """
 
@@ -29,7 +30,8 @@ from ..names import named
 
 NEW_USER = "new-user"
 _PRIOR = 2.0  # κ
-_STEPS, _INNER, _HALVINGS = 6, 4, 6  # Newton's, conjugate gradients in each, and at most
+_STEPS, _INNER, _HALVINGS = 20, 4, 12  # Newton's, at most, conjugate gradients in each, and lengths that are tried
+_HARDLY = 1e-6  # nats a pair that a step gains, from which on it is the last
 _SCORES = 8_000_000  # held at a time, 32 MB
 _TINY = np.float32(1e-30)
 _RIDGE = 1e-6  # of the prior's mean variance: S may have no inverse
@@ -60,12 +62,12 @@ def fold_in(model, pairs):
     read, or is a file and has not one known item.
     """
     _check(model, vectors=False)
-    config = model.config
+    config, unit = model.config, _unit(model)
 
     def counts_and_pairs(table):
         own = count_centres(table, lowercase=config.lowercase)
-        vocab = model.vocab.grown(own)
-        return own, vocab, read_pairs_file(table, vocab, model.vocab_out, lowercase=config.lowercase, needed=False)
+        vocab, options = model.vocab.grown(own), {"lowercase": config.lowercase, "needed": False, "unit": unit}
+        return own, vocab, read_pairs_file(table, vocab, model.vocab_out, **options)
 
     own, vocab, read = as_trained(pairs, model.origin.table, counts_and_pairs)
     shape = len(vocab), len(model.vocab_out)
@@ -121,7 +123,7 @@ def user_vector(model, items, user=None):
     ids = ids_of(model, items, of_items=True)
     if not len(ids):
         raise ConfigError("name one item at least that the user has")
-    has = scipy.sparse.csr_matrix((np.ones(len(ids)), ids, [0, len(ids)]), (1, len(model.vocab_out)))
+    has = scipy.sparse.csr_matrix((np.full(len(ids), _unit(model)), ids, [0, len(ids)]), (1, len(model.vocab_out)))
     has.sum_duplicates()
     if user is None:
         return user_vectors(model, has)[0]
@@ -167,12 +169,34 @@ def user_vectors(model, has, start=None):
     return vectors
 
 
+def _trained(model):
+    """Return the number and the sum of weights, (int, float), of a model's pairs in training; (0, 0.0) if not kept."""
+    pairs = model.known if model.trained_on is None else model.trained_on
+    return (0, 0.0) if pairs is None else (pairs.nnz, float(pairs.data.sum(dtype=np.float64)))
+
+
+def _unit(model):
+    """Return the weight of a pair that is given without one, float: 1, or the mean in training if that is less."""
+    n_pairs, total = _trained(model)
+    return min(1.0, total / n_pairs) if n_pairs else 1.0
+
+
+def _pairs_of_1(model, penalized):
+    """Return how many pairs a weight of 1 is in an epoch of training, float; 1 where its pairs are not kept.
+
+    penalized : bool, as the users were in training; else the prior is theirs, whatever --pairs-per-epoch was
+    """
+    n_pairs, total = _trained(model)
+    drawn = penalized and getattr(model.config.source, "pairs_per_epoch", None)
+    return (drawn or max(n_pairs, total)) / total if n_pairs else 1.0
+
+
 class _Loss:
     """The function of `user_vectors`, for users side by side; arrays float32.
 
     out : (n_out, d), c v_j; log_noise : (n_out,), or 0; mean : (d,), u; precision : (d, d), R but for its factor
     power : float, the factor is m^power; 0 for a prior that does not grow
-    held : bool, whether the first number of x stays at the mean's
+    held : bool, whether the first number of x stays at the mean's; factor : float, see `_pairs_of_1`
     """
 
     def __init__(self, model):
@@ -182,6 +206,7 @@ class _Loss:
         except ConfigError:  # not known
             factor, log_noise = 1.0, None
         strength = l2_strengths(config.l2)[0]
+        self.factor = _pairs_of_1(model, bool(strength))
         self.held = bool(config.bias)
         if strength:
             mean, precision, self.power = np.zeros(config.dim), strength * np.eye(config.dim), config.l2_power
@@ -199,27 +224,36 @@ class _Loss:
 
     def minimum(self, has, x, steps):
         """Return where users' losses are least, from `x` on; has : csr_matrix, (n, n_out); x : (n, d)"""
+        has = has * self.factor
         pull, sizes = (has @ self.out).astype(np.float32), np.asarray(has.sum(axis=1), np.float32)
-        prior = sizes**self.power
-        value, chances = self._at(x, pull, sizes, prior)
+        prior, x, going = sizes**self.power, x.copy(), np.arange(len(x))
         for _ in range(steps):
-            centre = chances @ self.out
-            slope = self._free(pull - sizes * centre - prior * ((x - self.mean) @ self.precision))
-
-            def bent(u, chances=chances, centre=centre):  # the second derivative along u
-                spread = (chances * (u @ self.out.T)) @ self.out - _dot(centre, u) * centre
-                return self._free(sizes * spread + prior * (u @ self.precision))
-
-            way = _conjugate_gradients(bent, slope)
-            gain, length = 1e-4 * _dot(slope, way), np.ones_like(sizes)
-            for _ in range(_HALVINGS):
-                new_value, chances = self._at(x + length * way, pull, sizes, prior)
-                worse = ~(new_value <= value - gain * length)
-                if not worse.any():
-                    break
-                length[worse] *= 0.5
-            x, value = x + length * way, new_value
+            x[going], more = self._step(x[going], pull[going], sizes[going], prior[going])
+            going = going[more]
+            if not len(going):
+                break
         return x
+
+    def _step(self, x, pull, sizes, prior):
+        """Return where a step leads from `x`, (n, d), and for whom another one may be worth it: bool, (n,)."""
+        value, chances = self._at(x, pull, sizes, prior)
+        centre = chances @ self.out
+        slope = self._free(pull - sizes * centre - prior * ((x - self.mean) @ self.precision))
+
+        def bent(u):  # the second derivative along u
+            spread = (chances * (u @ self.out.T)) @ self.out - _dot(centre, u) * centre
+            return self._free(sizes * spread + prior * (u @ self.precision))
+
+        way = _conjugate_gradients(bent, slope)
+        gain, length = _dot(slope, way), np.ones_like(sizes)
+        far = gain > _HARDLY * sizes  # else float32 does not hold what is gained
+        for _ in range(_HALVINGS):
+            worse = far & ~(self._at(x + length * way, pull, sizes, prior)[0] <= value - 1e-4 * gain * length)
+            if not worse.any():
+                break
+            length[worse] *= 0.5
+        length[worse] = 0  # nothing lower was found
+        return x + length * way, (far & ~worse)[:, 0]
 
     def _free(self, way):
         """Return `way`, (n, d), without what would move a number that is held; in place."""
