@@ -12,7 +12,7 @@ from w2vneg import Input, Validate, Word2Vec
 from w2vneg.data.encoded import read_pairs_file
 from w2vneg.data.inputs import as_input, encode_input
 from w2vneg.data.readers.frames import InMemoryTable
-from w2vneg.ground.errors import ConfigError, DoubtError, InputError, W2vnegError
+from w2vneg.ground.errors import ConfigError, DoubtError, FileNote, InputError, W2vnegError
 
 USERS = ["ann", "bob", "ann", "carl", "bob", "ann", "dora dot", "bob"]
 ITEMS = [10, 11, 12, 10, 12, 11, 7, 12]
@@ -150,6 +150,85 @@ def test_known_and_held_out_pairs_in_memory(tmp_path):
     held = pd.DataFrame({"user": ["ann"], "item": [7]})
     in_memory = word2vec.evaluate_ranking(held, exclude_known=FRAME, bootstrap=0)
     assert in_memory.model == word2vec.evaluate_ranking(held, exclude_known=tmp_path / "known.csv", bootstrap=0).model
+
+
+RATED = FRAME.rename(columns={"weight": "rating"})[["user", "item", "rating"]]
+
+
+class TestTablesAsTheDataOfTheModel:
+    """Held-out pairs, those to fold in and those known go by the options of the data, in memory as in files."""
+
+    @staticmethod
+    def model(table, **options):
+        word2vec = Word2Vec(loss="us", dim=8, epochs=1, workers=1)
+        word2vec.fit(Input("ratings", table, rectangular=True, **options))
+        return word2vec
+
+    @staticmethod
+    def read(word2vec, table):
+        found = word2vec.evaluate_ranking(table, bootstrap=0, baselines=False)
+        return found.model, found.test.weight
+
+    @pytest.mark.parametrize("made", [lambda frame: frame, polars, pyarrow.Table.from_pandas])
+    def test_ratings_that_are_too_low_are_left_out(self, tmp_path, made):
+        RATED.to_csv(tmp_path / "rated.csv", index=False)
+        file = str(tmp_path / "rated.csv")
+        for trained_on in (file, made(RATED), Input("ratings", file, delimiter=",", header=True)):
+            given = trained_on if isinstance(trained_on, Input) else Input("ratings", trained_on)
+            word2vec = Word2Vec(loss="us", dim=8, epochs=1, workers=1)
+            word2vec.fit(given.replace(rectangular=True, min_rating=1.5))
+            assert self.read(word2vec, made(RATED)) == self.read(word2vec, file)
+            assert self.read(word2vec, made(RATED))[0].pairs == 4
+            one, other = (word2vec.recommend_many(["ann"], fold_in=pairs, k=2) for pairs in (made(RATED), file))
+            assert np.array_equal(one.scores, other.scores)
+            liked = word2vec.evaluate_ranking(file, train=made(RATED), bootstrap=0)
+            assert liked.results == word2vec.evaluate_ranking(file, train=file, bootstrap=0).results
+            assert word2vec.recommend("bob", exclude_known=made(RATED)) == word2vec.recommend("bob", exclude_known=file)
+
+    def test_those_of_validation_too(self, tmp_path):
+        RATED.to_csv(tmp_path / "rated.csv", index=False)
+        for table in (RATED, str(tmp_path / "rated.csv")):
+            given = Input("ratings", RATED, rectangular=True, min_rating=1.5)
+            encoded = encode_input(given)
+            with pytest.warns(FileNote, match="trained on 4 of these pairs"):
+                held = Validate(table).of(encoded, own=given.as_dict()).held
+            assert len(held) == 4
+
+    def test_quantities_that_weighed_nothing_weigh_nothing(self):
+        amounts = FRAME.rename(columns={"weight": "quantity"})[["user", "item", "quantity"]]
+        word2vec = self.model(amounts)
+        pairs = amounts.assign(quantity=1)
+        one, other = (word2vec.recommend_many(["ann"], fold_in=table, k=2).scores for table in (amounts, pairs))
+        assert np.array_equal(one, other)
+
+    @pytest.mark.parametrize(
+        ("table", "weight"),  # of two columns five pairs have known items, of which four are liked
+        [
+            (RATED[["user", "item"]], 5),
+            (FRAME[["user", "item", "weight"]], 11.5),
+            (RATED.set_axis(["who", "what", "n"], axis=1), 11.5),
+            (RATED.set_axis([0, 1, 2], axis=1), 11.5),
+            (RATED.assign(when=DAYS, title="x")[["title", "when", "rating", "item", "user"]], 4),
+            (list(RATED.itertuples(index=False, name=None)), 11.5),
+            (list(RATED.itertuples()), 4),
+        ],
+    )
+    def test_tables_with_other_columns_are_read_by_these(self, table, weight):
+        for options in ({}, {"user_col": "user", "item_col": "item", "rating_col": "rating"}):
+            word2vec = self.model(RATED, min_rating=1.5, **options)
+            assert self.read(word2vec, table)[0].pairs == weight
+            assert len(word2vec.recommend_many(["ann"], fold_in=table, k=2).ids) == 1
+
+    def test_bare_tables_are_read_as_those_of_training(self):
+        bare = RATED.set_axis([0, 1, 2], axis=1)
+        assert self.read(self.model(bare, min_rating=1.5), bare)[0].pairs == 4
+        matrix = scipy.sparse.csr_matrix(([5, 1, 5, 1], ([0, 0, 1, 1], [0, 1, 1, 2])))
+        assert self.read(self.model(matrix, min_rating=4), matrix)[0].pairs == 2
+
+    def test_paths_in_a_list_stay_files(self, tmp_path):
+        FRAME[["user", "item"]].to_csv(tmp_path / "pairs.csv", index=False)
+        paths = [str(tmp_path / "pairs.csv")]
+        assert len(self.model(FRAME).recommend_many(["ann"], fold_in=paths, k=2).ids) == 1
 
 
 @pytest.mark.parametrize(

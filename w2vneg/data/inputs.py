@@ -113,7 +113,7 @@ class Input:
         object.__setattr__(self, "options", {name: value for name, value in given.items() if _is_set(name, value)})
         if not self.files:
             raise ConfigError(f"an input of {kind} needs at least one file")
-        of_text = [name for name in _OF_TEXT if self.in_memory and name in self.options]
+        of_text = [name for name in OF_TEXT if self.in_memory and name in self.options]
         if of_text:
             raise ConfigError(f"{of_text[0]} is of files; {self.files[0]} is a table in memory, so leave it out")
         SOURCES[kind].check(self)
@@ -148,7 +148,7 @@ class Input:
             return self
         options = dict(other.options)
         if self.in_memory:
-            options = {name: value for name, value in options.items() if name not in _OF_TEXT}
+            options = {name: value for name, value in options.items() if name not in OF_TEXT}
         return Input(self.kind, self.files, **(options | self.options))
 
     @staticmethod
@@ -203,7 +203,7 @@ class Input:
         return TRAVERSALS[self.source]
 
 
-_OF_TEXT = ("delimiter", "header", "quoting")  # tables that are files of text
+OF_TEXT = ("delimiter", "header", "quoting")  # tables that are files of text
 
 
 def _own(kind, files):

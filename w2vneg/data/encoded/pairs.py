@@ -14,7 +14,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from ...ground.errors import ConfigError, InputError, NoColumnError, W2vnegError
-from ..inputs import Input
+from ..inputs import OF_TEXT, Input
 from ..readers.column_names import columns_meant, is_label
 from ..readers.columns import NONE, Labels
 from ..readers.frames import InMemoryTable
@@ -309,34 +309,54 @@ class HeldOut:
 
 
 def as_trained(path, own, read, liked=True):
-    """Return what `read`, callable, makes of pairs: a file is read as the training data were, if it is such a table.
+    """Return what `read`, callable, makes of pairs: a table is read as the training data were, if it is such a table.
 
     It is another one where its columns have names that say enough, others than in training, and those of training went
-    by numbers; or by no request at all, and it has the column "weight" of `split` and no ratings. Where training had
-    edges, another table is of edges, too, also in memory, and they lead both ways unless the graph is directed.
+    by numbers; or by no request at all, and it has the column "weight" of `split` and no ratings. In memory it is such
+    a table only with names of columns, and if ratings decided in training, with ratings by name. Where training had
+    edges, another table is of edges, too, and they lead both ways unless the graph is directed.
 
-    path : as of `read_pairs_file`, and what `read` is called with if the file is another table
+    path : as of `read_pairs_file`, and what `read` is called with if it is another table
     own : dict, the training data as of `Input.as_dict`, and "names" of their columns if there were any; or nothing
     liked : bool, rows of a rating that was too low for training are left out
     """
     own = dict(own)
     names = own.pop("names", ())
-    plain = path
+    if not isinstance(path, Input) and not is_paths(path):
+        path = InMemoryTable.of_pairs(path)
+    plain, in_memory = path, isinstance(path, InMemoryTable)
     if own.get("kind") == "edges":
         plain = path if isinstance(path, Input) else Input("edges", path)
         if plain.kind == "edges":
             plain = plain.replace(directed=bool(own.get("directed")) and plain.options.get("directed", True))
-    if not isinstance(path, str | os.PathLike) or own.get("kind") not in ("pairs", "ratings", "edges"):
+    alike = _has_columns(path, own, names) if in_memory else isinstance(path, str | os.PathLike)
+    if not alike or own.get("kind") not in ("pairs", "ratings", "edges"):
         return read(plain)
     if not liked and own.get("min_rating") is not None:
         own = {name: value for name, value in own.items() if name not in ("min_rating", "rating_col")}
     named = [own[name] for name in ("user_col", "item_col", "source_col", "target_col") if own.get(name) is not None]
-    if os.path.isfile(path) and _is_another(plain, own, named, names):  # what can be read but once is not looked at
+    seen = in_memory or os.path.isfile(path)  # what can be read but once is not looked at
+    if seen and _is_another(plain, own, named, names):
         return read(plain)
+    if in_memory:
+        own = {name: value for name, value in own.items() if name not in OF_TEXT}
     try:
         return read(Input.from_dict(own | {"files": [path]}))
     except (NoColumnError, ConfigError):  # its columns are others
         return read(plain)
+
+
+def _has_columns(table, own, names):
+    """Return whether an InMemoryTable has names of columns by which it can be read as the training data were (bool)."""
+    if not table.named or (table.nodes is not None and own.get("kind") == "edges"):  # a graph has its own directions
+        return False
+    if table.head == list(names):
+        return True
+    return table.nodes is None and (own.get("min_rating") is None or _is_rated(table.head, own))
+
+
+def _is_rated(names, own):
+    return not {"rating", own.get("rating_col")}.isdisjoint({*columns_meant(names), *names})
 
 
 def edges_as_trained(path, own, read):
@@ -355,8 +375,7 @@ def _is_another(path, own, named, names):
         labels = tables.labels
     if not labels.by_name or labels.names == tuple(names):
         return False
-    rated = {"rating", own.get("rating_col")} & {*columns_meant(labels.names), *labels.names}
-    return by_numbers or ("weight" in labels.names and not rated)
+    return by_numbers or ("weight" in labels.names and not _is_rated(labels.names, own))
 
 
 def read_pairs_file(path, vocab, vocab_out, *, lowercase=False, needed=True, unit=1.0):
