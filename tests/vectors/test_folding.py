@@ -225,6 +225,18 @@ def test_new_users_from_end_to_end(likes, run_cli):
     assert run_cli("recommend", "model", "i03", "--new-user", "--exclude-known", "split/train.tsv").code == 2
 
 
+def test_users_of_a_split_may_be_trained_by_what_is_shown(likes, run_cli):
+    shares = "--train=.7", "--valid=0", "--test=.3"
+    assert run_cli("split", "--pairs=likes.csv", "--rectangular", "--by=user", *shares, "--out=split").code == 0
+    parts = [Path(f"split/{name}.tsv").read_text().splitlines(keepends=True) for name in ("train", "test-shown")]
+    for name, shown in (("all", parts[1][1:]), ("one", parts[1][1:2])):
+        Path("both.tsv").write_text("".join(parts[0] + shown))
+        options = "--rectangular", "--dim=8", "--epochs=1", "--workers=1", "--quiet", f"--save-model={name}"
+        assert run_cli("train", "--pairs=both.tsv", *options, "--valid=split/test.tsv").code == 0
+        found = run_cli("eval", "ranking", name, "split/test.tsv", "--json", "--bootstrap=0")
+        assert (json.loads(found.out)["test"]["evaluated"] == 1) == (name == "all"), found.err
+
+
 def test_things_are_called_what_they_are(tmp_path, run_cli):
     """Users and items as many as each other: which side is meant is not guessed by numbers."""
     config = TrainConfig(dim=DIM, source="pairs", rectangular=True).resolved()

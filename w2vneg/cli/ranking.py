@@ -79,7 +79,7 @@ def ranking(model, test, exclude_known, include_known, train, samples, no_baseli
     loaded = load_recommender(model)
     if os.path.isfile(test) and fold_in is None:
         left_out = exclude_known or loaded.known is not None or include_known
-        check_split(test, left_out, "--exclude-known", "give --fold-in {}")
+        check_split(test, loaded.vocab, loaded.config.lowercase, left_out, "--exclude-known", "give --fold-in {}")
     if os.path.isfile(test):
         warn_of_trained(() if loaded.known is not None else loaded.origin.input.get("files", ()), test)
     evaluation = evaluate_with_baselines(

@@ -144,7 +144,8 @@ def validation_of(flags, run, encoded, model, note, mirror=None, chooses=True):
         return validation
     if model is None:
         remedy = "evaluate when the model is trained, by eval ranking --fold-in {}"
-        check_split(valid, known or encoded.vocab_out is not encoded.vocab, "--valid-exclude-known", remedy)
+        known_aside = known or encoded.vocab_out is not encoded.vocab
+        check_split(valid, encoded.vocab, run.given.lowercase, known_aside, "--valid-exclude-known", remedy)
     validation = Validate(valid, exclude_known=known, **chosen).of(encoded, run.given.lowercase, run.own_input)
     held = validation.held
     unknown = f", {held.n_unknown:,} more have an item unknown to the training data" if held.n_unknown else ""
@@ -180,15 +181,19 @@ def warn_of_raw(validation, config, combinations, encoded, note):
         )
 
 
-def check_split(held, known, flag, remedy):
-    """Refuse a split's pairs of users whom training did not see; warn where pairs trained on compete with them.
+def check_split(held, vocab, lowercase, known, flag, remedy):
+    """Refuse a split's pairs of users none of whom training saw; warn where pairs trained on compete with them.
 
+    vocab : Vocabulary, of the users that training saw; lowercase : bool, their names were lower-cased
     known : what the user leaves out by `flag`; remedy : str, where {} is the file of what those users have besides
     """
+    from ..data.encoded.pairs import count_centres
     from ..data.splitfiles import known_beside, shown_beside
 
     if (shown := shown_beside(held)) is not None:
-        raise click.UsageError(f"{held} is of users whom training did not see; {remedy.format(shown)}")
+        users = count_centres(held, lowercase=lowercase).words
+        if (vocab.words.find_all(users) < 0).all():
+            raise click.UsageError(f"{held} is of users whom training did not see; {remedy.format(shown)}")
     if not known and (train := known_beside(held)) is not None:
         note(
             f"Warning: pairs of {train} compete with those of {held}, and are never right; leave them out with {flag} "
