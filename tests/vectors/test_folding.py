@@ -220,8 +220,6 @@ def test_new_users_from_end_to_end(likes, run_cli):
     assert [one["item"] for one in json.loads(command.out)["recommended"]] == [item for item, _ in listed]
     with pytest.raises(UnknownNameError, match="does not know the item 'i033'; did you mean 'i03'"):
         word2vec.recommend("i033", new_user=True)
-    with pytest.raises(ConfigError, match=r"amounts are not read; give list\(ITEMS\)"):
-        word2vec.recommend({"i03": 2}, new_user=True)
     assert run_cli("recommend", "model", "i03", "--new-user", "--exclude-known", "split/train.tsv").code == 2
 
 
@@ -342,6 +340,22 @@ def test_a_purchase_takes_one_step_from_a_users_vector():
     word2vec.model = model_of(np.eye(5))
     with pytest.raises(ConfigError, match="no users"):
         word2vec.user_vector(["a"])
+
+
+def test_amounts_of_items_weigh():
+    word2vec, amounts = Word2Vec(), {"i01": 5.0, "i12": 1, "i07": np.float32(0.5)}
+    word2vec.model = made_up(loss="us")
+    folded = fold_in(word2vec.model, [("x", item, float(amount)) for item, amount in amounts.items()])
+    found = word2vec.user_vector(amounts)
+    np.testing.assert_allclose(found, folded.model.vectors_in[folded.users[0]], atol=1e-6)
+    assert np.abs(found - word2vec.user_vector(list(amounts))).max() > 0.01
+    assert word2vec.recommend(amounts, new_user=True) == recommend(folded.model, "x", 10, folded.known)
+    plain = word2vec.recommend(list(amounts), new_user=True)
+    assert word2vec.recommend(dict.fromkeys(amounts, 1), new_user=True) == plain
+    for amount in (0, -1, np.nan, np.inf, "2", True, None):
+        for call in (word2vec.user_vector, lambda items: word2vec.recommend(items, new_user=True)):
+            with pytest.raises(ConfigError, match="the amount of 'i12' must be a number above 0"):
+                call({"i01": 2, "i12": amount})
 
 
 def test_a_day_of_one_customer_updates_a_model(likes, run_cli):

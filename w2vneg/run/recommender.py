@@ -132,7 +132,8 @@ class Recommender:
         The model stays as it is. A purchase of a user that it knows takes a step from that user's vector, in well under
         a millisecond for some thousand items.
 
-        items : sequence of str, all that the user has; user : str, optional, a user of the model near whom to begin
+        items : sequence of str, or dict of str -> amount, all that the user has; user : str, optional, a user of the
+            model near whom to begin
         Returns ndarray, float32, (dim,); ConfigError or UnknownNameError if the model has no users, its scores are no
             dot products, or it does not know an item or the user
         """

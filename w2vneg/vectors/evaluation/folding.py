@@ -14,6 +14,7 @@ development data (docs/journal/2026-11-25-items.md).
 """
 
 from dataclasses import replace
+from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
@@ -116,20 +117,31 @@ def with_users(model, pairs, note=None):
 def user_vector(model, items, user=None):
     """Return the vector of a user who has these items, float32 (dim,); the model stays as it is.
 
-    items : sequence of str; one str is one item
+    items : sequence of str, or dict, str -> float, of amounts; one str is one item
     user : str, optional, one that the model knows, whose vector is near: after another purchase one step is enough
     """
     _check(model)
     ids = ids_of(model, items, of_items=True)
     if not len(ids):
         raise ConfigError("name one item at least that the user has")
-    has = scipy.sparse.csr_matrix((np.full(len(ids), _unit(model)), ids, [0, len(ids)]), (1, len(model.vocab_out)))
+    amounts = amounts_of(items, len(ids), _unit(model))
+    has = scipy.sparse.csr_matrix((amounts, ids, [0, len(ids)]), (1, len(model.vocab_out)))
     has.sum_duplicates()
     if user is None:
         return user_vectors(model, has)[0]
     lowercase = model.config.lowercase
     (name,) = named([user], model.vocab.words, lowercase)
     return user_vectors(model, has, model.vectors_in[[model.vocab.id(as_word(name, lowercase))]])[0]
+
+
+def amounts_of(items, n, unit=1.0):
+    """Return the amounts of n items, float64 (n,): values of a dict, else `unit` each; ConfigError for one that is none."""
+    if not isinstance(items, dict):
+        return np.full(n, unit)
+    for item, amount in items.items():
+        if isinstance(amount, bool) or not isinstance(amount, Real) or not 0 < amount < np.inf:
+            raise ConfigError(f"the amount of {str(item)!r:.60} must be a number above 0, not {amount!r:.60}")
+    return np.array(list(items.values()), np.float64)
 
 
 def ids_of(model, names, of_items=False):
@@ -172,7 +184,7 @@ def user_vectors(model, has, start=None):
 def _trained(model):
     """Return the number and the sum of weights, (int, float), of a model's pairs in training; (0, 0.0) if not kept."""
     pairs = model.known if model.trained_on is None else model.trained_on
-    return (0, 0.0) if pairs is None else (pairs.nnz, float(pairs.data.sum(dtype=np.float64)))
+    return (0, 0.0) if pairs is None else (pairs.nnz, float(pairs.data.sum()))  # in float32, by halves: ones are exact
 
 
 def _unit(model):

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse
 
+from ...data.inputs import Input
 from ...data.words import as_word
 from ...ground.errors import ConfigError, InputError, UnknownNameError, check_whole
 from ...ground.jit import launch
@@ -17,7 +18,7 @@ from ...kernels.dense.blas import one_blas_thread
 from ...kernels.evaluation.best import LeftOut, Lists, best_of_tile
 from .. import top_rows
 from ..names import named
-from .folding import NEW_USER, fold_in, ids_of
+from .folding import NEW_USER, amounts_of, fold_in, ids_of
 from .lookup import read_lines
 from .scores import scores_of
 
@@ -203,13 +204,14 @@ def recommend(model, seeds, k=10, known=None, score="raw", only=None):
 def recommend_new(model, items, k=10, score="raw", only=None):
     """Return the items that score highest for a user whom training did not see, without those that he or she has.
 
-    items : str or sequence of str, what the user has, whole numbers as in `recommend`; the rest as for `recommend`
+    items : str, sequence of str, or dict of str -> amount, what the user has, whole numbers as in `recommend`; the rest
+        as for `recommend`
     """
-    if isinstance(items, dict):
-        raise ConfigError("a new user's amounts are not read; give list(ITEMS), or recommend_many(fold_in=ROWS)")
-    items = named(items, model.vocab_out.words, model.config.lowercase)
-    if not items:
+    names = named(items, model.vocab_out.words, model.config.lowercase)
+    if not names:
         raise ConfigError("recommending to a new user needs an item or more that he or she has; got none")
-    ids_of(model, items, of_items=True)  # or it says which one is unknown
-    folded = fold_in(model, [(NEW_USER, item) for item in items])
+    ids_of(model, names, of_items=True)  # or it says which one is unknown
+    amounts = amounts_of(items, len(names)).tolist()
+    rows = [(NEW_USER, item, amount) for item, amount in zip(names, amounts, strict=True)]
+    folded = fold_in(model, Input("pairs", rows, weight_col=3))
     return recommend(folded.model, NEW_USER, k, folded.known, score, only)
