@@ -388,6 +388,11 @@ def test_moments():
         (20240101, 20240331, "2024-02-28", "--until 20240228, as these are YYYYMMDD"),
         (20240101, 20240331, "2025-02-28", "--until YYYYMMDD, as these are YYYYMMDD"),
         (1704067200, 1709078300, "2024-02-28", "cut elsewhere"),
+        (1704067200000, 1709078300000, "2024-02-01", "--until 1706745600000, as these are milliseconds"),
+        (1704067200000, 1709078300000, "1706745600.5", "--until 1706745600500, as these are milliseconds"),
+        (1704067200000, 1709078300000, "2025-02-01", "cut elsewhere"),
+        (1704067200, 1709078300, "1706745.6", "cut elsewhere"),
+        (1704067200 * 10**6, 1709078300 * 10**6, "2024-02-01", "--until 1706745600000000, as these are microseconds"),
     ],
 )
 def test_until_names_digits_where_times_are_digits(first, last, until, said):

@@ -26,6 +26,7 @@ from .splitfiles import PARTS
 WAYS = ("pair", "user", "time")
 _BLOCK = 1 << 22  # pairs dealt at a time
 _SHOWN = 0.8  # as with users held out of MovieLens and Netflix (Liang et al. 2018)
+_FIRST = 10**8  # seconds since 1970, from 1973 on: times of another unit are not below
 _MOST = 10**12  # pairs to go through: half a day
 _REMEDY = "lower --max-vocab or --window (--max-history for histories), or raise --min-count"
 
@@ -220,7 +221,7 @@ def split_data(data, by, shares, seed, *, kind, window=None, ordered=False, memo
             span, cut = "", "cut elsewhere"
             if isinstance(ends, Until):  # numbers may be of another unit than seconds
                 span = f"; times are from {data.times.min():.17g} to {data.times.max():.17g}"
-                cut = _by_digits(data.times, ends.until) or cut
+                cut = _by_digits(data.times, ends.until) or _by_unit(data.times, ends.until) or cut
             raise InputError(
                 f"no pair falls to {name}, which asks for {share} the {unit}{span}; give more data, or {cut}"
             )
@@ -242,6 +243,15 @@ def _by_digits(times, until):
             inside = all(ends[0] <= one <= ends[1] for one in typed)
             if len(dates) == len(ends):
                 return " ".join(f"--until {one}" for one in (typed if inside else [words])) + f", as these are {words}"
+    return ""
+
+
+def _by_unit(times, until):
+    """Return what to type where times (ndarray) are finer than seconds, of which `until` is; "" where they are not."""
+    for factor, unit in ((10**3, "milliseconds"), (10**6, "microseconds"), (10**9, "nanoseconds")):
+        finer = [round(moment * factor) for moment in until]
+        if times.min() > factor * _FIRST and all(times.min() <= one <= times.max() for one in finer):
+            return " ".join(f"--until {moment}" for moment in finer) + f", as these are {unit}"
     return ""
 
 

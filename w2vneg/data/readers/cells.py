@@ -107,7 +107,7 @@ def _is_missing(cell):
 
 def _complaint(column, cell, number):
     if isinstance(cell, str) and not cell.strip():
-        return "a cell is empty where a number should be"
+        return f"a cell is empty where a number should be; {column.leave_out}"
     if column.kind == "amount" and -np.inf < number < 0:
         return f"the amount {number:g} is below 0: {column.leave_out}"
     if column.above_zero and number <= 0:
