@@ -6,7 +6,7 @@ import pytest
 
 from w2vneg import Input, Validate, Word2Vec
 from w2vneg.data.inputs import encode_input
-from w2vneg.ground.errors import ConfigError, InputError, UnknownNameError
+from w2vneg.ground.errors import ConfigError, DoubtError, InputError, UnknownNameError
 
 SMALL = {"dim": 4, "epochs": 1, "workers": 1, "min_count": 1}
 
@@ -115,6 +115,52 @@ def test_an_amount_that_is_missing_counts_one_in_json_lines_too(tmp_path):
         '{"user": "a", "item": "x", "qty": 2}\n{"user": "a", "item": "y", "qty": null}\n{"user": "b", "item": "x"}\n'
     )
     assert ratings(str(tmp_path / "log.jsonl")).n_pairs == 3
+
+
+class TestLogsOfWhatWasShown:
+    """Rows of which a column says whether the item was taken: others are no sign of liking."""
+
+    FRAME = pd.DataFrame({"user_id": [f"u{n % 7}" for n in range(60)], "item_id": [f"d{n % 11}" for n in range(60)]})
+
+    @pytest.mark.parametrize("name", ["clicked", "is_click", "isClicked", "label", "Purchased"])
+    @pytest.mark.parametrize("rectangular", [True, False])
+    def test_they_are_asked_about(self, tmp_path, name, rectangular):
+        frame = self.FRAME.assign(**{name: [int(n % 3 == 1) for n in range(60)]})
+        log = str(tmp_path / "log.csv")
+        frame.to_csv(log, index=False)
+        frame.to_json(tmp_path / "log.jsonl", orient="records", lines=True)
+        said = (
+            rf"'{name}' holds 0 and 1, .*; give --rating-col {name} --min-rating 1 to .*, or --rating-col none to keep"
+        )
+        for path in (log, str(tmp_path / "log.jsonl")):
+            with pytest.raises(DoubtError, match=said):
+                encode_input(Input("ratings", path, rectangular=rectangular))
+        with pytest.raises(DoubtError, match=rf"give rating_col='{name}', min_rating=1 to .*, or rating_col='none' to"):
+            encode_input(Input("ratings", frame, rectangular=rectangular))
+        given = Input("ratings", log, rectangular=rectangular, rating_col=name, min_rating=1)
+        assert encode_input(given).report.left_out["rows rated below 1"] == 40
+        assert encode_input(given.replace(rating_col="none", min_rating=None)).report.rows == 60
+
+    @pytest.mark.parametrize(
+        "more",
+        [
+            {"clicked": [1] * 60},
+            {"clicked": [0] * 60},
+            {"clicked": [1] * 59 + [0]},
+            {"clicked": [0, 1, 2] * 20},
+            {"mobile": [0, 1, 1] * 20},
+        ],
+    )
+    def test_other_columns_are_not(self, more):
+        assert ratings(self.FRAME.assign(**more)).report.rows == 60
+
+    def test_nor_short_logs_held_out_rows_or_those_of_a_least_rating(self):
+        frame = self.FRAME.assign(clicked=[0, 1, 1] * 20, stars=[1, 2, 3, 4] * 15)
+        assert ratings(frame[:15]).report.rows == 15
+        assert ratings(frame, rating_col="stars", min_rating=3).report.rows == 60
+        word2vec = Word2Vec(loss="us", **SMALL)
+        word2vec.fit(Input("ratings", self.FRAME, rectangular=True))
+        assert word2vec.evaluate_ranking(frame[["user_id", "item_id", "clicked"]], bootstrap=0).test.read == 60
 
 
 class TestTimes:

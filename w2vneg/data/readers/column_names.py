@@ -32,6 +32,8 @@ _RATED = {*_NAMES["user"].split(), *_NAMES["item"].split(), "review", "rating", 
 _KIND = re.compile(r":(token|float|token_seq|float_seq|string|str|int|integer|long|double)(\[\])?$", re.IGNORECASE)
 _THINGS = {"", "node", "token", "lemma", "protein", "gene", "entity", "term", "vertex"}  # "" is an id or a name alone
 _LABELS = {"label", "labels", "class", "classes", "category", "categories", "tag", "tags", "pos"}
+_ANSWERS = {"click", "clicked", "clk", "like", "liked", "label", "buy", "bought", "purchase", "purchased"}
+_ANSWERS |= {"convert", "converted", "conversion"}
 _NEO4J = re.compile(r":(START|END)_ID(\([^()]*\))?", re.IGNORECASE)  # of its importer
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+")
 _TWINS = [("a", "b"), ("1", "2"), ("i", "j"), ("x", "y"), ("0", "1"), ("u", "v"), ("left", "right"), ("l", "r")]
@@ -136,6 +138,11 @@ def last_part_means(name):
 def is_label(name):
     """Return whether a column of this name holds labels, where these are wanted: `meant_by` knows none."""
     return _plain(name) in _LABELS
+
+
+def is_answer(name):
+    """Return whether a column of this name says if what was shown was taken, as `clicked` or `is_click` (bool)."""
+    return _plain(name).removeprefix("is_") in _ANSWERS
 
 
 def names_things(name):

@@ -14,6 +14,7 @@ import numpy as np
 from ...ground.errors import DoubtError, InputError, NoColumnError, did_you_mean
 from .column_names import (
     columns_meant,
+    is_answer,
     is_label,
     is_quantity,
     is_title,
@@ -393,6 +394,7 @@ class _Guess:
         """Return the place of a weight, a rating, or a column that `default` alone says; None without."""
         named = [at for meaning in column.means for at in self.meant.get(meaning, []) if at not in taken]
         if column.kind == "amount":
+            self._refuse_answers(column, taken)
             named = [at for at in named if self.head.numeric[at]]
             free = [at for at in self.order if self.head.numeric[at] and at not in taken]
             quantities = [at for at in free if is_quantity(self.head.names[at])]  # of which some may be returns
@@ -413,6 +415,19 @@ class _Guess:
             why = f"column {place + 1}, where {column.words} stand otherwise, holds {why}"
             self._ask(why, [column], taken={*taken, place})
         return place
+
+    def _refuse_answers(self, column, taken):
+        """Raise DoubtError if a log of events without ratings says of each row whether what was shown was taken."""
+        if column.beside or any(one.key == "rating" for one in self.columns):
+            return
+        for place, (name, cells) in enumerate(zip(self.head.names, self.head.cells, strict=True)):
+            numbers = _numbers(cells) if is_answer(name) and place not in taken else []
+            if set(numbers) == {0, 1} and len(numbers) >= _SURE and 1 < sum(numbers) < len(numbers) - 1:
+                flags = _joined([column.typed(name, "--rating-col"), column.typed(1, "--min-rating")], column)
+                raise DoubtError(
+                    f"{self.where}: {self.head.label(place)} holds 0 and 1, and rows of 0 would count as those of 1; "
+                    f"give {flags} to leave them out, or {column.typed(NONE, '--rating-col')} to keep all"
+                )
 
     def _no_rating(self, place, taken):
         """Return what a column of a table without names holds (str) if it can be no ratings, else None."""
@@ -533,7 +548,12 @@ class _Guess:
 def _flags(columns, values):
     """Return what to type (str) for the columns (list of layout.Column) that options name: a value each, or ""."""
     typed = [c.typed(value) for c, value in zip(columns, values, strict=True) if c.option.startswith("--")]
-    return (", " if columns[0].in_memory else " ").join(typed)
+    return _joined(typed, columns[0])
+
+
+def _joined(typed, column):
+    """Return several options (list of str) in one, as who reads the message types those of a layout.Column."""
+    return (", " if column.in_memory else " ").join(typed)
 
 
 def are_times(cells):
