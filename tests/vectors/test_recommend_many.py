@@ -159,6 +159,18 @@ def test_a_file_of_queries(folder, run_cli):
     assert queries == ["u05", "u03", "u05"]
 
 
+def test_several_names_in_a_line_are_one(folder, run_cli):
+    said = "'u05_u03' is looked up as one name: give each by itself, one a line in a file"
+    for lines, code in (("u05\nu05 u03\nu05 x\n", 0), ("u05 u03\n", 1)):
+        (folder / "queries.txt").write_text(lines)
+        result = run_cli("recommend", "model", "--queries", "queries.txt", "--out", f"{code}.csv")
+        assert result.code == code and said in result.err
+    (folder / "queries.txt").write_text("u05\nu05 x\n")
+    assert "as one name" not in run_cli("recommend", "model", "--queries", "queries.txt", "--out", "recs.csv").err
+    with pytest.raises(UnknownNameError, match=said):
+        Word2Vec.load("model").recommend_many(["u05 u03"])
+
+
 @pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
 def test_titles_stand_beside_items(folder, run_cli, form):
     (folder / "titles.csv").write_text('id,name\ni03,"Tea, green"\ni04,Jam\n')

@@ -71,6 +71,7 @@ def recommend(model, items, k, exclude_known, include_known, only, score, fold_i
 def _write_many(model, queries, out, force, k, exclude_known, only, score, fold_in, unknown, titles):
     import numpy as np
 
+    from ..data.words import several_hint
     from ..run.slim import load_recommender
     from ..vectors.evaluation.baselines import read_known_of
     from ..vectors.evaluation.folding import ids_of, with_users
@@ -96,7 +97,8 @@ def _write_many(model, queries, out, force, k, exclude_known, only, score, fold_
         what = "the most popular targets" if unknown == "popular" else "no list"
         which = "users have no known item" if folded else "names are unknown to the model"
         file, n = fold_in if folded else queries, len(strange)
-        note(f"{file}: {n:,} of {n + len(centres):,} {which}: {what}.")
+        several = "" if folded else several_hint(strange, loaded.vocab.words)
+        note(f"{file}: {n:,} of {n + len(centres):,} {which}: {what}{several}.")
     if unknown != "popular":
         strange = []
     with byte_progress("recommending", unit="lists") as progress:

@@ -269,6 +269,15 @@ def near_spellings(word, words, shown=3):
     return [other for other in dict.fromkeys(found) if other != word][:shown]
 
 
+def several_hint(names, words):
+    """Return what is wrong (str) with the first of some unknown names that is several known ones; "" if none is."""
+    for name in names[:1000]:
+        parts = re.split("[ _,;|\t]+", name)
+        if len(parts) > 1 and all(part in words for part in parts):
+            return f"; {name!r:.60} is looked up as one name: give each by itself, one a line in a file"
+    return ""
+
+
 def near_hint(word, words, otherwise="."):
     """Return ``"; did you mean …?"`` with the near spellings of a word, `otherwise` if there are none (str)."""
     found, plain = near_spellings(word, words), normalize("NFKC", word)

@@ -23,7 +23,7 @@ import scipy.sparse
 from ...config.options import l2_strengths
 from ...data.encoded.pairs import HeldOut, as_trained, count_centres, ones_of, read_pairs_file
 from ...data.sources import of_users
-from ...data.words import as_word, near_hint
+from ...data.words import as_word, near_hint, several_hint
 from ...ground.errors import ConfigError, UnknownNameError
 from ...objectives.law import settled
 from ...objectives.losses import LOSSES
@@ -159,6 +159,8 @@ def ids_of(model, names, of_items=False):
             histories = model.vocab is model.vocab_out and of_users(model.origin.input.get("kind"))
             users = ", items alone; a model of users is trained with --rectangular (rectangular=True)" * histories
             hint = near_hint(name, vocab.words, f"; its {file} lists what it knows{users}.")
+            if several := several_hint([word], vocab.words):
+                hint = f"{several}."
             if word in model.vocab_out:
                 hint = ", only an item of that name; name one of the users, which its vocab.tsv lists."
             kind = "item" if vocab is model.vocab_out else "user"

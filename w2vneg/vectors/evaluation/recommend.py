@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse
 
 from ...data.inputs import Input
-from ...data.words import as_word
+from ...data.words import as_word, several_hint
 from ...ground.errors import ConfigError, InputError, UnknownNameError, check_whole
 from ...ground.jit import launch
 from ...kernels.dense.blas import one_blas_thread
@@ -105,7 +105,10 @@ def read_queries(model, path=None):
     centres = model.vocab.words.find_all(names).astype(np.int64)
     known = centres >= 0
     if not known.any():
-        raise InputError(f"{path}: none of its {len(names):,} names is known to the model, such as {names[0]!r:.60}")
+        several = several_hint(names, model.vocab.words)
+        raise InputError(
+            f"{path}: none of its {len(names):,} names is known to the model, such as {names[0]!r:.60}{several}"
+        )
     return centres[known], [name for name, found in zip(names, known.tolist(), strict=True) if not found]
 
 
