@@ -342,22 +342,6 @@ def test_a_purchase_takes_one_step_from_a_users_vector():
         word2vec.user_vector(["a"])
 
 
-def test_amounts_of_items_weigh():
-    word2vec, amounts = Word2Vec(), {"i01": 5.0, "i12": 1, "i07": np.float32(0.5)}
-    word2vec.model = made_up(loss="us")
-    folded = fold_in(word2vec.model, [("x", item, float(amount)) for item, amount in amounts.items()])
-    found = word2vec.user_vector(amounts)
-    np.testing.assert_allclose(found, folded.model.vectors_in[folded.users[0]], atol=1e-6)
-    assert np.abs(found - word2vec.user_vector(list(amounts))).max() > 0.01
-    assert word2vec.recommend(amounts, new_user=True) == recommend(folded.model, "x", 10, folded.known)
-    plain = word2vec.recommend(list(amounts), new_user=True)
-    assert word2vec.recommend(dict.fromkeys(amounts, 1), new_user=True) == plain
-    for amount in (0, -1, np.nan, np.inf, "2", True, None):
-        for call in (word2vec.user_vector, lambda items: word2vec.recommend(items, new_user=True)):
-            with pytest.raises(ConfigError, match="the amount of 'i12' must be a number above 0"):
-                call({"i01": 2, "i12": amount})
-
-
 def test_a_day_of_one_customer_updates_a_model(likes, run_cli):
     Path("day.csv").write_text("user,item\nnew,i00\nnew,i03\nnew,i05\n")
     options = "--dim", "8", "--epochs", "40", "--workers", "1", "--quiet"
@@ -411,3 +395,19 @@ def test_slim_in_a_score_learns_from_training_and_knows_what_is_shown(shop):
     np.testing.assert_allclose(scores_of(folded, "slim+0.5")(users), expected, atol=1e-5)
     one, more = (dict(shop.recommend_many(k=20, score="slim+0.5", fold_in=who))["zoe"] for who in (shown[1:], shown))
     assert dict(one) == pytest.approx(dict(more), abs=1e-5)
+
+
+def test_amounts_of_items_weigh():
+    word2vec, amounts = Word2Vec(), {"i01": 5.0, "i12": 1, "i07": np.float32(0.5)}
+    word2vec.model = made_up(loss="us")
+    folded = fold_in(word2vec.model, [("x", item, float(amount)) for item, amount in amounts.items()])
+    found = word2vec.user_vector(amounts)
+    np.testing.assert_allclose(found, folded.model.vectors_in[folded.users[0]], atol=1e-6)
+    assert np.abs(found - word2vec.user_vector(list(amounts))).max() > 0.01
+    assert word2vec.recommend(amounts, new_user=True) == recommend(folded.model, "x", 10, folded.known)
+    plain = word2vec.recommend(list(amounts), new_user=True)
+    assert word2vec.recommend(dict.fromkeys(amounts, 1), new_user=True) == plain
+    for amount in (0, -1, np.nan, np.inf, "2", True, None):
+        for call in (word2vec.user_vector, lambda items: word2vec.recommend(items, new_user=True)):
+            with pytest.raises(ConfigError, match="the amount of 'i12' must be a number above 0"):
+                call({"i01": 2, "i12": amount})
