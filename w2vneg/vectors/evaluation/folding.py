@@ -185,8 +185,11 @@ def user_vectors(model, has, start=None):
 
 def _trained(model):
     """Return the number and the sum of weights, (int, float), of a model's pairs in training; (0, 0.0) if not kept."""
-    pairs = model.known if model.trained_on is None else model.trained_on
-    return (0, 0.0) if pairs is None else (pairs.nnz, float(pairs.data.sum()))  # in float32, by halves: ones are exact
+    pairs, summed = model.known if model.trained_on is None else model.trained_on, vars(model).get("_summed")
+    if summed is None or summed[0] is not pairs:  # a vector for one user must not add up the pairs of all
+        summed = pairs, (0, 0.0) if pairs is None else (pairs.nnz, float(pairs.data.sum(dtype=np.float64)))
+        vars(model)["_summed"] = summed
+    return summed[1]
 
 
 def _unit(model):
