@@ -56,8 +56,8 @@ def fold_in(model, pairs):
     """Give vectors to users, from what they have; others stay as they are. Returns `Folded`.
 
     What users had in training stays known, beside what they have here.
-    pairs : path, or table in memory, of (user, item[, weight]); unknown items are left out, users may be unknown. A
-        file is read as the model's own data were, if it can be.
+    pairs : path, or table in memory, of (user, item[, weight]); unknown items are left out, users may be unknown. It
+        is read as the model's own data were, if it can be.
 
     ConfigError if the model has items of one kind, or its scores are no dot products; InputError if the table cannot be
     read, or is a file and has not one known item.
