@@ -169,6 +169,16 @@ class TestTablesAsTheDataOfTheModel:
         found = word2vec.evaluate_ranking(table, bootstrap=0, baselines=False)
         return found.model, found.test.weight
 
+    def test_numbers_of_columns_are_those_of_files(self, tmp_path):
+        (tmp_path / "plain.tsv").write_text("".join(f"u{k % 7}\ti{k * 3 % 5}\n" for k in range(40)))
+        word2vec = Word2Vec(loss="us", dim=4, epochs=1, workers=1)
+        word2vec.fit(Input("pairs", tmp_path / "plain.tsv", rectangular=True, item_col=1, target_col=2))
+        rows = [("new", "i1"), ("new", "i2")]
+        for columns in (2, 3):
+            own = [(*row, 1)[:columns] for row in rows]
+            lists = [word2vec.recommend_many(fold_in=table, k=2) for table in (own, pd.DataFrame(own))]
+            assert np.array_equal(*(found.ids for found in lists)) and lists[0].ids.shape == (1, 2)
+
     @pytest.mark.parametrize("made", [lambda frame: frame, polars, pyarrow.Table.from_pandas])
     def test_ratings_that_are_too_low_are_left_out(self, tmp_path, made):
         RATED.to_csv(tmp_path / "rated.csv", index=False)

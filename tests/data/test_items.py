@@ -110,6 +110,11 @@ class TestPairs:
         assert small.vocab == ones.vocab and small.vocab_out == ones.vocab_out
         assert len(ones.vocab_out) < 39
 
+    def test_one_small_weight_among_ones_adds_to_no_other_count(self, file):
+        pairs = [f"u{u},i{i},1" for u in range(30) for i in range(9 - u % 9)]
+        ones, mixed = (encode_pairs(file(*pairs, f"u0,new,{w}"), rectangular=True, min_count=2) for w in (1, 0.999999))
+        assert mixed.vocab_out == ones.vocab_out and "new" not in mixed.vocab_out
+
     def test_the_most_seen_are_kept_where_rounded_counts_are_equal(self, file):
         rows = file("u,a,1.1", "u,b,1.2", "v,c,1.9", "v,d,3.5", "v,e,1.3")
         pairs = encode_pairs(rows, rectangular=True, max_vocab=3)

@@ -1,5 +1,7 @@
 """L2 as lazy decay: the loops against the oracle, a step against finite differences, an epoch against the penalty."""
 
+import json
+
 import naive
 import numpy as np
 import pytest
@@ -177,9 +179,9 @@ def test_the_first_number_of_centres_is_held_in_every_loop(name):
     """All else is free, targets' first numbers too: they say what all centres like."""
     corpus, options = encode_corpus(two_topics(150), min_count=1), {**SMALL, "subsample": 0.0, **RUNS[name]}
     model = Trainer(corpus, TrainConfig(l2="1", bias=0.6, **options)).train()
-    centres = {"subwords": ["words_in"]}.get(name, ["vectors_in"])
+    centres = {"subwords": ["words_in", "grams_in", "vectors_in"]}.get(name, ["vectors_in"])
     for matrix in centres:
-        assert (model.matrices()[matrix][:, 0] == np.float32(0.6)).all()
+        np.testing.assert_allclose(model.matrices()[matrix][:, 0], 0.6, rtol=1e-6)
         assert (np.ptp(model.matrices()[matrix], axis=0)[1:] > 0).all()
     assert np.ptp(model.vectors_out[:, 0]) > 0
 
@@ -242,6 +244,7 @@ def test_ranks_have_the_pairs_of_the_whole_with_small_weights_and_rare_items(wei
         ({"l2": "0", "l2_power": 0.3}, "--l2-power has no effect without a penalty"),
         ({"bias": 0.7}, "--bias needs a penalty on rows of centres; give --l2"),
         ({"bias": 0.7, "l2": "0,1"}, "--bias needs a penalty on rows of centres"),
+        ({"bias": 0.7, "l2": "1", "dim": 1}, "--bias holds one of --dim 1 numbers"),
     ],
 )
 def test_a_penalty_that_is_none_is_refused(options, words):
@@ -264,7 +267,19 @@ def test_users_and_items_get_the_objective_of_lists_and_epochs_by_their_pairs():
     assert (config.preset, config.loss.name, config.sampler.name, config.epochs) == ("top-n", "css", "uniform", 100)
     assert not config.bounded_steps and (config.l2, config.bias) == ("1,1.1", 0.8)
     assert (word2vec.model.vectors_in[:, 0] == np.float32(0.8)).all()
-    assert TrainConfig(loss="top-n", l2="0,1", source="pairs").resolved().bias == 0  # what does not shrink is not held
+    for options in ({"l2": "0,1"}, {"dim": 1}):  # what does not shrink is not held, nor is all that there is
+        assert TrainConfig(loss="top-n", source="pairs", **options).resolved().bias == 0
+
+
+def test_a_folder_of_the_time_before_biases_goes_on_without(tmp_path):
+    word2vec = Word2Vec(dim=4, workers=1, epochs=2, bias=0)
+    word2vec.fit(Input("pairs", PAIRS, rectangular=True))
+    word2vec.model.save(tmp_path / "old")
+    path = tmp_path / "old" / "config.json"
+    config = json.loads(path.read_text())
+    del config["run"]["bias"]
+    path.write_text(json.dumps(config))
+    assert Word2Vec.load(tmp_path / "old").model.config == word2vec.model.config
     word2vec.fit(Input("pairs", PAIRS, rectangular=False))
     assert word2vec.model.config.preset == "us"
     for source in ("text", "baskets", "graph"):  # whose pairs are those of windows

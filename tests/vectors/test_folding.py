@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,7 @@ from w2vneg.ground.errors import ConfigError, InputError, UnknownNameError
 from w2vneg.run.model import Model
 from w2vneg.vectors.evaluation import folding
 from w2vneg.vectors.evaluation.folding import _PRIOR, _pairs_of_1, fold_in, user_vector, user_vectors
-from w2vneg.vectors.evaluation.recommend import recommend
+from w2vneg.vectors.evaluation.recommend import recommend, recommend_new
 from w2vneg.vectors.evaluation.scores import SlimScores, default_of, fit_weights, scores_of
 
 RNG = np.random.default_rng(8)
@@ -105,9 +106,12 @@ def test_weights_are_scaled_as_training_scales_them():
     small, found = trained_on(0.001)
     np.testing.assert_allclose(found, expected, atol=1e-5)
     for own, vectors in (drawn, (small, found)):
-        folded = fold_in(own, [("new", item) for item in items]).model
+        whole = fold_in(own, [("new", item) for item in items])
+        folded = whole.model
         np.testing.assert_allclose(folded.vectors_in[folded.vocab.id("new")], vectors[0], atol=1e-5)
         np.testing.assert_allclose(user_vector(own, items), vectors[0], atol=1e-5)
+        listed = recommend(folded, "new", 5, whole.known)
+        assert [name for name, _ in recommend_new(own, items, 5)] == [name for name, _ in listed]
     again = fold_in(folded, [("other", item) for item in items]).model
     np.testing.assert_allclose(again.vectors_in[again.vocab.id("other")], found[0], atol=1e-5)
     unpenalized = {"loss": "relaxed", "pair_weights": "sample"}
@@ -407,7 +411,8 @@ def test_amounts_of_items_weigh():
     assert word2vec.recommend(amounts, new_user=True) == recommend(folded.model, "x", 10, folded.known)
     plain = word2vec.recommend(list(amounts), new_user=True)
     assert word2vec.recommend(dict.fromkeys(amounts, 1), new_user=True) == plain
-    for amount in (0, -1, np.nan, np.inf, "2", True, None):
+    np.testing.assert_array_equal(word2vec.user_vector({"i01": Decimal(2)}), word2vec.user_vector({"i01": 2}))
+    for amount in (0, -1, np.nan, np.inf, 1e30, "2", True, None):
         for call in (word2vec.user_vector, lambda items: word2vec.recommend(items, new_user=True)):
             with pytest.raises(ConfigError, match="the amount of 'i12' must be a number above 0"):
                 call({"i01": 2, "i12": amount})

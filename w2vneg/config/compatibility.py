@@ -169,6 +169,8 @@ def check_spec(config, given):
         raise ConfigError("--l2-power has no effect without a penalty; give --l2, or leave it out")
     if given.bias and not l2_strengths(config.l2)[0]:
         raise ConfigError("--bias needs a penalty on rows of centres; give --l2, or leave it out")
+    if given.bias and config.dim == 1:
+        raise ConfigError("--bias holds one of --dim 1 numbers, so that none is left to train; give a larger --dim")
 
 
 def check_diagnose(config):

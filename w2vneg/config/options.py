@@ -217,7 +217,7 @@ class RunOptions:
         None,
         "Rows of the most frequent words that each worker copies; merged after every round. 0 is plain Hogwild.",
         at_least=0,
-        default_text="all of few, else 500",
+        default_text="all of few, else 500; of users none, of items all up to 32,000",
     )
     bounded_steps: bool | None = _run(
         None,

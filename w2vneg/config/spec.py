@@ -93,6 +93,8 @@ class RunSpec(RunOptions):
         try:
             if not isinstance(values, dict) or values.get("format") != FORMAT:
                 raise ConfigError("the folder is of another version of w2vneg; train again, with --save-model")
+            if isinstance(values.get("run"), dict):
+                values["run"].setdefault("bias", 0.0)  # of a folder that was written before there were any
             return _of_parts(values)
         except ConfigError as error:
             raise InputError(f"{path}: {error}") from error
@@ -220,7 +222,7 @@ class TrainConfig(RunOptions, Choices):
             values["min_alpha"] = spec.alpha / 10000
         if spec.l2_power is None and any(l2_strengths(spec.l2)):
             values["l2_power"] = L2_POWER
-        if not l2_strengths(spec.l2)[0]:
+        if not l2_strengths(spec.l2)[0] or spec.dim == 1:
             values["bias"] = 0.0
         if spec.epochs is None and not (preset.by_pairs and hasattr(spec.source, "pairs_per_epoch")):
             values["epochs"] = EPOCHS  # else the data decide

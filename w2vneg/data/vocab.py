@@ -292,7 +292,7 @@ def check_choice(min_count, max_vocab, vocab):
 class VocabOptions(NamedTuple):
     """What every table of items takes by keywords: how names become a vocabulary; see `inputs.encode_input`.
 
-    An item's count is the sum of its weights, in both columns if of one kind, rounded up; weights below 1 on average
+    An item's count is the sum of its weights, in both columns if of one kind, rounded up; weights that are all below 1
     are scaled to a mean of 1 before that. In histories it is how many hold the item.
     """
 

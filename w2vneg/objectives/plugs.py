@@ -18,11 +18,16 @@ from ..ground.registry import About
 __all__ = ["About", "Inputs", "Loss", "Plug", "Sampler", "Weigher", "option"]  # what a plug is written with
 
 
-def small_rows(shape, seed):
-    """Return rows as word2vec begins with, float32, uniform on ±1 / (2 dim). seed : int, or a list of them"""
+def small_rows(shape, seed, first=None):
+    """Return rows as word2vec begins with, float32, uniform on ±1 / (2 dim), of centres with the number that is held.
+
+    seed : int, or a list of them; first : float, that number, 0 or None for none
+    """
     rows = np.random.default_rng(seed).random(shape, np.float32)
     rows -= np.float32(0.5)
     rows /= np.float32(shape[1])
+    if first:
+        rows[:, 0] = first
     return rows
 
 

@@ -87,9 +87,7 @@ class Model:
                 f"the two matrices of {len(vocab):,} words by {config.dim:,} take {needed / 2**20:,.0f} MB, and this "
                 f"process may use {room / 2**20:,.0f} MB of memory; use a smaller --dim or --max-vocab"
             )
-        vectors_in = small_rows((len(vocab), config.dim), config.seed)
-        if config.bias:
-            vectors_in[:, 0] = config.bias
+        vectors_in = small_rows((len(vocab), config.dim), config.seed, config.bias)
         vectors_out = np.zeros((len(vocab_out or vocab), config.dim), np.float32)
         return cls(vocab, config, vectors_in, vectors_out, vocab_out=vocab_out)
 

@@ -255,7 +255,10 @@ class Prior:
     @staticmethod
     def _words_before(model):
         """Return on how many words a model of text was trained (int); counts of a vocabulary may be another text's."""
-        earlier = model.origin.begun.get("words_before")  # of an update
+        begun = model.origin.begun
+        if "update" in begun and "words_before" not in begun:  # of a folder that was written before these were kept
+            return int(model.vocab.counts.sum())
+        earlier = begun.get("words_before")
         return model.origin.n_tokens + (earlier if isinstance(earlier, int) and earlier > 0 else 0)
 
     def as_dict(self) -> dict[str, Any]:

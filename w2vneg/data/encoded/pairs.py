@@ -49,7 +49,7 @@ class EncodedPairs(_Matrix):
 
     matrix : scipy.sparse.csr_matrix, float32, (n_in, n_out), weights above 0; columns sorted, none twice
     vocab : Vocabulary, names of the rows, with sums of weights, rounded up, as counts: of a row and the column of the
-        same name together where they are one kind of thing, else of rows; weights below 1 on average are scaled to a
+        same name together where they are one kind of thing, else of rows; weights that are all below 1 are scaled to a
         mean of 1 before that
     vocab_out : Vocabulary, names of the columns; the very object `vocab` where they are one kind of thing
     sums : (float64 (n_in,), float64 (n_out,)), or None; of a rank's share, those of rows and columns of the whole
@@ -178,9 +178,8 @@ def encode_pairs(rows, columns, weights, words, shaping, report, started, times=
 
 
 def _of_counts(weights):
-    """Return weights whose sums are counts, float64 (n,): these ones, scaled to a mean of 1 if theirs is below."""
-    total = weights.sum()
-    return weights if total >= len(weights) else weights / total * (len(weights) * _BELOW)
+    """Return weights whose sums are counts, float64 (n,): these ones, scaled to a mean of 1 if all are below 1."""
+    return weights if weights.max() >= 1 else weights / weights.sum() * (len(weights) * _BELOW)
 
 
 def encode_edges(heads, tails, weights, words, directed, shaping, report, started):
@@ -352,6 +351,9 @@ def _has_columns(table, own, names):
         return False
     if table.head == list(names):
         return True
+    places = [str(value).isdecimal() for name, value in own.items() if name.endswith("_col")]
+    if any(places):  # of columns of a file without a header
+        return False
     return table.nodes is None and (own.get("min_rating") is None or _is_rated(table.head, own))
 
 

@@ -44,8 +44,9 @@ class Grams(Inputs, base=True, fields=True):
     @classmethod
     def from_options(cls, options, context):
         starts, grams, used = rows_of_grams(context.words, context.counts, options.minn, options.maxn, options.buckets)
-        words_in = small_rows((len(starts) - 1, context.dim), [_WORDS, context.run.seed])
-        return cls(starts, grams, words_in, small_rows((max(1, len(used)), context.dim), [_GRAMS, context.run.seed]))
+        dim, seed, bias = context.dim, context.run.seed, context.run.bias
+        words_in = small_rows((len(starts) - 1, dim), [_WORDS, seed], bias)
+        return cls(starts, grams, words_in, small_rows((max(1, len(used)), dim), [_GRAMS, seed], bias))
 
     @classmethod
     def normalise_options(cls, options, given):

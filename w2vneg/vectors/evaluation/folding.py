@@ -14,7 +14,6 @@ development data (docs/journal/2026-11-25-items.md).
 """
 
 from dataclasses import replace
-from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
@@ -34,6 +33,7 @@ _PRIOR = 2.0  # κ
 _STEPS, _INNER, _HALVINGS = 20, 4, 12  # Newton's, at most, conjugate gradients in each, and lengths that are tried
 _HARDLY = 1e-6  # nats a pair that a step gains, from which on it is the last
 _SCORES = 8_000_000  # held at a time, 32 MB
+_MOST = 1e9  # of one item that a user has
 _TINY = np.float32(1e-30)
 _RIDGE = 1e-6  # of the prior's mean variance: S may have no inverse
 
@@ -63,7 +63,7 @@ def fold_in(model, pairs):
     read, or is a file and has not one known item.
     """
     _check(model, vectors=False)
-    config, unit = model.config, _unit(model)
+    config, unit = model.config, unit_of(model)
 
     def counts_and_pairs(table):
         own = count_centres(table, lowercase=config.lowercase)
@@ -124,7 +124,7 @@ def user_vector(model, items, user=None):
     ids = ids_of(model, items, of_items=True)
     if not len(ids):
         raise ConfigError("name one item at least that the user has")
-    amounts = amounts_of(items, len(ids), _unit(model))
+    amounts = amounts_of(items, len(ids), unit_of(model))
     has = scipy.sparse.csr_matrix((amounts, ids, [0, len(ids)]), (1, len(model.vocab_out)))
     has.sum_duplicates()
     if user is None:
@@ -135,13 +135,21 @@ def user_vector(model, items, user=None):
 
 
 def amounts_of(items, n, unit=1.0):
-    """Return the amounts of n items, float64 (n,): values of a dict, else `unit` each; ConfigError for one that is none."""
+    """Return the amounts of n items, float64 (n,): a dict's values, else `unit`; ConfigError for one that is none."""
     if not isinstance(items, dict):
         return np.full(n, unit)
-    for item, amount in items.items():
-        if isinstance(amount, bool) or not isinstance(amount, Real) or not 0 < amount < np.inf:
-            raise ConfigError(f"the amount of {str(item)!r:.60} must be a number above 0, not {amount!r:.60}")
-    return np.array(list(items.values()), np.float64)
+    amounts = {item: np.nan if isinstance(amount, str | bool) else _number(amount) for item, amount in items.items()}
+    for item, amount in amounts.items():
+        if not 0 < amount <= _MOST:
+            raise ConfigError(f"the amount of {str(item)!r:.60} must be a number above 0, not {items[item]!r:.60}")
+    return np.array(list(amounts.values()), np.float64)
+
+
+def _number(value):
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return np.nan
 
 
 def ids_of(model, names, of_items=False):
@@ -192,7 +200,7 @@ def _trained(model):
     return summed[1]
 
 
-def _unit(model):
+def unit_of(model):
     """Return the weight of a pair that is given without one, float: 1, or the mean in training if that is less."""
     n_pairs, total = _trained(model)
     return min(1.0, total / n_pairs) if n_pairs else 1.0

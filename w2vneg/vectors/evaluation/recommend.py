@@ -18,7 +18,7 @@ from ...kernels.dense.blas import one_blas_thread
 from ...kernels.evaluation.best import LeftOut, Lists, best_of_tile
 from .. import top_rows
 from ..names import named
-from .folding import NEW_USER, amounts_of, fold_in, ids_of
+from .folding import NEW_USER, amounts_of, fold_in, ids_of, unit_of
 from .lookup import read_lines
 from .scores import scores_of
 
@@ -214,7 +214,7 @@ def recommend_new(model, items, k=10, score="raw", only=None):
     if not names:
         raise ConfigError("recommending to a new user needs an item or more that he or she has; got none")
     ids_of(model, names, of_items=True)  # or it says which one is unknown
-    amounts = amounts_of(items, len(names)).tolist()
+    amounts = amounts_of(items, len(names), unit_of(model)).tolist()
     rows = [(NEW_USER, item, amount) for item, amount in zip(names, amounts, strict=True)]
     folded = fold_in(model, Input("pairs", rows, weight_col=3))
     return recommend(folded.model, NEW_USER, k, folded.known, score, only)
