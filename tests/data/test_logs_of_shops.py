@@ -141,6 +141,18 @@ class TestLogsOfWhatWasShown:
         assert encode_input(given).report.left_out["rows rated below 1"] == 40
         assert encode_input(given.replace(rating_col="none", min_rating=None)).report.rows == 60
 
+    @pytest.mark.parametrize("write", [bool, str, lambda answer: str(answer).lower()])
+    def test_true_and_false_are_answers(self, tmp_path, write):
+        frame = self.FRAME.assign(clicked=[write(n % 3 == 1) for n in range(60)])
+        paths = [str(tmp_path / f"log.{suffix}") for suffix in ("csv", "jsonl", "parquet")]
+        frame.to_csv(paths[0], index=False)
+        frame.to_json(paths[1], orient="records", lines=True)
+        frame.to_parquet(paths[2])
+        for table in (frame, *paths):
+            with pytest.raises(DoubtError, match=r"(?i)'clicked' holds false and true, and rows of false would count"):
+                ratings(table)
+            assert ratings(table, rating_col="clicked", min_rating=1).report.left_out["rows rated below 1"] == 40
+
     @pytest.mark.parametrize(
         "more",
         [
@@ -148,6 +160,7 @@ class TestLogsOfWhatWasShown:
             {"clicked": [0] * 60},
             {"clicked": [1] * 59 + [0]},
             {"clicked": [0, 1, 2] * 20},
+            {"clicked": ["no", "yes", "yes"] * 20},  # which are no ratings either
             {"mobile": [0, 1, 1] * 20},
         ],
     )

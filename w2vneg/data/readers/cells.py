@@ -15,7 +15,7 @@ from pandas.tseries.api import guess_datetime_format
 from ...ground.errors import InputError
 from ..words import text_of
 from .column_names import is_quantity, meant_by
-from .columns import NameColumn
+from .columns import TRUTHS, NameColumn
 from .layout import is_number
 
 _SAMPLE = 1000  # cells among which the first time is looked for
@@ -78,11 +78,16 @@ def _names(cells, column, label, where, tally):
 
 
 def _numbers(cells, column, label, where, tally=None):
-    """Return cells as finite float64; 1 where an amount is missing, which is counted in `tally`. Else InputError."""
+    """Return cells as finite float64, of ratings true and false as 1 and 0; InputError at others. A missing amount is
+    1, and counted in `tally`.
+    """
     if cells.dtype.kind in "mM":
         remedy = "of lengths of time give COLUMN.dt.total_seconds()"
         raise InputError(f"{where(0)}: {label} ({column.option}) holds times, no numbers; {remedy}")
     numbers = np.asarray(pd.to_numeric(pd.Series(cells), errors="coerce"), np.float64)
+    if column.kind == "number" and (lacking := np.isnan(numbers)).any():
+        numbers = numbers.copy()
+        numbers[lacking] = [TRUTHS.get(str(cell).strip().lower(), np.nan) for cell in cells[lacking]]
     missing = np.flatnonzero(np.isnan(numbers)) if column.kind == "amount" else ()
     if missing := [row for row in missing if _is_missing(cells[row]) or str(cells[row]).strip() == "-"]:
         tally["no amount"] += len(missing)

@@ -27,6 +27,7 @@ from .column_names import (
 )
 
 NONE = "none"  # asked for in the place of a column: there is none
+TRUTHS = {"false": 0.0, "true": 1.0}  # in any case, where answers stand
 _AMONG = {"user", "item", "source", "target"}
 _DATE = re.compile(r"\d{4}-\d\d-\d\d([T ].*)?|\d{1,2}[/.]\d{1,2}[/.]\d{4}( .*)?")
 _UNIX = 1e8, 1e19  # seconds since 1970 from 1973 on, or milliseconds to nanoseconds
@@ -421,12 +422,16 @@ class _Guess:
         if column.beside or any(one.key == "rating" for one in self.columns):
             return
         for place, (name, cells) in enumerate(zip(self.head.names, self.head.cells, strict=True)):
-            numbers = _numbers(cells) if is_answer(name) and place not in taken else []
+            if not is_answer(name) or place in taken:
+                continue
+            numbers = _numbers(TRUTHS.get(cell.strip().lower(), cell) for cell in cells)
             if set(numbers) == {0, 1} and len(numbers) >= _SURE and 1 < sum(numbers) < len(numbers) - 1:
+                no, yes = (cells[numbers.index(answer)].strip() for answer in (0, 1))
                 flags = _joined([column.typed(name, "--rating-col"), column.typed(1, "--min-rating")], column)
                 raise DoubtError(
-                    f"{self.where}: {self.head.label(place)} holds 0 and 1, and rows of 0 would count as those of 1; "
-                    f"give {flags} to leave them out, or {column.typed(NONE, '--rating-col')} to keep all"
+                    f"{self.where}: {self.head.label(place)} holds {no} and {yes}, and rows of {no} would count as "
+                    f"those of {yes}; give {flags} to leave them out, or {column.typed(NONE, '--rating-col')} to keep "
+                    "all"
                 )
 
     def _no_rating(self, place, taken):
