@@ -162,6 +162,9 @@ class TestLogsOfWhatWasShown:
             {"clicked": [0, 1, 2] * 20},
             {"clicked": ["no", "yes", "yes"] * 20},  # which are no ratings either
             {"mobile": [0, 1, 1] * 20},
+            {"rating": [1, 2, 3, 4, 5] * 12, "liked": [0, 1, 1] * 20},
+            {"purchased": [0, 1, 1] * 20, "quantity": [1, 2, 3] * 20},
+            {"clicked": [0, 1, 1] * 20, "views": [1, 2, 3] * 20},
         ],
     )
     def test_other_columns_are_not(self, more):

@@ -395,11 +395,13 @@ class _Guess:
         """Return the place of a weight, a rating, or a column that `default` alone says; None without."""
         named = [at for meaning in column.means for at in self.meant.get(meaning, []) if at not in taken]
         if column.kind == "amount":
-            self._refuse_answers(column, taken)
             named = [at for at in named if self.head.numeric[at]]
             free = [at for at in self.order if self.head.numeric[at] and at not in taken]
             quantities = [at for at in free if is_quantity(self.head.names[at])]  # of which some may be returns
-            return next(iter(sorted(quantities, key=lambda at: at not in named) or named), None)
+            place = next(iter(sorted(quantities, key=lambda at: at not in named) or named), None)
+            if place is None and not set(free) & set(self.meant.get("rating", [])):
+                self._refuse_answers(column, taken)
+            return place
         self._refuse_several(named, [column])
         if named:
             return named[0]
@@ -418,7 +420,7 @@ class _Guess:
         return place
 
     def _refuse_answers(self, column, taken):
-        """Raise DoubtError if a log of events without ratings says of each row whether what was shown was taken."""
+        """Raise DoubtError if a log without ratings or amounts says of each row whether what was shown was taken."""
         if column.beside or any(one.key == "rating" for one in self.columns):
             return
         for place, (name, cells) in enumerate(zip(self.head.names, self.head.cells, strict=True)):
