@@ -158,7 +158,9 @@ def test_known_pairs_are_left_out_and_an_absolute_softmax_is_evaluated_by_its_lo
 @pytest.mark.parametrize(
     "text, name, k, sign", [("MPR", "mpr", 15, 1), ("nll", "nll", 15, -1), ("ndcg@5", "ndcg@5", 5, 1)]
 )
-def test_metrics_are_read(text, name, k, sign):
+def test_metrics_are_read_also_beside_files_of_their_names(tmp_path, monkeypatch, text, name, k, sign):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / text).touch()
     metric = Metric.parse(text)
     assert (metric.name, metric.k, metric.sign) == (name, k, sign)
 

@@ -58,16 +58,16 @@ class Metric:
         text = given.lower()
         if text in set_names():
             return cls(text)
-        if os.path.isfile(given):
-            raise ConfigError(
-                f"a metric is a name, and {given} is a file; keep models with 'w2vneg compare --keep DIR' and another "
-                f"metric, and give each to 'w2vneg eval similarity MODEL --set {given}'"
-            )
         name, _, k = text.partition("@")
         by_name = {one.chosen_as: one for one in _choosable().values()}
         one = by_name.get(name)
         if one is not None and re.fullmatch(r"@[1-9]\d{0,8}" if one.at_k else "", text[len(name) :]):
             return cls(text, int(k) if one.at_k else _OTHER_K, one.sign)
+        if os.path.isfile(given):
+            raise ConfigError(
+                f"a metric is a name, and {given} is a file; keep models with 'w2vneg compare --keep DIR' and another "
+                f"metric, and give each to 'w2vneg eval similarity MODEL --set {given}'"
+            )
         names = [by_name[each].full(each, "K") for each in by_name]
         known = f"{', '.join(names)} with a whole number above 0 for K"
         at_k = one is not None and one.at_k and text == name
