@@ -192,6 +192,15 @@ def test_a_column_of_few_values_is_not_of_words(tmp_path, row):
     assert read_pairs(write(tmp_path / "set", rows, header=named)) == [(f"{i}a", f"{i}b", i) for i in range(10)]
     tags_behind = [[f"{i}a,{i}b,{'xy'[i % 2]},{i}"] for i in range(10)]  # as SimLex-999 has them
     assert read_pairs(write(tmp_path / "set", tags_behind)) == [(f"{i}a", f"{i}b", i) for i in range(10)]
+    phrases = [["xy"[i % 2], f"{i}a", f"New {i}" if i < 5 else f"{i}b", i] for i in range(10)]
+    with pytest.raises(InputError, match="column 1 would be of words and has 2 values"):
+        read_pairs(write(tmp_path / "set", phrases))
+
+
+@pytest.mark.parametrize("header", [None, "cue\ttarget\tcomment\tscore"])
+def test_comments_beside_few_cues_are_no_words(tmp_path, header):
+    rows = [(f"cue{i % 5}", f"target{i}", f"a comment on row {i}", i) for i in range(60)]
+    assert read_pairs(write(tmp_path / "set", rows, header=header)) == [(one, other, i) for one, other, _, i in rows]
 
 
 def test_missing_file(tmp_path, vectors):

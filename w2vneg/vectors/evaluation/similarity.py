@@ -172,8 +172,8 @@ def read_pairs(path):
     Columns are separated by tabs, semicolons, commas or blanks, as the first line has them. A first line that does not
     fit the second is a header, a line that starts with ``#`` a comment. The words are the columns called word1 and
     word2, or alike, else the first two behind a column "id"; InputError if one has few values and a column behind them
-    many. The score is the column of numbers after the two words whose head says so, a mean or gold before a score
-    before a rating, else the first. FileNote, with the column, if several hold numbers
+    many, most of one word. The score is the column of numbers after the two words whose head says so, a mean or gold
+    before a score before a rating, else the first. FileNote, with the column, if several hold numbers
     """
     lines = [(number, line) for number, line in read_lines(path) if not line.startswith("#")]
     if not lines:
@@ -232,10 +232,12 @@ def _named_words(heads, is_text):
 
 
 def _refuse_few(path, rows, heads, words, score, is_number):
-    """Raise InputError if a column that would be of words has few values, and one before the scores has many."""
+    """Raise InputError if a column that would be of words has few values, and one of words before the scores many."""
     whole = [row for row in rows if len(row) > score]
     values = {column: {row[column] for row in whole} for column in (*words, *range(words[1] + 1, score))}
-    texts = [column for column in values if column not in words and not all(map(is_number, values[column]))]
+    others = {column: own for column, own in values.items() if column not in words and not all(map(is_number, own))}
+    sentences = [column for column, own in others.items() if 2 * sum(len(cell.split()) > 1 for cell in own) > len(own)]
+    texts = [column for column in others if column not in sentences]
     called = lambda column: repr(heads[column]) if column < len(heads) and heads[column] else column + 1  # noqa: E731
     for column, text in ((column, text) for column in words for text in texts):
         few, many = len(values[column]), len(values[text])
