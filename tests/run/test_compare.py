@@ -303,6 +303,21 @@ def test_runs_of_other_data_than_the_first_are_refused(folder, run_cli):
         assert not name or same in run_cli("compare", "one.toml", "two.toml", *given, remedy).err
 
 
+def test_where_the_first_run_names_no_data_those_of_a_later_one_are_proposed(folder, run_cli):
+    Path("one.toml").touch()
+    Path("two.toml").write_text("pairs = ['valid.tsv', 'more pairs.tsv']\n")
+    Path("more pairs.tsv").write_text(Path("valid.tsv").read_text())
+    given = ["--valid=valid.tsv", "--out=out"]
+    same = "two of the runs have the same options"  # which is looked for behind the data
+    result = run_cli("compare", "one.toml", "two.toml", *given)
+    flags = "--pairs valid.tsv --pairs 'more pairs.tsv'"
+    assert result.code == 1 and f"one.toml names no data; give {flags} for all, or two.toml first" in result.err
+    for again in (["one.toml", "two.toml", *shlex.split(flags)], ["two.toml", "one.toml"]):
+        assert same in run_cli("compare", *again, *given).err
+    Path("two.toml").write_text("corpus = 'builtin'\n")  # as where none is named
+    assert same in run_cli("compare", "one.toml", "two.toml", *given).err
+
+
 def test_runs_that_begin_with_vectors_are_refused(folder, run_cli):
     Path("one.toml").write_text("corpus = 'corpus.txt'\n")
     for begun, flag in (("init = 'm'\nfreeze = true", "--init m"), ("freeze = true", "--freeze")):

@@ -40,7 +40,7 @@ from .options import (
     refuse_beginning,
 )
 from .progress import noter, report_compiling, search_progress
-from .results import write_images
+from .results import as_typed, write_images
 from .tables import table
 from .validation_options import HELD_OUT, check_each, is_set, valid_options, validation_of, warn_of_raw
 
@@ -267,11 +267,16 @@ def _check_data(runs, encoding):
     given, mirror = on_the_command_line(context), context.params["mirror"]
     first, *others = [options_of_run(context, file_of_run(place)) for place in runs]
     for place, own in zip(runs[1:], others, strict=True):
-        both = [given | first, given | (own if any(kind in own for kind in SOURCES) else first | own)]
+        source = next((kind for kind in SOURCES if kind in own), None)
+        both = [given | first, given | (own if source else first | own)]
         fixed = [fixed_of({"vocab": None, "vocab_out": None} | values) for values in both]
         data = [{n: v for n, v in values.items() if of_data(n) and "on" not in given} for values in both]
         read = [(input_of(values, needed=False) or builtin()).absolute() for values in data]
-        _check_same(*({one.kind: one.files} for one in read), runs[0], place)
+        sources = [{one.kind: one.files} for one in read]
+        if sources[0] != sources[1] and not any(kind in both[0] for kind in SOURCES):
+            files = " ".join(f"--{source} {as_typed(file)}" for file in own[source])
+            raise ConfigError(f"{runs[0]} names no data; give {files} for all, or {place} first")
+        _check_same(*sources, runs[0], place)
         if read[0] != read[1]:  # one may leave open what the other says
             read = [settled(one, encoding, mirror) for one in read]
         _check_same(*(one.values() for one in read), runs[0], place)
