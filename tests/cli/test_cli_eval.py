@@ -59,7 +59,7 @@ def test_similarity_table_and_json(folder, run_cli):
     assert document["missing"] == {}
 
 
-@pytest.mark.parametrize("flags", ["--loss=relaxed", "--loss=ns --cbow"])
+@pytest.mark.parametrize("flags", ["--loss=relaxed", "--loss=ns --cbow", "--loss=ns --l2=1 --bias=0.5"])
 def test_words_of_a_vocabulary_that_were_never_trained_are_warned_of(folder, run_cli, flags):
     """The text has dog and cat alone; where a vocabulary is of the text, and where its words begin elsewhere, none."""
     (folder / "text").write_text("dog cat dog cat dog\n" * 20)

@@ -118,7 +118,7 @@ class Engine:
         self._composed = False  # whether matrices that are made of others are up to date
         self.compose()
         self.walk, self.block, self.seed = walk, block, config.seed
-        self._l2 = L2(*strengths, config.l2_power, config.bias or 0.0) if any(strengths) else None
+        self._l2 = L2(*strengths, config.l2_power, config.bias) if any(strengths) else None
         self.n_positions = walk.n_positions
         self.n_rounds = -(-walk.n_positions // (block * workers))
         self.tokens = np.empty((workers, walk.room(block)), np.int32)

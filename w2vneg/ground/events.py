@@ -81,7 +81,7 @@ class RoundDone(Event):
 class EpochDone(Event):
     """loss : float, mean per pair over the epoch; pairs : int, of the epoch
 
-    tokens : int, seconds : float, since the run began (or was resumed)
+    tokens : int, seconds : float, since the run began or was resumed
     """
 
     epoch: int

@@ -69,7 +69,7 @@ class WarmStart:
         matrices = {which: source.best_matrix(which) for which in source.matrices()}
         of_paths, words, targets = config.loss.plug.paths, source.vocab.words, source.vocab_out
         words_out, tree = (None, (config.loss.name, targets)) if of_paths else (targets.words, None)
-        rest = tree, grams, used, freeze, config.bias or 0.0
+        rest = tree, grams, used, freeze, config.bias
         return cls(name or "the model", config.dim, matrices.get, words, words_out, *rest)
 
     @classmethod

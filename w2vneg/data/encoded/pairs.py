@@ -30,7 +30,7 @@ from .corpus import Encoded, ItemsReport, counted, going_round
 _SWITCHES = {"0", "1", "0.0", "1.0"}
 ALONE = "nodes without an edge to another"  # why they are left out
 _WALKS, _LENGTH = 10, 80  # of the visits that are counted
-_BELOW = 1 - 1e-9  # a sum that is whole but for its last digits is not rounded up
+_BELOW = 1 - 1e-9  # of a scaled sum: one that is whole but for its last digits is not rounded up
 _SETTLED = 1e-4  # share of the visits that moves in a step, from which on the steps to come are taken to be alike
 
 

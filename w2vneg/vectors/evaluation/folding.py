@@ -141,7 +141,8 @@ def amounts_of(items, n, unit=1.0):
     amounts = {item: np.nan if isinstance(amount, str | bool) else _number(amount) for item, amount in items.items()}
     for item, amount in amounts.items():
         if not 0 < amount <= _MOST:
-            raise ConfigError(f"the amount of {str(item)!r:.60} must be a number above 0, not {items[item]!r:.60}")
+            of = f"the amount of {str(item)!r:.60} must be a number above 0"
+            raise ConfigError(f"{of}, at most {_MOST:g}, not {items[item]!r:.60}")
     return np.array(list(amounts.values()), np.float64)
 
 
@@ -235,7 +236,7 @@ class _Loss:
         self.held = bool(config.bias)
         if strength:
             mean, precision, self.power = np.zeros(config.dim), strength * np.eye(config.dim), config.l2_power
-            mean[0] = config.bias or 0.0
+            mean[0] = config.bias
         else:
             users = model.vectors_in.astype(np.float64)
             mean = users.mean(axis=0)

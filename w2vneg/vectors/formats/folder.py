@@ -107,7 +107,7 @@ def untrained(path):
     if spec is None or not spec.traversal.of_words or spec.loss.plug.dense:
         return 0
     rows = _matrix(path / "vectors_in.npy")
-    return int((rows == small_rows(rows.shape, spec.seed)).all(axis=1).sum())
+    return int((rows == small_rows(rows.shape, spec.seed, spec.bias)).all(axis=1).sum())
 
 
 def _matrix(path, n_words=None):
