@@ -10,7 +10,7 @@ from w2vneg.config import TrainConfig
 from w2vneg.data.encoded import EncodedPairs
 from w2vneg.data.vocab import Vocabulary
 from w2vneg.ground.errors import require
-from w2vneg.run.trainer import Trainer
+from w2vneg.run.conductor import Run
 from w2vneg.vectors.evaluation import LogitScores, popularity_scores, scores_of
 from w2vneg.vectors.evaluation.folding import user_vectors
 from w2vneg.vectors.evaluation.recommend import recommend_blocks
@@ -52,8 +52,10 @@ def train_ours(loss, train, setting, seed, score="raw"):
     (vocab, rows), (vocab_out, columns) = vocabularies
     pairs = EncodedPairs(train[rows][:, columns].tocsr(), vocab, vocab_out)
     config = TrainConfig(loss=loss, source="pairs", rectangular=True, dim=DIM, seed=seed, workers=THREADS, **setting)
-    trainer = Trainer(pairs, config)
+    run = Run(config, pairs)
     begun = time.perf_counter()
+    run.choose()
+    trainer = run.trainer()
     model = trainer.train()
     seconds = time.perf_counter() - begun
     if not trainer.complete:

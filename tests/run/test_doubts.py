@@ -139,7 +139,7 @@ def test_histories_that_are_too_short_to_learn_from_are_advised_a_stronger_penal
     train, valid = [row for k, row in enumerate(rows) if k % 6], rows[::6]
     valid = [row for row in valid if row[1] in {item for _, item in train}]
     data, held_out = Input("pairs", train, rectangular=True), Validate(valid, metric="ndcg@10", every=200)
-    by_heart, advised = (Word2Vec(loss="top-n", dim=32, workers=1, **l2) for l2 in ({}, {"l2": "2,2.2"}))
+    by_heart, advised = (Word2Vec(loss="top-n", dim=32, workers=1, **l2) for l2 in ({"l2": "1,1.1"}, {"l2": "2,2.2"}))
     with pytest.warns(UserWarning, match="popularity alone .*; give --l2 2,2.2 where histories are short"):
         by_heart.fit(data, valid=held_out)
     with warnings.catch_warnings():

@@ -129,6 +129,9 @@ def train(output, save_model, force, config_path, mirror, diagnose, dry_run, log
         done = 0.0 if model is None else min(1.0, model.position.epoch / model.config.epochs)
         found = estimate(run.given, encoded, validation=validation, done=done, of_command=True)
         return _print_estimate(found, as_json, note)
+    if run.chooses:
+        note(f"Choosing --l2 by a tenth of the pairs, held out for this; give --l2 {run.config.l2} to leave it out ...")
+    run.choose([lambda event: note(f"{event.line()}.")])
     trainer = run.trainer(validation=validation, checkpoints=checkpoints)
     trainer.model.origin.output = os.path.abspath(output) if output else ""
     _report_prior(run, trainer, given["epochs"], note)

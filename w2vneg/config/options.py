@@ -15,6 +15,7 @@ EXCLUSIONS = ("none", "target", "window", "known")
 ENGINES = ("local", "virtual", "ray")
 DTYPES = ("float16", "float32")
 L2_POWER = 0.5  # where there is a penalty
+_NOISE = 2.0  # strength at which no pattern is learnt that chance may have made
 _INPUTS = {"cbow": "window", "skipgram": "row", "skip-gram": "row", "sg": "row", "fasttext": "subwords"}
 _objective, _model, _corpus, _run, _ranks = (
     partial(option, group=group) for group in ("objective", "model", "corpus", "run", "ranks")
@@ -49,7 +50,7 @@ def beside_popularity(config):
     The shorter histories are, the more of it is needed, and lists then come near those of popularity.
     """
     strengths = l2_strengths(getattr(config, "l2", None) or "0")
-    l2 = f"--l2 {2 * strengths[0]:g},{2 * strengths[1]:g} where histories are short, " * any(strengths)
+    l2 = f"--l2 {2 * strengths[0]:g},{2 * strengths[1]:g} where histories are short, " * (0 < strengths[0] < _NOISE)
     return f"{l2}more --epochs, or look at what was read"
 
 
@@ -149,7 +150,7 @@ class RunOptions:
         "L2 penalty on rows of centres and targets. One number, or two as 1,1.1; 0 is none.",
         metavar="LU[,LV]",
         common=True,
-        default_text="the preset's, mostly 0",
+        default_text="the preset's, mostly 0; top-n, short histories: by trying",
         coerce=lambda value: ",".join(map(str, value)) if isinstance(value, tuple | list) else str(value),
         check=l2_strengths,
     )

@@ -208,6 +208,27 @@ class BestRestored(Event):
 
 
 @dataclass(frozen=True)
+class PenaltyChosen(Event):
+    """Before training, the L2 penalty of short histories was chosen by held-out pairs.
+
+    l2 : str, as `--l2` takes it; metric : str; figures : dict of such a str -> float, of all that were tried
+    popularity : float, the same of popularity alone; seconds : float, of choosing
+    """
+
+    l2: str
+    metric: str
+    figures: dict
+    popularity: float
+    seconds: float
+
+    of_search = True
+
+    def line(self, width=None, unit=None):
+        found = ", ".join(f"{l2}: {figure:.4f}" for l2, figure in self.figures.items())
+        return f"--l2 {self.l2} is chosen; {self.metric} of held-out pairs: {found}, popularity: {self.popularity:.4f}"
+
+
+@dataclass(frozen=True)
 class TrialStarted(Event):
     """A search begins trial `number` of `trials` with these options; the events of its training follow."""
 

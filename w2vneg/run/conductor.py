@@ -2,6 +2,7 @@
 
 >>> run = Run(config, data)     # refuses what does not go together, before data are read
 >>> run.encode()
+>>> run.choose()                # by held-out pairs, what is left open
 >>> trainer = run.trainer(listeners)
 >>> model = trainer.train()
 """
@@ -25,6 +26,7 @@ from ..ground.errors import ConfigError, W2vnegError
 from ..ground.jit import available_threads
 from ..objectives.plugins import are_loaded, load_plugins
 from .model import keep_contexts
+from .penalty import choose_l2, is_open
 from .prior import Prior, input_of_model
 from .state import with_known
 from .trainer import Trainer
@@ -131,6 +133,22 @@ class Run:
         if found.vocab_out is not found.vocab:
             pairs["vocab_out"] = model.vocab_out, found.vocab_out
         return {name: old.grown(new, config.min_count, config.max_vocab) for name, (old, new) in pairs.items()}
+
+    @property
+    def chooses(self):
+        """Whether the encoded data leave something open that `choose` tries: the L2 penalty of short histories."""
+        return self.prior.way in ("", "init") and is_open(self.given, self.config, self.encoded)
+
+    def choose(self, listeners=()):
+        """Choose what is left open, by held-out pairs of the encoded data; listeners are called with what was found.
+
+        KeyboardInterrupt after Ctrl-C
+        """
+        if self.chooses:
+            chosen = choose_l2(self.config, self.encoded)
+            self.config = dataclasses.replace(self.config, l2=chosen.l2)
+            for listener in listeners:
+                listener(chosen)
 
     def trainer(self, listeners=(), validation=None, checkpoints=None):
         """Return the `Trainer` of the encoded data; its model knows what it was trained on and how it began."""

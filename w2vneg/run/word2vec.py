@@ -31,7 +31,7 @@ from ..objectives.readout import parse
 from ..vectors import Vectors, spells, with_spellings
 from .checkpoints import Checkpoints
 from .conductor import Run, doubts_of, resolve
-from .follow import LOG, Followers, say_what_was_read
+from .follow import LOG, Followers, log, say_what_was_read
 from .model import Model, read_out
 from .prior import Prior, check_goes_on, config_to_grow, gentler, left_open
 from .recommender import Recommender
@@ -239,6 +239,7 @@ class Word2Vec(Recommender):
                 LOG.getChild("reading").info("%s", run.alpha_note())
             validation = _validation(valid, run)
             with followers, watched(followers), nullcontext() if saves is None else saves.owning():
+                run.choose([*listeners, followers])
                 trainer = run.trainer([*listeners, followers], validation, saves)
                 self._begins(trainer.model)
                 try:
@@ -350,6 +351,7 @@ class Word2Vec(Recommender):
         if model is not None:
             model.adopt({name: matrix.copy() for name, matrix in model.matrices().items()})
         self.config = run.given
+        run.choose([*listeners, log])
         return run.trainer(listeners, validation, saves)
 
     def _begins(self, model: Model) -> None:

@@ -130,7 +130,9 @@ def _run(encoded, config, options, validation, listeners, should_prune, place, o
 
     took = lambda: time.perf_counter() - begun  # noqa: E731
     try:
-        trainer = Run(dataclasses.replace(config, **options), encoded).trainer([*listeners, look], validation)
+        run = Run(dataclasses.replace(config, **options), encoded)
+        run.choose(listeners)
+        trainer = run.trainer([*listeners, look], validation)
         trainer.train(of_command=of_command)
     except (W2vnegError, MemoryError) as error:
         return Trial(options, config.seed, {}, None, took(), str(error) or "not enough memory"), False
@@ -151,9 +153,11 @@ def _evaluated(place, encoded, config, options, validation):
     model, run = Model.load(place), Run(dataclasses.replace(config, **options), encoded)
     words = [vocab.digest() for one in (model, encoded) for vocab in (one.vocab, one.vocab_out)]
     same = model.origin.fingerprint == Provenance.of(encoded).fingerprint and words[:2] == words[2:]
-    if not same or model.config.as_dict() != run.config.as_dict():
+    own, planned = model.config.as_dict(), run.config.as_dict()
+    still_open = {"epochs": run.config.epochs is None, "l2": run.chooses}  # the run has settled them
+    if not same or any(own[name] != planned[name] for name in planned if not still_open.get(name)):
         raise ConfigError(f"{place} holds a model of other data or options; keep models in another folder")
-    epoch = run.config.epochs if model.best is None else model.best.epoch
+    epoch = model.config.epochs if model.best is None else model.best.epoch
     return Trial(options, config.seed, validation.figures(model), epoch, _seconds(model))
 
 

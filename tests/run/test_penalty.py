@@ -1,0 +1,208 @@
+"""How strong the L2 penalty of top-n is, chosen by held-out pairs where users have few."""
+
+import json
+import signal
+import threading
+
+import numpy as np
+import pytest
+
+from w2vneg import Input, TrainConfig, Word2Vec
+from w2vneg.config.options import beside_popularity
+from w2vneg.ground.events import PenaltyChosen
+from w2vneg.run import penalty
+from w2vneg.run.conductor import Run
+from w2vneg.run.prior import Prior
+
+USERS = 400
+OPTIONS = {"loss": "top-n", "dim": 8, "workers": 1, "seed": 1}
+
+
+def purchases(n_each, structured, n_items=60, n_users=USERS):
+    """Items of users, drawn by popularity; or a run of neighbours on a ring, where each says what is next to it."""
+    rng = np.random.default_rng(4)
+    shares = 1 / np.arange(1, n_items + 1)
+    rows = []
+    for user in range(n_users):
+        if structured:
+            items = (rng.integers(n_items) + np.arange(n_each)) % n_items
+        else:
+            items = rng.choice(n_items, n_each, replace=False, p=shares / shares.sum())
+        rows += [(f"u{user}", f"i{item}") for item in items]
+    return rows
+
+
+def run_of(rows, **options):
+    run = Run(TrainConfig(**OPTIONS | options), Input("pairs", rows, rectangular=True))
+    run.encode()
+    return run
+
+
+def chosen(rows, **options):
+    run, events = run_of(rows, **options), []
+    run.choose([events.append])
+    return run, events
+
+
+def test_with_nothing_but_popularity_the_penalty_lets_nothing_else_be_learnt():
+    run, (event,) = chosen(purchases(6, structured=False))
+    assert (run.config.l2, event.l2) == ("2,2.2", "2,2.2")
+    weakest, *_, strongest = event.figures.values()
+    assert strongest > 1.1 * weakest
+    assert strongest == pytest.approx(event.popularity, rel=0.05)
+
+
+def test_where_there_is_much_to_learn_the_penalty_of_the_preset_stays():
+    """Stronger ones are tried only as long as they are better."""
+    run, (event,) = chosen(purchases(6, structured=True))
+    assert run.config.l2 == "1,1.1"
+    assert list(event.figures) == ["1,1.1", "1.4,1.54"]
+    assert event.figures["1,1.1"] > 3 * event.popularity
+
+
+def test_the_event_says_what_was_tried():
+    event = PenaltyChosen("1.4,1.54", "ndcg@10", {"1,1.1": 0.25, "1.4,1.54": 0.26, "2,2.2": 0.2}, 0.125, 1.0)
+    assert event.line() == (
+        "--l2 1.4,1.54 is chosen; ndcg@10 of held-out pairs: "
+        "1,1.1: 0.2500, 1.4,1.54: 0.2600, 2,2.2: 0.2000, popularity: 0.1250"
+    )
+
+
+SHORT = purchases(6, structured=False)
+
+
+@pytest.mark.parametrize(
+    ("rows", "options", "chooses"),
+    [
+        (SHORT, {}, True),
+        (SHORT, {"loss": None}, True),  # top-n is the default of users and items
+        (SHORT, {"l2": "1,1.1"}, False),
+        (SHORT, {"l2": "0"}, False),
+        (SHORT, {"loss": "css"}, False),
+        (SHORT, {"engine": "virtual", "ranks": 2}, False),
+        (SHORT[: 6 * 300], {}, False),  # 1,800 pairs
+        (purchases(39, structured=False, n_users=60), {}, True),
+        (purchases(40, structured=False, n_users=60), {}, False),  # a lot of each
+    ],
+)
+def test_when_it_is_chosen(rows, options, chooses):
+    run = run_of(rows, **options)
+    before = run.config
+    assert run.chooses == chooses
+    if not chooses:
+        run.choose([pytest.fail])
+        assert run.config is before
+
+
+def test_items_of_one_kind_have_no_such_choice():
+    run = Run(TrainConfig(**OPTIONS), Input("pairs", [(a, b.replace("i", "u")) for a, b in SHORT], rectangular=False))
+    run.encode()
+    assert not run.chooses
+
+
+def test_what_is_tried_is_split_from_all_that_is_found():
+    """Names are lost on the way; numbers and weights of both parts are those of the matrix."""
+    matrix = run_of(purchases(6, structured=False)).encoded.matrix
+    matrix.data[:] = np.random.default_rng(1).integers(1, 9, matrix.nnz)
+    dense, seen, n_held = matrix.toarray(), np.zeros(matrix.shape), 0
+    for train, validation in penalty._splits(matrix, seed=3):
+        names = [np.array(vocab.words, int) for vocab in (train.vocab, train.vocab_out)]
+        kept = train.matrix.tocoo()
+        assert (dense[names[0][kept.row], names[1][kept.col]] == kept.data).all()
+        held = validation.held
+        places = names[0][held.centres], names[1][held.targets]
+        assert (dense[places] > 0).all()
+        assert train.matrix[held.centres, held.targets].sum() == 0
+        seen[places] += 1
+        n_held += len(held)
+    assert seen.max() == 1  # no pair is held out twice
+    assert n_held == pytest.approx(0.3 * matrix.nnz, rel=0.1)
+
+
+def test_of_much_data_some_users_are_enough(monkeypatch):
+    monkeypatch.setattr(penalty, "_MOST", 600)
+    monkeypatch.setattr(penalty, "_HELD", 20)
+    matrix = run_of(SHORT).encoded.matrix
+    ((train, validation),) = penalty._splits(matrix, seed=3)
+    assert 500 < train.matrix.nnz < 600
+    assert (np.diff(train.matrix.indptr) <= 6).all()
+    assert len(np.unique(validation.held.centres)) <= 20
+
+
+def test_fit_chooses_each_time_and_keeps_it_with_the_model(tmp_path):
+    events, word2vec = [], Word2Vec(**OPTIONS)
+    data = Input("pairs", SHORT, rectangular=True)
+    for listeners in ([events.append], []):
+        word2vec.fit(data, listeners=listeners, progress=False)
+        assert (word2vec.model.config.l2, word2vec.get_params()["l2"]) == ("2,2.2", None)
+    assert [type(event) for event in events].count(PenaltyChosen) == 1
+    assert type(events[0]) is PenaltyChosen
+    word2vec.save(tmp_path / "model")
+    assert Word2Vec.load(tmp_path / "model").get_params()["l2"] == "2,2.2"
+    same = Word2Vec(**OPTIONS, l2="2,2.2").fit(data, progress=False)
+    assert np.array_equal(same.matrix, word2vec.vectors.matrix)
+
+
+def test_a_run_that_goes_on_has_its_penalty(tmp_path):
+    word2vec = Word2Vec(**OPTIONS, l2="1,1.1", epochs=2)
+    word2vec.fit(Input("pairs", SHORT, rectangular=True), progress=False)
+    for prior in (Prior.resume(word2vec.model), Prior.update(word2vec.model)):
+        run = Run(TrainConfig(**OPTIONS), Input("pairs", SHORT, rectangular=True), prior)
+        run.encode()
+        assert not run.chooses
+
+
+@pytest.fixture
+def table(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "log.csv").write_text("".join(f"{user},{item}\n" for user, item in [("user", "item"), *SHORT]))
+    return ["train", "--pairs=log.csv", "--rectangular", "--dim=8", "--workers=1"]
+
+
+def test_the_command_says_so_before_and_after(table, tmp_path, run_cli):
+    said = run_cli(*table, "--save-model=model", "--output=vectors.txt")
+    before, after = (line for line in said.err.splitlines() if "--l2" in line)
+    assert before == "Choosing --l2 by a tenth of the pairs, held out for this; give --l2 1,1.1 to leave it out ..."
+    assert after.startswith("--l2 2,2.2 is chosen; ndcg@10 of held-out pairs: 1,1.1: ")
+    assert Word2Vec.load(tmp_path / "model").get_params()["l2"] == "2,2.2"
+    again = run_cli("train", "--config=model/run.toml", "--save-model=again", "--output=again.txt")
+    assert "Choosing" not in again.err
+    assert (tmp_path / "again.txt").read_bytes() == (tmp_path / "vectors.txt").read_bytes()
+
+
+def test_dry_run_chooses_nothing_and_counts_its_time(table, run_cli):
+    with_it, without = (
+        json.loads(run_cli(*table, "--dry-run", "--json", "--epochs=400", *l2).out)["seconds"]
+        for l2 in ([], ["--l2=1"])
+    )
+    assert with_it > 2 * without  # three penalties on three tenths, nine times nine tenths of a run
+
+
+def test_interrupted_meanwhile_nothing_is_written(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    tried = penalty._trained
+
+    def interrupted(config, pairs):
+        threading.Timer(0.05, signal.raise_signal, [signal.SIGINT]).start()
+        return tried(config, pairs)
+
+    monkeypatch.setattr(penalty, "_trained", interrupted)
+    word2vec = Word2Vec(**OPTIONS, epochs=10**6)
+    with pytest.raises(KeyboardInterrupt):
+        word2vec.fit(Input("pairs", SHORT, rectangular=True), checkpoints="model", progress=False)
+    assert not any((tmp_path / "model").glob("*.npy"))
+
+
+def test_kept_models_of_runs_with_open_options_are_evaluated_again(table, tmp_path, run_cli):
+    """Of top-n epochs and penalty follow from the data; a model that is kept has them settled."""
+    (tmp_path / "held.csv").write_text("user,item\n" + "".join(f"u{n},i{n % 5}\n" for n in range(0, USERS, 2)))
+    search = ["compare", *table[1:], "--valid=held.csv", "--grid=loss=top-n,us", "--seeds=1", "--keep=kept"]
+    first, second = (run_cli(*search, f"--out={out}") for out in ("a", "b"))
+    assert "--l2 2,2.2 is chosen" in first.err
+    assert second.err.count("the model kept, not trained again") == 2
+
+
+def test_what_is_advised_where_popularity_is_ahead_ends_at_the_noise():
+    advised = [beside_popularity(TrainConfig(l2=l2)).partition(" where")[0] for l2 in ("1,1.1", "2,2.2", "0")]
+    assert advised[0] == "--l2 2,2.2"
+    assert all(not advice.startswith("--l2") for advice in advised[1:])
