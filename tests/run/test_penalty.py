@@ -9,10 +9,14 @@ import pytest
 
 from w2vneg import Input, TrainConfig, Word2Vec
 from w2vneg.config.options import beside_popularity
+from w2vneg.data.encoded.pairs import HeldOut
+from w2vneg.ground.errors import DivergenceError
 from w2vneg.ground.events import PenaltyChosen
 from w2vneg.run import penalty
 from w2vneg.run.conductor import Run
 from w2vneg.run.prior import Prior
+from w2vneg.run.search.tuning import tune
+from w2vneg.run.validation import Validation
 
 USERS = 400
 OPTIONS = {"loss": "top-n", "dim": 8, "workers": 1, "seed": 1}
@@ -80,6 +84,7 @@ SHORT = purchases(6, structured=False)
         (SHORT, {"l2": "0"}, False),
         (SHORT, {"loss": "css"}, False),
         (SHORT, {"engine": "virtual", "ranks": 2}, False),
+        (SHORT, {"pair_weights": "sample", "pairs_per_epoch": 2000}, False),
         (SHORT[: 6 * 300], {}, False),  # 1,800 pairs
         (purchases(39, structured=False, n_users=60), {}, True),
         (purchases(40, structured=False, n_users=60), {}, False),  # a lot of each
@@ -162,7 +167,7 @@ def table(tmp_path, monkeypatch):
 def test_the_command_says_so_before_and_after(table, tmp_path, run_cli):
     said = run_cli(*table, "--save-model=model", "--output=vectors.txt")
     before, after = (line for line in said.err.splitlines() if "--l2" in line)
-    assert before == "Choosing --l2 by a tenth of the pairs, held out for this; give --l2 1,1.1 to leave it out ..."
+    assert before == "Choosing --l2 by pairs held out for this; give --l2 1,1.1 to leave it out ..."
     assert after.startswith("--l2 2,2.2 is chosen; ndcg@10 of held-out pairs: 1,1.1: ")
     assert Word2Vec.load(tmp_path / "model").get_params()["l2"] == "2,2.2"
     again = run_cli("train", "--config=model/run.toml", "--save-model=again", "--output=again.txt")
@@ -182,9 +187,9 @@ def test_interrupted_meanwhile_nothing_is_written(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     tried = penalty._trained
 
-    def interrupted(config, pairs):
+    def interrupted(*given):
         threading.Timer(0.05, signal.raise_signal, [signal.SIGINT]).start()
-        return tried(config, pairs)
+        return tried(*given)
 
     monkeypatch.setattr(penalty, "_trained", interrupted)
     word2vec = Word2Vec(**OPTIONS, epochs=10**6)
@@ -202,7 +207,98 @@ def test_kept_models_of_runs_with_open_options_are_evaluated_again(table, tmp_pa
     assert second.err.count("the model kept, not trained again") == 2
 
 
-def test_what_is_advised_where_popularity_is_ahead_ends_at_the_noise():
-    advised = [beside_popularity(TrainConfig(l2=l2)).partition(" where")[0] for l2 in ("1,1.1", "2,2.2", "0")]
-    assert advised[0] == "--l2 2,2.2"
-    assert all(not advice.startswith("--l2") for advice in advised[1:])
+@pytest.mark.parametrize(
+    ("l2", "advised"),
+    [
+        ("1,1.1", "--l2 2,2.2 where"),
+        ("1.4,1.54", "--l2 2,2.2 where"),
+        ("2,2.2", "more --epochs"),
+        ("3", "more --epochs"),
+        ("0,0.5", "--l2 0,1 where"),
+        ("0", "more --epochs"),
+    ],
+)
+def test_what_is_advised_where_popularity_is_ahead_ends_at_the_noise(l2, advised):
+    assert beside_popularity(TrainConfig(l2=l2)).startswith(advised)
+
+
+def test_with_a_pair_a_user_nothing_can_be_held_out_and_the_penalty_stays():
+    run, events = chosen([(f"u{n}", f"i{n % 50}") for n in range(2500)])
+    assert run.chooses
+    assert (run.config.l2, events, run.chosen) == ("1,1.1", [], None)
+
+
+def failing_above(strength):
+    """What `penalty._trained` is, but for penalties from a strength on, which diverge."""
+    trained = penalty._trained
+
+    def some(config, *given):
+        if float(config.l2.partition(",")[0]) >= strength:
+            raise DivergenceError("training diverged")
+        return trained(config, *given)
+
+    return some
+
+
+@pytest.mark.parametrize(("strength", "l2", "n_events"), [(2, "1.4,1.54", 1), (1, "1,1.1", 0)])
+def test_penalties_under_which_the_run_fails_are_not_chosen(monkeypatch, strength, l2, n_events):
+    monkeypatch.setattr(penalty, "_trained", failing_above(strength))
+    run, events = chosen(SHORT)
+    assert (run.config.l2, len(events)) == (l2, n_events)
+
+
+def test_what_was_chosen_stands_in_the_history_and_in_the_log(table, tmp_path, run_cli):
+    run_cli(*table, "--save-model=model", "--log-json=log.jsonl")
+    lines = [(tmp_path / name).read_text().splitlines() for name in ("model/history.jsonl", "log.jsonl")]
+    for first, *others in lines:
+        event = json.loads(first)
+        assert (event["event"], event["l2"], event["epoch"]) == ("PenaltyChosen", "2,2.2", 0)
+        assert not any("PenaltyChosen" in other for other in others)
+
+
+def test_a_model_goes_on_under_its_penalty_and_options_stay_open():
+    word2vec, data = Word2Vec(**OPTIONS, epochs=90), Input("pairs", SHORT, rectangular=True)
+    word2vec.fit(data, progress=False)
+    encoded = word2vec.encode(data)
+    word2vec.set_params(epochs=91)
+    trainer = word2vec.trainer(encoded, model=word2vec)
+    trainer.train()
+    assert trainer.config.l2 == "2,2.2"
+    word2vec.fit(Input("pairs", [("new", "i1"), ("new", "i2")], rectangular=True), update=True, progress=False)
+    assert word2vec.model.config.l2 == "2,2.2"
+    assert word2vec.get_params()["l2"] is None
+
+
+def test_another_objective_does_not_take_over_what_was_chosen(tmp_path):
+    word2vec = Word2Vec(**OPTIONS)
+    word2vec.fit(Input("pairs", SHORT, rectangular=True), progress=False)
+    assert word2vec.model.config.l2 == "2,2.2"
+    word2vec.save(tmp_path / "chosen")
+    assert Word2Vec.load(tmp_path / "chosen").set_params(loss="ns").get_params()["l2"] is None
+
+
+def test_kept_models_of_another_penalty_are_refused(table, tmp_path, run_cli):
+    (tmp_path / "held.csv").write_text("user,item\n" + "".join(f"u{n},i{n % 5}\n" for n in range(0, USERS, 2)))
+    search = ["compare", *table[1:], "--valid=held.csv", "--grid=loss=top-n,css-is", "--seeds=1", "--keep=kept"]
+    assert run_cli(*search, "--l2=5,5", "--out=a").code == 0
+    refused = run_cli(*search, "--out=b")
+    assert refused.code == 1
+    assert "holds a model of other data or options" in refused.err
+
+
+def test_ctrl_c_while_a_trial_chooses_ends_the_search_with_what_there_is(monkeypatch):
+    trained, calls = penalty._trained, []
+
+    def interrupted(*given):
+        calls.append(given)
+        if len(calls) > 9:  # the second trial
+            raise KeyboardInterrupt
+        return trained(*given)
+
+    monkeypatch.setattr(penalty, "_trained", interrupted)
+    encoded = run_of(SHORT).encoded
+    validation = Validation(HeldOut(np.arange(50), np.arange(50) % 5, np.ones(50), 0, 50), metric="ndcg@10")
+    config = TrainConfig(**OPTIONS, epochs=2)
+    found = tune(encoded, config, [{"negatives": 4}, {"negatives": 8}], validation)
+    assert (found.complete, len(found.trials)) == (False, 1)
+    assert found.trials[0].seconds > 0

@@ -130,8 +130,8 @@ def train(output, save_model, force, config_path, mirror, diagnose, dry_run, log
         found = estimate(run.given, encoded, validation=validation, done=done, of_command=True)
         return _print_estimate(found, as_json, note)
     if run.chooses:
-        note(f"Choosing --l2 by a tenth of the pairs, held out for this; give --l2 {run.config.l2} to leave it out ...")
-    run.choose([lambda event: note(f"{event.line()}.")])
+        note(f"Choosing --l2 by pairs held out for this; give --l2 {run.config.l2} to leave it out ...")
+    run.choose([lambda event: note(f"{event.line()}.")], of_command=True)
     trainer = run.trainer(validation=validation, checkpoints=checkpoints)
     trainer.model.origin.output = os.path.abspath(output) if output else ""
     _report_prior(run, trainer, given["epochs"], note)
@@ -170,6 +170,8 @@ def _train(run, trainer, tracking, log_json, quiet, output, checkpoints, note):
             nullcontext() if quiet or log_json == "-" else TrainingProgress(source=source) as progress,
         ):
             trainer.listeners += filter(None, (progress, tracking, log))
+            if log and run.chosen:
+                log(run.chosen)
             trainer.train(of_command=True)
             trained = True
         results.report_loss(trainer.model.history, note)

@@ -220,6 +220,7 @@ class PenaltyChosen(Event):
     figures: dict
     popularity: float
     seconds: float
+    epoch: int = 0
 
     of_search = True
 

@@ -15,7 +15,8 @@ class Preset:
     """values : dict of option -> value, what the name fills in; of_text : the same, for text only
     note : str, where this differs from the paper's letter and how to have that
     text_alpha : float, the learning rate for text, where development data chose another than the common one
-    by_pairs : bool, fewer pairs are gone through more often, see `epochs_over`
+    by_pairs : bool, of users and items: fewer pairs are gone through more often, see `epochs_over`, and with few of
+        each user a stronger l2 may be chosen by held-out pairs
     equation : str, the loss with these values; "" where it is that of the loss with its own
     """
 

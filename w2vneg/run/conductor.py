@@ -68,7 +68,8 @@ class Run:
         self.data = given
         self.given = reading(config, given)
         self.prior.check_data(self.given)
-        self.config = resolve(self.prior.reading_out(self.given))
+        self.config = resolve(self.prior.penalised(self.prior.reading_out(self.given)))
+        self.chosen = None  # what `choose` has found
         if diagnose:
             check_diagnose(self.config)
         if self.prior.rows is not None:
@@ -137,18 +138,18 @@ class Run:
     @property
     def chooses(self):
         """Whether the encoded data leave something open that `choose` tries: the L2 penalty of short histories."""
-        return self.prior.way in ("", "init") and is_open(self.given, self.config, self.encoded)
+        return not self.prior.way and is_open(self.given, self.config, self.encoded)
 
-    def choose(self, listeners=()):
+    def choose(self, listeners=(), of_command=False):
         """Choose what is left open, by held-out pairs of the encoded data; listeners are called with what was found.
 
-        KeyboardInterrupt after Ctrl-C
+        of_command : bool, as of `Trainer.train`. KeyboardInterrupt after Ctrl-C
         """
-        if self.chooses:
-            chosen = choose_l2(self.config, self.encoded)
-            self.config = dataclasses.replace(self.config, l2=chosen.l2)
+        self.chosen = choose_l2(self.config, self.encoded, of_command) if self.chooses else None
+        if self.chosen is not None:
+            self.config = dataclasses.replace(self.config, l2=self.chosen.l2)
             for listener in listeners:
-                listener(chosen)
+                listener(self.chosen)
 
     def trainer(self, listeners=(), validation=None, checkpoints=None):
         """Return the `Trainer` of the encoded data; its model knows what it was trained on and how it began."""
@@ -157,6 +158,8 @@ class Run:
         resumed, rows = self.prior.resumed, self.prior.rows
         trainer = Trainer(self.encoded, config, listeners, resumed, self.diagnose, validation, checkpoints, rows)
         origin = trainer.model.origin
+        if self.chosen is not None:
+            trainer.model.history.append(self.chosen.as_dict())
         if self.prior.way == "update" and (former := self.prior.model) is not None:
             keep_contexts(trainer.model, former)
             if former.known is None:

@@ -1,9 +1,9 @@
-"""How strong the L2 penalty is where nobody says: the run is tried on nine tenths of its pairs, and on stronger ones.
+"""How strong the L2 penalty is where nobody says: the run is tried on nine tenths of its pairs, each time with another.
 
 With a few items of each user, rows may learn these by heart, and lists are then worse than popularity's. How strong a
 penalty keeps them from it depends on how much there is to learn, which neither the length of histories nor any other
-count says. So a tenth of the pairs is held out, or several in turn; the penalty of the preset is tried, then stronger
-ones, as long as each is better than the one before it.
+count says. So a tenth of the pairs is held out, or up to three in turn; the penalty of the preset is tried, then
+stronger ones, as long as each is better than those before.
 """
 
 import dataclasses
@@ -12,19 +12,19 @@ import time
 
 import numpy as np
 
-from ..config.options import l2_strengths
+from ..config.options import l2_strengths, penalties_to_try
 from ..data.encoded import EncodedPairs
 from ..data.encoded.pairs import HeldOut
 from ..data.inputs import Input, encode_input
+from ..ground.errors import W2vnegError
 from ..ground.events import PenaltyChosen
 from ..objectives.presets import preset_of
 from .trainer import Trainer
 
-STEPS = 1.0, 1.4, 2.0  # times the preset's; at 2 nothing is learnt but what stands out of noise
 METRIC = "ndcg@10"
 _LONG = 40  # pairs a user, where the preset's was best in all data
 _FEWEST, _MOST = 2_000, 300_000  # pairs: fewer say little, and of more those of some users are enough
-_HELD = 5_000  # pairs to find, of as many users at most; where a tenth is less, other tenths follow
+_HELD, _TOO_FEW = 5_000, 100  # pairs to find, of as many users at most: where a tenth is less, other tenths follow
 _PARTS, _FOLDS = 10, 3  # tenths, and how many of them at most
 
 
@@ -36,41 +36,48 @@ def is_open(given, config, pairs):
     if given.l2 is not None or config.engine != "local" or not isinstance(pairs, EncodedPairs):
         return False
     preset = preset_of(config.preset or config.loss.name, of_words=False)
-    n_pairs, n_users = pairs.matrix.nnz, pairs.matrix.shape[0]
-    few = _FEWEST <= n_pairs < _LONG * n_users
+    n_pairs, n_users = pairs.matrix.nnz, np.count_nonzero(np.diff(pairs.matrix.indptr))
+    few = _FEWEST <= n_pairs < _LONG * n_users and not config.source.pairs_per_epoch
     return preset.by_pairs and config.rectangular and few and any(l2_strengths(config.l2))
 
 
-def most_tried(pairs):
-    """Return how many whole runs choosing takes at most (float)."""
+def most_tried(config, pairs):
+    """Return how many whole runs choosing takes at most, about (float)."""
     n_pairs = pairs.matrix.nnz
-    return len(STEPS) * _folds(n_pairs) * (1 - 1 / _PARTS) * min(1.0, _MOST / n_pairs)
+    return len(penalties_to_try(config.l2)) * _folds(n_pairs) * (1 - 1 / _PARTS) * min(1.0, _MOST / n_pairs)
 
 
-def choose_l2(config, pairs):
+def choose_l2(config, pairs, of_command=False):
     """Return the event `PenaltyChosen`, with the penalty that is best by NDCG@10 of held-out pairs.
 
-    config : RunSpec; pairs : EncodedPairs
-    KeyboardInterrupt after Ctrl-C; W2vnegError as of `Trainer`
+    config : RunSpec; pairs : EncodedPairs; of_command : bool, as of `Trainer.train`
+    None if too few of what is held out is known to the rest, or the run fails with the preset's penalty
+    KeyboardInterrupt after Ctrl-C
     """
-    begun, figures = time.perf_counter(), {}
+    begun, figures, best = time.perf_counter(), {}, None
     splits = list(_splits(pairs.matrix, config.seed))
-    for step in STEPS:
-        l2 = ",".join(f"{step * strength:g}" for strength in l2_strengths(config.l2))
+    if sum(len(validation.held) for _, validation in splits) < _TOO_FEW:
+        return None
+    for l2 in penalties_to_try(config.l2):
         tried = dataclasses.replace(config, l2=l2)
-        models = [(_trained(tried, train), validation) for train, validation in splits]
-        figures[l2] = float(np.mean([validation.figures(model)[METRIC] for model, validation in models]))
-        best = max(figures, key=figures.get)
-        if best != l2:
+        try:
+            models = [(validation, _trained(tried, train, of_command)) for train, validation in splits]
+            figures[l2] = float(np.mean([validation.figures(model)[METRIC] for validation, model in models]))
+        except W2vnegError:  # it diverges
             break
-    popularity = float(np.mean([validation.of_popularity(model) for model, validation in models]))
+        if best is not None and figures[l2] <= figures[best]:
+            break
+        best = l2
+    if best is None:
+        return None
+    popularity = float(np.mean([validation.of_popularity(model) for validation, model in models]))
     return PenaltyChosen(best, METRIC, figures, popularity, time.perf_counter() - begun)
 
 
-def _trained(config, pairs):
+def _trained(config, pairs, of_command):
     trainer = Trainer(pairs, config)
-    trainer.train()
-    if not trainer.complete:
+    trainer.train(of_command=of_command)
+    if trainer.stopped or not trainer.complete:
         raise KeyboardInterrupt
     return trainer.model
 
@@ -88,8 +95,8 @@ def _splits(matrix, seed):
     rng = np.random.default_rng(seed)
     if matrix.nnz > _MOST:
         some = rng.permutation(matrix.shape[0])
-        some = some[: np.searchsorted(np.cumsum(np.diff(matrix.indptr)[some]), _MOST)]
-        matrix = matrix[np.sort(some)]
+        n = np.searchsorted(np.cumsum(np.diff(matrix.indptr)[some]), _MOST)
+        matrix = matrix[np.sort(some[: max(1, n)])]
     matrix = matrix.tocoo()
     parts = rng.integers(0, _PARTS, matrix.nnz)
     for fold in range(_folds(matrix.nnz)):
@@ -102,7 +109,8 @@ def _splits(matrix, seed):
         known = (users >= 0) & (items >= 0)
         known &= np.isin(users, rng.permutation(np.unique(users[known]))[:_HELD])
         n = int(known.sum())
-        yield train, Validation(HeldOut(users[known], items[known], np.ones(n), 0, n), metric=METRIC)
+        if n:
+            yield train, Validation(HeldOut(users[known], items[known], np.ones(n), 0, n), metric=METRIC)
 
 
 def _places(vocab, numbers, n):

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..config import RunSpec, TrainConfig
-from ..config.options import RunOptions
+from ..config.options import RunOptions, l2_strengths, penalties_to_try
 from ..config.table import table
 from ..data.inputs import Input, of_as_many_kinds, settled
 from ..data.sources.corpus import AUTO
@@ -224,6 +224,12 @@ class Prior:
         of_inputs = self.rows is not None and self.rows.freeze and self.rows.words_out is None
         return dataclasses.replace(config, readout="in") if of_inputs and config.readout is None else config
 
+    def penalised(self, config: TrainConfig) -> TrainConfig:
+        """Return the configuration, with the L2 penalty of the model that goes on where none was given."""
+        goes_on = self.model is not None and self.way in ("resume", "update") and config.l2 is None
+        penalty = self.model.config.l2 if goes_on else "0"  # type: ignore[union-attr]
+        return dataclasses.replace(config, l2=penalty) if any(l2_strengths(penalty)) else config
+
     def check_data(self, data: Any) -> None:
         """Raise ConfigError unless a model that grows and newer data, or their configuration, are of one kind."""
         model = self.model
@@ -325,6 +331,8 @@ def left_open(config: TrainConfig) -> TrainConfig:
     for names in ({"sampler", "weigher", "alpha"}, optional):  # what others follow from comes first
         filled = TrainConfig(**least).resolved().as_dict()
         least |= {name: values[name] for name in names if values[name] != filled[name]}
+    if least.get("l2") in penalties_to_try(filled["l2"]):  # it was chosen by the data
+        del least["l2"]
     opened: dict[str, Any] = {name: least.get(name) for name in optional}
     return dataclasses.replace(config, **opened)
 

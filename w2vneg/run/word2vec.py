@@ -238,7 +238,7 @@ class Word2Vec(Recommender):
             if run.alpha_share < 1:
                 LOG.getChild("reading").info("%s", run.alpha_note())
             validation = _validation(valid, run)
-            with followers, watched(followers), nullcontext() if saves is None else saves.owning():
+            with watched(followers), nullcontext() if saves is None else saves.owning(), followers:
                 run.choose([*listeners, followers])
                 trainer = run.trainer([*listeners, followers], validation, saves)
                 self._begins(trainer.model)
@@ -271,7 +271,7 @@ class Word2Vec(Recommender):
         own |= {"min_alpha": None} if "alpha" in own else {}
         prior = Prior.update(model, self._folder or "", freeze, "alpha" in self._changed)
         config = dataclasses.replace(self.config, **own)
-        check_goes_on(model, resolve(config))
+        check_goes_on(model, resolve(prior.penalised(config)))
         return config, prior
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:

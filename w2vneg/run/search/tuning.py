@@ -11,10 +11,12 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 
+from ...config.options import penalties_to_try
 from ...data.readers.sources import STDIN
 from ...ground.errors import ConfigError, W2vnegError
 from ...ground.events import TrialDone, TrialStarted
 from ...ground.files.locks import owned
+from ...objectives.presets import epochs_over
 from ..conductor import Run, reading
 from ..folder import as_flags_of_data, as_flags_of_validation
 from ..model import Model
@@ -131,9 +133,11 @@ def _run(encoded, config, options, validation, listeners, should_prune, place, o
     took = lambda: time.perf_counter() - begun  # noqa: E731
     try:
         run = Run(dataclasses.replace(config, **options), encoded)
-        run.choose(listeners)
+        run.choose(listeners, of_command)
         trainer = run.trainer([*listeners, look], validation)
         trainer.train(of_command=of_command)
+    except KeyboardInterrupt:
+        return None, True
     except (W2vnegError, MemoryError) as error:
         return Trial(options, config.seed, {}, None, took(), str(error) or "not enough memory"), False
     if hopeless and not trainer.complete:
@@ -154,16 +158,20 @@ def _evaluated(place, encoded, config, options, validation):
     words = [vocab.digest() for one in (model, encoded) for vocab in (one.vocab, one.vocab_out)]
     same = model.origin.fingerprint == Provenance.of(encoded).fingerprint and words[:2] == words[2:]
     own, planned = model.config.as_dict(), run.config.as_dict()
-    still_open = {"epochs": run.config.epochs is None, "l2": run.chooses}  # the run has settled them
-    if not same or any(own[name] != planned[name] for name in planned if not still_open.get(name)):
+    if run.config.epochs is None:
+        planned["epochs"] = epochs_over(run.config.source.pairs_per_epoch or encoded.n_pairs)
+    if run.chooses and own["l2"] in penalties_to_try(planned["l2"]):
+        planned["l2"] = own["l2"]
+    if not same or own != planned:
         raise ConfigError(f"{place} holds a model of other data or options; keep models in another folder")
     epoch = model.config.epochs if model.best is None else model.best.epoch
     return Trial(options, config.seed, validation.figures(model), epoch, _seconds(model))
 
 
 def _seconds(model):
-    """Return how long a run trained, float: without compiling, evaluating and saving."""
-    return next((one["seconds"] for one in reversed(model.history) if one.get("event") == "EpochDone"), 0.0)
+    """Return how long a run trained, and chose before that, float: without compiling, evaluating and saving."""
+    chose = sum(one["seconds"] for one in model.history if one.get("event") == "PenaltyChosen")
+    return chose + next((one["seconds"] for one in reversed(model.history) if one.get("event") == "EpochDone"), 0.0)
 
 
 def _emit(listeners, event):
