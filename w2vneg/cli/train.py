@@ -131,7 +131,7 @@ def train(output, save_model, force, config_path, mirror, diagnose, dry_run, log
         return _print_estimate(found, as_json, note)
     if run.chooses:
         note(f"Choosing --l2 by pairs held out for this; give --l2 {run.config.l2} to leave it out ...")
-    run.choose([lambda event: note(f"{event.line()}.")], of_command=True)
+    run.choose([lambda event: note(f"{event.line()}.")], validation, of_command=True)
     trainer = run.trainer(validation=validation, checkpoints=checkpoints)
     trainer.model.origin.output = os.path.abspath(output) if output else ""
     _report_prior(run, trainer, given["epochs"], note)

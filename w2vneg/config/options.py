@@ -15,7 +15,7 @@ EXCLUSIONS = ("none", "target", "window", "known")
 ENGINES = ("local", "virtual", "ray")
 DTYPES = ("float16", "float32")
 L2_POWER = 0.5  # where there is a penalty
-_STRONGER = 1.4, 2.0  # times a penalty, that are tried where histories are short
+_STRONGER = 1.2, 1.4, 2.0  # times a penalty, that are tried where histories are short
 _NOISE = 2.1  # mean of both strengths, at which hardly a pattern is learnt that chance may have made
 _INPUTS = {"cbow": "window", "skipgram": "row", "skip-gram": "row", "sg": "row", "fasttext": "subwords"}
 _objective, _model, _corpus, _run, _ranks = (
@@ -46,18 +46,20 @@ def l2_strengths(text):
 
 
 def penalties_to_try(l2):
-    """Return the penalties that are tried where histories are short, from `l2` up (list of str)."""
+    """Return the penalties that are tried where histories are short, from `l2` up, four (list of str)."""
     return [l2, *(",".join(f"{more * strength:g}" for strength in l2_strengths(l2)) for more in _STRONGER)]
 
 
-def beside_popularity(config):
+def beside_popularity(config, tried=False):
     """Return what to do about a model of items that popularity beats (str): where rows have a penalty, a stronger one.
+
+    tried : bool, stronger ones have been tried.
 
     The shorter histories are, the more of it is needed, and lists then come near those of popularity.
     """
     strengths = l2_strengths(getattr(config, "l2", None) or "0")
     mean = math.sqrt(strengths[0] * strengths[1]) or max(strengths)
-    more = min(2.0, _NOISE / mean) if mean else 1.0
+    more = min(2.0, _NOISE / mean) if mean and not tried else 1.0
     l2 = ",".join(f"{more * strength:.2g}" for strength in strengths)
     return f"{f'--l2 {l2} where histories are short, ' * (more > 1.1)}more --epochs, or look at what was read"
 

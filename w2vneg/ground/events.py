@@ -209,9 +209,9 @@ class BestRestored(Event):
 
 @dataclass(frozen=True)
 class PenaltyChosen(Event):
-    """Before training, the L2 penalty of short histories was chosen by held-out pairs.
+    """Before training, the L2 penalty of short histories was chosen by held-out pairs, or stays as they say nothing.
 
-    l2 : str, as `--l2` takes it; metric : str; figures : dict of such a str -> float, of all that were tried
+    l2 : str, as `--l2` takes it; metric : str; figures : dict of such a str -> float, of all that were tried, or none
     popularity : float, the same of popularity alone; seconds : float, of choosing
     """
 
@@ -225,6 +225,8 @@ class PenaltyChosen(Event):
     of_search = True
 
     def line(self, width=None, unit=None):
+        if not self.figures:
+            return f"--l2 {self.l2} stays, as what was held out says nothing"
         found = ", ".join(f"{l2}: {figure:.4f}" for l2, figure in self.figures.items())
         return f"--l2 {self.l2} is chosen; {self.metric} of held-out pairs: {found}, popularity: {self.popularity:.4f}"
 

@@ -94,8 +94,8 @@ PRESETS = {
         _UNIFORM | _NOT_ITSELF | {"negatives": 16, "alpha": 0.1, "l2": "1,1.1", "bias": 0.8, "bounded_steps": False},
         "lists of items for users: softmax over 16 uniform negatives, corrected, with biases and an L2 penalty on rows",
         "CSS eqs. 16–20; the rest by our own measurements",
-        "Epochs follow the number of pairs. With fewer than 40 pairs a user, the run tries up to twice the penalty on "
-        "held-out pairs first. For what comes later in time, --loss ns --noise-exponent 1 --l2 2,1 --unbounded-steps "
+        "Epochs follow the number of pairs. Of 2,000 pairs or more, with fewer than 40 a user on average, the run "
+        "tries up to twice the penalty on held-out pairs first. For what comes later in time, --loss ns --noise-exponent 1 --l2 2,1 --unbounded-steps "
         "--epochs 40, read with --score corrected, may be better.",
         by_pairs=True,
     ),

@@ -35,6 +35,7 @@ _FALL = 0.01  # of the loss at init
 _FEWEST_PAIRS = 10_000  # trained: with fewer a run has hardly begun
 _STARVED = 0.05  # pairs a token: even the words of short lines have 20 times as many where nothing is left out
 _SPREAD = 4  # words for each negative: with fewer the positive is so often drawn that the loss of good vectors stays
+_BEHIND = 0.99  # times popularity's figure: a strong penalty comes as near
 _FEWEST = 100  # words, items or held-out pairs: fewer are too few to judge by
 
 
@@ -138,15 +139,17 @@ class Run:
     @property
     def chooses(self):
         """Whether the encoded data leave something open that `choose` tries: the L2 penalty of short histories."""
-        return not self.prior.way and is_open(self.given, self.config, self.encoded)
+        fresh = self.prior.way in ("", "init") and not self.prior.freeze
+        return fresh and is_open(self.given, self.config, self.encoded)
 
-    def choose(self, listeners=(), of_command=False):
+    def choose(self, listeners=(), validation=None, of_command=False):
         """Choose what is left open, by held-out pairs of the encoded data; listeners are called with what was found.
 
-        of_command : bool, as of `Trainer.train`. KeyboardInterrupt after Ctrl-C
+        validation : Validation, optional, by which the run will be evaluated; of_command : bool, as of `Trainer.train`
+        KeyboardInterrupt after Ctrl-C
         """
-        self.chosen = choose_l2(self.config, self.encoded, of_command) if self.chooses else None
-        if self.chosen is not None:
+        if self.chooses:
+            self.chosen = choose_l2(self.config, self.encoded, of_command, validation)
             self.config = dataclasses.replace(self.config, l2=self.chosen.l2)
             for listener in listeners:
                 listener(self.chosen)
@@ -269,14 +272,19 @@ def doubts_of(trainer):
 def _of_popularity(trainer):
     """Yield a doubt of a model of items that is evaluated as it trains, and is worse than popularity."""
     validation, best = trainer.validation, getattr(trainer.model, "best", None)
-    if validation is None or best is None or not best.figures:
+    chosen = next((one for one in trainer.model.history if one["event"] == "PenaltyChosen" and one["figures"]), None)
+    if validation is not None and best is not None and best.figures:
+        popular, name = validation.of_popularity(trainer.model), validation.metric.name
+        value, few = best.figures[name], len(validation.held) < _FEWEST
+        if popular is None or few or not validation.metric.better(popular, value):
+            return
+    elif chosen is not None and chosen["figures"][chosen["l2"]] < _BEHIND * chosen["popularity"]:
+        name, value, popular = chosen["metric"], chosen["figures"][chosen["l2"]], chosen["popularity"]
+    else:
         return
-    popular, name = validation.of_popularity(trainer.model), validation.metric.name
-    if popular is None or len(validation.held) < _FEWEST or not validation.metric.better(popular, best.figures[name]):
-        return
-    remedy = f"give {beside_popularity(trainer.config)}"
+    remedy = f"give {beside_popularity(trainer.config, chosen is not None)}"
     remedy += ", or take 'w2vneg slim'" if trainer.config.traversal.kind == "items" else ""
-    figures = f"{name} {best.figures[name]:.4f}, popularity {popular:.4f}"
+    figures = f"{name} {value:.4f}, popularity {popular:.4f}"
     yield f"on held-out pairs this model is not better than popularity alone ({figures}); {remedy}"
 
 

@@ -82,7 +82,7 @@ def estimate(config, encoded, *, validation=None, done=0.0, seconds=3.0, of_comm
         validation.figures(trainer.model)
         left += (time.perf_counter() - begun) * max(1.0, trainer.config.epochs * remaining / validation.every)
     if run.chooses and not done and config.engine == run.config.engine:
-        left += taken / share * most_tried(run.config, encoded)
+        left += taken / share * most_tried(encoded)
     model, own = trainer.model, trainer.config
     return Estimate(
         **{"tokens": len(encoded), "n_vocab": len(model.vocab), "n_out": len(model.vocab_out)},

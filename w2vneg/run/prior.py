@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..config import RunSpec, TrainConfig
-from ..config.options import RunOptions, l2_strengths, penalties_to_try
+from ..config.options import RunOptions, l2_strengths
 from ..config.table import table
 from ..data.inputs import Input, of_as_many_kinds, settled
 from ..data.sources.corpus import AUTO
@@ -331,8 +331,6 @@ def left_open(config: TrainConfig) -> TrainConfig:
     for names in ({"sampler", "weigher", "alpha"}, optional):  # what others follow from comes first
         filled = TrainConfig(**least).resolved().as_dict()
         least |= {name: values[name] for name in names if values[name] != filled[name]}
-    if least.get("l2") in penalties_to_try(filled["l2"]):  # it was chosen by the data
-        del least["l2"]
     opened: dict[str, Any] = {name: least.get(name) for name in optional}
     return dataclasses.replace(config, **opened)
 

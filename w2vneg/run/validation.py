@@ -182,8 +182,11 @@ class Validation:
             return None
         return self.figures(model, popularity_scores(model.vocab_out.counts))[self.metric.name]
 
-    def figures(self, model, scores=None):
-        """Evaluate a model's matrices, or other scores: dict of str -> float (see `Metric.figures`)."""
+    def figures(self, model, scores=None, each=None):
+        """Evaluate a model's matrices, or other scores: dict of str -> float (see `Metric.figures`).
+
+        each : callable, optional, as of `evaluate_ranking`
+        """
         scores = scores or scores_of(model, self.score)
         held = self.held.centres, self.held.targets, self.held.weights
         shape = model.vectors_in.shape[0], model.vectors_out.shape[0]
@@ -191,7 +194,7 @@ class Validation:
         if self._known is not None:
             places = self._known.centres, self._known.targets
             known = scipy.sparse.coo_matrix((np.ones(len(places[0]), np.float32), places), shape)
-        how = {"ks": (self.metric.k,), "known": known, "one_kind": are_items_of_one_kind(model)}
+        how = {"ks": (self.metric.k,), "known": known, "one_kind": are_items_of_one_kind(model), "each": each}
         result = evaluate_ranking(scores, held, shape[1], samples=0, bootstrap=0, **how)
         return {name: float(value) for name, value in self.metric.figures(result).items()}
 

@@ -238,20 +238,21 @@ class Word2Vec(Recommender):
             if run.alpha_share < 1:
                 LOG.getChild("reading").info("%s", run.alpha_note())
             validation = _validation(valid, run)
-            with watched(followers), nullcontext() if saves is None else saves.owning(), followers:
-                run.choose([*listeners, followers])
-                trainer = run.trainer([*listeners, followers], validation, saves)
-                self._begins(trainer.model)
-                try:
-                    trainer.train()
-                except BaseException:
-                    self._model = self._model or trainer.model  # the former one, or what there is
-                    raise
-                kept = {name: getattr(self.config, name) for name in ("alpha", "min_alpha", "epochs")}
-                self.config, self._folder = dataclasses.replace(run.given, **kept), None
-                self._changed, self._model = set(), trainer.model
-                if saves is not None:
-                    self.save(saves.folder)
+            with watched(followers), nullcontext() if saves is None else saves.owning():
+                run.choose([*listeners, followers], validation)
+                with followers:
+                    trainer = run.trainer([*listeners, followers], validation, saves)
+                    self._begins(trainer.model)
+                    try:
+                        trainer.train()
+                    except BaseException:
+                        self._model = self._model or trainer.model  # the former one, or what there is
+                        raise
+                    kept = {name: getattr(self.config, name) for name in ("alpha", "min_alpha", "epochs")}
+                    self.config, self._folder = dataclasses.replace(run.given, **kept), None
+                    self._changed, self._model = set(), trainer.model
+                    if saves is not None:
+                        self.save(saves.folder)
         if not trainer.complete:
             warnings.warn("training was interrupted; the vectors are those trained so far", stacklevel=2)
         for doubt in (about_cosines(trainer.config), *(doubts_of(trainer) if trainer.complete else ())):
@@ -351,7 +352,7 @@ class Word2Vec(Recommender):
         if model is not None:
             model.adopt({name: matrix.copy() for name, matrix in model.matrices().items()})
         self.config = run.given
-        run.choose([*listeners, log])
+        run.choose([*listeners, log], validation)
         return run.trainer(listeners, validation, saves)
 
     def _begins(self, model: Model) -> None:
@@ -468,6 +469,8 @@ class Word2Vec(Recommender):
         config = config_to_grow(model, folder, {"plugin": plugin} | changes)
         word2vec = cls(config=config, **own)
         word2vec._model, word2vec._folder = model, str(folder)
+        if any(one["event"] == "PenaltyChosen" for one in model.history) and "l2" not in changes:
+            word2vec.config = dataclasses.replace(config, l2=None)  # it is of the data
         word2vec._kind = {name: getattr(TrainConfig(), name) for name in _OF_DATA}
         word2vec._changed = {name for name in ("alpha", "epochs") if changes.get(name) is not None}
         return word2vec

@@ -11,7 +11,6 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 
-from ...config.options import penalties_to_try
 from ...data.readers.sources import STDIN
 from ...ground.errors import ConfigError, W2vnegError
 from ...ground.events import TrialDone, TrialStarted
@@ -133,7 +132,7 @@ def _run(encoded, config, options, validation, listeners, should_prune, place, o
     took = lambda: time.perf_counter() - begun  # noqa: E731
     try:
         run = Run(dataclasses.replace(config, **options), encoded)
-        run.choose(listeners, of_command)
+        run.choose(listeners, validation, of_command)
         trainer = run.trainer([*listeners, look], validation)
         trainer.train(of_command=of_command)
     except KeyboardInterrupt:
@@ -160,7 +159,7 @@ def _evaluated(place, encoded, config, options, validation):
     own, planned = model.config.as_dict(), run.config.as_dict()
     if run.config.epochs is None:
         planned["epochs"] = epochs_over(run.config.source.pairs_per_epoch or encoded.n_pairs)
-    if run.chooses and own["l2"] in penalties_to_try(planned["l2"]):
+    if run.chooses and any(one["event"] == "PenaltyChosen" for one in model.history):
         planned["l2"] = own["l2"]
     if not same or own != planned:
         raise ConfigError(f"{place} holds a model of other data or options; keep models in another folder")
