@@ -95,8 +95,8 @@ PRESETS = {
         "lists of items for users: softmax over 16 uniform negatives, corrected, with biases and an L2 penalty on rows",
         "CSS eqs. 16–20; the rest by our own measurements",
         "Epochs follow the number of pairs. Of 2,000 pairs or more, with fewer than 40 a user on average, the run "
-        "tries up to twice the penalty on held-out pairs first. For what comes later in time, --loss ns --noise-exponent 1 --l2 2,1 --unbounded-steps "
-        "--epochs 40, read with --score corrected, may be better.",
+        "tries up to twice the penalty on held-out pairs first. For what comes later in time, --loss ns "
+        "--noise-exponent 1 --l2 2,1 --unbounded-steps --epochs 40, read with --score corrected, may be better.",
         by_pairs=True,
     ),
     "next": Preset(
