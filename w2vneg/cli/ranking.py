@@ -148,6 +148,7 @@ def _short_rows(evaluation):
 
 def _verdict(evaluation, model):
     from ..config.options import beside_popularity
+    from ..ground.events import penalty_chosen
     from ..vectors.evaluation.baselines import ALIKE, BETTER, POPULARITY, SLIM
 
     results = evaluation.results
@@ -164,10 +165,10 @@ def _verdict(evaluation, model):
         return f"Better than popularity: {figures}{behind}. More figures, with intervals: --all."
     if how == ALIKE and math.isfinite(own.above(popular, name)[1]):
         figures += ", difference {:+.4f} (95 % interval {:+.4f} … {:+.4f})".format(*own.above(popular, name))
-    slim = ""
+    slim, tried = "", bool(penalty_chosen(getattr(model, "history", ())))
     if not hasattr(model, "scoring") and (read := model.config.traversal).kind == "items":
         slim = ", or take 'w2vneg slim'" * (model.config.rectangular or not read.paired)
-    return f"Warning: {how} popularity: {figures}. Train with {beside_popularity(model.config)}{slim}."
+    return f"Warning: {how} popularity: {figures}. Train with {beside_popularity(model.config, tried)}{slim}."
 
 
 def _rows(evaluation, mpr):

@@ -53,9 +53,9 @@ def penalties_to_try(l2):
 def beside_popularity(config, tried=False):
     """Return what to do about a model of items that popularity beats (str): where rows have a penalty, a stronger one.
 
-    tried : bool, stronger ones have been tried.
-
     The shorter histories are, the more of it is needed, and lists then come near those of popularity.
+
+    tried : bool, stronger ones have been tried
     """
     strengths = l2_strengths(getattr(config, "l2", None) or "0")
     mean = math.sqrt(strengths[0] * strengths[1]) or max(strengths)

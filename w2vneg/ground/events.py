@@ -231,6 +231,11 @@ class PenaltyChosen(Event):
         return f"--l2 {self.l2} is chosen; {self.metric} of held-out pairs: {found}, popularity: {self.popularity:.4f}"
 
 
+def penalty_chosen(history):
+    """Return what a model's history says of `PenaltyChosen` (dict), None if nothing was chosen."""
+    return next((one for one in history if one.get("event") == "PenaltyChosen"), None)
+
+
 @dataclass(frozen=True)
 class TrialStarted(Event):
     """A search begins trial `number` of `trials` with these options; the events of its training follow."""

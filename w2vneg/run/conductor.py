@@ -23,6 +23,7 @@ from ..data.readers.text import check_sentences
 from ..data.sources import TRAVERSALS
 from ..data.vocab import Vocabulary
 from ..ground.errors import ConfigError, W2vnegError
+from ..ground.events import penalty_chosen
 from ..ground.jit import available_threads
 from ..objectives.plugins import are_loaded, load_plugins
 from .model import keep_contexts
@@ -272,17 +273,18 @@ def doubts_of(trainer):
 def _of_popularity(trainer):
     """Yield a doubt of a model of items that is evaluated as it trains, and is worse than popularity."""
     validation, best = trainer.validation, getattr(trainer.model, "best", None)
-    chosen = next((one for one in trainer.model.history if one["event"] == "PenaltyChosen" and one["figures"]), None)
+    chosen = penalty_chosen(trainer.model.history) or {}
+    found = chosen.get("figures", {})
     if validation is not None and best is not None and best.figures:
         popular, name = validation.of_popularity(trainer.model), validation.metric.name
         value, few = best.figures[name], len(validation.held) < _FEWEST
         if popular is None or few or not validation.metric.better(popular, value):
             return
-    elif chosen is not None and chosen["figures"][chosen["l2"]] < _BEHIND * chosen["popularity"]:
-        name, value, popular = chosen["metric"], chosen["figures"][chosen["l2"]], chosen["popularity"]
+    elif found and found[chosen["l2"]] < _BEHIND * chosen["popularity"]:
+        name, value, popular = chosen["metric"], found[chosen["l2"]], chosen["popularity"]
     else:
         return
-    remedy = f"give {beside_popularity(trainer.config, chosen is not None)}"
+    remedy = f"give {beside_popularity(trainer.config, bool(found))}"
     remedy += ", or take 'w2vneg slim'" if trainer.config.traversal.kind == "items" else ""
     figures = f"{name} {value:.4f}, popularity {popular:.4f}"
     yield f"on held-out pairs this model is not better than popularity alone ({figures}); {remedy}"

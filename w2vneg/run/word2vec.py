@@ -25,6 +25,7 @@ from ..config.table import options_of_users, table
 from ..data.encoded import Encoded
 from ..data.sources import noun_of
 from ..ground.errors import ConfigError, NotTrainedError
+from ..ground.events import penalty_chosen
 from ..ground.jit import watched
 from ..objectives.plugins import absolute_plugins, load_plugins
 from ..objectives.readout import parse
@@ -469,8 +470,8 @@ class Word2Vec(Recommender):
         config = config_to_grow(model, folder, {"plugin": plugin} | changes)
         word2vec = cls(config=config, **own)
         word2vec._model, word2vec._folder = model, str(folder)
-        if any(one["event"] == "PenaltyChosen" for one in model.history) and "l2" not in changes:
-            word2vec.config = dataclasses.replace(config, l2=None)  # it is of the data
+        if penalty_chosen(model.history) and "l2" not in changes:
+            word2vec.config = dataclasses.replace(word2vec.config, l2=None)  # it is of the data
         word2vec._kind = {name: getattr(TrainConfig(), name) for name in _OF_DATA}
         word2vec._changed = {name for name in ("alpha", "epochs") if changes.get(name) is not None}
         return word2vec

@@ -13,7 +13,7 @@ from functools import partial
 
 from ...data.readers.sources import STDIN
 from ...ground.errors import ConfigError, W2vnegError
-from ...ground.events import TrialDone, TrialStarted
+from ...ground.events import TrialDone, TrialStarted, penalty_chosen
 from ...ground.files.locks import owned
 from ...objectives.presets import epochs_over
 from ..conductor import Run, reading
@@ -159,7 +159,7 @@ def _evaluated(place, encoded, config, options, validation):
     own, planned = model.config.as_dict(), run.config.as_dict()
     if run.config.epochs is None:
         planned["epochs"] = epochs_over(run.config.source.pairs_per_epoch or encoded.n_pairs)
-    if run.chooses and any(one["event"] == "PenaltyChosen" for one in model.history):
+    if run.chooses and penalty_chosen(model.history):
         planned["l2"] = own["l2"]
     if not same or own != planned:
         raise ConfigError(f"{place} holds a model of other data or options; keep models in another folder")
@@ -169,7 +169,7 @@ def _evaluated(place, encoded, config, options, validation):
 
 def _seconds(model):
     """Return how long a run trained, and chose before that, float: without compiling, evaluating and saving."""
-    chose = sum(one["seconds"] for one in model.history if one.get("event") == "PenaltyChosen")
+    chose = (penalty_chosen(model.history) or {"seconds": 0.0})["seconds"]
     return chose + next((one["seconds"] for one in reversed(model.history) if one.get("event") == "EpochDone"), 0.0)
 
 
