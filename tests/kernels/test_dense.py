@@ -6,10 +6,8 @@ import tracemalloc
 import naive
 import numpy as np
 import pytest
-from drawing import p_value
 from scipy import special, stats
 
-from w2vneg.config import TrainConfig
 from w2vneg.ground.jit import njit
 from w2vneg.ground.registry import RunContext
 from w2vneg.kernels.contracts import draw as draw_one
@@ -211,28 +209,3 @@ def test_scores_that_are_not_numbers_still_give_ids():
     vectors_out[600] = np.inf
     ids, _ = draw([3, 4], 20, matrices=(vectors_in, vectors_out, log_d))
     assert ((ids >= 0) & (ids < 900)).all()
-
-
-def test_a_pool_draws_for_all_visits_of_a_centre_from_its_distribution():
-    vectors_in, vectors_out, _ = small()
-    counts = np.sort(np.random.default_rng(2).integers(1, 1000, len(vectors_out)))[::-1]
-    context = RunContext(counts, dim=vectors_out.shape[1], workers=2, max_draws=8)
-    options = TrainConfig(loss="pbs", temp=2.0, method="pool", visits=8.0, share_negatives="centre").resolved()
-    sampler = options.make("sampler", context)
-    assert sampler.batch_groups == 8 * len(vectors_in) // 2
-    centres = np.random.default_rng(3).choice([4, 9], (2, sampler.batch_groups)).astype(np.int32)
-    sampler.refresh(vectors_in, vectors_out, centres, 7)
-    log_d = options.sampler.noise_exponent * np.log(counts)
-    for centre in 4, 9:
-        q = special.softmax(log_d + 0.5 * vectors_out.astype(float) @ vectors_in[centre])
-        ids = sampler.ids[centres == centre]
-        assert p_value(ids, q) > 1e-6
-        assert len(np.unique(ids, axis=0)) > 0.99 * len(ids)  # visits share a row of the product, not their draws
-        np.testing.assert_allclose(sampler.log_q[centres == centre], np.log(q)[ids], atol=1e-4)
-
-
-def test_a_pools_memory_is_bounded():
-    context = RunContext(np.ones(100_000), dim=4, workers=2, max_draws=100)
-    options = TrainConfig(loss="relaxed", method="pool", visits=1e6).resolved()
-    sampler = options.make("sampler", context)
-    assert sampler.ids.nbytes + sampler.log_q.nbytes <= 2**28

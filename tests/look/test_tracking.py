@@ -191,7 +191,7 @@ def test_what_is_no_tracker_is_said_before_anything_is_read(folder, run_cli, mon
             {"valid/nll": 2, "valid/mpr": 0.5},
         ),
         (BestRestored(3.0, 1.0, "nll", {"nll": 2.0}, {"nll": 4.0}, False), {"best/nll": 2, "best/epoch": 1}),
-        (Diagnosis(1, 9, 9, 5, 0.1, 0.2, None, 0.3, 0.4, *(None,) * 5, 1.0), {"draws/total_variation": 0.1}),
+        (Diagnosis(1, 9, 9, 5, 0.1, 0.2, None, 0.3, 0.4, *(None,) * 6, 1.0), {"draws/total_variation": 0.1}),
         (RolledBack(1, 0.5, 0.25), {"train/alpha factor": 0.25}),
     ],
 )

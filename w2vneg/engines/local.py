@@ -140,11 +140,18 @@ class LocalEngine(Engine):
         sampler = self.plugs.sampler
         if not sampler.batch_groups:
             return
-        centres = np.full((self.workers, sampler.batch_groups), -1, np.int32)
-        for worker, (first, last) in enumerate(ranges):
-            centres[worker, : last - first] = self.tokens[worker, first:last]
+        if sampler.foreseen and keys[-1] * sampler.batch_groups % sampler.foreseen == 0:
+            sampler.foresee(self._centres(ranges[:, :1], sampler.foreseen))
+        centres = self._centres(ranges[:, :1], sampler.batch_groups)
         with threads(self.workers):
             sampler.refresh(self.vectors_in, self.vectors_out, centres, self._stream(*keys))
+
+    def _centres(self, first, n):
+        """Return the next n centres of each worker's range, from place `first` on: int32, (workers, n), −1 behind."""
+        centres = np.full((self.workers, n), -1, np.int32)
+        for worker, (begin, end) in enumerate(np.c_[first, np.minimum(first + n, self.ranges[:, 1:])]):
+            centres[worker, : end - begin] = self.tokens[worker, begin:end]
+        return centres
 
     def merge(self, work):
         """Sum changes of all workers' private rows into the shared rows; work : of one worker, as `pulls` takes it."""

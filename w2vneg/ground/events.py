@@ -108,6 +108,7 @@ class Diagnosis(Event):
     cosine, relative_error : float, of the expected gradient of the centre against the full softmax's
     noise : float, spread of one set's gradient about the expected one, against the norm of the full softmax's
     popularity_slope, pmi_slope : float, of the dot products on log P(j) and on PMI, over frequent pairs
+    drift : float, total variation between what the latest draws made ahead followed and what the model now has
     seconds : float, what the diagnosis took
     """
 
@@ -125,11 +126,13 @@ class Diagnosis(Event):
     noise: float | None
     popularity_slope: float | None
     pmi_slope: float | None
+    drift: float | None
     seconds: float
 
     logged = (
         *("draws/total_variation", "draws/effective_size", "draws/true_positives", "draws/negative_gradient"),
         *("draws/cosine", "draws/relative_error", "draws/noise", "draws/popularity_slope", "draws/pmi_slope"),
+        "draws/drift",
     )
 
     def line(self, width=None, unit=None):
@@ -142,6 +145,7 @@ class Diagnosis(Event):
             ("error", _number(self.relative_error, ".3f")),
             ("noise", _number(self.noise, ".3f")),
             ("slopes", f"{_number(self.popularity_slope, '.2f')}, {_number(self.pmi_slope, '.2f')}"),
+            *(() if self.drift is None else (("drift", f"{self.drift:.4f}"),)),
         )
         lines = [["", ""]]
         for pair in cells:

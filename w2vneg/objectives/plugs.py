@@ -154,6 +154,7 @@ class Sampler(Plug, base=True):
     needs_neighbours: bool = False  # it counts neighbours in the whole data (``RunContext.neighbours``)
     n_candidates: int = 0  # how many candidates it chooses among; 0: all targets
     batch_groups: int = 0  # groups drawn ahead by `refresh`, without private rows; 0: it draws in the loop
+    foreseen: int = 0  # groups whose centres it is shown by `foresee`, several launches; 0: it does without
     scores_all: tuple | None = None  # (name, what to take instead) of a method that scores all targets for a centre
 
     @classmethod
@@ -177,6 +178,16 @@ class Sampler(Plug, base=True):
         centre_id : int; logits : float64, (n_vocab,). None, the default: what ``log_prob`` answers.
         """
         return None
+
+    def drift(self, vectors_in, vectors_out):
+        """Return how far the latest draws are behind the model: mean total variation, float; None if they are not."""
+        return None
+
+    def foresee(self, centre_ids):
+        """Look at the launches to come; called before the first of them, and only if `foreseen`.
+
+        centre_ids : int32, (workers, foreseen), -1 where there is none
+        """
 
     def refresh(self, vectors_in, vectors_out, centre_ids, key):
         """Draw for the next launch; only called if `batch_groups`.

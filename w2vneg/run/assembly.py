@@ -91,7 +91,7 @@ def _local(config, model, walk, plugs, shape, cost, periods):
         n_private = {name: min(most, n) if config.workers > 1 else 0 for name, n in n_rows.items()}
     block = block_size(walk.n_positions, config.workers, cost, max(n_private.values()), n_vocab)
     if periods is None:
-        block = max(block, plugs.sampler.batch_groups)
+        block = max(block, plugs.sampler.batch_groups, plugs.sampler.foreseen)
     else:
         block = even_block(walk.n_positions, periods * config.workers, block)
     return LocalEngine(model, walk, plugs, shape, block, n_private, config)

@@ -11,6 +11,7 @@ with respect to its centre's vector:
     cosine, error       of E ĝ against g = Σ_j p_j y_j − y_positive, over all pairs as one long vector
     noise               √(E ‖ĝ − E ĝ‖²) / ‖g‖
     slopes a, b         s_ij ≈ c_i + a log P(j) + b PMI_ij,    least squares over frequent pairs of these centres
+    drift               ½ Σ_j |Q_i(j) of the latest draws made ahead − Q_i(j) by the model as it is now|
 
 Words are put in order of their logits so that the bins of all pairs can be counted together: a draw that is too soft or
 too hard is so for all of them, and the figure is then that of the distributions themselves, without the noise that
@@ -63,10 +64,11 @@ class Diagnoser:
         begun = time.perf_counter()
         if not len(self.pairs.centres):
             return None
+        drift = self.engine.plugs.sampler.drift(self.engine.vectors_in, self.engine.vectors_out)
         seen = self._draw(epoch)
         figures = [_evaluate(*part) for part in self._parts(epoch, seen)]
         size = len(self.pairs.centres), self.n_sets, seen.ids.shape[2]
-        return Diagnosis(epoch, *size, *_summary(figures), *self._slopes(), time.perf_counter() - begun)
+        return Diagnosis(epoch, *size, *_summary(figures), *self._slopes(), drift, time.perf_counter() - begun)
 
     def _slopes(self):
         """Return the slopes of the logits on log P(j) and on PMI (float, float), or (None, None) of too few pairs."""

@@ -21,6 +21,7 @@ _NEIGHBOURS = 8
 _USERS, _HAVE = 3, 5  # whose lists are shown, and how many of the items they have are named
 _DIAGNOSES = {  # figure -> label of its axis
     "total_variation": "total variation of draws from their target",
+    "drift": "total variation of the model from draws made ahead",
     "effective_size": "effective number of negatives",
     "true_positives": "share of negatives that are positives",
     "cosine": "cosine of expected and full gradient",

@@ -1,11 +1,6 @@
-"""How Boltzmann negatives are drawn (`boltzmann` has the law): among M candidates, or ahead, among all words.
-
-Ahead they are drawn by a matrix product for a batch of centres between launches, and handed out while these are
-trained. log q of a positive comes from the rows that the draws were made of, as that of the draws does.
-"""
+"""How Boltzmann negatives are drawn (`boltzmann` has the law): among M candidates, or ahead, among all words."""
 
 from collections import namedtuple
-from typing import NamedTuple
 
 import numpy as np
 
@@ -17,11 +12,12 @@ from ...kernels.contracts import (
     implement_open_sampler,
     implement_prescore,
 )
-from ...kernels.dense.draws import BoltzmannLaw, Drawn, exact_draws, scratch_size
+from ...kernels.dense.draws import BoltzmannLaw
 from ...kernels.functions import accumulate, exp_into, fast_log, highest, padded, ranks_into
 from ...kernels.linalg import dot, dots, dots_of_two, fetch_row, row_of
 from ...kernels.rng import alias_draw, next_unit
 from ..plugs import Sampler
+from ._ahead import DrawnAhead, implement_ahead, place_of, score_then
 
 
 class Boltzmann(Sampler):
@@ -162,84 +158,6 @@ def log_prob(sampler, state, group, centre_id, n, ids, logits, log_q):
         log_q[k] = sampler.log_d[ids[k]] + strength * beta - log_z
 
 
-class Origin(NamedTuple):
-    """The rows that a batch's draws were made of, kept so that other targets are scored by the same rows.
-
-    centres : float32, (n_in, dim), of the batch's centres, older in the other places; targets : float32, (n_vocab, dim)
-    """
-
-    centres: np.ndarray
-    targets: np.ndarray
-
-    def keep(self, vectors_in, vectors_out, centre_ids):
-        """Copy the rows; centre_ids : int32, (workers, batch), −1 where nobody is."""
-        there = np.unique(centre_ids[centre_ids >= 0])
-        self.centres[there] = vectors_in[there]
-        np.copyto(self.targets, vectors_out)
-
-
-@njit(borrows=True)
-def score_then(origin, centre_id, target_id):
-    """Return the dot product of a group's centre and a target (float32) as it was when the group's draws were made."""
-    return dot(origin.centres[centre_id], origin.targets[target_id])
-
-
-class DrawnAhead(Sampler, base=True, fields=True):
-    """Draws that are made for a batch of centres, between launches.
-
-    ids : int32, (workers, batch, max_draws); log_q : float32, the same; log_z : float32, (workers, batch), log of the
-    sum of all weights; origin : Origin; scratch : float32, memory of the draws
-    """
-
-    ids: np.ndarray
-    log_q: np.ndarray
-    log_z: np.ndarray
-    origin: Origin
-    scratch: np.ndarray
-
-    gives_log_q = True
-
-    @classmethod
-    def room(cls, batch, context):
-        """Return these with room for `batch` centres of each worker."""
-        n_vocab = len(context.counts)
-        origin = Origin(*(np.zeros((n, context.dim), np.float32) for n in (context.n_centres, n_vocab)))
-        scratch = np.empty(scratch_size(context.workers * batch, n_vocab), np.float32)
-        return *Drawn.room(context.workers, batch, context.max_draws), origin, scratch
-
-    def law(self):
-        """Return the law of the draws, as `kernels.dense.draws` has it."""
-        raise NotImplementedError
-
-    @property
-    def batch_groups(self):
-        return self.ids.shape[1]
-
-    def refresh(self, vectors_in, vectors_out, centre_ids, key):
-        self.origin.keep(vectors_in, vectors_out, centre_ids)
-        drawn = Drawn(self.ids, self.log_q, self.log_z).flat()
-        exact_draws(self.law(), vectors_in, vectors_out, centre_ids.ravel(), key, drawn, self.scratch)
-
-
-def implement_ahead(plug):
-    """Bind to a class what hands out its draws; its state is the worker's number."""
-    implement_open_sampler(plug)(_open_drawn)
-    implement_draw(plug)(_hand_out)
-
-
-def _open_drawn(sampler, n_draws):
-    return np.zeros(1, np.int64)
-
-
-def _hand_out(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logits):
-    worker = state[0] = out.worker
-    for k in range(n):
-        ids[k] = sampler.ids[worker, group, k]
-    for k in range(min(n, log_q.shape[0])):
-        log_q[k] = sampler.log_q[worker, group, k]
-    return False
-
-
 class BoltzmannExact(DrawnAhead):
     """log_d : float32, (n_vocab,); inverse_temperature : float; absolute : bool, the logit is |x · y|; then
     `DrawnAhead`
@@ -261,8 +179,9 @@ implement_ahead(BoltzmannExact)
 
 @implement_log_prob(BoltzmannExact)
 def log_prob_ahead(sampler, state, group, centre_id, n, ids, logits, log_q):
-    beta, log_z = np.float32(sampler.inverse_temperature), sampler.log_z[state[0], group]
+    worker, place = state[0], place_of(sampler, group)
+    beta, log_z = np.float32(sampler.inverse_temperature), sampler.log_z[worker, place]
     for k in range(n):
-        score = score_then(sampler.origin, centre_id, ids[k])
+        score = score_then(sampler.origin, sampler.due[worker, place], centre_id, ids[k])
         score = abs(score) if sampler.absolute else score
         log_q[k] = sampler.log_d[ids[k]] + score * beta - log_z

@@ -14,8 +14,8 @@ D, the degeneracy, is uniform or popularity; T → ∞ leaves D, T → 0 the har
 `exact`
     All V targets scored by a matrix product, for a batch of centres ahead of their training.
 `pool`
-    `exact` for a batch in which each centre comes `visits` times on average and shares a row of the product: a draw
-    costs 1 / visits of an exact one. The draws are of the model as it was when the batch began.
+    `exact` for the next `visits` visits of a centre at once, and those in the same launch. 16 launches are foreseen
+    together, which have each centre `visits` times on average; nothing is kept beyond them.
 
 log q of `rolling` and `sir` takes the candidates' mean of e^{s/T} for the sum over D: exact as M → ∞.
 
@@ -54,9 +54,7 @@ class MethodOptions:
     )
     candidates: int = candidates(64)
     replaced: int = option(2, "Candidates that rolling replaces per centre.", at_least=1)
-    visits: float = option(
-        16.0, "Visits of a centre, on average, that pool draws for at once.", above=0, default_text="pool: 16"
-    )
+    visits: float = option(8.0, "Visits of a centre that pool draws for at once.", above=0, default_text="pool: 8")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +101,8 @@ class BoltzmannFamily(Sampler):
     )
 
     _batch = 128  # centres per matrix product and worker: large enough for BLAS, small enough to be fresh
-    _draws = 2**25  # most draws of a pool, 8 bytes each
+    _launches = 16  # that pool foresees, between which it draws anew
+    _numbers = 2**26  # of 4 bytes: most of a pool's draws, and of the rows that they were made of
 
     @classmethod
     def draws_ahead(cls, options):
@@ -133,14 +132,21 @@ class BoltzmannFamily(Sampler):
         return cls.build(options, context, log_degeneracy(options, context.counts), min(1.0 / options.temp, 1e30))
 
     @classmethod
+    def _ahead(cls, options, context):
+        """Return what `DrawnAhead.room` takes; of pool launches that have each centre `visits` times on average."""
+        if options.method != "pool":
+            return cls._batch, context
+        n_vocab, workers = len(context.counts), context.workers
+        launches = max(1, min(cls._launches, cls._numbers // (n_vocab * context.dim)))
+        most = cls._numbers // (2 * workers * context.max_draws * launches)
+        batch = int(options.visits * context.n_centres / (cls._launches * workers))
+        return max(cls._batch, min(most, batch)), context, launches, options.visits
+
+    @classmethod
     def build(cls, options, context, log_d, beta):
         """Return the sampler of degeneracy e^log_d (float64, (n_vocab,)) and inverse temperature beta."""
         if cls.draws_ahead(options):
-            batch = cls._batch
-            if options.method == "pool":
-                most = cls._draws // (context.workers * context.max_draws)
-                batch = max(batch, min(most, int(options.visits * context.n_centres / context.workers)))
-            room = BoltzmannExact.room(batch, context)
+            room = BoltzmannExact.room(*cls._ahead(options, context))
             return BoltzmannExact(log_d.astype(np.float32), beta, context.run.absolute_softmax, *room)
         m, table, log_d = options.candidates, alias_table(np.exp(log_d)), log_d.astype(np.float32)
         replaced = m if options.method == "sir" else max(1, min(options.replaced, m))

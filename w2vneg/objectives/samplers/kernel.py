@@ -44,7 +44,7 @@ from ...kernels.tree import (
 )
 from ..plugs import About, Sampler
 from . import SAMPLERS
-from ._boltzmann import DrawnAhead, implement_ahead, score_then
+from ._ahead import DrawnAhead, implement_ahead, place_of, score_then
 
 KERNELS = ("quadratic", "quartic")
 TREES = ("bulk", "none")
@@ -266,8 +266,9 @@ implement_ahead(KernelAhead)
 
 @implement_log_prob(KernelAhead)
 def log_prob_ahead(sampler, state, group, centre_id, n, ids, logits, log_q):
-    log_z = np.float64(sampler.log_z[state[0], group])
+    worker, place = state[0], place_of(sampler, group)
+    log_z = np.float64(sampler.log_z[worker, place])
     for k in range(n):
-        score = np.float64(score_then(sampler.origin, centre_id, ids[k]))
+        score = np.float64(score_then(sampler.origin, sampler.due[worker, place], centre_id, ids[k]))
         square = score * score
         log_q[k] = fast_log(sampler.alpha * (square * square if sampler.power == 4 else square) + 1.0) - log_z
