@@ -125,9 +125,10 @@ def test_texts_hang_behind_their_heads_within_a_width():
         assert max(map(len, hanging("--flag  ", "word " * 40, width).splitlines())) <= width
 
 
+@pytest.mark.parametrize("drift", [None, 0.01])
 @pytest.mark.parametrize("width", [40, 60, 80, 200])
-def test_a_diagnosis_fits(width):
-    diagnosis = Diagnosis(1, 1000, 20, 5, 0.01, 0.002, 4.5, 0.01, 0.3, 0.9, 0.1, 0.2, -0.1, 0.4, 1.5)
+def test_a_diagnosis_fits(width, drift):
+    diagnosis = Diagnosis(1, 1000, 20, 5, 0.01, 0.002, 4.5, 0.01, 0.3, 0.9, 0.1, 0.2, -0.1, 0.4, drift, 1.5)
     lines = diagnosis.line(width).splitlines()
     assert max(map(len, lines)) <= width and len(lines) % 2 == 0
-    assert " ".join(lines[::2]).split() == HEADINGS.split()
+    assert " ".join(lines[::2]).split() == HEADINGS.split() + ["drift"] * (drift is not None)

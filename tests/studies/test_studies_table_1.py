@@ -20,7 +20,7 @@ def test_the_table_in_small(monkeypatch):
     assert float(found.loc["WS353", "US"].split()[0]) > 0.8  # topics are found
     assert found.loc["WS353, RS"].tolist() == ["0.38", "0.5"]
     assert found.loc["T", "US"] == "nan" and found.loc["T", "UBS"] in ("1", "3")
-    assert [(one.claim, one.draws) for one in study.verdicts] == [("UBS beats US", "exact")]
+    assert [(one.claim, one.draws) for one in study.verdicts] == [("UBS beats US", "pool")]
 
 
 def test_the_test_sets_choose_nothing(monkeypatch):
@@ -45,6 +45,6 @@ def test_the_papers_rows_are_whole():
 
 def test_claims_name_rows_that_there_are():
     links = rs_table_1._claims(("MEN",), rs_table_1.METHODS)
-    assert len(links) == 2 * len(rs_table_1._LINKS) and {claim.draws for claim in links} == {"exact", "rolling"}
+    assert len(links) == 2 * len(rs_table_1._LINKS) and {claim.draws for claim in links} == {"pool", "rolling"}
     of_five = rs_table_1._claims(("MEN",), rs_table_1._FIVE)
     assert len(of_five) == 8 and all("n = 5" in claim.better for claim in of_five)

@@ -104,7 +104,7 @@ class LocalEngine(Engine):
             read = None
         loss, pairs = 0.0, 0
         for ranges, part_alphas, batch in self._batches(alphas):
-            self._refresh(ranges, (*keys, batch))
+            self._refresh(ranges, keys, batch)
             own = self.plugs, self.shape, self.scratches
             more = train_round(*own, *self._seen, self.tokens, ranges, part_alphas, self.rngs, read)
             loss, pairs = loss + more[0], pairs + more[1]
@@ -136,15 +136,15 @@ class LocalEngine(Engine):
             ranges = np.minimum(first + np.array([batch, batch + 1]) * size, last)
             yield ranges, linear(*alphas, (ranges - first) / np.maximum(last - first, 1)), batch
 
-    def _refresh(self, ranges, keys):
+    def _refresh(self, ranges, keys, batch):
         sampler = self.plugs.sampler
         if not sampler.batch_groups:
             return
-        if sampler.foreseen and keys[-1] * sampler.batch_groups % sampler.foreseen == 0:
+        if sampler.foreseen and batch * sampler.batch_groups % sampler.foreseen == 0:
             sampler.foresee(self._centres(ranges[:, :1], sampler.foreseen))
         centres = self._centres(ranges[:, :1], sampler.batch_groups)
         with threads(self.workers):
-            sampler.refresh(self.vectors_in, self.vectors_out, centres, self._stream(*keys))
+            sampler.refresh(self.vectors_in, self.vectors_out, centres, self._stream(*keys, batch))
 
     def _centres(self, first, n):
         """Return the next n centres of each worker's range, from place `first` on: int32, (workers, n), −1 behind."""

@@ -108,7 +108,7 @@ class Diagnosis(Event):
     cosine, relative_error : float, of the expected gradient of the centre against the full softmax's
     noise : float, spread of one set's gradient about the expected one, against the norm of the full softmax's
     popularity_slope, pmi_slope : float, of the dot products on log P(j) and on PMI, over frequent pairs
-    drift : float, total variation between what the latest draws made ahead followed and what the model now has
+    drift : float, total variation between what the epoch's last draws followed, if made ahead, and the model's own
     seconds : float, what the diagnosis took
     """
 

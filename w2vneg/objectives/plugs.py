@@ -154,7 +154,7 @@ class Sampler(Plug, base=True):
     needs_neighbours: bool = False  # it counts neighbours in the whole data (``RunContext.neighbours``)
     n_candidates: int = 0  # how many candidates it chooses among; 0: all targets
     batch_groups: int = 0  # groups drawn ahead by `refresh`, without private rows; 0: it draws in the loop
-    foreseen: int = 0  # groups whose centres it is shown by `foresee`, several launches; 0: it does without
+    foreseen: int = 0  # groups, a multiple of `batch_groups`, that `foresee` is shown before their launches; 0: none
     scores_all: tuple | None = None  # (name, what to take instead) of a method that scores all targets for a centre
 
     @classmethod
@@ -180,8 +180,18 @@ class Sampler(Plug, base=True):
         return None
 
     def drift(self, vectors_in, vectors_out):
-        """Return how far the latest draws are behind the model: mean total variation, float; None if they are not."""
+        """Return how far the latest launch's draws are behind the model: mean total variation, float.
+
+        None of draws that are not made ahead, and before there are any.
+        """
         return None
+
+    def products(self, weights):
+        """Return how many rows of scores of all targets a group costs on average (float), of draws that need them.
+
+        weights : float64, (n_in,), how often each centre comes
+        """
+        return 1.0
 
     def foresee(self, centre_ids):
         """Look at the launches to come; called before the first of them, and only if `foreseen`.

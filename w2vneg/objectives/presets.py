@@ -40,7 +40,10 @@ _BOLTZMANN = {"sampler": "boltzmann"}
 _CSS = {"sampler": "popularity", "negatives": 20, **_NOT_ITSELF}
 _KERNEL = {"sampler": "kernel", "negatives": 20, "absolute_softmax": True, **_NOT_ITSELF}
 
-_AMONG = "Draws are made among 64 rolling candidates; --method exact scores every word, as the paper does."
+_AMONG = (
+    "Draws are made among 64 rolling candidates; --method exact scores every word, as the paper does, and pool nearly "
+    "so, for several visits of a centre at once."
+)
 _NO_SIGN = "A vector turned round has the same |s|, so cosines of words mean nothing: for ranking, not for similarity."
 _DRAWN_ONCE = "TensorFlow's function, which the paper names, draws without replacement; here draws may repeat."
 

@@ -12,6 +12,8 @@ import functools
 import math
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ..config.compatibility import NO_PRIVATE_ROWS, check_plugs
 from ..config.options import borders
 from ..engines.dense import DenseEngine
@@ -23,6 +25,7 @@ from ..ground.events import CostEstimated, ExchangesPlanned
 from ..ground.registry import RunContext, Sharing
 from ..kernels.contracts import answers_log_prob, require_bodies
 from ..kernels.dense.blas import dense_cost
+from ..kernels.dense.draws import rows_at_once
 from ..kernels.groups import LoopSpec, Plugs
 from ..kernels.paths import TILE
 from ..kernels.schedule import block_size, even_block
@@ -91,7 +94,8 @@ def _local(config, model, walk, plugs, shape, cost, periods):
         n_private = {name: min(most, n) if config.workers > 1 else 0 for name, n in n_rows.items()}
     block = block_size(walk.n_positions, config.workers, cost, max(n_private.values()), n_vocab)
     if periods is None:
-        block = max(block, plugs.sampler.batch_groups, plugs.sampler.foreseen)
+        ahead = int(plugs.sampler.foreseen * walk.n_positions / _centres(walk))  # so many of them are kept
+        block = max(block, plugs.sampler.batch_groups, min(ahead, -(-walk.n_positions // config.workers)))
     else:
         block = even_block(walk.n_positions, periods * config.workers, block)
     return LocalEngine(model, walk, plugs, shape, block, n_private, config)
@@ -131,9 +135,9 @@ def _sampled(data, config, model, walk, alone):
     estimate = ()
     if sampler.scores_all is not None:
         method, remedy = sampler.scores_all
-        groups = sampler.batch_groups * config.workers
-        batch = min(groups, len(data.vocab))  # distinct centres
-        estimate = _estimate(walk, len(counts), config, model, method, batch, 1, remedy, batch / groups)
+        batch = min(sampler.batch_groups * config.workers, len(data.vocab), rows_at_once(len(counts)))
+        share = sampler.products(np.asarray(walk.centre_weights, np.float64))
+        estimate = _estimate(walk, len(counts), config, model, method, batch, 1, remedy, share)
     each = walk.mean_group
     if config.inputs.plug.around:
         rows = 2 * each + 1 + config.negatives

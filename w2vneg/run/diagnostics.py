@@ -44,10 +44,11 @@ class Diagnoser:
 
     engine : LocalEngine; data : EncodedCorpus or EncodedPairs; config : RunSpec
     n_pairs, n_sets : int, fewer are looked at where the vocabulary or the sets are large
+    trains : bool, this engine's draws are trained with, rather than those of ranks elsewhere
     """
 
-    def __init__(self, engine, data, config, n_pairs=_PAIRS, n_sets=_SETS):
-        self.engine, self.seed = engine, config.seed
+    def __init__(self, engine, data, config, n_pairs=_PAIRS, n_sets=_SETS, trains=True):
+        self.engine, self.seed, self.trains = engine, config.seed, trains
         n_vocab, dim = engine.vectors_out.shape
         n = engine.shape.n_negatives
         n_pairs = max(5, min(n_pairs, _WORDS // n_vocab, _NUMBERS // (8 * n)))
@@ -64,7 +65,8 @@ class Diagnoser:
         begun = time.perf_counter()
         if not len(self.pairs.centres):
             return None
-        drift = self.engine.plugs.sampler.drift(self.engine.vectors_in, self.engine.vectors_out)
+        model = self.engine.vectors_in, self.engine.vectors_out
+        drift = self.engine.plugs.sampler.drift(*model) if self.trains else None
         seen = self._draw(epoch)
         figures = [_evaluate(*part) for part in self._parts(epoch, seen)]
         size = len(self.pairs.centres), self.n_sets, seen.ids.shape[2]

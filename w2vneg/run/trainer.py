@@ -269,7 +269,9 @@ class Trainer:
         if self.diagnose:
             with self._clock.stopped():
                 self.engine.replica.compose()
-                self._diagnoser = self._diagnoser or Diagnoser(self.engine.replica, self.corpus, self.config)
+                engine = self.engine.replica
+                trains = engine is self.engine
+                self._diagnoser = self._diagnoser or Diagnoser(engine, self.corpus, self.config, trains=trains)
                 diagnosis = self._diagnoser.diagnose(position.epoch)
             self._emit(diagnosis)
         self._checkpoint(healthy=True, epoch_done=True)

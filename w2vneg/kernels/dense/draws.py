@@ -214,9 +214,14 @@ def _draw(weights, sums, tops, totals, n_vocab, row_of_place, places, key, ids, 
             log_q[place, k] = np.float32(fast_log(np.float64(rests[k]))) + (tops[b, tiles[k]] - normaliser)
 
 
+def rows_at_once(n_vocab):
+    """Return for how many distinct centres scores are held at a time, at most (int)."""
+    return max(1, _SCORES // n_vocab)
+
+
 def scratch_size(rows, n_vocab):
     """Return how many float32 numbers `exact_draws` likes to have for so many distinct centres (int)."""
-    rows = min(rows, max(1, _SCORES // n_vocab))
+    rows = min(rows, rows_at_once(n_vocab))
     return n_tiles(n_vocab) * rows * (min(TILE, n_vocab) + _LINES + 2)
 
 
@@ -265,7 +270,7 @@ def exact_draws(law, vectors_in, vectors_out, centre_ids, key, drawn, scratch=No
     n_vocab = len(vectors_out)
     places = places[np.argsort(centre_ids[places], kind="stable")]
     centres, row_of_place = np.unique(centre_ids[places], return_inverse=True)
-    rows = min(len(centres), max(1, _SCORES // n_vocab))
+    rows = min(len(centres), rows_at_once(n_vocab))
     if scratch is None:
         scratch = np.empty(scratch_size(rows, n_vocab), np.float32)
     room, key = _carve(scratch, rows, n_vocab), np.uint64(key)

@@ -1,9 +1,9 @@
 """Draws made ahead, between launches, among all words: by a matrix product for a batch of centres.
 
 Where the centres of several launches are foreseen, a centre is drawn for in the launch that has its first visit, for
-many visits at once, and anew after so many. So a frequent centre's draws are never far behind the model, and a rare one
-costs one row of the product in all of these launches. log q of a positive comes from the rows that the draws were made
-of, as that of the draws does.
+many visits at once, and anew after so many. So the draws of a frequent centre are behind the model by so many of its
+visits, or by one launch, and a rare one costs one row of the product in all of these launches. log q of a positive
+comes from the rows that the draws were made of, as that of the draws does.
 """
 
 from typing import NamedTuple
@@ -103,6 +103,12 @@ class DrawnAhead(Sampler, base=True, fields=True):
     def law(self):
         """Return the law of the draws, as `kernels.dense.draws` has it."""
         raise NotImplementedError
+
+    def products(self, weights):
+        rng, size = np.random.default_rng(0), self.batch_groups
+        centres = rng.choice(len(weights), self.ids.shape[:2], p=weights / weights.sum())
+        due = renewals(centres, size, self.visits)
+        return len(np.unique(centres * due.shape[1] + due)) / centres.size
 
     @property
     def batch_groups(self):

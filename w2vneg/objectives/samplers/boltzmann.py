@@ -14,8 +14,9 @@ D, the degeneracy, is uniform or popularity; T → ∞ leaves D, T → 0 the har
 `exact`
     All V targets scored by a matrix product, for a batch of centres ahead of their training.
 `pool`
-    `exact` for the next `visits` visits of a centre at once, and those in the same launch. 16 launches are foreseen
-    together, which have each centre `visits` times on average; nothing is kept beyond them.
+    `exact` for the next `visits` visits of a centre at once, and those in the same launch. A launch has half as many
+    visits as there are centres. 16 are foreseen together, fewer where the copies of the output vectors would be large;
+    nothing is kept beyond them.
 
 log q of `rolling` and `sir` takes the candidates' mean of e^{s/T} for the sum over D: exact as M → ∞.
 
@@ -96,7 +97,7 @@ class BoltzmannFamily(Sampler):
         equation="Q_i(j) = D(j) e^{s_ij / T} / Σ D(j') e^{s_ij' / T}",
         paper="RS eq. 8 (UBS, PBS)",
         cost="rolling, sir: M dot products and e^s for each centre; exact: V of them, as a matrix product; pool: "
-        "V / visits of them",
+        "V for several visits",
         use="the best vectors measured here with the relaxed softmax; lower T: harder negatives, better at the top",
     )
 
@@ -124,8 +125,8 @@ class BoltzmannFamily(Sampler):
     def cost(cls, options, context):
         if not cls.draws_ahead(options):
             return 0.06 * context.dim * options.candidates
-        visits = max(1.0, options.visits) if options.method == "pool" else 1.0
-        return 0.02 * context.dim * len(context.counts) * context.workers / visits
+        _, _, launches, visits = cls._ahead(options, context)
+        return 0.02 * context.dim * len(context.counts) * context.workers / max(1.0, min(visits, launches / 2))
 
     @classmethod
     def from_options(cls, options, context):
@@ -133,14 +134,13 @@ class BoltzmannFamily(Sampler):
 
     @classmethod
     def _ahead(cls, options, context):
-        """Return what `DrawnAhead.room` takes; of pool launches that have each centre `visits` times on average."""
+        """Return what `DrawnAhead.room` takes."""
         if options.method != "pool":
-            return cls._batch, context
+            return cls._batch, context, 1, 1.0
         n_vocab, workers = len(context.counts), context.workers
         launches = max(1, min(cls._launches, cls._numbers // (n_vocab * context.dim)))
         most = cls._numbers // (2 * workers * context.max_draws * launches)
-        batch = int(options.visits * context.n_centres / (cls._launches * workers))
-        return max(cls._batch, min(most, batch)), context, launches, options.visits
+        return max(cls._batch, min(most, context.n_centres // (2 * workers))), context, launches, options.visits
 
     @classmethod
     def build(cls, options, context, log_d, beta):
@@ -161,7 +161,7 @@ class Selfplay(Sampler):
         summary="the model's own softmax draws the negatives: Boltzmann with a uniform degeneracy and T = 1",
         equation="Q_i(j) = e^{s_ij} / Σ e^{s_ij'}",
         paper="CIS §3.4 and §4 (SP)",
-        cost="M dot products a centre (rolling, sir), V (exact), V / visits (pool)",
+        cost="M dot products a centre (rolling, sir), V (exact), V for several visits (pool)",
         use="with the relaxed softmax; with the discriminator as weigher it is CIS",
     )
 
