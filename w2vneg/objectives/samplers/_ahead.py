@@ -122,7 +122,10 @@ class DrawnAhead(Sampler, base=True, fields=True):
         size, n = self.batch_groups, centre_ids.shape[1]
         self.centres.fill(-1)
         self.centres[:, :n] = centre_ids
-        self.due[:, :n] = renewals(centre_ids, size, self.visits)
+        if n > size:  # else all are drawn for in the one launch
+            self.due[:, :n] = renewals(centre_ids, size, self.visits)
+        else:
+            self.due.fill(0)
         self.done[0] = 0
 
     def refresh(self, vectors_in, vectors_out, centre_ids, key):
