@@ -1,6 +1,7 @@
 """How strong the L2 penalty of top-n is, chosen by held-out pairs where users have few."""
 
 import json
+import re
 import signal
 import threading
 
@@ -15,8 +16,9 @@ from w2vneg.ground.events import PenaltyChosen
 from w2vneg.run import penalty
 from w2vneg.run.conductor import Run
 from w2vneg.run.prior import Prior
+from w2vneg.run.search.trials import Trial, TrialFolder
 from w2vneg.run.search.tuning import tune
-from w2vneg.run.validation import Validation
+from w2vneg.run.validation import Metric, Validation
 
 USERS = 400
 OPTIONS = {"loss": "top-n", "dim": 8, "workers": 1, "seed": 1}
@@ -370,3 +372,39 @@ def test_rows_to_begin_with_are_no_reason_to_try_nothing_and_fixed_ones_are(tmp_
         run = Run(TrainConfig(**OPTIONS), Input("pairs", SHORT, rectangular=True), prior)
         run.encode()
         assert run.chooses != freeze
+
+
+def test_tables_of_a_search_say_which_penalty_trials_chose_and_the_best_one_is_not_chosen_again(
+    table, tmp_path, run_cli
+):
+    (tmp_path / "held.csv").write_text("user,item\n" + "".join(f"u{n},i{n % 5}\n" for n in range(0, USERS, 2)))
+    search = [*table[1:], "--valid=held.csv", "--metric=ndcg@10"]
+    found = json.loads(run_cli("tune", *search, "--grid=loss=top-n,ns", "--out=tuned", "--json").out)
+    chosen = {row["options"]["loss"]: row["l2"] for row in found["rows"]}
+    assert chosen["ns"] is None
+    l2 = chosen["top-n"]
+    heading, *lines = (line.split(" | ") for line in (tmp_path / "tuned/trials.md").read_text().splitlines())
+    cells = {line[1]: line[heading.index("l2")] for line in lines[1:]}
+    assert cells == {"top-n": l2, "ns": ""}
+    assert found["best"] == {"loss": "top-n"}
+    assert f'l2 = "{l2}"' in (tmp_path / "tuned/best.toml").read_text()
+    again = run_cli("train", *table[1:2], "--config=tuned/best.toml", "--workers=1", "--save-model=model")
+    assert "Choosing" not in again.err
+    assert Word2Vec.load("model").model.config.l2 == l2
+    compared = run_cli("compare", *search, "--grid=loss=ns,top-n", "--seeds=1", "--out=compared")
+    (l2,) = re.findall(r"loss top-n chose --l2 (\S+)\.", compared.err)
+    assert f"loss top-n chose --l2 {l2}." in (tmp_path / "compared/compare.md").read_text()
+    assert f"--l2 {l2} is chosen" in compared.err
+
+
+def test_penalties_that_differ_by_seed_stay_open_in_the_best_options(tmp_path):
+    metric = Metric.parse("ndcg@10")
+    folder = TrialFolder(tmp_path / "a", {}, TrainConfig(), metric)
+    for seed, l2 in ((1, "2,2.2"), (2, "1,1.1"), (3, "2,2.2")):
+        folder.add(Trial({"loss": "top-n"}, seed, {"ndcg@10": 0.1}, 1.0, 1.0, l2=l2))
+    folder.write_tables(3)
+    best = (tmp_path / "a/best.toml").read_text()
+    assert "# each run chose its own l2: 2,2.2; 1,1.1\n" in best
+    assert "l2 =" not in best
+    again = TrialFolder(tmp_path / "a", {}, TrainConfig(), metric)
+    assert [trial.l2 for trial in again.trials] == ["2,2.2", "1,1.1", "2,2.2"]

@@ -309,6 +309,6 @@ def _write(runs, out, suffixes, note, as_json):
     images = [suffix for suffix in suffixes if suffix not in tables]
     plots = write_images(charts_of_comparison(runs), out, "compare", note, images) if images else []
     click.echo(document if as_json else table(rows))
-    if any(run.p is not None for run in runs) or comparing.replaced(runs):
+    if any(run.p is not None or run.l2 for run in runs) or comparing.replaced(runs):
         note(below)
     note(f"Wrote {', '.join(content)}{f' and {len(plots)} images' if plots else ''} in {out}.")

@@ -15,7 +15,7 @@ import numpy as np
 from ...ground.errors import InputError
 from ...ground.files.bounded import read_json
 from ..validation import Validation
-from .trials import by_combination, key_of
+from .trials import by_combination, key_of, penalties_of
 
 SAVED = "compare.json"
 _ROUNDING = 1e-12
@@ -42,6 +42,7 @@ class Compared:
     p: float | None  # of the difference
     seconds: float | None  # mean
     reason: str | None = None  # why it failed
+    l2: str | None = None  # the penalties that its seeds chose, each once, if that was left to them
 
 
 class Measures(Validation):
@@ -88,7 +89,8 @@ def compared(trials, combinations, names, metric, data=""):
             paired = [values[seed] - first[seed] for seed in values if seed in first]
             differences = student(paired)
         seconds = float(np.mean([trial.seconds for trial in own]))
-        found.append(Compared(name, metric, data, values, *student(list(values.values()))[:3], *differences, seconds))
+        figures = *student(list(values.values()))[:3], *differences, seconds
+        found.append(Compared(name, metric, data, values, *figures, l2=penalties_of(own)))
     return found
 
 
@@ -117,9 +119,11 @@ def replaced(runs):
 
 
 def said_below(runs):
-    """Return what is said below a table of runs: `PAIRED`, and which run stands for a first one that failed."""
+    """Return what is said below a table of runs: `PAIRED`, which run stands for a first one that failed, penalties."""
     names = dict.fromkeys((run.name, run.data) for run in replaced(runs))
     said = [f"The first run failed{f' on {on}' if on else ''}: differences are from {name}." for name, on in names]
+    chosen = dict.fromkeys((run.name, run.data, run.l2) for run in runs if run.l2)
+    said += [f"{name} chose --l2 {l2}{f' on {on}' if on else ''}." for name, on, l2 in chosen]
     return " ".join([PAIRED, *said])
 
 

@@ -32,6 +32,7 @@ class Trial:
     epoch: float | None  # of that state
     seconds: float
     reason: str | None = None  # why it failed
+    l2: str | None = None  # the penalty that it chose, as `--l2` takes it, if it was left to it
 
     @property
     def given_up(self):
@@ -57,6 +58,7 @@ class Row:
     """A combination over its seeds: means of figures, epoch and seconds; low, high : float, the metric's extremes.
 
     figures is empty, and value, low, high and epoch None, where a trial failed, for a `reason`.
+    l2 : str, the penalties that its trials chose, each once, None if none did
     """
 
     options: dict
@@ -68,6 +70,7 @@ class Row:
     figures: dict
     seconds: float
     reason: str | None
+    l2: str | None = None
 
 
 def rows_of(trials, metric):
@@ -86,7 +89,13 @@ def _row(group, metric):
     names = [name for name in group[0].figures if all(name in trial.figures for trial in group)]
     figures = {name: sum(trial.figures[name] for trial in group) / n for name in names}
     epoch = sum(trial.epoch for trial in group) / n
-    return Row(options, n, sum(values) / n, min(values), max(values), epoch, figures, seconds, None)
+    l2 = penalties_of(group)
+    return Row(options, n, sum(values) / n, min(values), max(values), epoch, figures, seconds, None, l2)
+
+
+def penalties_of(trials):
+    """Return the penalties that trials chose, each once (str); None if none did."""
+    return "; ".join(dict.fromkeys(trial.l2 for trial in trials if trial.l2)) or None
 
 
 class TrialFolder:
@@ -172,11 +181,15 @@ class TrialFolder:
 
     def _toml(self, best):
         """Return the options of a Row, and those not searched that are no defaults, as TOML."""
-        config = dataclasses.replace(self.config, **best.options)
+        agreed = {"l2": best.l2} if best.l2 and ";" not in best.l2 else {}  # so that nobody has to choose again
+        options = best.options | agreed
+        config = dataclasses.replace(self.config, **options)
         spread = f", {best.low:.4f} to {best.high:.4f} over {best.seeds} seeds" if best.seeds > 1 else ""
         about = f"# {self.metric.name} {best.value:.4f}{spread}, at epoch {best.epoch:.4g}\n"
+        if best.l2 and not agreed:
+            about += f"# each run chose its own l2: {best.l2}\n"
         values, defaults = config.as_dict(), {item.name: item.default for item in options_of_users()}
-        chosen = [name for name in defaults if values[name] != defaults[name] or name in best.options]
+        chosen = [name for name in defaults if values[name] != defaults[name] or name in options]
         every = {name: min(value, best.epoch) for name, value in self.flags.items() if name == "eval_every"}
         return about + to_toml(self.flags | every | {name: values[name] for name in chosen})
 
@@ -207,6 +220,7 @@ def _trial(values, metric):
         "epoch": trial.epoch is None if failed else _is_number(trial.epoch),
         "seconds": _is_number(trial.seconds),
         "reason": not failed or isinstance(trial.reason, str),
+        "l2": trial.l2 is None or isinstance(trial.l2, str),
     }
     wrong = next((name for name, fit in fits.items() if not fit), None)
     if wrong is not None:
@@ -223,14 +237,15 @@ def _is_number(value):
 
 def _table(rows, metric):
     """Return a heading and a line for each row, of text."""
-    names = list(dict.fromkeys(name for row in rows for name in row.options))
+    options = [row.options | ({"l2": row.l2} if row.l2 else {}) for row in rows]
+    names = list(dict.fromkeys(name for own in options for name in own))
     others = list(dict.fromkeys(name for row in rows for name in row.figures if name != metric.name))
     low, high = f"{metric.name}_low", f"{metric.name}_high"
     heading = ["rank", *names, metric.name, low, high, "seeds", "epoch", *others, "seconds", "reason"]
     table = [heading]
-    for rank, row in enumerate(rows, 1):
+    for rank, (row, own) in enumerate(zip(rows, options, strict=True), 1):
         line = [str(rank) if row.value is not None else ""]
-        for value in map(row.options.get, names):  # None: the trial left it at its default
+        for value in map(own.get, names):  # None: the trial left it at its default
             line.append("" if value is None else f"{value:g}" if isinstance(value, float) else str(value))
         figure = lambda value, digits=6: "" if value is None else f"{value:.{digits}g}"  # noqa: E731
         line += [*map(figure, (row.value, row.low, row.high)), str(row.seeds), figure(row.epoch, 4)]

@@ -148,7 +148,8 @@ def _run(encoded, config, options, validation, listeners, should_prune, place, o
     if place is not None:
         vars(trainer.model.origin).update(origin)
         trainer.model.save(place)
-    return Trial(options, config.seed, best.figures, best.epoch, _seconds(trainer.model)), trainer.stopped
+    seconds, l2 = _choosing(trainer.model)
+    return Trial(options, config.seed, best.figures, best.epoch, seconds, l2=l2), trainer.stopped
 
 
 def _evaluated(place, encoded, config, options, validation):
@@ -164,13 +165,18 @@ def _evaluated(place, encoded, config, options, validation):
     if not same or own != planned:
         raise ConfigError(f"{place} holds a model of other data or options; keep models in another folder")
     epoch = model.config.epochs if model.best is None else model.best.epoch
-    return Trial(options, config.seed, validation.figures(model), epoch, _seconds(model))
+    seconds, l2 = _choosing(model)
+    return Trial(options, config.seed, validation.figures(model), epoch, seconds, l2=l2)
 
 
-def _seconds(model):
-    """Return how long a run trained, and chose before that, float: without compiling, evaluating and saving."""
-    chose = (penalty_chosen(model.history) or {"seconds": 0.0})["seconds"]
-    return chose + next((one["seconds"] for one in reversed(model.history) if one.get("event") == "EpochDone"), 0.0)
+def _choosing(model):
+    """Return how long a run trained, and chose before that, and the penalty that it chose; float, str or None.
+
+    Without the seconds of compiling, evaluating and saving.
+    """
+    chosen = penalty_chosen(model.history) or {"seconds": 0.0, "l2": None}
+    trained = next((one["seconds"] for one in reversed(model.history) if one.get("event") == "EpochDone"), 0.0)
+    return chosen["seconds"] + trained, chosen["l2"]
 
 
 def _emit(listeners, event):
