@@ -179,10 +179,12 @@ def test_the_command_says_so_before_and_after(table, tmp_path, run_cli):
 
 def test_dry_run_chooses_nothing_and_counts_its_time(table, run_cli):
     with_it, without = (
-        json.loads(run_cli(*table, "--dry-run", "--json", "--epochs=400", *l2).out)["seconds"]
-        for l2 in ([], ["--l2=1"])
+        json.loads(run_cli(*table, "--dry-run", "--json", "--epochs=400", *l2).out) for l2 in ([], ["--l2=1"])
     )
-    assert with_it > 2 * without  # three penalties on three tenths, nine times nine tenths of a run
+    assert with_it["seconds"] > 2 * without["seconds"]  # three penalties on three tenths, nine times nine tenths
+    assert with_it["choosing"] == pytest.approx(0.89 * with_it["seconds"], rel=0.01)
+    assert without["choosing"] == 0
+    assert "  choosing --l2, at most" in run_cli(*table, "--dry-run").out
 
 
 def test_interrupted_meanwhile_nothing_is_written(tmp_path, monkeypatch):

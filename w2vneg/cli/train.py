@@ -222,6 +222,7 @@ def _print_estimate(found, as_json, note):
         ["disk", size(sum(found.disk.values()))],
         *listed(found.disk),
         ["training, about", _in_words(found.seconds)],
+        *([["  choosing --l2, at most", _in_words(found.choosing)]] if found.choosing else []),
     ]
     click.echo(table(rows))
     click.echo(f"Measured on {found.measured:.2%} of the run; nothing was trained or written.")

@@ -42,7 +42,8 @@ class Estimate:
     room: int  # bytes of memory that this process may use
     mapped: int  # bytes of data mapped from disk, which give way when memory is short
     disk: dict  # str -> bytes, with what is there already
-    seconds: float  # training alone, of what is left, evaluations by held-out pairs included
+    seconds: float  # training alone, of what is left, choosing and evaluations by held-out pairs included
+    choosing: float  # seconds of these in which --l2 is chosen; 0.0 where it is given, or not open
     measured: float  # share of the run that was measured for this
 
     @property
@@ -76,13 +77,13 @@ def estimate(config, encoded, *, validation=None, done=0.0, seconds=3.0, of_comm
     trainer = _trainer(run)
     last, taken = _train(trainer, seconds, of_command)
     share, remaining = last.fraction, 1 - done
-    left = taken * remaining / share
+    left, choosing = taken * remaining / share, 0.0
     if validation is not None:
         begun = time.perf_counter()
         validation.figures(trainer.model)
         left += (time.perf_counter() - begun) * max(1.0, trainer.config.epochs * remaining / validation.every)
     if run.chooses and not done and config.engine == run.config.engine:
-        left += taken / share * most_tried(encoded)
+        choosing = taken / share * most_tried(encoded)
     model, own = trainer.model, trainer.config
     return Estimate(
         **{"tokens": len(encoded), "n_vocab": len(model.vocab), "n_out": len(model.vocab_out)},
@@ -91,7 +92,8 @@ def estimate(config, encoded, *, validation=None, done=0.0, seconds=3.0, of_comm
         room=memory_size(),
         mapped=sum(array.nbytes for array in _arrays(vars(encoded)).values() if _is_mapped(array)),
         disk=_disk(trainer, encoded, validation),
-        seconds=left,
+        seconds=left + choosing,
+        choosing=choosing,
         measured=share,
     )
 
