@@ -1,11 +1,11 @@
-"""Draws made a few ahead of their use, so that their rows are on their way.
+"""Draws made a few steps ahead of their use, so that their rows can be prefetched.
 
 A sampler whose draws are independent of each other and of everything else binds one socket instead of `draw`:
 
     pick(sampler, rng) -> int       one draw
 
-What it picks is handed out up to `_DRAWS` draws later, and its row is fetched meanwhile. log q, if it gives one, comes
-from its `log_prob`.
+A picked id is returned up to `_DRAWS` draws later, and its row is fetched meanwhile. log q, if the sampler gives it,
+comes from its `log_prob`.
 """
 
 from collections import namedtuple
@@ -15,14 +15,14 @@ import numpy as np
 from .contracts import Socket, implement_draw, implement_fetches, implement_open_sampler, log_prob
 from .linalg import fetch_row, row_of
 
-_DRAWS = 8  # more would be in the way of the rows that are used now, where each pair has draws of its own
+_DRAWS = 8  # more would evict rows in use if each pair has draws of its own
 
 _pick = Socket("pick", "sampler rng", returns=True)
 pick = _pick.call
 
 
 Upcoming = namedtuple("Upcoming", "ids place")
-"""Scratch of one shard: ids int32, a ring of draws; place int64 (1,), of the oldest, −1 while there are none."""
+"""Scratch of one shard: ids int32, a ring of draws; place int64 (1,), index of the oldest, −1 before the first draw."""
 
 
 def open_upcoming(sampler, n_draws):
@@ -49,7 +49,7 @@ def draw_upcoming(sampler, state, group, centre_id, centre, out, rng, n, ids, lo
 
 
 def implement_pick(plug):
-    """Return a decorator that binds a function to a sampler as its `pick`, and with it a `draw` that uses it."""
+    """Return a decorator that binds a function as a sampler's `pick`, together with a `draw` that uses it."""
     implement_open_sampler(plug)(open_upcoming)
     implement_draw(plug)(draw_upcoming)
     implement_fetches(plug)(lambda sampler: True)

@@ -1,10 +1,10 @@
-"""The loop where the vector compared with the targets is the mean of several rows: a bag of words, of n-grams, of both.
+"""The loop for vectors that are the mean of several rows: a bag of words, of n-grams, or of both.
 
     walk a group -> gather a bag -> mean -> draw -> dots -> [...] -> bound -> the whole step to each row -> shrink
 
-What stands in brackets is `groups.find_gradients`, as in the other loops. The step goes to each row of the bag
-undivided, as in word2vec.c, gensim and fastText: so their mean, too, moves by what it would as a row of its own. A row
-that comes twice takes it twice. And the means of rows outside the loop: of n-grams, and of contexts.
+The steps in brackets are `groups.find_gradients`, as in the other loops. Each row of the bag takes the whole step, as
+in word2vec.c, gensim and fastText, so their mean moves as a row of its own would. A row that occurs twice takes it
+twice. The module also has means of rows outside the loop: of n-grams, and of contexts.
 """
 
 from collections import namedtuple
@@ -19,11 +19,11 @@ from .schedule import linear
 from .updates import shrink_each, step_bag, step_targets
 
 Bag = namedtuple("Bag", "words word_rows grams gram_rows step")
-"""Scratch of one shard: ids and rows of the words and of the n-grams of a group, and the step of their mean."""
+"""Scratch of one shard: ids and rows of a group's words and n-grams, and the step of their mean."""
 
 
 def make_bag(words, grams, dim):
-    """Return a `Bag` with room for so many words and n-grams."""
+    """Return a `Bag` with room for `words` words and `grams` n-grams."""
     arrays = np.empty(words, np.int32), np.empty(words, np.int64), np.empty(grams, np.int32), np.empty(grams, np.int64)
     return on_own_lines(Bag(*arrays, np.empty(dim, np.float32)))
 
@@ -47,14 +47,14 @@ def mean_of_bag(width, words, grams, bag, n_words, n_grams, x):
 
 @njit(borrows=True)
 def add_to_bag(words, grams, bag, n_words, n_grams, step):
-    """Add a step, float32 (dim,), to each row that `mean_of_bag` has found."""
+    """Add a step, float32 (dim,), to each row that `mean_of_bag` found."""
     step_bag(words.frozen, words, bag.words, bag.word_rows, n_words, step)
     step_bag(grams.frozen, grams, bag.grams, bag.gram_rows, n_grams, step)
 
 
 @njit(borrows=True)
 def shrink_bag(words, grams, bag, n_words, n_grams, amount):
-    """Shrink each row of a bag; `amount` as of `updates.shrink_each`."""
+    """Shrink each row of a bag; `amount` is that of `updates.shrink`."""
     shrink_each(words.decay, words.frozen, words, bag.words, n_words, amount)
     shrink_each(grams.decay, grams.frozen, grams, bag.grams, n_grams, amount)
 
@@ -63,8 +63,8 @@ def shrink_bag(words, grams, bag, n_words, n_grams, amount):
 def train_bags(shape, around, plugs, states, scratch, bag, words, grams, out, tokens, first, last, alphas, rng):
     """Train on the groups at ``tokens[first:last]``; arguments and result are those of `shard.run_shard`.
 
-    around : bool, the group's words make the vector and the one at its position is the positive
-    words, grams : Rows, of the two matrices that bags are gathered from
+    around : bool, CBOW: the context words make up the vector, and the middle word is the positive
+    words, grams : Rows, the two matrices that bags are gathered from
     """
     source, inputs, sampler, sampler_state = plugs.source, plugs.inputs, plugs.sampler, states[0]
     matrix_out, x, total = out.matrix, scratch.x, bag.step
@@ -81,7 +81,7 @@ def train_bags(shape, around, plugs, states, scratch, bag, words, grams, out, to
             continue
         place = position - first
         m, n_words, n_grams = gather(inputs, tokens, position, m, positives, bag.words, bag.grams)
-        centre_id = -1 if around else tokens[position]  # a bag of several words is of nobody
+        centre_id = -1 if around else tokens[position]  # a bag of several words has no id
         mean_of_bag(width, words, grams, bag, n_words, n_grams, x)
         scratch.centres[0], scratch.centre_rows[0] = centre_id, bag.word_rows[0]
         following, coming = tokens[position + 1], prefetch_hint(source, tokens, position)
@@ -151,16 +151,16 @@ def context_means(ids, offsets, keep, vectors_out, window):
 
         S_w = Σ_{places of w} Σ_{0 < |offset| ≤ window} k(v) y_v / Σ Σ k(v)
 
-    where k(v) is the chance that v survives subsampling. A sliding sum: each token enters a place's sum once and leaves
-    it once, so the window's length costs nothing.
+    where k(v) is the probability that v survives subsampling. It is a sliding sum: each token enters it once and leaves
+    it once, so the cost does not depend on the window.
 
-    ids : int32, (n_tokens,); offsets : int64, (n_sentences + 1,), neighbours are of one sentence
+    ids : int32, (n_tokens,); offsets : int64, (n_sentences + 1,), neighbours share a sentence
     keep : float64, (n_vocab,), k; vectors_out : float32, (n_vocab, dim), Y
     """
     n_vocab, dim = vectors_out.shape
     sums, weights = np.zeros((n_vocab, dim), np.float32), np.zeros(n_vocab)
     n_parts = min(available_threads(), dim)
-    bounds = [dim * k // n_parts for k in range(n_parts + 1)]  # of columns: each thread goes through the whole text
+    bounds = [dim * k // n_parts for k in range(n_parts + 1)]  # of columns: each thread reads the whole text
     totals = [weights, *(np.zeros(n_vocab) for _ in range(n_parts - 1))]
 
     def add(part):

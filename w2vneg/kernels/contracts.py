@@ -1,12 +1,12 @@
-"""The sockets of the one loop: what a source of groups, a sampler, a weigher and a loss must answer.
+"""The sockets of the training loop: functions that a source of groups, a sampler, a weigher and a loss implement.
 
-A plug is a named tuple of numbers and arrays; its class alone decides which code a socket runs, while compiling.
-`Socket.implement` binds a plain Python function to a class; the function sees the arguments listed here, in order.
+A plug is a named tuple of numbers and arrays. Its class alone decides, at compile time, which code a socket runs.
+`Socket.implement` binds a plain Python function to a class. The function takes the arguments listed here, in order.
 
-    fill(source, lo, hi, epoch_key, tokens) -> (first, last)       one block of the data into scratch
-    group(source, tokens, position, rng, positives) -> int         one group: its number of positives
+    fill(source, lo, hi, epoch_key, tokens) -> (first, last)       write one block of the data into scratch
+    group(source, tokens, position, rng, positives) -> int         write one group, return its number of positives
     gather(inputs, tokens, position, m, positives, words, grams) -> (m, n_words, n_grams)
-    open_sampler(sampler, n_draws) -> state                        scratch of one shard, made anew for each launch
+    open_sampler(sampler, n_draws) -> state                        scratch of one shard, created for each launch
     draw(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logits) -> bool
     log_prob(sampler, state, group, centre_id, n, ids, logits, log_q)
     exclude(exclusion, centre_id, positives, m, ids, weights) -> bool
@@ -16,59 +16,59 @@ A plug is a named tuple of numbers and arrays; its class alone decides which cod
     step(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradients) -> float64
 
 fill, group
-    ``tokens[position]`` is the id of a group's centre, or negative where there is none; fill writes at most twice the
-    block's length and what `LocalEngine` adds for context, and returns between which places the centres stand. What it
-    writes behind the last of them is an id or negative, too: it is taken for the centre that comes next.
+    ``tokens[position]`` is the id of a group's centre, or negative if there is none. `fill` writes at most twice the
+    block's length, plus the context that `LocalEngine` adds, and returns the range of `tokens` that holds the centres.
+    The entry after the last centre must also be an id or negative: the loop reads it as the next centre.
 gather
-    Write whose rows make the vector of the group, which has m positives: ids of words and of n-grams, int32. Where the
-    words around predict the one in the middle, `positives` are these words, and become the one. Return the number of
+    Write the ids whose rows make up the group's vector: words and n-grams, int32. The group has m positives. For CBOW,
+    `positives` holds the context words on entry and the one positive, the middle word, on return. Return the number of
     positives, of words, at least 1, and of n-grams.
 draw
-    Write n noise draws for the centre into `ids` (int32); into `log_q` (float32) their log-probabilities, unless it is
-    empty; return True if `logits` (float32) now holds their dot products with the centre (float32, (dim,)), False to
-    leave that to the loop. `out` is the `Rows` of the output matrix, `group` the place of the group in its launch,
-    `rng` the stream of the shard. Draws never see which targets are true. The arrays may be longer than n. A sampler
-    whose `max_negatives` are more than its draws fills the rest with id -1, which counts for nothing. One that looks
-    neither at `centre_id` nor at `centre` says so by ``context_free = True``; where negatives are shared by a window,
-    `centre_id` is the word in its middle and `centre` nobody's. Where several words make the vector, `centre_id` is -1;
-    a plug that needs it says so by ``needs_centre = True``.
+    Write n noise draws for the centre into `ids` (int32), and their log-probabilities into `log_q` (float32) unless it
+    is empty. Return True if `logits` (float32) now holds their dot products with the centre (float32, (dim,)), or
+    False to let the loop compute them. `out` is the `Rows` of the output matrix, `group` the index of the group in its
+    launch, `rng` the shard's stream. Draws never see which targets are positives. The arrays may be longer than n. A
+    sampler whose `max_negatives` exceeds its number of draws fills the rest with id -1, which is ignored. A sampler
+    that reads neither `centre_id` nor `centre` declares ``context_free = True``. If a window shares negatives,
+    `centre_id` is the middle word and `centre` is undefined. If several words make up the vector, `centre_id` is -1; a
+    plug that needs it declares ``needs_centre = True``.
 log_prob
-    Write into `log_q` the log-probability at which `draw`, just called for this group, would give each of the first n
-    `ids`, whose dot products with the centre are `logits`. Called for the positives of a loss that reads them.
+    Write into `log_q` the log-probability with which `draw`, just called for this group, draws each of the first n
+    `ids`. `logits` are their dot products with the centre. Called for the positives if the loss reads their log q.
 exclude
-    Set to 0 the weights of the negatives ``ids[1:]`` that must not stand beside the positive ``ids[0]``; True if any.
-    `positives` (int32, first m) are all of the group.
+    Set to 0 the weights of the negatives ``ids[1:]`` that the positive ``ids[0]`` rules out; return True if any.
+    `positives` (int32, first m) are all positives of the group.
 prepare_group
-    Look at a whole group before its pairs are weighed: rows of the m positives and n negatives (int64) in the plug's
-    own matrices, where it trains some (see `parameters` below); `width` tells the compiler how long the vectors' rows
-    are (`linalg.width_of`), for a plug whose own are as long; `negatives` (int32) are the latter's ids, -1 for an
-    empty place; alpha (float32) is the learning rate of this group. Return True, or False if the two matrices are not
-    to be trained on this group. At alpha 0, which `diagnostics` gives, nothing may change; this holds for `step` too.
+    Inspect a whole group before its pairs are weighed. `positive_rows` and `negative_rows` (int64) are the rows of the
+    m positives and n negatives in the plug's own matrices, if it trains any (see `parameters` below). `width` is the
+    compile-time row length of the vectors (`linalg.width_of`), for a plug whose own rows are as long. `negatives`
+    (int32) are the negatives' ids, -1 for an empty slot; alpha (float32) is the group's learning rate. Return False if
+    the two matrices must not be trained on this group, else True. At alpha 0, as in `diagnostics`, neither this nor
+    `step` may change anything.
 weigh
-    Multiply the weights ω with which the targets count into `weights`. They come as 1, or as 0 for a negative that is
-    excluded or an empty place, which counts neither here nor in `step`. `k` is the place of the pair in the group,
-    `offset` that of its first negative among all that the group's positives are compared with.
+    Multiply `weights` by the weights ω of the targets. On entry they are 1, or 0 for an excluded negative or an empty
+    slot, which is ignored here and in `step`. `k` is the index of the pair in the group, `offset` that of its first
+    negative among the group's negative logits.
 step
-    Write dL/dlogit into `gradients`, return L. A negative of weight 0 is as if it had not been drawn.
+    Write dL/dlogit into `gradients` and return L. A negative of weight 0 must have no effect.
 
-For weigh and step all arrays have 1 + n places, the positive first: ids int32, the others float32. exp_logits[k] is
-e^logits[k], taken once for a whole group where it can be vectorised, and always positive and finite: logits beyond ±80
-count as ±80 there. log_q[0] is that of the positive where the loss asks for it, else 0; that of an empty place is +∞,
-while an excluded draw keeps its own; log_q is empty if nobody declared to need it.
+In weigh and step, all arrays have 1 + n entries, the positive first: ids are int32, the others float32. exp_logits[k]
+is e^logits[k], computed once for a whole group where it can be vectorised. It is always positive and finite: logits
+are clipped to ±80 for it. log_q[0] is that of the positive if the loss needs it, else 0. An empty slot has log q +∞;
+an excluded draw keeps its own. log_q is empty if no plug declares a need for it.
 
-A weigher or loss may train rows of its own, one for each id: its class names their fields in ``parameters``; the engine
-then keeps them as it keeps the two matrices (private copies, merge, checks, checkpoints; a name that ends in ``_out``
-is of targets' rows, any other of centres'), and `centre_row`, `positive_rows`, `negative_rows` are the rows to use in
-them.
+A weigher or loss may train rows of its own, one for each id. Its class names their fields in ``parameters``. The engine
+then treats them like the two matrices (private copies, merge, checks, checkpoints). A name that ends in ``_out`` holds
+targets' rows, any other centres' rows. `centre_row`, `positive_rows` and `negative_rows` index them.
 
-None of these functions may allocate, but the two `open_`: that is what their states are for. These run as plain Python
-for training, and compiled for `diagnostics`. A state is an array, a number or a NamedTuple of such; its arrays are
-copied to cache lines of their own, so what is to outlast a launch belongs into the plug. No array of a plug or a state
-may overlap with another that is written to.
+None of these functions may allocate, except the two `open_` functions, whose states hold the scratch. Those run as
+plain Python in training and are compiled for `diagnostics`. A state is an array, a number or a NamedTuple of these. Its
+arrays are copied to cache lines of their own, so data that must outlast a launch belongs in the plug. No array of a
+plug or a state may overlap another one that is written to.
 
 Performance hooks
 -----------------
-These change nothing but the speed; a plug that binds none of them trains the same.
+These affect only speed; a plug that binds none of them trains the same.
 
     prefetch_hint(source, tokens, position) -> int
     prescore(sampler, state, inputs, centre_row, following_row, out)
@@ -79,26 +79,26 @@ These change nothing but the speed; a plug that binds none of them trains the sa
         -> (bool, float64)
 
 prefetch_hint
-    The id of what comes into reach of the groups after this one, negative if there is nothing: the loop starts loading
-    its row, a target's or, where windows share negatives, a centre's. Nothing is read there, so a wrong one does no
-    harm: `tokens` may hold anything behind what `fill` has written.
+    Return the id that the next groups will reach, negative if there is none. The loop starts loading its row: a
+    target's, or a centre's if windows share negatives. The row is only prefetched, so a wrong id does no harm: `tokens`
+    may hold anything after the entries that `fill` wrote.
 prescore
-    For a sampler that scores candidates for two centres at once: their rows in `inputs` (float32 matrix; numbers of
-    rows, not ids), the second -1 where none is known. The next group may have another centre after all, or there may be
-    none. Called before `draw` in training, unless negatives are shared by windows; `draw` must do without it elsewhere.
+    For a sampler that scores candidates for two centres at once: their row numbers, not ids, in `inputs` (float32
+    matrix); the second is -1 if unknown. The next group may have another centre after all, or there may be none.
+    Called before `draw` in training, unless windows share negatives; elsewhere `draw` must work without it.
 fetches
-    Whether `draw` starts loading the rows of its draws itself. Else the loop does, where it is left the dot products.
+    Return whether `draw` starts loading the rows it draws. If not, the loop does, if it computes the dot products.
 on_update
-    Look at the rows of a group's m positives and n negatives (ids, int32) in `out` once they are updated, for a sampler
-    that keeps track of them. Each negative's row has moved by its step (float32, (n,)) times the centre as it was; not
-    so where negatives are shared by windows, where `steps` are those of all centres.
+    Called once the rows of a group's m positives and n negatives (ids, int32) in `out` are updated, for a sampler that
+    tracks them. Each negative's row has moved by its step (float32, (n,)) times the centre before its update. If
+    windows share negatives, `steps` holds the steps of all centres instead.
 weigh_group, step_group
-    `weigh` and `step` for all m pairs of a group at once. Where something is excluded the answer is dropped and pair by
-    pair requested, so nothing but the arrays to write may change. `weigh_group` writes the weights of the m positives
-    and the n negatives of them all and returns True; or False, and pair by pair is requested. From e^logit of the m
-    positives and of their negatives (n for all of them if `shared`, else n for each), and the weights if `weighed`,
-    `step_group` writes dL/dlogit into `positives` and `negatives`, those of shared negatives summed over the pairs, and
-    returns True and the sum of L; or (False, 0.0), as a loss without it.
+    `weigh` and `step` for all m pairs of a group at once. If a negative is excluded, the result is dropped and the loop
+    goes pair by pair, so only the output arrays may change. `weigh_group` writes the weights of the m positives and of
+    their n negatives in all and returns True, or returns False to be called pair by pair. `step_group` reads e^logit of
+    the m positives and of their negatives (n in all if `shared`, else n for each), and the weights if `weighed`. It
+    writes dL/dlogit into `positives` and `negatives`, summed over the pairs for shared negatives, and returns True and
+    the sum of L; or (False, 0.0), like a loss without it.
 """
 
 import dis
@@ -111,9 +111,9 @@ from ..ground.jit import implementation_of, watch_plug
 class Socket:
     """A function whose compiled body is chosen by the class of its first argument.
 
-    arguments : str, optional, the names of what its bodies are given; a body with others is refused
-    returns : bool, they answer with a value; default : function, optional, for classes that bind none of their own
-    allocates : bool, bodies may make arrays
+    arguments : str, optional, names of the arguments, separated by spaces; a body must accept them
+    returns : bool, bodies must return a value; default : function, optional, for classes without a body of their own
+    allocates : bool, bodies may create arrays
     """
 
     def __init__(self, name, arguments=None, returns=False, default=None, allocates=False):
@@ -141,16 +141,16 @@ class Socket:
         return bind
 
     def _check(self, plug, function):
-        """Raise ConfigError if a body cannot be called as the loop calls it, or does not answer."""
+        """Raise ConfigError if a body does not accept the socket's arguments or returns no value."""
         try:
             inspect.signature(function).bind(*self.arguments or ())
         except TypeError:
             if self.arguments is None:
                 return
             listed = ", ".join(self.arguments)
-            raise ConfigError(f"{self.name} of {plug.__name__} is called with ({listed}); give it these") from None
+            raise ConfigError(f"{self.name} of {plug.__name__} must take the arguments ({listed})") from None
         if self.returns and not _answers(function):
-            raise ConfigError(f"{self.name} of {plug.__name__} returns nothing; docs/extending.md says what it should")
+            raise ConfigError(f"{self.name} of {plug.__name__} returns nothing; docs/extending.md says what to return")
 
     def _choose(self, plug):
         return self.bodies.get(plug, self.default) or self.require(plug)
@@ -163,7 +163,7 @@ class Socket:
 
 
 def _answers(function):
-    """Tell whether a plain function may return anything but None."""
+    """Return whether a plain function may return a value other than None."""
     code = list(dis.get_instructions(function))
     for before, line in zip([None, *code], code, strict=False):
         if line.opname == "RETURN_CONST" and line.argval is not None:
@@ -179,7 +179,7 @@ def _unknown_log_prob(sampler, state, group, centre_id, n, ids, logits, log_q):
         log_q[k] = 0
 
 
-SOCKETS: dict = {}  # str, name of a socket -> Socket
+SOCKETS: dict = {}  # str, name -> Socket
 
 
 def _socket(name, arguments, **options):
@@ -244,22 +244,22 @@ implement_on_update, on_update = _socket(
 
 
 def require_bodies(kind, plug):
-    """Raise ConfigError if a plug binds nothing to a socket that it cannot do without, or not what it says it gives.
+    """Raise ConfigError if a plug lacks a required body, or binds `log_prob` without ``gives_log_q = True``.
 
-    kind : "loss", "sampler", "weigher" or "inputs"; plug : the class that ``from_options`` makes
+    kind : "loss", "sampler", "weigher" or "inputs"; plug : class of the instance that ``from_options`` returns
     """
     idle = getattr(plug, "dense", False) or getattr(plug, "paths", False) or not getattr(plug, "composes", True)
     if not idle:
         SOCKETS[{"loss": "step", "sampler": "draw", "weigher": "weigh", "inputs": "gather"}[kind]].require(plug)
     if kind == "sampler" and not plug.gives_log_q and answers_log_prob(plug):
-        raise ConfigError(f"{plug.__name__} has log_prob, but does not say gives_log_q = True")
+        raise ConfigError(f"{plug.__name__} binds log_prob; set gives_log_q = True")
 
 
 def answers_log_prob(plug):
-    """Tell whether a sampler's class binds `log_prob` itself."""
+    """Return whether a sampler's class binds `log_prob` itself."""
     return plug in SOCKETS["log_prob"].bodies
 
 
 def prepares_groups(plug):
-    """Tell whether a weigher's class binds `prepare_group`."""
+    """Return whether a weigher's class binds `prepare_group`."""
     return plug in SOCKETS["prepare_group"].bodies

@@ -1,10 +1,10 @@
-"""How often each pair of words stands within a window of one another, as a sparse matrix.
+"""Count how often each pair of words occurs within a window, as a sparse matrix.
 
-The text is read in pieces of some four million pairs; those of a piece are sorted and counted, and the matrices of
-pieces are added up, the smaller ones first: n log n. Only the scratch of a piece (about 250 MB) and the different pairs
-are ever in memory; 16.8 million tokens take 1.3 s at window 1, 3.5 s and 0.8 GB at window 5.
+The text is read in pieces of about four million pairs. The pairs of a piece are sorted and counted, and the matrices
+of the pieces are added up, smaller ones first: n log n. Only the scratch of a piece (about 250 MB) and the distinct
+pairs are ever in memory; 16.8 million tokens take 1.3 s at window 1, 3.5 s and 0.8 GB at window 5.
 
-All tokens count, whatever subsampling removes in training. Without a window all of a sentence goes together.
+All tokens count, even those that subsampling removes in training. Without a window, all pairs of a sentence count.
 """
 
 import numpy as np
@@ -12,31 +12,31 @@ import numpy as np
 from ..ground.errors import ConfigError
 from ..ground.files.memory import memory_size
 
-_PAIRS = 1 << 22  # of a piece
-_TOKENS = 1 << 20  # looked at in one go
-_LOOKED_AT = 10_000_000  # tokens, times the window, in which `occurring` looks
-_SHARE = 0.5  # of the machine's memory that counting may take
+_PAIRS = 1 << 22  # per piece
+_TOKENS = 1 << 20  # processed at a time
+_LOOKED_AT = 10_000_000  # tokens, times the window, that `occurring` reads
+_SHARE = 0.5  # of the machine's memory that counting may use
 _REMEDY = "lower --window or --max-vocab, raise --min-count, or choose another sampler than bigram and --exclude window"
 
 
 def pair_counts(ids, offsets, n_vocab, window, memory=None, ordered=False, remedy=_REMEDY):
-    """Count the pairs of tokens of one sentence that stand at most `window` apart, both ways round.
+    """Count the pairs of tokens of one sentence that are at most `window` apart, in both directions.
 
     ids : int32, (n_tokens,), may be memory-mapped; offsets : int64, (n_sentences + 1,)
     window : int, at least 1, or None for all pairs of a sentence
-    memory : int, optional, bytes that may be used; half of the machine's if left out
-    ordered : bool, count one way round only: rows are what comes first
-    remedy : str, what to do where the pairs do not fit, which is a ConfigError
+    memory : int, optional, bytes that may be used; half of the machine's by default
+    ordered : bool, count one direction only: the row is the first word
+    remedy : str, advice in the ConfigError that is raised if the pairs do not fit
 
     Returns
     -------
     scipy.sparse.csr_matrix, int32 or int64, (n_vocab, n_vocab)
-        Columns sorted, none twice. Both ways round it is symmetric, and a word beside itself counts twice.
+        Columns sorted, without duplicates. Unless `ordered`, it is symmetric, and a word next to itself counts twice.
     """
     memory = _SHARE * memory_size() if memory is None else memory
     n_pairs = count_pairs(offsets, window)
     kind = np.int32 if 2 * n_pairs < 2**31 else np.int64
-    parts = [_counted(np.empty(0, np.int64), n_vocab, kind)]  # then those of pieces, of falling size
+    parts = [_counted(np.empty(0, np.int64), n_vocab, kind)]  # followed by those of pieces, in order of falling size
     done = 0
     for keys in _pieces(ids, offsets, n_vocab, window):
         done += len(keys)
@@ -49,7 +49,7 @@ def pair_counts(ids, offsets, n_vocab, window, memory=None, ordered=False, remed
             if needed > memory:
                 raise ConfigError(
                     f"the pairs of this corpus do not fit: {done / n_pairs:.0%} of it has {parts[0].nnz / 1e6:,.0f} "
-                    f"million different ones, which take {needed / 2**30:,.1f} GB, and {memory / 2**30:,.1f} GB may be "
+                    f"million distinct pairs, which need {needed / 2**30:,.1f} GB, and {memory / 2**30:,.1f} GB may be "
                     f"used; {remedy}"
                 )
     forward = sum(parts[1:], parts[0])
@@ -57,15 +57,15 @@ def pair_counts(ids, offsets, n_vocab, window, memory=None, ordered=False, remed
 
 
 def count_pairs(offsets, window=None):
-    """Return how many pairs of tokens `pair_counts` would go through, each pair once (int)."""
-    lengths = np.diff(offsets).astype(float)  # whole numbers, and no overflow however long a sentence is
+    """Return the number of pairs of tokens that `pair_counts` would read, each pair once (int)."""
+    lengths = np.diff(offsets).astype(float)  # integers, without overflow for long sentences
     reach = np.maximum(lengths - 1, 0) if window is None else np.clip(lengths - 1, 0, window)
     return int((reach * lengths - reach * (reach + 1) / 2).sum())
 
 
 def occurring(ids, offsets, centres, window, n_vocab, ordered=False):
     """Return how often words occur at most `window` away from each centre, or after it if `ordered`, int (n_centres,
-    n_vocab), in up to `_LOOKED_AT` / window tokens from all over the corpus.
+    n_vocab), in up to `_LOOKED_AT` / window tokens spread over the corpus.
     """
     found = 0
     for start, stop in _stretches(len(ids), _LOOKED_AT // window):
@@ -75,17 +75,17 @@ def occurring(ids, offsets, centres, window, n_vocab, ordered=False):
 
 
 def _stretches(n_tokens, most, count=20):
-    """Return up to `count` pieces (start, stop) of a corpus, `most` tokens in all; the whole of a smaller one."""
+    """Return up to `count` spans (start, stop) of a corpus, `most` tokens in all; one span for a smaller corpus."""
     if n_tokens <= most:
         return [(0, n_tokens)]
     return [(start, start + most // count) for start in np.linspace(0, n_tokens - most // count, count, dtype=int)]
 
 
 def _pieces(ids, offsets, n_vocab, window):
-    """Yield arrays of keys, one a pair: first word times `n_vocab` plus second word (ndarray, int64)."""
+    """Yield arrays of keys, one for each pair: first word times `n_vocab` plus second word (ndarray, int64)."""
     for start in range(0, len(ids), _TOKENS):
         here = np.arange(start, min(start + _TOKENS, len(ids)))
-        reach = offsets[np.searchsorted(offsets, here, side="right")] - here - 1  # tokens to come in its sentence
+        reach = offsets[np.searchsorted(offsets, here, side="right")] - here - 1  # tokens left in its sentence
         if window is not None:
             np.minimum(reach, window, out=reach)
         ends = np.cumsum(reach)
@@ -107,7 +107,7 @@ def _keys(ids, here, reach, n_vocab):
 
 
 def _counted(keys, n_vocab, kind):
-    """Return the counts, CSR, of keys, which get sorted."""
+    """Return the counts of keys, CSR; sorts the keys in place."""
     from scipy.sparse import csr_matrix
 
     keys.sort()
@@ -120,5 +120,5 @@ def _counted(keys, n_vocab, kind):
 
 
 def _needed(parts, ordered):
-    """Return bytes at the peak that is still to come: the sum; else the pairs, turned round, and the sum of both."""
+    """Return the peak memory in bytes still to come: of the sum and, unless `ordered`, its transpose and their sum."""
     return sum((2 if ordered else 4) * part.nnz * (part.indices.itemsize + part.data.itemsize) for part in parts)

@@ -1,4 +1,4 @@
-"""Elementary functions, fast where float32 will do: Numba's own exp calls libm."""
+"""Elementary functions, fast if float32 precision suffices: Numba's own exp calls libm."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ _C1, _C2, _C3, _C4, _C5 = (np.float32(c) for c in POWERS[1:])
 
 @njit(fastmath=LEAF, borrows=True)
 def fast_exp(x):
-    """Return e^x for a float32, relative error below 4e-6; x counts as ±80 beyond, so sums of thousands stay finite."""
+    """Return e^x for a float32, relative error below 4e-6; x is clipped to ±80, so sums of thousands stay finite."""
     power = min(max(x, -_LIMIT), _LIMIT) * _LOG2E
     whole = np.int32(power + (_HALF if power >= ZERO else -_HALF))
     part = power - np.float32(whole)
@@ -26,35 +26,35 @@ def fast_exp(x):
 def exp_into(values, n, scale, shift, out):
     """Write ``out[k] = exp((values[k] - shift) * scale)`` for k < n, all float32; see `fast_exp`.
 
-    As fast for `padded` (n) as for n, where the arrays have room.
+    `padded` (n) values take no longer than n, if the arrays have room.
     """
     exp_lanes(values, n, np.float32(scale), np.float32(shift), out)
 
 
 @njit(borrows=True)
 def ranks_into(sums, targets, n, ranks):
-    """Write ``ranks[k]``, how many of `sums` (float32) are at most ``targets[k]``, for k < `padded` (n).
+    """Write into ``ranks[k]`` how many of `sums` (float32) are at most ``targets[k]``, for k < `padded` (n).
 
-    targets, ranks : float32 and int32, (`padded` (n),) at least
+    targets, ranks : float32 and int32, at least (`padded` (n),)
     """
     rank_lanes(sums, targets, n, ranks)
 
 
 @jitable
 def padded(n):
-    """Return n rounded up to a multiple of `LANES`: vectors take them all at once, where there is room."""
+    """Return n rounded up to a multiple of `LANES`, so that vector code has no remainder."""
     return (n + LANES - 1) // LANES * LANES
 
 
 @njit(borrows=True)
 def highest(values, n):
-    """Return the largest of the first n values (float32, n > 0), NaN passed over."""
+    """Return the largest of the first n values (float32, n > 0), ignoring NaN."""
     return highest_lanes(values, n)
 
 
 @njit(borrows=True)
 def first_at_least(values, low, high, wanted):
-    """Return the first place in [low, high) of rising values that is not below `wanted`, or `high`."""
+    """Return the first index in [low, high) whose value is at least `wanted`, or `high`; values are ascending."""
     while low < high:
         middle = (low + high) // 2
         if values[middle] < wanted:
@@ -66,9 +66,9 @@ def first_at_least(values, low, high, wanted):
 
 @njit(fastmath=LEAF, borrows=True)
 def accumulate(values):
-    """Replace values by their running sums, four stretches side by side; return the total.
+    """Replace values by their running sums, four quarters in parallel; return the total.
 
-    Of values that are not negative no sum is below the one before it, and where a value is 0 they are equal.
+    If no value is negative, no sum is below the one before it, and at a value of 0 they are equal.
     """
     n = values.shape[0]
     quarter = n // 4
@@ -93,19 +93,19 @@ def accumulate(values):
 
 
 FULL = 1e200
-"""A product of positive factors has its logarithm taken once it is beyond this (or below its inverse, where factors may
-be small): the next factor, a quotient of sums of e^x, |x| up to 80, then cannot take it out of the floats.
+"""Take the logarithm of a product of positive factors once it exceeds this, or falls below its inverse if factors may
+be small. The next factor, a quotient of sums of e^x with |x| up to 80, then cannot overflow or underflow it.
 """
 
-_BITS = np.int64(52)  # of a float64's fraction
+_BITS = np.int64(52)  # of a float64's mantissa
 _HALF_ROOT = np.int64(0x3FE6A09E667F3BCD)  # 1/√2 as a float64
 
 
 @njit(borrows=True)
 def fast_log(x):
-    """Return log x as float64 for a positive normal float64, absolute error below 1e-7; nonsense below 0."""
+    """Return log x as float64 for a positive normal float64, absolute error below 1e-7; meaningless below 0."""
     bits = np.float64(x).view(np.int64)
-    power = (bits - _HALF_ROOT) >> _BITS  # x = 2^power · m, m from 1/√2 to √2: no branch that would wait for x
+    power = (bits - _HALF_ROOT) >> _BITS  # x = 2^power · m, m from 1/√2 to √2, without a branch
     m = np.int64(bits - (power << _BITS)).view(np.float64)
     z = (m - 1.0) / (m + 1.0)
     z2 = z * z

@@ -1,25 +1,25 @@
 """Random walks on a graph as groups: a node of a walk is the centre, the nodes near it in the walk are its positives.
 
-Walks are made where they are needed and kept nowhere: which nodes walk k of an epoch goes through depends on the key of
-the epoch and on k alone, so a block that begins within a walk makes it again from its start. Windows are those of a
-text whose sentences are the walks (`walk.TextWindows`).
+Walks are generated on demand and never stored: the nodes of walk k depend only on k and on the key of the epoch, so a
+block that begins within a walk generates it again from its start. Windows are those of a text whose sentences are the
+walks (`walk.TextWindows`).
 
-A step from v, with t the node before (Grover and Leskovec 2016, "node2vec", equation 2 and figure 2):
+A step from v, with t the previous node (Grover and Leskovec 2016, "node2vec", equation 2 and figure 2):
 
     P(x | t, v) ∝ w_vx α(t, x),   α = 1/p if x = t;  1 if t has an edge to x;  1/q else
 
-With a γ it is node2vec+ (Liu, Hirn and Krishnan 2023), by the cases of PecanPy, its authors' program:
+With γ, it is node2vec+ (Liu, Hirn and Krishnan 2023), following PecanPy, its authors' program:
 
     α = 1/p if x = t;  1 if w_tx ≥ d_x;  min(1, 1/q) if w_tx < d_x and w_vx < d_v;  1/q + (1 − 1/q) w_tx / d_x else
 
-w_tx is 0 where t has no edge to x, and d_u is the mean of the weights at u and γ of their standard deviations. Of a
-directed graph d_x is that of the edges that lead to x, and d_v of those that lead on from v; PecanPy takes none. Where
-all weights are alike this is the α above.
+w_tx is 0 if t has no edge to x, and d_u is the mean plus γ standard deviations of the weights at u. In a directed
+graph, d_x uses the edges that lead to x and d_v those that leave v; PecanPy accepts no directed graphs. If all weights
+are equal, this is the α above.
 
-The first step of a walk, and every step where p = q = 1, is drawn from w alone, by alias tables. Else it is drawn by
-rejection (Yang et al. 2019, "KnightKing"): x by w, kept with the chance α / max(1, 1/q). What α(t, t) has above that
-maximum is an area of its own, so that a small p costs no rejections; every other α is between 1 and 1/q. No table of
-pairs of edges is ever made.
+The first step of a walk, and every step if p = q = 1, is drawn from w alone by alias tables. Other steps are drawn by
+rejection (Yang et al. 2019, "KnightKing"): x by w, accepted with probability α / max(1, 1/q). The part of α(t, t) above
+that maximum is an area of its own, so that a small p causes no rejections; every other α is between 1 and 1/q. No table
+of pairs of edges is ever built.
 """
 
 from collections import namedtuple
@@ -32,19 +32,19 @@ from .functions import first_at_least
 from .rng import below, bits_at, kept_at, mix, place_of, shuffled, step_bits, unit_of
 from .walk import SEPARATOR, group, prefetch_hint
 
-_OF_WALKS = np.uint64(0xA5A3564E8B5FA1D3)  # keeps the bits of walks apart from those of subsampling
+_OF_WALKS = np.uint64(0xA5A3564E8B5FA1D3)  # separates the random bits of walks from those of subsampling
 
 
 GraphWalks = namedtuple(
     "GraphWalks",
     "starts targets table chances ties loose origins per_node length back away keep window dynamic ordered",
 )
-"""starts : int64, (n_nodes + 1,), where the edges of a node begin; targets : int32, (n_edges,), rising in a node
-table : uint64, (n_edges,), alias tables of the nodes' edges; empty if all weights are alike
-chances : float32, (n_edges,), of each edge at a first step; empty if all weights are alike or p does not ask for it
+"""starts : int64, (n_nodes + 1,), where the edges of a node begin; targets : int32, (n_edges,), ascending in a node
+table : uint64, (n_edges,), alias tables of the nodes' edges; empty if all weights are equal
+chances : float32, (n_edges,), probability of each edge at a first step; empty if all weights are equal or p needs none
 ties, loose : float32 and bool, (n_edges,), w / d of the node that an edge leads to, and whether w < d of the node that
-    it leads on from; empty if α is node2vec's
-origins : int32, (n_origins,), where walks begin, each `per_node` times; length : int, nodes of a walk
+    it leaves; empty if α is node2vec's
+origins : int32, (n_origins,), start nodes of walks, each used `per_node` times; length : int, nodes of a walk
 back, away : float, 1/p and 1/q
 keep, window, dynamic, ordered : as in `walk.TextWindows`
 """
@@ -52,7 +52,7 @@ keep, window, dynamic, ordered : as in `walk.TextWindows`
 
 @njit(borrows=True)
 def _any_edge(source, node, bits):
-    """Return the place of an edge of `node`, drawn by weight; it has one."""
+    """Draw an edge of `node`, which must have one, by weight; return its index."""
     first = source.starts[node]
     n = source.starts[node + 1] - first
     if source.table.shape[0] == 0:
@@ -62,14 +62,14 @@ def _any_edge(source, node, bits):
 
 @njit(borrows=True)
 def _edge_to(source, node, other):
-    """Return the place of the edge from `node` to `other`, -1 if there is none."""
+    """Return the index of the edge from `node` to `other`, -1 if there is none."""
     low = first_at_least(source.targets, source.starts[node], source.starts[node + 1], other)
     return low if low < source.starts[node + 1] and source.targets[low] == other else np.int64(-1)
 
 
 @njit(borrows=True)
 def _bias(source, before, edge):
-    """Return α(t, x) (float64) of t = `before` and the x that the edge of this place leads to, which is not t."""
+    """Return α(t, x) (float64) for t = `before` and x, other than t, the node that edge number `edge` leads to."""
     place = _edge_to(source, before, source.targets[edge])
     if source.ties.shape[0] == 0:
         return 1.0 if place >= 0 else source.away
@@ -83,12 +83,12 @@ def _bias(source, before, edge):
 
 @njit(borrows=True)
 def _next_node(source, before, node, state):
-    """Return (the node after `node`, which was reached from `before`, -1 at the start; next state of the stream)."""
+    """Return (the next node; the next state of the stream); `node` was reached from `before`, -1 at the start."""
     state, bits = step_bits(state)
     if before < 0 or (source.back == 1.0 and source.away == 1.0):
         return source.targets[_any_edge(source, node, bits)], state
     highest, lowest = max(1.0, source.away), min(1.0, source.away)
-    beyond = 0.0  # area of the way back above `highest`
+    beyond = 0.0  # area of the step back above `highest`
     if source.back > highest:
         place = _edge_to(source, node, before)
         if place >= 0:
@@ -117,7 +117,7 @@ def _next_node(source, before, node, state):
 def fill(source, lo, hi, epoch_key, tokens):
     """Write the kept nodes of the walks that [lo, hi) touches, `SEPARATOR` after each; see `contracts`.
 
-    Positions are those of walks of full length; one that ends early, where no edge leads on, leaves the rest empty.
+    Positions are those of walks of full length; a walk that ends early, at a node without edges, leaves the rest empty.
     """
     length, n_origins = source.length, source.origins.shape[0]
     n_walks = n_origins * source.per_node

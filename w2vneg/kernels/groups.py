@@ -1,7 +1,7 @@
-"""One group on its way from logits to steps: what a run is made of, the arrays of a shard, the questions to the plugs.
+"""One group from logits to steps: the parts of a run, the scratch arrays of a shard, and the calls to the plugs.
 
-A group is a text's centre with its m positives, which share the centre's row; or, where negatives are shared by a
-window (`Sharing.WINDOW`), m centres with one positive between them, the word in their middle.
+A group is a centre with its m positives, which share the centre's row; or, if a window shares its negatives
+(`Sharing.WINDOW`), m centres with one positive in common, the middle word.
 """
 
 from collections import namedtuple
@@ -15,12 +15,12 @@ from .contracts import exclude, log_prob, prepare_group, step, step_group, weigh
 from .functions import exp_into, padded
 
 _EMPTY = np.float32(np.inf)
-EXPLODED = np.float32(1e8)  # |x|² beyond this (or NaN) is no embedding any more
+EXPLODED = np.float32(1e8)  # |x|² beyond this, or NaN, means divergence
 
 
 class Plugs(NamedTuple):
-    """What a run is made of: the source of groups, the three plugs, what a negative must not be, and what makes a
-    centre's vector (NamedTuples); inputs None: its own row does.
+    """The parts of a run, NamedTuples: the source of groups, the three plugs, the exclusion of negatives, and the
+    inputs that make a centre's vector; None: its own row is the vector.
     """
 
     source: tuple
@@ -35,11 +35,11 @@ _NO, _CENTRE, _WINDOW = (int(sharing) for sharing in Sharing)
 
 
 class LoopSpec(NamedTuple):
-    """max_positives : int, pairs of the largest group; n_negatives : int, places for each pair's (or a shared group's)
-    sharing : int, of `Sharing`; needs_log_q : bool, somebody reads log q
-    bounded : bool, hold a group's steps to about one unit of logit (see `linalg.bound_steps`)
+    """max_positives : int, pairs of the largest group; n_negatives : int, slots per pair, or per group if shared
+    sharing : int, of `Sharing`; needs_log_q : bool, a plug reads log q
+    bounded : bool, limit a group's steps to about one unit of logit (see `linalg.bound_steps`)
     positive_log_q : bool, the positives' log q is read too; absolute : bool, the logit is |x · y|
-    gaps : bool, the sampler may leave places empty (id -1)
+    gaps : bool, the sampler may leave slots empty (id -1)
     weighed : bool, the weigher may change weights
     """
 
@@ -56,7 +56,7 @@ class LoopSpec(NamedTuple):
 
 @jitable
 def of_windows(shape):
-    """Return the same shape for `Sharing.WINDOW`, which the compiler then knows of."""
+    """Return the same spec with `Sharing.WINDOW`, as a compile-time constant."""
     return LoopSpec(
         shape.max_positives,
         shape.n_negatives,
@@ -72,19 +72,19 @@ def of_windows(shape):
 
 @jitable
 def drawn_places(shape, m):
-    """Return how many negatives are drawn for a group of m pairs (int)."""
+    """Return the number of negatives drawn for a group of m pairs (int)."""
     return shape.n_negatives * (m if shape.sharing == _NO else 1)
 
 
 @jitable
 def logit_places(shape, m):
-    """Return how many logits of negatives a group of m pairs has (int): in a window each centre has its own."""
+    """Return the number of negative logits of a group of m pairs (int): in a window, each centre has its own."""
     return shape.n_negatives * (1 if shape.sharing == _CENTRE else m)
 
 
 Group = namedtuple("Group", "place word m beside")
-"""The group at hand. place : int, in its launch; word : int, at its position: the centre, or a window's middle
-m : int, its pairs; beside : int, how many of the scratch's positives the exclusion looks at, m in training
+"""The current group. place : int, its index in the launch; word : int, id of the centre, or of a window's middle word
+m : int, number of pairs; beside : int, how many of the scratch's positives the exclusion reads, m in training
 """
 
 
@@ -95,9 +95,9 @@ Scratch = namedtuple(
     "negative_signs negative_weights ids logits exp_logits log_q weights gradients x centres centre_rows norms "
     "target_rows slots slot_sums sink",
 )
-"""Arrays of one shard: of a group's targets (ids, rows, logits, e^logits, steps, log q, signs, ω), of one pair, of
-the group's centres (only the first, where they are one); slots and their sums for a table of a window's centres, a
-power of two of them and more than twice as many as it can have; a row to write what no row is to take.
+"""Arrays of one shard: for a group's targets (ids, rows, logits, e^logits, steps, log q, signs, ω), for one pair, and
+for the group's centres (only the first if there is one). `slots` and `slot_sums` are a hash table of a window's
+centres; their size is a power of two, over twice the most centres. `sink` is a row for steps that no row takes.
 """
 
 
@@ -107,7 +107,7 @@ _LINE = 64  # bytes
 def on_own_lines(state):
     """Return a state, an array or a tuple of arrays and numbers, with its arrays copied to cache lines of its own.
 
-    What two workers write to must not share a line, which would go from core to core at each store.
+    Arrays that two workers write to must not share a line, which would move between cores at each store.
     """
     if isinstance(state, np.ndarray):
         return _on_own_lines([state])[0]
@@ -179,8 +179,8 @@ def make_absolute(logits, n, signs):
 
 @njit(borrows=True)
 def _gather(shape, scratch, k):
-    """Bring what the k-th pair of the group is made of together: ids, logits, their e^s, log q; return the offset of
-    the logits of its negatives.
+    """Copy the ids, logits, e^logits and log q of the group's k-th pair into the pair's arrays; return the offset of
+    its negative logits.
     """
     n = shape.n_negatives
     offset = 0 if shape.sharing == _CENTRE else k * n
@@ -207,13 +207,13 @@ def _gather(shape, scratch, k):
 
 @jitable
 def _centre_of(shape, k):
-    """Return where in the scratch the centre of the k-th pair is (int)."""
+    """Return the index in the scratch of the k-th pair's centre (int)."""
     return k if shape.sharing == _WINDOW else 0
 
 
 @njit(borrows=True)
 def _excludes_some(exclusion, shape, scratch, group):
-    """Tell whether any negative of the group must not stand where it does."""
+    """Return whether any negative of the group is excluded."""
     n, ids, positives = shape.n_negatives, scratch.ids, scratch.positives
     for k in range(group.m):
         ids[0] = positives[k]
@@ -229,7 +229,7 @@ def _excludes_some(exclusion, shape, scratch, group):
 
 @njit(borrows=True)
 def _step_whole_group(plugs, weigher_state, shape, scratch, group):
-    """Let the loss answer for all pairs at once, where it can; return whether it did, and the sum of its losses."""
+    """Compute the steps of all pairs at once if the plugs can; return whether they did, and the sum of the losses."""
     m, draws = group.m, logit_places(shape, group.m)
     w_positive, w_negative = scratch.positive_weights, scratch.negative_weights
     e_positive, e_negative = scratch.positive_exp_logits, scratch.negative_exp_logits
@@ -247,7 +247,7 @@ def _step_whole_group(plugs, weigher_state, shape, scratch, group):
 
 @njit(borrows=True)
 def _ask_pair_by_pair(plugs, weigher_state, shape, scratch, group, alpha, rng):
-    """Let the loss answer for one pair after the other; return the sum of its losses."""
+    """Compute the steps pair by pair; return the sum of the losses."""
     n = shape.n_negatives
     positive_steps, negative_steps = scratch.positive_steps, scratch.negative_steps
     ids, logits, exp_logits, log_q = scratch.ids, scratch.logits, scratch.exp_logits, scratch.log_q
@@ -276,16 +276,16 @@ def _ask_pair_by_pair(plugs, weigher_state, shape, scratch, group, alpha, rng):
 
 @njit(borrows=True)
 def find_gradients(plugs, states, shape, scratch, width, group, alpha, rng):
-    """Ask the plugs what the dot products of a group ask for: dL/d(x · y) of every target.
+    """Compute dL/d(x · y) of every target of a group with the plugs.
 
     states : (state of the sampler, state of the weigher); alpha : float32, 0 if nothing may be trained
-    scratch : Scratch, which holds the group's ids, rows and dot products, in `positive_logits` and
-        `negative_logits`, and gains the gradients, in `positive_steps` and `negative_steps`
+    scratch : Scratch, holds the group's ids, rows and dot products, the latter in `positive_logits` and
+        `negative_logits`; the gradients are written to `positive_steps` and `negative_steps`
 
     Returns
     -------
     (trains, loss) : (bool, float)
-        Whether the two matrices are to be trained on this group, and the sum of its losses.
+        Whether to train the two matrices on this group, and the sum of its losses.
     """
     sampler_state, weigher_state = states
     m, draws = group.m, logit_places(shape, group.m)
@@ -317,7 +317,7 @@ def find_gradients(plugs, states, shape, scratch, width, group, alpha, rng):
 
 @njit(borrows=True)
 def scale_steps(scratch, m, draws, factor):
-    """Multiply the steps of m positives and of all negatives' places by a factor."""
+    """Multiply the steps of m positives and of `draws` negatives by a factor."""
     for k in range(m):
         scratch.positive_steps[k] *= factor
     for k in range(draws):

@@ -1,8 +1,8 @@
-"""Words of one stem: the rules that their ends follow, and what the rows of words have in common that follow a rule.
+"""Words with a common stem: the rules that their endings follow, and the common offset of the pairs of a rule.
 
-    groups of one stem -> how often two ends meet -> links of words -> cosines -> kin -> offsets -> steps
+    groups by stem -> how often two endings meet -> links between words -> cosines -> kin -> offsets -> steps
 
-Links lie in the order of their groups, so that rows are read again while they are near.
+Links are stored in the order of their groups, so that rows are read again while still in cache.
 """
 
 from typing import NamedTuple
@@ -19,11 +19,11 @@ _LEAST = 1e-12
 
 
 class Groups(NamedTuple):
-    """Words as stems and ends. An entry is a word, cut; those of one stem lie beside each other.
+    """Words as stems and endings. An entry is a word cut in two; entries of one stem are adjacent.
 
     words, ends, group : int32, (n,), of each entry; starts : int64, (n_groups + 1,), where each group begins
-    by_end : int32, (n,), entries in the order of their ends; end_starts : int64, (n_ends + 1,)
-    beyond : int32, (n_ends,), the first end after each that begins with another character
+    by_end : int32, (n,), entries in the order of their endings; end_starts : int64, (n_ends + 1,)
+    beyond : int32, (n_ends,), the first ending after each that begins with another character
     """
 
     words: np.ndarray
@@ -36,7 +36,7 @@ class Groups(NamedTuple):
 
 
 class Links(NamedTuple):
-    """Pairs of words. i, j, rule : int32, (n,), words and what they follow; kin : float32, (n,), the chance of it"""
+    """Pairs of words. i, j, rule : int32, (n,), words and their rule; kin : float32, (n,), t, probability of kin"""
 
     i: np.ndarray
     j: np.ndarray
@@ -55,10 +55,10 @@ def _hash(codes, first, last):
 
 @njit(loop=True)
 def cut(codes, starts, words, n, stems, ends):
-    """Hash what stands before the last n characters of some words, and these.
+    """Hash the last n characters of some words, and the stems before them.
 
     codes : uint32, the characters of all words; starts : int64, (n_words + 1,); words : int64, (k,)
-    stems, ends : uint64, (k,), written; no characters have the hash 0
+    stems, ends : uint64, (k,), written; an empty string has the hash 0
     """
     for k in range(words.shape[0]):
         last = starts[words[k] + 1]
@@ -68,7 +68,7 @@ def cut(codes, starts, words, n, stems, ends):
 
 @njit(loop=True)
 def count_rules(groups, first, last, met):
-    """Count the stems that ends from `first` up to `last` share with later ends: met, int32 (last - first, n_ends)."""
+    """Count stems that endings [first, last) share with those from `beyond` on: met, int32 (last - first, n_ends)."""
     for a in range(first, last):
         for k in range(groups.end_starts[a], groups.end_starts[a + 1]):
             one = groups.group[groups.by_end[k]]
@@ -79,9 +79,9 @@ def count_rules(groups, first, last, met):
 
 @njit(loop=True)
 def list_links(groups, rule_starts, later, links, number):
-    """Write the pairs of words that follow rules: end a with each end b of later[rule_starts[a]:rule_starts[a + 1]].
+    """Write the pairs of words that follow rules: ending a with each b in later[rule_starts[a]:rule_starts[a + 1]].
 
-    number : int, of the first rule; links.kin is left as it is
+    number : int, that of the first rule; links.kin is left unchanged
     """
     n = 0
     for one in range(groups.starts.shape[0] - 1):
@@ -98,17 +98,17 @@ def list_links(groups, rule_starts, later, links, number):
 
 @njit(loop=True)
 def cosines(z, links, out):
-    """Write the dot products of linked rows, float32 (n,)."""
+    """Write the dot products of linked rows into out, float32 (n,)."""
     for e in range(out.shape[0]):
         out[e] = dot(z[links.i[e]], z[links.j[e]])
 
 
 @njit(loop=True)
 def weigh_kin(links, cosine, sure, prior, laws, shares):
-    """Write the chance of kin by cosines c: its log odds are prior_r + ((c − m₀) / s₀)² / 2 − ((c − m₁) / s₁)² / 2.
+    """Write the probabilities t of kin for cosines c, log odds prior_r + ((c − m₀) / s₀)² / 2 − ((c − m₁) / s₁)² / 2.
 
-    sure : float32, (n,), what each link weighs; prior : float32, (n_rules,)
-    laws : float32, m₀, s₀, m₁ and s₁; shares : float64, (n_rules,), to which the weights of kin are added
+    sure : float32, (n,), weight of each link; prior : float32, (n_rules,)
+    laws : float32, m₀, s₀, m₁ and s₁; shares : float64, (n_rules,), to which the weights w = sure · t are added
     Returns sums over links : Σ w, Σ w c and Σ w c², float64
     """
     m0, s0, m1, s1 = laws[0], laws[1], laws[2], laws[3]
@@ -133,7 +133,7 @@ def _add_difference(w, one, other, total):
 
 @njit(loop=True)
 def sum_offsets(z, links, first, last, sums):
-    """Add t (z_j − z_i) to the sums of rules, float32 (n_rules, dim), in the columns from `first` up to `last`."""
+    """Add t (z_j − z_i) to the sums of rules, float32 (n_rules, dim), in the columns [first, last)."""
     for e in range(links.kin.shape[0]):
         one, other = z[links.i[e], first:last], z[links.j[e], first:last]
         _add_difference(links.kin[e], one, other, sums[links.rule[e], first:last])
@@ -141,7 +141,7 @@ def sum_offsets(z, links, first, last, sums):
 
 @njit(fastmath=LEAF, borrows=True)
 def _beside(one, other, total, t):
-    """Return |o|², |r|² and o · r of an offset o = other − one and of the rest r of a sum without it."""
+    """Return |o|², |r|² and o · r for an offset o = other − one and the rest r of `total`, that is without t o."""
     own = rest = both = ZERO
     for c in range(one.shape[0]):
         offset = other[c] - one[c]
@@ -154,7 +154,7 @@ def _beside(one, other, total, t):
 
 @njit(loop=True)
 def compare_offsets(z, links, sums, quality, squares):
-    """Add t cos(o, r) and t |o|² of each link to its rule's, float64 (n_rules,): r is what others give of the sum."""
+    """Add t cos(o, r) and t |o|² of each link to its rule's, float64 (n_rules,); r is the sum over the other links."""
     for e in range(links.kin.shape[0]):
         rule, t = links.rule[e], links.kin[e]
         own, rest, both = _beside(z[links.i[e]], z[links.j[e]], sums[rule], t)
@@ -164,7 +164,7 @@ def compare_offsets(z, links, sums, quality, squares):
 
 @njit(loop=True)
 def add_weights(links, strength, sure, weights):
-    """Add t · strength of the rule · sure of the other word to the weights of words, float64 (n_words,)."""
+    """Add t · strength[rule] · sure[other word] of each link to the weights of both words, float64 (n_words,)."""
     for e in range(links.kin.shape[0]):
         w = links.kin[e] * strength[links.rule[e]]
         weights[links.i[e]] += w * sure[links.j[e]]
@@ -180,9 +180,9 @@ def _step(one, other, one_before, other_before, offset, to_one, to_other):
 
 @njit(loop=True)
 def pull(z, before, links, strength, sure, offsets, first):
-    """Add to each row its weights (`add_weights`) times where its kin would have it.
+    """Add to each row, for each of its links, the weight of `add_weights` times the row that its kin predicts.
 
-    before : float32, (n_words, k), the columns of z from `first`, as they were; offsets : float32, (n_rules, dim)
+    before : float32, (n_words, k), a copy of the columns of z from `first` on; offsets : float32, (n_rules, dim)
     """
     last = first + before.shape[1]
     for e in range(links.kin.shape[0]):

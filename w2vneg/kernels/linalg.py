@@ -1,6 +1,6 @@
-"""The passes over rows that training spends its time in, the map from ids to rows, and the length of a row.
+"""The operations on rows in which training spends its time, the map from ids to rows, and the types of row lengths.
 
-For rows of 100 to 300 numbers a hand loop beats BLAS, and four target rows at a time share each load of the centre.
+For rows of 100 to 300 numbers, a hand-written loop beats BLAS; four target rows share each load of the centre.
 """
 
 from collections import namedtuple
@@ -13,27 +13,27 @@ from .contracts import Socket
 from .simd.lanes import add_lanes, dot_lanes, dot_two_lanes, step_lanes, sum_lanes
 from .simd.tiles import NEGATIVES, tile_products, tile_steps
 
-AnyWidth = namedtuple("AnyWidth", "flavour", defaults=[0])  # rows whose length is known at run time only
+AnyWidth = namedtuple("AnyWidth", "flavour", defaults=[0])  # rows whose length is known only at run time
 _WIDTHS = {}  # int -> class; a loop whose length the compiler knows is up to 1.6 times as fast
 for _dim in (50, 64, 100, 128, 150, 200, 256, 300):
     _WIDTHS[_dim] = globals()[f"Width{_dim}"] = namedtuple(f"Width{_dim}", "flavour", defaults=[0], module=__name__)
 
 
 def width_of(dim):
-    """Return the NamedTuple whose class tells compiled code the length of rows: its own for the usual ones."""
+    """Return the NamedTuple whose class gives compiled code the row length; common lengths have their own."""
     return _WIDTHS.get(dim, AnyWidth)()
 
 
 class Rows(NamedTuple):
-    """A replicated matrix as one worker sees it: ids below `n_private` are its own copies further down.
+    """A replicated matrix as one worker sees it: rows of ids below `n_private` are its own copies, further down.
 
     matrix : float32, (n_vocab + workers * n_private, dim); shared rows first, then each worker's copies
     n_private : int, how many of the most frequent ids have private copies
-    replica_offset : int, row of this worker's copy of id 0; worker : int, which one it is
-    width : what `width_of` gives for dim
-    frozen : bool, (n_vocab,), the ids whose rows never move ; None: there are none
-    decay : float32, (n_vocab,), by how much a pair shrinks each id's row (see `updates`); None: not at all
-    held : float32, what the first number of a row is held at where rows shrink; 0: it is as free as the others
+    replica_offset : int, row of this worker's copy of id 0; worker : int, its number
+    width : ``width_of(dim)``
+    frozen : bool, (n_vocab,), True for ids whose rows never move; None if there are none
+    decay : float32, (n_vocab,), rate at which a pair shrinks each id's row (see `updates`); None for no decay
+    held : float32, fixed value of the first number of rows that shrink; 0 if it is not fixed
     """
 
     matrix: np.ndarray
@@ -57,7 +57,7 @@ _LINE = 16  # float32 numbers in a cache line
 
 @njit(borrows=True)
 def fetch_row(matrix, row):
-    """Start loading a row that is used soon: the rows of a large vocabulary come from far away."""
+    """Start loading a row that is used soon: the rows of a large vocabulary come from main memory."""
     for column in range(0, matrix.shape[1], _LINE):
         prefetch(matrix, row, column)
 
@@ -73,7 +73,7 @@ def dot(a, b):
 
 @njit(fastmath=LEAF, borrows=True)
 def _dots_four_by_four(matrix, index, n, x, out):
-    """Four rows to each load of x."""
+    """Compute four products for each load of x."""
     dim = x.shape[0]
     k = 0
     while k + 4 <= n:
@@ -137,14 +137,14 @@ def _scale_any(width, matrix, row, factor):
 _sum_rows = Socket("sum_rows", default=_sum_any)
 sum_rows = _sum_rows.call  # ``total += row`` for the rows ``index[:n]``
 _add_to_rows = Socket("add_to_rows", default=_add_any)
-add_to_rows = _add_to_rows.call  # ``row += step`` for the same, one after the other
+add_to_rows = _add_to_rows.call  # ``row += step`` for the same rows, one after the other
 _scale_row = Socket("scale_row", default=_scale_any)
 scale_row = _scale_row.call  # ``matrix[row] *= factor``
 
 
 @njit(borrows=True)
 def _products_with_rest(width, matrix, index, m, targets, target_index, n, first, negatives):
-    """Take the products of the negatives from number `first` on."""
+    """Compute the products of the negatives from number `first` on."""
     if n > first:
         for k in range(m):
             dots(width, targets, target_index[1 + first :], n - first, matrix[index[k]], negatives[k * n + first :])
@@ -164,7 +164,7 @@ def _products_any(width, matrix, index, m, targets, target_index, n, positives, 
 
 @njit(borrows=True)
 def _step_along_rest(width, matrix, index, m, targets, target_index, n, first, positives, negatives, steps):
-    """Step along the targets from number `first` on, of which 0 is the positive, row by row."""
+    """Step along the targets from number `first` on, row by row; number 0 is the positive."""
     if n >= first:
         for k in range(m):
             x = matrix[index[k]]
@@ -179,7 +179,7 @@ def _steps_any(width, matrix, index, m, targets, target_index, n, positives, neg
 
 @njit(borrows=True)
 def _repeats(index, n):
-    """Tell whether any of the first n of `index` comes twice."""
+    """Return whether any of the first n entries of `index` occurs twice."""
     for j in range(1, n):
         for i in range(j):
             if index[i] == index[j]:
@@ -188,9 +188,9 @@ def _repeats(index, n):
 
 
 # A window's m centres are ``matrix[index[k]]``, its targets the positive ``targets[target_index[0]]`` and n negatives.
-# Their dot products go to `positives` and `negatives`, (m,) and (m · n,), each centre's n side by side, |centre|² to
-# `norms`; and steps come from the former two. Centre by centre, all targets step along it as it was before them; in
-# tiles the sixth negative and those behind it do so in a second pass over the centres. `steps`, (1 + n,), is scratch.
+# Dot products are written to `positives`, (m,), and `negatives`, (m · n,), each centre's n side by side, |centre|² to
+# `norms`. Steps are read from the first two. Centre by centre, all targets step along its old value; with tiles, the
+# negatives from the sixth on do so in a second pass over the centres. `steps`, (1 + n,), is scratch.
 _window_products = Socket("window_products", default=_products_any)
 window_products = _window_products.call
 _window_steps = Socket("window_steps", default=_steps_any)
@@ -198,7 +198,7 @@ window_steps = _window_steps.call
 
 
 def _implement(dim, width_class):
-    """Bind bodies for rows of a length that the compiler knows."""
+    """Bind bodies for rows whose length is known at compile time."""
 
     @_dots.implement(width_class)
     def dots_known(width, matrix, index, n, x, out):
@@ -252,8 +252,8 @@ for _dim, _width in _WIDTHS.items():
 def bound_steps(positive_steps, m, negative_steps, draws, norm2):
     """Scale a group's steps so that its positives together, and each negative, move a logit by at most 1.
 
-    Row k moves by c_k x and so its logit by c_k |x|². The positives may be one row: a window that repeats a word would
-    take many stale steps along it. Counting the sum of the negatives as well costs quality (measured).
+    Row k moves by c_k x, and so its logit by c_k |x|². The positives may be the same row: a window that repeats a word
+    would take many stale steps along it. Bounding the sum of the negatives as well costs quality (measured).
     """
     reach = ZERO
     for k in range(m):

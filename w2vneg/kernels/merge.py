@@ -1,16 +1,16 @@
-"""How the changes that several trainers, workers or ranks, made to the same row become one change; and as halves.
+"""Merge the changes that several trainers, workers or ranks, made to the same row; convert rows to half precision.
 
-Each starts from the same rows and trains on data of its own. Of a row that k of them have changed by Δ_r:
+All start from the same rows and train on data of their own. For a row that k of them have changed by Δ_r:
 
     change = max(f_d, f_a) · Σ Δ_r
     f_d = (1 − ρ^k) / (k (1 − ρ)), ρ = e^−pull
-    f_a = min(1, Σ ‖Δ_r‖² / ‖Σ Δ_r‖²)                   1 where they went different ways, 1 / k where all went one
+    f_a = min(1, Σ ‖Δ_r‖² / ‖Σ Δ_r‖²)                   1 for different directions, 1 / k for the same one
 
-One's work takes a row the part 1 − ρ of its way to where it would settle, that of k in turn 1 − ρ^k, not k (1 − ρ): f_d
-is nearly 1 for a row that has hardly moved, 1 / k for one that each has settled, which else would overshoot. It alone
-holds back what need not be: a row that was pushed in k directions has not settled, and its changes add up. f_a alone
-would halve what two agree about, although it may have far to go still. k ≤ 2: the sum. Workers have f_a only where two
-are damped as well: for rows that settle within a round, as those near the root of a tree do.
+One trainer moves a row by the fraction 1 − ρ of the way to where it would settle, k in turn by 1 − ρ^k, not k (1 − ρ).
+So f_d is nearly 1 for a row that has hardly moved, and 1 / k for one that each trainer settles, as the sum would
+overshoot. f_d alone damps too much: a row pushed in k directions has not settled, and its changes add up. f_a alone
+would halve a change that two agree on, even far from settling. For k ≤ 2, changes are summed. Workers use f_a only if
+two are damped as well: for rows that settle within a round, such as those near the root of a tree.
 """
 
 import numpy as np
@@ -21,20 +21,20 @@ from .linalg import dot
 _REBIAS = np.int32((127 - 15) << 23)  # from the exponent of a half to that of a float32
 _SMALLEST = np.int32((127 - 14) << 23)  # 2⁻¹⁴, the smallest normal half, as bits of a float32
 _TINY = np.float32(2.0**-14)
-_LARGEST = np.int32((127 + 16) << 23)  # 2¹⁶, which is beyond the halves
+_LARGEST = np.int32((127 + 16) << 23)  # 2¹⁶, beyond the largest half
 _INFINITE = np.int32(255 << 23)
-_TINY_STEP = np.int32((127 - 1) << 23)  # 0.5: added to it, a float32 below 2⁻¹⁴ is rounded to halves' step 2⁻²⁴
+_TINY_STEP = np.int32((127 - 1) << 23)  # 0.5: adding it rounds a float32 below 2⁻¹⁴ to the halves' step 2⁻²⁴
 _MAGNITUDE = np.int32(0x7FFFFFFF)
 
 
 def merge_round(matrices, workers, chunks, pulls, undamped=2):
-    """Bring the workers' copies of the first rows of some matrices together: shared += damping · Σ change, and every
-    copy becomes the new shared row.
+    """Merge the workers' copies of the first rows of some matrices: shared += damping · Σ change; then every copy
+    becomes the new shared row.
 
     matrices : list of float32, (n_rows + workers * n_private, dim), shared rows first, then each worker's copies
-    chunks : int, parts of the rows that are merged side by side
-    pulls : list of float64, (n_private,), at least 0; of each matrix, which may have more copies than another
-    undamped : int, so many workers' changes are summed; 2, or 1, where f_a holds
+    chunks : int, parts of the rows that are merged in parallel
+    pulls : list of float64, (n_private,), non-negative, one for each matrix; n_private may differ between matrices
+    undamped : int, up to how many workers' changes are summed; 2, or 1 to use f_a
     """
 
     def merge(chunk):
@@ -47,9 +47,9 @@ def merge_round(matrices, workers, chunks, pulls, undamped=2):
 
 @njit(borrows=True)
 def combine_row(row, delta, touched, pull, agreement, undamped):
-    """Add to a row, float32 (dim,), the changes of `touched` trainers of it, whose sum is `delta`, damped.
+    """Add to a row, float32 (dim,), `delta`, the sum of the changes of `touched` trainers, damped.
 
-    agreement : float, in [0, 1], the least damping; undamped : int, so many trainers' changes are summed
+    agreement : float, in [0, 1], lower bound of the factor; undamped : int, up to how many changes are only summed
     """
     damping = np.float32(1.0)
     left = np.exp(-pull)
@@ -90,8 +90,8 @@ def _merge_rows(replicated, n_private, workers, begin, end, pulls, undamped):
 def merge_changes(changes, pulls, merged, undamped=2):
     """Merge the changes of all ranks, float32 (n_ranks, n_rows, dim), in their order, into `merged` (n_rows, dim).
 
-    pulls : float64, (n_rows,), at least 0, how far one rank's work took a row to where it would settle
-    undamped : int, so many ranks' changes are summed; 2, or 1 for rows that settle at once
+    pulls : float64, (n_rows,), non-negative, how far one rank's work took a row towards where it would settle
+    undamped : int, up to how many ranks' changes are summed; 2, or 1 for rows that settle at once
     """
     n_ranks, dim = changes.shape[0], merged.shape[1]
     delta = np.empty(dim, np.float32)
@@ -116,9 +116,9 @@ def merge_changes(changes, pulls, merged, undamped=2):
 
 @njit
 def to_halves(rows, halves, moved):
-    """Write rows, float32 (n, dim), as IEEE's halves, uint16 (n, dim), five times as fast as NumPy, rounded to nearest.
+    """Convert rows, float32 (n, dim), to IEEE halves, uint16 (n, dim), rounded to nearest; five times as fast as NumPy.
 
-    moved : bool (n,), which are not all 0
+    moved : bool (n,), written: whether each row has a nonzero number
     """
     for k in range(rows.shape[0]):
         any_bits = np.int32(0)
@@ -137,13 +137,13 @@ def to_halves(rows, halves, moved):
 
 @njit
 def from_halves(halves, rows):
-    """Write halves, uint16 (n, dim), into rows, float32 (n, dim)."""
+    """Convert halves, uint16 (n, dim), to rows, float32 (n, dim)."""
     for k in range(rows.shape[0]):
         for i in range(rows.shape[1]):
             half = np.int32(halves[k, i])
             size = (half & np.int32(0x7FFF)) << np.int32(13)
             exponent = half & np.int32(0x7C00)
-            # below 2⁻¹⁴ the mantissa stands for itself times 2⁻²⁴; beyond the largest, infinity and NaN
+            # below 2⁻¹⁴ the value is the mantissa times 2⁻²⁴; beyond the largest are infinity and NaN
             tiny = np.float32(np.int32(size + _SMALLEST).view(np.float32) - _TINY).view(np.int32)
             bits = tiny if exponent == 0 else size + _REBIAS
             bits = bits + _REBIAS if exponent == np.int32(0x7C00) else bits

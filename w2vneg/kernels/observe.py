@@ -1,4 +1,4 @@
-"""The hot loop's questions without its updates: what the plugs draw, weigh and answer for given pairs."""
+"""The training loop without its updates: what the plugs draw, weigh and return for given pairs."""
 
 from collections import namedtuple
 
@@ -11,22 +11,22 @@ from .groups import Group, find_gradients, make_scratch
 from .linalg import dots, row_of
 
 Pairs = namedtuple("Pairs", "centres positives sizes")
-"""Pairs to look at. centres : int32, (n_pairs,); positives : int32, (n_pairs, most), all of the group, that of the
-pair first; sizes : int64, (n_pairs,), how many those are
+"""Pairs to observe. centres : int32, (n_pairs,); positives : int32, (n_pairs, most), all those of the group, the
+pair's own first; sizes : int64, (n_pairs,), their number
 """
 
 
 Seen = namedtuple("Seen", "ids weights gradients")
-"""What was seen, a row a task. ids : int32, (n_tasks, n), -1 for empty places
+"""Observations, one row per task. ids : int32, (n_tasks, n), -1 for empty slots
 weights, gradients : float32, (n_tasks, 1 + n), the positive first; gradients with respect to the dot products
 """
 
 
 @njit
 def sample_groups(source, ranges, epoch_key, rng, tokens, pairs):
-    """Write into `pairs` the first group of each stretch ``ranges[c]`` (int64, (n_pairs, 2)); size 0 if it has none.
+    """Write into `pairs` the first group of each span ``ranges[c]`` (int64, (n_pairs, 2)); size 0 if it has none.
 
-    epoch_key : uint64, names the choice of kept tokens; tokens : int32, scratch as for `fill`
+    epoch_key : uint64, determines the kept tokens; tokens : int32, scratch as for `fill`
     """
     for c in range(ranges.shape[0]):
         first, last = fill(source, ranges[c, 0], ranges[c, 1], epoch_key, tokens)
@@ -40,12 +40,12 @@ def sample_groups(source, ranges, epoch_key, rng, tokens, pairs):
 
 
 def observe(plugs, shape, inputs, out, pairs, tasks, every, rng, seen):
-    """Draw a set of negatives for each task and ask the loss for its gradient, into `seen`; nothing is trained.
+    """Draw a set of negatives for each task and write the loss's gradients into `seen`; nothing is trained.
 
-    tasks : int64, (n_tasks,), which pair each looks at; a task's place is what the sampler gets as its group
-    every : int, tasks after which sampler and weigher start from fresh states, as at a launch
+    tasks : int64, (n_tasks,), index of the pair of each; the sampler gets a task's index as its group
+    every : int, number of tasks after which sampler and weigher start from fresh states, as at a launch
     """
-    one_by_one = shape._replace(sharing=int(Sharing.CENTRE), gaps=True)  # which asks for all weights, pair by pair
+    one_by_one = shape._replace(sharing=int(Sharing.CENTRE), gaps=True)  # computes all weights, pair by pair
     scratch = make_scratch(one_by_one, inputs.matrix.shape[1])
     _observe(plugs, one_by_one, scratch, inputs, out, pairs, tasks, every, rng, seen)
 
@@ -78,8 +78,8 @@ def _observe(plugs, shape, scratch, inputs, out, pairs, tasks, every, rng, seen)
 
 @njit
 def enumerate_noise(sampler, inputs, out, centres, n, rng, words, logits, log_q):
-    """Write into `log_q` (float32, (n_centres, n_vocab)) what the sampler answers for each of `words` (int32) after a
-    draw of n for each centre; `logits`, float32, are their dot products. A centre's place is that of its group.
+    """Write into `log_q` (float32, (n_centres, n_words)) the sampler's log q of each of `words` (int32), after n draws
+    for each centre. `logits`, float32, are their dot products. The index of a centre is that of its group.
     """
     state = open_sampler(sampler, n)
     drawn, unread, drawn_logits = np.empty(n, np.int32), np.zeros(n, np.float32), np.empty(n, np.float32)

@@ -1,8 +1,8 @@
-"""Weighted pairs as groups: a row is the centre, some of its columns are its positives.
+"""Weighted pairs as groups: a row of the matrix is the centre, some of its columns are its positives.
 
-Each row is visited in proportion to its weight, some eight pairs at a time, and the visits of all rows are shuffled.
-With weights as counts a visit's pairs are listed beforehand, so that an epoch holds every pair exactly as often as it
-counts; else they are drawn in proportion to their weights when the row is visited.
+Each row is visited in proportion to its weight, about eight pairs at a time, and the visits of all rows are shuffled.
+If the weights are counts, the pairs of each visit are listed beforehand, so that an epoch holds every pair exactly as
+often as its count. Otherwise, they are drawn in proportion to their weights when the row is visited.
 """
 
 from collections import namedtuple
@@ -14,11 +14,11 @@ from .contracts import implement_fill, implement_group
 from .rng import alias_place, next_below, next_unit
 from .walk import SEPARATOR
 
-_HEAD = 1  # places before the centres of listed pairs
+_HEAD = 1  # entries before the centres of listed pairs
 
 
 ListedPairs = namedtuple("ListedPairs", "centres starts sizes targets")
-"""Visits whose pairs are known, fewer than 2^31 of them: the v-th is of centre ``centres[v]`` with the targets
+"""Fewer than 2^31 visits whose pairs are listed: visit v has the centre ``centres[v]`` and the targets
 ``targets[starts[v]:starts[v] + sizes[v]]``.
 
 centres : int32, (n_visits,); starts : int64, (n_visits,); sizes : int32, (n_visits,); targets : int32, (n_pairs,)
@@ -27,14 +27,14 @@ centres : int32, (n_visits,); starts : int64, (n_visits,); sizes : int32, (n_vis
 
 DrawnPairs = namedtuple("DrawnPairs", "centres means starts targets table")
 """Visits whose pairs are drawn. centres : int32, (n_visits,)
-means : float32, (n_in,), pairs of a visit on average; starts : int64, (n_in + 1,), where a row's columns begin
+means : float32, (n_in,), mean number of pairs in a visit; starts : int64, (n_in + 1,), where a row's columns begin
 targets : int32, (n_pairs,), the columns; table : uint64, (n_pairs,), alias tables of the rows
 """
 
 
 @njit(borrows=True)
 def _write_centres(centres, lo, hi, tokens, n):
-    """Write the centres of the visits [lo, hi) from place n on, and behind them `SEPARATOR`; return its place."""
+    """Write the centres of the visits [lo, hi) from index n on, then `SEPARATOR`; return its index."""
     for visit in range(lo, hi):
         tokens[n] = centres[visit]
         n += 1
@@ -44,7 +44,7 @@ def _write_centres(centres, lo, hi, tokens, n):
 
 @implement_fill(ListedPairs)
 def fill_listed(source, lo, hi, epoch_key, tokens):
-    """Write the centres of the visits [lo, hi), and before them `lo`, by which `group` finds a visit's targets."""
+    """Write `lo`, from which `group` finds a visit's targets, and then the centres of the visits [lo, hi)."""
     tokens[0] = lo
     return _HEAD, _write_centres(source.centres, lo, hi, tokens, _HEAD)
 
@@ -67,7 +67,7 @@ def fill_drawn(source, lo, hi, epoch_key, tokens):
 
 @implement_group(DrawnPairs)
 def group_drawn(source, tokens, position, rng, positives):
-    """Draw as many of the centre's columns as the visit's mean says, rounded up or down at random."""
+    """Draw from the centre's columns, as many as the visit's mean, rounded up or down at random."""
     centre = tokens[position]
     if centre < 0:
         return 0
@@ -83,10 +83,10 @@ def group_drawn(source, tokens, position, rng, positives):
 
 @njit
 def list_pairs(starts, columns, counts, visit, rng, centres, begins, sizes, targets):
-    """Write out each pair as often as it counts, shuffle each row's, and cut rows into visits.
+    """Repeat each pair as often as its count, shuffle the pairs of each row, and cut rows into visits.
 
-    starts : int64, (n_in + 1,); columns : int32, (n_pairs,); counts : int64, (n_pairs,); of the matrix
-    visit : int, pairs of a visit at most
+    starts : int64, (n_in + 1,); columns : int32, (n_pairs,); counts : int64, (n_pairs,); the matrix
+    visit : int, maximum number of pairs in a visit
     centres, begins, sizes : int32, int64, int32, (n_visits,), and targets : int32, (sum of the counts,), written
     """
     n = v = 0

@@ -1,13 +1,13 @@
-"""The loops of losses that decide along paths of a tree, and so need no negatives.
+"""The loops for losses that decide along paths of a tree and need no negatives.
 
     walk a group -> gather -> mean -> nodes of the positives' paths -> dots -> steps -> bound -> update -> shrink
 
-A target's logits are those of the inner nodes on its path, which the loss holds: ``starts`` and ``turns``, as
-`huffman_paths` makes them. Row v of the output matrix is inner node v. A node that lies on the paths of several
-positives, as the root does, is looked at once and counts for each of them.
+A target's logits are those of the inner nodes on its path. The loss holds the paths as ``starts`` and ``turns``, made
+by `huffman_paths`. Row v of the output matrix is inner node v. A node on the paths of several positives, such as the
+root, is processed once and counts for each of them.
 
-Where pairs go both ways and a centre has a row of its own, a group is seen from its other side, as in `window`: the
-words around are the centres, and all of them go down the one path of the word in the middle, six nodes at a time.
+If pairs go both ways and a centre has a row of its own, a group is seen from its other side, as in `window`: the
+context words are the centres, and all of them follow the one path of the middle word, six nodes at a time.
 """
 
 from collections import namedtuple
@@ -24,20 +24,20 @@ from .schedule import linear
 from .simd.tiles import NEGATIVES
 from .updates import shrink, shrink_each
 
-TILE = 1 + NEGATIVES  # nodes that all centres of a window meet at once
+TILE = 1 + NEGATIVES  # nodes processed at once for all centres of a window
 _NEAR = 6  # levels below the root whose nodes are in the cache anyway
 
 
 Path = namedtuple("Path", "nodes rows logits exp_logits steps passes lefts places")
 """Scratch of one shard: the inner nodes of a group, their rows, logits, e^logits and steps, how often the group's
-paths pass each and how often they turn left there; and for each node of the tree its place among them.
+paths pass each and how often they turn left there; and, for each node of the tree, its index among them.
 
-Of a window, logits and steps lie tile by tile: of its first node for all centres, then each centre's of the others.
+For a window, logits and steps are stored by tiles: the first node's for all centres, then each centre's for the others.
 """
 
 
 def make_path(loss, max_positives):
-    """Return a `Path` with room for the paths of so many positives."""
+    """Return a `Path` with room for the paths of `max_positives` positives."""
     n_nodes = len(loss.starts) - 2
     longest = int(np.diff(loss.starts).max(initial=0))
     room = max_positives * longest
@@ -141,14 +141,14 @@ def train_paths(shape, around, plugs, scratch, bag, path, words, grams, out, tok
 
 @njit(borrows=True)
 def find_window_gradients(loss, path, begin, n, m, alpha, norms):
-    """Write the steps, -alpha · dL/ds, of m centres at the n nodes of one path, which begins at ``loss.turns[begin]``.
+    """Write the steps, -alpha · dL/ds, of m centres at the n nodes of the path that begins at ``loss.turns[begin]``.
 
     norms : float32, (m,), |x|² of the centres
 
     Returns
     -------
     (loss, reach) : (float64, float32)
-        Sum of the losses, and by how much the steps through one node's row move a logit at most.
+        Sum of the losses, and the most that the steps of one node's row move a logit.
     """
     logits, exp_logits, steps = path.logits, path.exp_logits, path.steps
     exp_into(logits, padded(m * n), ONE, ZERO, exp_logits)
@@ -177,7 +177,7 @@ def find_window_gradients(loss, path, begin, n, m, alpha, norms):
 def train_path_windows(shape, plugs, scratch, path, inputs, out, tokens, first, last, alphas, rng):
     """Train on the windows around ``tokens[first:last]``; arguments and result are those of `shard.run_shard`.
 
-    All logits are taken before any row changes; then the centres step along the path, tile by tile.
+    All logits are computed before any row changes; then the centres step along the path, tile by tile.
     """
     source, loss = plugs.source, plugs.loss
     matrix_in, matrix_out, width = inputs.matrix, out.matrix, out.width
@@ -228,13 +228,13 @@ def train_path_windows(shape, plugs, scratch, path, inputs, out, tokens, first, 
 
 
 def huffman_paths(counts):
-    """Build the tree of these counts, falling, by merging the two rarest of what is left (Huffman 1952): frequent
-    targets are near the root. Inner nodes are numbered from the root by falling count.
+    """Build the Huffman tree of counts in falling order: merge the two rarest nodes until one is left (Huffman 1952).
+    Frequent targets are near the root. Inner nodes are numbered from the root by falling count.
 
     Returns
     -------
     starts : int64, (n_targets + 1,), where the path of each target begins in `turns`
-    turns : int32, paths from the root down: 2 · node, and 1 more where it goes right, to the more frequent side
+    turns : int32, paths from the root down: 2 · node, plus 1 for a turn to the right, the more frequent side
     """
     counts = np.ascontiguousarray(counts, np.int64)
     parents, rights = _merge_rarest(counts)
@@ -246,7 +246,7 @@ def huffman_paths(counts):
 
 @njit
 def _merge_rarest(counts):
-    """Return each node's parent, the number of an inner node, and its side; leaves first, then inner nodes."""
+    """Return each node's parent, an inner node number, and its side, 1 for right; leaves first, then inner nodes."""
     n = counts.shape[0]
     inner = max(n - 1, 0)
     parents, rights = np.full(n + inner, -1, np.int32), np.zeros(n + inner, np.uint8)
@@ -267,7 +267,7 @@ def _merge_rarest(counts):
 
 @njit
 def _depths(parents, n):
-    """Return how many inner nodes are above each node: int64, leaves first, then inner nodes."""
+    """Return the number of inner nodes above each node: int64, leaves first, then inner nodes."""
     depths = np.zeros(parents.shape[0], np.int64)
     for node in range(n + 1, parents.shape[0]):  # a parent's number is below its children's
         depths[node] = depths[n + parents[node]] + 1

@@ -1,10 +1,10 @@
 """Random streams of one 64-bit word each, splitmix64 (Steele, Lea and Flood, 2014), and draws from a distribution.
 
-A stream is a uint64 array of one element, advanced in place. `mix` is its output function, used by itself where a
-decision must depend on a position alone (is this token kept?) and not on the order in which positions are visited.
+A stream is a uint64 array of one element, advanced in place. `mix` is its output function. It is used alone if a
+decision must depend only on a position (is this token kept?), not on the order in which positions are visited.
 
-Draws take constant time by the alias method (Walker 1977; table after Vose 1991). A table is uint64, (n,): slot k
-yields k with chance (its low 32 bits) / 2^32, else the index in its high 32 bits, so that a draw touches one line.
+Draws take constant time with the alias method (Walker 1977; table after Vose 1991). A table is uint64, (n,): slot k
+yields k with probability (its low 32 bits) / 2^32, else the index in its high 32 bits. A draw reads one cache line.
 """
 
 import numpy as np
@@ -44,19 +44,19 @@ def next_unit(rng):
 
 @njit(borrows=True)
 def unit_of(bits):
-    """Make 64 random bits a float64 uniform on [0, 1)."""
+    """Convert 64 random bits to a float64 uniform on [0, 1)."""
     return np.float64(bits >> _S11) * _TO_DOUBLE
 
 
 @njit(borrows=True)
 def next_double(rng):
-    """Return a float64 uniform on [0, 1), of 53 bits: for distributions whose tails 24 bits do not reach."""
+    """Return a float64 uniform on [0, 1) with 53 random bits, for distributions whose tails 24 bits do not reach."""
     return unit_of(next_bits(rng))
 
 
 @njit(borrows=True)
 def below(bits, n):
-    """Make 64 random bits an int64 uniform on 0 … n − 1, for n < 2^31 (bias below n / 2^32)."""
+    """Convert 64 random bits to an int64 uniform on 0 … n − 1, for n < 2^31 (bias below n / 2^32)."""
     return np.int64(((bits >> _S32) * np.uint64(n)) >> _S32)
 
 
@@ -68,23 +68,23 @@ def next_below(rng, n):
 
 @njit(borrows=True)
 def step_bits(state):
-    """Return (next state, 64 random bits) of a stream that is a number and no array; both uint64."""
+    """Return (next state, 64 random bits) of a stream held as a number, not an array; both uint64."""
     state = state + _GOLDEN
     return state, mix(state)
 
 
 @njit(borrows=True)
 def bits_at(key, place):
-    """Return 64 random bits (uint64) that depend on a key and a place alone."""
+    """Return 64 random bits (uint64) that depend only on a key and a place."""
     return mix(key + np.uint64(place) * _GOLDEN)
 
 
 @njit(borrows=True)
 def shuffled(key, place, n):
-    """Return where a shuffle of 0 … n − 1 puts `place` (int64); one shuffle for each key, and no memory for it.
+    """Return where a shuffle of 0 … n − 1 puts `place` (int64); each key is one shuffle, which takes no memory.
 
-    A Feistel network of four rounds over the next power of 4 from n on, gone through again until it lands below n
-    (Black and Rogaway, 2002).
+    A Feistel network of four rounds over the smallest power of 4 that is n or more, repeated until the result is below
+    n (Black and Rogaway, 2002).
     """
     half = np.uint64(1)
     while (np.uint64(1) << (half + half)) < np.uint64(n):
@@ -102,13 +102,13 @@ def shuffled(key, place, n):
 
 @njit(borrows=True)
 def kept_at(key, position, threshold):
-    """Tell whether the token at `position` survives: probability threshold / 2^32, the same answer at every call."""
+    """Return whether the token at `position` survives: probability threshold / 2^32, the same result at every call."""
     return (bits_at(key, position) & _LOW) < threshold
 
 
 @njit
 def _pair(share, small, large, table):
-    """Vose's pairing of slots below and above the mean; `share` (float64, mean 1) is used up, two int32 for scratch."""
+    """Vose's pairing of slots below and above the mean; overwrites `share` (float64, mean 1); two int32 as scratch."""
     n = share.shape[0]
     n_small = n_large = 0
     for k in range(n):
@@ -133,16 +133,16 @@ def _pair(share, small, large, table):
 
 
 def alias_table(weights):
-    """Build the alias table of a distribution proportional to `weights` (n,), not negative, not all zero."""
+    """Build the alias table of a distribution proportional to `weights` (n,), non-negative and not all zero."""
     weights = np.asarray(weights, np.float64)
     return alias_rows(np.array([0, weights.size]), weights)
 
 
 @njit
 def alias_rows(starts, weights):
-    """Build one table for each stretch ``weights[starts[i]:starts[i + 1]]``, with indices within the stretch.
+    """Build one table for each range ``weights[starts[i]:starts[i + 1]]``, with indices within the range.
 
-    starts : int64, (n_rows + 1,); weights : any kind of number, (n,), not negative, no stretch all zero
+    starts : int64, (n_rows + 1,); weights : any numeric type, (n,), non-negative, no range all zero
     """
     table = np.empty(weights.shape[0], np.uint64)
     longest = 0
@@ -163,13 +163,13 @@ def alias_rows(starts, weights):
 
 @njit(borrows=True)
 def alias_place(table, first, n, rng):
-    """Draw an index (int64) below n from the table that is the stretch of n slots from `first` on."""
+    """Draw an index (int64) below n from the table in the n slots from `first` on."""
     return place_of(table, first, n, next_bits(rng))
 
 
 @njit(borrows=True)
 def place_of(table, first, n, bits):
-    """Make 64 random bits the index that `alias_place` draws."""
+    """Convert 64 random bits to the index that `alias_place` draws."""
     slot = np.int64(((bits >> _S32) * np.uint64(n)) >> _S32)
     word = table[first + slot]
     return slot if (bits & _LOW) < (word & _LOW) else np.int64(word >> _S32)

@@ -1,4 +1,4 @@
-"""What a run does when: the learning rate, the blocks of each round, and the random streams, all by position alone."""
+"""Schedules of a run, by position alone: the learning rate, the blocks of each round, and the random streams."""
 
 import numpy as np
 
@@ -6,10 +6,10 @@ from ..ground.jit import jitable
 
 
 def keep_thresholds(counts, threshold):
-    """Return the chance that a token survives subsampling, times 2^32: uint64, (n_vocab,).
+    """Return the probability that a token survives subsampling, times 2^32: uint64, (n_vocab,).
 
-    With f the word's share of the corpus and t the threshold, 0 to keep all, word2vec.c keeps it with probability
-    min(1, √(t/f) + t/f); the formula printed in the paper (notes eq. 23) leaves out the second term.
+    With f the word's share of the corpus and t the threshold (0 keeps all), word2vec.c keeps it with probability
+    min(1, √(t/f) + t/f); the formula printed in the paper (notes eq. 23) lacks the second term.
     """
     if threshold == 0:
         return np.full(len(counts), 2**32, np.uint64)
@@ -17,14 +17,14 @@ def keep_thresholds(counts, threshold):
     return (np.minimum(1.0, np.sqrt(ratio) + ratio) * 2.0**32).astype(np.uint64)
 
 
-_FRESH = 65_536  # tokens after which workers learn what the others have made of rows that each has a copy of
+_FRESH = 65_536  # tokens after which workers merge the rows that each has a copy of
 
 
 def block_size(n_tokens, workers, cost, n_private=0, n_rows=1):
-    """Tokens per worker and round: a fraction of a second of work, at least 20 rounds an epoch unless one gets tiny.
+    """Return the tokens per worker and round: a fraction of a second, at least 20 rounds an epoch unless they get tiny.
 
-    cost : float, rough nanoseconds per token; n_private : of n_rows rows every worker has copies; with all of them it
-    sees nothing of the others within a round, and what all read in it counts, not what each does
+    cost : float, approximate nanoseconds per token; n_private : int, how many of n_rows rows each worker copies. If
+    it copies all, it sees no other worker's changes within a round, so the limit is on the tokens of all workers
     """
     most = 400_000
     if n_private:
@@ -33,18 +33,18 @@ def block_size(n_tokens, workers, cost, n_private=0, n_rows=1):
 
 
 def even_block(n_tokens, pieces, most):
-    """Return the largest block of at most `most` tokens, of which about equally many make up each of `pieces`."""
+    """Return the largest block of at most `most` tokens that splits each of `pieces` equal parts about evenly."""
     each = -(-n_tokens // (pieces * most))  # blocks of a piece
     return -(-n_tokens // (pieces * each))
 
 
 def rounds_of(n_tokens, block, workers, key):
-    """Return the blocks of each round of an epoch, in an order drawn anew for each `key` lest its end weigh more.
+    """Return the blocks of each round of an epoch, in a random order set by `key`, so that no data always come last.
 
     Returns
     -------
     int64, (n_rounds, workers, 2)
-        [from, to) in tokens; [0, 0) for workers left without a block in the last round.
+        [from, to) in tokens; [0, 0) for workers without a block in the last round.
     """
     starts = np.arange(0, n_tokens, block, dtype=np.int64)
     starts = starts[np.random.default_rng(key).permutation(len(starts))]
@@ -55,10 +55,10 @@ def rounds_of(n_tokens, block, workers, key):
 
 @jitable
 def linear(start, end, fraction):
-    """Return what lies `fraction` of the way from start to end: the learning rate, of a run and within a round."""
+    """Interpolate between start and end, fraction 0 to 1: the learning rate over a run and within a round."""
     return start + (end - start) * fraction
 
 
 def stream_key(*names):
-    """Return the uint64 that starts the random stream named by whole numbers (seed, epoch, block, …)."""
+    """Return the uint64 key of the random stream named by integers (seed, epoch, block, …)."""
     return np.random.SeedSequence(names).generate_state(1, np.uint64)[0]

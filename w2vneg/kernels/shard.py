@@ -2,10 +2,10 @@
 
     walk a group -> prescore -> draw -> dots -> [prepare_group -> exclude -> weigh -> step] -> bound -> update -> shrink
 
-Every objective goes through here; what differs is behind the sockets of `contracts`. What stands in brackets is
-`groups.find_gradients`, which four loops share: this one, that of `window` for negatives that a window shares, that of
-`bags` where several rows make a vector, and `observe`, which looks and does not train. A loss along paths has no
-negatives and a loop of its own, `paths`.
+Every objective runs through this loop; the sockets of `contracts` hold the differences. The steps in brackets are
+`groups.find_gradients`, which four loops share: this one, `window` for negatives shared by a window, `bags` for vectors
+made of several rows, and `observe`, which does not train. A loss along paths of a tree has no negatives and a loop of
+its own, `paths`.
 """
 
 import numpy as np
@@ -23,12 +23,12 @@ from .window import train_windows
 
 
 def run_shard(plugs, shape, inputs, out, tokens, first, last, alphas, rng, scratch=None):
-    """Train on the groups whose centres stand at ``tokens[first:last]``.
+    """Train on the groups whose centres are at ``tokens[first:last]``.
 
-    inputs, out : Rows, both matrices as this worker sees them, updated in place; where several rows make a vector,
-        `inputs` are two, those of words and of n-grams
+    inputs, out : Rows, both matrices as this worker sees them, updated in place; if several rows make up a vector,
+        `inputs` is a pair of them, of words and of n-grams
     tokens : int32, (capacity,), the block's scratch as `fill` left it
-    alphas : (float, float), learning rate at `first` and at `last`; linear between them
+    alphas : (float, float), learning rate at `first` and at `last`; linear in between
     rng : uint64, (1,); scratch : Scratch, optional, this worker's; nothing in it outlasts a group
 
     Returns
@@ -56,7 +56,7 @@ def run_shard(plugs, shape, inputs, out, tokens, first, last, alphas, rng, scrat
 
 @njit(loop=True)
 def train_centres(shape, plugs, states, scratch, inputs, out, tokens, first, last, alphas, rng):
-    """The loop of `run_shard` over centres. All arrays come from outside, so that no reference is counted in it."""
+    """The loop of `run_shard` over centres. All arrays are passed in, so that it counts no references."""
     source, sampler, sampler_state = plugs.source, plugs.sampler, states[0]
     matrix_in, matrix_out = inputs.matrix, out.matrix
     x = scratch.x
@@ -91,7 +91,7 @@ def train_centres(shape, plugs, states, scratch, inputs, out, tokens, first, las
             positive_rows[k] = row_of(out, positives[k])
         for k in range(draws):
             negative_rows[k] = row_of(out, max(negatives[k], 0) if shape.gaps else negatives[k])
-            if not (known or fetches(sampler)):  # else the sampler has looked at it
+            if not (known or fetches(sampler)):  # else the sampler has loaded it
                 fetch_row(matrix_out, negative_rows[k])
         dots(width, matrix_out, positive_rows, m, x, positive_logits)
         if not known:
@@ -118,12 +118,12 @@ def train_centres(shape, plugs, states, scratch, inputs, out, tokens, first, las
 
 
 def fill_round(source, blocks, epoch_key, tokens, ranges):
-    """Let each worker read its block: blocks and ranges int64 (workers, 2), tokens int32 (workers, capacity)."""
+    """Read each worker's block into tokens, int32 (workers, capacity); blocks and ranges are int64 (workers, 2)."""
     launch(reading(source, blocks, epoch_key, tokens, ranges), len(blocks))
 
 
 def reading(source, blocks, epoch_key, tokens, ranges):
-    """Return what lets a worker read its block, a callable of its number; arguments as those of `fill_round`."""
+    """Return a callable that reads a worker's block, given its number; arguments are those of `fill_round`."""
     epoch_key = np.uint64(epoch_key)
 
     def read(worker):
@@ -140,15 +140,15 @@ def fill_block(source, lo, hi, epoch_key, tokens):
 
 
 def train_round(plugs, shape, scratches, inputs, out, tokens, ranges, alphas, rngs, read=None):
-    """Let each worker train on ``tokens[worker, ranges[worker, 0]:ranges[worker, 1]]``, on a thread of its own.
+    """Train each worker on ``tokens[worker, ranges[worker, 0]:ranges[worker, 1]]``, on a thread of its own.
 
-    scratches, inputs, out : lists of what `run_shard` takes, one for each worker
+    scratches, inputs, out : lists of arguments of `run_shard`, one for each worker
     alphas : float64, (workers, 2); rngs : uint64, (workers, 8), one cache line each; updated in place
-    read : callable of a worker's number, optional, which fills its tokens and its range first (see `reading`)
+    read : callable of a worker's number, optional, called first to fill its tokens and range (see `reading`)
 
     Returns
     -------
-    (loss, pairs) : (float, int), of all workers
+    (loss, pairs) : (float, int), summed over all workers
     """
 
     def work(worker):

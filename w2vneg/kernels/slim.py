@@ -1,4 +1,4 @@
-"""Items by items in closed form: for each item a ridge regression on its nearest neighbours (`evaluation.scores`)."""
+"""Item-item weights in closed form: a ridge regression of each item on its nearest neighbours (`evaluation.scores`)."""
 
 import numpy as np
 
@@ -7,17 +7,17 @@ from .functions import first_at_least
 
 
 def solve_items(products, neighbours, l2, parts):
-    """Solve (G_KK + λ I) b = G_Kj for every item j but the last, K its neighbours; the same with any number of threads.
+    """Solve (G_KK + λ I) b = G_Kj for every item j but the last, K its neighbours; the same for any number of threads.
 
-    products : csr_matrix, float32, (n + 1, n + 1), G, symmetric; the last is the column of ones, everybody's neighbour
-    neighbours : int, of an item, beside the column of ones; l2 : float, λ; parts : int, threads
+    products : csr_matrix, float32, (n + 1, n + 1), G, symmetric; the last is the column of ones, a neighbour of all
+    neighbours : int, number per item, besides the column of ones; l2 : float, λ; parts : int, threads
 
     Returns
     -------
     (ids, weights) : int32 and float32, (n, neighbours + 1)
-        The neighbours of each item and what they weigh; the column of ones first, id -1 where there are no more.
+        The neighbours of each item and their weights; the column of ones first, id -1 for missing neighbours.
     """
-    full = 4 * products.nnz >= products.shape[0] ** 2  # then a look-up in an array costs a tenth, and twice the memory
+    full = 4 * products.nnz >= products.shape[0] ** 2  # a dense look-up: a tenth of the time, up to twice the memory
     dense = products.toarray().astype(np.float32) if full else np.empty((0, 0), np.float32)
     starts, columns = products.indptr.astype(np.int64), products.indices.astype(np.int32)
     values, diagonal = products.data.astype(np.float32), products.diagonal().astype(np.float32)
@@ -43,7 +43,7 @@ def _product(starts, columns, values, i, j):
 def _choose(starts, columns, values, diagonal, l2, j, merits, chosen):
     """Write the column of ones and the items of largest G_ij² / (G_ii + λ) into `chosen`; return their number.
 
-    Of equal ones that which comes first, which is the more popular one. merits : float32, as long as `chosen`
+    Ties go to the first item, which is the more popular one. merits : float32, as long as `chosen`, scratch
     """
     ones, n = diagonal.shape[0] - 1, 1
     chosen[0] = ones
@@ -71,7 +71,7 @@ def _dot(a, b, n):
 
 @njit(borrows=True)
 def _solve_system(system, right, n):
-    """Solve the first n equations of a positive definite system, lower half of (n, n), in place; into `right`, (n,)."""
+    """Solve the first n equations of a positive definite system, the lower half of (n, n); in place, into `right`."""
     for i in range(n):
         row = system[i]
         for j in range(i):
@@ -87,7 +87,7 @@ def _solve_system(system, right, n):
 
 @njit
 def _solve(starts, columns, values, dense, diagonal, l2, part, parts, merits, system, right, ids, weights):
-    for j in range(part, ids.shape[0], parts):  # dealt out round: popular items take longer
+    for j in range(part, ids.shape[0], parts):  # round-robin: popular items take longer
         chosen = ids[j]
         n = _choose(starts, columns, values, diagonal, l2, j, merits, chosen)
         for a in range(n):

@@ -1,12 +1,11 @@
-"""Least squares over words and their n-grams, some columns at a time.
+"""Least squares over words and their n-grams, a few columns at a time.
 
-F has a row for each word: ``scale[w]`` for each n-gram that the word has, those in
-``grams[starts[w]:starts[w + 1]]``. What is solved for has a row for each n-gram. Rows of several lines lie side by side
-in memory, which fetches them as fast as one.
+F has a row for each word: ``scale[w]`` for each n-gram of the word, those in ``grams[starts[w]:starts[w + 1]]``. The
+unknowns have a row for each n-gram. Rows span two adjacent cache lines, which load as fast as one.
 
 starts : int, (n_words + 1,); grams : int32; scale : float32, (n_words,)
 row : float32, (COLUMNS,), scratch
-once : 1, which the compiler must not know: it would unroll loops of 32 instead of using its lanes
+once : 1, hidden from the compiler, which would otherwise unroll loops of 32 instead of vectorising them
 """
 
 import numpy as np
@@ -14,14 +13,14 @@ import numpy as np
 from ..ground.jit import ZERO, njit, prefetch
 
 COLUMNS = 32
-_AHEAD = 24  # rows that are asked for before they are needed: they lie anywhere
+_AHEAD = 24  # n-grams whose rows are prefetched: rows are scattered in memory
 
 
 @njit(loop=True)
 def right_side(starts, grams, scale, sureness, z, order, first, width, out, row, once):
     """Write F' C Z into out, float32 (n_grams, COLUMNS); C is diagonal.
 
-    z : float32, (n_words, dim), whose columns from `first` on are taken, `width` of them; row order[w] is that of w
+    z : float32, (n_words, dim), of which `width` columns from `first` on are used; row order[w] is that of w
     sureness : float32, (n_words,), C
     """
     n = COLUMNS * once
@@ -39,7 +38,7 @@ def right_side(starts, grams, scale, sureness, z, order, first, width, out, row,
 
 @njit(loop=True)
 def normal_product(starts, grams, scale, sureness, ridge, x, out, row, products, once):
-    """Write (F' C F + ridge) x into out, both float32 (n_grams, COLUMNS), and the sums of x times it.
+    """Write (F' C F + ridge) x into out, both float32 (n_grams, COLUMNS), and the sums of x · out into `products`.
 
     products : float64, (COLUMNS,)
     """
@@ -71,8 +70,8 @@ def normal_product(starts, grams, scale, sureness, ridge, x, out, row, products,
 
 @njit(loop=True)
 def descend(step, along, image, b, rest, sizes, once):
-    """Go a step of each column's own along `along`; rest shrinks by as much of `image`, and sizes, float64, are its
-    squared lengths.
+    """Add `step`, one for each column, times `along` to b, and subtract step times `image` from rest; write the squared
+    lengths of rest's columns into sizes, float64.
     """
     n = COLUMNS * once
     sizes[:] = 0.0
@@ -85,7 +84,7 @@ def descend(step, along, image, b, rest, sizes, once):
 
 @njit(loop=True)
 def blend(starts, grams, scale, share, b, z, order, first, width, row, once):
-    """Replace rows of z, the columns of `right_side`, by (1 − share) z + share F b; share : float32, (n_words,)"""
+    """Replace rows of z, in the columns of `right_side`, by (1 − share) z + share F b; share : float32, (n_words,)"""
     n = COLUMNS * once
     for w in range(starts.shape[0] - 1):
         for c in range(n):

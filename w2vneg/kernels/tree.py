@@ -1,14 +1,14 @@
-"""A balanced binary tree over classes whose nodes hold Σ w wᵀ of their classes' rows (Blanc and Rendle 2018, §3.2).
+"""A balanced binary tree over classes; a node holds Σ w wᵀ of its classes' rows (Blanc and Rendle 2018, §3.2).
 
     Σ_{j in node} (h · w_j)² = hᵀ (Σ_j w_j w_jᵀ) h = φ(h) · packed(Σ_j w_j w_jᵀ)
 
-The matrix is symmetric, so its upper triangle is kept, row by row: D = d(d + 1)/2 numbers, and φ(h) holds h_i² and
-2 h_i h_k. Nodes lie as in a heap: 1 is the root, 2i and 2i + 1 are the children of i, the L leaves are L … 2L − 1 (L
-need not be a power of two: which classes meet in a node does not matter). Leaf l holds the ids from l V // L to
-(l + 1) V // L, at most D / d of them rounded up, so that all nodes together take about 2 V d numbers.
+The matrix is symmetric, so only its upper triangle is stored, row by row: D = d(d + 1)/2 numbers. φ(h) holds h_i² and
+2 h_i h_k. Nodes are numbered as in a heap: 1 is the root, 2i and 2i + 1 are the children of i, the L leaves are
+L … 2L − 1. L need not be a power of two: which classes share a node does not matter. Leaf l holds the ids from l V // L
+to (l + 1) V // L, at most D / d of them rounded up, so all nodes together take about 2 V d numbers.
 
-Inner loops run over slices that begin at 0: where a place is a sum, the compiler must allow for a negative one, and
-makes no vector code.
+Inner loops run over slices that begin at 0: if an index is a sum, the compiler must allow for a negative one and does
+not vectorise.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ import numpy as np
 from ..ground.jit import LEAF, ZERO, njit, prange
 
 _HALF = np.float32(0.5)
-_CHUNKS = 16  # stretches of columns whose inner nodes are summed side by side
+_CHUNKS = 16  # ranges of columns whose inner nodes are summed in parallel
 
 
 def packed_size(dim):
@@ -30,7 +30,7 @@ def count_leaves(n_vocab, dim):
 
 
 def node_counts(n_vocab, n_leaves):
-    """Return how many classes each node holds, float32, (2 L,); place 0 is empty."""
+    """Return how many classes each node holds, float32, (2 L,); entry 0 is unused."""
     counts = np.zeros(2 * n_leaves, np.float32)
     counts[n_leaves:] = np.diff(np.arange(n_leaves + 1, dtype=np.int64) * n_vocab // n_leaves)
     for node in range(n_leaves - 1, 0, -1):
@@ -40,7 +40,7 @@ def node_counts(n_vocab, n_leaves):
 
 @njit(borrows=True)
 def leaf_start(leaf, n_leaves, n_vocab):
-    """Return the first id of a leaf; that of leaf + 1 is where it ends."""
+    """Return the first id of a leaf; it ends where leaf + 1 begins."""
     return np.int64(leaf) * n_vocab // n_leaves
 
 
@@ -72,7 +72,7 @@ def node_sum(sums, node, features):
 
 @njit(fastmath=LEAF, borrows=True)
 def two_sums(sums, node, features):
-    """Return the sums of `node` and of the one after it: each load of the features serves both."""
+    """Return the sums of `node` and of the next one; each load of the features serves both."""
     a = b = ZERO
     for i in range(features.shape[0]):
         v = features[i]
@@ -83,7 +83,7 @@ def two_sums(sums, node, features):
 
 @njit(fastmath=LEAF, borrows=True)
 def _add_four(target, a, b, c, d):
-    """``target += a₀ a + b₀ b + c₀ c + d₀ d``: one row of the triangle, from four rows cut off before its diagonal."""
+    """``target += a₀ a + b₀ b + c₀ c + d₀ d``: one row of the triangle, from four rows that start at its diagonal."""
     p, q, r, s = a[0], b[0], c[0], d[0]
     for k in range(target.shape[0]):
         target[k] += (p * a[k] + q * b[k]) + (r * c[k] + s * d[k])
@@ -139,7 +139,7 @@ def _build_columns(sums, n_leaves, begin, end):
 
 @njit(parallel=True)
 def rebuild(sums, rows):
-    """Compute all sums anew in O(V D): `sums` float32 (2 L, D), updated in place; `rows` float32, (n_vocab, dim)."""
+    """Recompute all sums in O(V D): `sums` float32 (2 L, D), updated in place; `rows` float32, (n_vocab, dim)."""
     n_leaves, size = sums.shape[0] // 2, sums.shape[1]
     for leaf in prange(n_leaves):
         _build_leaf(sums, leaf, n_leaves, rows)

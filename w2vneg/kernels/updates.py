@@ -1,17 +1,17 @@
-"""Updates of rows: frozen ones are read as any other and never written to; others may shrink, L2 as lazy decay.
+"""Updates of rows. Frozen rows are read like any other but never written; other rows may shrink: L2 as lazy decay.
 
-Each function takes what is frozen or decays (`linalg.Rows`) as an argument of its own. None is a type to the compiler,
-so that a run without has the loops of `linalg` and nothing else.
+Each function takes the frozen mask or the decay of `linalg.Rows` as a separate argument. None is a type to the
+compiler, so a run without them compiles to the loops of `linalg` alone.
 
-A row shrinks when a pair touches it. With c_r the pairs of row r in an epoch, an epoch adds to the loss
+A row shrinks when a pair uses it. With c_r the pairs of row r in an epoch, an epoch adds to the loss
 
-    ½ Σ_r λ c_r^ν ‖row_r‖²,        shared out as λ c_r^(ν − 1) to each pair of the row.
+    ½ Σ_r λ c_r^ν ‖row_r‖²,        split evenly: λ c_r^(ν − 1) for each pair of the row.
 
-A pair at the learning rate α then takes the row to e^(−α λ c_r^(ν − 1)) of itself. Centres and positives shrink;
-negatives do not, for how often a row is drawn is the sampler's affair.
+A pair at the learning rate α then multiplies the row by e^(−α λ c_r^(ν − 1)). Centres and positives shrink; negatives
+do not, because the sampler decides how often they are drawn.
 
-The first number of all centres' rows may be held at c. c times a target's first number then is its bias, b, what all
-centres like, and adds λ c_r^ν b² / 2c² to the loss.
+The first number of all centres' rows may be fixed at c. Then c times a target's first number is its bias b, the part
+of its score common to all centres, and adds λ c_r^ν b² / 2c² to the loss.
 """
 
 from typing import NamedTuple
@@ -25,7 +25,7 @@ from .linalg import add_to_rows, row_of, scale_row, step_rows, window_steps
 
 @njit(borrows=True)
 def stays(frozen, i):
-    """Tell whether the row of id `i` is frozen."""
+    """Return whether the row of id `i` is frozen."""
     if frozen is None:
         return False
     return frozen[i]
@@ -39,9 +39,9 @@ def _add_scaled(row, size, total):
 
 @njit(borrows=True)
 def step_targets(frozen, rows, ids, index, steps, n, x, total):
-    """`linalg.step_rows` for the targets `ids`, whose rows are ``index[:n]``; x and total are two arrays.
+    """`linalg.step_rows` for the targets `ids`, whose rows are ``index[:n]``; x and total are distinct arrays.
 
-    A frozen one adds to `total` as the others do. Its step becomes 0, for it has not moved.
+    A frozen row adds to `total` like the others. Its step becomes 0, because the row has not moved.
     """
     if frozen is None:
         step_rows(rows.width, rows.matrix, index, steps, n, x, total)
@@ -61,7 +61,7 @@ def step_targets(frozen, rows, ids, index, steps, n, x, total):
 
 @njit(borrows=True)
 def step_bag(frozen, rows, ids, index, n, step):
-    """`linalg.add_to_rows` for `ids`, whose rows are ``index[:n]``; `index` loses those that are frozen."""
+    """`linalg.add_to_rows` for `ids`, whose rows are ``index[:n]``; frozen rows are removed from `index`."""
     if frozen is None:
         add_to_rows(rows.width, rows.matrix, index, n, step)
     else:
@@ -105,7 +105,7 @@ def _step_centre_by_centre(frozen_in, frozen_out, inputs, out, scratch, m, n):
 
 
 class L2(NamedTuple):
-    """centres, targets : float, λ of the rows of centres and of targets; power : float, ν; bias : float, c, or 0"""
+    """centres, targets : float, λ of centres' and targets' rows; power : float, ν; bias : float, c, or 0 for none"""
 
     centres: float
     targets: float
@@ -113,9 +113,9 @@ class L2(NamedTuple):
     bias: float = 0.0
 
     def rates(self, of_targets, counts):
-        """Return λ c^(ν − 1) for each row, float32; None where λ is 0.
+        """Return λ c^(ν − 1) for each row, float32; None if λ is 0.
 
-        of_targets : bool; counts : float64, (n_rows,), pairs of each row in an epoch; fewer than one count as one
+        of_targets : bool; counts : float64, (n_rows,), pairs of each row in an epoch; values below 1 count as 1
         """
         strength = self.targets if of_targets else self.centres
         if not strength:
@@ -125,10 +125,10 @@ class L2(NamedTuple):
 
 @njit(borrows=True)
 def shrink(decay, frozen, rows, i, amount):
-    """Shrink the row of id `i` by so many pairs' part, but for a number that is held; `decay` and `frozen` are those of
-    `rows`, None where off.
+    """Shrink the row of id `i` in place, except for a fixed first number. `decay` and `frozen` are those of `rows`,
+    None if off.
 
-    amount : float32, the learning rate times the pairs
+    amount : float32, the learning rate times the number of pairs
     """
     if decay is not None and not stays(frozen, i):
         row = row_of(rows, i)
@@ -139,14 +139,14 @@ def shrink(decay, frozen, rows, i, amount):
 
 @njit(borrows=True)
 def shrink_each(decay, frozen, rows, ids, n, amount):
-    """Do the same for ids[:n]: one call, which is empty where decay is off."""
+    """Do the same for ids[:n]; compiles to nothing if decay is off."""
     if decay is not None:
         for k in range(n):
             shrink(decay, frozen, rows, ids[k], amount)
 
 
 def shrink_all(matrix, rates, ids, alpha, held=0.0):
-    """Do the same for all `ids`, int (n,), of a matrix, float32 (n_rows, dim); an id counts as often as it is there."""
+    """Do the same for all `ids`, int (n,), of a matrix, float32 (n_rows, dim); an id counts as often as it occurs."""
     if rates is not None:
         distinct, pairs = np.unique(ids, return_counts=True)
         matrix[distinct] *= np.exp(-np.float32(alpha) * pairs * rates[distinct], dtype=np.float32)[:, None]

@@ -1,8 +1,8 @@
-"""Texts and baskets as groups. In a text a kept token is the centre, the kept tokens in its window are its positives.
+"""Texts and baskets as groups. In a text, a kept token is the centre, the kept tokens in its window are its positives.
 
-A block of tokens is first thinned (subsampling) into scratch together with the neighbours beyond its two ends, so that
-no window is cut where a block happens to end; only the end of a sentence ends a window. Whether a token is kept depends
-on its position and the epoch alone, so two blocks agree about the tokens that both look at.
+A block of tokens is first subsampled into scratch, together with the neighbours beyond its two ends, so that no window
+is cut at the end of a block; only the end of a sentence ends a window. Whether a token is kept depends only on its
+position and the epoch, so two blocks agree about the tokens that both read.
 """
 
 from typing import NamedTuple
@@ -16,8 +16,8 @@ from .rng import kept_at, next_below, next_unit
 
 class TextWindows(NamedTuple):
     """ids : int32, (n_tokens,); offsets : int64, (n_sentences + 1,), where sentences begin
-    keep : uint64, (n_vocab,), chance to survive subsampling times 2^32
-    window : int, tokens to each side; dynamic : bool, draw 1 … window for each centre
+    keep : uint64, (n_vocab,), probability of surviving subsampling, times 2^32
+    window : int, tokens on each side; dynamic : bool, draw the width from 1 … window for each centre
     ordered : bool, only the right side
     """
 
@@ -49,11 +49,11 @@ def sentence_at(offsets, position):
 def fill(source, lo, hi, epoch_key, tokens):
     """Write the kept tokens of [lo, hi) into `tokens`, `SEPARATOR` between sentences, context at both ends.
 
-    Return between which places in `tokens` the centres of this block are.
+    Return the range of `tokens` that holds the centres of this block.
     """
     ids, offsets, keep = source.ids, source.offsets, source.keep
     sentence = sentence_at(offsets, lo)
-    # context to the left, nearest first, then turned round
+    # context on the left, nearest first, then reversed
     n = 0
     position = lo - 1
     while n < source.window and position >= offsets[sentence]:
@@ -93,7 +93,7 @@ def fill(source, lo, hi, epoch_key, tokens):
 
 @implement_group(TextWindows)
 def group(source, tokens, position, rng, positives):
-    """Collect the positives of the centre at ``tokens[position]``; 0 for a separator or an isolated token."""
+    """Collect the positives of ``tokens[position]``; return their number, 0 for a separator or an isolated token."""
     if tokens[position] < 0:
         return 0
     width = source.window
@@ -121,12 +121,12 @@ def prefetch_hint(source, tokens, position):
 class Baskets(NamedTuple):
     """Baskets and histories: an item is the centre, the other items of its basket are its positives.
 
-    No distance counts within a basket, only, if requested, what comes after what. Of a long one so many others are
-    drawn anew each time, one from each of as many equal stretches: every other item is as likely, and the cost of a
-    basket grows with its length and not with the square of it.
+    Distance within a basket does not matter, and order only if requested. In a long basket, `most` of the other items
+    are drawn anew each time, one from each of `most` equal spans: all of them are equally likely, and the cost of a
+    basket is linear in its length, not quadratic.
 
     ids, offsets, keep : as in `TextWindows`
-    most : int, positives of a centre; ordered : bool, only what comes after the centre
+    most : int, maximum number of positives of a centre; ordered : bool, only items after the centre
     """
 
     ids: np.ndarray
@@ -176,7 +176,7 @@ def _basket_around(tokens, position):
 
 @implement_group(Baskets)
 def group_of_basket(source, tokens, position, rng, positives):
-    """Collect the other items of the basket of ``tokens[position]``, or `most` of them; an item is not its own."""
+    """Collect up to `most` other items of the basket of ``tokens[position]``, without copies of the centre."""
     centre = tokens[position]
     if centre < 0:
         return 0

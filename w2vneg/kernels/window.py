@@ -1,9 +1,9 @@
-"""The loop where one set of negatives serves a whole window: the word in the middle is the positive of all around it.
+"""The loop for negatives shared by a window: the middle word is the positive of all context words, the centres.
 
-The pairs are those of the other loop seen from their other word, which is how word2vec.c goes through a text: as many,
-each as often. So every centre is compared with n negatives by itself, but for all m of them only 1 + n rows of the
-output matrix are fetched (Ji et al. 2016, "Parallelizing word2vec in shared and distributed memory"). The draws must
-not depend on the centre, for there are several.
+The pairs are those of the other loop, seen from their other word, as in word2vec.c: as many, each as often. Every
+centre is compared with n negatives, but all m centres together fetch only 1 + n rows of the output matrix (Ji et al.
+2016, "Parallelizing word2vec in shared and distributed memory"). The draws must not depend on the centre, because there
+are several.
 """
 
 import numpy as np
@@ -20,7 +20,7 @@ from .updates import shrink, shrink_each, step_window
 def train_windows(shape, plugs, states, scratch, inputs, out, tokens, first, last, alphas, rng):
     """Train on the windows around ``tokens[first:last]``; arguments and result are those of `shard.run_shard`.
 
-    All logits are taken before any row changes; then the centres' pairs step one after the other (`linalg`).
+    All logits are computed before any row changes; then the centres' pairs step one after the other (`linalg`).
     """
     shape = of_windows(shape)
     source, sampler, sampler_state = plugs.source, plugs.sampler, states[0]
@@ -74,12 +74,12 @@ def train_windows(shape, plugs, states, scratch, inputs, out, tokens, first, las
 
 @njit(borrows=True)
 def _bounding_scale(scratch, m, n, target_norm):
-    """Return by what to scale a group's steps so that no target's row moves a logit by much more than 1, as
-    `linalg.bound_steps` does; 1 for most groups.
+    """Return the factor that scales a group's steps so that no target's row moves a logit by much more than 1, as in
+    `linalg.bound_steps`; 1 for most groups.
 
-    Target j moves by Σ_k c_kj x_k, and so a logit of centres of about one length by Σ_k |c_kj| |x_k|² at most. Centres
-    that are one word move it by Σ_k c_k0 y along that in the middle, and their logit by that times |y|²: it is counted,
-    too. The step of a word that comes once is not, nor what moves any along the negatives, as in the other loop.
+    Target j moves by Σ_k c_kj x_k. For centres of about one length, that moves a logit by at most Σ_k |c_kj| |x_k|².
+    A repeated centre moves by Σ_k c_k0 y, y the positive's row, and its logit by at most Σ_k |c_k0| |y|², counted too.
+    The step of a centre that occurs once is not counted, nor are steps along negatives, as in the other loop.
     """
     positive_steps, negative_steps, norms = scratch.positive_steps, scratch.negative_steps, scratch.norms
     own = through = ZERO
@@ -100,7 +100,7 @@ def _bounding_scale(scratch, m, n, target_norm):
 
 @njit(borrows=True)
 def _largest_repeated_step(scratch, m):
-    """Return the largest Σ_k |c_k0| of a centre that comes more than once in the window; 0 if none does."""
+    """Return the largest Σ_k |c_k0| of a centre that occurs more than once in the window; 0 if none does."""
     centre_rows, positive_steps = scratch.centre_rows, scratch.positive_steps
     slots, sums = scratch.slots, scratch.slot_sums
     last = slots.shape[0] - 1

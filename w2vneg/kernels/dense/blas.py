@@ -1,7 +1,7 @@
-"""BLAS within compiled loops, tile by tile of the vocabulary, and what it costs.
+"""BLAS in compiled loops, tile by tile of the vocabulary, and its cost.
 
-Compiled code takes its products from SciPy's BLAS. Each call keeps to one thread, since the loops around are parallel
-already: left alone, it would wake that library's own threads, which would fight with ours for the cores.
+Compiled code calls SciPy's BLAS for its products. Each call keeps to one thread, because the loops around it are
+already parallel: the library's own threads would compete with them for the cores.
 """
 
 import functools
@@ -15,32 +15,32 @@ from ...ground.files.memory import memory_size
 from ...ground.jit import njit, prange, threads
 
 TILE = 768  # targets scored together: a tile of 256 rows of scores stays in a core's second-level cache
-_WORTH_A_WORD = 60.0, 2**30  # seconds, bytes; below both nobody needs to know
+_WORTH_A_WORD = 60.0, 2**30  # seconds, bytes; below both, the cost is not reported
 _TOO_LONG = 24 * 3600.0  # seconds
-_GUESS = 200e9  # floating-point operations a second of a fast small machine: what it does in no time is not measured
+_GUESS = 200e9  # floating-point operations a second of a fast small machine; runs short at this rate are not measured
 
 
 def n_tiles(n_vocab):
-    """Return into how many tiles of `TILE` targets a vocabulary falls."""
+    """Return the number of tiles of `TILE` targets in a vocabulary."""
     return -(-n_vocab // TILE)
 
 
 @functools.cache
 def _controller():
-    import scipy.linalg.cython_blas  # noqa: F401  (only libraries that are loaded can be told)
+    import scipy.linalg.cython_blas  # noqa: F401  (only loaded libraries can be limited)
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
 
 
 def one_blas_thread():
-    """Return a context manager in which each BLAS call keeps to the thread that makes it."""
+    """Return a context manager in which each BLAS call uses only the calling thread."""
     return _controller().limit(limits=1, user_api="blas")
 
 
 @njit
 def tile_of(buffer, tile, rows, width):
-    """Return `rows` × `width` scores of one tile as a contiguous view into ``buffer``, float32, (tiles, places)."""
+    """Return `rows` × `width` scores of one tile as a contiguous view into ``buffer``, float32, (tiles, capacity)."""
     return buffer[tile, : rows * width].reshape(rows, width)
 
 
@@ -53,8 +53,8 @@ _LEAST = np.int32(-0x7FFFFFFF)
 def largest(values):
     """Return the largest of float32 `values`; NaN if one of them is a positive NaN.
 
-    Compared as whole numbers in the order of the floats: ten times as fast, for a comparison of floats that must
-    respect NaN is done one by one.
+    Floats are compared as integers of the same order: ten times as fast, because float comparisons that respect NaN
+    are not vectorised.
     """
     top = _LEAST
     for j in range(values.shape[0]):
@@ -65,7 +65,7 @@ def largest(values):
 
 @njit(parallel=True)
 def products(rows, vectors_out, buffer):
-    """Write ``rows @ vectors_out.T`` into `buffer` tile by tile: nothing but the product, to measure its rate."""
+    """Write ``rows @ vectors_out.T`` into `buffer` tile by tile, to measure the rate of the product alone."""
     for tile in prange(buffer.shape[0]):
         low = tile * TILE
         out = vectors_out[low : min(low + TILE, vectors_out.shape[0])]
@@ -73,7 +73,7 @@ def products(rows, vectors_out, buffer):
 
 
 def product_rate(dim, batch, repeats=3):
-    """Measure how many floating-point operations a second tiled products of this shape do (float), in milliseconds."""
+    """Measure the rate of tiled products of this shape, in floating-point operations a second (float); takes ms."""
     rng = np.random.default_rng(0)
     rows, out = (rng.random((n, dim), np.float32) for n in (batch, 8 * TILE))
     buffer = np.empty((8, batch * TILE), np.float32)
@@ -88,7 +88,7 @@ def product_rate(dim, batch, repeats=3):
 
 @dataclass(frozen=True)
 class DenseCost:
-    """bytes : int, memory of a batch's scores; seconds : float, of the whole run; rate : float, operations a second"""
+    """bytes : int, memory for a batch's scores; seconds : float, for the run; rate : float, operations a second"""
 
     bytes: int
     seconds: float
@@ -96,12 +96,12 @@ class DenseCost:
 
 
 def dense_cost(method, n_vocab, dim, batch, products, centres, workers, remedy):
-    """Return what a run would take (`DenseCost`), None if it is too small to speak of.
+    """Return the cost of a run (`DenseCost`), or None if it is negligible.
 
-    method : str, for messages; products : int, matrix products for each batch; centres : float, of the whole run
+    method : str, for messages; products : int, matrix products per batch; centres : float, in the whole run
     remedy : str, what to use instead
 
-    ConfigError if it would need more than half of this machine's memory, or more than a day.
+    Raises ConfigError if it would need more than half of this machine's memory, or more than a day.
     """
     scores = 4 * batch * n_vocab
     room = memory_size() // 2

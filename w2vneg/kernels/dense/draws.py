@@ -1,16 +1,16 @@
-"""Exact draws for a batch of centres from any law of their scores: a matrix product, then short searches.
+"""Exact draws for a batch of centres from any distribution over scores: a matrix product, then short searches.
 
 A law is a NamedTuple that binds the socket
 
     weigh_row(law, low, scores, top, sums) -> largest
 
-Turn the scores (float32) of targets low, low + 1, … into weights times e^{−top}; write their sums into `sums` (float32,
-zeroed), one for each `LANES` of them; return the logarithm of the largest weight, as it is then (float32; −∞ if there
-is none). Where that is beyond ±40 the weights may be nonsense: the row is called for again, with fresh scores and a
-better top. A law whose weights need no scale leaves `top` alone and returns 0.
+It turns the scores (float32) of targets low, low + 1, … into weights times e^{−top} and writes their sums into `sums`
+(float32, zeroed), one for each `LANES` of them. It returns the logarithm of the largest scaled weight (float32; −∞ if
+there is none). Beyond ±40, the weights may be meaningless: the row is weighed again, with fresh scores and a better
+top. A law whose weights need no scaling ignores `top` and returns 0.
 
-Weights are kept tile by tile; what shares a cache line is summed together, so that a draw finds its tile among the
-tiles' running sums, its line among the tile's, its target in the line.
+Weights are stored tile by tile, and those in one cache line are summed together. A draw finds its tile in the tiles'
+running sums, its line in the tile's running sums, its target in the line.
 """
 
 import math
@@ -28,8 +28,8 @@ from ..simd.vectors import LANES
 from .blas import TILE, n_tiles, one_blas_thread, tile_of
 
 _SCORES = 16_000_000  # float32 numbers held at a time (64 MB)
-_LINES = TILE // LANES  # of a tile
-_NEAR = np.float32(40.0)  # a scale e^±40 from the largest weight will do: what is lost is too small to add
+_LINES = TILE // LANES  # per tile
+_NEAR = np.float32(40.0)  # a scale within e^±40 of the largest weight suffices: what is lost is negligible
 _FAR = np.float32(-80.0)  # a tile whose scale is below e^−80 of the best counts as 0
 
 _weigh_row = Socket("weigh_row")
@@ -37,9 +37,9 @@ implement_weigh_row, weigh_row = _weigh_row.implement, _weigh_row.call
 
 
 BoltzmannLaw = namedtuple("BoltzmannLaw", "log_d beta absolute")
-"""The law D(j) e^{s/T}; a score that is NaN weighs nothing.
+"""The law D(j) e^{s/T}; a NaN score has weight 0.
 
-log_d : float32, (n_vocab,); beta : float32, 1 / T; absolute : bool, take |s| for s
+log_d : float32, (n_vocab,); beta : float32, 1 / T; absolute : bool, use |s| instead of s
 """
 
 
@@ -82,7 +82,7 @@ def _weigh_row_by_kernel(law, low, scores, top, sums):
 
 @njit
 def _weigh_rows(law, low, scores, tops, tile, sums):
-    """Weigh a tile's scores row by row; where a top is far from the largest weight, mend it and ask for a second go."""
+    """Weigh a tile's scores row by row; fix tops far from the largest weight; return True to request a second pass."""
     again = False
     for b in range(scores.shape[0]):
         sums[b, tile] = ZERO
@@ -95,7 +95,7 @@ def _weigh_rows(law, low, scores, tops, tile, sums):
 
 @njit
 def _weigh_tile(law, rows, out, low, scores, tile, sums, tops, totals):
-    """Weigh one tile for all rows, with tops of 0 if that will do."""
+    """Weigh one tile for all rows, with tops of 0 if that suffices."""
     np.dot(rows, out.T, scores)
     tops[:, tile] = ZERO
     if _weigh_rows(law, low, scores, tops, tile, sums):
@@ -117,7 +117,7 @@ def _weigh(law, rows, vectors_out, weights, sums, tops, totals):
 
 @njit(borrows=True)
 def _held_back(running, k):
-    """Return k, or the last place of running sums that adds anything where rounding has led beyond it."""
+    """Return k, or the last index at which the running sums grow, if rounding has led beyond it."""
     k = min(k, running.shape[0] - 1)
     while k > 0 and running[k] == running[k - 1]:
         k -= 1
@@ -126,7 +126,7 @@ def _held_back(running, k):
 
 @njit(borrows=True)
 def _first_above(running, target):
-    """Return the first k with running[k] > target, `_held_back`."""
+    """Return the first k with running[k] > target, limited by `_held_back`."""
     below = np.int32(0)
     for j in range(running.shape[0]):
         below += np.int32(running[j] <= target)
@@ -135,7 +135,7 @@ def _first_above(running, target):
 
 @njit(borrows=True)
 def _first_beyond(values, begin, end, target):
-    """Return the first k with values[begin] + … + values[k] > target; the last above 0 where rounding leaves none."""
+    """Return the first k with values[begin] + … + values[k] > target; the last above 0 if rounding leaves none."""
     last = k = begin
     while k < end and target >= values[k]:
         last = k if values[k] > ZERO else last
@@ -146,7 +146,7 @@ def _first_beyond(values, begin, end, target):
 
 @njit(borrows=True)
 def _running_shares(tops, totals, running):
-    """Bring the totals of a row's tiles to one scale, e^{−top}, and add them up; return top."""
+    """Add up the totals of a row's tiles on one scale, e^{−top}, into `running`; return top."""
     top = tops[0]
     for tile in range(1, tops.shape[0]):
         top = max(top, tops[tile])
@@ -165,7 +165,7 @@ def _width(tile, n_vocab):
 
 @njit(borrows=True)
 def _find_tiles(n, sums, tops, top, running, rng, tiles, rests):
-    """Find each draw's tile and what is left of its random number there, on the tile's scale; touch the tile's sums."""
+    """Find each draw's tile and the rest of its random number, on the tile's scale; prefetch the tile's sums."""
     total = running[-1]
     for k in range(n):
         rests[k] = next_unit(rng) * total
@@ -179,7 +179,7 @@ def _find_tiles(n, sums, tops, top, running, rng, tiles, rests):
 
 @njit(borrows=True)
 def _find_lines(n, weights, sums, b, n_vocab, tiles, rests, begins):
-    """Find where each draw's line begins in the row's weights of its tile, and what is left there; touch the line."""
+    """Find each draw's line in the row's weights of its tile, and the rest of its number; prefetch the line."""
     for k in range(n):
         tile = tiles[k]
         width = _width(tile, n_vocab)
@@ -191,7 +191,7 @@ def _find_lines(n, weights, sums, b, n_vocab, tiles, rests, begins):
 
 @njit(parallel=True)
 def _draw(weights, sums, tops, totals, n_vocab, row_of_place, places, key, ids, log_q, log_z):
-    """Draw for each of the `places` from the weights of its row, all draws step by step: each reads from far away."""
+    """Draw for each of `places` from its row's weights; all draws go step by step, to overlap memory latency."""
     n, room = ids.shape[1], padded(ids.shape[1])
     for p in prange(places.shape[0]):
         b, place = row_of_place[p], places[p]
@@ -215,18 +215,18 @@ def _draw(weights, sums, tops, totals, n_vocab, row_of_place, places, key, ids, 
 
 
 def rows_at_once(n_vocab):
-    """Return for how many distinct centres scores are held at a time, at most (int)."""
+    """Return the most distinct centres whose scores are held at a time (int)."""
     return max(1, _SCORES // n_vocab)
 
 
 def scratch_size(rows, n_vocab):
-    """Return how many float32 numbers `exact_draws` likes to have for so many distinct centres (int)."""
+    """Return how many float32 numbers of scratch `exact_draws` uses for `rows` distinct centres (int)."""
     rows = min(rows, rows_at_once(n_vocab))
     return n_tiles(n_vocab) * rows * (min(TILE, n_vocab) + _LINES + 2)
 
 
 def _carve(scratch, rows, n_vocab):
-    """Return views (weights, sums, tops, totals) into `scratch`, as `_weigh` asks for them."""
+    """Return views (weights, sums, tops, totals) into `scratch`, shaped as `_weigh` needs them."""
     tiles = n_tiles(n_vocab)
     shapes = (tiles, rows * min(TILE, n_vocab)), (rows, tiles, _LINES), (rows, tiles), (rows, tiles)
     views, start = [], 0
@@ -238,7 +238,7 @@ def _carve(scratch, rows, n_vocab):
 
 
 class Drawn(NamedTuple):
-    """ids, log_q : int32 and float32, (n_centres, n_draws); log_z : float32, (n_centres,), of the sum of all weights"""
+    """ids, log_q : int32 and float32, (n_centres, n_draws); log_z : float32, (n_centres,), log Σ of all weights"""
 
     ids: np.ndarray
     log_q: np.ndarray
@@ -260,9 +260,9 @@ def exact_draws(law, vectors_in, vectors_out, centre_ids, key, drawn, scratch=No
 
     Equal centres share one row of the product; their draws are independent.
 
-    centre_ids : int32, (n_centres,); places with -1 are left alone; key : int, names the random stream of this batch
-    drawn : Drawn, written in place; scratch : float32, (`scratch_size` of n_centres,), optional, for fresh pages cost
-        as much time as the product
+    centre_ids : int32, (n_centres,); entries of -1 are skipped; key : int, names the random stream of this batch
+    drawn : Drawn, written in place; scratch : float32, (`scratch_size` of n_centres,), optional; reusing it saves as
+        much time as the product takes
     """
     places = np.flatnonzero(centre_ids >= 0)
     if len(places) == 0:

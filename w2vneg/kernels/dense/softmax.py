@@ -1,16 +1,16 @@
-"""One step of the exact softmax over a batch of centres (losses/softmax.py has its equations).
+"""One step of the exact softmax over a batch of centres (equations in losses/softmax.py).
 
-With a row x_b for each distinct centre of the batch, m_b its positives and c_bj how often j is among them:
+With a row x_b for each distinct centre of the batch, m_b its number of positives, c_bj how often j is among them:
 
     s_bj = x_b · y_j        Z_b = Σ_j e^{s_bj}        g_bj = m_b e^{s_bj} / Z_b − c_bj
     Δy_j = −α Σ_b g_bj x_b        Δx_b = −α Σ_j g_bj y_j        (three matrix products, two of them for the gradients)
 
-Scores are kept tile by tile as e^{s − t}, t the tile's largest score in that row, so that nothing overflows and the
-exponentials are taken while the tile is in the cache; what is missing for e^s / Z is one factor for each tile and row,
-which goes into x_b and into the product's rows. The positives' part c is sparse and is added without a matrix.
+Scores are stored tile by tile as e^{s − t}, t the tile's largest score in that row, so that nothing overflows and the
+exponentials are computed while the tile is in the cache. The missing factor of e^s / Z, one for each tile and row, goes
+into x_b and into the product's rows. The positives' part c is sparse and is added without a matrix.
 
-The tiles, and the order in which their parts are summed, depend on the vocabulary alone: any number of threads gives
-the same numbers.
+The tiles, and the order in which their parts are summed, depend only on the vocabulary: results are the same for any
+number of threads.
 """
 
 from collections import namedtuple
@@ -25,23 +25,23 @@ from ..linalg import dot
 from ..rng import next_unit
 from .blas import TILE, largest, n_tiles, tile_of
 
-_PARTS = 32  # of the vocabulary, each with a sum of its own; more than there are cores in most machines
-_EXPLODED = np.float32(1e8)  # |x|² beyond this (or NaN) is no embedding any more
+_PARTS = 32  # of the vocabulary, each with a sum of its own; more than most machines have cores
+_EXPLODED = np.float32(1e8)  # |x|² beyond this, or NaN, means divergence
 
 
 Batch = namedtuple("Batch", "rows starts targets penalised sorted_targets sorted_rows")
-"""Distinct centres and their positives, once in the order of the rows, once in that of the targets.
+"""Distinct centres and their positives, in row order and again in target order.
 
 rows : float32, (R, dim), input rows of the centres; updated in place
 starts : int64, (R + 1,), where each row's positives begin in `targets` (int32, (n_positives,))
-penalised : float32, (R,), positives of the row to which λ (log Z)² is added
-sorted_targets, sorted_rows : int32, (n_positives,), by rising target
+penalised : float32, (R,), number of positives of the row that add λ (log Z)²
+sorted_targets, sorted_rows : int32, (n_positives,), by ascending target
 """
 
 
 class Groups(NamedTuple):
     """centres : int32, (n_groups,); ends : int64, (n_groups,), where each group's positives end
-    positives : int32, (n_positives,); penalised : float32, (n_positives,), 1 for those chosen, else 0
+    positives : int32, (n_positives,); penalised : float32, (n_positives,), 1 if penalised, else 0
     """
 
     centres: np.ndarray
@@ -51,7 +51,7 @@ class Groups(NamedTuple):
 
     @classmethod
     def room(cls, n_groups, n_positives):
-        """Return arrays that hold so many, not yet filled."""
+        """Return uninitialised arrays for so many groups and positives."""
         return cls(
             np.empty(n_groups, np.int32),
             np.empty(n_groups, np.int64),
@@ -60,7 +60,7 @@ class Groups(NamedTuple):
         )
 
     def part(self, first, last):
-        """Return the groups from number `first` to before `last`, their positives counted from the first of them."""
+        """Return the groups [first, last), with `ends` counted from their first positive."""
         begin, end = self.ends[first - 1] if first else 0, self.ends[last - 1]
         ends = self.ends[first:last] - begin
         return Groups(self.centres[first:last], ends, self.positives[begin:end], self.penalised[begin:end])
@@ -68,10 +68,10 @@ class Groups(NamedTuple):
 
 @njit
 def collect_groups(source, tokens, ranges, rngs, fraction, groups):
-    """List every group of a round, worker after worker, in `groups`; return their number.
+    """List every group of a round, worker by worker, in `groups`; return their number.
 
     tokens : int32, (workers, capacity); ranges : int64, (workers, 2); as `fill_round` leaves them
-    rngs : uint64, (workers, 8), each worker's stream, advanced in place; fraction : float, of the pairs to be penalised
+    rngs : uint64, (workers, 8), each worker's stream, advanced in place; fraction : float, share of pairs to penalise
     """
     centres, ends, positives, penalised = groups
     n = filled = 0
@@ -91,9 +91,9 @@ def collect_groups(source, tokens, ranges, rngs, fraction, groups):
 
 
 def batch_of(vectors_in, groups):
-    """Bring groups together: one row for each distinct centre, since equal ones have equal scores.
+    """Merge groups into one row for each distinct centre, because equal centres have equal scores.
 
-    Return the ids of the rows, int32 (R,), rising; and the `Batch`.
+    Return the ids of the rows, int32 (R,), ascending, and the `Batch`.
     """
     centres, ends, positives, penalised = groups
     distinct, row_of_group = np.unique(centres, return_inverse=True)
@@ -111,9 +111,9 @@ def batch_of(vectors_in, groups):
 
 
 class Workspace(NamedTuple):
-    """Scratch for batches of at most B rows over V targets; made once, used for every batch.
+    """Scratch for batches of at most B rows over V targets, allocated once for all batches.
 
-    scores : float32, (tiles, B · TILE); tops, totals, factors : float32, (tiles, B), of each tile and row
+    scores : float32, (tiles, B · TILE); tops, totals, factors : float32, (tiles, B), for each tile and row
     parts : float32, (parts, B, dim), sums over parts of the vocabulary of Σ_j p_bj y_j
     gradient : float32, (B, dim); reach : float32, (B,), the longest of a row's positives; losses : float64, (B,)
     """
@@ -141,7 +141,7 @@ class Workspace(NamedTuple):
 
 
 Manner = namedtuple("Manner", "alpha bounded absolute penalty")
-"""alpha : float32; bounded, absolute : bool, as in `kernels.groups.Shape`; penalty : float32, λ"""
+"""alpha : float32; bounded, absolute : bool, as in `kernels.groups.LoopSpec`; penalty : float32, λ"""
 
 
 @njit(fastmath=LEAF, borrows=True)
@@ -155,7 +155,7 @@ def _exponentials(scores, top):
 
 @njit(fastmath=LEAF, borrows=True)
 def _signed_exponentials(scores, top):
-    """The same for |s|; the stored weight keeps the sign of s, which the chain rule asks for."""
+    """The same for |s|; the stored weight keeps the sign of s, which the chain rule needs."""
     total = ZERO
     for j in range(scores.shape[0]):
         w = fast_exp(abs(scores[j]) - top)
@@ -186,7 +186,7 @@ def _score_tile(rows, out, scores, tops, totals, absolute):
 
 @njit(borrows=True)
 def _finish_row(b, batch, work, vectors_out, manner):
-    """Normalise a row over all tiles; take in its positives; leave the loss, and NaN for a row that has exploded."""
+    """Normalise a row over all tiles and include its positives; write its loss, NaN if the row has exploded."""
     tops, totals, factors = work.tops, work.totals, work.factors
     x, gradient = batch.rows[b], work.gradient[b]
     tiles, first, last = tops.shape[0], batch.starts[b], batch.starts[b + 1]
@@ -219,7 +219,7 @@ def _finish_row(b, batch, work, vectors_out, manner):
 
 @njit(fastmath=LEAF, borrows=True)
 def _take_product(product, x, factors, sums, scaled):
-    """Add the tile's part of Σ_j p_bj y_j to `sums`, and scale x_b for the product that is to come."""
+    """Add the tile's part of Σ_j p_bj y_j to `sums`, and write the scaled x_b for the next product."""
     for b in range(x.shape[0]):
         f = factors[b]
         for i in range(x.shape[1]):
@@ -241,14 +241,14 @@ def _move(row, gradient, step):
 
 @njit(borrows=True)
 def _bounded_step(alpha, gradient, longest):
-    """Shorten alpha so that the logit of no row of length `longest` moves by more than 1 through this step."""
+    """Reduce alpha so that this step moves the logit of no row of length `longest` by more than 1."""
     reach = alpha * np.sqrt(dot(gradient, gradient)) * longest
     return alpha / reach if reach > ONE else alpha
 
 
 @njit
 def _update_part(part, n_parts, batch, work, vectors_out, manner, longest):
-    """Go through the tiles of one part of the vocabulary: both gradient products, and the update of its rows."""
+    """Process the tiles of one part of the vocabulary: both gradient products, and the update of its rows."""
     x, tiles = batch.rows, work.tops.shape[0]
     n_rows, dim = x.shape
     sums = work.parts[part, :n_rows]
@@ -276,13 +276,13 @@ def _update_part(part, n_parts, batch, work, vectors_out, manner, longest):
 
 @njit(parallel=True)
 def softmax_step(batch, work, vectors_out, manner):
-    """Do one step of gradient descent on the summed loss of a batch, whose `rows` the caller writes back, and of
-    `vectors_out`, both in place; return the sum of the losses of all positives, NaN if a row has exploded.
+    """Take a gradient descent step on the summed loss of a batch: updates `batch.rows`, which the caller writes back,
+    and `vectors_out` in place. Return the sum of the losses of all positives, NaN if a row has exploded.
     """
     x, tiles, n_parts = batch.rows, work.tops.shape[0], work.parts.shape[0]
     n_rows, n_vocab = x.shape[0], vectors_out.shape[0]
     for t in prange(tiles):
-        tile = np.int64(t)  # else what is called is compiled for numbers with a sign and for such without one
+        tile = np.int64(t)  # else the callees are compiled for signed and for unsigned numbers
         low = tile * TILE
         out = vectors_out[low : min(low + TILE, n_vocab)]
         scores = tile_of(work.scores, tile, n_rows, out.shape[0])

@@ -1,6 +1,6 @@
-"""The k highest scores of each row, from one tile of targets after the other while it is in the cache.
+"""The k highest scores of each row, found tile by tile while a tile's scores are in the cache.
 
-What cannot enter the list costs a comparison, 64 of them at a time.
+A score too low for the list costs one comparison, 64 at a time.
 """
 
 from typing import NamedTuple
@@ -11,14 +11,14 @@ from ...ground.jit import available_threads, launch, njit
 from ..simd.lanes import above_lanes
 from ..simd.octets import trailing_zeros
 
-_CHUNK = 64  # scores that `above_lanes` looks at
+_CHUNK = 64  # scores that `above_lanes` compares
 
 
 class LeftOut(NamedTuple):
-    """What may not be listed: row r leaves out column own[r], and the columns known[starts[r] : ends[r]], which rise.
+    """Columns that may not be listed: row r leaves out own[r] and known[starts[r] : ends[r]], which are ascending.
 
     own : int64, (b,), −1 for none; known : int32
-    starts, ends : int64, (b,); what lies in tiles that are done is passed over: `starts` is updated in place
+    starts, ends : int64, (b,); `starts` is updated in place, to skip the columns of finished tiles
     """
 
     own: np.ndarray
@@ -40,10 +40,10 @@ class LeftOut(NamedTuple):
 
 
 class Lists(NamedTuple):
-    """The highest scores so far of each row and their columns, the highest first, equal ones in the order of columns.
+    """The highest scores so far of each row and their columns, highest first, ties in the order of columns.
 
-    ids : int32, (b, k), −1 where fewer than k are left; scores : float32, (b, k), −∞ there
-    lengths : int64, (b,); sound : bool, (b,), whether no score of the row was NaN; if one was, its list means nothing
+    ids : int32, (b, k), −1 beyond the length of the list; scores : float32, (b, k), −∞ there
+    lengths : int64, (b,); sound : bool, (b,), False if a score of the row was NaN, which makes its list meaningless
     """
 
     ids: np.ndarray
@@ -62,7 +62,7 @@ class Lists(NamedTuple):
 
 @njit(borrows=True)
 def _enter(score, j, length, ids, scores):
-    """Put a score into a list sorted by falling score, behind equal ones; return how long the list is now."""
+    """Insert a score into a list in falling order, after equal ones; return the new length of the list."""
     k = ids.shape[0]
     if length == k and not score > scores[k - 1]:
         return length
@@ -85,9 +85,9 @@ def _look(score, j, r, lists):
 
 @njit(loop=True)
 def best_of_tile(scores, first, left_out, lists):
-    """Go through the scores of some columns and take the highest into the lists, which are updated in place.
+    """Enter the highest scores of some columns into the lists, which are updated in place.
 
-    scores : float32, (b, width), of the columns from `first` on, tile after tile; what is left out gets −∞
+    scores : float32, (b, width), of the columns from `first` on, in ascending tiles; columns left out are set to −∞
     """
     n_rows, width = scores.shape
     k = lists.ids.shape[1]
@@ -110,7 +110,7 @@ def best_of_tile(scores, first, left_out, lists):
 
 
 def best_of_rows(scores, k):
-    """Return the k highest scores of each row of a float32 matrix, contiguous: `Lists`."""
+    """Return the k highest scores of each row of a contiguous float32 matrix, as `Lists`."""
     lists, count = Lists.empty(len(scores), k), available_threads()
     nothing = LeftOut.of(np.full(len(scores), -1))
     edges = np.linspace(0, len(scores), count + 1).astype(int).tolist()

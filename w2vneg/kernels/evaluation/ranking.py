@@ -1,4 +1,4 @@
-"""Where targets, and right answers to analogies, stand among scores: counted, not sorted, so that ties are known."""
+"""Ranks of targets, and of right answers to analogies, among scores: counted, not sorted, so that ties are known."""
 
 from collections import namedtuple
 
@@ -8,30 +8,30 @@ from ...ground.jit import LEAF, ZERO, njit, prange
 from ..functions import fast_exp
 
 _CHUNK = 1024  # exponentials summed in float32 before they join a float64 sum
-_STRETCH = 512  # words of an analogy looked at again together if one of them is close
+_STRETCH = 512  # words of an analogy rescored together if one of them is close
 
 
 Question = namedtuple("Question", "starts targets known_starts known")
-"""Which targets each row of scores asks for, and which are left out of it.
+"""The targets to rank in each row of scores, and the columns left out of it.
 
-starts : int64, (b + 1,); targets : int32, (n,); row r asks for targets[starts[r] : starts[r + 1]], all different
-known_starts : int64, (b + 1,); known : int32; those to be left out in the same way, unless they are requested
+starts : int64, (b + 1,); targets : int32, (n,); row r ranks targets[starts[r] : starts[r + 1]], all distinct
+known_starts : int64, (b + 1,); known : int32; columns to leave out, in the same layout, except for targets
 """
 
 
 Answer = namedtuple("Answer", "own above equal log_z gone")
 """own : float64, (n,), each target's score
-above, equal : int64, (n,), how many of its row are above it, how many others are equal
-log_z : float64, (b,), log Σ e^score of what is left in a row, error below 1e-5; NaN where a score is no number
-gone : int64, (b,), how many were left out
+above, equal : int64, (n,), how many scores of its row are above it, how many others equal it
+log_z : float64, (b,), log Σ e^score of the columns left in, error below 1e-5; NaN if a score is NaN or the top infinite
+gone : int64, (b,), how many columns were left out
 """
 
 
 @njit(borrows=True)
 def _count(line, first, second, third, fourth, counts):
-    """Count the scores above, and at or above, each of four bounds: counts is int64 (2, 4).
+    """Count the scores above, and at or above, each of four bounds, into counts, int64 (2, 4).
 
-    Four at a time share each load; comparisons are added up as they are, without a branch.
+    The four share each load; the results of comparisons are added up without a branch.
     """
     a = b = c = d = np.int32(0)
     e = f = g = h = np.int32(0)
@@ -91,7 +91,7 @@ def _log_normaliser(line):
 
 @njit(borrows=True)
 def _leave_out(line, known, targets, own):
-    """Set the scores of known targets to −∞, those of `targets` excepted; return how many became so."""
+    """Set the scores of known columns to −∞, except for `targets`; return how many were newly set."""
     gone = 0
     for k in range(known.shape[0]):
         gone += line[known[k]] != -np.inf
@@ -126,9 +126,9 @@ def _place_rows(scores, question, answer):
 
 
 def find_places(scores, question):
-    """Place targets among the scores of their rows: `Answer`.
+    """Rank targets among the scores of their rows; return an `Answer`.
 
-    scores : float32 or float64, (b, V), updated in place: what is left out gets −∞
+    scores : float32 or float64, (b, V), updated in place: columns left out are set to −∞
     """
     n, b = len(question.targets), len(scores)
     answer = Answer(np.empty(n), np.empty(n, np.int64), np.empty(n, np.int64), np.empty(b), np.empty(b, np.int64))
@@ -138,7 +138,7 @@ def find_places(scores, question):
 
 @njit
 def _exact(unit, question, row):
-    """Return q · w in float64, q rounded to float32 as a vector would be."""
+    """Return q · w in float64, with q rounded to float32 as a vector would be."""
     a, b, c = question[0], question[1], question[2]
     total = 0.0
     for k in range(unit.shape[1]):
@@ -194,20 +194,20 @@ def _add_tile(unit, questions, places, products, start, right, margin, better):
 
 
 def count_better(unit, questions, products_at_once=1 << 22):
-    """Count the words that are better answers than the right one, or as good and in a lower row: int64, (n_questions,).
+    """Count the words that score above the right answer, or equal it from a lower row: int64, (n_questions,).
 
-    The score of w for "a is to b as c is to ?" is q · w with q = b − a + c. As that is close to b·w − a·w + c·w, the
-    products of the few distinct words of all questions with a tile of the vocabulary serve every question. Whatever
-    comes within `margin` of the right answer is scored again, in double precision and from q itself.
+    The score of w for "a is to b as c is to ?" is q · w with q = b − a + c. This is close to b·w − a·w + c·w, so the
+    products of the few distinct words of all questions with a tile of the vocabulary serve every question. Words
+    within `margin` of the right answer are scored again, in double precision and from q itself.
 
     unit : float32, (n, dim), contiguous, vectors of length one or zero
-    questions : int64, (n_questions, 4), rows of a, b, c and d; a, b and c are no answers
+    questions : int64, (n_questions, 4), rows of a, b, c and d; a, b and c do not count as answers
     """
     words, places = np.unique(questions[:, :3], return_inverse=True)
     places = places.reshape(-1, 3)
     right, better = np.empty(len(questions)), np.zeros(len(questions), np.int64)
     _right_scores(unit, questions, right)
-    # Each product is off by at most dim roundings of 2^-24, q and the two sums by a few: on both sides of a comparison.
+    # Each product is off by at most dim roundings of 2^-24, q and the two sums by a few; both scores compared are off.
     margin = 2 * (3 * unit.shape[1] + 12) * 2.0**-24
     rows = unit[words]
     width = max(64, products_at_once // len(words))

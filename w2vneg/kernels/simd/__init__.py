@@ -1,1 +1,1 @@
-"""Code for vector registers: rows of numbers, a window's targets, eight numbers at a time."""
+"""Code for vector registers: rows of numbers, a window's targets, text in blocks of bytes."""

@@ -1,9 +1,9 @@
-"""What is held in vector registers: what LLVM's own vectoriser leaves on the table where arrays might overlap.
+"""Loops that keep data in vector registers, which LLVM's own vectoriser cannot do if arrays might overlap.
 
 A loop over target rows that also adds to the centre's row must, for all the compiler knows, write that row back before
-it reads the next one. Here the centre and what is to be added to it stay in registers, up to 128 numbers of them at a
-time, while the rows go by; and sixteen draws with their counts, while the sums they are compared with go by. Vectors
-have 16 lanes (`kernels.simd.vectors`).
+it reads the next one. Here the centre and the sum to add to it stay in registers, up to 128 numbers of them at a time,
+during the loop over rows. So do sixteen draws with their counts, during the loop over the sums they are compared with.
+Vectors have 16 lanes (`kernels.simd.vectors`).
 """
 
 import llvmlite.ir as ir
@@ -12,8 +12,8 @@ import numpy as np
 from ...ground.jit import DISABLE_JIT, cgutils, intrinsic, types
 from .vectors import COUNT, LANES, LIMIT, NUMBER, PLACE, Emitter, holds_numbers, holds_places, pieces_of, whole_columns
 
-_BLOCK = 128  # columns at a time: eight registers for the centre, eight for its sum, of 32
-_SMALL_BLOCK = 64  # the same where the number of columns is not known before
+_BLOCK = 128  # columns at a time: of 32 registers, eight hold the centre and eight its sum
+_SMALL_BLOCK = 64  # the same if the number of columns is known only at run time
 
 
 def _emit_products(context, builder, signature, arguments, n_vectors):
@@ -73,7 +73,7 @@ def dot_lanes(typing_context, dim, matrix, index, n, x, out):
 
 @intrinsic
 def dot_two_lanes(typing_context, dim, matrix, index, n, x, y, out_x, out_y):
-    """The same for two vectors at once, to the bit: each row is loaded once for both."""
+    """The same for two vectors at once, bit for bit; each row is loaded once for both."""
     return _products(dim, matrix, index, n, x, y, out_x, out_y)
 
 
@@ -83,7 +83,7 @@ def step_lanes(typing_context, dim, matrix, index, steps, n, x, total):
 
     dim : int, known to the compiler, or None: found at run time, with more passes over the rows
     matrix : float32, (rows, dim); index : int64; steps : float32, the c_k
-    x, total : float32, (dim,), apart from the rows; they may be one. All are contiguous.
+    x, total : float32, (dim,), not overlapping the rows; both may be one array. All are contiguous.
     """
     known = isinstance(dim, types.IntegerLiteral)
     if not (known or isinstance(dim, types.NoneType)):
@@ -97,7 +97,7 @@ def step_lanes(typing_context, dim, matrix, index, steps, n, x, total):
         width = PLACE(dim.literal_value) if known else e.length(signature.args[5], arguments[5])
 
         def step_columns(pieces):
-            """Let the rows go by for some columns; pieces : list of (first column, lanes)."""
+            """Loop over the rows for some columns; pieces : list of (first column, lanes)."""
             centres = [e.load(centre, column, lanes) for column, lanes in pieces]
             sums = [cgutils.alloca_once_value(builder, e.spread(NUMBER(0.0), lanes)) for _, lanes in pieces]
             with cgutils.for_range(builder, arguments[4]) as loop:
@@ -118,7 +118,7 @@ def step_lanes(typing_context, dim, matrix, index, steps, n, x, total):
 
 
 def _in_blocks(builder, dim, width, do_columns):
-    """Emit a pass for as many columns as registers hold, one after the other; width : their number, PLACE.
+    """Emit one pass for each block of columns that fits in registers; width : number of columns, PLACE.
 
     do_columns : function of a list of (first column, lanes)
     """
@@ -136,7 +136,7 @@ def _in_blocks(builder, dim, width, do_columns):
 
 
 def _of_rows(dim, matrix, index, n, vector, adds_to_rows):
-    """Make an intrinsic over rows and one vector: the vector is added to each of them, or they are added to it."""
+    """Make an intrinsic over rows and one vector: the vector is added to each row, or the rows are added to it."""
     if not isinstance(dim, types.IntegerLiteral | types.NoneType):
         return None
     if not (holds_numbers(matrix, vector) and holds_places(index)):
@@ -177,15 +177,15 @@ def sum_lanes(typing_context, dim, matrix, index, n, total):
 
 @intrinsic
 def add_lanes(typing_context, dim, matrix, index, n, step):
-    """Do ``row_k += step`` for the rows ``index[:n]`` of `matrix`, one after the other; a row may come twice."""
+    """Do ``row_k += step`` for the rows ``index[:n]`` of `matrix`, one after the other; a row may occur twice."""
     return _of_rows(dim, matrix, index, n, step, True)
 
 
 @intrinsic
 def exp_lanes(typing_context, values, n, scale, shift, out):
-    """Write ``out[k] = exp((values[k] - shift) * scale)`` for k < n; exponents beyond ±`LIMIT` count as that.
+    """Write ``out[k] = exp((values[k] - shift) * scale)`` for k < n; exponents are clipped to ±`LIMIT`.
 
-    values, out : float32; n : int; scale, shift : float32. `LANES` numbers take as long as one of the rest.
+    values, out : float32; n : int; scale, shift : float32. `LANES` numbers take as long as one of the remainder.
     """
     if not holds_numbers(values, out):
         return None
@@ -205,10 +205,10 @@ def exp_lanes(typing_context, values, n, scale, shift, out):
 
 @intrinsic
 def weigh_lanes(typing_context, values, n, scale, added, top, sums):
-    """Replace the first n of `values` by e^x, x = (value · scale + added) − top; sum up each `LANES` of them.
+    """Replace the first n of `values` by e^x, x = (value · scale + added) − top; sum up each `LANES` of them in `sums`.
 
-    An x that is NaN or below −80 weighs 0; where one is above 80, nonsense is written. Return the largest x, NaN passed
-    over (−∞ if none).
+    If x is NaN or below −80, 0 is written; if x is above 80, the result is meaningless. Return the largest x, ignoring
+    NaN (−∞ if none).
 
     values, added : float32; sums : float32, zeros; n : int; scale, top : float32
     """
@@ -224,7 +224,7 @@ def weigh_lanes(typing_context, values, n, scale, added, top, sums):
             value = e.multiply_add(
                 e.load(numbers, place, lanes), e.spread(arguments[2], lanes), e.load(summands, place, lanes)
             )
-            exponent = builder.fsub(value, e.spread(arguments[4], lanes))  # the largest is 0 to the bit, however large
+            exponent = builder.fsub(value, e.spread(arguments[4], lanes))  # exactly 0 for the largest, however large
             builder.store(e.choose(">", exponent, builder.load(largest[lanes])), largest[lanes])
             counts = builder.fcmp_ordered(">", exponent, e.every(-LIMIT, lanes))
             weight = builder.select(counts, e.exponential(exponent), e.every(0.0, lanes))
@@ -248,7 +248,7 @@ def weigh_lanes(typing_context, values, n, scale, added, top, sums):
 
 @intrinsic
 def highest_lanes(typing_context, values, n):
-    """Return the largest of the first n of `values`, float32, NaN passed over; −∞ if there is none."""
+    """Return the largest of the first n of `values`, float32, ignoring NaN; −∞ if there is none."""
     if not holds_numbers(values):
         return None
 
@@ -288,9 +288,9 @@ def above_lanes(typing_context, values, first, last):
 
 @intrinsic
 def rank_lanes(typing_context, sums, targets, n, ranks):
-    """Write ``ranks[k]``, how many of `sums` are at most ``targets[k]``, for k < n and on to a multiple of `LANES`.
+    """Write into ``ranks[k]`` how many of `sums` are at most ``targets[k]``, for k < n, up to whole `LANES`.
 
-    sums : float32, (m,); targets : float32 and ranks : int32, both (n rounded up to a multiple of `LANES`,)
+    sums : float32, (m,); targets : float32 and ranks : int32, both as long as n, rounded up
     """
     if not holds_numbers(sums, targets):
         return None

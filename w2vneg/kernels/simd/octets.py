@@ -1,4 +1,4 @@
-"""Text many bytes at a time: where it may break, 64 bytes in one go, and words as numbers of eight bytes."""
+"""Process text many bytes at a time: find possible breaks in 64 bytes at once, read eight bytes as one number."""
 
 import llvmlite.ir as ir
 import numpy as np
@@ -6,7 +6,7 @@ import numpy as np
 from ...ground.jit import DISABLE_JIT, intrinsic, types
 
 STRETCH = 64
-"""Bytes that `breaks` looks at."""
+"""Bytes that `breaks` reads."""
 
 _BYTES = ir.VectorType(ir.IntType(8), STRETCH)
 
@@ -18,7 +18,7 @@ def _at(context, builder, kind, array, place, pointee):
 
 @intrinsic
 def octet(typing_context, block, p):
-    """Return ``block[p:p + 8]`` (uint8) as one number, the first byte in its highest place; p : uint64."""
+    """Return ``block[p:p + 8]`` (uint8) as one number, the first byte most significant; p : uint64."""
 
     def emit(context, builder, signature, arguments):
         place = _at(context, builder, signature.args[0], *arguments, ir.IntType(64))
@@ -29,9 +29,9 @@ def octet(typing_context, block, p):
 
 @intrinsic
 def breaks(typing_context, block, p):
-    """Return which of ``block[p:p + 64]`` (uint8) may be white space, or begin some; p : uint64.
+    """Return which of ``block[p:p + 64]`` (uint8) may be or begin white space, as bits of a uint64; p : uint64.
 
-    These are 0x00 to 0x20, 0xC2 and 0xE0 to 0xE3. Byte i decides bit i of the number.
+    These are the bytes 0x00 to 0x20, 0xC2 and 0xE0 to 0xE3. Byte i sets bit i.
     """
 
     def emit(context, builder, signature, arguments):
@@ -64,7 +64,7 @@ def digits(typing_context, block, p):
 
 @intrinsic
 def trailing_zeros(typing_context, number):
-    """Return the place of the lowest bit of a uint64 that is set; 64 if none is."""
+    """Return the index of the lowest set bit of a uint64; 64 if none is set."""
 
     def emit(context, builder, signature, arguments):
         return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 0))

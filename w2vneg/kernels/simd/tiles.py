@@ -1,12 +1,12 @@
 """Tiles: a positive and five negatives with all centres of a window, as small matrix products in vector registers.
 
-A window's targets are few and its centres come by one after the other. Row by row, each pair would load a target for
-the product and load and store it again for the step; here the targets stay in registers, and each centre is loaded, and
-stored, once. How much fits there is a matter of the machine: with 32 registers of 512 bits two centres share the loads
-of a product, and 48 columns are stepped at a time; else one centre, and 8 columns.
+A window has few targets, and its centres are processed one after the other. Row by row, each pair would load a target
+for the product, and load and store it again for the step. Here the targets stay in registers, and each centre is loaded
+and stored once. How much fits depends on the machine: with 32 registers of 512 bits, two centres share the loads of a
+product, and 48 columns are stepped at a time; otherwise one centre, and 8 columns.
 
-Where workers share rows, a target's row is written back when all centres of the window are through, not after each: of
-two workers' steps on it at one time, those of one are lost a little more often.
+If workers share rows, a target's row is written back after all centres of the window, not after each. If two workers
+step it at the same time, the steps of one are lost slightly more often.
 """
 
 import numpy as np
@@ -18,16 +18,16 @@ NEGATIVES = 5  # of a tile; the positive is the sixth target
 
 
 def _has_wide_registers(context):
-    """Tell whether code is made for a machine with 32 vector registers of 512 bits."""
+    """Return whether code is generated for a machine with 32 vector registers of 512 bits."""
     return "+avx512f" in context.codegen().magic_tuple()[2]
 
 
 @intrinsic
 def tile_products(typing_context, dim, matrix, index, m, targets, target_index, n, positives, negatives, norms):
-    """Write the dot products of m rows of `matrix`, the centres, with six rows of `targets`; squared lengths, too.
+    """Write the dot products of m rows of `matrix`, the centres, with six rows of `targets`, and |centre|².
 
     dim : int, known to the compiler, at least `LANES`; matrix, targets : float32, (rows, dim); index : int64, (m,)
-    target_index : int64, first the positive's, then those of the negatives, of which the first `NEGATIVES` count
+    target_index : int64, the positive's row, then the negatives', of which the first `NEGATIVES` are used
     positives, norms : float32, (m,); negatives : float32, (m * n,), each centre's n side by side. All are contiguous.
     """
     numbers = matrix, targets, positives, negatives, norms
@@ -89,8 +89,8 @@ def tile_products(typing_context, dim, matrix, index, m, targets, target_index, 
 def tile_steps(typing_context, dim, matrix, index, m, targets, target_index, n, positives, negatives):
     """Do ``x += Σ_j c_kj · y_j; y_j += c_kj · x`` (both as before) for the m rows x of `matrix`, one after the other.
 
-    The y_j are six rows of `targets`, none twice; positives, negatives : float32, the c_kj. All is as `tile_products`
-    has it; a row of `matrix` may come twice.
+    The y_j are six distinct rows of `targets`; positives, negatives : float32, the c_kj. Arguments are those of
+    `tile_products`; a row of `matrix` may occur twice.
     """
     numbers = matrix, targets, positives, negatives
     if not (isinstance(dim, types.IntegerLiteral) and holds_numbers(*numbers) and holds_places(index, target_index)):
@@ -106,7 +106,7 @@ def tile_steps(typing_context, dim, matrix, index, m, targets, target_index, n, 
         begins = [builder.mul(place, PLACE(width)) for place in targets_at]
 
         def step_columns(pieces):
-            """Let the centres go by for some columns; pieces : list of (first column, lanes)."""
+            """Loop over the centres for some columns; pieces : list of (first column, lanes)."""
             held = []
             for begin in begins:
                 values = [e.load(others, builder.add(begin, PLACE(column)), lanes) for column, lanes in pieces]

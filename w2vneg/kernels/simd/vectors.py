@@ -1,6 +1,6 @@
-"""Words for writing functions of vector registers in LLVM's own language, through Numba's `intrinsic`.
+"""Building blocks for functions on vector registers, written in LLVM IR with Numba's `intrinsic`.
 
-Vectors have 16 lanes; LLVM splits them where a machine's registers are narrower.
+Vectors have 16 lanes; LLVM splits them on machines with narrower registers.
 """
 
 import llvmlite.ir as ir
@@ -14,18 +14,18 @@ COUNT = ir.IntType(32)
 LANES = 16
 LIMIT = 80.0  # of exponents: sums of thousands of e^80 stay finite, and e^−80 is still a normal number
 LOG2E = 1.4426950408889634
-_NEAREST = 1.5 * 2.0**23 + 127  # what is added to it is rounded to whole numbers; its last bits are then 127 + that
+_NEAREST = 1.5 * 2.0**23 + 127  # adding it rounds to an integer; the last bits of the sum are 127 + that integer
 POWERS = 1.0, 0.693147004, 0.240222424, 0.0555073358, 0.00967151299, 0.00132647273
-"""Σ c_k f^k is 2^f on [-1/2, 1/2], fitted; tests/kernels/test_kernels.py holds the error bound."""
+"""Σ c_k f^k is 2^f on [-1/2, 1/2], fitted; tests/kernels/test_kernels.py checks the error bound."""
 
 
 def holds_numbers(*kinds):
-    """Tell whether all are types of contiguous float32 arrays, whose memory may be read straight."""
+    """Return whether all are types of contiguous float32 arrays, whose memory can be read directly."""
     return all(kind.dtype == types.float32 and kind.layout == "C" for kind in kinds)
 
 
 def holds_places(*kinds):
-    """The same of arrays of row numbers, contiguous int64."""
+    """Return whether all are types of contiguous int64 arrays, for row numbers."""
     return all(kind.dtype == types.int64 and kind.layout == "C" for kind in kinds)
 
 
@@ -40,16 +40,16 @@ def pieces_of(begin, end):
 
 
 def whole_columns(width):
-    """Return [(first column, lanes that are in none before)]: vectors of `LANES` that cover a row of as many or more.
+    """Return [(first column, lanes not covered before)] of vectors of `LANES` that cover a row at least as long.
 
-    The last one begins within the one before it.
+    The last one may overlap the one before it.
     """
     columns = [(column, LANES) for column in range(0, width - LANES + 1, LANES)]
     return [*columns, (width - LANES, width % LANES)] if width % LANES else columns
 
 
 class Emitter:
-    """What one function says in vectors: loads and stores, sums of lanes, loops over places, e^x."""
+    """Emits the vector code of one function: loads and stores, sums of lanes, loops over indices, e^x."""
 
     def __init__(self, context, builder):
         self.context, self.builder = context, builder
@@ -59,7 +59,7 @@ class Emitter:
         return self.context.make_array(kind)(self.context, self.builder, value).data
 
     def length(self, kind, value):
-        """Return how many numbers an array of one dimension has."""
+        """Return the length of a one-dimensional array."""
         shape = self.context.make_array(kind)(self.context, self.builder, value).shape
         return cgutils.unpack_tuple(self.builder, shape)[0]
 
@@ -71,7 +71,7 @@ class Emitter:
         return self.builder.load(self.at(base, offset, lanes), align=4)
 
     def load_once(self, base, begin, column, new):
-        """Return `LANES` numbers from ``begin + column`` on, 0 but for the last `new`; see `whole_columns`."""
+        """Return `LANES` numbers from ``begin + column`` on, all 0 except the last `new`; see `whole_columns`."""
         value = self.load(base, self.builder.add(begin, PLACE(column)), LANES)
         if new == LANES:
             return value
@@ -83,18 +83,18 @@ class Emitter:
         self.builder.store(value, self.at(base, offset, lanes), align=4)
 
     def counts(self, lanes):
-        """Return the type of a vector of so many 32-bit whole numbers, such as the places of a shuffle."""
+        """Return the type of a vector of `lanes` 32-bit integers, such as the indices of a shuffle."""
         return ir.VectorType(COUNT, lanes)
 
     def spread(self, number, lanes):
-        """Return a vector of `lanes` times the same number."""
+        """Return a vector of `lanes` copies of a number."""
         kind = ir.VectorType(NUMBER, lanes)
         one = self.builder.insert_element(ir.Constant(kind, ir.Undefined), number, ir.IntType(32)(0))
         places = ir.Constant(self.counts(lanes), [0] * lanes)
         return self.builder.shuffle_vector(one, ir.Constant(kind, ir.Undefined), places)
 
     def every(self, number, lanes):
-        """Return the constant vector of `lanes` times the float32 next to a number: constants must be exact."""
+        """Return the constant vector of `lanes` copies of a number, rounded to float32: constants must be exact."""
         return ir.Constant(ir.VectorType(NUMBER, lanes), [float(np.float32(number))] * lanes)
 
     def total(self, vector):
@@ -103,13 +103,13 @@ class Emitter:
         return self._intrinsic("vector.reduce.fadd", vector, NUMBER, arguments, fastmath=["reassoc"])
 
     def totals(self, vectors):
-        """Return the sums of the lanes of four vectors of `LANES` as one vector of four, with a third of the work."""
+        """Return the sums of the lanes of four vectors of `LANES` as one vector of four, for a third of the work."""
         a, b, c, d = vectors
         sums = self._folded(LANES // 4, self._folded(LANES // 2, a, b), self._folded(LANES // 2, c, d))
         return self._folded(1, self._folded(2, sums))
 
     def _folded(self, lanes, a, b=None):
-        """Add the second half of each 2 · `lanes` lanes of a and b to the first; return what is left, side by side."""
+        """Add the second half of each 2 · `lanes` lanes of a and b to the first; return the sums side by side."""
         places = range(a.type.count * (1 if b is None else 2))
         b = ir.Constant(a.type, ir.Undefined) if b is None else b
         halves = []
@@ -134,7 +134,7 @@ class Emitter:
         return self.builder.select(self.builder.fcmp_ordered(sign, a, b), a, b)
 
     def stretches(self, n, *sizes):
-        """Loop over n places: yield the first of each ``sizes[0]``, then of ``sizes[1]`` of the rest, … with the size.
+        """Loop over n indices in blocks of ``sizes[0]``, the rest in ``sizes[1]``, …: yield each block's start, size.
 
         sizes : powers of 2, falling to 1
         """
@@ -146,11 +146,11 @@ class Emitter:
             begin = end
 
     def multiply_add(self, a, b, c):
-        """Return a · b + c, rounded once where the machine can."""
+        """Return a · b + c, rounded once if the machine supports it."""
         return self._intrinsic("fmuladd", a, a.type, [a, b, c])
 
     def exponential(self, exponent):
-        """Return e^exponent of a vector, relative error below 4e-6; nonsense for exponents beyond ±`LIMIT`."""
+        """Return e^exponent of a vector, relative error below 4e-6; meaningless for exponents beyond ±`LIMIT`."""
         lanes, builder = exponent.type.count, self.builder
         counts = self.counts(lanes)
         log2e, nearest = self.every(LOG2E, lanes), self.every(_NEAREST, lanes)

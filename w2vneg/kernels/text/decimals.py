@@ -1,8 +1,8 @@
-"""float32 numbers as the shortest decimals that read back to the same float32.
+"""float32 numbers as the shortest decimals that read back as the same float32.
 
-For |x| in [1e-4, 100) the product x · 10^d (d ≤ 12) is exact in float64: 24 bits of x and 28 bits of 5^12. So
-rounding it gives the right decimal of any wanted length; nine significant digits always lead back to x, and
-six to eight are tried. The twelve decimals are then looked up four digits at a time.
+For |x| in [1e-4, 100), the product x · 10^d (d ≤ 12) is exact in float64: 24 bits of x and 28 bits of 5^12. So
+rounding it gives the correct decimal of any length. Nine significant digits always read back as x; six to eight are
+tried as well. The twelve decimals are then looked up four digits at a time.
 """
 
 import numpy as np
@@ -20,7 +20,7 @@ _USED = np.array([len(f"{number:04d}".rstrip("0")) for number in range(10000)], 
 
 @njit(borrows=True)
 def _shortest(values, scaled):
-    """Round each to the fewest significant digits that lead back to it, times 10^12; odd ones come out as anything.
+    """Round each to the fewest significant digits that read back as it, times 10^12; meaningless out of range.
 
     values : float32, (d,); scaled : uint64, (d,), updated in place
     """
@@ -34,8 +34,8 @@ def _shortest(values, scaled):
         scale = 1e9 if value >= 1e-1 else scale
         scale = 1e8 if value >= 1.0 else scale
         scale = 1e7 if value >= 10.0 else scale
-        # Half the gap to the neighbour below, which at a power of two is the smaller one; a little less for
-        # safety, so that readers which round to float64 first come to the same float32.
+        # Half the gap to the neighbour below, which at a power of two is the smaller gap; a little less, so that
+        # readers that round to float64 first get the same float32.
         tolerance = 0.49999 * (value - below)
         rounded = np.rint(value * scale)
         for fewer in (10.0, 100.0, 1000.0):
@@ -74,7 +74,7 @@ def _write_plain(out, at, scaled):
 
 @njit(borrows=True)
 def _write_row(values, others, other, scaled, out):
-    """Write a row of numbers; return how many characters they take. `other` is the first of its odd numbers."""
+    """Write a row of numbers; return its length in characters. `other` is the index of its first number in `others`."""
     bits = values.view(np.int32)
     _shortest(values, scaled)
     at = 0
@@ -103,9 +103,9 @@ def write_rows(matrix, others, first_other, text, lengths):
     """Write each row's numbers, separated by blanks and ended by a line feed.
 
     matrix : float32, (n, dim), finite, contiguous
-    others : uint8, (n_others, 16), characters of the numbers out of [1e-4, 100) and not 0, row after row; 0 ends one
-    first_other : int64, (n,), which of `others` is the first of each row
-    text, lengths : uint8, (n, WIDEST · dim), and int64, (n,), how much of each row is written; updated in place
+    others : uint8, (n_others, 16), characters of the nonzero numbers outside [1e-4, 100), row by row; 0 ends one
+    first_other : int64, (n,), index of each row's first number in `others`
+    text, lengths : uint8, (n, WIDEST · dim), and int64, (n,), characters of each row and their number; written
     """
     scaled = np.empty(matrix.shape[1], np.uint64)
     for r in range(len(matrix)):

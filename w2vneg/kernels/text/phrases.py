@@ -1,7 +1,7 @@
-"""Join words that make a phrase: ``new york`` becomes ``new_york``, from left to right, never across a line's end.
+"""Join words that form a phrase: ``new york`` becomes ``new_york``, from left to right, never across lines.
 
-A pair of words is known by a 64-bit hash of its bytes. That one of 10⁹ other pairs of a corpus has the hash of one of
-10⁵ phrases has a chance of 10⁻⁵.
+A pair of words is identified by a 64-bit hash of its bytes. The probability that any of 10⁹ other pairs of a corpus has
+the hash of one of 10⁵ phrases is 10⁻⁵.
 """
 
 import numpy as np
@@ -37,7 +37,7 @@ def _find(slots, key):
 
 @njit
 def _enter(block, ends, slots):
-    """Enter pairs of words, the ends (uint64) of which are given, each with a blank behind it."""
+    """Enter pairs of words of `block` into `slots`; ends : uint64, where each word ends, followed by a blank."""
     begin, first = _MARGIN, _ONE
     for k in range(ends.shape[0]):
         key = key_of(block, begin, ends[k])
@@ -59,9 +59,9 @@ def table_of(pairs):
 
 @njit
 def join(block, size, slots, final):
-    """Join what makes a phrase, in place: where more than one blank stands between, the first word moves.
+    """Join the words of phrases, in place; if more than one blank separates them, the first word moves.
 
-    Return how many bytes are settled; the rest, a word that the next may join, wants to be seen again.
+    Return how many bytes are done; the rest, a word that the next one may join, must be passed again.
 
     block : uint8, (MARGIN + size + MARGIN,), UTF-8 text of whole words from `tokens.with_margins`, `size` bytes of it:
         it ends with white space, unless it is `final`
@@ -69,7 +69,7 @@ def join(block, size, slots, final):
     """
     end_of_text = _MARGIN + np.uint64(size)
     begin = _MARGIN
-    waiting = False  # for a second word, behind the one from `first` to `gap`
+    waiting = False  # for a second word, after the one from `first` to `gap`
     first = gap = begin
     before = _ONE
     stretch, left = begin, breaks(block, begin)

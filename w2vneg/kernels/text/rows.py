@@ -1,7 +1,7 @@
-"""Where the rows of a delimited table begin and end, and whether each has as many fields as it should.
+"""Find where the rows of a delimited table end, and check that each has the expected number of fields.
 
-The rules are those of pandas' C parser: a quote opens quotation only as the first sign of a field; within, a delimiter
-or a line feed is text, and two quotes are one quote; lines of nothing but blanks are no rows.
+The rules are those of pandas' C parser: a quote opens a quoted field only as its first character; inside, a delimiter
+or a line feed is text, and two quotes are one quote; blank lines are not rows.
 """
 
 from ...ground.jit import njit
@@ -13,20 +13,20 @@ _START, _FIELD, _QUOTED, _QUOTE_IN_QUOTED = range(4)
 
 @njit
 def scan_rows(block, delimiter, quoting, n_fields, limit):
-    """Go through whole rows until one of another number of fields, the `limit`, or the end of the block.
+    """Scan whole rows until one has another number of fields, or to the `limit`, or to the end of the block.
 
-    block : uint8, UTF-8 text from the beginning of a row on, with line feeds alone as ends of lines
+    block : uint8, UTF-8 text from the beginning of a row on, with line feeds as the only line ends
     delimiter : int, a byte; `BLANK` means any number of blanks and tabs, also before and after the fields
-    quoting : bool, quotes mean something; n_fields : int, how many each row should have, 0 for any
+    quoting : bool, quotes are special; n_fields : int, expected number of fields per row, 0 for any
 
-    Returns rows, end : int, whole rows of the right number of fields, and where the last of them ends
-        lines : int, line feeds before the row that it stopped at, or before `end` at the end of the block
-        found : int, fields of the row that it stopped at if their number is wrong, else 0
+    Returns rows, end : int, number of whole rows with the expected fields, and where the last of them ends
+        lines : int, line feeds before the row that stopped the scan, or before `end` at the end of the block
+        found : int, number of fields of that row if it is wrong, else 0
     """
     runs = delimiter == BLANK
     state = _START
     rows = end = lines = 0
-    fields = 0  # finished ones of this row
+    fields = 0  # finished fields of this row
     quoted_lines = blank_lines = 0  # line feeds inside this row; blank lines before it
     content = False
     for p in range(block.size):

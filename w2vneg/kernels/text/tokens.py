@@ -1,7 +1,7 @@
-"""Words out of bytes: split UTF-8 text at white space, number its types, and renumber them later.
+"""Split UTF-8 text at white space, number its types, the distinct tokens, and renumber them later.
 
-The splitting is that of Python's ``str.split()``, Unicode's spaces among them. A line feed ends a sentence; a carriage
-return is a space. The text must be valid UTF-8 without NUL bytes: the caller sees to that.
+Text is split as by Python's ``str.split()``, at Unicode spaces too. A line feed ends a sentence; a carriage return is
+a space. The caller must ensure that the text is valid UTF-8 without NUL bytes.
 """
 
 from collections import namedtuple
@@ -11,33 +11,33 @@ import numpy as np
 from ...ground.jit import njit
 from ..simd.octets import STRETCH, breaks, octet, trailing_zeros
 
-# Places in a `tally`: how far the block is used up, numbers written, types in the table, lines, empty ones.
+# Entries of a `tally`: the position reached in the block, numbers written, types in the table, lines, empty lines.
 POSITION, WRITTEN, TYPES, LINES, EMPTY_LINES = range(5)
 SENTENCE_END = np.int32(-1)
-MARGIN = STRETCH  # blanks before and behind a text, which `scan` may look at
+MARGIN = STRETCH  # blanks before and after a text, which `scan` may read
 
 _TOKEN, _SPACE, _NEWLINE, _LEAD = range(4)
 
 _CLASSES = np.zeros(256, dtype=np.uint8)
 _CLASSES[[9, 11, 12, 13, 28, 29, 30, 31, 32]] = _SPACE
 _CLASSES[10] = _NEWLINE
-_CLASSES[[0xC2, 0xE1, 0xE2, 0xE3]] = _LEAD  # the first bytes of all Unicode spaces, and of much else
+_CLASSES[[0xC2, 0xE1, 0xE2, 0xE3]] = _LEAD  # the first bytes of all Unicode spaces, and of many other characters
 _ONE, _EIGHT, _SIXTEEN, _SHIFT = (np.uint64(n) for n in (1, 8, 16, 32))
 _STRETCH, _MARGIN = np.uint64(STRETCH), np.uint64(MARGIN)
 _MULTIPLIER_1 = np.uint64(0xD6E8FEB86659FD93)
 _MULTIPLIER_2 = np.uint64(0xA3B195354A39B70D)
-_LAST_BYTES = np.array([(1 << 8 * min(n, 8)) - 1 for n in range(17)], np.uint64)  # those of n that `KEY` has
-_BYTES_BEFORE = np.array([(1 << 8 * max(n - 8, 0)) - 1 for n in range(17)], np.uint64)  # and `KEY_2`
+_LAST_BYTES = np.array([(1 << 8 * min(n, 8)) - 1 for n in range(17)], np.uint64)  # masks for `KEY`, by length
+_BYTES_BEFORE = np.array([(1 << 8 * max(n - 8, 0)) - 1 for n in range(17)], np.uint64)  # and for `KEY_2`
 
 
 TokenTable = namedtuple("TokenTable", "slots arena starts")
-"""An open-addressing table of the types met so far; it is grown between calls of `scan`.
+"""An open-addressing hash table of the types found so far; it is grown between calls of `scan`.
 
 slots : uint64, (capacity, 4), half a cache line each, capacity a power of two. `KEY`: the last eight bytes of
-    the type, or all if they are fewer. `KEY_2`: the bytes before these if they are at most eight, else their hash.
-    `ENTRY`: 2 * (type number + 1), plus 1 for one of more than sixteen bytes; 0 marks a free slot. `COUNT`: how often
+    the type, or all if there are fewer. `KEY_2`: the bytes before these if at most eight, else their hash.
+    `ENTRY`: 2 * (type number + 1), plus 1 for one of more than sixteen bytes; 0 marks a free slot. `COUNT`: its count
 arena : uint8, the bytes of all types, one after the other
-starts : int64, (capacity // 2 + 1,); type t stands at ``arena[starts[t]:starts[t + 1]]``
+starts : int64, (capacity // 2 + 1,); type t is ``arena[starts[t]:starts[t + 1]]``
 """
 
 
@@ -58,7 +58,7 @@ def _place(key, key_2):
 
 @njit(borrows=True)
 def _space_width(first, second, third):
-    """Return the length in bytes of the Unicode space that the three bytes begin with, or 0."""
+    """Return the length in bytes of the Unicode space at the start of the three bytes, or 0."""
     if first == 0xC2:
         return 2 if second == 0x85 or second == 0xA0 else 0
     if first == 0xE1:
@@ -72,7 +72,7 @@ def _space_width(first, second, third):
 
 @njit(borrows=True)
 def space_at(block, p):
-    """Return the length in bytes (uint64) of the white space at `p`, 0 if there is none; two bytes come behind it."""
+    """Return the length in bytes (uint64) of the white space at `p`, 0 if there is none; two bytes must follow it."""
     kind = _CLASSES[block[p]]
     if kind == _LEAD:
         return np.uint64(_space_width(block[p], block[p + _ONE], block[p + _ONE + _ONE]))
@@ -91,7 +91,7 @@ def _same_bytes(arena, start, stop, block, begin, end):
 
 @njit(borrows=True)
 def _packed(block, begin, end):
-    """Return the last eight bytes of ``block[begin:end]``, or all if they are fewer, as one number."""
+    """Return the last eight bytes of ``block[begin:end]``, or all if there are fewer, as one number."""
     key = np.uint64(0)
     while begin < end:
         key = (key << _EIGHT) | np.uint64(block[begin])
@@ -110,13 +110,13 @@ def _hash(block, begin, end):
 
 @njit(borrows=True)
 def key_of(block, begin, end):
-    """Return a 64-bit hash of the token ``block[begin:end]``, which at least sixteen bytes come before."""
+    """Return a 64-bit hash of the token ``block[begin:end]``; at least sixteen bytes must precede it."""
     key, key_2 = _keys(block, begin, end)
     return _place(key, key_2)
 
 
 def with_margins(text):
-    """Return bytes as ndarray, uint8, with `MARGIN` blanks before and behind."""
+    """Return bytes as ndarray, uint8, with `MARGIN` blanks before and after."""
     block = np.full(len(text) + 2 * MARGIN, 32, np.uint8)
     block[MARGIN : MARGIN + len(text)] = np.frombuffer(text, np.uint8)
     return block
@@ -124,7 +124,7 @@ def with_margins(text):
 
 @njit
 def last_break(text):
-    """Return the place behind the last white space of `text` (ndarray, uint8), 0 if it has none that is whole."""
+    """Return the position after the last complete white space of `text` (ndarray, uint8), 0 if it has none."""
     for p in range(text.size - 1, -1, -1):
         kind = _CLASSES[text[p]]
         if kind in (_SPACE, _NEWLINE):
@@ -155,7 +155,7 @@ def _find(key, key_2, block, begin, end, slots, arena, starts):
 
 @njit(borrows=True)
 def _enter(place, key, key_2, block, begin, end, slots, arena, starts, tally):
-    """Make ``block[begin:end]`` a new type in the free slot `place`; return False if there is no room."""
+    """Add ``block[begin:end]`` as a new type in the free slot `place`; return False if there is no room."""
     number = tally[TYPES]
     used = starts[number]
     length = np.int64(end - begin)
@@ -173,7 +173,7 @@ def _enter(place, key, key_2, block, begin, end, slots, arena, starts, tally):
 
 @njit(borrows=True)
 def _keys(block, begin, end):
-    """Return (`KEY`, `KEY_2`) of the token ``block[begin:end]``, which at least sixteen bytes come before."""
+    """Return (`KEY`, `KEY_2`) of the token ``block[begin:end]``; at least sixteen bytes must precede it."""
     n = end - begin
     if n > _SIXTEEN:
         return octet(block, end - _EIGHT), _hash(block, begin, end - _EIGHT)
@@ -182,19 +182,19 @@ def _keys(block, begin, end):
 
 @njit(borrows=True)
 def scan(block, size, table, out, tally):
-    """Number the tokens of a block of text, from ``tally[POSITION]`` on; return whether the table must be grown first.
+    """Number the tokens of a block of text, from ``tally[POSITION]`` on; return True if the table must first be grown.
 
     block : uint8, (at least MARGIN + size + MARGIN,), UTF-8 text that ends with white space, between `MARGIN` blanks
     out : int32, (at least size,), receives type numbers, and `SENTENCE_END` at each line feed
-    table : TokenTable; tally : int64, (5,); updated in place. A line is empty if the block has no token of it: whoever
-        knows what came before the block must look at its first line
+    table : TokenTable; tally : int64, (5,); updated in place. A line is empty if the block has no token of it; for
+        the first line, the caller must consider the text before the block
     """
     slots, arena, starts = table
     end_of_text = _MARGIN + np.uint64(size)
-    begin = _MARGIN + np.uint64(tally[POSITION])  # unsigned: an index that cannot be negative needs no test for it
+    begin = _MARGIN + np.uint64(tally[POSITION])  # unsigned: an index that cannot be negative needs no check
     written = np.uint64(tally[WRITTEN])
     full = False
-    stretch, left = begin, breaks(block, begin)  # what is left to look at in the stretch that begins there
+    stretch, left = begin, breaks(block, begin)  # breaks left in the 64 bytes from `stretch` on
     while True:
         while left == 0:
             stretch += _STRETCH
@@ -231,24 +231,24 @@ def scan(block, size, table, out, tally):
 
 @njit
 def rehash(slots, larger):
-    """Enter all types of `slots` in `larger`, an empty table of more slots (uint64, (capacity, 4))."""
+    """Enter all types of `slots` into `larger`, an empty table with more slots (uint64, (capacity, 4))."""
     mask = np.uint64(larger.shape[0] - 1)
     for i in range(slots.shape[0]):
         if slots[i, ENTRY] != 0:
             place = _place(slots[i, KEY], slots[i, KEY_2]) & mask
             while larger[place, ENTRY] != 0:
                 place = (place + _ONE) & mask
-            for column in range(slots.shape[1]):  # an assignment of rows takes the compiler a second and a half
+            for column in range(slots.shape[1]):  # assigning whole rows takes 1.5 seconds to compile
                 larger[place, column] = slots[i, column]
 
 
 @njit
 def renumber(stream, ids_by_type, ids, ends, carried):
-    """Turn provisional numbers into final ids, without discarded types and sentences that keep no token.
+    """Convert provisional numbers to final ids, dropping discarded types and sentences left without tokens.
 
     stream : int32, (n,), type numbers and `SENTENCE_END`; ids_by_type : int32, (n_types,), -1 if a type is discarded
-    ids : int32, (n,), receives the ids; ends : int64, (n,), the place in `ids` at which each sentence ends
-    carried : int, ids that the sentence unfinished before this piece holds already
+    ids : int32, (n,), receives the ids; ends : int64, (n,), receives the index in `ids` at which each sentence ends
+    carried : int, number of ids in the sentence left unfinished before this piece
 
     Returns n_ids, n_ends, carried, int.
     """

@@ -1,9 +1,9 @@
-"""Words out of raw text: what belongs to no word is overwritten by blanks, byte for byte; and the n-grams of words.
+"""Words of raw text: characters that belong to no word are overwritten by blanks, byte for byte. Also n-grams of words.
 
-A word is a run of letters, marks, digits and underscores. An apostrophe, a hyphen or a middle dot stays between two of
-these; a point, a comma or a colon between two digits; a double quote between two Hebrew letters. So Unicode's word
-boundaries have it (UAX 29, WB5 to WB13), but that a point between letters parts words, for raw text often lacks the
-blank behind a full stop, and that hyphens join.
+A word is a run of letters, marks, digits and underscores. An apostrophe, a hyphen or a middle dot is kept between two
+of these; a full stop, a comma or a colon between two digits; a double quote between two Hebrew letters. This follows
+Unicode's word boundaries (UAX 29, WB5 to WB13), except that hyphens join, and a full stop between letters separates
+words, because raw text often lacks the blank after it.
 """
 
 import functools
@@ -15,14 +15,14 @@ from ...ground.jit import njit
 from ..simd.octets import STRETCH, digits, trailing_zeros
 from .tokens import MARGIN
 
-OTHER, MARK, JOINS_DIGITS, JOINS_HEBREW, JOINS, SPACE, LETTER, DIGIT, HEBREW = range(9)  # from SPACE on they stay
+OTHER, MARK, JOINS_DIGITS, JOINS_HEBREW, JOINS, SPACE, LETTER, DIGIT, HEBREW = range(9)  # from SPACE on, kept
 
 _JOINS = "'’‘-‐‑·״\u055a\u055b\u055c\u055e\u058a"  # the last five are Armenian
 _JOINS_DIGITS = ".,:\u066b\u066c"  # the last two are Arabic
-_JOINERS = "\u200c\u200d׳"  # zero width non-joiner and joiner, within words of many scripts; geresh ends some, too
+_JOINERS = "\u200c\u200d׳"  # zero-width non-joiner and joiner, within words of many scripts; geresh also ends some
 _BLANK = np.uint8(32)
 _ONE, _STRETCH, _BEGIN = np.uint64(1), np.uint64(STRETCH), np.uint64(MARGIN)
-_PARTS = np.zeros(128, np.uint8)  # of words, and within numbers
+_PARTS = np.zeros(128, np.uint8)  # flags of ASCII characters
 _OF_WORD, _WITHIN = np.uint8(1), np.uint8(2)
 _PARTS[[byte for byte in range(128) if chr(byte).isalnum() or byte == ord("_")]] = _OF_WORD
 _PARTS[[ord(sign) for sign in ".,:"]] = _WITHIN
@@ -49,7 +49,7 @@ def kinds_of_characters():
 
 @njit(borrows=True)
 def _character(text, p):
-    """Return (code point, width in bytes) of the character of valid UTF-8 at `p`, its width 0 if it is cut off."""
+    """Return (code point, width in bytes) of the character of valid UTF-8 at `p`; the width is 0 if it is cut off."""
     first = np.int64(text[p])
     if first < 0x80:
         return first, 1
@@ -73,13 +73,13 @@ def _kind_after(text, p, final, kinds):
 
 @njit
 def blank_others(text, final, before, kinds):
-    """Overwrite what belongs to no word by blanks, in place.
+    """Overwrite characters that belong to no word by blanks, in place.
 
-    text : uint8, UTF-8 that begins with a whole character; final : bool, nothing comes behind it
-    before : int, kind of what stands before: `LETTER`, `DIGIT` or `HEBREW` within a word, else `SPACE`
+    text : uint8, UTF-8 that begins with a whole character; final : bool, no text follows
+    before : int, kind of the preceding character: `LETTER`, `DIGIT` or `HEBREW` within a word, else `SPACE`
     kinds : from `kinds_of_characters`
 
-    Return how many bytes are settled, for the rest wants to be seen again with what follows; and what stands before it.
+    Return how many bytes are done, and the kind before the rest, which must be passed again with the text that follows.
     """
     p, size = 0, text.shape[0]
     while p < size:
@@ -108,19 +108,19 @@ def blank_others(text, final, before, kinds):
 
 
 def ranges_of(wanted):
-    """Return what stands in a regular expression's class (str) of the code points where `wanted`, bool, is true."""
+    """Return the ranges (str) of a regular expression's class for the code points where `wanted`, bool, is true."""
     edges = np.flatnonzero(np.diff(wanted, prepend=False, append=False)).tolist()
     return "".join(f"\\U{a:08x}-\\U{b - 1:08x}" for a, b in zip(edges[::2], edges[1::2], strict=True))
 
 
 def of_words(kinds):
-    """Return which kinds touch a number, bool, as `kinds`: letters, digits and underscores, and the marks on them."""
+    """Return a mask, bool like `kinds`, of kinds that attach to a number: letters, digits, underscores and marks."""
     return (kinds >= LETTER) | (kinds == MARK)
 
 
 @njit(borrows=True)
 def _parts(block, p, size, touching):
-    """Return the entry of `_PARTS` of the character that the byte at `p` belongs to, whatever its script."""
+    """Return the flags, as in `_PARTS`, of the character that contains the byte at `p`, in any script."""
     if block[p] < 0x80:
         return _PARTS[block[p]]
     begin = np.int64(p)
@@ -132,9 +132,9 @@ def _parts(block, p, size, touching):
 
 @njit
 def blank_numbers(block, size, touching):
-    """Overwrite the numbers that stand alone by blanks, in place: digits, and points, commas and colons behind them.
+    """Overwrite numbers that stand alone by blanks, in place: digits, and full stops, commas and colons after them.
 
-    A number stands alone where no letter, digit, mark or underscore touches it; of ``3.5kg`` that is the 3.
+    A number stands alone if no letter, digit, mark or underscore touches it; in ``3.5kg``, that is the 3.
 
     block : uint8, (MARGIN + size + MARGIN,), UTF-8 text from `tokens.with_margins`, `size` bytes of it
     touching : bool, (0x110000,), `of_words` of each code point
@@ -151,7 +151,7 @@ def blank_numbers(block, size, touching):
             q = p + _ONE
             while block[q] < 0x80 and _PARTS[block[q]] & _WITHIN:
                 q += _ONE
-            if _parts(block, q, size, touching):  # a word goes on there: the number ends at the last sign, if any
+            if _parts(block, q, size, touching):  # a word continues: the number ends at its last separator, if any
                 q -= _ONE
                 while q > p and _PARTS[block[q]] & _OF_WORD:
                     q -= _ONE
@@ -162,11 +162,11 @@ def blank_numbers(block, size, touching):
 
 
 def buckets_of(words, shortest, longest, buckets):
-    """Return the buckets of the n-grams of each ``<word>``, of `shortest` to `longest` characters, as fastText has
-    them: FNV-1a over their UTF-8 bytes, those from 128 on with their sign, modulo the number of buckets. From left to
-    right, at each place the shortest first; a bracket alone is none.
+    """Return the buckets of the n-grams of each ``<word>``, of `shortest` to `longest` characters, as in fastText:
+    FNV-1a over their UTF-8 bytes, read as signed, modulo the number of buckets. N-grams come from left to right, at
+    each position the shortest first; a bracket alone is not an n-gram.
 
-    Returns starts and buckets, int64, (n_words + 1,) and (n,); of word w ``buckets[starts[w]:starts[w + 1]]``.
+    Returns starts and buckets, int64, (n_words + 1,) and (n,); word w has ``buckets[starts[w]:starts[w + 1]]``.
     """
     data = np.frombuffer(words.data, np.uint8)
     starts = np.zeros(len(words) + 1, np.int64)
@@ -181,7 +181,7 @@ def buckets_of(words, shortest, longest, buckets):
 
 @njit
 def _go_through(data, offsets, shortest, longest, buckets, room, starts, found):
-    """Write the buckets, or where there is no room for them how many word w has to ``starts[w + 1]``."""
+    """Write the buckets; if `found` is empty, write instead the number of buckets of word w to ``starts[w + 1]``."""
     n = 0
     for word in range(offsets.shape[0] - 1):
         room[0] = _OPENS
