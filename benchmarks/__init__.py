@@ -1,1 +1,1 @@
-"""Measurements that README and docs quote: speed beside the rivals, quality on development and test data."""
+"""Measurements quoted in README and docs: speed against rivals, quality on development and test data."""

@@ -1,4 +1,4 @@
-"""``python -m benchmarks``: the measurements that README and docs quote."""
+"""``python -m benchmarks``: the measurements quoted in README and docs."""
 
 from w2vneg.cli import main
 
@@ -6,7 +6,7 @@ from .commands import bench
 
 
 def run(arguments=None):
-    """Run ``python -m benchmarks ARGUMENTS…``; errors are messages, as in ``w2vneg``."""
+    """Run ``python -m benchmarks ARGUMENTS…``; errors are printed as messages, as in ``w2vneg``."""
     main(arguments, command=bench, name="python -m benchmarks")
 
 

@@ -1,9 +1,9 @@
-"""Who is timed, and the one loop that times them: every contender in turn, round after round.
+"""The contenders, and the loop that times them: every contender in turn, round after round.
 
-A noisy machine then hits all alike, and ratios are taken within a round. Where so many tokens are requested, ours is
-timed from the end of a run's first round, which touches memory first, until the round in which it has seen as many
-more, with rounds as long as those of a whole run; rivals train on a text of that many tokens, with the words of the
-whole vocabulary where they can be told (gensim, without the seconds it takes to prepare them).
+A noisy machine then affects all equally, and ratios are taken within a round. If a number of tokens is given, ours is
+timed from the end of a run's first round, which touches memory for the first time, until the round in which it has seen
+that many more, with rounds as long as in a whole run. Rivals train on a text of that many tokens, with the whole
+vocabulary if they accept one (gensim, not counting the seconds it takes to prepare it).
 """
 
 import dataclasses
@@ -31,8 +31,8 @@ _WARM_TOKENS = 20_000
 
 @dataclasses.dataclass(frozen=True)
 class Contender:
-    """name : str; options : dict, of ours, beside what all have in common; or rival : str, whose trainer it is
-    most_tokens : int or None, of one timing, for the slow; one_thread : bool, it knows no others
+    """name : str; options : dict, of ours, in addition to the common ones; or rival : str, the other trainer
+    most_tokens : int or None, limit of one timing, for slow ones; one_thread : bool, it is single-threaded
     """
 
     name: str
@@ -46,7 +46,7 @@ REFERENCE = "gensim corpus_file"
 
 
 def _ways(name, options, context_free=False):
-    """Return a contender for each way to share negatives, that by windows only for `context_free` samplers."""
+    """Return a contender for each way to share negatives; by window only for `context_free` samplers."""
     ways = {"shared": "centre", "per window": "window", "per pair": "no"}
     return tuple(
         Contender(f"{name} {called}", options | {"share_negatives": way})
@@ -59,7 +59,7 @@ PER_PAIR = (  # presets
     *("cis", "ps", "ubs", "pops", "ss", "is", "nce", "blackout", "css-bernoulli", "large-vocab"),
     *("ranking", "hinge", "bpr", "dns"),
 )
-DEAR = ("mle", "kernel-quadratic", "kernel-quartic")  # presets whose time grows with the vocabulary, or nearly so
+DEAR = ("mle", "kernel-quadratic", "kernel-quartic")  # presets whose time grows with the vocabulary, or almost
 
 CONTENDERS = {
     contender.name: contender
@@ -82,10 +82,10 @@ CONTENDERS = {
 
 @dataclasses.dataclass(frozen=True)
 class Timing:
-    """One contender in one round: seconds of training over `words` tokens; pairs is 0 where it is not told, words is 0
-    where windows are none of its business. operations, moved : float, see `operations`, 0 where they are not known
-    memory, grown : int, peak resident bytes of the process while it was at work, and by how much that is more than
-    before; 0 where the system does not tell
+    """One contender in one round: seconds of training over `words` tokens; pairs is 0 if it is not reported, words is 0
+    for trainers without windows. operations, moved : float, see `operations`, 0 if they are unknown
+    memory, grown : int, peak resident bytes of the process during training, and their increase over before; 0 if the
+    system does not report them
     """
 
     contender: str
@@ -110,14 +110,14 @@ def interleaved(contenders, encoded, common, repeats, tokens=None, before=lambda
         dim, window, epochs, workers.
     repeats : int
     tokens : int, optional
-        How many to time each on, about; all of `epochs` passes without it.
+        Approximate number for each timing; by default all of `epochs` passes.
     before : callable
         Called with the number of each round before it.
 
     Returns
     -------
     list of Timing
-        A rival that fails in a round (fastText now and then meets a NaN of its own making) is left out of it.
+        A rival that fails in a round (fastText sometimes hits its own NaN) is left out of it.
     """
     timings = []
     for contender in contenders:
@@ -140,7 +140,7 @@ def interleaved(contenders, encoded, common, repeats, tokens=None, before=lambda
 
 
 def time_contender(contender, encoded, common, tokens, folder):
-    """Train one contender once on about so many tokens; return its Timing, of round 0. Texts are kept in `folder`."""
+    """Train one contender once on about so many tokens; return its Timing, with round 0. Texts are kept in `folder`."""
     limit = None if tokens is None else min(tokens, contender.most_tokens or tokens)
     before = reset_peak_memory()
     if contender.rival is None:
@@ -169,7 +169,7 @@ def _time_ours(contender, encoded, common, limit):
         begun = rounds[0]  # the first round touches memory for the first time
     seconds, tokens, pairs = rounds[-1] - begun
     if not trainer.complete and (limit is None or tokens < limit):
-        raise KeyboardInterrupt  # a part of a run is no measurement
+        raise KeyboardInterrupt  # a partial run is not a measurement
     walk = trainer.engine.walk
     groups = float(walk.centre_weights.sum()) * tokens / walk.n_positions
     work = work_of(trainer.config, len(encoded.vocab_out), pairs, groups) or Work(0.0, 0.0)
@@ -199,21 +199,21 @@ def head(encoded, tokens):
 
 
 def zipf_ids(n_vocab, n_tokens, seed):
-    """Draw words by Zipf's law, as `zipf_text` has it: int32 (n_tokens,)."""
+    """Draw words by Zipf's law, as in `zipf_text`: int32 (n_tokens,)."""
     u = np.random.default_rng(seed).random(n_tokens)
     return np.minimum(np.exp(u * np.log(n_vocab + 1.0)).astype(np.int32) - 1, n_vocab - 1)
 
 
 def zipf_text(n_vocab, n_tokens, seed=1, length=20):
-    """Make up a text in memory: words drawn by Zipf's law, in sentences of `length`.
+    """Generate a text in memory: words drawn by Zipf's law, in sentences of `length`.
 
-    Word k of 0 … V − 1 has the share log(1 + 1 / (k + 1)) / log(V + 1), which falls as 1 / (k + 1.5): what (V + 1)^u
-    rounds down to for uniform u. Counts are those expected, at least 1, so that every word of the vocabulary has one.
+    Word k of 0 … V − 1 has the share log(1 + 1 / (k + 1)) / log(V + 1), which falls as 1 / (k + 1.5): (V + 1)^u rounded
+    down, for uniform u. Counts are the expected ones, at least 1, so that every word of the vocabulary has one.
 
     Returns
     -------
     EncodedCorpus
-        Its arrays cannot be written to, as those read from a file, so that the same compiled code serves both.
+        Its arrays are read-only, like those read from a file, so that both use the same compiled code.
     """
     ids = zipf_ids(n_vocab, n_tokens, seed)
     offsets = np.append(np.arange(0, n_tokens, length, dtype=np.int64), n_tokens)
@@ -230,7 +230,7 @@ def _warm_up_text():
 
 
 def installed(contenders, tell=lambda text: None):
-    """Return those whose packages are there; tell of the others."""
+    """Return the contenders whose packages are installed; report the others."""
     there = []
     for contender in contenders:
         try:
@@ -244,7 +244,7 @@ def installed(contenders, tell=lambda text: None):
 
 
 def ratios(timings, name, rate, reference=REFERENCE):
-    """Return, for each round that has both, how many times the reference's rate `name` has (list of float).
+    """Return the rate of `name` as a multiple of the reference's, for each round that has both (list of float).
 
     rate : callable, Timing -> float
     """
@@ -253,7 +253,7 @@ def ratios(timings, name, rate, reference=REFERENCE):
 
 
 def spread(values, form):
-    """Return the median and, where there are several, the range of numbers, as text; a dash for none."""
+    """Return the median of numbers and, if there are several, their range, as text; a dash for none."""
     if not values:
         return "–"
     middle = format(statistics.median(values), form)

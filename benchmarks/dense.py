@@ -1,6 +1,6 @@
-"""How close the dense path comes to this machine's own rate of matrix products.
+"""How close the dense path comes to this machine's rate of plain matrix products.
 
-Every contender runs once in each round, so that a noisy machine hits all alike; shares are taken within a round.
+Every contender runs once in each round, so that a noisy machine affects all equally; shares are taken within a round.
 """
 
 import dataclasses
@@ -19,13 +19,13 @@ from .speed import machine
 
 PRODUCT = "plain product of this shape"
 _SQUARE = 1024
-_PAUSE = 0.1  # seconds; threads of the contender before, BLAS's or ours, wait for more work on a core for a while
+_PAUSE = 0.1  # seconds; threads of the previous contender, BLAS's or ours, keep a core busy waiting for a while
 SQUARE = f"plain product, {_SQUARE} cubed"
 
 
 @dataclasses.dataclass(frozen=True)
 class Timing:
-    """One contender in one round: seconds for so many floating-point operations, those of its products alone."""
+    """One contender in one round: seconds, and floating-point operations of its products only."""
 
     contender: str
     repeat: int
@@ -38,9 +38,9 @@ class Timing:
 
 
 def contenders(n_vocab, dim, batch, draws, positives=5, seed=0):
-    """Return a dict of name -> (function of no argument, floating-point operations that it counts for).
+    """Return a dict of name -> (function of no argument, floating-point operations counted for it).
 
-    All have the same `batch` distinct centres; the softmax takes real steps, so small that the vectors stay put.
+    All have the same `batch` distinct centres; the softmax takes real steps, too small to change the vectors much.
     """
     rng = np.random.default_rng(seed)
     vectors_in, vectors_out = (rng.normal(0, 0.1, (n_vocab, dim)).astype(np.float32) for _ in range(2))
@@ -79,9 +79,9 @@ def contenders(n_vocab, dim, batch, draws, positives=5, seed=0):
 def measure(n_vocab, dim, batch, draws, workers, repeats):
     """Time all contenders `repeats` times, interleaved; return a list of Timing.
 
-    Each timed run comes after a pause and an untimed run, so that it meets its own threads awake and nobody else's.
+    Each timed run follows a pause and an untimed run, so that its own threads are awake and no others.
 
-    The plain products have NumPy's BLAS with as many threads as there are workers; the others bring their own.
+    The plain products use NumPy's BLAS with as many threads as there are workers; the others bring their own.
     """
     runs = contenders(n_vocab, dim, batch, draws)
     timings = []
@@ -104,7 +104,7 @@ def _seconds(run, count):
 
 
 def table(timings):
-    """Return Markdown: GFLOP/s, median and range, and the shares of the plain products' rates in the same round."""
+    """Return Markdown: GFLOP/s, median and range, and shares of the plain products' rates in the same round."""
     references = [{t.repeat: t.rate for t in timings if t.contender == name} for name in (PRODUCT, SQUARE)]
     lines = [f"| | GFLOP/s, median (range) | share of the {PRODUCT} | share of the {SQUARE} |", "|---|---|---|---|"]
     for name in dict.fromkeys(t.contender for t in timings):

@@ -1,4 +1,4 @@
-"""What an exchange takes, measured, and what that means for other numbers of machines, predicted."""
+"""Measure the time of an exchange, and predict the cost for other numbers of machines."""
 
 import dataclasses
 import json
@@ -9,15 +9,15 @@ from w2vneg.run.word2vec import Word2Vec
 from .contenders import zipf_text
 from .speed import machine
 
-_EVERY = 400_000  # tokens of a rank between two exchanges
+_EVERY = 400_000  # tokens per rank between two exchanges
 _LINKS = (10, 100)  # Gbit/s
 _NODES = (2, 4, 8, 16, 32, 64)
 
 
 @dataclasses.dataclass(frozen=True)
 class Parts:
-    """Measured parts of a run on Ray ranks of this machine: exchange : float, seconds of each; rate : float, tokens a
-    second of each rank while it trains; ranks, n_vocab, dim, workers : int
+    """Measured parts of a run on Ray ranks of this machine: exchange : list of float, seconds of each; rate : float,
+    tokens per second of each rank in training; ranks, n_vocab, dim, workers : int
     """
 
     exchange: list
@@ -29,21 +29,21 @@ class Parts:
 
     @property
     def share(self):
-        """Share of a run's time spent in exchanges, one after 400,000 tokens of a rank (float)."""
+        """Share of a run's time spent in exchanges, one per 400,000 tokens of a rank (float)."""
         best = min(self.exchange)
         return best / (best + _EVERY / self.rate)
 
     @property
     def per_number(self):
-        """Seconds that a rank takes to pack, merge and apply a number of the model, sending it on this machine (float).
+        """Seconds a rank takes to pack, send on this machine, merge and apply one number of the model (float).
 
-        It packs, and unpacks for itself and as an owner, each number about once, however many ranks there are.
+        Each number is packed, and unpacked by its owner and the rank itself, about once for any number of ranks.
         """
         return min(self.exchange) / (2 * self.n_vocab * self.dim)
 
 
 def measure(n_vocab, dim, ranks, workers, repeats, tell=lambda text: None):
-    """Exchange all rows of a made-up model between ranks on this machine; returns `Parts`."""
+    """Exchange all rows of a synthetic model between ranks on this machine; return `Parts`."""
     text = zipf_text(n_vocab, max(20 * n_vocab, 4 * ranks * _EVERY))
     options = {"loss": "ns", "dim": dim, "min_count": 1, "workers": workers, "epochs": 1}
     word2vec = Word2Vec(**options, engine="ray", ranks=ranks, exchange_every=_EVERY)
@@ -63,19 +63,19 @@ def measure(n_vocab, dim, ranks, workers, repeats, tell=lambda text: None):
 
 
 def efficiency(nodes, n_vocab, dim, visits, rate, gbits, per_number, exchanges=ENOUGH):
-    """Return the share of the time that goes to training, predicted (float, in (0, 1)).
+    """Return the predicted share of time spent in training (float, in (0, 1)).
 
-    nodes : int, one rank each; visits : float, tokens of the run, each epoch counted; rate : float, tokens a second of
-    a node; gbits : float, of a node's link; per_number : float, seconds, as of `Parts`
+    nodes : int, one rank each; visits : float, tokens of the run over all epochs; rate : float, tokens per second of a
+    node; gbits : float, of a node's link; per_number : float, seconds, as in `Parts`
     """
     numbers = 2 * n_vocab * dim
-    wire = 2 * (nodes - 1) / nodes * numbers * 2 * 8 / (gbits * 1e9)  # float16, out and in one after the other
+    wire = 2 * (nodes - 1) / nodes * numbers * 2 * 8 / (gbits * 1e9)  # float16, sent then received
     training = visits / nodes / rate
     return training / (training + exchanges * (wire + per_number * numbers))
 
 
 def measured_table(parts):
-    """Return what was measured as Markdown."""
+    """Return the measurements as Markdown."""
     times = ", ".join(f"{1e3 * seconds:.0f}" for seconds in parts.exchange)
     rows = [
         ("rows, length, ranks, workers of each", f"{parts.n_vocab:,}, {parts.dim}, {parts.ranks}, {parts.workers}"),
@@ -87,7 +87,7 @@ def measured_table(parts):
 
 
 def predicted_table(parts, shapes, visits, rate):
-    """Return the predicted share of training as Markdown: by rows, length, link and number of machines."""
+    """Return the predicted share of training as Markdown, by rows, length, link and number of machines."""
     lines = [f"| rows | length | Gbit/s | {' | '.join(map(str, _NODES))} |", "|---" * (3 + len(_NODES)) + "|"]
     for n_vocab, dim in shapes:
         for gbits in _LINKS:
@@ -97,5 +97,5 @@ def predicted_table(parts, shapes, visits, rate):
 
 
 def as_json(parts):
-    """Return what was measured as JSON text."""
+    """Return the measurements as JSON text."""
     return json.dumps({"machine": machine(), **dataclasses.asdict(parts)}, indent=1)

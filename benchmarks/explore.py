@@ -1,4 +1,4 @@
-"""How soon the explorer answers: whole requests by HTTP, over made-up vectors that another process serves."""
+"""Response times of the explorer: whole HTTP requests over synthetic vectors served by another process."""
 
 import asyncio
 import http.client
@@ -13,10 +13,10 @@ import numpy as np
 
 TOKEN = "benchmark"
 _CLUSTERS = 2000
-_BLOCK = 50_000  # vectors made at a time
+_BLOCK = 50_000  # vectors generated at a time
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 BASKET = 5
-PATIENCE = 20  # seconds that one of a crowd waits for its answer
+PATIENCE = 20  # timeout in seconds of concurrent requests
 KINDS = {
     "nothing but HTTP": lambda words: ("about", {}),
     "completing, one letter": lambda words: ("complete", {"q": words[0][0]}),
@@ -26,18 +26,18 @@ KINDS = {
     "nearest of a sum": lambda words: ("near", {"q": f"{words[0]} - {words[1]} + {words[2]}"}),
     "two words compared": lambda words: ("compare", {"a": words[0], "b": words[1]}),
     "next after five items": lambda words: ("next", {"items": "\n".join(words[:BASKET])}),
-}  # str, what is asked -> function of some words that returns a question of the explorer
+}  # kind of question, str -> function of some words that returns the explorer's request
 
 
 class Waits(NamedTuple):
-    """kind : str, of `KINDS`; seconds : list of float, from sending each request to having read its answer"""
+    """kind : str, of `KINDS`; seconds : list of float, from sending each request to reading its answer"""
 
     kind: str
     seconds: list
 
 
 def made_up(n, dim, seed=1):
-    """Return names of words, and vectors around the centres of 2,000 clusters, float32 (n, dim)."""
+    """Return words, and vectors around the centres of 2,000 clusters, float32 (n, dim)."""
     rng = np.random.default_rng(seed)
     centres = rng.standard_normal((_CLUSTERS, dim), np.float32)
     matrix = np.empty((n, dim), np.float32)
@@ -50,7 +50,7 @@ def made_up(n, dim, seed=1):
 
 
 def _serve(n, dim, ready):
-    """Serve the explorer on vectors that are words as well as items; tell the port and some words when it answers."""
+    """Serve the explorer on vectors that are both words and items; send the port and some words when it is ready."""
     from w2vneg import Vectors
     from w2vneg.config import TrainConfig
     from w2vneg.data.vocab import Vocabulary
@@ -70,7 +70,7 @@ def _serve(n, dim, ready):
 
 
 def allow_files(count):
-    """Let this process have so many files open, or as many as the system lets it ask for."""
+    """Raise this process's limit of open files to `count`, or to the highest the system allows."""
     import resource
 
     allowed, most = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -81,7 +81,7 @@ def allow_files(count):
 
 @contextmanager
 def served(n, dim, say):
-    """Serve made-up vectors in a process of its own; yields its port and some of the words."""
+    """Serve synthetic vectors in a separate process; yield its port and some of the words."""
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     server = context.Process(target=_serve, args=(n, dim, theirs), daemon=True)
@@ -95,7 +95,7 @@ def served(n, dim, say):
 
 
 def measure(port, words, asked, say):
-    """Ask each kind of question `asked` times, one after the other, all kinds in turn; returns list of Waits."""
+    """Send each kind of question `asked` times, one after another, all kinds in turn; return a list of Waits."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     rng = np.random.default_rng(2)
     waits = {kind: [] for kind in KINDS}
@@ -103,7 +103,7 @@ def measure(port, words, asked, say):
         for kind, question in KINDS.items():
             some = rng.choice(words, BASKET, replace=False).tolist()
             seconds = _ask(connection, *question(some))
-            waits[kind] += [seconds] if number else []  # the first compiles, or reads what was compiled
+            waits[kind] += [seconds] if number else []  # the first compiles or loads compiled code
         if number % 50 == 0:
             say(f"{number} of {asked} rounds")
     connection.close()
@@ -111,11 +111,11 @@ def measure(port, words, asked, say):
 
 
 def crowd(port, words, count, say, kinds=KINDS):
-    """Send `count` questions of each kind at once, each on a connection of its own; returns list of Waits.
+    """Send `count` questions of each kind at once, each on its own connection; return a list of Waits.
 
-    Who has no answer after `PATIENCE` is not among them.
+    Requests without an answer after `PATIENCE` are not included.
     """
-    allow_files(count + 200)  # a connection is one
+    allow_files(count + 200)  # each connection needs one
     rng = np.random.default_rng(3)
     waits = []
     for kind in kinds:
@@ -131,7 +131,7 @@ async def _all_at_once(port, asked):
 
 
 async def _ask_alone(port, kind, asked):
-    """Ask on a connection of its own; returns the seconds from opening it to having read the answer."""
+    """Send a question on its own connection; return the seconds from opening it to reading the answer."""
     began = time.perf_counter()
     answer = await asyncio.wait_for(_fetched(port, f"/{TOKEN}/api/{kind}?{urlencode(asked)}"), PATIENCE)
     seconds = time.perf_counter() - began
@@ -158,13 +158,13 @@ def _ask(connection, kind, asked):
 
 
 def _check(answer, kind, asked):
-    """RuntimeError for an answer that is none; to a misspelt word it is what was meant."""
+    """Raise RuntimeError for an error, except the suggestion for a misspelt word."""
     if "did you mean" not in json.loads(answer).get("error", "did you mean"):
         raise RuntimeError(f"{kind} {asked}: {answer.decode()}")
 
 
 def table(waits):
-    """Return Markdown: how many questions of each kind were answered, and milliseconds."""
+    """Return Markdown: number of answered questions of each kind, and milliseconds."""
     lines = ["| question | answered | p50, ms | p99, ms | longest, ms |", "|---|---|---|---|---|"]
     for kind, seconds in waits:
         p50, p99, longest = 1e3 * np.percentile(seconds or [np.nan], [50, 99, 100])

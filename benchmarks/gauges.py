@@ -1,8 +1,8 @@
-"""What this machine can do: its rate of float32 products and of memory, and the memory that a process has taken.
+"""Capacity of this machine: its rates of float32 products and of memory, and a process's peak memory.
 
-Rates are measured with as many threads as there are workers, beside what they are compared with, and the best of a few
-tries counts. The float32 peak is the best square matrix product of NumPy's BLAS: of what can be run here, that comes
-closest to the arithmetic units' own.
+Rates are measured with as many threads as there are workers, next to the runs they are compared with, and the best of a
+few tries counts. The float32 peak is the best square matrix product of NumPy's BLAS, the closest available
+approximation of the hardware peak.
 """
 
 import gc
@@ -17,18 +17,18 @@ import numpy as np
 from w2vneg.ground.jit import LEAF, njit, prange, threads
 from w2vneg.kernels.linalg import dot, fetch_row
 
-_AHEAD = 8  # rows on their way while one is read
+_AHEAD = 8  # rows prefetched while one is read
 _SQUARES = 512, 1024
 _TRIES = 3
-_STREAM = 2**25  # float32 numbers in each of three arrays, 128 MB: more than a last cache holds
+_STREAM = 2**25  # float32 numbers in each of three arrays, 128 MB: larger than the last-level cache
 _GATHERED = 200_000  # rows
 _STATUS, _RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
 
 @dataclass(frozen=True)
 class Gauge:
-    """repeat : int, the round; product : float, operations a second of the best square matrix product
-    triad : float, bytes a second of a = b + ½ c; gather : float, bytes a second of rows read in random order
+    """repeat : int, the round; product : float, operations per second of the best square matrix product
+    triad : float, bytes per second of a = b + ½ c; gather : float, bytes per second of rows read in random order
     """
 
     repeat: int
@@ -38,7 +38,7 @@ class Gauge:
 
 
 def measure_machine(repeat, dim, workers, length=_STREAM):
-    """Return a Gauge for this many workers; random rows are `dim` numbers long, of an array of `length`."""
+    """Return a Gauge for this many workers; random rows have `dim` numbers, in an array of `length`."""
     with threads(workers) as count:
         product = _product_rate(count)
         return Gauge(repeat, product, *_memory_rates(dim, count, length))
@@ -76,7 +76,7 @@ def _memory_rates(dim, count, length):
 
 
 def reset_peak_memory():
-    """Let the peak be counted anew from here, where the system allows it (Linux); return it (int)."""
+    """Reset the peak of memory if the system allows it (Linux); return the peak (int)."""
     gc.collect()
     with suppress(OSError):
         _RESET.write_text("5")
@@ -84,7 +84,7 @@ def reset_peak_memory():
 
 
 def peak_memory():
-    """Return the peak of resident bytes of this process (int), since the last reset where one is possible; else 0."""
+    """Return the peak resident bytes of this process (int), since the last reset if possible; 0 if unknown."""
     try:
         for line in _STATUS.read_text().splitlines():
             if line.startswith("VmHWM:"):
@@ -100,7 +100,7 @@ def peak_memory():
 
 @njit(parallel=True)
 def triad(a, b, c, parts):
-    """``a = b + 0.5 c`` for float32 arrays of equal length, each of the `parts` by one thread."""
+    """``a = b + 0.5 c`` for float32 arrays of equal length, with one thread for each of the `parts`."""
     for part in prange(parts):
         _triad(a, b, c, part * len(a) // parts, (part + 1) * len(a) // parts)
 
@@ -114,7 +114,7 @@ def _triad(a, b, c, first, last):
 
 @njit(parallel=True)
 def gather(matrix, rows, x, sums):
-    """Read ``matrix[rows]``, float32 (n, dim), row by row, in as many parts as `sums` has; each adds up its row · x."""
+    """Read ``matrix[rows]``, float32 (n, dim), row by row, in one part for each of `sums`, which adds up row · x."""
     parts = len(sums)
     for part in prange(parts):
         sums[part] = _gather(matrix, rows, x, part * len(rows) // parts, (part + 1) * len(rows) // parts)

@@ -1,9 +1,9 @@
-"""Vectors of nodes beside PecanPy's and node2vec's: links that are held out, labels, and seconds of training.
+"""Node vectors compared with PecanPy's and node2vec's: held-out links, labels, and seconds of training.
 
-Three graphs can be made anywhere: blocks, a stochastic block model; imports, which modules of Python import each other,
-labelled by package; films of MovieLens 100K, each tied to the ten that most of the same people liked, by cosine, and
-labelled by genres. All trainers walk alike: 10 walks of 80 nodes from each node, window 10, p = 1, q = .5, 64 numbers,
-one epoch unless it says otherwise. Nothing is tuned. Links are of a split 70 : 10 : 20, labels of the whole graph.
+Three graphs can be built anywhere: blocks, a stochastic block model; imports, Python modules that import each other,
+labelled by package; films of MovieLens 100K, each linked to the ten with the most similar audience, by cosine, and
+labelled by genre. All trainers use the same walks: 10 walks of 80 nodes from each node, window 10, p = 1, q = .5, 64
+numbers, one epoch unless stated otherwise. Nothing is tuned. Links use a 70 : 10 : 20 split, labels the whole graph.
 """
 
 import re
@@ -26,7 +26,7 @@ from w2vneg.vectors.evaluation.graph_tasks import NULL
 
 DIM, WALKS, LENGTH, WINDOW, P, Q = 64, 10, 80, 10, 1.0, 0.5
 SHARE = 0.5  # of the labelled nodes, for training
-_TIES, _LIKED, _FEWEST = 10, 4, 10  # of a film; rating from which on it is liked; likes and nodes of a label
+_TIES, _LIKED, _FEWEST = 10, 4, 10  # links per film; rating of a like; fewest likes of a film, nodes of a label
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Graph:
     labels: list
 
     def parts(self, seed=1):
-        """Return the edges of the parts of a split (dict of str -> list), one way round."""
+        """Return the edges of each part of a split (dict of str -> list), each in one direction."""
         data = encode_input(Input("edges", self.edges), min_count=1)
         words, parts = data.vocab.words, split_data(data, "pair", (0.7, 0.1, 0.2), seed, kind="edges").matrices
         halves = {name: scipy.sparse.triu(part).tocoo() for name, part in parts.items()}
@@ -64,7 +64,7 @@ def blocks(n=1000, k=10, inside=0.06, between=0.005, seed=1):
 
 
 def imports():
-    """Who imports whom, of the built-in graph; labels are packages with enough modules."""
+    """The built-in graph of imports; labels are packages with enough modules."""
     data = encode_input(Input("edges", "builtin").located(None), min_count=1)
     half, words = scipy.sparse.triu(data.matrix).tocoo(), data.vocab.words
     edges = [(words[i], words[j], float(w)) for i, j, w in zip(half.row, half.col, half.data, strict=True)]
@@ -74,7 +74,7 @@ def imports():
 
 
 def films():
-    """Films that the same people liked; the weight of an edge is how many."""
+    """Films liked by the same users; the weight of an edge is the number of these users."""
     from w2vneg.data.catalog import resolve
 
     given = Input("ratings", "ml-100k", user_col=1, item_col=2, rating_col=3, min_rating=_LIKED, rectangular=True)
@@ -109,7 +109,7 @@ def train_ours(edges, seed, threads, **options):
 
 
 def train_pecanpy(edges, seed, threads, **options):
-    """Return the Vectors of PecanPy, by its class for graphs as sparse as these."""
+    """Return the Vectors of PecanPy, with its class for sparse graphs."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "graph.edg")
         path.write_text("".join(f"{one}\t{other}\t{weight}\n" for one, other, weight in edges))
@@ -120,7 +120,7 @@ def train_pecanpy(edges, seed, threads, **options):
 
 
 def _pecanpy():
-    """Import PecanPy; names that NumPy 2 has dropped are those of its typing library, which nobody keeps."""
+    """Import PecanPy, restoring names dropped by NumPy 2 that its unmaintained typing library needs."""
     of_one = {"bool8": np.bool_, "object0": object, "int0": np.intp, "uint0": np.uintp, "void0": np.void}
     of_one |= {"float_": np.float64, "longfloat": np.longdouble, "singlecomplex": np.complex64, "str0": np.str_}
     of_one |= dict.fromkeys(("complex_", "cfloat"), np.complex128) | dict.fromkeys(("bytes0", "string_"), np.bytes_)
@@ -164,7 +164,7 @@ FIGURES = ("AUC, Hadamard", "AUC, L2", "AUC, dot product", "micro F1", "macro F1
 
 @dataclass(frozen=True)
 class Measured:
-    """graph, contender : str; seed : int, None of what needs no vectors; figures : dict of str -> float
+    """graph, contender : str; seed : int, None for null models; figures : dict of str -> float
     seconds : float, of training on the whole graph
     """
 
@@ -176,7 +176,7 @@ class Measured:
 
 
 def measure(graph, names, seeds, threads=2, tell=lambda text: None):
-    """Train and evaluate contenders, in turn, seed after seed; list of `Measured`, null models first."""
+    """Train and evaluate contenders in turn, seed after seed; return a list of `Measured`, null models first."""
     parts, found = graph.parts(), []
     for seed in range(1, seeds + 1):
         for name in names:
@@ -198,7 +198,7 @@ def measure(graph, names, seeds, threads=2, tell=lambda text: None):
 
 
 def rows_of(runs, seconds=False):
-    """Return a heading and a line for each graph and contender, of text: means over seeds, and the least seconds."""
+    """Return a heading and a row of text for each graph and contender: means over seeds, and the least seconds."""
     rows = [["graph", "contender", *FIGURES, *["seconds"] * seconds]]
     for graph, name in dict.fromkeys((run.graph, run.contender) for run in runs):
         own = [run for run in runs if (run.graph, run.contender) == (graph, name)]

@@ -1,6 +1,6 @@
-"""Reading, writing and evaluation beside gensim, and starting up: contenders in turn, round after round.
+"""Reading, writing and evaluation compared with gensim, and start-up time: contenders in turn, round after round.
 
-What is written to disk and read again comes from the page cache; the rates are those of the programs, not of a disk.
+Files written and read back come from the page cache, so the rates are those of the programs, not of a disk.
 """
 
 import dataclasses
@@ -30,14 +30,14 @@ from w2vneg.vectors.evaluation import evaluate_analogy, evaluate_similarity
 from .contenders import spread
 from .speed import machine
 
-_TEXT_LIMIT = 100_000_000  # bytes of the corpus that are read
+_TEXT_LIMIT = 100_000_000  # bytes read of the corpus
 
 
 @dataclasses.dataclass(frozen=True)
 class Timing:
-    """One contender in one round: seconds for `amount` of `unit`; `rival` is whom it is compared with, if anyone.
+    """One contender in one round: seconds for `amount` of `unit`; `rival` is the contender to compare with, if any.
 
-    `core_seconds` are those of all threads and child processes together, which tell of a busy machine more truly.
+    `core_seconds` are those of all threads and child processes together, more reliable on a busy machine.
     """
 
     task: str
@@ -51,7 +51,7 @@ class Timing:
 
 @dataclasses.dataclass(frozen=True)
 class Sizes:
-    """How much is done: bytes of text, words of the exported, evaluated and searched vectors, dimension."""
+    """Amounts of work: bytes of text, words of the exported, evaluated and searched vectors, dimension."""
 
     text: int
     exported: int
@@ -69,12 +69,12 @@ class Sizes:
 
 
 def interleaved(tasks, repeats, tell=lambda text: None):
-    """Time each task once a round, after one untimed round that compiles and fills the page cache.
+    """Time each task once per round, after an untimed round that compiles and fills the page cache.
 
     Parameters
     ----------
     tasks : dict of str -> (function of no argument, float, str, str or None)
-        What to run; the amount of work and its unit; the name of the rival.
+        The function to time; the amount of work and its unit; the name of the rival.
     repeats : int
 
     Returns
@@ -94,7 +94,7 @@ def interleaved(tasks, repeats, tell=lambda text: None):
 
 
 def ingestion(corpus, folder, sizes):
-    """Return tasks: a text read plain, and packed beside the decompressor alone (and SHA-256, which ours has in it)."""
+    """Return tasks: a text read plain and compressed, and decompressors alone (with SHA-256, which ours includes)."""
     data = _head(corpus, sizes.text)
     packers = {"plain": bytes, "gzip": lambda text: gzip.compress(text, 6), "xz": _xz}
     tasks = {}
@@ -119,7 +119,7 @@ def _head(corpus, size):
 
 
 def _xz(text):
-    """Pack as xz's own program does with several threads: a part each, one after the other in one file."""
+    """Compress like the xz program with several threads: one part per thread, concatenated in one file."""
     n = available_threads()
     borders = [len(text) * k // n for k in range(n + 1)]
     with ThreadPoolExecutor(n) as threads:
@@ -140,14 +140,14 @@ def _unpacking(path):
 
 
 def vectors_like_trained(n, dim, words=()):
-    """Return Vectors whose numbers are as large as trained ones; the first words are given."""
+    """Return Vectors with numbers of the size of trained ones; `words` are the first words."""
     matrix = np.random.default_rng(0).normal(0, 0.3, (n, dim)).astype(np.float32)
     words = list(words)
     return Vectors(words + [f"word{i}" for i in range(n - len(words))], matrix)
 
 
 def exchange(folder, sizes):
-    """Return tasks: vectors written as word2vec text and read back, by us and by gensim; npz by us."""
+    """Return tasks: vectors written as word2vec text and read back, by w2vneg and by gensim; npz by w2vneg."""
     KeyedVectors = require("gensim.models", "bench", "measuring gensim").KeyedVectors
     vectors = vectors_like_trained(sizes.exported, sizes.dim)
     keyed = vectors.to_gensim()
@@ -176,7 +176,7 @@ def evaluation(analogies, similarity, sizes):
     def afresh(evaluate):
         return lambda: evaluate(
             Vectors(evaluated.words, evaluated.matrix)
-        )  # vectors of length one are part of the work
+        )  # normalising the vectors is part of the work
 
     def first_nearest():
         many.__dict__.pop("_lengths", None)
@@ -198,7 +198,7 @@ def starting():
 
 
 def measure(corpus, analogies, similarity, sizes, repeats, tell=lambda text: None):
-    """Time everything; returns a list of Timing. Paths of a text, an analogy set and a similarity set are given."""
+    """Time everything; return a list of Timing. corpus, analogies, similarity : paths"""
     timings = []
     groups = (
         lambda folder: ingestion(corpus, folder, sizes),
@@ -213,7 +213,7 @@ def measure(corpus, analogies, similarity, sizes, repeats, tell=lambda text: Non
 
 
 def table(timings):
-    """Return Markdown: seconds and rates, median and range, and how many times the rival's rate within each round."""
+    """Return Markdown: seconds and rates, median and range, and multiples of the rival's rate within each round."""
     lines = [
         "| task | seconds, median (range) | core seconds | rate, median (range) | times the rival |",
         "|---|---|---|---|---|",

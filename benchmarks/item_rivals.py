@@ -1,20 +1,20 @@
-"""What people pick instead for items seen together: nearest neighbours, factors of users and items, item2vec.
+"""Common alternatives for items seen together: nearest neighbours, factors of users and items, item2vec.
 
-Each trains on nothing but the histories of the training users, with as many threads as it likes, and answers with one
-or several readings: ways to score targets j given an item i, of which held-out pairs choose. Nobody is held to a
-reading that was made for another question:
+Each trains only on the histories of the training users, with any number of threads, and offers one or several readings:
+ways to score targets j given an item i, chosen on held-out pairs. So no method is limited to a reading made for another
+question:
 
-    neighbours (Cosine, TFIDF, BM25)   log sim_ij + a log n_j for a = 0, ½, 1 (n_j histories hold j); items that are not
-                                       among the neighbours come last, the popular ones first
-    factors y_j (ALS, BPR)             cos(y_i, y_j), which implicit calls similar items; y_i · y_j; and what the model
-                                       recommends to a user who has had i alone: for ALS y_iᵀ (YᵀY + λI)⁻¹ y_j, which
-                                       is a new user's up to a factor, for BPR i's factors as a user's, and j's bias
+    neighbours (Cosine, TFIDF, BM25)   log sim_ij + a log n_j for a = 0, ½, 1 (n_j histories contain j); items that are
+                                       not neighbours come last, the popular ones first
+    factors y_j (ALS, BPR)             cos(y_i, y_j), which implicit calls similar items; y_i · y_j; and the model's
+                                       recommendation to a user who only had i: for ALS y_iᵀ (YᵀY + λI)⁻¹ y_j, a new
+                                       user's score up to a factor, for BPR i's factors as a user's, and j's bias
     item2vec                           cos(in_i, in_j); in_i · out_j + a log n_j for a = 0, ½, 1
 
-The last is offered because negative sampling with popular noise fits log P(j|i) − log Q(j), and so asks for it; our own
-models have the same choice. Settings to try are around what the projects advise: implicit's examples, its issues 100,
-125 and 581 (range of λ and α; BM25's K1 and B); gensim's note on `ns_exponent` and the paper it names (Caselles-Dupré
-et al. 2018: for items the noise, the number of epochs and the window matter most; best exponents from −1 to 1).
+The last is included because negative sampling with popularity noise fits log P(j|i) − log Q(j); our own models have the
+same choice. Settings are around the projects' advice: implicit's examples, its issues 100, 125 and 581 (range of λ and
+α; BM25's K1 and B); gensim's note on `ns_exponent` and the paper it cites (Caselles-Dupré et al. 2018: for items the
+noise, the number of epochs and the window matter most; best exponents from −1 to 1).
 """
 
 import dataclasses
@@ -34,13 +34,13 @@ from w2vneg.vectors.evaluation import LogitScores
 
 from .rivals import train_gensim, write_sentences
 
-POWERS = {"": 0.0, " + ½ log n": 0.5, " + log n": 1.0}  # what is said of a reading -> factor a of log n_j
+POWERS = {"": 0.0, " + ½ log n": 0.5, " + log n": 1.0}  # suffix of a reading -> factor a of log n_j
 _NEIGHBOURS = 40_000_000  # similarities kept at most: about 2 GB of memory at the peak
 
 
 @dataclass(frozen=True)
 class Reading:
-    """scores : callable, int64 (b,) item ids -> (b, V), as `evaluate_ranking` takes; logits : bool, they are logits"""
+    """scores : callable, int64 (b,) item ids -> (b, V), for `evaluate_ranking`; logits : bool, they are logits"""
 
     scores: object
     logits: bool
@@ -48,8 +48,8 @@ class Reading:
 
 @dataclass(frozen=True)
 class Effort:
-    """How much is put into one training: pairs : int, about, for those that train on pairs; dim : int
-    rounds : float, factor of the iterations of those that go through users and items
+    """Budget of one training: pairs : int, approximate, for trainers on pairs; dim : int
+    rounds : float, factor on the iterations of trainers that pass over users and items
     """
 
     pairs: int
@@ -61,7 +61,7 @@ class Effort:
 
 
 def user_items(histories):
-    """Return who had what as csr_matrix, float32 ones, (n_users, n_items)."""
+    """Return the items of each user as csr_matrix, float32 ones, (n_users, n_items)."""
     shape = histories.n_sentences, len(histories.vocab)
     matrix = scipy.sparse.csr_matrix((np.ones(len(histories), np.float32), histories.ids, histories.offsets), shape)
     matrix.sum_duplicates()
@@ -70,7 +70,7 @@ def user_items(histories):
 
 
 def train_neighbours(kind, histories, setting, seed, effort):
-    """Fit implicit's `kind` + "Recommender" on all similarities, or the largest of each item if they are too many.
+    """Fit implicit's `kind` + "Recommender" on all similarities, or the largest of each item if there are too many.
 
     Returns
     -------
@@ -88,9 +88,9 @@ def train_neighbours(kind, histories, setting, seed, effort):
 
 
 def neighbour_scores(similarity, counts, power):
-    """Return the scoring function log sim_ij + power · log n_j over neighbours, and all others below them by n_j.
+    """Return the scoring function log sim_ij + power · log n_j over neighbours, with all others below them by n_j.
 
-    similarity : scipy.sparse matrix, (V, V), row i has the neighbours of i; counts : int64, (V,), above 0
+    similarity : scipy.sparse matrix, (V, V), row i holds the neighbours of i; counts : int64, (V,), above 0
     """
     scores = scipy.sparse.csr_matrix(similarity, dtype=np.float64)
     scores.data[scores.data < 0] = 0.0
@@ -109,10 +109,10 @@ def neighbour_scores(similarity, counts, power):
 
 
 def train_als(histories, setting, seed, effort):
-    """Fit implicit's AlternatingLeastSquares; return as `train_neighbours`."""
+    """Fit implicit's AlternatingLeastSquares; return the same as `train_neighbours`."""
     module = require("implicit.cpu.als", "bench", "measuring implicit")
     options = setting | {"iterations": effort.iterations(setting["iterations"])}
-    with threadpool_limits(1, "blas"):  # implicit warns of less, and brings its own threads
+    with threadpool_limits(1, "blas"):  # implicit warns otherwise, and brings its own threads
         model = module.AlternatingLeastSquares(factors=effort.dim, random_state=seed, **options)
         seconds = fit(model, user_items(histories))
     factors = np.ascontiguousarray(model.item_factors)
@@ -123,7 +123,7 @@ def train_als(histories, setting, seed, effort):
 
 
 def train_bpr(histories, setting, seed, effort):
-    """Fit implicit's BayesianPersonalizedRanking; return as `train_neighbours`. The last factor is the item's bias."""
+    """Fit implicit's BayesianPersonalizedRanking; return as `train_neighbours`. The last factor is the item bias."""
     module = require("implicit.cpu.bpr", "bench", "measuring implicit")
     options = setting | {"iterations": effort.iterations(setting["iterations"])}
     with threadpool_limits(1, "blas"):
@@ -145,19 +145,19 @@ def _factor_readings(factors, as_user, targets):
 
 
 def fit(model, matrix):
-    """Fit a model of implicit; return its seconds (float). Its own threads do the work, as it asks for."""
+    """Fit a model of implicit; return its seconds (float). It uses its own threads, as it recommends."""
     with warnings.catch_warnings(), threadpool_limits(1, "blas"):
-        warnings.filterwarnings("ignore", message="Method expects CSR input")  # implicit's of its own making
+        warnings.filterwarnings("ignore", message="Method expects CSR input")  # raised by implicit's own code
         begun = time.perf_counter()
         model.fit(matrix, show_progress=False)
         return time.perf_counter() - begun
 
 
 def train_item2vec(histories, setting, seed, effort):
-    """Train gensim's skip-gram on the histories as sentences; return as `train_neighbours`.
+    """Train gensim's skip-gram on the histories as sentences; return the same as `train_neighbours`.
 
-    A history has no order that matters, so each pass reads it in a new one: a window shorter than the history then
-    sees all its pairs in the long run. Passes are as many as `effort` has pairs for, at least one.
+    The order of a history does not matter, so each pass shuffles it: a window shorter than the history then sees all
+    its pairs in the long run. There are as many passes as `effort` has pairs for, at least one.
 
     setting : dict of alpha, noise_exponent, negatives, window (None: the longest history), share (of the pairs)
     """
@@ -197,14 +197,14 @@ def popular_readings(name, vectors_in, vectors_out, counts):
 
 
 def window_pairs(lengths, window):
-    """Return how many pairs of places at most `window` apart histories of these lengths have, both ways round (int)."""
+    """Return the number of ordered pairs of places at most `window` apart in histories of these lengths (int)."""
     lengths = np.asarray(lengths, np.int64)
     reach = np.minimum(lengths - 1, window)
     return int((2 * lengths * reach - reach * (reach + 1)).sum())
 
 
 def in_new_orders(histories, passes, seed):
-    """Return an EncodedCorpus that holds every history `passes` times, each time in another order."""
+    """Return an EncodedCorpus with every history `passes` times, each time in a new order."""
     rng = np.random.default_rng(seed)
     history = np.repeat(np.arange(histories.n_sentences), np.diff(histories.offsets))
     ids = [histories.ids[np.argsort(history + rng.random(len(history)))] for _ in range(passes)]

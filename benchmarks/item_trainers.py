@@ -1,7 +1,7 @@
-"""Who takes part in the comparison on items, and which settings of each are tried.
+"""Contenders of the comparison on items, and the settings tried for each.
 
-Every contender gets the training histories and an `Effort`, and about a dozen settings; those that sample pairs get
-about the same number of them. Ours counts its pairs from the histories or goes through them as baskets.
+Every contender gets the training histories and an `Effort`, and about a dozen settings; trainers that sample pairs get
+about the same number of them. Ours counts pairs in the histories or reads them as baskets.
 """
 
 import time
@@ -26,13 +26,13 @@ from .item_rivals import (
     window_pairs,
 )
 
-_PASSES = 5  # in which drawn pairs are gone through: alpha falls over all of them
+_PASSES = 5  # passes that drawn pairs are divided into: alpha falls over all of them
 
 
 @dataclass(frozen=True)
 class Contender:
     """title : str, for tables; train : callable (histories, setting, seed, effort) -> (dict of Reading, seconds)
-    settings : list of dict, to try; seeded : bool, another seed gives another result
+    settings : list of dict, to try; seeded : bool, the result depends on the seed
     """
 
     title: str
@@ -42,7 +42,7 @@ class Contender:
 
 
 def train_ours(histories, setting, seed, effort):
-    """Train w2vneg; counting pairs is part of the time, where they are.
+    """Train w2vneg; counting pairs is part of the time, if it is done.
 
     setting : dict of options, and source ("pairs" or "baskets"), share (of the effort's pairs)
     """
@@ -62,25 +62,25 @@ def train_ours(histories, setting, seed, effort):
     model = trainer.train()
     seconds = time.perf_counter() - begun
     if not trainer.complete:
-        raise KeyboardInterrupt  # a part of a run is no measurement
+        raise KeyboardInterrupt  # a partial run is not a measurement
     return popular_readings("in · out", model.vectors_in, model.vectors_out, histories.vocab.counts), seconds
 
 
 def counted_pairs(histories):
-    """Return how often two items are in one history, as EncodedPairs."""
+    """Return the counts of two items in one history, as EncodedPairs."""
     counts = histories.traversal.counts(histories, TrainConfig(source="baskets").resolved())
     return EncodedPairs(counts.astype(np.float32), histories.vocab, histories.vocab)
 
 
 def train_popularity(histories, setting, seed, effort):
-    """Count how often items are next to others."""
+    """Count how often each item occurs with others."""
     begun = time.perf_counter()
     counts = np.asarray(counted_pairs(histories).matrix.sum(axis=0, dtype=np.float64)).ravel()
     return {"log count": Reading(popularity_scores(counts), True)}, time.perf_counter() - begun
 
 
 def train_cooccurrence(histories, setting, seed, effort):
-    """Count which items are in one history."""
+    """Count how often two items are in one history."""
     begun = time.perf_counter()
     pairs = counted_pairs(histories).matrix
     seconds = time.perf_counter() - begun

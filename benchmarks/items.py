@@ -1,8 +1,8 @@
-"""Items: the same split with what people pick instead. Held-out pairs choose, other held-out pairs report.
+"""Items: common alternatives on the same split. Some held-out pairs are for choices, others for reporting.
 
-The catalogue is what the training histories hold: held-out pairs with an item that nobody there had are left out, and
-counted. An item is never recommended to itself, so it is left out of its own ranking, whoever ranks: similar items as
-others compute them would begin with it. Validation looks at a fixed sample of the pairs, the test at all.
+The catalogue consists of the items in the training histories: held-out pairs with other items are dropped, and counted.
+An item is never recommended for itself, so it is excluded from its own ranking, for every contender: lists of similar
+items of other libraries would start with it. Validation uses a fixed sample of the pairs, the test all of them.
 """
 
 import dataclasses
@@ -26,7 +26,7 @@ from .item_rivals import Effort
 from .item_trainers import CONTENDERS
 from .speed import machine
 
-_SAMPLED = 300_000  # occurrences of held-out pairs that validation looks at
+_SAMPLED = 300_000  # occurrences of held-out pairs used in validation
 _LIST = 15  # length of the lists of recall and NDCG
 QUICK = Effort(pairs=200_000, dim=16, rounds=0.05)
 
@@ -35,7 +35,7 @@ QUICK = Effort(pairs=200_000, dim=16, rounds=0.05)
 class Parts:
     """One split, in ids of the items of its training histories.
 
-    histories : EncodedCorpus; valid, test : HeldOut, n_unknown of which were left out
+    histories : EncodedCorpus; valid, test : HeldOut, without the n_unknown dropped pairs
     """
 
     histories: EncodedCorpus
@@ -44,7 +44,7 @@ class Parts:
 
     @classmethod
     def of(cls, task):
-        """Take a `Task` that was split by user."""
+        """Convert a `Task` that was split by user."""
         if task.histories is None:
             raise ConfigError(f"{task.name} is split by {task.by}, which leaves no histories; split it by user")
         known, counts = task.histories.vocab, np.bincount(task.histories.ids, minlength=len(task.histories.vocab))
@@ -57,11 +57,11 @@ class Parts:
         return cls(histories, *(_renamed(part, new) for part in (task.valid, task.test)))
 
     def line(self):
-        """Return the parts as one line for people (str)."""
-        held = [f"{len(p):,} ({p.n_unknown:,} more have an item that is not there)" for p in (self.valid, self.test)]
+        """Return a one-line description of the parts (str)."""
+        held = [f"{len(p):,} ({p.n_unknown:,} more have an unknown item)" for p in (self.valid, self.test)]
         return (
             f"{len(self.histories):,} items of {len(self.histories.vocab):,} kinds in {self.histories.n_sentences:,} "
-            f"training histories; different pairs held out: {held[0]} to choose by, {held[1]} to report on"
+            f"training histories; distinct held-out pairs: {held[0]} for choices, {held[1]} for reporting"
         )
 
 
@@ -74,7 +74,7 @@ def _renamed(held, new):
 
 
 def sampled(held, most=_SAMPLED, seed=1):
-    """Return the pairs, or as many drawn in proportion to their weights if there are more: HeldOut."""
+    """Return the pairs, or `most` drawn in proportion to their weights if there are more: HeldOut."""
     if len(held) <= most:
         return held
     cumulated = np.cumsum(held.weights)
@@ -84,7 +84,7 @@ def sampled(held, most=_SAMPLED, seed=1):
 
 
 def evaluate(reading, held, n_items, ks):
-    """Rank held-out pairs by a `Reading`, each item left out of its own catalogue; return a RankingResult."""
+    """Rank held-out pairs by a `Reading`, without each item itself; return a RankingResult."""
     itself = scipy.sparse.eye(n_items, format="csr")
     pairs = held.centres, held.targets, held.weights
     options = {"ks": ks, "known": itself, "logits": reading.logits, "samples": 0, "bootstrap": 0}
@@ -93,7 +93,7 @@ def evaluate(reading, held, n_items, ks):
 
 @dataclass(frozen=True)
 class Trial:
-    """One setting on validation. values : dict of reading -> the metric; reason : str or None, why there are none"""
+    """One setting on validation. values : dict of reading -> the metric; reason : str or None, why it failed"""
 
     contender: str
     setting: dict
@@ -104,7 +104,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Run:
-    """A winner on test. reading : str; seconds : float, of training; figures : dict of str -> float or None"""
+    """A winner on the test part. reading : str; seconds : float, of training; figures : dict of str -> float or None"""
 
     contender: str
     setting: dict
@@ -116,9 +116,9 @@ class Run:
 
 @dataclass
 class Record:
-    """What has been measured so far, and the file it is kept in.
+    """Measurements so far, and the file they are stored in.
 
-    path : path or None; what : dict, of data and options; trials : list of Trial; runs : list of Run
+    path : path or None; what : dict, data and options; trials : list of Trial; runs : list of Run
     """
 
     path: object
@@ -128,7 +128,7 @@ class Record:
 
     @classmethod
     def at(cls, path, what):
-        """Go on with the file at `path`, if there is one; ConfigError if it holds something else."""
+        """Resume from the file at `path`, if there is one; ConfigError if it holds something else."""
         if path is None or not Path(path).exists():
             return cls(path, what)
         try:
@@ -176,7 +176,7 @@ def find_contenders(names):
 
 
 def find_metric(text):
-    """Return the `Metric` of this name; ConfigError if it is unknown, or asks for logits, which few contenders have."""
+    """Return the `Metric` of this name; ConfigError if it is unknown, or needs logits, which few contenders have."""
     metric = Metric.parse(text)
     if metric.name in ("nll", "likelihood"):
         raise ConfigError(
@@ -187,7 +187,7 @@ def find_metric(text):
 
 
 def tune(contenders, histories, held, metric, effort, record, *, most=None, tell=lambda text: None):
-    """Try every contender's settings, and evaluate every reading by the validation pairs; the record keeps the trials.
+    """Try every contender's settings, and evaluate every reading on the validation pairs; the record stores the trials.
 
     Parameters
     ----------
@@ -198,9 +198,9 @@ def tune(contenders, histories, held, metric, effort, record, *, most=None, tell
     metric : validation.Metric
     effort : Effort
     record : Record
-        Trials that it has already are not made again.
+        Trials it already has are not repeated.
     most : int, optional
-        Settings of each contender to try.
+        Maximum number of settings per contender.
     tell : callable
         Called with a line for each trial.
     """
@@ -225,7 +225,7 @@ def _try(name, contender, setting, histories, held, metric, effort):
 
 
 def report(contenders, parts, metric, effort, seeds, record, *, tell=lambda text: None):
-    """Train every winner once in each round, under a seed of the round, and evaluate it by the test pairs."""
+    """Train every winner once in each round, with the round's seed, and evaluate it on the test pairs."""
     n_items = len(parts.histories.vocab)
     for seed in range(1, seeds + 1):
         for name, contender in contenders.items():
@@ -233,7 +233,7 @@ def report(contenders, parts, metric, effort, seeds, record, *, tell=lambda text
             done = any(run.contender == name and run.seed == seed for run in record.runs)
             if done or (seed > 1 and not contender.seeded):
                 continue
-            if name == "w2vneg" and seed == 1:  # compiled code is loaded before the clock runs
+            if name == "w2vneg" and seed == 1:  # load compiled code before timing
                 contender.train(parts.histories, trial.setting, seed, dataclasses.replace(effort, pairs=1000))
             readings, seconds = contender.train(parts.histories, trial.setting, seed, effort)
             figures = figures_of(evaluate(readings[reading], parts.test, n_items, KS))
@@ -242,7 +242,7 @@ def report(contenders, parts, metric, effort, seeds, record, *, tell=lambda text
 
 
 def figures_of(result):
-    """Return what the table shows of a RankingResult: dict of str -> float or None."""
+    """Return the figures of a RankingResult that the table shows: dict of str -> float or None."""
     figures = {f"P@{k}": result.precision[k] for k in KS}
     figures |= {"MPR": result.mpr, "likelihood": result.likelihood}
     return figures | {f"recall@{_LIST}": result.recall[_LIST], f"NDCG@{_LIST}": result.ndcg[_LIST]}
@@ -263,7 +263,7 @@ def table(runs):
 
 
 def choices_table(record, names, metric):
-    """Return Markdown: what was chosen for each contender, by which value on validation, out of how many settings."""
+    """Return Markdown: the choice for each contender, its value on validation, and the number of settings tried."""
     lines = [
         f"| trainer | setting | score | {metric.name} on validation | settings tried | seconds of a trial |",
         "|---|---|---|---|---|---|",

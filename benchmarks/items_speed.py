@@ -1,13 +1,13 @@
-"""Pairs per second of training on items, ours beside gensim's item2vec and implicit's BPR, interleaved.
+"""Pairs per second of training on items, ours, gensim's item2vec and implicit's BPR, interleaved.
 
-A pair is one positive with its negatives, however it comes about, and every positive counts once:
+A pair is one positive with its negatives, whatever its origin, and every positive counts once:
 
-    ours       pairs as the trainer counts them: drawn ones, or those of baskets with at most 32 positives an item
-    item2vec   places of a history at most 16 apart, both ways round, which is as many positives for an item
+    ours       pairs as the trainer counts them: drawn ones, or those of baskets with at most 32 positives per item
+    item2vec   ordered pairs of places in a history at most 16 apart, the same number of positives per item
     BPR        triples it draws (user, item had, item not had): a user with an item, and one negative
 
-BPR's pair is of another kind and has one negative where the others have five, so the table also tells scores per
-second: dot products, those of the positive and of each negative.
+BPR's pair is of another kind and has one negative instead of five, so the table also shows scores per second: dot
+products, those of the positive and of each negative.
 """
 
 import statistics
@@ -29,13 +29,13 @@ from .item_rivals import fit, in_new_orders, user_items, window_pairs
 from .item_trainers import counted_pairs
 from .rivals import train_gensim, write_sentences
 
-REACH = 16  # of windows, each way: twice as many positives for an item
+REACH = 16  # of windows, each way: twice as many positives per item
 REFERENCE = "gensim item2vec"
 
 
 @dataclass(frozen=True)
 class Timing:
-    """One contender in one round: seconds of training, pairs, and scores (dot products) of them."""
+    """One contender in one round: seconds of training, pairs, and their scores (dot products)."""
 
     contender: str
     repeat: int
@@ -77,7 +77,7 @@ def measure(histories, dim, repeats, names=None, tell=lambda text: None):
         runs = {name: run for name, run in contenders(histories, dim, folder).items() if names is None or name in names}
         for name, run in runs.items():
             if name.startswith("w2vneg"):
-                run()  # compiles, or loads what was compiled
+                run()  # compiles or loads compiled code
         for repeat in range(repeats):
             for name, run in runs.items():
                 seconds, pairs, negatives = run()
@@ -93,7 +93,7 @@ def _ours(data, options):
     begun = time.perf_counter()
     trainer.train()
     if not trainer.complete:
-        raise KeyboardInterrupt  # a part of a run is no measurement
+        raise KeyboardInterrupt  # a partial run is not a measurement
     return time.perf_counter() - begun, sum(pairs), trainer.config.negatives
 
 

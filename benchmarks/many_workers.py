@@ -1,8 +1,7 @@
-"""Does quality survive many workers? They take turns on the cores there are, which tests the merge, not the speed.
+"""Does quality survive many workers? They take turns on the available cores, which tests the merge, not the speed.
 
-A round launches all workers over the threads there are, each of which does several shares one after another; private
-rows are merged after it as they would be on a machine with as many cores. What cannot be seen this way is the racing on
-rows that are shared.
+A round launches all workers on the available threads, each of which runs several shares one after another; private rows
+are then merged as on a machine with as many cores. This does not show the effect of races on shared rows.
 """
 
 import dataclasses
@@ -20,19 +19,19 @@ DECIDING = "mean-dev"
 
 
 def check(objectives, workers):
-    """Raise ConfigError for an objective that is not ours, or workers without the one that is compared with."""
+    """Raise ConfigError for an objective that is not ours, or if one worker, the reference, is missing."""
     for name in objectives:
         if name in RIVALS:
             raise ConfigError(f"{name} has no merge of ours to test; name presets, or objectives of benchmarks quality")
         objective_options(name)
     if 1 not in workers:
-        raise ConfigError("the others are compared with one worker; add --workers 1")
+        raise ConfigError("one worker is the reference; add --workers 1")
 
 
 def measure(evaluator, objectives, workers, seeds, folder, tell=lambda text: None, each=lambda runs: None):
     """Train every objective with every number of workers; return a list of quality.Run, workers in their `setting`.
 
-    each : callable, given the list of runs so far after each of them
+    each : callable, receives the list of runs so far after each run
     """
     runs = []
     for seed in seeds:
@@ -51,7 +50,7 @@ def differences(runs, objective):
     -------
     dict of int -> (float, float)
         Workers -> difference of the mean `mean-dev` from one worker's, and its standard error; NaN for one seed. The
-        spread between seeds is taken to be the same for any number of workers, and all of them are used to know it.
+        spread between seeds is assumed equal for all numbers of workers, and estimated from all of them.
     """
     groups = {}
     for run in runs:
@@ -72,7 +71,7 @@ def differences(runs, objective):
 
 
 def table(runs):
-    """Return Markdown: development scores by objective and workers, and how far each is from one worker."""
+    """Return Markdown: development scores by objective and workers, and the difference from one worker."""
     heading = ("objective", "workers", "seeds", *DEV, f"{DECIDING} less one worker's, ± 2 standard errors", "seconds")
     lines = [f"| {' | '.join(heading)} |", "|---" * len(heading) + "|"]
     for name in dict.fromkeys(run.objective for run in runs):

@@ -1,7 +1,7 @@
-"""The map of a report in headless Chromium, beside TensorBoard's projector: how soon it is drawn, how fluent it is.
+"""The map of a report in headless Chromium, compared with TensorBoard's projector: time to draw, and frame rate.
 
-A frame counts when the page could have drawn it, while a mouse drags the map. Chromium draws by software here: what has
-a graphics card is faster.
+A frame counts when the page could have drawn it, while a mouse drags the map. Chromium renders in software here; a
+graphics card is faster.
 """
 
 import contextlib
@@ -16,7 +16,7 @@ from .explore import made_up
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--enable-unsafe-swiftshader"]
 _SIZE = {"width": 1000, "height": 800}
-_PATIENCE = 240  # seconds until a page counts as one that does not draw
+_PATIENCE = 240  # seconds until a page counts as failing to draw
 _COUNT = """() => {
   window.framesSeen = 0;
   const next = () => { window.framesSeen++; requestAnimationFrame(next); };
@@ -36,9 +36,9 @@ _PROJECTED = """() => {
 
 
 class Look(NamedTuple):
-    """page : str; words, drawn : int, points there are and points drawn; megabytes : float, of the page
-    made, opened, found : float, seconds to write it, from opening it to its map, until a word searched for is marked
-    frames : float, a second while dragged
+    """page : str; words, drawn : int, points in total and points drawn; megabytes : float, of the page
+    made, opened, found : float, seconds to write the page, from opening to the map, and until a searched word is marked
+    frames : float, per second while dragged
     """
 
     page: str
@@ -53,7 +53,7 @@ class Look(NamedTuple):
 
 @contextlib.contextmanager
 def browser():
-    """Start headless Chromium; RuntimeError where it or Playwright is missing."""
+    """Start headless Chromium; RuntimeError if it is missing."""
     from playwright.sync_api import sync_playwright
 
     chromium = shutil.which("chromium")
@@ -66,7 +66,7 @@ def browser():
 
 
 def look_at_map(opened, n, dim, seconds, folder):
-    """Write a report that is nothing but a map, and use it."""
+    """Write a report with only a map, and use it."""
     from w2vneg import Vectors
     from w2vneg.look.report import Report, maps
     from w2vneg.look.report.subjects import Subject
@@ -93,7 +93,7 @@ def look_at_map(opened, n, dim, seconds, folder):
 
 
 def look_at_projector(opened, n, dim, seconds, folder, tensorboard):
-    """Write the same vectors for TensorBoard's projector, and use that; `tensorboard` is its command."""
+    """Write the same vectors for TensorBoard's projector, and use it; `tensorboard` is its command."""
     from w2vneg import Vectors
 
     words, matrix = made_up(n, dim)
@@ -141,7 +141,7 @@ def _page(opened):
 
 
 def _dragged(page, place, seconds):
-    """Drag what is at a place for so long; returns frames a second."""
+    """Drag the element at `place` for `seconds`; return frames per second."""
     box = place.bounding_box()
     x, y = box["x"] + 0.4 * box["width"], box["y"] + 0.4 * box["height"]
     page.wait_for_timeout(1000)
@@ -158,7 +158,7 @@ def _dragged(page, place, seconds):
 
 
 def table(looks):
-    """Return Markdown, a line for each Look."""
+    """Return Markdown, one line per Look."""
     lines = [
         "| page | points | drawn | MB | to write, s | until drawn, s | until found, s | frames/s, dragged |",
         "|---|---|---|---|---|---|---|---|",

@@ -1,8 +1,7 @@
 """Quality of objectives on real text, chosen on development data and reported on test data.
 
 Development: MEN's development part, the dev half of the Google analogies, likelihood of the last 1 % of the corpus.
-Test: the similarity sets with MEN's test part, all analogies and those of the test half alone. The two are never looked
-at in one call.
+Test: the similarity sets with MEN's test part, all analogies and the test half separately. One call never uses both.
 """
 
 import dataclasses
@@ -24,7 +23,7 @@ from w2vneg.vectors.evaluation import LogitScores, evaluate_likelihood
 from .contenders import head
 from .rivals import Seconds, now, train_fasttext, train_gensim, write_sentences
 
-OBJECTIVES = {  # name -> options beside alpha, for what is no preset of its own
+OBJECTIVES = {  # name -> options besides alpha, for objectives that are not presets
     "ns-shared": {"loss": "ns", "share_negatives": "centre"},
     "ns-per-pair": {"loss": "ns", "share_negatives": "no"},
     "relaxed-shared": {"loss": "relaxed", "share_negatives": "centre"},
@@ -51,7 +50,7 @@ OBJECTIVES = {  # name -> options beside alpha, for what is no preset of its own
     "pbs-cis": {"loss": "pbs", "weigher": "discriminator"},
     "relaxed-cis": {"loss": "relaxed", "weigher": "discriminator"},
 }
-RIVALS = {  # name -> alpha of its own
+RIVALS = {  # name -> default alpha
     "gensim": 0.025,
     "gensim-cbow": 0.025,
     "gensim-hs": 0.025,
@@ -66,13 +65,13 @@ RIVALS = {  # name -> alpha of its own
 
 
 def check_objective(name):
-    """Raise ConfigError if `name` is no rival and nothing that `objective_options` knows."""
+    """Raise ConfigError if `name` is neither a rival nor known to `objective_options`."""
     if name not in RIVALS:
         objective_options(name)
 
 
 def objective_options(name):
-    """Return the options that `name` stands for: one of OBJECTIVES, or a preset; ConfigError for neither."""
+    """Return the options of `name`, one of OBJECTIVES or a preset; ConfigError if it is neither."""
     if name in OBJECTIVES:
         return OBJECTIVES[name]
     if name in PRESETS:
@@ -94,9 +93,9 @@ TEST = {  # correlation -> columns of the table of test scores
 
 @dataclasses.dataclass(frozen=True)
 class Run:
-    """One trained model's scores; seconds of training, from encoded corpus to vectors; pairs trained, if it tells;
-    setting : dict, in which options this run differs from the others it is measured with
-    readout : str, how the vectors are made of both matrices, which seconds have in them
+    """One trained model's scores; seconds of training, from encoded corpus to vectors; pairs trained, if reported;
+    setting : dict, options in which this run differs from the others measured with it
+    readout : str, how the vectors are made from both matrices; seconds include it
     cpu : float, seconds of all threads, from encoded corpus to vectors
     """
 
@@ -112,7 +111,7 @@ class Run:
 
 
 def development_scores(vectors, vectors_out, heldout, window, mirror=None):
-    """Return the scores that choices are made by: shares of 1; ``mean-dev`` is the mean of the first three."""
+    """Return the scores used for choices, as fractions; ``mean-dev`` is the mean of the first three."""
     analogy = vectors.evaluate_analogy("google", mirror=mirror, half="dev")
     scores = {
         "men-dev": vectors.evaluate_similarity("men-dev", mirror=mirror).spearman,
@@ -126,7 +125,7 @@ def development_scores(vectors, vectors_out, heldout, window, mirror=None):
 
 
 def test_scores(vectors, mirror=None):
-    """Return the scores that are reported: Spearman's correlation by set, Pearson's as ``"set r"``, shares of 1."""
+    """Return the reported scores: Spearman's correlation by set, Pearson's as ``"set r"``, P@k as fractions."""
     scores = {}
     for name in _SETS:
         result = vectors.evaluate_similarity(name, mirror=mirror)
@@ -148,13 +147,13 @@ def split(encoded, share=0.01):
 
 
 _WARM_TOKENS = 5000
-_EPOCHS = 3  # unless an objective or a call has another number
+_EPOCHS = 3  # unless an objective or a call sets another number
 
 
 class Evaluator:
     """Trains objectives on one corpus with common options and scores them on "dev" or "test" data.
 
-    For "dev" the last 1 % of the corpus is held out; for "test" all of it is trained on.
+    For "dev" the last 1 % of the corpus is held out; for "test" all of it is training data.
     """
 
     def __init__(self, encoded, common, part, mirror=None):
@@ -169,7 +168,7 @@ class Evaluator:
         ----------
         objective : str; alpha : float or None, its own; seed : int
         folder : Path, where rivals' input is written
-        setting : options of this run beside the common ones, such as epochs
+        setting : options of this run besides the common ones, such as epochs
 
         Returns
         -------
@@ -178,7 +177,7 @@ class Evaluator:
         return self.measure_all(objective, alpha, seed, folder, ("in",), **setting)[0]
 
     def measure_all(self, objective, alpha, seed, folder, readouts, **setting):
-        """Train once and score each read-out; parameters are those of `measure`. Returns a list of Run."""
+        """Train once and score each read-out; other parameters as in `measure`. Return a list of Run."""
         rival, pairs = objective in RIVALS, None
         options = {"epochs": _EPOCHS} | ({} if rival else objective_options(objective)) | self.common | setting
         if rival:
@@ -200,20 +199,20 @@ class Evaluator:
         return runs
 
     def _read_out(self, readout, vectors, vectors_out, subsample):
-        """Return the `Vectors` of a read-out, and the seconds that it took."""
+        """Return the `Vectors` of a read-out, and the seconds it took."""
         begun, chain, contexts = now(), parse(readout), None
         if chain.needs_contexts:
             keep = keep_thresholds(self.corpus.vocab.counts, subsample) / 2.0**32
             contexts = context_means(self.corpus.ids, self.corpus.offsets, keep, vectors_out, WINDOW)
         if vectors_out is None and chain.reads("vectors_out"):
-            raise ConfigError(f"a rival without an output matrix has no read-out {readout}; take in")
+            raise ConfigError(f"a rival without an output matrix has no read-out {readout}; use in")
         counts = self.corpus.vocab.counts if vectors.counts is None else vectors.counts
         made = chain.read(Trained(vectors.matrix, vectors_out, vectors.words, counts, contexts))
         return Vectors(vectors.words, made, counts), Seconds.since(begun)
 
     def _ours(self, objective, alpha, seed, options):
         options = options | {"seed": seed} | ({} if alpha is None else {"alpha": alpha})
-        if objective not in self._warm:  # compiled code is loaded, or made, before anything is timed
+        if objective not in self._warm:  # compile, or load compiled code, before timing
             warm_up = Trainer(head(self.corpus, _WARM_TOKENS), TrainConfig(**options | {"epochs": 1}))
             warm_up.train()
             if not warm_up.complete:
@@ -224,10 +223,10 @@ class Evaluator:
         model = trainer.train()
         seconds = Seconds.since(begun)
         if not trainer.complete:
-            raise KeyboardInterrupt  # a part of a run is no measurement
+            raise KeyboardInterrupt  # a partial run is not a measurement
         vectors = Vectors(model.vocab.words, model.vectors_in, model.vocab.counts)
         pairs = sum(event["pairs"] for event in model.history if event["event"] == "EpochDone")
-        of_words = not model.config.loss.plug.paths  # else rows of the output matrix are no words'
+        of_words = not model.config.loss.plug.paths  # otherwise rows of the output matrix are not words
         return vectors, model.vectors_out if of_words else None, model.config.alpha, seconds, pairs
 
     def _rival(self, name, alpha, seed, folder, common):
@@ -244,7 +243,7 @@ class Evaluator:
             return Vectors(words, model.wv.vectors[rows], counts), outs, seconds
         model, seconds = train_fasttext(text, alpha, common)  # takes no seed
         words = model.get_words()
-        rows = [row for row, word in enumerate(words) if word != "</s>"]  # it counts the ends of lines as a word
+        rows = [row for row, word in enumerate(words) if word != "</s>"]  # it counts line ends as a word
         if common["subwords"]:
             matrix = np.array([model.get_word_vector(words[row]) for row in rows])
         else:
@@ -253,7 +252,7 @@ class Evaluator:
 
 
 def table(runs, columns):
-    """Return a Markdown table: one row for each objective and alpha, mean over seeds with the range in brackets."""
+    """Return a Markdown table: one row per objective, alpha and read-out; mean over seeds, range in brackets."""
     groups = {}
     for run in runs:
         groups.setdefault((run.objective, run.alpha, run.readout), []).append(run)

@@ -22,8 +22,8 @@ def check(objectives):
 def settings(n_tokens, epochs, ranks, exchanges, options):
     """Return the options of each run of the table, a list of dict.
 
-    n_tokens : int, of an epoch; ranks, exchanges : of int, how many, and how often in a run; one rank needs none
-    options : dict, of all of them
+    n_tokens : int, of an epoch; ranks, exchanges : sequences of int, exchanges are per run; one rank needs none
+    options : dict, of all runs with several ranks
     """
     made = [{}] if 1 in ranks else []
     for n in ranks:
@@ -36,7 +36,7 @@ def settings(n_tokens, epochs, ranks, exchanges, options):
 def measure(evaluator, objectives, grid, seeds, readouts, folder, tell=lambda text: None, each=lambda runs: None):
     """Train every objective with every setting; return a list of quality.Run.
 
-    each : callable, given the list of runs so far after each of them
+    each : callable, receives the list of runs so far after each run
     """
     runs = []
     for seed in seeds:
@@ -50,7 +50,7 @@ def measure(evaluator, objectives, grid, seeds, readouts, folder, tell=lambda te
 
 
 def table(runs, n_tokens, epochs, part):
-    """Return Markdown: scores by objective, read-out, ranks and exchanges; mean and range of the seeds."""
+    """Return Markdown: scores by objective, read-out, ranks and exchanges; mean and range over seeds."""
     columns = DEV if part == "dev" else TEST["spearman"]
     heading = ("objective", "read-out", "ranks", "tokens between", "exchanges", "seeds", *columns)
     lines = [f"| {' | '.join(heading)} |", "|---" * len(heading) + "|"]

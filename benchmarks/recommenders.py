@@ -1,12 +1,12 @@
-"""Recommending items to users, beside implicit and EASE: quality, seconds of training, lists a second.
+"""Recommending items to users, compared with implicit and EASE: quality, seconds of training, lists per second.
 
-Who is requested what is in `recommenders_tasks`. Options are chosen by NDCG@10 of the validation part, by climbing:
-along each option from a first guess, up and down a ladder of equal ratios, until no neighbour is better. So no winner
-stands at the edge of what was tried. Winners are trained again under seeds of their own and reported on the test part.
+See `recommenders_tasks` for the data and splits. Options are chosen by NDCG@10 on validation data, by hill climbing:
+each option moves from a first guess up and down a ladder of equal ratios, until no neighbour is better. So no winner
+lies at the edge of the values tried. Winners are trained again with several seeds and reported on the test part.
 
-Every figure but coverage is a mean over users, of which its interval is a bootstrap. Each method is compared with the
-best rival, the one of the highest validation figure, user by user, by a paired t test; p values are Holm's, of all
-methods of a data set.
+Every figure except coverage is a mean over users, with an interval from a bootstrap over users. Each method is compared
+with the best rival, the one with the highest validation figure, by a paired t test over users; p values are corrected
+by Holm's method over all methods of a data set.
 """
 
 import json
@@ -30,7 +30,7 @@ from .recommenders_methods import METHODS, K
 from .recommenders_tasks import Part
 from .speed import machine
 
-CHOICES = Path(__file__).parent / "recommenders.json"  # what climbing has found
+CHOICES = Path(__file__).parent / "recommenders.json"  # results of the climbing
 MAIN = f"NDCG@{K}"
 _SHOWN = {MAIN: f"ndcg@{K}", "recall@20": "recall@20", "NDCG@100": "ndcg@100", f"MAP@{K}": f"map@{K}"}
 COVERAGE = f"coverage@{K}"
@@ -38,7 +38,7 @@ _RESAMPLES = 2000
 
 
 def evaluate(scores, part):
-    """Return the figures of a `Part`'s users: dict of str -> float64 (n,), and the coverage of their lists (float)."""
+    """Return the figures of a `Part`'s users, dict of str -> float64 (n,), and the coverage of their lists (float)."""
     n, n_items = part.held.shape
     own = {name: np.empty(n) for name in _SHOWN}
 
@@ -53,7 +53,7 @@ def evaluate(scores, part):
 
 
 def neighbours(setting, ratios, most=MappingProxyType({})):
-    """Return the settings one rung away on each ladder (list of dict); most : dict of name -> where a ladder ends"""
+    """Return the settings one rung away on each ladder (list of dict); most : dict of name -> end of its ladder"""
     found = []
     for name, ratio in ratios.items():
         for value in (setting[name] * ratio, setting[name] / ratio):
@@ -64,7 +64,7 @@ def neighbours(setting, ratios, most=MappingProxyType({})):
 
 
 def climb(task, name, record, tell=lambda text: None, methods=METHODS):
-    """Return the setting that no neighbour beats on validation, and fill in the record, a list of trials (dict)."""
+    """Return the setting that no neighbour beats on validation, and add trials (dict) to the list `record`."""
     method = methods[name]
     tried = {_key(one["setting"]): one["value"] for one in record if (one["task"], one["method"]) == (task.name, name)}
 
@@ -74,7 +74,7 @@ def climb(task, name, record, tell=lambda text: None, methods=METHODS):
             try:
                 trained = method.train(task.train, setting, 1)
                 value = float(evaluate(trained.asked(task.valid).scores, task.valid)[0][MAIN].mean())
-            except W2vnegError:  # it diverges
+            except W2vnegError:  # it diverged
                 value = 0.0
             tried[_key(setting)] = value
             record.append({"task": task.name, "method": name, "setting": setting, "value": value})
@@ -97,7 +97,7 @@ def _key(setting):
 
 
 def choose(tasks, names, path=CHOICES, tell=lambda text: None):
-    """Climb for each task and method, and keep trials and winners in a file; one that is there is gone on with."""
+    """Climb for each task and method, and store trials and winners in a file; resume from an existing file."""
     kept = read_json(path) if Path(path).exists() else {"trials": [], "chosen": {}}
 
     class Kept(list):
@@ -109,7 +109,7 @@ def choose(tasks, names, path=CHOICES, tell=lambda text: None):
 
     def write():
         with atomic_file(path, "w", encoding="utf-8") as stream:
-            lines = ",\n".join(json.dumps(trial) for trial in trials)  # one a line, for whoever reads changes
+            lines = ",\n".join(json.dumps(trial) for trial in trials)  # one per line, for readable diffs
             stream.write(f'{{"trials": [\n{lines}\n],\n"chosen": {json.dumps(kept["chosen"], indent=1)}}}\n')
 
     for task in tasks:
@@ -120,7 +120,7 @@ def choose(tasks, names, path=CHOICES, tell=lambda text: None):
 
 
 def best_rival(task, names, trials, methods=METHODS):
-    """Return the name of the best rival by validation among `names`; None if nothing is known of any."""
+    """Return the name of the best rival by validation among `names`; None if there are no trials of any."""
     rivals = {name for name in names if not methods[name].ours}
     own = [one for one in trials if one["task"] == task.name and one["method"] in rivals]
     return max(own, key=lambda one: one["value"])["method"] if own else None
@@ -128,9 +128,9 @@ def best_rival(task, names, trials, methods=METHODS):
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """task, method : str; seed : int; seconds : float, of training; rate : float, lists a second
-    memory : int, bytes that training takes at its peak, beyond what was there before
-    users : dict of figure -> float64 (n,), of each user; coverage : float
+    """task, method : str; seed : int; seconds : float, of training; rate : float, lists per second
+    memory : int, peak bytes of training beyond those used before
+    users : dict of figure -> float64 (n,), one per user; coverage : float
     """
 
     task: str
@@ -144,7 +144,7 @@ class Run:
 
 
 def measure(task, chosen, seeds, tell=lambda text: None, methods=METHODS):
-    """Train and ask the winners in turn, once a round; list of Run. chosen : dict of method -> setting"""
+    """Train and test the winners in turn, once per round; return a list of Run. chosen : dict of method -> setting"""
     warm_up(task, chosen, methods)
     runs = []
     for seed in range(1, seeds + 1):
@@ -161,7 +161,7 @@ def measure(task, chosen, seeds, tell=lambda text: None, methods=METHODS):
 
 
 def warm_up(task, chosen, methods=METHODS):
-    """Load or compile all code before the clock runs: a hundred users, an epoch."""
+    """Load or compile all code before timing, with a hundred users and one epoch."""
     few, known, held = task.train[:100], task.test.known[:100], task.test.held[:100]
     part = Part(known, held, None if task.test.users is None else np.arange(known.shape[0]) % few.shape[0])
     for name, setting in chosen.items():
@@ -171,9 +171,9 @@ def warm_up(task, chosen, methods=METHODS):
 
 @dataclass(frozen=True)
 class Row:
-    """What a table says of a method. figures : dict of name -> (mean, low, high), of coverage -> (mean,)
-    seeds : (low, high), of NDCG@10; difference : (mean, low, high), of it to the best rival, and p : float, Holm's;
-    None of the rival itself and where there is none; seconds, rates : list of float; memory : list of int, bytes
+    """A method's row of a table. figures : dict of name -> (mean, low, high), of coverage -> (mean,)
+    seeds : (low, high), of NDCG@10; difference : (mean, low, high), in NDCG@10 from the best rival, and p : float,
+    Holm's, None for the rival itself or without one; seconds, rates : list of float; memory : list of int, bytes
     """
 
     task: str
@@ -192,7 +192,7 @@ def rows_of(runs, rivals):
     rows = []
     for task in dict.fromkeys(run.task for run in runs):
         own = [run for run in runs if run.task == task]
-        means = {  # of each user, over seeds
+        means = {  # per user, over seeds
             name: {key: np.mean([run.users[key] for run in own if run.method == name], axis=0) for key in _SHOWN}
             for name in dict.fromkeys(run.method for run in own)
         }
@@ -211,14 +211,14 @@ def rows_of(runs, rivals):
 
 
 def interval(values, resamples=_RESAMPLES, seed=1):
-    """Return the mean of one value a user, and its 95 % percentile interval by resampling users: three floats."""
+    """Return the mean of one value per user, and its 95 % percentile interval by resampling users: three floats."""
     rng, n = np.random.default_rng(seed), len(values)
     means = [values[rng.integers(0, n, n)].mean() for _ in range(resamples)]
     return float(np.mean(values)), *map(float, np.quantile(means, (0.025, 0.975)))
 
 
 def paired_p(differences):
-    """Return the p value of a two-sided paired t test, 1 where nothing differs; differences : float64, (n,)"""
+    """Return the p value of a two-sided paired t test, 1 if nothing differs; differences : float64, (n,)"""
     if len(differences) < 2 or not np.ptp(differences):
         return float(not np.any(differences))
     return float(scipy.stats.ttest_1samp(differences, 0.0).pvalue)
@@ -227,7 +227,7 @@ def paired_p(differences):
 def holm(p):
     """Return p values corrected for their number (Holm 1979): dict of name -> float.
 
-    The k-th smallest of m, from 0 on, is multiplied by m − k; none is below a smaller one's, nor above 1.
+    The k-th smallest of m, from k = 0, is multiplied by m − k; results never decrease with p, nor exceed 1.
     """
     corrected, least = {}, 0.0
     for k, name in enumerate(sorted(p, key=p.get)):
@@ -236,7 +236,7 @@ def holm(p):
 
 
 def table(rows, methods=METHODS):
-    """Return Markdown: means over seeds with intervals over users, and of speeds medians with their range."""
+    """Return Markdown: means over seeds with intervals over users, and medians of speeds with their range."""
     columns = [*_SHOWN, COVERAGE, f"{MAIN} − best rival (p)", "training, s", "lists a second", "MB"]
     lines = [f"| | {' | '.join(columns)} |", "|---" * (len(columns) + 1) + "|"]
     for task in dict.fromkeys(row.task for row in rows):
@@ -255,5 +255,5 @@ def _with_interval(found):
 
 
 def as_json(rows):
-    """Return all rows as JSON, with the machine they are of (str)."""
+    """Return all rows as JSON, with the machine (str)."""
     return json.dumps({"machine": machine(), "rows": [asdict(row) for row in rows]}, indent=1)

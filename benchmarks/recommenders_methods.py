@@ -1,4 +1,4 @@
-"""Who recommends, and from where the options of each climb. All have 64 factors and two threads."""
+"""The recommenders, and the starting points of their options. All have 64 factors and two threads."""
 
 import time
 from dataclasses import dataclass, field, replace
@@ -23,7 +23,7 @@ K, DIM, THREADS = 10, 64, 2
 
 @dataclass(frozen=True)
 class Asked:
-    """Some users n, asked for. scores : callable, (rows of them) -> (b, n_items), as `evaluate_ranking` takes
+    """Scores and lists for n users. scores : callable, (b rows of them) -> (b, n_items), for `evaluate_ranking`
     lists : callable, (known), csr_matrix (n, n_items) -> ids (n, K)
     """
 
@@ -34,7 +34,7 @@ class Asked:
 @dataclass(frozen=True)
 class Trained:
     """seconds : float, of training; ask : callable, (rows of the training part) -> Asked
-    fold_in : callable, (shown), csr_matrix of what new users have -> Asked; None if the method has no such way
+    fold_in : callable, (shown), csr_matrix of new users' items -> Asked; None if the method cannot fold in
     """
 
     seconds: float
@@ -59,7 +59,7 @@ def train_ours(loss, train, setting, seed, score="raw"):
     model = trainer.train()
     seconds = time.perf_counter() - begun
     if not trainer.complete:
-        raise KeyboardInterrupt  # a part of a run is no measurement
+        raise KeyboardInterrupt  # a partial run is not a measurement
     places, back = np.argsort(rows), np.argsort(columns)
 
     def of_vectors(vectors):
@@ -80,13 +80,13 @@ def train_ours(loss, train, setting, seed, score="raw"):
 
 
 def _numbered(counts):
-    """Return a Vocabulary of numbers, and the number that each of its words stands for."""
+    """Return a Vocabulary of numbers as words, and the number of each word."""
     vocab = Vocabulary.from_counts({str(i): int(count) for i, count in enumerate(counts)})
     return vocab, np.array([int(word) for word in vocab.words])
 
 
 def train_penalised(loss, train, setting, seed, score="raw", targets=1.0, **options):
-    """Train w2vneg with an L2 penalty; the setting's l2 is that of users, and `targets` times it that of items."""
+    """Train w2vneg with an L2 penalty; the setting's l2 is for users, and `targets` times it for items."""
     setting, l2 = dict(setting), setting["l2"]
     setting |= {"l2": (l2, targets * l2), "bounded_steps": False, **options}
     return train_ours(loss, train, setting, seed, score)
@@ -100,7 +100,7 @@ _IMPLICIT = {
 
 
 def train_implicit(kind, train, setting, seed):
-    """Fit a model of implicit; ALS folds new users in by its `recalculate_user`, the others cannot."""
+    """Fit a model of implicit; ALS folds in new users with `recalculate_user`, the others cannot."""
     library = require(f"implicit.cpu.{kind}", "bench", "measuring implicit")
     topk = require("implicit.cpu.topk", "bench", "measuring implicit").topk
     with threadpool_limits(1, "blas"):  # it brings its own threads
@@ -123,7 +123,7 @@ def train_implicit(kind, train, setting, seed):
 
 
 def train_slim(train, setting, seed):
-    """Solve slim, with its usual options if the setting has none; seed : ignored, it is a closed form."""
+    """Solve slim, with its default options if the setting is empty; seed : ignored, it is a closed form."""
 
     def solve():
         options = (setting["neighbours"], setting["l2"]) if setting else default_of(train)
@@ -149,7 +149,7 @@ def train_ease(train, setting, seed):
 
 
 def train_fused(train, setting, seed):
-    """Add scores of `slim` and `weight` times those of w2vneg as it comes."""
+    """Add the scores of `slim` and `weight` times those of w2vneg with defaults."""
     parts, weight = [train_slim(train, {}, seed), train_ours("top-n", train, {}, seed)], np.float32(setting["weight"])
 
     def both(way, given):
@@ -162,12 +162,12 @@ def train_fused(train, setting, seed):
 
 
 def train_popularity(train, setting, seed):
-    """Count who was trained on."""
+    """Rank by counts in the training part."""
     return _closed(train, lambda: lambda has: popularity_scores(np.asarray(train.sum(axis=0)).ravel()))
 
 
 def _closed(train, solve):
-    """solve : callable, () -> callable, what users have -> their scoring function"""
+    """solve : callable, () -> callable, users' items -> their scoring function"""
     begun = time.perf_counter()
     scores_of_those = solve()
     seconds = time.perf_counter() - begun
@@ -180,7 +180,7 @@ def _closed(train, solve):
 
 
 def best_of(scores, known):
-    """Return the K best items of each row of `known`, without those in it, in no order: ids (n, K)."""
+    """Return the K best items of each row of `known`, without those in it, unordered: ids (n, K)."""
     lists = []
     for first in range(0, known.shape[0], 1000):
         part = np.arange(first, min(first + 1000, known.shape[0]))
@@ -193,9 +193,9 @@ def best_of(scores, known):
 @dataclass(frozen=True)
 class Method:
     """title : str; train : callable, (train, setting, seed) -> Trained
-    guess : dict, the setting to climb from; ratios : dict of name -> float, of one rung of its ladder to the next
-    ours : bool, and no rival; folds_in : bool, it can be asked for users whom training did not see
-    most : dict of name -> int, where a ladder ends that would go on for hours
+    guess : dict, the setting to climb from; ratios : dict of name -> float, between the rungs of its ladder
+    ours : bool, not a rival; folds_in : bool, it can recommend to users not seen in training
+    most : dict of name -> int, end of a ladder that would take hours
     """
 
     title: str
@@ -263,6 +263,6 @@ METHODS = {
 
 
 def fitting(task, names):
-    """Return the methods that take a task: EASE inverts a matrix of all items, and some know no new users."""
+    """Return the methods that suit a task: EASE inverts a matrix of all items, and some cannot fold in new users."""
     small, old = task.train.shape[1] <= 10_000, task.valid.users is not None
     return [name for name in names if (small or name != "ease") and (old or METHODS[name].folds_in)]

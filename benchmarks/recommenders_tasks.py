@@ -1,12 +1,12 @@
-"""What is to be recommended to whom: data sets, and three ways of holding rows out.
+"""Recommendation tasks: data sets, and three ways of holding rows out.
 
-    weak     each user's items are split 70 : 10 : 20; users are known, and so is what was chosen on
-    time     rows before one moment are trained on, up to another one validated on, the last fifth is the test;
-             of those who have rows to train on
-    strong   a tenth of the users is for validation and another for the test; four fifths of what they have are shown,
-             for a method to make up its mind about them, and the rest is to be found
+    weak     each user's items are split 70 : 10 : 20; users are known, and validation items are known in the test
+    time     rows before one moment are for training, up to another for validation, the last fifth is the test;
+             for users with training rows
+    strong   a tenth of the users is for validation and another for the test; four fifths of their items are shown
+             to the method, and the rest is to be found
 
-Training sees the training part alone. What a user is known to have stands in no list.
+Training uses only the training part. A user's known items are excluded from the lists.
 """
 
 from dataclasses import dataclass, replace
@@ -21,15 +21,15 @@ from w2vneg.ground.errors import ConfigError
 
 WEAK, TIME, STRONG = PROTOCOLS = "weak", "time", "strong"
 SYNTHETIC = "synthetic"
-_USERS = 10_000  # that are requested, of more a fixed sample
-_MEAN, _SPREAD, _FEWEST = 2.8, 0.8, 5  # of the logarithm of how many items a user takes: 23 on average
-_TASTES, _GROUP, _AT_RANDOM = 3, 200, 0.2  # groups that a user likes, items of a group, share of other items
+_USERS = 10_000  # at most; of more, a fixed sample
+_MEAN, _SPREAD, _FEWEST = 2.8, 0.8, 5  # of the logarithm of a user's number of items: 23 on average
+_TASTES, _GROUP, _AT_RANDOM = 3, 200, 0.2  # groups a user likes, items per group, share of other items
 
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Users to recommend items to. known, held : csr_matrix, float32 ones, (n, n_items), what they have, and what is to
-    be found; users : ndarray, int, (n,), their rows of the training part; None if they have none there
+    """Users to recommend items to. known, held : csr_matrix, float32 ones, (n, n_items), known and held-out items
+    users : ndarray, int, (n,), their rows in the training part; None if they have none there
     """
 
     known: scipy.sparse.csr_matrix
@@ -38,7 +38,7 @@ class Part:
 
     @classmethod
     def of(cls, known, held, asked, trained=True):
-        """Take the users (bool, (n,)) who are requested and have something held out, or a sample of them."""
+        """Take the requested users (bool, (n,)) with held-out items, or a sample of them."""
         users = np.flatnonzero(asked & (np.diff(held.indptr) > 0))
         if len(users) > _USERS:
             users = np.sort(np.random.default_rng(1).choice(users, _USERS, replace=False))
@@ -56,7 +56,7 @@ class Task:
 
     @classmethod
     def of(cls, name, data, protocol=WEAK, seed=1):
-        """Split `EncodedPairs` of users and items; ConfigError if they have no times and should be split by them."""
+        """Split `EncodedPairs` of users and items; ConfigError for a split by time without times."""
         data = replace(data, matrix=ones_of(data.matrix))
         if protocol == WEAK:
             split = split_data(data, "pair", (0.7, 0.1, 0.2), seed, kind="pairs")
@@ -100,10 +100,10 @@ DATA = {
 
 
 def made_up(n_users, n_items, seed=1):
-    """Return a log whose items are as popular as Zipf's law has it, and whose users like a few groups of them each.
+    """Return a log with item popularity by Zipf's law, and users who like a few groups of items each.
 
-    A user takes some items, how many is log-normal: four fifths from the groups that he or she likes, the more popular
-    ones more often, the rest from all items.
+    A user has a log-normal number of items: four fifths from the groups they like, popular items more often, the rest
+    from all items.
 
     Returns
     -------
@@ -111,7 +111,7 @@ def made_up(n_users, n_items, seed=1):
     """
     rng = np.random.default_rng(seed)
     n_groups = max(_TASTES, n_items // _GROUP)
-    group = np.sort(rng.integers(0, n_groups, n_items))  # items of a group stand side by side
+    group = np.sort(rng.integers(0, n_groups, n_items))  # items of a group are adjacent
     mass = np.cumsum(1.0 / (rng.permutation(n_items) + 10.0))  # popularity: 1 / place
     ends = np.concatenate([[0.0], mass])[np.searchsorted(group, np.arange(n_groups + 1))]
     tastes = rng.integers(0, n_groups, (n_users, _TASTES))
@@ -126,7 +126,7 @@ def made_up(n_users, n_items, seed=1):
 
 def load(name, protocol=WEAK, size=(1_000_000, 100_000)):
     """Return a `Task`: users of MovieLens and the movies they rated, customers of a shop (no returns), Belgian baskets
-    and what is in them, or a log made up of so many users and items.
+    and their items, or a synthetic log with `size` users and items.
     """
     if name == SYNTHETIC:
         return Task.of(name, encode_input(Input("pairs", made_up(*size), rectangular=True), min_count=1), protocol)

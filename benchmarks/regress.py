@@ -24,7 +24,7 @@ _SHIPPED = ("w2vneg", "data", "eval_sets", "setup.cfg", "pyproject.toml")
 
 
 class Timing(NamedTuple):
-    """A process: which run, of the commit or not, in which round; seconds of the wall, and of all cores."""
+    """A process: run, whether of the commit, round; wall seconds, and seconds of all cores."""
 
     run: str
     former: bool
@@ -34,7 +34,7 @@ class Timing(NamedTuple):
 
 
 def unpack_commit(commit, folder):
-    """Write what a commit trains with to a folder; ConfigError if there is no such commit here."""
+    """Unpack the files that training at a commit needs; ConfigError if there is no such commit here."""
     top = Path(__file__).parent.parent
     tar = Path(folder) / "commit.tar"
     command = ["git", "archive", "--output", str(tar), commit, *_SHIPPED]
@@ -47,7 +47,7 @@ def unpack_commit(commit, folder):
 
 
 def measure(trees, text, runs, options, rounds, tell=lambda text: None):
-    """Time processes of both trees in turn; a first round, which compiles and encodes, is not counted.
+    """Time processes of both trees in turn; the first round, which compiles and encodes, is not counted.
 
     Parameters
     ----------
@@ -91,13 +91,13 @@ def _seconds(tree, folder, text, options):
 
 
 def ratios(timings, run, of):
-    """Return this tree's seconds divided by the commit's, a list of one a round; `of`: "wall" or "user"."""
+    """Return this tree's seconds divided by the commit's, a list with one per round; `of`: "wall" or "user"."""
     own = {(t.round, t.former): getattr(t, of) for t in timings if t.run == run}
     return [own[number, False] / own[number, True] for number in sorted({number for number, _ in own})]
 
 
 def slower(timings, limit):
-    """Return the runs whose median ratio of wall seconds is above 1 + `limit`, and that were slower in most rounds."""
+    """Return the runs whose median ratio of wall seconds is above 1 + `limit`, if slower in over 75 % of rounds."""
     found = []
     for run in dict.fromkeys(t.run for t in timings):
         each = ratios(timings, run, "wall")
@@ -107,7 +107,7 @@ def slower(timings, limit):
 
 
 def table(timings):
-    """Return Markdown: seconds of both and their ratios, median and range, a row for each run."""
+    """Return Markdown: seconds of both and their ratios, median and range, one row per run."""
     lines = ["| run | s, this tree | s, commit | ratio, wall | ratio, CPU |", "|---|---|---|---|---|"]
     for run in dict.fromkeys(t.run for t in timings):
         seconds = [statistics.median(t.wall for t in timings if (t.run, t.former) == (run, f)) for f in (False, True)]

@@ -1,4 +1,4 @@
-"""The trainers we are measured against, each at its fastest documented setting, and the text file they read."""
+"""The trainers we compare with, each at its fastest documented setting, and the text file they read."""
 
 import time
 from itertools import islice
@@ -28,9 +28,9 @@ def now():
 
 
 def write_sentences(encoded, path, limit=None):
-    """Write the kept tokens of an EncodedCorpus as text, one sentence a line: the same input for every trainer.
+    """Write the kept tokens of an EncodedCorpus as text, one sentence per line: the same input for every trainer.
 
-    limit : int, optional, only so many sentences
+    limit : int, optional, maximum number of sentences
     """
     words = np.array(encoded.vocab.words, dtype=object)
     with open(path, "w", encoding="utf-8") as stream:
@@ -39,7 +39,7 @@ def write_sentences(encoded, path, limit=None):
     return Path(path)
 
 
-_MODULES = {  # rival -> (module, who it is in a message)
+_MODULES = {  # rival -> (module, name in messages)
     "gensim": ("gensim.models.word2vec", "gensim"),
     "fasttext": ("fasttext", "fastText"),
     "itembed": ("itembed", "itembed"),
@@ -57,20 +57,20 @@ def train_gensim(path, alpha, seed, options, part=None):
 
     Parameters
     ----------
-    path : Path, of a text that `write_sentences` has written
+    path : Path, of a text written by `write_sentences`
     alpha : float; seed : int
     options : dict
-        dim, window, epochs, workers; negatives, noise_exponent, dynamic_window, subsample if they are not the usual;
-        cbow, subwords, hs : bool, False if left out; with hs hierarchical softmax instead of negative sampling.
+        dim, window, epochs, workers; negatives, noise_exponent, dynamic_window, subsample if not the defaults;
+        cbow, subwords, hs : bool, False if missing; hs is hierarchical softmax instead of negative sampling.
     part : EncodedCorpus, optional
-        What the text was written from, if that is a part of a corpus: the model then has the words of the whole, and
-        seconds are less those that training on the first sentence takes. gensim prepares its words for each training,
-        which would weigh far more in a part than it does in a whole.
+        Source of the text, if it is part of a corpus: the model then has the whole vocabulary, and the seconds of
+        training on the first sentence are subtracted. gensim prepares its vocabulary for each training, which would
+        weigh far more for a part than for the whole.
 
     Returns
     -------
     (gensim's Word2Vec, seconds of `train`)
-        Building the vocabulary is not counted: ours comes encoded as well.
+        Building the vocabulary is not counted: our corpus is already encoded, too.
     """
     word2vec = require_rival("gensim")
     made = word2vec.Word2Vec
@@ -110,7 +110,7 @@ def _seconds_of_gensim(model, path, words, sentences, epochs):
 def train_fasttext(path, alpha, options):
     """Train fastText's skip-gram or CBOW, without n-grams (maxn = 0) unless ``options["subwords"]``.
 
-    Its own reading of the file is part of the time.
+    Reading the file is part of its time.
 
     Returns
     -------
@@ -137,20 +137,20 @@ def train_fasttext(path, alpha, options):
 
 
 def train_itembed(encoded, alpha, options):
-    """Train itembed on sentences as sets of items: for each token one other of its sentence, uniform negatives.
+    """Train itembed on sentences as sets of items: for each token another of its sentence, uniform negatives.
 
-    Its own loop, `itembed.train`, does the same beside a progress bar, but swallows Ctrl-C. It has one thread.
+    Its own loop, `itembed.train`, does the same with a progress bar, but swallows Ctrl-C. It has one thread.
 
     Parameters
     ----------
     encoded : EncodedCorpus
-        Sentences of one word are left out.
+        Sentences of one word are skipped.
     alpha : float; options : dict, as for `train_gensim`
 
     Returns
     -------
     (vectors, seconds, pairs) : (float32 (n_vocab, dim), float, int)
-        Pairs are those of all batches; a batch is 64 sentences, and all are taken to be of mean length.
+        Pairs are those of all batches; a batch is 64 sentences, each assumed to have the mean length.
     """
     itembed = require_rival("itembed")
     sizes = np.diff(encoded.offsets)

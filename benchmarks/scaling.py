@@ -1,8 +1,8 @@
-"""How much faster several workers are than one, in turns, beside what as many threads get out of the machine.
+"""How much faster several workers are than one, in turns, compared with the machine's own gain from threads.
 
-Cores that are shared with others' work, or that are two threads of one, do not always do twice as much together. So
-before each round NumPy's product is measured with one thread and with all, and rounds in which the machine itself gave
-nearly all of its threads are told apart.
+Cores that are shared with other work, or that are two threads of one core, do not always double the speed. So before
+each round NumPy's product is measured with one thread and with all, and rounds in which the machine provided nearly all
+of its threads are shown separately.
 """
 
 import dataclasses
@@ -15,14 +15,14 @@ from .speed import machine
 from .suite import WINDOW
 
 NEARLY = 0.925
-"""Part of a thread that each must add to the product for a round to count as one with all threads."""
+"""Share of a full thread that each must add to the product for a round to count as having all threads."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Measured:
     """workers : int; gauges : dict of int -> list of Gauge; timings : dict of str -> dict of int -> list of Timing
 
-    The keys are numbers of workers, 1 and `workers`; each list has one entry a round.
+    The keys are numbers of workers, 1 and `workers`; each list has one entry per round.
     """
 
     workers: int
@@ -30,12 +30,12 @@ class Measured:
     timings: dict
 
     def gains(self, name):
-        """Return how many times as fast `workers` were as one, for each round (list of float)."""
+        """Return the speed-up of `workers` over one, for each round (list of float)."""
         pairs = zip(self.timings[name][self.workers], self.timings[name][1], strict=True)
         return [many.words / many.seconds / (one.words / one.seconds) for many, one in pairs]
 
     def products(self):
-        """Return the same of NumPy's product (list of float)."""
+        """Return the same for NumPy's product (list of float)."""
         pairs = zip(self.gauges[self.workers], self.gauges[1], strict=True)
         return [many.product / one.product for many, one in pairs]
 
@@ -76,7 +76,7 @@ def _with(contender, n):
 
 
 def table(measured):
-    """Return Markdown: rates with one worker and with all, and how many times as fast these are, within a round."""
+    """Return Markdown: rates with one worker and with all, and the speed-up within a round."""
     n, products = measured.workers, measured.products()
     whole = [gain >= NEARLY * n for gain in products]
     lines = [

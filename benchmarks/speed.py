@@ -1,4 +1,4 @@
-"""Speed beside the rivals: whole epochs of everybody, interleaved; whole processes, and how soon they train."""
+"""Speed against rivals: whole epochs of all trainers, interleaved; whole processes, and their start-up times."""
 
 import dataclasses
 import json
@@ -66,8 +66,8 @@ for when, tokens in rounds: print(when, tokens)
 def seconds_to_train(corpus, options):
     """Start a fresh process on a corpus; return its seconds until it trains and until its first round is done.
 
-    It trains when the first round is done less what so many tokens take in the second one. A run of a single round
-    tells nothing of that.
+    Training starts at the end of the first round minus the time for as many tokens in the second round. With a single
+    round it is unknown.
 
     Returns
     -------
@@ -95,7 +95,7 @@ m.wv.save_word2vec_format({output!r})
 
 
 def whole_processes(corpus, options, repeats, tell=lambda text: None):
-    """Time whole processes, from a plain text file to a written vectors file, interleaved; corpus never in a cache.
+    """Time whole processes, from a plain text file to a written vectors file, interleaved; the corpus is never cached.
 
     Returns
     -------

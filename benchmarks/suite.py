@@ -1,9 +1,9 @@
-"""Training throughput over a grid of objectives, dimensions, vocabularies and workers, beside rivals and the machine.
+"""Training throughput over a grid of objectives, dimensions, vocabularies and workers, with rivals and the machine.
 
 A cell of the grid is one vocabulary, dimension and number of workers; its contenders are interleaved, and before each
 round the machine's own rates are measured with as many threads. Shares and ratios are taken within a round. The
-vocabularies are the most frequent 15,000 words of a corpus, all of its words, and a million words of a made-up text
-that follows Zipf's law (`contenders.zipf_text`). How operations and bytes are counted: `operations`.
+vocabularies are the most frequent 15,000 words of a corpus, all of its words, and a million words of a synthetic text
+that follows Zipf's law (`contenders.zipf_text`). `operations` counts operations and bytes.
 """
 
 import dataclasses
@@ -25,7 +25,7 @@ WINDOW = 5
 _ZIPF = 1_000_000, 20_000_000  # words, tokens
 _CHIEF = ("ns shared", "ns per window", "ns per pair", "relaxed shared", "relaxed per pair", REFERENCE)
 _NAMES = tuple(CONTENDERS)
-_LEFT_OUT = (  # of the short form
+_LEFT_OUT = (  # from the short form
     *("us shared", "us per window", "pbs shared", "selfplay shared", "css-is shared", "css-is per window"),
     *(f"{name} per pair" for name in PER_PAIR if name != "cis"),
     *DEAR,
@@ -46,7 +46,7 @@ class Cell:
 
 @dataclass
 class Measured:
-    """What came out of a cell: n_vocab : int; gauges : list of Gauge; timings : list of Timing."""
+    """Results of a cell. n_vocab : int; gauges : list of Gauge; timings : list of Timing."""
 
     cell: Cell
     n_vocab: int
@@ -55,7 +55,7 @@ class Measured:
 
 
 def usual_amount(long):
-    """Return (tokens of a timing, rounds) unless told otherwise."""
+    """Return the default (tokens per timing, rounds)."""
     return (_LONG_TOKENS, 3) if long else (_SHORT_TOKENS, 2)
 
 
@@ -67,10 +67,10 @@ def grid(long=False, vocabularies=(), dims=(), workers=(), names=()):
     long : bool
         The whole grid instead of the five cells of the short form.
     vocabularies, dims, workers : sequences
-        What is given takes the place of the short or the long grid's; beside it the short form has the whole
-        vocabulary, 100 numbers and all threads.
+        Values that replace those of the grid; without `long`, the others default to the whole vocabulary, 100 numbers
+        and all threads.
     names : sequence of str
-        Contenders, wherever they can take part; all of them without it.
+        Contenders, in all cells where they can take part; by default all.
 
     Returns
     -------
@@ -79,7 +79,7 @@ def grid(long=False, vocabularies=(), dims=(), workers=(), names=()):
     Raises
     ------
     UnknownNameError, ConfigError
-        If there is no such contender, or nothing would be measured.
+        If there is no such contender, or nothing to measure.
     """
     for name in names:
         if name not in CONTENDERS:
@@ -105,7 +105,7 @@ def grid(long=False, vocabularies=(), dims=(), workers=(), names=()):
 
 
 def _short(threads):
-    """A look at each direction of the grid from its middle: the whole vocabulary, 100 numbers, all threads."""
+    """Return cells in each direction from the middle: the whole vocabulary, 100 numbers, all threads."""
     cells = [
         Cell("whole", 100, threads, tuple(name for name in _NAMES if name not in _LEFT_OUT)),
         Cell("whole", 100, 1, (*_CHIEF, "itembed, one thread")),
@@ -117,7 +117,7 @@ def _short(threads):
 
 
 def _with_suitable(cell, long, asked):
-    """Return the cell without those who cannot take part, or would take too long there unless they are requested."""
+    """Return the cell without contenders that cannot take part, or are too slow there unless requested."""
 
     def suits(name):
         contender = CONTENDERS[name]
@@ -125,7 +125,7 @@ def _with_suitable(cell, long, asked):
             return False
         if asked:
             return True
-        too_many_words = contender.rival == "fasttext" and cell.vocabulary == "1M"  # it has the words it has read
+        too_many_words = contender.rival == "fasttext" and cell.vocabulary == "1M"  # its vocabulary is what it reads
         too_dear = name in DEAR and (cell.vocabulary != "15k" or not long)
         return not (too_many_words or too_dear)
 
@@ -140,7 +140,7 @@ def measure_cell(cell, encoded, tokens, repeats, contenders, tell=lambda text: N
     cell : Cell
     encoded : EncodedCorpus
     tokens, repeats : int
-    contenders : collection of names, those whose packages are there
+    contenders : collection of names, those whose packages are installed
     """
     measured = Measured(cell, len(encoded.vocab))
     chosen = [CONTENDERS[name] for name in cell.contenders if name in contenders]
@@ -155,12 +155,12 @@ def measure_cell(cell, encoded, tokens, repeats, contenders, tell=lambda text: N
 
 
 def zipf_million():
-    """Return the made-up text of a million words."""
+    """Return the synthetic text with a million words."""
     return zipf_text(*_ZIPF)
 
 
 def with_expected_pairs(timings):
-    """Give rivals that tell no pairs as many for each word as ours has had: same windows, same subsampling."""
+    """Give rivals that report no pairs as many per word as ours: same windows, same subsampling."""
     own = [t for t in timings if t.words and t.pairs]
     if not own:
         return timings
@@ -182,7 +182,7 @@ _HEADING = (
 
 
 def table(measured):
-    """Return Markdown: a heading with the machine's rates, and a row for each contender of a cell."""
+    """Return Markdown: a heading with the machine's rates, and one row per contender of a cell."""
     cell, gauges = measured.cell, measured.gauges
     rates = ", ".join(
         f"{name} {spread([getattr(gauge, of) / 1e9 for gauge in gauges], form)}"

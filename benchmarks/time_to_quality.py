@@ -1,9 +1,9 @@
-"""How soon each trainer is as good as gensim is after so many epochs.
+"""Time until each trainer is as good as gensim after a given number of epochs.
 
 The target is gensim's own score on analogies (mean of semantic and syntactic P@1) and on MEN (Spearman). Every trainer
-is run for several budgets of epochs. Each budget is a run of its own whose learning rate falls to its end, for that is
-what one would train if one had the time for no more; what a longer run looks like halfway is not what anybody would
-keep. All runs of a seed are interleaved. Seconds are those of training alone.
+is run for several budgets of epochs. Each budget is a separate run whose learning rate falls to its end, because that
+is the run one would train with this budget; nobody would keep a longer run halfway. All runs of a seed are interleaved.
+Seconds are training time only.
 """
 
 import dataclasses
@@ -28,8 +28,8 @@ COLUMNS = {  # part -> names of the scores: analogies are the mean of the first 
 
 @dataclass(frozen=True)
 class Plan:
-    """contenders : tuple of str, as `benchmarks.quality` knows them; alphas : dict of str -> float, where not their own
-    budgets : dict of str -> tuple of int, the epochs to try each contender with, rising
+    """contenders : tuple of str, names of `benchmarks.quality`; alphas : dict of str -> float, if not their defaults
+    budgets : dict of str -> tuple of int, the epochs to try for each contender, ascending
     reference_epochs : int, gensim's; seeds : tuple of int
     """
 
@@ -41,9 +41,9 @@ class Plan:
 
     @classmethod
     def checked(cls, contenders, alphas, budgets, reference_epochs, seeds):
-        """Make a plan, gensim always in it; ConfigError for what there is not.
+        """Return a plan that always includes gensim; ConfigError if it is incomplete or names unknown contenders.
 
-        budgets : sequence of (str or None, int), epochs to try a contender with, or all that have none of their own
+        budgets : sequence of (str or None, int), epochs to try for a contender, or for all without their own
         """
         contenders = tuple(dict.fromkeys((REFERENCE, *(contenders or CONTENDERS))))
         for name in contenders:
@@ -71,18 +71,18 @@ class Plan:
 
 
 def measure(evaluator, plan, folder, tell=lambda text: None, each=lambda runs: None):
-    """Train and score everything that is planned.
+    """Train and score all runs of a plan.
 
     Parameters
     ----------
     evaluator : quality.Evaluator; plan : Plan
     folder : Path, for rivals' input
-    each : callable, given the list of runs so far after each of them
+    each : callable, receives the list of runs so far after each run
 
     Returns
     -------
     list of quality.Run
-        With the epochs in `setting`. A rival that fails (fastText now and then meets a NaN) is left out.
+        With the epochs in `setting`. A rival that fails (fastText sometimes hits a NaN) is left out.
     """
     runs = []
     for seed, epochs, name in plan.runs():
@@ -99,7 +99,7 @@ def measure(evaluator, plan, folder, tell=lambda text: None, each=lambda runs: N
 
 @dataclass(frozen=True)
 class Point:
-    """A contender's runs of one budget: seconds : dict of seed -> float; analogies, men : list of float, over seeds"""
+    """A contender's runs with one budget. seconds : dict of seed -> float; analogies, men : list of float, by seed"""
 
     contender: str
     epochs: int
@@ -108,7 +108,7 @@ class Point:
     men: list
 
     def reaches(self, target, tolerance):
-        """Tell whether the mean scores are those of the `target` or better, but for the tolerance."""
+        """Return whether the mean scores reach those of the `target`, within the tolerance."""
         return all(
             statistics.mean(own) >= statistics.mean(theirs) - tolerance
             for own, theirs in ((self.analogies, target.analogies), (self.men, target.men))
@@ -116,7 +116,7 @@ class Point:
 
 
 def points_of(runs, part):
-    """Return dict of (contender, epochs) -> Point, in the order of the contenders, budgets rising."""
+    """Return dict of (contender, epochs) -> Point, in the order of the contenders, with ascending budgets."""
     semantic, syntactic, men = COLUMNS[part]
     names = list(dict.fromkeys(run.objective for run in runs))
     keys = sorted(
@@ -138,7 +138,7 @@ def points_of(runs, part):
 @dataclass(frozen=True)
 class Reached:
     """contender : str; epochs : int, the smallest budget that reaches both targets, or None
-    seconds : list of float, of it; shares : list of float, of gensim's seconds at the reference in the same round
+    seconds : list of float; shares : list of float, of gensim's seconds at the reference in the same round
     """
 
     contender: str
@@ -148,12 +148,12 @@ class Reached:
 
 
 def reached(points, reference_epochs, tolerance):
-    """Return a list of Reached, one for each contender.
+    """Return a list of Reached, one per contender.
 
     Parameters
     ----------
-    points : dict, as `points_of` gives it; holds gensim's at `reference_epochs`
-    tolerance : float, by how much a mean score may miss the target's
+    points : dict from `points_of`, with gensim's at `reference_epochs`
+    tolerance : float, allowed shortfall of a mean score
     """
     target = points[REFERENCE, reference_epochs]
     found = []
@@ -179,13 +179,13 @@ def table(points):
 
 
 def mean_and_range(values, form=".3f"):
-    """Return the mean of some numbers and, where there are several, their range, as text."""
+    """Return the mean of numbers and, if there are several, their range, as text."""
     mean = format(statistics.mean(values), form)
     return mean if len(values) == 1 else f"{mean} ({min(values):{form}}–{max(values):{form}})"
 
 
 def reached_table(found, reference_epochs):
-    """Return Markdown: the smallest budget of each contender that reaches the target, and what it takes."""
+    """Return Markdown: the smallest budget of each contender that reaches the target, and its seconds."""
     lines = [
         f"| trainer | epochs to the target | seconds | share of gensim's seconds at {reference_epochs} epochs |",
         "|---|---|---|---|",

@@ -1,13 +1,12 @@
-"""Tables and figures of the papers, each made again by one command: ``python -m studies NAME``. One study a file.
+"""Reproductions of the papers' tables and figures, one command each: ``python -m studies NAME``.
 
 A study is a function registered in `STUDIES` under its name:
 
     study(tell, quick, seed, memo) -> Study
 
-`tell` is a callable for lines of progress; `quick` asks for the same in small, within seconds, as the tests do it;
-`seed` is a whole number; `memo` is a `memo.Memo`, which makes and keeps the parts. Studies that need named data look
-them up as `w2vneg.data.inputs.locate` does. `declare` says of which paper a study is, what it shows, and about how many
-minutes it takes.
+`tell` receives lines of progress; `quick` requests a small version that runs in seconds, as in the tests; `seed` is an
+int; `memo` is a `memo.Memo`, which computes and stores the parts. Studies find named data through
+`w2vneg.data.inputs.locate`. `declare` states a study's paper, what it shows, and about how many minutes it takes.
 """
 
 from collections.abc import Callable
@@ -23,8 +22,8 @@ STUDIES = Registry("study", listed="'python -m studies' lists all")
 @dataclass(frozen=True)
 class Study:
     """tables : dict of name -> DataFrame; figures : dict of name -> function that draws it on a matplotlib Figure
-    text : str, what was done and what it shows beside the paper's figures, in Markdown
-    verdicts : list of verdicts.Verdict, what became of the paper's claims
+    text : str, the method and the results next to the paper's figures, in Markdown
+    verdicts : list of verdicts.Verdict, on the paper's claims
     """
 
     tables: dict[str, pd.DataFrame]
@@ -36,7 +35,7 @@ class Study:
 @dataclass(frozen=True)
 class Declared:
     """paper : str, one of `PAPERS`; shows : str, table or figure
-    minutes : int or None, about how long the full form takes one quiet core
+    minutes : int or None, about how long the full study takes on one idle core
     """
 
     paper: str
@@ -55,7 +54,7 @@ PAPERS = {
 
 
 def declare(paper, shows, *, minutes=None):
-    """Return a decorator that says what a study is of, as `Declared` has it; the innermost one of a study."""
+    """Return a decorator that attaches a `Declared` to a study; it must be the innermost one."""
 
     def enter(study):
         study.declared = Declared(paper, shows, minutes)
@@ -65,11 +64,11 @@ def declare(paper, shows, *, minutes=None):
 
 
 def declared(name):
-    """Return the `Declared` of a study; one that says nothing is named for its paper, as css-figure-1."""
+    """Return the `Declared` of a study; if it has none, derive it from the name, as in css-figure-1."""
     first, _, rest = name.partition("-")
     papers = {paper.lower(): paper for paper in PAPERS}
     plain = Declared(papers.get(first, "ours"), rest.replace("-", " ") if first in papers else name)
     return getattr(STUDIES[name], "declared", plain)
 
 
-import_all(__path__, __name__)  # studies enter themselves
+import_all(__path__, __name__)  # studies register themselves

@@ -1,4 +1,4 @@
-"""``python -m studies``: tables and figures of the papers, made again."""
+"""``python -m studies``: reproduce the papers' tables and figures."""
 
 import subprocess
 import time
@@ -18,26 +18,26 @@ ALL, PAGE = "all", "page"
 @click.option(
     "--out", metavar="DIR", help="Write NAME.md, a CSV for each table, a PNG for each figure and README.md here."
 )
-@click.option("--quick", is_flag=True, help="The same in small, within seconds.")
+@click.option("--quick", is_flag=True, help="Run a small version, within seconds.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of every random choice.")
 @click.option(
     "--jobs",
     type=click.IntRange(min=1),
     default=1,
     show_default=True,
-    help="Trials at once, a process each.",
+    help="Trials to run in parallel, one process each.",
 )
-@click.option("--commit", metavar="TEXT", help="What made the results; git's word for the checkout unless given.")
+@click.option("--commit", metavar="TEXT", help="Code version to record; default: git describe.")
 def studies(name, out, quick, seed, jobs, commit):
-    """Make a table or figure of the papers again; without NAME list what there is.
+    """Reproduce a table or figure of the papers; without NAME, list all studies.
 
-    Prints what was done and what came out, beside the paper's figures, as Markdown. Figures need matplotlib (the extra
-    'plot'); without it there are the tables alone. The list says about how many minutes of one core each study takes.
-    A study that was interrupted goes on with the trials that are done in --out DIR.
+    Prints the method and the results, next to the paper's figures, as Markdown. Figures need matplotlib (extra
+    'plot'); without it, only tables are written. The list shows about how many minutes each study takes on one core.
+    An interrupted study resumes from the trials stored in --out DIR.
 
-    NAME all makes what is missing in --out DIR, one study after the other, and the page of claims after each:
-    DIR/README.md. What is there of the same code, seed and size is left as it is. Several processes may do so at once:
-    each passes over what another one is making. NAME page writes the page of claims alone.
+    NAME all runs the studies missing in --out DIR, one after another, and updates the page of claims, DIR/README.md,
+    after each. Existing results of the same code, seed and size are kept. Several processes may do this at once: each
+    skips the studies that another one is running. NAME page writes only the page of claims.
     """
     from . import STUDIES
     from .memo import Memo
@@ -54,7 +54,7 @@ def studies(name, out, quick, seed, jobs, commit):
         with closing(Memo(jobs=jobs, commit=commit)) as memo:
             click.echo(markdown(name, STUDIES[name](_emit, quick, seed, memo)))
     else:
-        STUDIES[name]  # a name that is none is refused before anything is written
+        STUDIES[name]  # fail on an unknown name before anything is written
         results.prepare()
         done = _made_and_kept(results, name)
         write_summary(results, {})
@@ -66,7 +66,7 @@ def _emit(line):
 
 
 def _commit():
-    """Return git's word for the checkout, empty where there is none."""
+    """Return `git describe` of the checkout, or an empty string without git."""
     command = ["git", "describe", "--always", "--dirty", "--exclude", "*"]
     try:
         found = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, check=False)
@@ -76,7 +76,7 @@ def _commit():
 
 
 def _made_and_kept(results, name):
-    """Run a study and write its files, while no other process does; return the Study."""
+    """Run a study and write its files, locked against other processes; return the Study."""
     from . import STUDIES
 
     with results.owned(name), closing(results.memo(name)) as memo:
@@ -102,14 +102,14 @@ def _keep(results, name, done, seconds, commits):
 
 
 def _make_all(results, run):
-    """Run every study that is not done, and write the page of claims after each; without `run` the page alone."""
+    """Run every study that is not done, and write the page of claims after each; if not `run`, only the page."""
     from w2vneg.ground.errors import ConfigError, W2vnegError
 
     from .results import DONE
     from .site import names_in_order, write_summary
 
     if results is None:
-        raise ConfigError("python -m studies all keeps what it makes; add --out DIR")
+        raise ConfigError("python -m studies all and page write files; add --out DIR")
     results.prepare()
     failures = {}
     for name in names_in_order() if run else ():
@@ -140,11 +140,11 @@ def _list(rows):
             cells = [name.ljust(widths[2]), shows.ljust(widths[1]), about.rjust(widths[3]), status.ljust(widths[4])]
             cells.append(seconds.rjust(widths[5]))
             lines.append(hanging("".join(f"  {cell}" for cell in cells if cell) + "  ", line))
-    return "\n".join(lines or ["No study is there yet."])
+    return "\n".join(lines or ["No studies yet."])
 
 
 def run(arguments=None):
-    """Run ``python -m studies ARGUMENTS…``; errors are messages, as in ``w2vneg``."""
+    """Run ``python -m studies ARGUMENTS…``; errors are printed as messages, as in ``w2vneg``."""
     main(arguments, command=studies, name="python -m studies")
 
 

@@ -1,8 +1,8 @@
 """Shapes in the plane as conditional distributions (CIS paper §4.1, table 1).
 
-A shape is a set of cells of a square grid; column i is the centre, row j the target, and what is learned is which j
-belong to which i. The paper gives neither the grid, nor the number of pairs, nor how accuracy is counted: `_TEXT` says
-what is done here.
+A shape is a set of cells of a square grid; column i is the centre, row j the target, and the task is to learn which j
+belong to which i. The paper specifies neither the grid, nor the number of pairs, nor how accuracy is measured: `_TEXT`
+describes our choices.
 """
 
 import itertools
@@ -28,12 +28,12 @@ CURVES = ("swiss roll", "s curve")
 def blobs(ratio, rng, n_blobs=6, size=GRID):
     """Return P, float64 (size, size): overlapping Gaussians cut off at two standard deviations, covering `ratio`.
 
-    P[i, j] = P(j | i), zero outside of the shape; a column that the shape misses is all zero.
+    P[i, j] = P(j | i), zero outside the shape; a column that the shape misses is all zero.
     """
     centres, relative = rng.uniform(0.15, 0.85, (n_blobs, 2)), rng.uniform(0.5, 1.0, n_blobs)
     distance = np.linalg.norm(_cells(size)[:, :, None] - centres, axis=3)
     low, high = 0.0, 2.0
-    for _ in range(40):  # the deviation at which the discs cover that much
+    for _ in range(40):  # the deviation at which the discs cover `ratio`
         scale = (low + high) / 2
         covered = (distance < 2 * scale * relative).any(axis=2).mean()
         low, high = (scale, high) if covered < ratio else (low, scale)
@@ -98,7 +98,7 @@ def sample(conditional, n_pairs, rng):
 
 
 def accuracies(scores, support):
-    """Share of the cells that are right, by the three ways to turn scores into a support that `MEASURES` names.
+    """Return the share of correct cells, for the three ways in `MEASURES` to turn scores into a support.
 
     scores, support : (columns, size), float and bool, of columns that the shape meets
     """
@@ -108,11 +108,11 @@ def accuracies(scores, support):
 
 
 def _best_cut(scores, support):
-    """Share that is right by the one threshold that an oracle would choose."""
+    """Return the share of correct cells for the single best threshold, chosen by an oracle."""
     order = np.argsort(-scores.ravel())
     inside, falling = support.ravel()[order], scores.ravel()[order]
     right = np.r_[0, np.cumsum(inside)] + (~inside).sum() - np.r_[0, np.cumsum(~inside)]
-    between = np.r_[True, falling[1:] < falling[:-1], True]  # no threshold parts equal scores
+    between = np.r_[True, falling[1:] < falling[:-1], True]  # no threshold separates equal scores
     return float(right[between].max() / inside.size)
 
 
@@ -137,12 +137,12 @@ def trained(conditional, n_pairs, rng, options):
     trainer = Trainer(EncodedPairs(matrix, *vocabs), config)
     model = trainer.train()
     if not trainer.complete:
-        raise KeyboardInterrupt  # a part of a run is no measurement
+        raise KeyboardInterrupt  # a partial run is not a measurement
     return {share: untempered(model, share)[0](places[0])[:, places[1]].copy() for share in (0.0, 1.0)}
 
 
 def _by_count(ids, size):
-    """Return the vocabulary of ids below `size`, by falling count, and the place of each there."""
+    """Return the vocabulary of ids below `size`, by descending count, and each id's place in it."""
     counts = np.bincount(ids, minlength=size)
     order = np.argsort(-counts, kind="stable")
     return Vocabulary([f"{k:03}" for k in order], counts[order]), np.argsort(order)
@@ -161,17 +161,17 @@ def trial(shape, n_pairs, seed, options):
 _TEXT = """\
 CIS paper, section 4.1 and table 1: do the vectors find the support of a shape in the plane?
 
-The paper leaves the setting open. Here: a grid of {grid} × {grid} cells, the column is the centre and the row the
-target; {pairs:,} pairs, columns uniform, rows by the shape's density (overlapping Gaussians cut off at two deviations
-that cover the share r of the grid; a curve with noise cut off alike); dim 150, as in the paper. Vectors are the
-relaxed softmax's, with 1 and with 10 negatives; FS has all targets as negatives. Self-play and CIS draw from the
-softmax itself, in rows that end in "rolling" among 64 candidates. PopS is log-uniform by rank; its second row has
-log Q added. Alpha falls from .1, and each method has the number of epochs ({epochs}) that was best for it on a draw of
-its own; then {seeds} new draws of shape and pairs. No pairs are held out: the truth is known.
+The paper leaves the setting open. Here: a grid of {grid} × {grid} cells, with columns as centres and rows as
+targets; {pairs:,} pairs, columns uniform, rows by the shape's density (overlapping Gaussians cut off at two deviations
+that cover the share r of the grid; a noisy curve cut off likewise); dim 150, as in the paper. Vectors are trained by
+the relaxed softmax, with 1 and with 10 negatives; FS has all targets as negatives. Self-play and CIS draw from the
+softmax itself, or in rows that end in "rolling" among 64 candidates. PopS is log-uniform by rank; its second row has
+log Q added. Alpha falls from .1, and each method has the number of epochs ({epochs}) that was best on a separate draw;
+then {seeds} new draws of shape and pairs follow. No pairs are held out: the truth is known.
 
-Accuracy is the share of right cells, in %. "sizes known": each column's best-scored cells, as many as there truly
-are (evaluates the order within columns only). "one cut of s": all cells whose score exceeds one number, the best there
-is. "one cut of g": the same for g(j | i) = softmax of the scores. Claims are judged by the first.
+Accuracy is the share of correct cells, in %. "sizes known": each column's best-scored cells, as many as its true
+number (evaluates only the order within columns). "one cut of s": all cells whose score exceeds the best single
+threshold. "one cut of g": the same for g(j | i) = softmax of the scores. Claims use the first measure.
 
 The paper's table 1 (%; blobs .25, .60, .75, Swiss roll): FS 69.0, 77.0, 84.5, 89.1; UniS 72.3, 70.1, 75.1, 87;
 PopS 75.2, 65.0, 77.2, 88.2; Selfplay 75.7, 76.5, 84.5, 88.5; CIS 78.5, 86.1, 89.5, 90.2.
@@ -179,7 +179,7 @@ PopS 75.2, 65.0, 77.2, 88.2; Selfplay 75.7, 76.5, 84.5, 88.5; CIS 78.5, 86.1, 89
 
 
 def claims(shapes, numbers):
-    """Return each link of CIS ≥ Selfplay ≥ UniS on each shape, by exact draws and by rolling ones."""
+    """Return each link of CIS ≥ Selfplay ≥ UniS on each shape, with exact and with rolling draws."""
     found = []
     for shape, n, draws in itertools.product(shapes, numbers, ("exact", "rolling")):
         for better, worse in _LINKS:

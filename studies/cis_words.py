@@ -1,9 +1,9 @@
 """Words by cooperative importance sampling (CIS tables 2, 3, 6 and 8): next words, neighbours, analogies at d = 150.
 
-The paper's text8 is not at hand: the head of the English Wikipedia of 2015 stands for it, cut so that a run ends within
-an hour. Rare words are taken out before the window of 1 is laid, as in the paper. All methods learn from the same
+The paper's text8 was not available: the head of the English Wikipedia of 2015 replaces it, cut so that a run ends
+within an hour. Rare words are removed before the window of 1 applies, as in the paper. All methods learn from the same
 pairs, drawn in proportion to their counts; each has its own learning rate, chosen by Precision@1 of the next word on
-held-out text; then several seeds. FastText is gensim's, on the same sentences.
+held-out text; then several seeds are run. FastText is gensim's, on the same sentences.
 """
 
 import dataclasses
@@ -28,7 +28,7 @@ from .kernel_task import Scale, make_task, sentences_of, word_chain
 from .verdicts import Claim, Unit, cell, judged
 
 METHODS = ("unis", "fs", "pops", "selfplay", "cis")
-_DRAWN = ("selfplay", "cis")  # exactly, and in rows of their own in other ways
+_DRAWN = ("selfplay", "cis")  # exactly, and in separate rows in other ways
 _WAYS = ("rolling", "pool")
 PAPER = {  # of table 2: MPR and P@1, by vocabulary
     12_000: {"fs": (85.1, 7.2), "unis": (87.4, 6.0), "pops": (87.6, 7.2), "selfplay": (88.2, 8.9), "cis": (88.7, 8.9)},
@@ -77,7 +77,7 @@ QUICK = Scale({}, 60, tokens=3_000, dim=8, epochs=1, rates=Rates(0.1, 2.0, (0, 1
 
 
 class Pairs:
-    """The pairs of the training part as what all methods read, and the held-out ones of a `kernel_task.Task`."""
+    """The training pairs that all methods read, and the held-out pairs of a `kernel_task.Task`."""
 
     def __init__(self, task):
         self.task, vocab = task, task.train.vocab
@@ -101,18 +101,18 @@ class Pairs:
         trainer = Trainer(self.train, config)
         model = trainer.train()
         if not trainer.complete:
-            raise KeyboardInterrupt  # a part of a run is no measurement
+            raise KeyboardInterrupt  # a partial run is not a measurement
         return model
 
     def next_words(self, part, model):
-        """Return (MPR, P@1) in % on the pairs of a held-out part, by raw dot products as the paper has it."""
+        """Return (MPR, P@1) in % on the pairs of a held-out part, by raw dot products as in the paper."""
         found = evaluate_ranking(
             scores_of(model), self.task.pairs[part], len(self.train.vocab), ks=(1,), samples=0, bootstrap=0
         )
         return 100 * found.mpr, 100 * found.precision[1]
 
     def fasttext(self, sentences, seed):
-        """Return gensim's FastText of these sentences as Vectors."""
+        """Return the Vectors of gensim's FastText trained on these sentences."""
         fasttext = require("gensim.models.fasttext", "gensim", "FastText").FastText
         known = set(self.train.vocab.words)
         text = [[word for word in sentence if word in known] for sentence in sentences]
@@ -127,7 +127,7 @@ def _vectors(vocab, matrix):
 
 
 def analogies(vectors, questions):
-    """Return Precision at 1, 5 and 15 in % for semantic and syntactic questions (dict); NaN where none is known."""
+    """Return Precision at 1, 5 and 15 in % for semantic and syntactic questions (dict); NaN if none is known."""
     result = evaluate_analogy(vectors, questions)
     row = {}
     for kind in ("semantic", "syntactic"):
@@ -149,7 +149,7 @@ def neighbours(vectors, words):
 
 @dataclass(frozen=True)
 class Asked:
-    """What is asked of vectors. questions : str or None, of analogies; words : tuple of str, whose neighbours"""
+    """Queries to vectors. questions : str or None, of analogies; words : tuple of str, for neighbours"""
 
     questions: str | None
     words: tuple
@@ -161,7 +161,7 @@ class Asked:
 
 
 def methods_of(methods=METHODS):
-    """Return options by method, those that draw from the model also in other ways than exactly."""
+    """Return options by method; methods that draw from the model appear once for each way to draw."""
     found = {}
     for name in methods:
         found[name] = {"loss": name} | ({"method": "exact"} if name in _DRAWN else {})
@@ -170,14 +170,14 @@ def methods_of(methods=METHODS):
 
 
 def trial(pairs, asked, options, alpha, seed):
-    """Train, and return all figures (dict); those of the test part are read of the alpha that was chosen."""
+    """Train, and return all figures (dict); those of the test part are used only for the chosen alpha."""
     model = pairs.trained(options, alpha, seed)
     own = _vectors(pairs.train.vocab, model.vectors_in)
     return {part: pairs.next_words(part, model) for part in ("dev", "test")} | asked.of(own)
 
 
 def measure(pairs, methods, asked, tell, seed, memo):
-    """Return runs, dict of (method, figure) -> a value a seed, and the neighbours by each method's first seed.
+    """Return runs, dict of (method, figure) -> one value per seed, and the neighbours by each method's first seed.
 
     methods : dict of name -> options
     """
@@ -213,7 +213,7 @@ def _means(runs, columns, n_vocab=None):
 
 
 def _fasttext(pairs, asked, seed):
-    """Return what is asked of FastText's vectors of the training part."""
+    """Return the queried figures of FastText's vectors of the training part."""
     task = pairs.task
     words = np.array(task.train.vocab.words)
     bounds = zip(task.train.offsets[:-1], task.train.offsets[1:], strict=True)

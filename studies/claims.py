@@ -1,10 +1,9 @@
 """Claims that the papers make in passing, each tested on one small task: predict the next word of a text.
 
-Every method has its own learning rate, chosen on held-out text by its own score, the log-likelihood that its logits
-have as the law reads them (relaxed softmax, negative sampling: + log Q; the others as they are). Then several seeds,
-and differences paired by seed. A claim of order is judged as `verdicts` has it; one of equality holds where the
-interval lies within a margin that is said, and does not where it lies beyond. Intervals are over seeds, at 95 % over
-all claims together: they know nothing of other texts. That 5 negatives are best is tested where RS says so, on items
+Every method has its own learning rate, chosen on held-out text by the log-likelihood of its logits, corrected by the
+law (relaxed softmax and negative sampling: + log Q; the others as they are). Then several seeds are run, with
+differences paired by seed. `verdicts` decides claims of order and of equality. Intervals are over seeds, at 95 % over
+all claims together; they do not cover other texts. Whether 5 negatives are best is tested on RS's own tasks, items
 (`next-item-negatives`) and word vectors (`rs-table-1-negatives`).
 """
 
@@ -79,9 +78,9 @@ _UNITS = {
 
 
 def figures_of(task, part, scores, factor, log_noise):
-    """Return the figures (dict) of scores, float (n_vocab, n_vocab), on the pairs of a part of the text.
+    """Return figures (dict) of scores, float (n_vocab, n_vocab), on the pairs of one part of the text.
 
-    factor, log_noise : as `settled` gives them; log_noise may be None
+    factor, log_noise : as returned by `settled`; log_noise may be None
     """
     centres, targets, counts = task.pairs[part]
     total = counts.sum()
@@ -102,7 +101,7 @@ def figures_of(task, part, scores, factor, log_noise):
 
 
 def _run(task, options, alpha, seed):
-    """Train; return the figures of both held-out parts after each epoch, [{part: dict}]; [] where it diverged."""
+    """Train; return the figures of both held-out parts after each epoch, [{part: dict}]; [] if it diverged."""
     after = []
 
     def look(model):
@@ -121,7 +120,7 @@ def _run(task, options, alpha, seed):
 
 
 def measure(task, methods, tell, seed, memo):
-    """Return two tables: a row for each method and seed, and a row for each method and alpha that was tried."""
+    """Return two tables: a row for each method and seed, and a row for each method and alpha tried."""
     untrained = math.log(len(task.train.vocab))
 
     def one(name):
@@ -152,9 +151,9 @@ def measure(task, methods, tell, seed, memo):
 
 
 def by_row(runs):
-    """Return (method, figure) -> a value a seed, NaN where it diverged, for `verdicts.judged`.
+    """Return (method, figure) -> one value per seed, NaN if it diverged, for `verdicts.judged`.
 
-    The loss is 100 log of it, so that differences are in %.
+    Losses are 100 times their logarithm, so differences are in %.
     """
     runs = runs.assign(**{_LOSS: 100 * np.log(runs["nll"])})
     found = {}
@@ -165,12 +164,12 @@ def by_row(runs):
 
 
 def _divergence(tried, n_vocab):
-    """Say in a sentence at which alphas importance sampling does worse than an untrained model, and its rival does."""
+    """Return a sentence with the alphas at which importance sampling and its rival end worse than untrained."""
     lost = {}
     for name in ("importance, m = 20", "sampled softmax, m = 20"):
         part = tried[tried["method"] == name]
         lost[name] = ", ".join(f"{a:g}" for a in sorted(part.loc[~(part["dev nll"] < math.log(n_vocab)), "alpha"]))
-    return "Worse than untrained, of the learning rates tried: " + "; ".join(
+    return "Learning rates that end worse than untrained: " + "; ".join(
         f"{name}: {alphas or 'none'}" for name, alphas in lost.items()
     )
 
@@ -180,7 +179,7 @@ def _drawn(runs):
         axes = figure.add_subplot()
         means = runs.groupby("method", sort=False)[["nll", "corrected P@15, %"]].mean()
         for number, (name, row) in enumerate(means.iterrows()):
-            sign = "os^"[number // 7]  # colours come again after seven
+            sign = "os^"[number // 7]  # colours repeat after seven
             axes.plot(row["nll"], row["corrected P@15, %"], sign, label=name)
         axes.set_xlabel("loss of the next word, nats")
         axes.set_ylabel("corrected P@15, %")

@@ -1,20 +1,20 @@
-"""A search on a grid without an edge, from several places far apart.
+"""Hill climbing on an unbounded grid, from several distant starting points.
 
-A place is a tuple of whole numbers, one for each option. From each start the search goes to the best neighbour, one
-option a step up or down, until all neighbours are worse; the best of the ends wins. So no winner lies at the edge of
-what was tried, but where an option has a natural end, and one that is the best of its neighbourhood alone, as a rate so
-low that a model only learns popularity, does not win.
+A place is a tuple of ints, one per option. From each start the search moves to the best neighbour, one option a step
+up or down, until all neighbours are worse; the best end point wins. So no winner lies at the edge of the places tried,
+except if an option has a natural end. A merely local optimum, such as a rate so low that a model only learns
+popularity, does not win.
 """
 
 import math
 from dataclasses import dataclass
 
-TEMPERATURES = (0.5, 1.0, 3.0, 6.0, 12.0, 36.0, math.inf)  # RS's grid and its limit; below, a step is a factor 2
+TEMPERATURES = (0.5, 1.0, 3.0, 6.0, 12.0, 36.0, math.inf)  # RS's grid and its limit; below it, steps of factor 2
 
 
 @dataclass(frozen=True)
 class Rates:
-    """A grid of learning rates: middle · factor ^ place; the search takes at most `steps` from each of the starts."""
+    """A grid of learning rates: middle · factor ^ place; at most `steps` steps from each start."""
 
     middle: float = 0.05
     factor: float = 4.0
@@ -25,7 +25,7 @@ class Rates:
         return self.middle * self.factor**place
 
     def best(self, value, each=map):
-        """Return the rate of the highest ``value(rate)``, as `best_place` finds it."""
+        """Return the rate with the highest ``value(rate)``, found by `best_place`."""
         starts = [(start,) for start in self.starts]
         return self.at(best_place(lambda place: value(self.at(place[0])), starts, self.steps, each)[0])
 
@@ -38,17 +38,17 @@ RATES = Rates()
 
 
 def temp_at(place):
-    """Return T; None beyond infinity."""
+    """Return T at a place; None beyond infinity."""
     if place < 0:
         return TEMPERATURES[0] * 2.0**place
     return TEMPERATURES[place] if place < len(TEMPERATURES) else None
 
 
 def warm_at(options, place, rates):
-    """Return options with alpha and T at a place of both, None beyond T's end.
+    """Return options with the alpha and T of a place, None beyond T's end.
 
-    At a temperature scores move 1 + 1 / T times as fast, which is taken out of alpha. At T = ∞ nothing is drawn from
-    the model, so options of such draws go.
+    At temperature T scores move 1 + 1 / T times as fast, so alpha is divided by this. At T = ∞ nothing is drawn from
+    the model, so the option `method` is dropped.
     """
     temp = temp_at(place[1])
     if temp is None:
@@ -62,11 +62,11 @@ def best_place(value, starts, steps=50, each=map):
 
     Parameters
     ----------
-    value : callable, of a place, -> float, more is better; −inf where there is none
+    value : callable(place) -> float, higher is better; −inf if there is none
     starts : sequence of places
     steps : int
-        The most steps from each start.
-    each : callable, as `map`, which may ask for several values at once
+        Maximum from each start.
+    each : callable like `map`, which may compute several values at once
     """
 
     def end(best):

@@ -7,9 +7,9 @@
 
 The u_c of the other classes are uniform on [0, 1]. For the first the caption prints u₁ = exp(C y), y standard normal:
 with C = 10 000 that is 0 or infinity, and p, which the figure spreads over its horizontal axis, would be 0 or 1. We
-take u₁ = C exp(y), which spreads it. The tables by exact p do not depend on the reading.
+take u₁ = C exp(y), which spreads it. The tables by exact p do not depend on this choice.
 
-The second half takes the claim of §4, that a coefficient of CSS lies within [−1, 1], to the loss itself.
+The second half tests the claim of §4, that a coefficient of CSS lies within [−1, 1], on the loss itself.
 """
 
 from functools import partial
@@ -46,7 +46,7 @@ def css_figure_1(tell, quick, seed, memo):
         f"p(c = 1 | x) of {n_repeats} random problems of {n_classes} classes, estimated from S classes; `errors` and "
         "`rmse-by-p` are of estimate − exact. For u uniform on [0, 1] eqs. 6 and 9 give the sum of the others a "
         "relative standard deviation of √(1 / 3S) and √(4 / 3S): Bernoulli's is twice as large. `coefficients` are γ̃ "
-        f"of `css` in {n_cases} random cases, and eq. 12 of plain importance sampling, the positive not drawn.\n"
+        f"of `css` in {n_cases} random cases, and eq. 12 of plain importance sampling for an undrawn positive.\n"
     )
     return Study(tables, text, _figures(estimates), verdicts_on(estimates))
 
@@ -54,7 +54,7 @@ def css_figure_1(tell, quick, seed, memo):
 def verdicts_on(estimates):
     """Return verdicts on |estimate − exact|, paired by problem.
 
-    That two are equal means here: within a tenth of the smaller one.
+    Equal means here: within a tenth of the error of CSS with importance.
     """
     runs = {}
     for name, n_samples, part in _in_order(estimates):
@@ -90,18 +90,18 @@ def plain_importance(first, others, ids):
 
 
 def css_importance(first, others, ids):
-    """Return eq. 21's estimates; `ids` (int, (n, S)) are places in `others`, drawn uniformly with repetitions."""
+    """Return eq. 21's estimates; `ids` (int, (n, S)) are places in `others`, drawn uniformly with replacement."""
     drawn = np.take_along_axis(others, ids, axis=1)
     return first / (first + others.shape[1] * drawn.mean(axis=1))
 
 
 def css_bernoulli(first, others, included, probability):
-    """Return eq. 22's estimates; `included` (bool, as `others`) tells which classes entered, each at `probability`."""
+    """Return eq. 22's estimates; `included` (bool, as `others`) marks the classes drawn, each with `probability`."""
     return first / (first + (others * included).sum(axis=1) / probability)
 
 
 def estimate_all(n_classes, n_repeats, rng, chunk=250):
-    """Return a DataFrame (estimator, S, exact, estimate) with `n_repeats` new problems under each estimator and S."""
+    """Return a DataFrame (estimator, S, exact, estimate) of `n_repeats` random problems under each estimator and S."""
     parts = []
     for start in range(0, n_repeats, chunk):
         n = min(chunk, n_repeats - start)
@@ -153,10 +153,10 @@ def table_by_probability(estimates):
 
 
 def random_cases(n_cases, rng, n_negatives=20, bernoulli=False):
-    """Return (logits, log_q, weights), float32, (n_cases, 1 + n_negatives), wild on purpose.
+    """Return (logits, log_q, weights), float32, (n_cases, 1 + n_negatives), extreme on purpose.
 
-    Spreads of the logits go from 0.1 to 20; 0 to all but one of the places are empty; q lies between 10⁻⁶ and 1/2, for
-    Bernoulli that is b / n with b up to 1.
+    Deviations of the logits range from 0.1 to 20; none to all but one of the negatives' places are empty; q lies
+    between 10⁻⁶ and 1/2, or for Bernoulli is b / n with b up to 1.
     """
     shape = (n_cases, 1 + n_negatives)
     spread = np.exp(rng.uniform(np.log(0.1), np.log(20), (n_cases, 1)))
@@ -192,7 +192,7 @@ def table_of_coefficients(n_cases, rng, chunk=50_000):
 
 
 def coefficients_of_plain_importance(logits, log_q, weights):
-    """Return γ of plain importance sampling, float64, as `logits`; the positive's by eq. 12, itself not drawn."""
+    """Return γ of plain importance sampling, float64, shape of `logits`; an undrawn positive's is by eq. 12."""
     logits, log_q = logits.astype(np.float64), log_q.astype(np.float64)
     terms = weights * np.exp(logits - log_q)
     total = terms[:, 1:].sum(axis=1)

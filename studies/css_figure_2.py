@@ -1,12 +1,12 @@
 """Figure 2 of the CSS paper (Botev, Zheng and Barber 2017, §6.1): softmax regression trained from few classes.
 
 C = 1000 classes, D = 100, N = 2000 points whose classes are drawn from a model of the same form; minibatches of 50
-points, gradient ascent with momentum 0.99, S = 20 classes drawn for each point. What is compared is the exact
+points, gradient ascent with momentum 0.99, S = 20 classes drawn for each point. The study compares the exact
 log-likelihood of all points by iteration; (b) does so for several margins Δ of the ranking objective.
 
-What the paper leaves open, and what is taken: inputs and true parameters are standard normal; w starts at 0; draws are
-made anew for each point of each minibatch; f, the empirical class frequency, is the noise of all methods, over all
-classes where the definition says so (plain importance sampling, NCE), over all but the point's own class elsewhere.
+Choices the paper leaves open: inputs and true parameters are standard normal; w starts at 0; draws are
+fresh for each point of each minibatch; f, the empirical class frequency, is the noise of all methods, over all
+classes if the definition says so (plain importance sampling, NCE), otherwise over all but the point's own class.
 Bernoulli takes b(c) = f(c)^a with the a that expects S classes (the paper's own is 0.54).
 """
 
@@ -26,7 +26,7 @@ from .verdicts import Claim, Unit, judged
 @dataclass(frozen=True)
 class Method:
     """loss : str in LOSSES, "" for the exact gradient; noise : str in DRAWS; options : dict, of the loss
-    reference : str, see `relative`; shares_rate : bool, the paper gives it the rate of the exact gradient
+    reference : str, see `relative`; shares_rate : bool, uses the rate of the exact gradient in the paper
     """
 
     name: str
@@ -63,8 +63,8 @@ _MUST_CONVERGE = ("exact", "CSS-IS", "CSS-Bernoulli")  # at the shared rate
 
 @dataclass(frozen=True)
 class Scale:
-    """plan : Plan; rates, margins : tuples tried; seeds : int, data sets beside the one that rates are chosen on
-    marks : the iterations of the tables
+    """plan : Plan; rates, margins : tuples tried; seeds : int, data sets besides the one used to choose rates
+    marks : iterations shown in the tables
     """
 
     plan: Plan
@@ -93,7 +93,7 @@ QUICK = Scale(
 @STUDIES.register("css-figure-2")
 @declare("CSS", "figure 2", minutes=3)
 def css_figure_2(tell, quick, seed, memo):
-    """Exact log-likelihood by iteration of softmax regression trained by CSS and by what it is compared with."""
+    """Exact log-likelihood by iteration of softmax regression trained by CSS and its rivals."""
     scale = QUICK if quick else FULL
     problems = [Problem(scale.plan, np.random.default_rng([seed, 2, k])) for k in range(1 + scale.seeds)]
     rates = table_of_rates(scale, problems[0], seed, tell)
@@ -117,9 +117,9 @@ def css_figure_2(tell, quick, seed, memo):
 
 
 def left_at_the_end(curves, start):
-    """Return what log-likelihood is missing at the end, in % of the start's: (method, figure) -> one for each data set.
+    """Return the log-likelihood still missing at the end, in % of the start's: (method, figure) -> one per data set.
 
-    At the rates of the paper's way.
+    Runs use the paper's choice of rates.
     """
     last = curves[(curves.way == "paper") & (curves.iteration == curves.iteration.max())].sort_values("data")
     return {
@@ -129,13 +129,13 @@ def left_at_the_end(curves, start):
 
 
 def iterations_to_record(n_iterations, marks):
-    """Return the marks and about 60 more iterations, evenly spread by ratio, as a rising list of int."""
+    """Return the marks and about 60 more iterations, evenly spaced on a log scale, as a sorted list of int."""
     spread = np.geomspace(1, n_iterations, 60).astype(int).tolist()
     return sorted({*spread, *marks, n_iterations})
 
 
 def run(problem, method, rate, record_at, key, **options):
-    """Train by `method` with a random stream named by `key` (tuple of int); return the log-likelihoods of `ascend`."""
+    """Train by `method` with a random stream seeded by `key` (tuple of int); return the log-likelihoods of `ascend`."""
     rng = np.random.default_rng([*key, 3])
     if not method.loss:
         return ascend(problem, lambda w, points, rng: exact_coefficients(problem, w, points), rate, record_at, rng)
@@ -148,7 +148,7 @@ def run(problem, method, rate, record_at, key, **options):
 
 
 def table_of_rates(scale, problem, seed, tell):
-    """Return how every method fares at every rate, see `lowest_late`: one row a method, one column a rate."""
+    """Return the score of every method at every rate, see `lowest_late`: one row per method, one column per rate."""
     rows = {}
     record_at = np.linspace(scale.plan.iterations // 2, scale.plan.iterations, 6).astype(int).tolist()
     for method in METHODS:
@@ -159,15 +159,15 @@ def table_of_rates(scale, problem, seed, tell):
 
 
 def lowest_late(record_at, values):
-    """Return the lowest log-likelihood recorded in the second half of a run: a good end by chance does not count."""
+    """Return the lowest log-likelihood recorded in the second half of a run, so that a lucky end does not count."""
     return np.min(values[np.array(record_at) >= record_at[-1] // 2])
 
 
 def choose_rates(rates):
-    """Return {(method, "own" or "paper"): rate}: each method's best, and the paper's way.
+    """Return {(method, "own" or "paper"): rate}: each method's best, and that of the paper's way.
 
-    The paper gives the exact gradient and the approximations of the normaliser one rate without saying which. Taken is
-    the one that is best for the worst of the exact gradient and both kinds of CSS.
+    The paper gives the exact gradient and the approximations of the normaliser one rate without saying which. This
+    is the one that is best for the worst of the exact gradient and both kinds of CSS.
     """
     shared = rates.loc[list(_MUST_CONVERGE)].min().idxmax()
     chosen = {}
@@ -196,7 +196,7 @@ def all_curves(scale, problems, chosen, seed, tell):
 
 
 def all_margins(scale, problem, seed, tell):
-    """Return (how every Δ fares at every rate, see `lowest_late`; curves at each Δ's best rate), both DataFrames."""
+    """Return (scores of every Δ at every rate, see `lowest_late`; curves at each Δ's best rate), both DataFrames."""
     ranking = next(method for method in METHODS if method.name == "ranking")
     record_at = iterations_to_record(scale.plan.iterations, scale.marks)
     rows, parts = {}, []
@@ -213,7 +213,7 @@ def all_margins(scale, problem, seed, tell):
 
 
 def table_of_data(problems):
-    """Return what the data sets are like; the first is the one that rates are chosen on."""
+    """Return statistics of the data sets; the first is the one used to choose rates."""
     rows = []
     for problem in problems:
         rows.append(
@@ -242,15 +242,15 @@ def table_at_marks(curves, way, marks):
 
 
 def report(scale, tables, chosen):
-    """Return the study's text: what was done."""
+    """Return the study's text, the method."""
     plan, data = scale.plan, tables["data"]
     return (
         f"Softmax regression, C = {plan.n_classes}, D = {plan.dim}, N = {plan.n_points}, S = {plan.samples}, "
         f"batches of {plan.batch}, momentum {plan.momentum}, {plan.iterations} iterations, w = 0 at the start "
         f"(log-likelihood {data['log-likelihood of w = 0'].mean():.0f}). Rates are tried on one data set and evaluated "
         "by the lowest exact log-likelihood of the training data in the second half of the run (`rates`), so that one "
-        f"that swings and happens to end well is not taken; the tables are means over {scale.seeds} others. `paper` "
-        "does as the paper does: the exact gradient, CSS and plain IS share one rate, "
+        f"that oscillates and happens to end well is not chosen; the tables are means over {scale.seeds} others. "
+        "`paper` follows the paper: the exact gradient, CSS and plain IS share one rate, "
         f"{chosen['exact', 'paper']:g}, at which the worst of exact, CSS-IS and CSS-Bernoulli does best; the others "
         "have their own best. In `own-rate` every method has its own best. Bernoulli's exponent that expects S classes "
         f"is {data['a expecting S'].min():.3f} to {data['a expecting S'].max():.3f} on these data (paper: 0.54).\n"
@@ -258,7 +258,7 @@ def report(scale, tables, chosen):
 
 
 def draw_curves(figure, curves, truth):
-    """Draw (a) on a matplotlib Figure: log-likelihood, and on the right what is missing, by iteration."""
+    """Draw (a) on a matplotlib Figure: log-likelihood by iteration, and on the right its negative on log axes."""
     plain, missing = figure.subplots(1, 2)
     part = curves[curves.way == "paper"]
     means = part.groupby(["method", "iteration"])["log-likelihood"].mean()

@@ -1,15 +1,15 @@
 """Figure 3 of the CSS paper (Botev, Zheng and Barber 2017, §6.2): a recurrent language model by every objective.
 
-The paper's text, the English part of Europarl, is not at hand: this is the Penn Treebank, cut to what two cores do in
-minutes. As there: a GRU, S draws from counts to the power .75 shared by a minibatch, S' more to make up for those that
-are the word itself. Unlike there: Adam for a few epochs, separate matrices of words for input and output, windows of
-the running text, and losses on data held out instead of the training set's.
+The paper's text, the English part of Europarl, was not available: this uses the Penn Treebank, cut to what two cores do
+in minutes. As in the paper: a GRU, S draws from counts to the power .75 shared by a minibatch, and S' spare ones to
+replace those that are the word itself. Unlike the paper: Adam for a few epochs, separate word matrices for input and
+output, windows of the running text, and held-out losses instead of training losses.
 
-Beside the figure: NCE with k = 25 noise words for each word, which the notes take for enough, its normaliser fixed or
-learned, or fixed with biases that start at −log V, so that Z starts near 1 (Devlin et al. 2014); and log Z of all
-methods, whose spread says whether a model normalises itself. And one negative: CSS and "IS large vocab", which correct
-the negatives or both by log q, beside relaxed softmax, which corrects neither and has log Q added to its scores
-afterwards, by number of draws, shared by a minibatch or each word's own.
+In addition to the figure: NCE with k = 25 noise words per word, which the notes call enough, with the normaliser fixed
+or learned, or fixed with biases that start at −log V, so that Z starts near 1 (Devlin et al. 2014); and log Z of all
+methods, whose spread shows whether a model normalises itself. And one negative: CSS and "IS large vocab", which correct
+the negatives or both by log q, against the relaxed softmax, which corrects neither and has log Q added to its scores
+afterwards, by number of draws, shared by a minibatch or drawn for each word.
 """
 
 import math
@@ -50,7 +50,7 @@ _SHARED, _EACH = (1, 10, 50, 250), (1, 5, 20)
 
 
 def by_draws(shared=_SHARED, each=_EACH):
-    """Return the objectives that are compared by number of draws, shared by a minibatch and each word's own."""
+    """Return the objectives compared by number of draws, shared by a minibatch or drawn for each word."""
     found = []
     for name, (options, score) in _BY_DRAWS.items():
         for n in shared:
@@ -63,7 +63,7 @@ def by_draws(shared=_SHARED, each=_EACH):
 
 
 def methods(negatives):
-    """Return the objectives of the figure with so many shared draws, and what is tried beside them."""
+    """Return the objectives of the figure with so many shared draws, and the additional ones."""
     shared = {"negatives": negatives, "shared": True, "noise_exponent": 0.75}
     excluded = shared | {"spare": 10, "exclude": "target"}
     each = {"negatives": 25, "noise_exponent": 1.0}

@@ -1,4 +1,4 @@
-"""Draws of mixtures of Gaussians with pairs from them, what is tried on each, and how results are summed up."""
+"""Random mixtures of Gaussians with pairs from them, trials on each, and summaries of the results."""
 
 import dataclasses
 import math
@@ -17,7 +17,7 @@ _RATES = Rates(0.01, 2.0)
 
 @dataclass(frozen=True)
 class Scale:
-    """size : int, of the grid's side; pairs, seeds, components : int; sizes, batches, temps : what is tried"""
+    """size : int, of the grid's side; pairs, seeds, components : int; sizes, batches, temps : values tried"""
 
     size: int = SIZE
     pairs: int = 100_000
@@ -31,7 +31,7 @@ class Scale:
     rates: Rates = _RATES
 
     def key(self):
-        """Return what parts of studies at this scale are known by: dict that JSON can hold."""
+        """Return the key of this scale's parts in a `Memo`: dict that JSON can hold."""
         kept = dataclasses.asdict(self)
         return {name: kept[name] for name in ("size", "pairs", "components", "plan", "least_steps", "rates")}
 
@@ -52,7 +52,7 @@ QUICK = Scale(
 
 
 class Draw:
-    """A truth, and pairs drawn from it: to train on and, a fifth as many, held out."""
+    """A truth, and pairs drawn from it: training pairs and a fifth as many held-out pairs."""
 
     def __init__(self, scale, seed, components=None, n_pairs=None):
         rng = np.random.default_rng([seed, 0])
@@ -65,7 +65,7 @@ class Draw:
     def method(self, degeneracy, temp=math.inf, negatives=5, corrected=False):
         """Return the `Method` of a degeneracy by name, None for maximum likelihood.
 
-        `1/P̂` is that of the training pairs, a pair added everywhere.
+        `1/P̂` is that of the training pairs, with one pair added to each cell.
         """
         if degeneracy is None:
             return Method()
@@ -79,12 +79,12 @@ class Draw:
         return train(self.pairs, method, plan, self.seed, self.scale.size, look)
 
     def evaluated(self, log_g):
-        """Return the divergences of log g from the observed and from the truth, and its held-out likelihood (dict)."""
+        """Return the divergences of log g from the observed pairs and the truth, and its held-out likelihood (dict)."""
         seen, test, joint = divergences(self.truth, self.pairs, log_g)
         return {"KL(P̂||g)": seen, "KL(P||g)": test, "KL joint": joint, "log g held out": likelihood(self.held, log_g)}
 
     def row(self, method, plan):
-        """Train, and return the figures as learned, corrected by the law, and as the law predicts them of the truth."""
+        """Train, and return the figures as learned, corrected by the law, and predicted by the law from the truth."""
         scores = self.trained(method, plan)
         figures = self.evaluated(log_softmax(scores))
         corrected = divergences(self.truth, self.pairs, log_softmax(corrected_scores(scores, method)))[1]
@@ -93,16 +93,16 @@ class Draw:
 
 
 def corrected_scores(scores, method):
-    """Return what the law makes of scores: (1 + T) / T s + log D."""
+    """Return scores corrected by the law: (1 + T) / T s + log D."""
     if method.log_d is None or method.corrected:
         return scores
     return scores * (1 + 1 / method.temp) + method.log_d
 
 
 def tuned(scale, method, memo, key, plan=None, n_pairs=None):
-    """Return the plan with the rate that held-out pairs like best, on a draw that nothing else uses.
+    """Return the plan with the best rate on held-out pairs, on a draw that nothing else uses.
 
-    method : tuple, what `Draw.method` is given; memo : Memo, knows it by `key` if it was requested before
+    method : tuple, arguments of `Draw.method`; memo : Memo, stores it under `key`
     """
     plan = plan or scale.plan
 
@@ -114,7 +114,7 @@ def tuned(scale, method, memo, key, plan=None, n_pairs=None):
 
 
 def held_out(scale, method, plan, n_pairs):
-    """Return the held-out likelihood of a method on the draw that rates are chosen by."""
+    """Return the held-out likelihood of a method on the draw used to choose rates."""
     draw = Draw(scale, 1_000_003, n_pairs=n_pairs)
     return likelihood(draw.held, log_softmax(draw.trained(draw.method(*method), plan)))
 
@@ -126,7 +126,7 @@ def row(scale, seed, components, method, plan):
 
 
 def summed_up(rows, by):
-    """Means over seeds and half of their 95 % intervals, one row for each combination of the columns `by`."""
+    """Return means over seeds and half of their 95 % intervals, one row per combination of the columns `by`."""
     table = pd.DataFrame(rows)
     figures = [name for name in table.columns if name not in (*by, "seed")]
     found = []
@@ -143,8 +143,8 @@ def summed_up(rows, by):
 def nearer(where, rows, name_of, pairs):
     """Return verdicts on KL(P||g), paired by draw.
 
-    where : str, in the paper; rows : list of dict, draws in the same order for each name
-    name_of : callable(row) -> str; pairs : of names, the first is said to be nearer to the truth than the second
+    where : str, place in the paper; rows : list of dict, draws in the same order for each name
+    name_of : callable(row) -> str; pairs : of names, the first is claimed to be nearer to the truth than the second
     """
     runs, figure = {}, "KL(P||g)"
     for row in rows:

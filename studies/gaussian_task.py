@@ -1,21 +1,21 @@
 """A mixture of Gaussians on a grid, and a model of it by minibatches (Tanielian and Vasile 2019, §2.3.2, §3.1, §3.2.1).
 
-P(i, j) is known, so that what is learned can be compared with the truth. The column is the context i, the row the
+P(i, j) is known, so models can be compared with the truth. The column is the context i, the row the
 target j. A model s = W Oᵀ is trained on pairs by minibatches, either by maximum likelihood or by the relaxed softmax
 with n negatives for each pair from exact Boltzmann draws,
 
     Q_i(j) = D_i(j) e^{s_ij / T} / Σ_j' D_i(j') e^{s_ij' / T},
 
-where D may be another one for each context. One gradient serves both: with C_ij = dL/ds_ij summed over the minibatch,
+where D may depend on the context. One gradient serves both: with C_ij = dL/ds_ij summed over the minibatch,
 dL/dW = C O and dL/dO = Cᵀ W. For maximum likelihood C = c_i g_ij − c_ij, c the counts of the minibatch; for the relaxed
-softmax the share that each drawn target has in its pair's normaliser, the positive's less one.
+softmax C is the share of each drawn target in its pair's normaliser, minus one for the positive.
 
-What a relaxed softmax learns, where it can learn everything, is known in closed form: with draws from Q it is at its
-best where s = log P̂ − log Q + constant, so that
+The optimum of a relaxed softmax with unlimited capacity is known in closed form: with draws from Q it is
+s = log P̂ − log Q + constant, so that
 
     s_ij = T / (1 + T) (log P̂(j|i) − log D_i(j)) + constant of the row.                                         (law)
 
-Steps are Adam's (Kingma and Ba 2015), since the paper's optimiser is not given, with a rate that falls linearly.
+The optimiser is Adam (Kingma and Ba 2015), as the paper does not name its own, with a rate that falls linearly.
 """
 
 import math
@@ -30,7 +30,7 @@ _TINY = np.float32(1e-8)
 
 
 def mixture(n_components, rng, size=SIZE):
-    """Return P(i, j), float64 (size, size): Gaussians of full covariance within the square, weights from a Dirichlet.
+    """Return P(i, j), float64 (size, size): Gaussians with full covariance in the square, Dirichlet weights.
 
     Deviations are 1 to 10 % of the side. A hundredth of the mass is uniform, so that no log P is infinite.
     """
@@ -76,7 +76,7 @@ class Truth:
 
 @dataclass(frozen=True)
 class Method:
-    """Relaxed softmax with n negatives from the Boltzmann law; maximum likelihood where `log_d` is None.
+    """Relaxed softmax with n negatives from the Boltzmann law; maximum likelihood if `log_d` is None.
 
     log_d : float32, (1, size) or (size, size); temp : float, T; negatives : int
     corrected : bool, the popularity softmax's logits are corrected by log D (sampled softmax, eq. 3)
@@ -88,7 +88,7 @@ class Method:
     corrected: bool = False
 
     def law(self, log_p):
-        """Return what this learns of log P(j|i), float64 (size, size), where it can learn everything."""
+        """Return the scores at the optimum for log P(j|i), float64 (size, size), with unlimited capacity."""
         if self.log_d is None or self.corrected:
             return log_p
         share = 1.0 if math.isinf(self.temp) else self.temp / (1 + self.temp)
@@ -97,7 +97,7 @@ class Method:
 
 @dataclass(frozen=True)
 class Plan:
-    """dim, batch, epochs : int; rate : float, Adam's at the start"""
+    """dim, batch, epochs : int; rate : float, initial rate of Adam"""
 
     rate: float
     batch: int = 512
@@ -115,7 +115,7 @@ def boltzmann_draws(scores, log_d, temp, rows, n, rng):
     """Draw n targets for each of `rows` from D e^{s / T}, exactly; int64 (len(rows), n).
 
     scores : float32, (n_contexts, size); log_d : float32, the same or one row for all; temp : float, T
-    rows : int64, which context each pair has
+    rows : int64, the context of each pair
     """
     weights = scores / np.float32(temp) + log_d
     weights -= weights.max(axis=1, keepdims=True)
@@ -124,7 +124,7 @@ def boltzmann_draws(scores, log_d, temp, rows, n, rng):
     rows = rows[:, None]
     wanted = rng.random((len(rows), n), np.float32) * running[rows, -1]
     low, high = np.zeros(wanted.shape, np.int64), np.full(wanted.shape, scores.shape[1] - 1)
-    while (low < high).any():  # of all draws at once: the first place whose running sum is above what is wanted
+    while (low < high).any():  # for all draws at once: the first place whose running sum exceeds the wanted one
         middle = (low + high) // 2
         above = running[rows, middle] > wanted
         low, high = np.where(above, low, np.minimum(middle + 1, high)), np.where(above, middle, high)
@@ -132,9 +132,9 @@ def boltzmann_draws(scores, log_d, temp, rows, n, rng):
 
 
 def coefficients(scores, method, contexts, rows, targets, rng):
-    """Return dL/ds summed over a minibatch, float32 (n_contexts, size), sparse where few targets were drawn.
+    """Return dL/ds summed over a minibatch, float32 (n_contexts, size), sparse if few targets were drawn.
 
-    contexts : the contexts' numbers, (n_contexts,); rows, targets : int64, of each pair, rows into `contexts`
+    contexts : ids of the contexts, (n_contexts,); rows, targets : int64, per pair, rows index `contexts`
     """
     observed = _table(np.ones(len(rows), np.float32), rows, targets, scores.shape)
     if method.log_d is None:
@@ -157,7 +157,7 @@ def _table(values, rows, columns, shape):
 
 
 class _Adam:
-    """Moments of one matrix, and its step."""
+    """Adam's moments for one matrix, and the step."""
 
     def __init__(self, matrix):
         self.matrix, self.steps = matrix, 0
@@ -205,7 +205,7 @@ def train(pairs, method, plan, seed, size=SIZE, look=None):
 def divergences(truth, pairs, log_g):
     """Return KL(P̂_i || g_i), KL(P_i || g_i) and KL(P(i, j) || Pop(i) g_i(j)), floats, nats.
 
-    The first two are means over the contexts met, weighted as they occur in training; Pop is the truth's.
+    The first two are means over the contexts met, weighted by their training counts; Pop is the truth's.
     """
     size = len(log_g)
     counts = np.bincount(pairs[0] * size + pairs[1], minlength=size * size).reshape(size, size)

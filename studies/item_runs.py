@@ -1,20 +1,20 @@
-"""Runs of the next-item studies: looked at after every epoch, by every score that a row of the table has.
+"""Runs of the next-item studies, evaluated after every epoch with every score that a row of the table uses.
 
-A model has as many scores as there are shares λ of the correction for its noise D:
+A model has one score for each share λ of the correction for its noise D:
 
     u(λ) = s + λ T / (1 + T) log D,    raw for λ = 0, in proportion to log P(j|i) for λ = 1
 
-Each of them has an epoch of its own for each of two measures, chosen on validation pairs: Precision@15, and the mean
-log-likelihood at the scale that suits it best.
+For each score, the best epoch on validation pairs is chosen twice: by Precision@15, and by the mean log-likelihood at
+its best scale.
 
     mean log-likelihood   E_(i,j) log g_i(j),    g_i = softmax(c · u_i)         a proper score
     RS eq. 9              E_(i,j) g_i(j)                                        not a proper one
 
 The first is concave in c: d/dc = E[u_ij − E_g u], d²/dc² = −E Var_g u. Equation 9 rewards overconfidence: with two
-targets of probabilities .6 and .4, saying the truth scores .6² + .4² = .52, and (1, 0) scores .6. So with eq. 9 a wrong
-temperature alone can reorder methods. `improper` has this example in numbers.
+targets of probabilities .6 and .4, the truth scores .6² + .4² = .52, and (1, 0) scores .6. So with eq. 9 a wrong
+temperature alone can reorder methods. `improper` computes this example.
 
-Two null models stand beside them: popularity alone, and counts of pairs interpolated with it,
+There are two null models: popularity alone, and pair counts interpolated with it,
 
     p(j|i) = w N_ij / N_i + (1 − w) (N_j + 1) / Σ (N + 1),    w chosen on validation pairs, 0 for popularity
 """
@@ -36,19 +36,19 @@ from w2vneg.vectors.evaluation import evaluate_ranking, scores_of
 
 from .item_tasks import Task
 
-RANKING, LIKELIHOOD = "P@15", "log-likelihood"  # what is chosen by
+RANKING, LIKELIHOOD = "P@15", "log-likelihood"  # criteria of choices
 KS = (1, 5, 15, 50)
 POPULARITY, INTERPOLATED = "popularity", "counts and popularity"
 NULLS = (POPULARITY, INTERPOLATED)
-_SCORES = 4_000_000  # held at a time
+_SCORES = 4_000_000  # held at once
 _LOWEST, _HIGHEST = 0.01, 100.0
-_SAME = 1e-4  # of c, where the search ends
+_SAME = 1e-4  # relative change of c at which the search ends
 
 
 @dataclass(frozen=True)
 class Setting:
-    """task : Task; common : TrainConfig, options that all runs have
-    valid : (centres, targets, weights), what is chosen by
+    """task : Task; common : TrainConfig, options shared by all runs
+    valid : (centres, targets, weights), for choices
     """
 
     task: Task
@@ -66,7 +66,7 @@ class Setting:
 
 
 def pairs_config(task, scale, seed):
-    """Return the options that all runs of a scale have: pairs drawn for an epoch, two fifths of all at most."""
+    """Return the options shared by all runs of a scale: an epoch draws at most two fifths of the occurrences."""
     total = int(task.train.matrix.sum(dtype=np.float64))
     return TrainConfig(
         source="pairs",
@@ -101,7 +101,7 @@ def train(setting, options, seed, look):
     Raises
     ------
     KeyboardInterrupt
-        After Ctrl-C: a part of a run is no measurement.
+        After Ctrl-C: a partial run is not a measurement.
     """
 
     def after(event):
@@ -117,7 +117,7 @@ def train(setting, options, seed, look):
 
 
 def curve(setting, options, seed, shares):
-    """Return how a run does on validation pairs after each epoch.
+    """Return validation figures of a run after each epoch.
 
     Returns
     -------
@@ -143,7 +143,7 @@ def _validated(setting, model, shares):
 
 
 def tested(setting, options, seed, wanted):
-    """Train, and evaluate on the test part the epochs that validation likes best.
+    """Train, and evaluate the best epochs by validation on the test part.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ def tested(setting, options, seed, wanted):
         train(setting, options, seed, look)
     except DivergenceError:
         if not best:
-            raise  # else the best epoch is one before
+            raise  # otherwise the best epoch came earlier
     figures = []
     for share, measure in wanted:
         model, own, epoch = best[share, measure]
@@ -192,7 +192,7 @@ def ranked(setting, score):
 
 
 def tempered(setting, score, factor, scale):
-    """Return the likelihoods of u(λ) on the test part, by itself, times the law's factor and times a fitted scale."""
+    """Return the likelihoods of u(λ) on the test part: as is, times the law's factor, and times a fitted scale."""
     found = likelihoods(score, setting.held, setting.n_targets, (1.0, factor, scale))
     names = ("trained", "law", "fitted")
     figures = {f"log-likelihood, {name}": pair[0] for name, pair in zip(names, found, strict=True)}
@@ -204,7 +204,7 @@ def tempered(setting, score, factor, scale):
 
 
 def null_model(setting, name):
-    """Return the figures of a null model on the test part: dict of str -> float, with the weight of counts."""
+    """Return the figures of a null model on the test part: dict of str -> float, including the weight of counts."""
     matrix = setting.task.train.matrix
     weight = best_weight(matrix, setting.valid) if name == INTERPOLATED else 0.0
     score = interpolated(matrix, weight)
@@ -212,7 +212,7 @@ def null_model(setting, name):
 
 
 def best_weight(matrix, held):
-    """Return the weight of counts that pairs (centres, targets, weights) like best."""
+    """Return the best weight of counts for pairs (centres, targets, weights)."""
     found = scipy.optimize.minimize_scalar(lambda w: -_log_p(matrix, w, held), bounds=(0.0, 1.0), method="bounded")
     return float(found.x)
 
@@ -225,7 +225,7 @@ def null_losses(matrix, valid, held):
 
 
 def interpolated(matrix, weight):
-    """Return the scoring function log p(j|i) of counts, csr_matrix (n_centres, n_targets), and a weight w of them."""
+    """Return the scoring function log p(j|i) of counts, csr_matrix (n_centres, n_targets), and their weight w."""
     popularity, totals = _marginals(matrix)
 
     def score(centres):
@@ -244,7 +244,7 @@ def _log_p(matrix, weight, held):
     """Return the mean log p(j|i) of pairs."""
     centres, targets, weights = held
     popularity, totals = _marginals(matrix)
-    counts = np.asarray(matrix[centres.copy(), targets.copy()], np.float64).ravel()  # scipy wants arrays of its own
+    counts = np.asarray(matrix[centres.copy(), targets.copy()], np.float64).ravel()  # scipy needs its own copies
     log_p = np.log(weight * counts / totals[centres] + (1 - weight) * popularity[targets])
     return float(weights @ log_p / np.sum(weights))
 
@@ -253,7 +253,7 @@ def _log_p(matrix, weight, held):
 
 
 def _blocks(score, held, n_targets):
-    """Yield (scores, float32 (b, n_targets); rows, targets, weights of the pairs) for some centres at a time."""
+    """Yield (scores, float32 (b, n_targets); rows, targets, weights of the pairs) block by block of centres."""
     centres, targets, weights = held
     shape = int(centres.max()) + 1, n_targets
     pairs = scipy.sparse.coo_matrix((weights, (centres, targets)), shape).tocsr()
@@ -292,9 +292,9 @@ def likelihoods(score, held, n_targets, scales):
 
 
 def fitted_scale(score, held, n_targets, most=_SCORES):
-    """Return (c, mean log-likelihood at c) for the c that these pairs like best, by Newton's steps.
+    """Return (c, mean log-likelihood at c) for the best c on these pairs, by Newton steps.
 
-    most : int, scores that are looked at; of more pairs, those of evenly spaced centres
+    most : int, scores used at most; beyond it, evenly spaced centres are used
     """
     held = thinned(held, max(1, most // n_targets))
     blocks = list(_blocks(lambda part: score(part).copy(), held, n_targets))
@@ -324,16 +324,16 @@ def _derivatives(block, scale):
 
 
 def thinned(held, most):
-    """Return the pairs (centres, targets, weights) of at most so many evenly spaced centres."""
+    """Return the pairs (centres, targets, weights) of at most `most` evenly spaced centres."""
     there = np.unique(held[0])
     kept = np.isin(held[0], there[np.linspace(0, len(there) - 1, min(most, len(there))).astype(int)])
     return tuple(part[kept] for part in held)
 
 
 def improper(p=0.6, scales=(0.5, 1.0, 2.0, 8.0)):
-    """Return how two targets of probabilities p and 1 − p score: dict of c -> (mean log-likelihood, eq. 9).
+    """Return the scores of two targets of probabilities p and 1 − p: dict of c -> (mean log-likelihood, eq. 9).
 
-    The logits are c · log of the truth: c = 1 says the truth.
+    The logits are c times the log of the truth; c = 1 is the truth.
     """
     truth, found = np.array([p, 1 - p]), {}
     for scale in scales:

@@ -1,4 +1,4 @@
-"""What next-item studies train on and are evaluated by: named data, split by user into three parts."""
+"""Tasks of the next-item studies: named data, split by user into three parts."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ from w2vneg.data.vocab import Vocabulary
 
 SHARES = (0.7, 0.1, 0.2)
 
-INPUTS = {  # name -> (what is read, how many of the most frequent items are kept)
+INPUTS = {  # name -> (input, number of most frequent items kept)
     "belgian": (Input("baskets", "belgian-retail"), None),
     "uk": (Input("ratings", "online-retail", user_col="InvoiceNo", item_col="StockCode", bad_rows="skip"), None),
     "ml-100k": (Input("ratings", "ml-100k", user_col=1, item_col=2, rating_col=3, min_rating=4, time_col=4), None),
@@ -27,7 +27,7 @@ WINDOWS = {"text-12k": 1, "text-15k": 3, "text-30k": 1}
 @dataclass(frozen=True)
 class Task:
     """train : EncodedPairs, weights are counts; valid, test : HeldOut, in the same ids
-    histories : EncodedCorpus, the baskets, histories or lines that training pairs are from
+    histories : EncodedCorpus, the baskets, histories or lines of the training pairs
     """
 
     name: str
@@ -41,7 +41,7 @@ class Task:
         return len(self.train.vocab_out)
 
     def line(self):
-        """Return the task as one line for people (str)."""
+        """Return a one-line description of the task (str)."""
         parts = [
             f"{len(part):,} pairs ({part.weights.sum():,.0f} occurrences; {part.n_unknown:,} more with unknown items)"
             for part in (self.valid, self.test)
@@ -53,9 +53,9 @@ class Task:
 
 
 def load_task(name, seed=1):
-    """Return the `Task` of named data: 70 % to train on, 10 % to choose by, 20 % to report on.
+    """Return the `Task` of named data: 70 % for training, 10 % for choices, 20 % for reporting.
 
-    Text gives pairs of a word and one of the next words; items give every pair of a basket or history, both ways.
+    Text gives pairs of a word and one of the next words; items give every pair of a basket or history, in both orders.
     """
     given, most = INPUTS[name]
     data = encode_input(given.located(), max_vocab=most)
@@ -63,7 +63,7 @@ def load_task(name, seed=1):
 
 
 def make_task(name, data, seed, kind, window=None):
-    """Return the `Task` of encoded data. Its items and their counts are those of the training pairs alone."""
+    """Return the `Task` of encoded data. Its items and their counts come from the training pairs only."""
     parts = split_data(data, "user", SHARES, seed, kind=kind, window=window, ordered=kind == "corpus").matrices
     train = parts["train"].tocoo()
     counts = np.bincount(train.row, train.data, len(data.vocab)) + np.bincount(train.col, train.data, len(data.vocab))
@@ -81,7 +81,7 @@ def make_task(name, data, seed, kind, window=None):
 
 
 def _histories(ids, offsets, new, vocab, source):
-    """Return histories in new ids, without items that are in no training pair and without what is empty then."""
+    """Return histories in new ids, without items that are in no training pair and without empty histories."""
     ids = new[ids]
     user = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))[ids >= 0]
     lengths = np.bincount(user, minlength=len(offsets) - 1)
@@ -98,9 +98,9 @@ def _held(matrix, new):
 
 
 def communities(seed, n_items=60, n_baskets=3000, other=0.05):
-    """Return made-up baskets, an EncodedCorpus: each of one of four tastes, some items more popular than others.
+    """Return synthetic baskets, an EncodedCorpus: each has one of four tastes, and some items are more popular.
 
-    other : float, how likely an item of another taste is beside one of its own
+    other : float, probability of an item of another taste relative to one of its own
     """
     rng = np.random.default_rng(seed)
     weights = 1.0 / np.arange(1, n_items + 1)

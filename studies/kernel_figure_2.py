@@ -1,19 +1,19 @@
 """Bias of sampled softmax against the number of samples m (Blanc and Rendle 2018, figure 2), on skip-gram.
 
-Figures 3 and 4, convergence by m and by sampler, are the same runs looked at after each epoch.
+Figures 3 and 4, convergence by m and by sampler, show the same runs after each epoch.
 
-A model trained with sampled softmax from m draws is evaluated by the loss of the full softmax, exactly, over all words
-of a text held out. Each sampler at each m has its own learning rate, chosen on another part held out; all have the same
-epochs. As the paper has it (§3.3), the symmetric kernels train and are evaluated by an absolute softmax (eq. 11), the
-other samplers by the common one; the reference, trained by the full softmax, is there for both.
+A model trained with sampled softmax from m draws is evaluated by the exact loss of the full softmax over all words of
+held-out text. Each sampler at each m has its own learning rate, chosen on a second held-out part; all have the same
+epochs. As in the paper (§3.3), the symmetric kernels use an absolute softmax (eq. 11) for training and evaluation, the
+other samplers the common one; the reference, trained by the full softmax, is run for both.
 
-Unlike the paper's: skip-gram instead of an LSTM or a deep network, one set of m draws for all positives of a centre, a
-draw that hits the positive is left out (the paper draws among the negatives), and steps held to one unit of logit. On
-the Penn Treebank the task is the paper's, to predict the next word, and bigrams are of the word before.
+Unlike the paper: skip-gram instead of an LSTM or a deep network, one set of m draws for all positives of a centre,
+draws that hit the positive are dropped (the paper draws among the negatives), and steps bounded to one unit of logit.
+On the Penn Treebank the task is the paper's, to predict the next word, and bigrams use the previous word.
 
-Beside the paper's samplers, which correct the negatives' log q alone: the same draws with neither positive nor
-negatives corrected (relaxed), log Q added to the scores afterwards, and with both corrected (large-vocab). Seconds are
-those of training, for loss by time; for a verdict on it nothing else may run.
+In addition to the paper's samplers, which correct only the negatives' log q: the same draws with neither positive nor
+negatives corrected (relaxed), with log Q added to the scores afterwards, and with both corrected (large-vocab). Seconds
+are training time, for loss by time; a verdict on it needs an otherwise idle machine.
 """
 
 import math
@@ -70,7 +70,7 @@ QUICK = Scale(
 
 
 def claims():
-    """Return what the paper says: a sampler's loss is farther above the full softmax's than another one's."""
+    """Return the claims: one sampler's loss is farther above the full softmax's than another's."""
     found = []
     for m in (4, 16, 64):
         for worse in ("uniform", "unigram", "bigram"):
@@ -93,7 +93,7 @@ def trial(task, options, alpha, seed):
 
     Returns
     -------
-    dict; losses : list of [dev, test], infinite from where it diverged; seconds : float
+    dict; losses : list of [dev, test], infinite from divergence on; seconds : float
     """
     losses, absolute = [], options.get("absolute_softmax", False)
     looking, begun = 0.0, time.perf_counter()
@@ -115,10 +115,10 @@ def trial(task, options, alpha, seed):
 
 
 def measure(task, tell, seed, memo):
-    """Return two tables, losses of all samplers and of the full softmax, m = 0, and those after each epoch; and what
-    `verdicts.judged` takes, losses above the full softmax's of the same kind, a seed each.
+    """Return two tables, losses of all samplers and of the full softmax (m = 0) and losses after each epoch; and the
+    input of `verdicts.judged`, losses above the full softmax's of the same kind, one per seed.
 
-    memo : Memo, knows what was measured before
+    memo : Memo of finished trials
     """
     scale = task.scale
     asked = [(kind, 0) for kind in FULL_SOFTMAX] + [(name, m) for name, tried in scale.samples.items() for m in tried]
@@ -155,7 +155,7 @@ def measure(task, tell, seed, memo):
 
 
 def samples_needed(table, near=_NEAR):
-    """Return, for each sampler, the fewest samples from which on its loss stays within `near` of the full softmax's."""
+    """Return, for each sampler, the fewest samples beyond which its loss stays within `near` of the full softmax's."""
     rows = []
     for name, part in table[table["m"] > 0].groupby("sampler", sort=False):
         within = (part.sort_values("m")["above full, %"] <= 100 * near).to_numpy()
@@ -194,7 +194,7 @@ def _draw_seconds(table):
 
 
 def _draw_curves(curves, by, kept):
-    """Return a function that draws the loss by epoch of the rows `kept`, a line for each value of the column `by`."""
+    """Return a function that draws the loss by epoch of the rows `kept`, one line per value of column `by`."""
 
     def draw(figure):
         axes = figure.add_subplot()
@@ -229,7 +229,7 @@ def _study(task, where, tell, seed, memo):
         f"Sampled softmax on {where}: {len(task.train):,} tokens, {len(task.train.vocab):,} words, {positives}, "
         f"d = {scale.dim}, {scale.epochs} epochs, one worker; {scale.rates.said()}, each chosen on a held-out part, "
         f"losses measured on another; {scale.seeds} seeds, ± is half of a 95 % interval over them. Samples needed are "
-        "by means. Seconds are those of training, the median, whatever else ran.\n"
+        "by means. Seconds are the median training time, regardless of other load.\n"
     )
     nulls = task.nulls()
     table["popularity beats it"] = np.where(table["test loss"] > nulls["loss"].iloc[0], "yes", "")
@@ -241,7 +241,7 @@ def _study(task, where, tell, seed, memo):
 @STUDIES.register("kernel-figure-2")
 @declare("kernel", "figures 2 to 4", minutes=120)
 def kernel_figure_2(tell, quick, seed, memo):
-    """Bias and convergence by m (kernel figures 2 to 4), built-in corpus; quick: a small made-up language."""
+    """Bias and convergence by m (kernel figures 2 to 4), built-in corpus; quick: a small synthetic language."""
     if quick:
         sentences = word_chain(QUICK.n_vocab, 2 * QUICK.tokens, seed)
         return _study(make_task(sentences, QUICK, seed), "a made-up language", tell, seed, memo)
@@ -251,7 +251,7 @@ def kernel_figure_2(tell, quick, seed, memo):
 @STUDIES.register("kernel-figure-2-ptb")
 @declare("kernel", "figures 2 to 4, PTB", minutes=100)
 def kernel_figure_2_ptb(tell, quick, seed, memo):
-    """The same on the Penn Treebank, the paper's own text: next word, bigrams of the word before; quick: as above."""
+    """The same on the Penn Treebank, the paper's text: next word, bigrams of the previous word; quick: as above."""
     if quick:
         return kernel_figure_2(tell, quick, seed, memo)
     return _study(make_task(sentences_of("ptb-train"), PTB, seed), "the Penn Treebank", tell, seed, memo)

@@ -1,18 +1,18 @@
 """Figures 2 to 4 of Blanc and Rendle 2018 on a recurrent network: an LSTM over the Penn Treebank.
 
-Sampled softmax with m draws for each word, by sampler and m. As in the paper the symmetric kernels train and are
-evaluated by the absolute softmax (eq. 11), all others by the common one, and draws that are the word itself do not
-count. Unlike there: one layer, a smaller network and part of the text, Adam for a few epochs; bigrams are counted on
-the text trained on.
+Sampled softmax with m draws for each word, by sampler and m. As in the paper, the symmetric kernels use the absolute
+softmax (eq. 11) for training and evaluation, all others the common one, and draws that are the word itself do not
+count. Unlike the paper: one layer, a smaller network and part of the text, Adam for a few epochs; bigrams are counted
+on the training text.
 
-Figure 2 is the loss at the end by m; figure 3 the loss by epoch for several m, figure 4 for several samplers. Speed of
-convergence is measured as the share of a run's own gain, from the loss of a uniform guess to its end, that it has made
-after the first epoch: a biased sampler ends higher, but it need not go there more slowly.
+Figure 2 is the final loss by m; figure 3 the loss by epoch for several m, figure 4 for several samplers. Speed of
+convergence is the share of a run's own gain, from the loss of a uniform guess to its final loss, that it has made after
+the first epoch: a biased sampler ends higher, but need not converge more slowly.
 
-`kernel-mlp` is the YouTube network of §4.1.1 in small: three items seen, a deep network, the next item. The paper's
-data are not public; this is MovieLens 1M, of whose users half have times at hand (1 to 2999): all items a user rated,
-in the order of rating, whatever the rating. A layer of rectified units over the three items' embeddings; there are no
-other features of users. Users of validation and test data are not trained on.
+`kernel-mlp` is a small version of the YouTube network of §4.1.1: three items, a deep network, the next item. The
+paper's data are not public; this uses MovieLens 1M, where times are available for half of the users (1 to 2999): all
+items a user rated, in order of rating time, whatever the rating. One ReLU layer is on top of the three items'
+embeddings; there are no other user features. Users of validation and test data are not trained on.
 """
 
 import math
@@ -62,7 +62,7 @@ def beside_full(table):
 def speed(curves, start):
     """Return the share of its own gain that each method has made after the first epoch: mean over seeds, Series.
 
-    Of methods that gain at least half a nat on a uniform guess; a share of less would be one of noise.
+    Only for methods that gain more than half a nat on a uniform guess; shares of less would be noise.
     """
     shares = {}
     for name, part in curves.groupby("method", sort=False):
@@ -73,7 +73,7 @@ def speed(curves, start):
 
 
 def claims(samples):
-    """Return what the paper says of samplers with the same number of draws, and of the fewest and the most."""
+    """Return the paper's claims on samplers with the same number of draws, and on the fewest and the most."""
     pairs = [("quadratic", "uniform"), ("quadratic", "unigram"), ("quadratic", "bigram"), ("softmax", "uniform")]
     pairs += [("relaxed + log Q", "quadratic"), ("relaxed + log Q", "unigram")]
     found = []
@@ -126,7 +126,7 @@ def run(task, plan, samples, given):
 @STUDIES.register("kernel-lstm")
 @declare("kernel", "figures 2–4, LSTM", minutes=25)
 def kernel_lstm(tell, quick, seed, memo):
-    """An LSTM over the Penn Treebank by sampler and number of samples; quick: over a made-up language."""
+    """An LSTM over the Penn Treebank by sampler and number of samples; quick: over a synthetic language."""
     if quick:
         task, plan = made_up(200, 6_000, 10, seed), Plan("lstm", 12, 2, 20, 2, rates=Rates(0.01, 3.0, (0, 1), 0))
         return run(task, plan, {"uniform": (2, 50), "quadratic": (2, 50), "softmax": (2,)}, (tell, seed, memo))
@@ -139,7 +139,7 @@ def kernel_lstm(tell, quick, seed, memo):
 @STUDIES.register("kernel-mlp")
 @declare("kernel", "figure 2, YouTube", minutes=18)
 def kernel_mlp(tell, quick, seed, memo):
-    """Three items, a deep network, the next item of MovieLens 1M by sampler; quick: made-up histories."""
+    """Three items, a deep network, the next item of MovieLens 1M by sampler; quick: synthetic histories."""
     if quick:
         task, plan = made_up_histories(150, 3, seed), Plan("mlp", 12, 1, 100, 2, rates=Rates(0.01, 3.0, (0, 1), 0))
         return run(task, plan, {"uniform": (2, 50), "quadratic": (2, 50), "softmax": (2,)}, (tell, seed, memo))

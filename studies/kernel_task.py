@@ -1,7 +1,7 @@
-"""What the kernel paper's studies train: skip-gram by sampled softmax, and by the full softmax beside it.
+"""Task of the kernel paper's studies: skip-gram by sampled softmax, and by the full softmax for reference.
 
-Each is evaluated by the loss of the full softmax, exactly, over all words of a text held out. As the paper has it
-(§3.3), symmetric kernels train and are evaluated by an absolute softmax (eq. 11), other samplers by the common one.
+Each model is evaluated by the exact loss of the full softmax over all words of held-out text. As in the paper (§3.3),
+symmetric kernels use an absolute softmax (eq. 11) for training and evaluation, other samplers the common one.
 """
 
 from dataclasses import dataclass
@@ -22,11 +22,11 @@ RATES = Rates(0.05, 2.0, (-3, 0, 3))
 _SAMPLED = {"loss": "sampled-softmax", "exclude": "target"}
 _RELAXED = {"loss": "relaxed", "exclude": "none"}
 _COUNTS = {"sampler": "popularity", "noise_exponent": 1.0}
-FULL = {  # the full softmax by kind, 16 centres a step
+FULL = {  # the full softmax by kind, 16 centres per step
     "common": {"loss": "softmax", "batch": 16},
     "absolute": {"loss": "softmax", "batch": 16, "absolute_softmax": True},
 }
-SAMPLERS = {  # the paper's; then both or neither of positive and negatives corrected, "+ log Q" by the law afterwards
+SAMPLERS = {  # the paper's; then neither or both of positive and negatives corrected, "+ log Q" added by the law
     "uniform": _SAMPLED | {"sampler": "uniform"},
     "unigram": _SAMPLED | _COUNTS,
     "bigram": _SAMPLED | {"sampler": "bigram"},
@@ -37,14 +37,14 @@ SAMPLERS = {  # the paper's; then both or neither of positive and negatives corr
     "relaxed, unigram + log Q": _RELAXED | _COUNTS,
     "large-vocab, unigram": {"loss": "large-vocab", "exclude": "none"} | _COUNTS,
 }
-_ROWS = 1024  # centres whose scores are held at a time
+_ROWS = 1024  # centres scored at a time
 
 
 @dataclass(frozen=True)
 class Scale:
-    """samples : dict of sampler -> the m that it is tried with; tokens : int, of the part trained on; rates : Rates
-    next_word : bool, only what comes after the centre is its positive; seeds : int, runs at the alpha that was chosen
-    held_out : int, each of the two parts held out has `tokens` / `held_out`
+    """samples : dict of sampler -> values of m tried; tokens : int, of the training part; rates : Rates
+    next_word : bool, the only positive is the next word; seeds : int, runs at the chosen alpha
+    held_out : int, each of the two held-out parts has `tokens` / `held_out`
     """
 
     samples: dict
@@ -61,20 +61,20 @@ class Scale:
 
 @dataclass(frozen=True)
 class Task:
-    """Three parts of one text, encoded with the vocabulary of the first, and the pairs of the two that are held out."""
+    """The training part of a text, encoded, and the pairs of two held-out parts in the same vocabulary."""
 
     train: object
     pairs: dict
     scale: Scale
 
     def nulls(self):
-        """Return what null models lose on the test part (DataFrame); the first row is popularity alone."""
+        """Return the losses of null models on the test part (DataFrame); the first row is popularity alone."""
         train, scale = self.train, self.scale
         matrix = pair_counts(train.ids, train.offsets, len(train.vocab), scale.window, ordered=scale.next_word).tocsr()
         return null_losses(matrix, self.pairs["dev"], self.pairs["test"])
 
     def key(self):
-        """Return what parts of studies on this task are known by: list that JSON can hold."""
+        """Return the key of this task's parts in a `Memo`: list that JSON can hold."""
         scale = self.scale
         common = [scale.dim, scale.epochs, scale.window, scale.next_word]
         return [len(self.train), len(self.train.vocab), *common]
@@ -99,7 +99,7 @@ class Task:
 
 
 def make_task(sentences, scale, seed):
-    """Share sentences out at random among a training part and two that are held out, of the sizes of `scale`."""
+    """Split sentences at random into a training part and two held-out parts, with the sizes of `scale`."""
     order = np.random.default_rng(seed).permutation(len(sentences))
     wanted = {"train": scale.tokens} | dict.fromkeys(("dev", "test"), scale.tokens // scale.held_out)
     parts = {name: [] for name in wanted}
@@ -122,9 +122,9 @@ def _pairs(corpus, scale):
 
 
 def sentences_of(name, max_vocab=None, most=None, seed=0):
-    """Return sentences of a named text, lists of str, in its order, without words that are not kept.
+    """Return sentences of a named text, lists of str, in order, without words that are not kept.
 
-    max_vocab : int, optional, keep so many of the most frequent words; most : int, optional, about so many tokens, of
+    max_vocab : int, optional, number of most frequent words kept; most : int, optional, about so many tokens, of
     sentences chosen by `seed`
     """
     whole = encode_corpus(locate(name), min_count=1, max_vocab=max_vocab)
@@ -137,7 +137,7 @@ def sentences_of(name, max_vocab=None, most=None, seed=0):
 
 
 def word_chain(n_vocab, tokens, seed):
-    """Return sentences of a made-up language whose next word follows a softmax of low rank (for the quick run)."""
+    """Return sentences of a synthetic language whose next word follows a low-rank softmax (for quick runs)."""
     rng = np.random.default_rng(seed)
     left, right = rng.normal(0, 1.1, (2, n_vocab, 4))
     p = np.exp(left @ right.T - 1.2 * np.log(np.arange(1, n_vocab + 1)))
@@ -173,5 +173,5 @@ def train_with(task, options, alpha, seed, look=None):
         trainer.listeners.append(lambda event: look(trainer.model) if isinstance(event, EpochDone) else None)
     model = trainer.train()
     if not trainer.complete:
-        raise KeyboardInterrupt  # a part of a run is no measurement
+        raise KeyboardInterrupt  # a partial run is not a measurement
     return model

@@ -1,11 +1,11 @@
-"""Does a trained model stand where the law says? Corrected scores beside log P, and the discriminator's weights.
+"""Compare a trained model with the law: corrected scores against log P, and the discriminator's weights.
 
     u_ij = (1 + T) / T · s_ij + log D(j) = log P(j|i) + c_i                  the law (see docs/reproductions/one-law.md)
-         = a log P(j) + b PMI_ij + c_i,    a = b = 1                         its two parts, each with a slope of its own
+         = a log P(j) + b PMI_ij + c_i,    a = b = 1                         its two parts, each with its own slope
     D_ij = log(P(j|i) / (n g_i(j))),    ω_ij = σ(−D_ij) = n g / (P + n g)         the discriminator's fixed point
 
-P(j|i) and P(j) are counted in the training pairs, of those that occur often enough. Slopes are those of a regression on
-both parts, in which a pair weighs as often as it occurs; c_i is nobody's business, so all sides are centred for each i.
+P(j|i) and P(j) are counted in the training pairs, for pairs that occur often enough. Slopes come from a regression on
+both parts, with pairs weighted by their counts; c_i is irrelevant, so all sides are centred for each i.
 """
 
 from typing import NamedTuple
@@ -31,7 +31,7 @@ class Frequent(NamedTuple):
 
 
 def frequent_pairs(matrix, least=50, most=200_000):
-    """Return the `Frequent` pairs of a matrix of counts: those with `least` or more, evenly thinned to about `most`."""
+    """Return the `Frequent` pairs of a count matrix: those of `least` or more, evenly thinned to about `most`."""
     pairs = matrix.tocoo()
     rows, columns = (np.asarray(matrix.sum(axis=axis, dtype=np.float64)).ravel() for axis in (1, 0))
     kept = np.flatnonzero(pairs.data >= least)
@@ -44,7 +44,7 @@ def frequent_pairs(matrix, least=50, most=200_000):
 
 
 def _centred(values, centres, counts):
-    """Return values less their weighted mean for each centre, float64."""
+    """Return values minus their weighted mean for each centre, float64."""
     total = np.maximum(np.bincount(centres, counts), 1e-300)
     return values - (np.bincount(centres, counts * values) / total)[centres]
 
@@ -74,15 +74,15 @@ def against_law(model, pairs):
 
 
 def discriminator_weights(model, matrix, n, most=300):
-    """Return how a discriminator weighs the draws from the model's own softmax g, and how its fixed point would.
+    """Return statistics of the weights of draws from the model's softmax g, learned and at the fixed point.
 
-    n : int, negatives of a positive; most : int, centres that are looked at
+    n : int, negatives per positive; most : int, centres used
 
     Returns
     -------
     dict of str -> float
-        Mean and spread, standard deviation over mean, of the learned ω and of n g / (P + n g), both under g; how far
-        they agree is the correlation of the two.
+        Mean and spread (standard deviation over mean) of the learned ω and of n g / (P + n g), both under g;
+        "agreement" is their correlation.
     """
     rows = np.linspace(0, matrix.shape[0] - 1, min(most, matrix.shape[0])).astype(int)
     scores = scores_of(model)(rows).astype(np.float64)

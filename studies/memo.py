@@ -1,8 +1,8 @@
-"""Parts of a study that are done, so that one that was interrupted goes on; several processes make what is missing.
+"""Finished parts of a study, so that an interrupted one resumes; several processes compute the missing parts.
 
-One line of JSON a part, {"key": …, "value": …, "seconds": …, "commit": …}, appended as they come. A line that was cut
-short is made again. With more than one job each part is made in a process of its own with one thread, so `make` and
-what it is given must be picklable: a function of a module, not a lambda.
+Each part is one line of JSON, {"key": …, "value": …, "seconds": …, "commit": …}, appended when done. A truncated line
+is computed again. With more than one job, parts run in worker processes with one thread each, so `make` and its
+arguments must be picklable: a function of a module, not a lambda.
 """
 
 import json
@@ -20,23 +20,23 @@ _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM
 
 
 class Memo:
-    """What has been found, by what it was requested.
+    """Values of finished parts by key.
 
     Parameters
     ----------
     path : path, optional
-        A file of lines, read at once and appended to; without it nothing outlives the process.
+        A file of lines, read at the start and appended to; without it, nothing outlives the process.
     jobs : int
-        Processes that make parts; with 1 this one makes them.
+        Worker processes; with 1, parts run in this process.
     commit : str
-        Of the code that makes parts now.
+        Of the current code.
 
     Attributes
     ----------
     seconds : float
-        What all parts took to make, also those of before.
+        Time of all parts, including those read from the file.
     commits : set of str
-        Of the code that made the parts that were requested.
+        Of the code that computed the requested parts.
 
     Raises
     ------
@@ -52,9 +52,9 @@ class Memo:
             self._read()
 
     def __call__(self, key, make, *given):
-        """Return the value of `key`, from before or of ``make(*given)``.
+        """Return the stored value of `key`, or that of ``make(*given)``.
 
-        key, value : what JSON can hold; infinities and NaN are kept
+        key, value : JSON can hold them; infinities and NaN are kept
         """
         name = json.dumps(key, sort_keys=True)
         with self._lock:
@@ -73,7 +73,7 @@ class Memo:
         return value
 
     def each(self, function, *items):
-        """Return ``[function(*item) …]`` of items side by side, as `map` does; with several jobs all at once."""
+        """Return ``[function(*item) …]`` over zipped items, as `map` does; with several jobs, all at once."""
         if self.jobs == 1:
             return list(map(function, *items))
         items = list(zip(*items, strict=True))
@@ -86,11 +86,11 @@ class Memo:
                 raise
 
     def under(self, *what):
-        """Return a memo as this one, for parts that are known by `what` beside their key."""
+        """Return a view of this memo that prefixes all keys with `what`."""
         return _Under(self, what)
 
     def close(self):
-        """End the processes, once what they make is made."""
+        """Cancel waiting parts; the processes end after the parts they are computing."""
         if self._pool is not None:
             self._pool.shutdown(wait=False, cancel_futures=True)
             self._pool = None
@@ -103,7 +103,7 @@ class Memo:
             return _timed(make, given)
         with self._lock:
             if self._pool is None:
-                os.environ.update(_ONE_THREAD)  # of the processes to come
+                os.environ.update(_ONE_THREAD)  # inherited by the workers
                 self._pool = ProcessPoolExecutor(self.jobs, get_context("spawn"), _begin)
             pool = self._pool
         return pool.submit(_timed, make, given).result()
@@ -131,7 +131,7 @@ class Memo:
 
 
 class _Under:
-    """A memo whose keys all begin alike."""
+    """A memo whose keys share a prefix."""
 
     def __init__(self, memo, what):
         self.memo, self.what, self.each = memo, what, memo.each
@@ -141,7 +141,7 @@ class _Under:
 
 
 def _begin():
-    """Begin a process that makes parts: one thread, and no life without the process that requested it."""
+    """Initialise a worker process: use one thread, and exit when the parent does."""
     import numba
 
     numba.set_num_threads(1)
@@ -149,7 +149,7 @@ def _begin():
 
 
 def _timed(make, given):
-    """Return (value as JSON has it, seconds)."""
+    """Return (value after a JSON round trip, seconds)."""
     begun = time.perf_counter()
     value = json.loads(json.dumps(make(*given)))
     return value, time.perf_counter() - begun

@@ -1,7 +1,7 @@
-"""Networks that end in a `SampledLoss`, trained alike by every objective; what studies of them have in common.
+"""Networks that end in a `SampledLoss`, trained the same way by every objective: shared code of their studies.
 
-Adam, since a few epochs have to do; learning rate of every row by itself on validation (see `climb`); then seeds that
-had no part in the choice train with it, and test data are looked at once.
+Adam, because only a few epochs are run; each row's learning rate is chosen on validation data (see `climb`); then other
+seeds train with it, and test data are used once.
 """
 
 import math
@@ -17,13 +17,13 @@ from w2vneg.ground.errors import require
 from .climb import Rates
 from .verdicts import interval
 
-_CHUNK = 2**22  # scores of an evaluation that are held at once
+_CHUNK = 2**22  # scores held at once in an evaluation
 _RATES = Rates(0.0027, 3.0, (-2, 0, 2))
 
 
 @dataclass(frozen=True)
 class Method:
-    """options : dict, of `SampledLoss`; score : how log P is read off, "raw" or "corrected", by the law"""
+    """options : dict, of `SampledLoss`; score : how log P is computed, "raw" or "corrected" by the law"""
 
     name: str
     options: dict = field(default_factory=dict)
@@ -49,7 +49,7 @@ def torch():
 
 @contextmanager
 def one_thread():
-    """Let PyTorch take one thread: networks are too small for more, and runs repeat to the bit."""
+    """Limit PyTorch to one thread: the networks are too small for more, and runs repeat to the bit."""
     t = torch()
     former = t.get_num_threads()
     t.set_num_threads(1)
@@ -60,13 +60,13 @@ def one_thread():
 
 
 def network(plan, n_vocab, length):
-    """Return a module from ids (rows, length), −1 for nothing, to hidden states (rows, length or none, dim)."""
+    """Return a module from ids (rows, length), −1 for padding, to hidden states (rows, length or none, dim)."""
     nn = torch().nn
 
     class Network(nn.Module):
         def __init__(self):
             super().__init__()
-            self.embedding = nn.Embedding(n_vocab + 1, plan.dim)  # the last row stands for nothing
+            self.embedding = nn.Embedding(n_vocab + 1, plan.dim)  # the last row is padding
             nn.init.uniform_(self.embedding.weight, -0.1, 0.1)
             kinds = {"gru": nn.GRU, "lstm": nn.LSTM, "gru-last": nn.GRU}
             self.recurrent = kinds[plan.net](plan.dim, plan.dim, batch_first=True) if plan.net in kinds else None
@@ -91,7 +91,7 @@ def network(plan, n_vocab, length):
 
 
 class Run:
-    """One network with one objective: `epochs` of training, and what it gives held-out data."""
+    """One network with one objective: `epochs` of training, and evaluation on held-out data."""
 
     def __init__(self, task, plan, method, seed):
         from w2vneg.torch import SampledLoss
@@ -139,7 +139,7 @@ class Run:
     def log_probs(self, part, score=None):
         """Yield (log-probabilities of all targets (k, n_vocab), targets (k,)) over a part, without gradients.
 
-        score : how they are read off; None: as the method has it
+        score : how they are computed; None: as in the method
         """
         t = torch()
         inputs, targets = self.parts[part]
@@ -167,7 +167,7 @@ def validated(task, plan, method, seed, rate):
 
 @one_thread()
 def tested(task, plan, method, seed, rate, extra):
-    """Train one network and look at test data: dict that JSON can hold."""
+    """Train one network and evaluate it on test data: dict that JSON can hold."""
     run = Run(task, plan, method, seed)
     curve = run.train(rate)
     loss = run.nll("test")
@@ -177,11 +177,11 @@ def tested(task, plan, method, seed, rate, extra):
 
 @dataclass
 class Measured:
-    """table : DataFrame, a row a method: rate, and for each figure its mean and the half of a 95 % interval
-    nulls : DataFrame, what popularity and counts of the input before lose on test data
-    curves : DataFrame, a row for each method, seed and epoch: loss on validation data
-    rates : DataFrame, a row for each method and rate tried: loss on validation data at the end
-    runs : dict of (method, figure) -> list of float, one a seed, for `verdicts.judged`
+    """table : DataFrame, a row per method: rate, and for each figure its mean and half of a 95 % interval
+    nulls : DataFrame, losses of popularity and of counts of the previous input on test data
+    curves : DataFrame, a row per method, seed and epoch: loss on validation data
+    rates : DataFrame, a row per method and rate tried: loss on validation data at the end
+    runs : dict of (method, figure) -> list of float, one per seed, for `verdicts.judged`
     """
 
     table: pd.DataFrame
@@ -192,9 +192,9 @@ class Measured:
 
 
 def measure(task, plan, methods, seed, tell, memo, extra=None):
-    """Choose a rate for each method, then train seeds of their own with it; return what was `Measured`.
+    """Choose a rate for each method, then train other seeds with it; return a `Measured`.
 
-    memo : Memo; keeps what is done
+    memo : Memo of finished trials
     extra : callable(Run) -> dict of str -> float, more figures of a trained network on test data
     """
     memo = memo.under(task.line(), plan.dim, plan.epochs, plan.batch)
@@ -277,9 +277,9 @@ def draw_curves(curves, start=None):
 
 
 def how(task, plan):
-    """Return one paragraph of what was trained how (str)."""
+    """Return one paragraph on the task and the training (str)."""
     return (
         f"{task.line()}. Network {plan.net}, d = {plan.dim}, {plan.epochs} epochs, batches of {plan.batch} rows, Adam; "
-        f"{plan.rates.said()}, each row's own by validation; {plan.seeds} seeds beside that of the choice, "
-        "intervals of 95 % by Student's t. Seconds are those of training, the median, whatever else ran."
+        f"{plan.rates.said()}, chosen per row by validation; {plan.seeds} seeds other than that of the choice, "
+        "95 % intervals by Student's t. Seconds are the median training time, regardless of other load."
     )

@@ -1,17 +1,16 @@
 """Next-item prediction (Tanielian and Vasile 2019, table 2; CIS, tables 2 and 7): which objective ranks best?
 
-Every method trains on the same pairs with counts as weights, drawn in proportion to them. Noise D by popularity takes
-popularity out of the scores, so such a method has two rows: the same kind of models ranked by s, and with log D added
-("+ log Q"; see `item_runs`). Noise that depends on the model is drawn among all targets, as in the papers; rows that
-end in "rolling" draw among 64 candidates, as w2vneg does by default. Every row chooses for itself, on the validation
-part and by its own score: learning rate and temperature together (see `climb`), and the epoch. It does so twice, by
-Precision@15 for the table of rankings and by mean log-likelihood for that of likelihoods. Then several seeds train with
-what was chosen, and are evaluated on the whole test part. No run stops early: while alpha is high, a run may get worse
-before it gets better.
+Every method trains on the same pairs, drawn in proportion to their counts. Popularity noise removes popularity from the
+scores, so such a method has two rows: the same models ranked by s, and with log D added ("+ log Q"; see `item_runs`).
+Noise that depends on the model is drawn among all targets, as in the papers; rows that end in "rolling" draw among 64
+candidates, the default of w2vneg. Every row makes its own choices on the validation part, by its own score: learning
+rate and temperature jointly (see `climb`), and the epoch. It does so twice, by Precision@15 for the ranking table and
+by mean log-likelihood for the likelihood table. Then several seeds train with these choices, and are evaluated on the
+whole test part. No run stops early: while alpha is high, a run may get worse before it gets better.
 
-Users are split: baskets, histories or lines of text that training has not seen; a pair of theirs may have occurred in
-training. The papers do not say how they split, and MovieLens is another one there, so figures do not compare, only
-orders of methods.
+The split is by user: validation and test have baskets, histories or lines of text not seen in training, but their pairs
+may have occurred there. The papers do not describe their split, and use another MovieLens, so only orders of methods
+compare, not figures.
 """
 
 import dataclasses
@@ -50,7 +49,7 @@ METHODS = {  # name -> options; FS, UniS, PopS, SP and CIS are CIS's names, the 
     "SP": {"loss": "selfplay", "method": "exact"},
     "CIS": {"loss": "cis", "method": "exact"},
 }
-_WARM = ("ubs", "pbs")  # losses with a temperature of their own
+_WARM = ("ubs", "pbs")  # losses whose temperature is chosen
 ROWS = {  # the same, with rolling candidates behind exact draws
     row: options | ({"method": "rolling"} if row != name else {})
     for name, options in METHODS.items()
@@ -62,8 +61,8 @@ _SAMPLE = 100_000  # validation pairs, about
 
 @dataclass(frozen=True)
 class Scale:
-    """rates : Rates; starts : places of alpha and T that a search of both begins at (see `climb`)
-    most : int, pairs drawn for an epoch: two fifths of the occurrences, at most so many; dim, epochs, seeds as said
+    """rates : Rates; starts : starting points (alpha, T) of the joint search (see `climb`)
+    most : int, maximum of pairs per epoch, by default two fifths of the occurrences; dim, epochs, seeds : int
     """
 
     rates: Rates = RATES
@@ -76,15 +75,15 @@ class Scale:
 
 FULL = Scale()
 TEXT = dataclasses.replace(FULL, most=2_000_000, seeds=3)
-WIDE = dataclasses.replace(TEXT, most=1_000_000)  # a pair costs the full softmax as much as there are words
+WIDE = dataclasses.replace(TEXT, most=1_000_000)  # the full softmax's cost per pair grows with the words
 _SCALES = {"text-12k": TEXT, "text-15k": TEXT, "text-30k": WIDE}
 QUICK = Scale(Rates(starts=(1,), steps=1), starts=((1, 3),), dim=16, epochs=2, most=20_000, seeds=2)
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What came out. chosen : dict of (row, measure) -> options; runs : dict of (row, figure) -> list of float, a seed
-    each; nulls : dict of row -> dict of figure -> float
+    """Results. chosen : dict of (row, measure) -> options; runs : dict of (row, figure) -> list of float, one per
+    seed; nulls : dict of row -> dict of figure -> float
     """
 
     chosen: dict
@@ -97,7 +96,7 @@ class Measured:
         return list(dict.fromkeys(row for row, _ in self.chosen))
 
     def beaten(self, row, figure):
-        """Tell of a row that popularity alone beats it by a figure; empty where it does not."""
+        """Return a note if popularity alone beats a row by a figure, else an empty string."""
         least = self.nulls[POPULARITY][figure]
         return f"popularity beats {row}" if np.mean(self.runs[row, figure]) < least else ""
 
@@ -110,7 +109,7 @@ def measure(task, scale, seed, tell, memo, methods):
     task : item_tasks.Task
     scale : Scale
     seed : int, the first of ``scale.seeds``
-    tell : callable, takes lines of progress
+    tell : callable, receives lines of progress
     memo : Memo
     methods : dict of name -> options
 
@@ -146,14 +145,14 @@ def row_name(method, share):
 
 
 def _key(setting, options, seed, *rest):
-    """Return what a part of the study is known by."""
+    """Return the key of a part of the study."""
     common = setting.common
     scale = [common.get("pairs_per_epoch"), common.dim, common.epochs]
     return [setting.task.line(), scale, sorted(options.items()), seed, *rest]
 
 
 def _chosen(setting, options, row, scale, memo):
-    """Return the options that validation likes best for a row, (all shares of its method, its own, its measure)."""
+    """Return the best options by validation for a row, (all shares of its method, its own share, its measure)."""
     shares, share, by = row
     seed = setting.common.seed
 
@@ -172,7 +171,7 @@ def _chosen(setting, options, row, scale, memo):
 
 
 def _test(setting, name, chosen, scale, memo):
-    """Train with each choice of a method under every seed, once for all rows that share it; return the runs.
+    """Train with each choice of a method under every seed, once for rows with the same choice; return the runs.
 
     chosen : dict of (share, measure) -> options
     """
@@ -194,12 +193,12 @@ def _test(setting, name, chosen, scale, memo):
 
 
 def ranking_table(measured):
-    """Return rankings as text: in percent, half of a 95 % interval over seeds behind ±."""
+    """Return rankings as text: in percent, ± half of a 95 % interval over seeds."""
     return _table(measured, RANKING, dict.fromkeys(("P@1", "P@5", "P@15", "P@50", "MPR"), 100.0), "P@15")
 
 
 def likelihood_table(measured):
-    """Return mean log-likelihoods in nats and RS eq. 9 in 1e-4, as text: by u(λ), by the law, by a fitted scale."""
+    """Return mean log-likelihoods in nats and RS eq. 9 in 1e-4, as text: as trained, by the law, by a fitted scale."""
     scores = ("trained", "law", "fitted")
     figures = {"scale, law": 1.0, "scale, fitted": 1.0}
     figures |= {f"log-likelihood, {name}": 1.0 for name in scores} | {f"eq. 9, {name}": 1e4 for name in scores}
@@ -207,7 +206,7 @@ def likelihood_table(measured):
 
 
 def _table(measured, by, figures, judge):
-    """Return a table, null models first; rows that popularity beats by the figure `judge` say so."""
+    """Return a table, null models first; rows that popularity beats by the figure `judge` are marked."""
     rows = []
     for name, values in measured.nulls.items():
         row = {"method": name, "alpha": "–", "T": "–", "epoch": "–"}
@@ -251,9 +250,9 @@ def _described(task, scale, measured):
     return (
         f"{task.line()}. d = {scale.dim}, {scale.epochs} epochs of {common.get('pairs_per_epoch'):,} pairs, "
         f"{scale.seeds} seeds. UBS, PBS, SP and CIS draw exactly, or from rolling candidates where the row says so. "
-        "Every row chose its alpha, its T and its epoch on validation pairs by its own score: "
+        "Every row chose alpha, T and epoch on validation pairs by its own score: "
         f"{scale.rates.said()}; T on {temps} and "
-        "halves below. Null models: popularity, and counts with it, of which counts weigh "
+        "halves below. Null models: popularity, and counts interpolated with it at weight "
         f"{measured.nulls[NULLS[1]]['weight of counts']:.2f}. Rankings in percent, log-likelihoods in nats, eq. 9 in "
         "1e-4, with 95 % intervals over seeds.\n"
     )

@@ -1,7 +1,7 @@
-"""What the papers have measured of next items and next words, to stand beside ours: RS table 2, CIS tables 2 and 7.
+"""The papers' figures on next items and next words, to compare with ours: RS table 2, CIS tables 2 and 7.
 
-Their data are larger (MovieLens of 17,128 films) or others (text8), and how they split them is not told: figures
-do not compare, orders of methods may. In percent; likelihood in 1e-4.
+Their data are larger (MovieLens with 17,128 films) or different (text8), and their splits are not described: only
+orders of methods may compare, not figures. In percent; likelihood in 1e-4.
 """
 
 import dataclasses
@@ -50,7 +50,7 @@ PAPERS = {  # name of the data -> column -> method -> figure
 }
 
 
-SHOWN = {  # name of the data -> (paper, what it shows there, about how many minutes of one core)
+SHOWN = {  # name of the data -> (paper, table, about how many minutes of one core)
     "belgian": ("CIS", "table 7", 600),
     "uk": ("CIS", "table 7", 120),
     "ml-100k": ("RS", "table 2", 35),
@@ -83,13 +83,13 @@ _CLAIMS = (
 
 
 def rolling(row):
-    """Return the name of the row that draws among rolling candidates; the same for one that draws nothing so."""
+    """Return the name of the row with rolling candidates; unchanged if the row does not draw from the model."""
     method, added, rest = row.partition(" + ")
     return f"{method}, rolling{added}{rest}" if method in _DRAWN else row
 
 
 def claims_of():
-    """Return the claims; those on noise that depends on the model twice, with exact draws and with rolling ones."""
+    """Return the claims; those on model-dependent noise twice, with exact and with rolling draws."""
     found = []
     for claim in _CLAIMS:
         old = {"better": rolling(claim.better), "worse": rolling(claim.worse)}
@@ -100,7 +100,7 @@ def claims_of():
 
 
 def negatives_claims(names):
-    """Return RS's claim that 5 negatives are best, of each method by its own scores and with log Q added."""
+    """Return RS's claim that 5 negatives are best, for each method by its own scores and with log Q added."""
     found = []
     for name in names:
         for added in ("", " + log Q") if name[0] == "P" else ("",):
@@ -117,11 +117,11 @@ UNITS = {f"P@{k}": _POINTS for k in (1, 5, 15, 50)} | {
     "eq. 9, trained": Unit(1e4, "1e-4"),
     _LL: Unit(1.0, "nats", 0.005),
 }
-_OURS = {"likelihood": ("eq. 9, trained", 1e4)}  # the papers' figures that have another name here
+_OURS = {"likelihood": ("eq. 9, trained", 1e4)}  # the papers' figures with another name here
 
 
 def beside_papers(name, measured):
-    """Return the papers' figures of these data beside the means of ours.
+    """Return the papers' figures on these data next to the means of ours.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def beside_papers(name, measured):
     Returns
     -------
     DataFrame
-        A row for each of our methods that a paper has, with log Q added too; a dash where the paper has none.
+        A row for each of our methods that a paper has, also with log Q added; a dash if the paper has no figure.
     """
     papers = PAPERS[name]
     methods = {method for column in papers.values() for method in column}

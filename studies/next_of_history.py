@@ -1,11 +1,11 @@
 """Next item from a history (Tanielian and Vasile 2019, whose table 2 has single items): last item, mean, recurrent net.
 
-The paper's movies: MovieLens 100K, ratings of 4 and more, each user's in the order of time. The next item is predicted
-from up to ten items before it, by the last one alone (the paper's setting), by the mean of their embeddings, or by a
+The paper's movies: MovieLens 100K, ratings of 4 and more, each user's in order of time. The next item is predicted
+from up to ten previous items, by the last one alone (the paper's setting), by the mean of their embeddings, or by a
 GRU over them, with six of the paper's objectives. Users of validation and test data are not trained on.
 
-Objectives that leave their noise in the scores are read off, and their rate is chosen, with it taken off, as the law of
-`evaluation.scores` has it; "raw" are the same models ranked by plain scores.
+For objectives that leave their noise in the scores, evaluation and the choice of the rate use scores corrected by the
+law of `evaluation.scores`; "raw" ranks the same models by plain scores.
 """
 
 import numpy as np
@@ -30,13 +30,13 @@ _K = 15
 
 
 def ranks(scores, targets):
-    """Return how many targets score higher than the true ones, and half of those that score the same: (k,)."""
+    """Return how many targets score higher than each true one, plus half of those that tie: (k,)."""
     own = scores.gather(1, targets[:, None])
     return (scores > own).sum(dim=1) + 0.5 * ((scores == own).sum(dim=1) - 1)
 
 
 def ranking(run):
-    """Return P@15 and MPR on test data, by scores as the method has them and by raw ones: dict, in per cent."""
+    """Return P@15 and MPR on test data, by the method's scores and by raw ones: dict, in per cent."""
     found = {}
     for name, score in (("", run.method.score), ("raw ", "raw")):
         places = np.concatenate(
@@ -48,7 +48,7 @@ def ranking(run):
 
 
 def popularity(task):
-    """Return the row of ranking by counts (dict)."""
+    """Return the table row of a ranking by counts (dict)."""
     test, p = task.parts["test"].targets, task.counts / task.counts.sum()
     above = (task.counts[:, None] > task.counts[test]).sum(axis=0)
     level = (task.counts[:, None] == task.counts[test]).sum(axis=0) - 1
@@ -63,7 +63,7 @@ def popularity(task):
 
 
 def claims():
-    """Return what the paper says of single items, of each network, and that a history tells more than its end."""
+    """Return the paper's claims on single items, for each network, and that a history is better than its last item."""
     found = []
     for net in NETS.values():
         for name in ("US", "PS", "UBS", "PBS"):
@@ -95,7 +95,7 @@ def run(task, plans, methods, given):
 @STUDIES.register("next-of-history")
 @declare("RS", "table 2, from histories", minutes=35)
 def next_of_history(tell, quick, seed, memo):
-    """Next item from the last one, a mean or a GRU over a history, on MovieLens 100K; quick: made-up histories."""
+    """Next item from the last one, a mean or a GRU over a history, on MovieLens 100K; quick: synthetic histories."""
     if quick:
         task, methods = made_up_histories(100, 4, seed), METHODS[:1] + METHODS[3:4]
         return run(

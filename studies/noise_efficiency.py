@@ -1,19 +1,19 @@
-"""What the noise exponent, the temperature and the number of negatives buy: predicted, then tried.
+"""What the noise exponent, the temperature and the number of negatives buy: predicted, then measured.
 
-A relaxed softmax over a positive j ~ P and n draws from q, its scores corrected by log q, is the likelihood of which
-of the n + 1 was the positive (ranking NCE; Ma and Collins 2018). With r = P / q its information about log P is a
+A relaxed softmax over a positive j ~ P and n draws from q, with scores corrected by log q, classifies which of the
+n + 1 was the positive (ranking NCE; Ma and Collins 2018). With r = P / q its information about log P is a
 Laplacian:
 
     A_jk = −n P_j P_k E[1 / (r_j + r_k + R)],  j ≠ k,   R the sum of r over n − 1 draws from q;  rows sum to 0
 
-It is the same for Boltzmann noise, q ∝ D e^(s/T), since noise that follows the scores enters the curvature and the
-correction alike: (1 + 1/T) comes in twice and goes out twice. At the fixed point q ∝ P^(1/(1+T)) D^(T/(1+T)). N pairs
-then leave a loss above the best one of
+It is the same for Boltzmann noise, q ∝ D e^(s/T), because noise that follows the scores enters the curvature and the
+correction alike: (1 + 1/T) enters twice and cancels twice. At the fixed point q ∝ P^(1/(1+T)) D^(T/(1+T)). N pairs
+then leave an excess loss of
 
     E (V − 1) / 2N,   E = tr(H A⁺) / (V − 1),   H = diag(P) − P Pᵀ, the full softmax's information: E = 1 for itself
 
-E = 1 + 1/n for q = P. So E says what noise costs before anything is trained. The study trains short runs of each
-noise, each at its own alpha by validation, and asks whether corrected log-likelihood of test pairs goes along with E.
+E = 1 + 1/n for q = P. So E gives the cost of noise before any training. The study trains short runs of each noise,
+each at its own alpha by validation, and tests whether corrected log-likelihood of test pairs correlates with E.
 """
 
 import dataclasses
@@ -33,14 +33,14 @@ from .law_fit import PMI
 from .one_law import Laboratory, Scale, at_the_law
 from .verdicts import Claim, Unit, cell, judged
 
-_DRAWS, _GRID = 2000, 100  # sums R that are drawn; places where E[1 / (x + R)] is worked out
-_CENTRES = 12  # whose P the prediction is a mean of
+_DRAWS, _GRID = 2000, 100  # sums R drawn; points where E[1 / (x + R)] is computed
+_CENTRES = 12  # the prediction is a mean over their P
 _EXPONENTS, _TEMPERATURES, _DEGENERACIES = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25), (3.0, 1.0, 0.5), (0.0, 1.0)
 _FIGURE = "rank correlation"
 
 
 def cost(p, q, n, seed=1):
-    """Return E, how many times the full softmax's pairs this noise needs for the same loss.
+    """Return E, the factor by which this noise needs more pairs than the full softmax for the same loss.
 
     p, q : float64 (V,), above 0; n : int, draws from q; seed : int, of the sums R
     """
@@ -58,7 +58,7 @@ def cost(p, q, n, seed=1):
     laplacian = -n * np.outer(p, p) * np.exp(means)
     np.fill_diagonal(laplacian, 0.0)
     np.fill_diagonal(laplacian, -laplacian.sum(axis=1))
-    root = np.sqrt(p)  # in these coordinates H is the identity less root rootᵀ, which is what A does not see, either
+    root = np.sqrt(p)  # in these coordinates H is the identity minus root rootᵀ, also the null space of A
     scaled = laplacian / np.outer(root, root) + np.outer(root, root)
     return float((np.trace(np.linalg.inv(scaled)) - 1.0) / (len(p) - 1))
 
@@ -100,14 +100,14 @@ QUICK = dataclasses.replace(FULL, dim=8, epochs=2, most=10_000, seeds=2, rates=R
 
 
 def noises(few=False):
-    """Return the kinds of `Noise` that are tried."""
+    """Return the kinds of `Noise` to try."""
     plain = [Noise(a, np.inf, n) for n in (1, 5, 20) for a in _EXPONENTS]
     warm = [Noise(a, temp, n) for n in (1, 5) for a in _DEGENERACIES for temp in _TEMPERATURES]
     return [plain[0], plain[3], plain[5], warm[1]] if few else plain + warm
 
 
 def tried(bench, tell):
-    """Return a DataFrame of all noises on one task, and their log-likelihoods: dict of name -> list, one a seed."""
+    """Return a DataFrame of all noises on one task, and their log-likelihoods: dict of name -> list, one per seed."""
     matrix = bench.setting.task.train.matrix
     shown = np.unique(np.linspace(0, matrix.shape[0] - 1, _CENTRES).astype(int))
     rows = np.exp(interpolated(matrix, best_weight(matrix, bench.setting.valid))(shown).astype(np.float64))
@@ -130,7 +130,7 @@ def tried(bench, tell):
 
 
 def correlations(table, values):
-    """Return Spearman's correlation of −E and log-likelihood, one a seed: of all noises, of plain and warm ones."""
+    """Return Spearman's correlation of −E and log-likelihood, one per seed, for all noises and for groups."""
     plain = np.isinf(table["T"])
     groups = {"all": plain | True, "noise of counts": plain, "Boltzmann noise": ~plain}
     groups |= {f"noise of counts, n = {n}": plain & (table["n"] == n) for n in sorted(set(table["n"]))}
@@ -165,7 +165,7 @@ def _draw(tables):
 @STUDIES.register("noise-efficiency")
 @declare("ours", "noise, T and n", minutes=70)
 def noise_efficiency(tell, quick, seed, memo):
-    """What the noise exponent, T and n buy: predicted from counts, tried on MovieLens 100K and text."""
+    """What the noise exponent, T and n buy: predicted from counts, measured on MovieLens 100K and text."""
     if quick:
         tasks = [make_task("made-up baskets", communities(seed), seed, "baskets")]
     else:
@@ -185,7 +185,7 @@ def noise_efficiency(tell, quick, seed, memo):
         f"{scale.rates.said()}, chosen by the log-likelihood of validation pairs at the end. Boltzmann noise is drawn "
         "exactly. E: how many times the full softmax's pairs this noise needs for the same loss, by the formula, from "
         f"counts of training pairs interpolated with popularity, mean of {_CENTRES} centres. Log-likelihood of test "
-        "pairs in nats, corrected; rank correlations are Spearman's, one a seed.\n"
+        "pairs in nats, corrected; rank correlations are Spearman's, one per seed.\n"
     )
     shown = {name: table.assign(**{"E, predicted": table["E, predicted"].round(3)}) for name, table in tables.items()}
     return Study(shown, text, {"along E": _draw(tables)}, judged(claims, runs, {_FIGURE: Unit(1.0, "", 0.1)}))

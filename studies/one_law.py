@@ -1,13 +1,13 @@
-"""One law for the family: s = T / (1 + T) · (log P(j|i) − log D(j)), tested on every objective that it speaks of.
+"""One law for the family: s = T / (1 + T) · (log P(j|i) − log D(j)), tested on every objective that it covers.
 
-Each objective trains on pairs drawn in proportion to their counts, for twenty epochs, since the law speaks of where
-training ends; its alpha is chosen by the log-likelihood of validation pairs. Boltzmann noise is drawn among all
-targets, and among rolling candidates in rows of their own. Then several seeds are looked at where training ends:
+Each objective trains on pairs drawn in proportion to their counts, for twenty epochs, because the law describes the end
+of training; its alpha is chosen by the log-likelihood of validation pairs. Boltzmann noise is drawn among all targets,
+and in separate rows among rolling candidates. Then several seeds are evaluated at the end of training:
 
 - slopes of corrected scores on log popularity and on PMI (`law_fit`);
 - test pairs under score(λ) = (1 + T) / T · s + λ log D, λ from 0 to 1.5: log-likelihood, Precision@15, MPR;
-- differences to the full softmax, corrected, paired by seed, and two null models beside them;
-- CIS beside self-play for several numbers of negatives, and on data with sparse support;
+- differences from the full softmax, corrected, paired by seed, and two null models;
+- CIS against self-play for several numbers of negatives, and on data with sparse support;
 - where the law fails: few candidates at low T, too few epochs, shared negatives, excluded positives.
 """
 
@@ -57,7 +57,7 @@ _PLAIN = {
     "log-uniform": {"loss": "pops"},
 }
 _HARD = {"loss": "ubs", "temp": 0.25, "method": "exact"}
-_FAILURES = {  # where the law is expected to fail -> (options, the objective whose alpha it takes)
+_FAILURES = {  # case where the law is expected to fail -> (options, the objective whose alpha it uses)
     "T = 0.25": (_HARD, "uniform, T = 0.5"),
     "T = 0.25, rolling": (_HARD | {"method": "rolling"}, "uniform, T = 0.5"),
     "popularity, 5 epochs": ({"loss": "ps", "epochs": 5}, "popularity"),
@@ -70,9 +70,9 @@ _MARKERS = "os^DvPX<>*hd"
 
 @dataclass(frozen=True)
 class Scale:
-    """dim, epochs, seeds as said; most : int, pairs drawn for an epoch; least : int, counts of a frequent pair
-    rates : Rates; centres : int, of the test part, that are looked at
-    negatives, shares : what is tried; few : bool, of objectives and failures only what a test needs
+    """dim, epochs, seeds : int; most : int, maximum of pairs per epoch; least : int, count of a frequent pair
+    rates : Rates; centres : int, number used of the test part
+    negatives, shares : values tried; few : bool, only the objectives and failures that a test needs
     """
 
     dim: int = 100
@@ -110,17 +110,17 @@ _TASKS = {  # name -> (scale, about how many minutes of one core)
 
 
 def objectives(few=False):
-    """Return options by objective; Boltzmann noise is drawn exactly but where the name says rolling."""
+    """Return options by objective; Boltzmann noise is drawn exactly unless the name says rolling."""
     found = _PLAIN | _TEMPERED
     found |= {f"{name}, rolling": _TEMPERED[name] | {"method": "rolling"} for name in _TEMPERED if "T = 1" in name}
     return {name: found[name] for name in (REFERENCE, "popularity", "popularity, T = 1")} if few else found
 
 
-# looks at a trained model: of (setting, model, scale, …), since a process of its own may make them
+# evaluations of a trained model, functions of (setting, model, scale, …), which a worker process may run
 
 
 def _looked_at(setting, options, seed, look, scale, *given):
-    """Train, and return what ``look(setting, model, scale, *given)`` makes of the model."""
+    """Train, and return ``look(setting, model, scale, *given)``."""
     found = {}
     train(setting, options, seed, lambda model, epoch: found.update(model=model))
     return look(setting, found["model"], scale, *given)
@@ -138,12 +138,12 @@ def _against_law(setting, model, scale):
 
 
 def at_the_law(setting, model, scale):
-    """Return what the law says, and figures of the test part for λ = 1."""
+    """Return the comparison with the law, and figures of the test part for λ = 1."""
     return _against_law(setting, model, scale) | _figures(setting, *untempered(model, 1.0))
 
 
 def along_shares(setting, model, scale):
-    """Return the same, figures for each λ, and the log-likelihood of raw scores as they are."""
+    """Return the same, figures for each λ, and the log-likelihood of unscaled raw scores."""
     shares = {f"{share:g}": _figures(setting, *untempered(model, share)) for share in scale.shares}
     score, _ = untempered(model, 0.0)
     raw = likelihoods(score, setting.held, setting.n_targets, (1.0,))[0][0]
@@ -151,7 +151,7 @@ def along_shares(setting, model, scale):
 
 
 def cooperation(setting, model, scale, n):
-    """Return figures of self-play or CIS with n negatives at the scale that suits it, and what weights are like."""
+    """Return figures of self-play or CIS with n negatives at its best scale, and statistics of its weights."""
     score, _ = untempered(model, 0.0)
     fitted, _ = fitted_scale(score, setting.valid, setting.n_targets)
     found = _figures(setting, score, fitted) | {PMI: _against_law(setting, model, scale)[PMI]}
@@ -160,7 +160,7 @@ def cooperation(setting, model, scale, n):
 
 
 class Laboratory:
-    """One task on which objectives are trained and looked at, whatever is done kept in a memo.
+    """One task on which objectives are trained and evaluated, with finished parts in a memo.
 
     Parameters
     ----------
@@ -181,18 +181,18 @@ class Laboratory:
         self.objectives = objectives(scale.few)
 
     def alpha(self, options):
-        """Return the learning rate that validation likes best for these options."""
+        """Return the best learning rate by validation for these options."""
 
         def value(alpha):
             found = options | {"alpha": alpha}
             key = self._key(found, self.seed, "validation")
             epochs = self.memo(key, curve, self.setting, found, self.seed, (1.0,))
-            return epochs[-1]["1"][LIKELIHOOD] if epochs else -math.inf  # the law speaks of the end
+            return epochs[-1]["1"][LIKELIHOOD] if epochs else -math.inf  # the law describes the end of training
 
         return self.scale.rates.best(value, self.memo.each)
 
     def runs(self, options, look, *given):
-        """Train under every seed; return what ``look(setting, model, scale, *given)`` makes of each."""
+        """Train under every seed; return ``look(setting, model, scale, *given)`` for each."""
 
         def one(seed):
             key = self._key(options, seed, [look.__name__, *given])
@@ -258,7 +258,7 @@ def law_tables(bench, tell):
 
 
 def cooperation_table(bench, tell):
-    """Return rows, claims and runs of CIS beside self-play, for each number of negatives and both ways to draw."""
+    """Return rows, claims and runs of CIS against self-play, for each number of negatives and both ways to draw."""
     options = {
         (loss, draws): {"loss": loss, "method": draws} for draws in ("exact", "rolling") for loss in ("selfplay", "cis")
     }
@@ -290,7 +290,7 @@ def cooperation_table(bench, tell):
 
 
 def failure_rows(bench, tell):
-    """Return slopes and R² where the law is expected to fail, and what it costs, corrected."""
+    """Return slopes and R² where the law is expected to fail, and the corrected figures."""
     tried = {name: one for name, one in _FAILURES.items() if one[1] in bench.objectives}
 
     def one(name):
@@ -361,10 +361,10 @@ def _study(name, given):
         f"{task.line()}. d = {scale.dim}, {scale.epochs} epochs of "
         f"{bench.setting.common.get('pairs_per_epoch'):,} pairs, {scale.seeds} "
         f"seeds; {scale.rates.said()}, chosen by the log-likelihood of validation pairs at the end. "
-        "Draws at finite T are exact, or rolling where the row says so. Slopes and R² are of corrected scores on "
-        f"log P(j) and PMI, of pairs that occur {scale.least} times or more, weighted by counts; the law is 1 and 1. "
-        "Log-likelihood in nats and P@15 in % on test pairs, corrected unless said to be raw. Intervals in tables are "
-        "of 95 %; verdicts allow for the number of comparisons.\n"
+        "Draws at finite T are exact, or rolling if the row says so. Slopes and R² are for corrected scores on "
+        f"log P(j) and PMI, over pairs that occur {scale.least} times or more, weighted by counts; the law predicts "
+        "1 and 1. Log-likelihood in nats and P@15 in % on test pairs, corrected unless marked raw. Intervals in tables "
+        "are at 95 %; verdicts allow for the number of comparisons.\n"
     )
     figures = {"law": _draw_law(bins), "along": _draw_shares(tables["along λ"])}
     return Study(tables, text, figures, judged(claims, runs, _UNITS, note))

@@ -1,9 +1,9 @@
 """How few negatives are enough, and does that change with the number of words? Next words of Wikipedia.
 
-Sampled softmax corrects the negatives' log q alone, and so is biased with few draws, whatever q. Where both positive
-and negatives are corrected, or neither while log Q is added to the scores afterwards, the fixed point is log P for any
-number of draws. Rows are evaluated by the loss of the full softmax, exactly, over all words, on text held out. Each has
-its own learning rate, chosen on another part held out.
+Sampled softmax corrects only the negatives' log q, and so is biased with few draws, whatever q. If both positive and
+negatives are corrected, or neither but log Q is added to the scores afterwards, the fixed point is log P for any number
+of draws. Rows are evaluated by the exact loss of the full softmax over all words of held-out text. Each has its own
+learning rate, chosen on a second held-out part.
 """
 
 import math
@@ -24,7 +24,7 @@ from .verdicts import Claim, Unit, cell, judged
 
 _OURS, _COUNTS, _TREE = "relaxed, unigram + log Q", "unigram", "quadratic"
 _LOSS = "loss, nats"
-_WITH_FULL = 2_000  # words up to which there is a full softmax beside: its price is all of them a pair
+_WITH_FULL = 2_000  # largest vocabulary with a full softmax, which scores all words for each pair
 
 FULL = Scale(
     {_OURS: (1, 4, 16), "large-vocab, unigram": (1, 16), _COUNTS: (1, 4, 16, 64), _TREE: (1, 4)},
@@ -52,7 +52,7 @@ QUICK = Scale(
 
 
 def claims(sizes, samples):
-    """Return what is claimed for each number of words: less loss than sampled softmax with as many draws, or more."""
+    """Return the claims for each number of words: less loss than sampled softmax with as many draws, or more."""
     found = []
     for size in sizes:
         for m in samples[_OURS]:
@@ -85,9 +85,9 @@ def trial(task, options, alpha, seed):
 
 
 def measure(task, tell, seed, memo):
-    """Return a table of losses of one task, of null models, and what `verdicts.judged` takes: a loss a seed each.
+    """Return a table of losses of one task, of null models, and the input of `verdicts.judged`: one loss per seed.
 
-    memo : Memo, knows what was measured before
+    memo : Memo of finished trials
     """
     scale, size = task.scale, task.scale.n_vocab
     rows = [(name, m) for name, tried in scale.samples.items() for m in tried]
@@ -139,7 +139,7 @@ def _draw(table):
 @STUDIES.register("one-negative")
 @declare("ours", "one negative, by words", minutes=90)
 def one_negative(tell, quick, seed, memo):
-    """Is one negative enough, from 2,000 to 70,000 words? Next words of Wikipedia; quick: a made-up language."""
+    """Is one negative enough, from 2,000 to 70,000 words? Next words of Wikipedia; quick: a synthetic language."""
     scale, sizes = (QUICK, (100, 300)) if quick else (FULL, (2_000, 12_000, 70_000))
     tables, nulls, runs = [], [], {}
     for size in sizes:
@@ -154,10 +154,10 @@ def one_negative(tell, quick, seed, memo):
         runs |= found
     table = pd.concat(tables, ignore_index=True)
     text = (
-        f"The next word of Wikipedia: {scale.tokens:,} tokens, the most frequent words alone, d = {scale.dim}, "
+        f"The next word of Wikipedia: {scale.tokens:,} tokens, only the most frequent words, d = {scale.dim}, "
         f"{scale.epochs} epochs, one worker; {scale.rates.said()}, each chosen on a held-out part, losses measured on "
         f"another; {scale.seeds} seeds. m draws for each centre. Full softmax up to {_WITH_FULL:,} words. Seconds are "
-        "those of training, the median, whatever else ran.\n"
+        "the median training time, regardless of other load.\n"
     )
     verdicts = judged(claims(sizes, scale.samples), runs, {_LOSS: Unit(name="nats", least=0.005)})
     tables = {"loss": table, "null models": pd.concat(nulls, ignore_index=True)}

@@ -1,12 +1,12 @@
-"""The folder of results: what came out of each study, and what made it.
+"""The folder of results: the output of each study and its provenance.
 
 NAME.md            text, tables and figures as one page
 NAME-TABLE.csv     each table
 NAME-FIGURE.png    each figure
-NAME.json          seed, size, code and commits that made them, seconds, verdicts: written last, to vouch for the rest
-parts/             parts of studies (see `memo`), and a lock for each study that is being made
-earlier.csv        verdicts of older code, where they are kept beside those of today
-README.md          the summary of all (see `site`)
+NAME.json          seed, size, code and commits that made them, seconds, verdicts: written last, to vouch for the others
+parts/             parts of studies (see `memo`), and a lock for each running study
+earlier.csv        verdicts of older code, if any, shown next to today's
+README.md          the summary of all studies (see `site`)
 """
 
 import ast
@@ -30,13 +30,13 @@ from . import STUDIES
 from .memo import Memo
 from .verdicts import Verdict
 
-DONE, STALE, MISSING = "done", "of another version", "–"
+DONE, STALE, MISSING = "done", "from another version", "–"
 
 
 @dataclass(frozen=True)
 class Made:
-    """What NAME.json says. made_by : dict that JSON can hold; seconds : float, of all parts; verdicts : list of Verdict
-    commits : list of str, of the code that made its parts
+    """Contents of NAME.json. made_by : dict that JSON can hold; seconds : float, all parts; verdicts : list of Verdict
+    commits : list of str, of the code that computed its parts
     """
 
     made_by: dict
@@ -51,11 +51,11 @@ class Results:
     Parameters
     ----------
     folder : path
-        Made if it is not there.
+        Created if missing.
     seed : int; quick : bool
-        Of the studies that are requested.
+        Of the requested studies.
     jobs : int; commit : str
-        As of a `Memo`.
+        As in `Memo`.
 
     Raises
     ------
@@ -67,19 +67,19 @@ class Results:
         self.folder, self.seed, self.quick, self.jobs, self.commit = Path(folder), seed, quick, jobs, commit
 
     def prepare(self):
-        """Make the folder; OutputError if nothing can be written there."""
+        """Create the folder; raise OutputError if it cannot be written."""
         try:
             (self.folder / "parts").mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise OutputError(f"cannot write {self.folder}: {error.strerror}; choose another place") from error
+            raise OutputError(f"cannot write {self.folder}: {error.strerror}; choose another folder") from error
         check_writable(os.fspath(self.folder / "README.md"))
 
     def made_by(self, name):
-        """Return what makes the results of a study: dict that JSON can hold."""
+        """Return the provenance of a study's results: dict that JSON can hold."""
         return {"version": __version__, "code": code_of(STUDIES[name]), "seed": self.seed, "quick": self.quick}
 
     def made(self, name):
-        """Return the `Made` of a study, or None if there is none or it is damaged."""
+        """Return the `Made` of a study, or None if it is missing or damaged."""
         path = self.folder / f"{name}.json"
         if not path.exists():
             return None
@@ -95,7 +95,7 @@ class Results:
         return MISSING if made is None else DONE if made.made_by == self.made_by(name) else STALE
 
     def owned(self, name):
-        """Return a context in which no other process makes this study here; OutputError if one does."""
+        """Return a context manager that locks this study here; OutputError if another process runs it."""
         return owned(self.folder / "parts" / name)
 
     def memo(self, name):
@@ -105,7 +105,7 @@ class Results:
         return Memo(path, self.jobs, self.commit)
 
     def earlier(self):
-        """Return verdicts of older code, dict of study -> list of dict of str, as earlier.csv has them."""
+        """Return verdicts of older code from earlier.csv: dict of study -> list of dict of str."""
         path, found = self.folder / "earlier.csv", {}
         if path.exists():
             for row in csv.DictReader(path.read_text(encoding="utf-8").splitlines()):
@@ -113,9 +113,9 @@ class Results:
         return found
 
     def write(self, name, study, images, seconds, commits):
-        """Write what came out of a study, each file atomically; return their paths.
+        """Write the files of a study, each atomically; return their paths.
 
-        images : dict of str -> bytes, its figures as PNG; seconds, commits : as of `Made`
+        images : dict of str -> bytes, its figures as PNG; seconds, commits : as in `Made`
         """
         made = Made(self.made_by(name), seconds, [_finite(dataclasses.asdict(one)) for one in study.verdicts], commits)
         text = markdown(name, study, self.earlier().get(name, ()))
@@ -136,32 +136,32 @@ class Results:
 
 
 def code_of(study):
-    """Return a name of the syntax of the file that a study is in (str): comments and line breaks do not count."""
+    """Return a fingerprint of the syntax of a study's file (str): comments and line breaks do not count."""
     source = Path(inspect.getsourcefile(inspect.unwrap(study))).read_text(encoding="utf-8")
     return hashlib.sha256(ast.dump(ast.parse(source)).encode()).hexdigest()[:12]
 
 
 def _verdict(found):
-    """Return the Verdict of what `_finite` made of one."""
+    """Return the Verdict from the fields that `_finite` returned."""
     unknown = {"low": -math.inf, "high": math.inf}
     return Verdict(**{key: unknown.get(key) if value is None else value for key, value in found.items()})
 
 
 def _finite(fields):
-    """Return fields without infinities, which JSON does not have: None in their place."""
+    """Return fields with None for infinities and NaN, which JSON lacks."""
     return {
         key: None if isinstance(value, float) and not math.isfinite(value) else value for key, value in fields.items()
     }
 
 
 def provenance(made):
-    """Return in a line what made results: commit, seed, minutes of trials."""
+    """Return the provenance of results as a line: commits, seed, minutes of trials."""
     commits = ", ".join(sorted(one or "unknown" for one in made.commits)) or "unknown"
     return f"commit {commits}, seed {made.made_by['seed']}, {made.seconds / 60:.0f} minutes of trials"
 
 
 def markdown(name, study, earlier=()):
-    """Return a study's text, verdicts and tables as one document; earlier : verdicts of older code, dict each."""
+    """Return a study's text, verdicts and tables as one document; earlier : verdicts of older code, dicts."""
     blocks = [f"# {name}", study.text.strip()]
     if study.verdicts:
         blocks += ["## Claims", verdict_table(study.verdicts, earlier)]
@@ -174,7 +174,7 @@ _COLUMNS = ("paper", "claim", "verdict", "measure", "difference", "interval", "s
 
 
 def verdict_table(verdicts, earlier=()):
-    """Return verdicts as a table of Markdown, those of older code on the same claim beside them."""
+    """Return verdicts as a Markdown table, next to those of older code on the same claim."""
     before = {(row["claim"], row["measure"]): _before(row) for row in earlier}
     columns = (*_COLUMNS, "of older code") if before else _COLUMNS
     rows = [columns, ["---"] * len(columns)]
@@ -194,7 +194,7 @@ def _before(row):
 
 
 def markdown_table(table):
-    """Return a DataFrame as a table of Markdown; an index without a name is left out."""
+    """Return a DataFrame as a Markdown table; an unnamed index is left out."""
     named = any(name is not None for name in table.index.names)
     table = table.reset_index() if named else table
     rows = [[as_cell(column) for column in table.columns]]
@@ -204,7 +204,7 @@ def markdown_table(table):
 
 
 def as_cell(value):
-    """Return a value as the cell of a table of Markdown."""
+    """Return a value as a cell of a Markdown table."""
     if isinstance(value, tuple):
         return " ".join(as_cell(part) for part in value)
     if isinstance(value, float):

@@ -1,13 +1,13 @@
 """Mixtures of Gaussians on a grid (Tanielian and Vasile 2019, figures 1 to 5): what does a relaxed softmax learn?
 
-The truth is known, `gaussian_task` says how it is made and trained on. With it goes the law of what a relaxed softmax
-learns, which tells before any training how good a method can be: its divergence is in the columns "law". Two remarks on
-D = 1/P_i, the paper's best degeneracy, follow from it. At T the scores are T / (1 + T) (log P̂ + log P): the truth is
-added to what is observed, so a model that "generalises better" has been told the answer. And the factor 2 T / (1 + T)
-is 1 at T = 1, wherever there are enough data. So two controls stand beside it: the same without the truth (1/P̂, from
-the training pairs), and maximum likelihood that is told as much afterwards.
+The truth is known; see `gaussian_task` for the mixtures and the training. The law of the relaxed softmax predicts the
+best divergence of a method before any training, in the columns "law". Two remarks on D = 1/P_i, the paper's best
+degeneracy, follow from it. At T the scores are T / (1 + T) (log P̂ + log P): the truth is added to the observed
+distribution, so a model that "generalises better" was given the answer. And the factor 2 T / (1 + T) is 1 at T = 1, if
+there are enough data. So there are two controls: the same without the truth (1/P̂, from the training pairs), and
+maximum likelihood with the same truth added afterwards.
 
-Rates of Adam are chosen on pairs held out, on a mixture of its own, each climbing to one whose neighbours are worse.
+Adam's rates are chosen on held-out pairs of a separate mixture, each by climbing until both neighbours are worse.
 """
 
 import dataclasses
@@ -27,7 +27,7 @@ DEGENERACIES = ("1/P", "uniform", "popularity")
 
 
 def _lines(table, x, by, y, title=None, log_x=True):
-    """Return a function that draws column y against x, a line for each value of `by`; an infinite x comes last."""
+    """Return a function that draws column y against x, one line per value of `by`; an infinite x comes last."""
 
     def draw(figure):
         axes = figure.add_subplot()
@@ -45,9 +45,9 @@ def _lines(table, x, by, y, title=None, log_x=True):
 
 
 def _rows(memo, scale, seed, asked, tell):
-    """Return the rows of all seeds, what each is called and its figures.
+    """Return the rows of all seeds, each with its labels and figures.
 
-    asked : list of (what the row is called, dict; components or None; method, tuple; Plan)
+    asked : list of (labels of the row, dict; components or None; method, tuple; Plan)
     """
 
     def one(called, components, method, plan, seed):
@@ -81,9 +81,9 @@ def temperatures(scale, seed, tell, memo):
 
 
 def _figure_1(scale, seed, plan):
-    """Return a function that draws P, g and Q of one context at three T, for D = 1/P, and a table of where Q has mass.
+    """Return a function that draws P, g and Q of one context at three T, for D = 1/P, and a table of the mass of Q.
 
-    The temperatures are the lowest, the middle one and the highest that is finite.
+    The temperatures are the lowest, .75 and the highest finite one.
     """
     i, draw = int(_CONTEXT * scale.size), Draw(scale, seed)
     p = draw.truth.conditional[i]
@@ -135,8 +135,8 @@ def rs_figure_2(tell, quick, seed, memo):
     pictured, mass = _figure_1(scale, seed, plans["1/P"])
     best = best_temperatures(table)
     said = (
-        "The paper finds a best T for each degeneracy, .75 for D = 1/P, and that 1/P is best of all. The law says 1 "
-        "for 1/P and infinity for uniform noise, whatever is learned from finite data then bends. 5 negatives are the "
+        "The paper finds a best T for each degeneracy, .75 for D = 1/P, and that 1/P is best of all. The law's best T "
+        "is 1 for 1/P and infinity for uniform noise, which finite data then shift. 5 negatives are the "
         "paper's best number."
     )
     tables = {"temperatures": table, "best": best, "negatives": summed_up(few, ("negatives",)), "figure 1": mass}
@@ -161,7 +161,7 @@ def rs_figure_2(tell, quick, seed, memo):
 @STUDIES.register("rs-figure-3")
 @declare("RS", "figure 3", minutes=8)
 def rs_figure_3(tell, quick, seed, memo):
-    """Batch size: maximum likelihood beside the relaxed softmax on mixtures of Gaussians (RS figure 3)."""
+    """Batch size: maximum likelihood and the relaxed softmax on mixtures of Gaussians (RS figure 3)."""
     scale = QUICK if quick else FULL
     memo = memo.under(scale.key())
     methods = {"MLE": (None,), "RS 1/P T=.75": ("1/P", 0.75)}
@@ -189,7 +189,7 @@ def rs_figure_3(tell, quick, seed, memo):
 
 
 def _by_size(scale, n_pairs, seed, plans):
-    """Return rows of all methods on one draw of `n_pairs`: those of the paper, and their controls."""
+    """Return rows of all methods on one draw of `n_pairs`: those of the paper, and controls."""
     draw = Draw(scale, seed, n_pairs=n_pairs)
     epochs = []
     scores = draw.trained(Method(), plans["MLE"], lambda scores: epochs.append(draw.evaluated(log_softmax(scores))))
@@ -251,9 +251,9 @@ def rs_figure_4(tell, quick, seed, memo):
     table, by_temp = summed_up(rows, ("method", "pairs")), summed_up(temps, ("pairs", "T"))
     said = (
         f"At least 3 epochs and {scale.least_steps} minibatches at each size. The paper: the relaxed softmax "
-        "generalises better with few pairs, so it regularises. Controls: maximum likelihood at the epoch that held-out "
-        "pairs like best; its logits times T/(1+T), T chosen likewise (tempered); and added to log P as the law "
-        "adds it (told P). 1/P̂ comes from the training pairs alone."
+        "generalises better with few pairs, so it regularises. Controls: maximum likelihood at its best epoch on "
+        "held-out pairs; its logits times T/(1+T), T chosen likewise (tempered); and with log P added as in the law "
+        "(told P). 1/P̂ comes from the training pairs alone."
     )
     figures = {f"figure 4 {part}": _lines(table, "pairs", "method", y) for part, y in _PARTS.items()}
     figures["T by size"] = _lines(by_temp, "T", "pairs", "KL(P||g)")
@@ -270,7 +270,7 @@ def rs_figure_4(tell, quick, seed, memo):
 # figure 5
 
 
-_SCHEMES = {  # name -> what `Draw.method` is given
+_SCHEMES = {  # name -> arguments of `Draw.method`
     "MLE": (None,),
     "SS": ("popularity", math.inf, 50, True),
     "US": ("uniform",),

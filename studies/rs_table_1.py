@@ -1,10 +1,10 @@
 """Similarity and analogies (Tanielian and Vasile 2019, table 1): which objective gives the best word vectors?
 
-Every method has its alpha, and its temperature where it has one, from development data: the mean of MEN's development
-part and of the development half of both kinds of analogies. Alpha and T are searched together (see `climb`). Then
-several seeds train with what was chosen, and are evaluated on the paper's sets, by Pearson's correlation as there.
-Nothing is chosen by what is reported. Vectors are the input matrix, as in the paper. UBS and PBS draw among all
-words, for several visits of a centre at once; rows that end in "rolling" draw among 64 candidates.
+Alpha and, if the method has one, the temperature are chosen on development data: the mean over MEN's development part
+and the development half of both kinds of analogies. Alpha and T are searched jointly (see `climb`). Then several seeds
+train with this choice, and are evaluated on the paper's sets by Pearson's correlation, as in the paper. No choice uses
+the reported sets. Vectors are the input matrix, as in the paper. UBS and PBS draw among all words, for several visits
+of a centre at once; rows that end in "rolling" draw among 64 candidates.
 """
 
 import math
@@ -28,7 +28,7 @@ _PAPERS = ("MLE", "SS", "US", "UBS", "PS", "PBS")  # columns of the paper's tabl
 _WARM = {"UBS": {"method": "pool"}, "PBS": {"method": "pool"}}
 METHODS = {name: {"loss": name.lower()} | _WARM.get(name, {}) for name in _PAPERS}
 METHODS |= {f"{name}, rolling": {"loss": name.lower(), "method": "rolling"} for name in _WARM}
-_SHORT = {"mle": {"epochs": 1}}  # what the search for alpha trains with where a run takes a quarter of an hour
+_SHORT = {"mle": {"epochs": 1}}  # for the search for alpha if a run takes a quarter of an hour
 _TOKENS = 4_000_000
 _SIMILARITY = {"WS353": "ws353", "SimLex999": "simlex999", "Rare Word": "rw", "Bruni men": "men", "Mturk": "mturk287"}
 PAPER = {
@@ -52,8 +52,8 @@ _FIVE = {  # RS §3.2: 5 negatives are best
 
 @dataclass(frozen=True)
 class Task:
-    """name : str, unlike that of other data; corpus : EncodedCorpus; options : dict, of all runs
-    develop : callable, Vectors -> float, what is chosen by; test : callable, Vectors -> dict of measure -> float
+    """name : str, unique to the data; corpus : EncodedCorpus; options : dict, of all runs
+    develop : callable, Vectors -> float, criterion of choices; test : callable, Vectors -> dict of measure -> float
     """
 
     name: str
@@ -65,7 +65,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Scale:
-    """seeds : int; rates : Rates; starts : places of alpha and T that a search of both begins at"""
+    """seeds : int; rates : Rates; starts : starting points (alpha, T) of the joint search"""
 
     seeds: int = 5
     rates: Rates = RATES
@@ -76,7 +76,7 @@ FULL, QUICK = Scale(), Scale(2, Rates(starts=(0,), steps=0), ((0, 1), (0, 2)))
 
 
 def wikipedia():
-    """Return the task of the paper's table on sentences of the head of Wikipedia: 15,000 words, window 3."""
+    """Return the task of the paper's table on sentences from the head of Wikipedia: 15,000 words, window 3."""
     corpus = encode_corpus(sentences_of("enwiki2015-head", 15_000, _TOKENS), min_count=1)
     name = f"{_TOKENS // 10**6} million tokens of enwiki2015-head"
     return Task(name, corpus, {"dim": 100, "window": 3, "epochs": 3}, _developed, _tested)
@@ -101,7 +101,7 @@ def _tested(vectors):
 
 
 def topics(seed, n_words=80, sentences=1500):
-    """Return the task of a made-up language of four topics: words of one topic are alike, all others are not."""
+    """Return the task of a synthetic language of four topics: only words of the same topic are similar."""
     rng = np.random.default_rng(seed)
     by_topic = np.arange(n_words).reshape(-1, 4).T
     text = [[f"w{word}" for word in rng.choice(by_topic[rng.integers(4)], 12)] for _ in range(sentences)]
@@ -122,7 +122,7 @@ def _named(test, vectors):
 
 
 def trained(task, options, seed, look):
-    """Train and return what `look` makes of the vectors; −inf if training diverges."""
+    """Train and return ``look(vectors)``; −inf if training diverges."""
     given = task.options | options | {"readout": "in", "workers": 1, "seed": seed}
     try:
         return look(Word2Vec(**given).fit(task.corpus))
@@ -131,7 +131,7 @@ def trained(task, options, seed, look):
 
 
 def chosen(task, options, scale, seed, memo):
-    """Return the options of a method that development data like best."""
+    """Return the best options of a method on development data."""
     short = _SHORT.get(options["loss"], {})
 
     def value(found):
@@ -169,7 +169,7 @@ def measure(task, methods, scale, seed, tell, memo):
 
 
 def table(options, runs):
-    """Return ours beside the paper's: a row for each measure, a column for each method; means and intervals."""
+    """Return our figures above the paper's: a row per measure, a column per method; means and intervals."""
     rows = [{"measure": "alpha"} | {name: f"{found['alpha']:.3g}" for name, found in options.items()}]
     rows.append({"measure": "T"} | {name: f"{found.get('temp', math.nan):g}" for name, found in options.items()})
     for figure in dict.fromkeys(figure for _, figure in runs):
@@ -184,7 +184,7 @@ def table(options, runs):
 
 
 def _claims(measures, methods):
-    """Return the paper's links, with draws of a pool and with rolling candidates, or that 5 negatives are best."""
+    """Return the paper's comparisons, with pool draws and with rolling candidates, and that 5 negatives are best."""
     found = []
     for figure in measures:
         for better, worse in _LINKS:

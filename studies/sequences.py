@@ -1,4 +1,4 @@
-"""What studies of networks train on: windows of text and histories of items, each with what comes next."""
+"""Tasks of the network studies: windows of text and histories of items, with the next word or item."""
 
 from dataclasses import dataclass
 
@@ -11,14 +11,14 @@ from w2vneg.data.vocab import Vocabulary
 
 from .item_runs import null_losses
 
-_NOTHING = -1  # a place without item, or without a target that counts
+_NOTHING = -1  # padding, or a position without a target
 _PARTS = ("train", "valid", "test")
 _SHARES = (0.8, 0.1, 0.1)
 
 
 @dataclass(frozen=True)
 class Sequences:
-    """inputs : int64, (n, length), −1 where nothing is; targets : int64, (n, length), −1 where none is requested,
+    """inputs : int64, (n, length), −1 for padding; targets : int64, (n, length), −1 if there is none,
     or (n,), one for each row
     """
 
@@ -31,7 +31,7 @@ class Sequences:
 
 @dataclass(frozen=True)
 class Task:
-    """name : str; counts : int64, (n_vocab,), of the targets trained on, falling but for ties
+    """name : str; counts : int64, (n_vocab,), of the training targets, descending except for ties
     parts : dict of train, valid, test -> Sequences
     """
 
@@ -44,9 +44,9 @@ class Task:
         return len(self.counts)
 
     def line(self):
-        """Return the task as one line for people (str)."""
-        sizes = ", ".join(f"{(part.targets >= 0).sum():,} to {name}" for name, part in self.parts.items())
-        return f"{self.name}: {self.n_vocab:,} targets; {sizes.replace('to train', 'to train on')}"
+        """Return a one-line description of the task (str)."""
+        sizes = ", ".join(f"{(part.targets >= 0).sum():,} in {name}" for name, part in self.parts.items())
+        return f"{self.name}: {self.n_vocab:,} targets; {sizes.replace('in valid', 'in validation')}"
 
     def pairs(self, name):
         """Return each target of a part and the input before it: (inputs, targets, ones), (n,) each."""
@@ -63,22 +63,22 @@ class Task:
         return scipy.sparse.coo_matrix((ones, (last, targets)), (self.n_vocab,) * 2).tocsr()
 
     def nulls(self):
-        """Return what null models lose on the test part (DataFrame); the first row is popularity alone."""
+        """Return the losses of null models on the test part (DataFrame); the first row is popularity alone."""
         return null_losses(self.neighbours(), self.pairs("valid"), self.pairs("test"))
 
 
 def language(name, texts, tokens, n_vocab, length):
-    """Return the task of the next word: the most frequent words of the first part, all others as one.
+    """Return the next-word task: the most frequent words of the training part, all others merged into one.
 
-    texts : dict of train, valid, test -> list of sentences; tokens : dict of the same -> int, how many are taken
-    length : int, of a window; what stands before it is not known
+    texts : dict of train, valid, test -> list of sentences; tokens : dict of the same -> int, how many are used
+    length : int, of a window; words before it are not seen
     """
     streams = {part: _stream(texts[part], tokens[part]) for part in _PARTS}
     words, counts = np.unique(streams["train"], return_counts=True)
     kept = words[np.argsort(-counts, kind="stable")[: n_vocab - 1]]
     row = {word: k for k, word in enumerate(kept)}
     ids = {part: np.array([row.get(word, len(kept)) for word in stream], np.int64) for part, stream in streams.items()}
-    rank = np.argsort(-np.bincount(ids["train"], minlength=n_vocab), kind="stable")  # the others are one word more
+    rank = np.argsort(-np.bincount(ids["train"], minlength=n_vocab), kind="stable")  # the rest counts as one word
     place = np.empty(n_vocab, np.int64)
     place[rank] = np.arange(n_vocab)
     ids = {part: place[stream] for part, stream in ids.items()}
@@ -101,7 +101,7 @@ def _windows(ids, length):
 
 
 def treebank(tokens, n_vocab, length):
-    """Return the task of the next word of the Penn Treebank, by its own three parts, each cut to so many tokens."""
+    """Return the next-word task on the Penn Treebank with its own three parts, each cut to so many tokens."""
     texts = {}
     for part in _PARTS:
         whole = encode_corpus(locate(f"ptb-{part}"), min_count=1)
@@ -118,16 +118,16 @@ HISTORIES = {
 
 
 def histories(name, length, seed, most=None):
-    """Return the task of the next item after up to `length` items; users are dealt to one part each.
+    """Return the task of the next item after up to `length` items; each user is in one part.
 
-    most : int, how many examples of training are taken at random, and a fifth of that of either other part; None: all
+    most : int, number of training examples sampled at random, and a fifth of it for each other part; None: all
     """
     data = encode_input(HISTORIES[name].located())
     return next_items(name, data, length, seed, most)
 
 
 def next_items(name, data, length, seed, most=None):
-    """The same of an encoded corpus. Its items are those trained on; what has none of them before it is left out."""
+    """The same for an encoded corpus. Only training items count; examples whose last input is not one are dropped."""
     dealt = users_of(data, Shares(*_SHARES), np.random.default_rng(seed))
     rng = np.random.default_rng(seed)
     parts = {part: _examples(*dealt[part], length) for part in _PARTS}
@@ -136,7 +136,7 @@ def next_items(name, data, length, seed, most=None):
     train = parts["train"]
     counts = np.bincount(train.targets, minlength=len(data.vocab))
     order = np.argsort(-counts, kind="stable")[: int((counts > 0).sum())]
-    new = np.full(len(data.vocab) + 1, _NOTHING, np.int64)  # the last place is that of −1
+    new = np.full(len(data.vocab) + 1, _NOTHING, np.int64)  # the last entry is for −1
     new[order] = np.arange(len(order))
     parts = {part: _renumbered(examples, new) for part, examples in parts.items()}
     return Task(name, counts[order], parts)
@@ -165,7 +165,7 @@ def _renumbered(examples, new):
 
 
 def made_up(n_vocab, tokens, length, seed):
-    """Return the task of the next word of a made-up language, for quick runs: see `kernel_figure_2.word_chain`."""
+    """Return the next-word task of a synthetic language, for quick runs: see `kernel_task.word_chain`."""
     from .kernel_figure_2 import word_chain
 
     sentences = word_chain(n_vocab, tokens, seed)
@@ -175,7 +175,7 @@ def made_up(n_vocab, tokens, length, seed):
 
 
 def made_up_histories(n_items, length, seed):
-    """Return the task of the next item of made-up histories, for quick runs."""
+    """Return the next-item task of synthetic histories, for quick runs."""
     from .kernel_figure_2 import word_chain
 
     lines = word_chain(n_items, 12_000, seed)

@@ -1,6 +1,6 @@
-"""The page of claims of a folder of results, README.md: counts by paper on top, then every claim.
+"""The page of claims of a folder of results, README.md: counts by paper, then every claim.
 
-Claims of studies that have not been run with this code are those of older code, from earlier.csv, and say so.
+Studies that this code has not run show the claims of older code, from earlier.csv, and are marked.
 """
 
 from collections import Counter
@@ -15,16 +15,16 @@ _KINDS = {HOLDS: "What holds", FAILS: "What does not", OPEN: "What is open"}
 
 
 def names_in_order():
-    """Return the names of all studies, by paper and by what they show (list of str)."""
+    """Return the names of all studies, sorted by paper and by what they show (list of str)."""
     papers = list(PAPERS)
     return sorted(STUDIES, key=lambda name: (papers.index(declared(name).paper), declared(name).shows, name))
 
 
 def listing(results=None):
-    """Return one row a study: (paper, what it shows, name, about how long, status, seconds, first line), all str.
+    """Return one row per study: (paper, what it shows, name, minutes, status, seconds, first line), all str.
 
     results : Results, optional
-        Where to look for what is done.
+        Folder whose status is shown.
     """
     rows = []
     for name in names_in_order():
@@ -37,7 +37,7 @@ def listing(results=None):
 
 
 def about(name):
-    """Return about how long the full form of a study takes one core (str), empty where it does not say."""
+    """Return about how long a full study takes on one core (str), empty if not declared."""
     minutes = declared(name).minutes
     return "" if minutes is None else f"~{minutes} min"
 
@@ -67,17 +67,17 @@ def summary(results, made, failures):
     older = {name: rows for name, rows in earlier.items() if name not in made}
     done = [name for name in made if results.status(name) == DONE]
     by = {name: provenance(one) + ", the study has changed since" * (name not in done) for name, one in made.items()}
-    size = "in small, which proves nothing" if results.quick else "in full"
+    size = "as small runs, which prove nothing" if results.quick else "in full"
     head = [
         "# The papers' claims, tried again",
-        f"`python -m studies all --out DIR` writes this page and those behind its links: {len(done)} of "
+        f"`python -m studies all --out DIR` writes this page and the linked ones: {len(done)} of "
         f"{len(names_in_order())} studies {size}, seed {results.seed}. Claims of studies that this code has not run "
-        "stand at the end, with the commit and the draws that their figures are of.",
+        "are at the end, with the commit and the draws of their figures.",
         _counts(made, older),
-        "A claim holds if the whole interval of the difference that it names is above 0. It does not if all of it is "
-        "below what matters: a hundredth of the figure, or .005 nats. A claim that two are equal holds if the interval "
-        "lies within a margin. Intervals are of 95 % over all claims of a study together, differences paired by seed. "
-        "*Draws* tells how noise that depends on the model is drawn: exact, among all targets, as the papers do; pool, "
+        "A claim holds if the whole interval of its difference is above 0. It does not hold if all of the interval is "
+        "below what matters: a hundredth of the figure, or .005 nats. A claim of equality holds if the interval "
+        "lies within a margin. Intervals are at 95 % over all claims of a study together, differences paired by seed. "
+        "*Draws* is how model-dependent noise is drawn: exact, among all targets, as in the papers; pool, "
         "the same for many visits at once; rolling, among 64 candidates.",
         _pages(results.folder, made),
     ]
@@ -88,22 +88,22 @@ def summary(results, made, failures):
             if found:
                 blocks += [f"[{name}]({name}.md), {by[name]}:", verdict_table(found, earlier.get(name, ()))]
         head += [f"## {title}", *blocks] if blocks else []
-    head += ["## Of older code", _older(older)] if older else []
+    head += ["## From older code", _older(older)] if older else []
     head += ["## Studies", _studies(made, by, failures)]
     return "\n\n".join(block for block in head if block) + "\n"
 
 
 def _pages(folder, made):
-    """Return links to the pages that no study has written, by their first lines."""
+    """Return links to the hand-written pages, by their first lines."""
     names = {f"{name}.md" for name in made} | {"README.md"}
     pages = sorted(path for path in folder.glob("*.md") if path.name not in names)
     titles = [path.read_text(encoding="utf-8").split("\n", 1)[0].lstrip("# ") for path in pages]
     links = [f"- [{title}]({path.name})" for path, title in zip(pages, titles, strict=True)]
-    return "What they mean:\n\n" + "\n".join(links) if links else ""
+    return "Discussion:\n\n" + "\n".join(links) if links else ""
 
 
 def _counts(made, older):
-    """Return the table of counts by paper: verdicts of this code, and of older code behind a +."""
+    """Return the table of counts by paper: verdicts of this code, then of older code after a +."""
     own = Counter((_paper(verdict.paper), verdict.verdict) for one in made.values() for verdict in one.verdicts)
     old = Counter((_paper(row["paper"]), row["verdict"]) for rows in older.values() for row in rows)
     lines = ["| paper | holds | does not | open |", "|---|---|---|---|"]
@@ -112,11 +112,11 @@ def _counts(made, older):
         if any(own[key] + old[key] for key in keys):
             cells = (f"{own[key]} + {old[key]}" if old[key] else str(own[key]) for key in keys)
             lines.append(f"| {paper}: {title} | " + " | ".join(cells) + " |")
-    return "\n".join(lines) + ("\n\nCounts behind a + are of older code." if older else "")
+    return "\n".join(lines) + ("\n\nCounts after a + are from older code." if older else "")
 
 
 def _paper(where):
-    """Return the paper of what a claim names as its place, as "RS table 2"."""
+    """Return the paper of a claim's place, such as "RS table 2"."""
     first = where.replace(",", " ").split()[0]
     return first if first in PAPERS else "ours"
 

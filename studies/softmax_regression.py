@@ -28,7 +28,7 @@ class Plan:
 
 
 class Problem:
-    """Points whose classes are drawn from a softmax regression model, and the noise made of the classes' frequencies.
+    """Points with classes drawn from a softmax regression model, and noise based on the class frequencies.
 
     plan : Plan
     inputs : float32, (n_points, dim); parameters : float32, (n_classes, dim), the truth; both standard normal
@@ -42,7 +42,7 @@ class Problem:
         self.parameters = rng.standard_normal((plan.n_classes, plan.dim), np.float32)
         self.inputs = rng.standard_normal((plan.n_points, plan.dim), np.float32)
         logits = self.inputs @ self.parameters.T
-        self.targets = (logits + rng.gumbel(size=logits.shape)).argmax(axis=1)  # the same as a draw from the softmax
+        self.targets = (logits + rng.gumbel(size=logits.shape)).argmax(axis=1)  # equivalent to a draw from the softmax
         self.counts = np.bincount(self.targets, minlength=plan.n_classes)
         self.frequency = self.counts / plan.n_points
         self.cumulative = np.cumsum(self.counts) / plan.n_points
@@ -72,7 +72,7 @@ def exponent_expecting(frequency, n_samples):
 
 @dataclass(frozen=True)
 class Draws:
-    """Classes of many pairs, one a row, as `step` reads them; the point's own class first, an empty place weighs 0.
+    """Classes of many pairs, one a row, as `step` reads them; the point's own class first; an empty place has weight 0.
 
     ids : int64; log_q, weights : float32; each (n_pairs, 1 + places)
     """
@@ -83,16 +83,16 @@ class Draws:
 
 
 def draw_all(problem, targets, rng):
-    """Draw S classes for each target from f, the target itself where it falls so; log q is log f."""
+    """Draw S classes for each target from f, possibly the target itself; log q is log f."""
     return _drawn_from_frequency(problem, targets, rng.random((len(targets), problem.plan.samples)))
 
 
 def draw_others(problem, targets, rng):
-    """Draw S classes for each target from f without the target; log q is that of f, from which the losses correct."""
+    """Draw S classes for each target from f without the target; log q is log f; the losses correct for this."""
     own = problem.frequency[targets][:, None]
     below = problem.cumulative[targets][:, None] - own
     u = rng.random((len(targets), problem.plan.samples)) * (1 - own)
-    return _drawn_from_frequency(problem, targets, np.where(u >= below, u + own, u))  # leaves out the target's stretch
+    return _drawn_from_frequency(problem, targets, np.where(u >= below, u + own, u))  # skips the target's interval
 
 
 def _drawn_from_frequency(problem, targets, u):
@@ -103,13 +103,13 @@ def _drawn_from_frequency(problem, targets, u):
 
 
 def draw_bernoulli(problem, targets, rng):
-    """Let each class but the target enter with probability b; log q is log(b / number that entered), ∞ where empty."""
+    """Let each class but the target enter with probability b; log q is log(b / number drawn), ∞ if empty."""
     entered = rng.random((len(targets), problem.plan.n_classes)) < problem.inclusion
     entered[np.arange(len(targets)), targets] = False
     numbers = entered.sum(axis=1)
     rows, classes = np.nonzero(entered)
     places = 1 + np.arange(len(rows)) - (np.cumsum(numbers) - numbers)[rows]
-    ids = np.zeros((len(targets), 2 + numbers.max()), np.int64)  # a place more than needed, so that there is always one
+    ids = np.zeros((len(targets), 2 + numbers.max()), np.int64)  # a spare place, so that there is always one
     weights = np.zeros(ids.shape, np.float32)
     log_q = np.full(ids.shape, np.inf, np.float32)
     ids[:, 0], weights[:, 0] = targets, 1
@@ -132,9 +132,9 @@ def exact_coefficients(problem, parameters, points):
 
 
 def relative(logits, weights, reference):
-    """Return the logits less one number a row: of losses that know differences only, `step` then sees none beyond ±80.
+    """Return the logits less one number per row, to keep losses that use only differences within ±80.
 
-    reference : str, what becomes 0: "negatives", the highest of those that count; "positive"; "" leaves all as it is
+    reference : str, the logit set to 0: "negatives", the highest with weight; "positive"; "" for none
     """
     if not reference:
         return logits
@@ -146,7 +146,7 @@ def relative(logits, weights, reference):
 
 
 def sampled_coefficients(problem, parameters, points, loss, noise, reference, rng):
-    """Return the same as `loss` gives it for classes drawn by ``DRAWS[noise]``; 0 for those not drawn."""
+    """Return the coefficients of `loss` for classes drawn by ``DRAWS[noise]``; 0 for those not drawn."""
     drawn = DRAWS[noise](problem, problem.targets[points], rng)
     logits = np.einsum("nd,nkd->nk", problem.inputs[points], parameters[drawn.ids])
     logits = relative(logits, drawn.weights, reference)
@@ -164,15 +164,15 @@ def ascend(problem, coefficients, rate, record_at, rng):
     coefficients : callable
         ``coefficients(parameters, points, rng)`` gives dL/dlogit of a minibatch's points, (len(points), n_classes).
     rate : float
-        Learning rate of the sum over a minibatch, before momentum.
-    record_at : list of int, rising
+        Learning rate for the sum over a minibatch, before momentum.
+    record_at : list of int, sorted
     rng : Generator
-        Of the order of the points and of the draws.
+        For the order of the points and the draws.
 
     Returns
     -------
     log_likelihoods : float64, (len(record_at),)
-        −inf once it is no number any more.
+        −inf once it is not finite.
     """
     plan = problem.plan
     parameters = np.zeros((plan.n_classes, plan.dim), np.float32)
@@ -180,7 +180,7 @@ def ascend(problem, coefficients, rate, record_at, rng):
     found = np.full(len(record_at), -np.inf)
     order = rng.permutation(plan.n_points)
     per_epoch = plan.n_points // plan.batch
-    with np.errstate(over="ignore", invalid="ignore"):  # a rate too high ends in infinities, which are the answer
+    with np.errstate(over="ignore", invalid="ignore"):  # too high a rate ends in infinities, which are recorded
         for iteration in range(record_at[-1]):
             place = iteration % per_epoch
             if iteration and place == 0:

@@ -1,4 +1,4 @@
-"""What the losses answer for many pairs at once: the socket `step`, asked from outside the training loop."""
+"""Gradients of the losses for many pairs at once: `step`, called from outside the training loop."""
 
 from typing import NamedTuple
 
@@ -31,20 +31,20 @@ def steps(loss, logits, log_q, weights):
     loss : NamedTuple
         A plug of `LOSSES`.
     logits, log_q, weights : float32, (n_pairs, 1 + n_negatives)
-        As the contract of `step` has them; places that are empty weigh 0.
+        As in the contract of `step`; empty places have weight 0.
 
     Returns
     -------
     gradients : float32, (n_pairs, 1 + n_negatives)
     """
     gradients = np.zeros_like(logits)
-    with np.errstate(over="ignore"):  # random streams wrap round on purpose, of which plain Python warns
+    with np.errstate(over="ignore"):  # random streams wrap around on purpose; plain Python warns
         _ask(loss, np.zeros(1, np.uint64), logits, np.empty_like(logits), log_q, weights, gradients)
     return gradients
 
 
 class Noise(NamedTuple):
-    """What a loss asks of the sampler of its run: `independent`, each class is drawn once or not at all."""
+    """Sampler trait that a loss reads: `independent`, each class is drawn once or not at all."""
 
     independent: bool
 

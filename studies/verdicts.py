@@ -1,10 +1,9 @@
-"""What becomes of a claim: it holds, it does not, or the runs are too few to tell.
+"""Verdicts on claims: a claim holds, does not hold, or the runs are inconclusive.
 
-A claim says that one row of a table exceeds another, or that they are equal within a margin that is said. The rows'
-runs have the same seeds, so the differences are paired.
-The interval is Student's, at 95 % over all the claims of a study together (Bonferroni): with m claims each has
-1 − .05 / m. A lead that is too small to matter does not count as one. A claim of equality holds where the interval lies
-within the margin, and does not where it lies beyond.
+A claim says that one row of a table exceeds another, or that two are equal within a margin. The rows' runs have the
+same seeds, so differences are paired. The interval is Student's, at 95 % over all claims of a study together
+(Bonferroni): with m claims each has 1 − .05 / m. A lead that is too small to matter does not count. A claim of equality
+holds if the interval lies within the margin, and does not hold if it lies beyond.
 """
 
 from dataclasses import dataclass
@@ -14,11 +13,11 @@ import numpy as np
 import scipy.stats
 
 HOLDS, FAILS, OPEN = "holds", "does not hold", "inconclusive"
-MATTERS = 0.01  # of the other row's figure: a smaller lead is none
+MATTERS = 0.01  # of the other row's figure: a smaller lead does not count
 
 
 class Unit(NamedTuple):
-    """factor : float, by what a figure is multiplied to be in unit `name`
+    """factor : float, converts a figure to the unit `name`
     least : float, the smallest lead that matters; a hundredth of the other row's figure if None
     """
 
@@ -29,10 +28,10 @@ class Unit(NamedTuple):
 
 @dataclass(frozen=True)
 class Claim:
-    """paper : str, where it stands; text : str; figure : str, column
-    better, worse : str, rows; the first is said to have the higher figure
-    margin : float or None, in the figure's unit; then the claim is that the rows are equal, within so much
-    draws : str, how the noise that depends on the model is drawn: exact, pool, rolling; empty where there is none
+    """paper : str, place in the paper; text : str; figure : str, column
+    better, worse : str, rows; the first is claimed to have the higher figure
+    margin : float or None, in the figure's unit; if given, the claim is that the rows are equal within it
+    draws : str, how model-dependent noise is drawn: exact, pool, rolling; empty without such noise
     """
 
     paper: str
@@ -47,7 +46,7 @@ class Claim:
 @dataclass(frozen=True)
 class Verdict:
     """paper, claim, verdict, measure : str; difference, low, high : float, in `unit`; seeds, comparisons : int
-    draws : str, as of a `Claim`; note : str, what is to be known of its rows
+    draws : str, as in `Claim`; note : str, a remark on its rows
     """
 
     paper: str
@@ -65,7 +64,7 @@ class Verdict:
 
 
 def verdict(claim, differences, least=0.0, comparisons=1, unit="", note=""):
-    """Judge a claim by paired differences that it says are above 0, or within its margin.
+    """Return the verdict on a claim that paired differences are above 0, or within a margin.
 
     Parameters
     ----------
@@ -74,7 +73,7 @@ def verdict(claim, differences, least=0.0, comparisons=1, unit="", note=""):
     least : float, at least 0
         The smallest lead that matters: if all of the interval is below, the claim does not hold.
     comparisons : int
-        How many claims are judged together.
+        Number of claims that share the 95 %.
     unit, note : str
 
     Returns
@@ -103,25 +102,25 @@ def interval(values, comparisons=1):
 
 
 def cell(values, digits=3, factor=1.0):
-    """Return the mean of values, and half of its 95 % interval behind ±, as text."""
+    """Return the mean of values ± half of its 95 % interval, as text."""
     mean, low, high = interval(factor * np.asarray(values))
     return f"{mean:.{digits}f} ± {(high - low) / 2:.{digits}f}"
 
 
 def judged(claims, runs, units, note=lambda row, figure: ""):
-    """Judge claims by tables of runs.
+    """Return the verdicts on claims by tables of runs.
 
     Parameters
     ----------
     claims : sequence of Claim
-    runs : dict of (row, figure) -> sequence of float, one a seed; NaN where there is none
+    runs : dict of (row, figure) -> sequence of float, one per seed; NaN if missing
     units : dict of figure -> Unit
-    note : callable(row, figure) -> str, what is to be known of a row
+    note : callable(row, figure) -> str, a remark on a row
 
     Returns
     -------
     list of Verdict
-        Of the claims whose rows are there, and have a seed in common that came to an end.
+        For claims whose rows exist and share a seed that finished.
     """
     there = [claim for claim in claims if {(claim.better, claim.figure), (claim.worse, claim.figure)} <= runs.keys()]
     found = []

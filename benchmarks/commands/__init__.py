@@ -1,4 +1,4 @@
-"""``python -m benchmarks``: the measurements that README and docs quote, one file per command or kind of command."""
+"""``python -m benchmarks``: the measurements quoted in README and docs, one file per command or kind of command."""
 
 import click
 
@@ -21,9 +21,9 @@ from .time_to_quality import time_to_quality
 from .workers import workers
 
 
-@click.group(short_help="Measure speed and quality beside other trainers.")
+@click.group(short_help="Measure speed and quality against other trainers.")
 def bench():
-    """Measure speed and quality; every figure in README and docs names one of these commands."""
+    """Measure speed and quality; every figure in README and docs names its command."""
 
 
 _COMMANDS = (

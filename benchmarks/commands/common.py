@@ -1,32 +1,32 @@
-"""What the commands of ``python -m benchmarks`` share."""
+"""Shared options and helpers of the commands of ``python -m benchmarks``."""
 
 import click
 
 _WORKERS = click.option("--workers", type=int, default=2, show_default=True)
 _COMMON = [
     click.option("--corpus", default="enwiki2015-head", show_default=True, metavar="PATH|NAME"),
-    click.option("--max-vocab", type=int, help="Keep the most frequent words only."),
+    click.option("--max-vocab", type=int, help="Keep only the most frequent words."),
     click.option("--min-count", type=int, default=5, show_default=True),
     click.option("--dim", type=int, default=100, show_default=True),
-    click.option("--mirror", metavar="DIR|URL", help="Where named data are kept; W2VNEG_MIRROR too."),
-    click.option("--out", metavar="FILE", help="Write every single run as JSON, too."),
+    click.option("--mirror", metavar="DIR|URL", help="Location of named data; W2VNEG_MIRROR too."),
+    click.option("--out", metavar="FILE", help="Also write every single run as JSON."),
 ]
 
 
 def without_workers(command):
-    """Give a command the options that most share, but for --workers."""
+    """Give a command the common options except --workers."""
     for one in reversed(_COMMON):
         command = one(command)
     return command
 
 
 def common(command):
-    """Give a command the options that most share."""
+    """Give a command the common options."""
     return without_workers(_WORKERS(command))
 
 
 def encode(options):
-    """Return the corpus that the common options name, encoded; what could not be written is refused before."""
+    """Return the corpus of the common options, encoded, after checking that --out is writable."""
     from w2vneg.ground.files.atomic import check_writable
     from w2vneg.run.word2vec import Word2Vec
 
@@ -37,7 +37,7 @@ def encode(options):
 
 
 def keep(out, text):
-    """Write `text` to the file `out`, whole or not at all; nothing if there is none."""
+    """Write `text` to the file `out` atomically, if it is given."""
     from w2vneg.ground.files.atomic import atomic_file
 
     if out:

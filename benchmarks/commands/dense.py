@@ -1,4 +1,4 @@
-"""``python -m benchmarks dense``: the dense path beside plain matrix products."""
+"""``python -m benchmarks dense``: the dense path compared with plain matrix products."""
 
 import click
 
@@ -8,15 +8,15 @@ from .common import keep
 @click.command()
 @click.option("--vocab-size", type=click.IntRange(2), default=15000, show_default=True)
 @click.option("--dim", type=click.IntRange(1), default=100, show_default=True)
-@click.option("--batch", type=click.IntRange(1), default=256, show_default=True, help="Distinct centres at a time.")
+@click.option("--batch", type=click.IntRange(1), default=256, show_default=True, help="Distinct centres per batch.")
 @click.option("--draws", type=click.IntRange(1), multiple=True, default=(10, 60), show_default=True)
 @click.option("--workers", type=click.IntRange(1), default=2, show_default=True)
 @click.option("--repeats", type=click.IntRange(1), default=25, show_default=True)
-@click.option("--out", metavar="FILE", help="Write every single run as JSON, too.")
+@click.option("--out", metavar="FILE", help="Also write every single run as JSON.")
 def dense(vocab_size, dim, batch, draws, workers, repeats, out):
-    """Rate of the full softmax and of exact Boltzmann draws beside the plain matrix product; prints Markdown.
+    """Compare the full softmax and exact Boltzmann draws with the plain matrix product; prints Markdown.
 
-    Only the operations of the products are counted: three for a whole step of the softmax, one for the draws.
+    Only operations of products are counted: three products for a whole step of the softmax, one for the draws.
     """
     from w2vneg.ground.files.atomic import check_writable
 

@@ -1,4 +1,4 @@
-"""``python -m benchmarks explore``: how soon the explorer answers."""
+"""``python -m benchmarks explore``: response times of the explorer."""
 
 import json
 
@@ -11,13 +11,12 @@ from .common import keep, say
 @click.option("--words", "n", type=click.IntRange(min=100), default=1_000_000, show_default=True)
 @click.option("--dim", type=click.IntRange(min=2), default=300, show_default=True)
 @click.option("--asked", type=click.IntRange(min=1), default=200, show_default=True, help="Questions of each kind.")
-@click.option("--at-once", type=click.IntRange(1, 10_000), help="Then as many of each kind at the same time.")
-@click.option("--out", metavar="FILE", help="Write every single wait as JSON, too.")
+@click.option("--at-once", type=click.IntRange(1, 10_000), help="Then this many of each kind at the same time.")
+@click.option("--out", metavar="FILE", help="Also write every single wait as JSON.")
 def explore(n, dim, asked, at_once, out):
-    """How soon the explorer answers over made-up vectors: whole requests by HTTP. Prints Markdown.
+    """Measure response times of the explorer over synthetic vectors: whole HTTP requests. Prints Markdown.
 
-    A process of its own serves. Questions follow one another, as those of one reader do; with --at-once those of a
-    crowd come, too.
+    A separate process serves. Questions follow one another, like those of one reader; --at-once adds concurrent ones.
     """
     from w2vneg.ground.files.atomic import check_writable
 

@@ -1,4 +1,4 @@
-"""``python -m benchmarks graphs``: vectors of nodes beside PecanPy and node2vec."""
+"""``python -m benchmarks graphs``: node vectors compared with PecanPy and node2vec."""
 
 import csv
 import io
@@ -12,16 +12,16 @@ DATA = ("blocks", "imports", "films")
 
 
 @click.command()
-@click.option("--data", type=click.Choice(DATA), multiple=True, help="All if left out.")
-@click.option("--only", "names", multiple=True, metavar="NAME", help="Contenders that take part; repeatable.")
-@click.option("--seeds", type=click.IntRange(1), default=3, show_default=True, help="Trainings of each.")
+@click.option("--data", type=click.Choice(DATA), multiple=True, help="[default: all]")
+@click.option("--only", "names", multiple=True, metavar="NAME", help="Run only this contender; repeatable.")
+@click.option("--seeds", type=click.IntRange(1), default=3, show_default=True, help="Trainings of each contender.")
 @click.option("--threads", type=click.IntRange(1), default=2, show_default=True)
-@click.option("--seconds", is_flag=True, help="Print the least seconds of training, too; on a quiet machine.")
-@click.option("--out", metavar="FILE", help="Write the table as CSV, too.")
+@click.option("--seconds", is_flag=True, help="Also print the least seconds of training; use an idle machine.")
+@click.option("--out", metavar="FILE", help="Also write the table as CSV.")
 def graphs(data, names, seeds, threads, seconds, out):
-    """Predict held-out links and labels of nodes, beside PecanPy and node2vec; prints Markdown.
+    """Predict held-out links and labels of nodes, compared with PecanPy and node2vec; prints Markdown.
 
-    Contenders that are not installed are left out, and it is said.
+    Contenders that are not installed are skipped with a note.
     """
     from w2vneg.ground.errors import MissingExtraError
     from w2vneg.ground.files.atomic import check_writable

@@ -7,12 +7,12 @@ from .common import keep, say
 
 @click.command()
 @click.option("--corpus", default="enwiki2015-head", show_default=True, metavar="PATH|NAME")
-@click.option("--long", is_flag=True, help="Larger: 100 MB of text, a million vectors to write, read and search.")
+@click.option("--long", is_flag=True, help="Use 100 MB of text and a million vectors to write, read and search.")
 @click.option("--repeats", type=click.IntRange(1), default=3, show_default=True)
-@click.option("--mirror", metavar="DIR|URL", help="Where named data are kept; W2VNEG_MIRROR too.")
-@click.option("--out", metavar="FILE", help="Write every single run as JSON, too.")
+@click.option("--mirror", metavar="DIR|URL", help="Location of named data; W2VNEG_MIRROR too.")
+@click.option("--out", metavar="FILE", help="Also write every single run as JSON.")
 def io(corpus, long, repeats, mirror, out):
-    """Reading text, writing and reading vectors beside gensim, evaluation, starting; interleaved. Prints Markdown.
+    """Time reading text, vectors written and read against gensim, evaluation, start-up. Prints Markdown.
 
     The short form takes about two minutes: 20 MB of text, 20,000 vectors, 200,000 words to search.
     """

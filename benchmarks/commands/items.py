@@ -1,4 +1,4 @@
-"""``python -m benchmarks items`` and ``items-speed``: models of items beside what people would pick instead."""
+"""``python -m benchmarks items`` and ``items-speed``: models of items compared with common alternatives."""
 
 import dataclasses
 import json
@@ -11,24 +11,24 @@ DATA = ("belgian", "uk", "ml-100k", "ml-1m")
 
 
 @click.command()
-@click.option("--data", type=click.Choice(DATA), required=True, help="Whose baskets or histories.")
-@click.option("--metric", default="prec@15", show_default=True, help="What validation chooses by; see w2vneg tune.")
+@click.option("--data", type=click.Choice(DATA), required=True, help="Data set of baskets or histories.")
+@click.option("--metric", default="prec@15", show_default=True, help="Criterion of choices; see w2vneg tune.")
 @click.option("--seeds", type=click.IntRange(1), default=3, show_default=True, help="Rounds of training the winners.")
-@click.option("--only", "names", multiple=True, metavar="NAME", help="Contenders that take part; repeatable.")
+@click.option("--only", "names", multiple=True, metavar="NAME", help="Run only this contender; repeatable.")
 @click.option("--split-seed", type=click.IntRange(0), default=1, show_default=True, help="Which users are held out.")
 @click.option(
     "--pairs",
     type=click.IntRange(1),
     default=100_000_000,
     show_default=True,
-    help="Pairs in a training, for trainers of pairs.",
+    help="Pairs per training, for trainers on pairs.",
 )
 @click.option("--dim", type=click.IntRange(1), default=100, show_default=True)
-@click.option("--most", type=click.IntRange(1), help="Try only so many settings of each contender, the first ones.")
-@click.option("--quick", is_flag=True, help="Two settings each, tiny models: to see that all is right, not how good.")
-@click.option("--out", metavar="FILE", required=True, help="All trials and runs as JSON; a file there is gone on with.")
+@click.option("--most", type=click.IntRange(1), help="Try only this many settings of each contender.")
+@click.option("--quick", is_flag=True, help="Two settings each, tiny models: to check that it runs, not its quality.")
+@click.option("--out", metavar="FILE", required=True, help="All trials and runs as JSON; an existing file is resumed.")
 def items(data, metric, seeds, names, split_seed, pairs, dim, most, quick, out):
-    """Next-item ranking beside implicit, item2vec and plain counts; prints Markdown.
+    """Compare next-item ranking with implicit, item2vec and plain counts; prints Markdown.
 
     Users are split 70 : 10 : 20. Every contender's settings, and the way its scores are read, are chosen on the
     validation users; the winners are trained again, interleaved, and reported on the test users.
@@ -60,11 +60,11 @@ def items(data, metric, seeds, names, split_seed, pairs, dim, most, quick, out):
 @click.option("--data", type=click.Choice(DATA), default="ml-1m", show_default=True)
 @click.option("--repeats", type=click.IntRange(1), default=3, show_default=True)
 @click.option("--dim", type=click.IntRange(1), default=100, show_default=True)
-@click.option("--out", metavar="FILE", help="Write every single run as JSON, too.")
+@click.option("--out", metavar="FILE", help="Also write every single run as JSON.")
 def items_speed(data, repeats, dim, out):
-    """Pairs per second of training on items beside gensim's item2vec and implicit's BPR; prints Markdown.
+    """Compare training pairs per second on items with gensim's item2vec and implicit's BPR; prints Markdown.
 
-    A pair is one positive with its negatives; BPR's has a user for its centre, and one negative.
+    A pair is one positive with its negatives; BPR's has a user as its centre, and one negative.
     """
     from studies.item_tasks import load_task
     from w2vneg.ground.files.atomic import check_writable

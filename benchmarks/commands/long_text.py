@@ -1,4 +1,4 @@
-"""``python -m benchmarks long-text``: a text made up by Zipf's law, from file to vectors."""
+"""``python -m benchmarks long-text``: a synthetic text by Zipf's law, from file to vectors."""
 
 import click
 
@@ -12,13 +12,13 @@ from .common import keep, say
 @click.option("--workers", type=click.IntRange(1), default=2, show_default=True)
 @click.option("--loss", default="ns", show_default=True)
 @click.option("--epochs", type=click.IntRange(1), default=1, show_default=True)
-@click.option("--in", "folder", type=click.Path(exists=True, file_okay=False), help="Where text and model may lie.")
-@click.option("--out", metavar="FILE", help="Write all steps as JSON, too.")
+@click.option("--in", "folder", type=click.Path(exists=True, file_okay=False), help="Folder for text and model.")
+@click.option("--out", metavar="FILE", help="Also write all steps as JSON.")
 def long_text(tokens, types, dim, workers, loss, epochs, folder, out):
-    """Train on a long text made up by Zipf's law, read out, export, search; prints Markdown.
+    """Train on a long synthetic text by Zipf's law, read out, export, search; prints Markdown.
 
-    A thousand million tokens take 9 GB of disk, and as much again for the model and its vectors. Made-up words share
-    more stems and endings than those of a language, so the read-out with paradigms takes longer than it would there.
+    A billion tokens take 9 GB of disk, and as much again for the model and its vectors. Synthetic words share more
+    stems and endings than those of a language, so the read-out with paradigms takes longer than on real text.
     """
     from .. import long_text as bench
 

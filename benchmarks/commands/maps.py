@@ -1,4 +1,4 @@
-"""``python -m benchmarks map``: how fluently the map moves."""
+"""``python -m benchmarks map``: frame rate of the map."""
 
 import click
 
@@ -9,13 +9,13 @@ from .common import say
 @click.option("--words", "sizes", type=click.IntRange(min=100), multiple=True, help="[default: 70,000 and 1,000,000]")
 @click.option("--dim", type=click.IntRange(min=2), default=100, show_default=True)
 @click.option(
-    "--seconds", type=click.FloatRange(min=0.5), default=6, show_default=True, help="How long maps are dragged."
+    "--seconds", type=click.FloatRange(min=0.5), default=6, show_default=True, help="How long to drag each map."
 )
-@click.option("--tensorboard", metavar="COMMAND", help="TensorBoard's command: its projector stands beside the map.")
+@click.option("--tensorboard", metavar="COMMAND", help="TensorBoard's command, to compare with its projector.")
 def map_(sizes, dim, seconds, tensorboard):
-    """The map of a report in headless Chromium, of made-up vectors: seconds, size, frames. Prints Markdown.
+    """Measure the map of a report in headless Chromium, with synthetic vectors: seconds, size, frames. Prints Markdown.
 
-    It needs Chromium and the extra browser. Chromium draws by software.
+    It needs Chromium and the extra browser. Chromium renders in software.
     """
     import tempfile
 
@@ -30,5 +30,5 @@ def map_(sizes, dim, seconds, tensorboard):
             if tensorboard:
                 say("TensorBoard's projector")
                 looks.append(b.look_at_projector(opened, n, dim, seconds, folder, tensorboard))
-    click.echo(f"{machine()}; Chromium {opened.version}, drawing by software; {dim} dimensions\n")
+    click.echo(f"{machine()}; Chromium {opened.version}, software rendering; {dim} dimensions\n")
     click.echo(b.table(looks))

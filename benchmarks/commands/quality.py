@@ -31,10 +31,10 @@ def pinned(text):
 )
 @click.option("--alpha", "alphas", type=float, multiple=True, help="Learning rates to try; repeatable.")
 @click.option("--at", "places", multiple=True, metavar="OBJECTIVE=ALPHA", help="An objective at its own alpha.")
-@click.option("--option", "overrides", multiple=True, metavar="NAME=VALUE", help="An option for all runs, as in TOML.")
+@click.option("--option", "overrides", multiple=True, metavar="NAME=VALUE", help="An option for all runs, as TOML.")
 @click.option("--seed", "seeds", type=int, multiple=True, default=(1,), show_default=True)
 @click.option(
-    "--readout", "readouts", multiple=True, default=("in",), show_default=True, help="Score this one; repeatable."
+    "--readout", "readouts", multiple=True, default=("in",), show_default=True, help="Read-out to score; repeatable."
 )
 @click.option("--part", type=click.Choice(["dev", "test"]), default="dev", show_default=True)
 @click.option(
@@ -42,16 +42,16 @@ def pinned(text):
     type=click.Choice(["spearman", "pearson"]),
     default="spearman",
     show_default=True,
-    help="Which of the two the table shows; the JSON has both.",
+    help="Correlation in the table; the JSON has both.",
 )
 @click.option("--window", type=int, default=3, show_default=True)
-@click.option("--epochs", type=int, help="[default: 3, of best 5]")
+@click.option("--epochs", type=int, help="[default: 3; best: 6]")
 @common
 def quality(objectives, alphas, places, overrides, seeds, readouts, part, correlation, window, epochs, **options):
     """Train objectives and score them on development or test data; prints Markdown.
 
     Development data (MEN's dev part, the dev half of the Google analogies, likelihood of the last 1 % of the corpus)
-    are for choosing; test data for reporting what was chosen.
+    are for choices; test data for reporting the chosen runs.
     """
     from .. import quality as q
 
@@ -59,7 +59,7 @@ def quality(objectives, alphas, places, overrides, seeds, readouts, part, correl
         pinned(place) for place in places
     ]
     if not wanted:
-        raise ConfigError("name objectives with --objective or --at: gensim, or what 'w2vneg objectives' lists")
+        raise ConfigError("name objectives with --objective or --at: gensim, or one that 'w2vneg objectives' lists")
     for name, _ in wanted:
         q.check_objective(name)
     common = {"dim": options["dim"], "window": window, "workers": options["workers"]}

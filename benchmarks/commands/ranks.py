@@ -1,4 +1,4 @@
-"""``python -m benchmarks ranks``: quality with several ranks that exchange now and then."""
+"""``python -m benchmarks ranks``: quality with several ranks that exchange periodically."""
 
 import tempfile
 from pathlib import Path
@@ -24,20 +24,20 @@ from .common import common, encode, keep, say
     multiple=True,
     default=(30, 60, 120, 250, 600),
     show_default=True,
-    help="How often in a run; repeatable.",
+    help="Exchanges per run; repeatable.",
 )
 @click.option("--seed", "seeds", type=click.IntRange(0), multiple=True, default=(1, 2, 3), show_default=True)
 @click.option("--readout", "readouts", multiple=True, default=("in",), show_default=True, help="Repeatable.")
 @click.option("--part", type=click.Choice(["dev", "test"]), default="dev", show_default=True)
-@click.option("--option", "overrides", multiple=True, metavar="NAME=VALUE", help="An option of the ranks, as in TOML.")
-@click.option("--tokens", type=click.IntRange(1000), help="Only the first so many tokens.  [default: all]")
+@click.option("--option", "overrides", multiple=True, metavar="NAME=VALUE", help="An option of the ranks, as TOML.")
+@click.option("--tokens", type=click.IntRange(1000), help="Use only the first tokens.  [default: all]")
 @click.option("--window", type=click.IntRange(1), default=3, show_default=True)
 @click.option("--epochs", type=click.IntRange(1), default=3, show_default=True)
 @common
 def ranks(objectives, counts, often, seeds, readouts, part, overrides, tokens, window, epochs, **options):
-    """Scores of 1 to 32 ranks by how often they exchange, all in turn on this machine; prints Markdown.
+    """Score 1 to 32 ranks by number of exchanges, all in turn on this machine; prints Markdown.
 
-    One rank is a run with --workers workers; each of several has as many. Choices are made on development data.
+    Each rank has --workers workers. Choices are made on development data.
     """
     from .. import quality as q
     from .. import ranks as r

@@ -1,4 +1,4 @@
-"""``python -m benchmarks recommenders``: items for users, beside implicit."""
+"""``python -m benchmarks recommenders``: items for users, compared with implicit."""
 
 import click
 
@@ -10,27 +10,27 @@ SYNTHETIC, LARGE = "synthetic", ("popularity", "top-n", "slim", "als-plain", "al
 
 
 @click.command()
-@click.option("--data", type=click.Choice((*DATA, SYNTHETIC)), multiple=True, help="All real ones if left out.")
-@click.option("--users", type=click.IntRange(100), default=1_000_000, show_default=True, help="Of --data synthetic.")
-@click.option("--items", type=click.IntRange(100), default=100_000, show_default=True, help="Of --data synthetic.")
+@click.option("--data", type=click.Choice((*DATA, SYNTHETIC)), multiple=True, help="[default: all real ones]")
+@click.option("--users", type=click.IntRange(100), default=1_000_000, show_default=True, help="For --data synthetic.")
+@click.option("--items", type=click.IntRange(100), default=100_000, show_default=True, help="For --data synthetic.")
 @click.option(
     "--protocol",
     type=click.Choice(["weak", "time", "strong"]),
     default="weak",
     show_default=True,
-    help="Hold out some of each user's items, what came last, or users.",
+    help="Hold out some of each user's items, the latest rows, or users.",
 )
-@click.option("--only", "names", multiple=True, metavar="NAME", help="Methods that take part; repeatable.")
-@click.option("--seeds", type=click.IntRange(1), default=3, show_default=True, help="Rounds of the winners.")
+@click.option("--only", "names", multiple=True, metavar="NAME", help="Run only this method; repeatable.")
+@click.option("--seeds", type=click.IntRange(1), default=3, show_default=True, help="Trainings of each winner.")
 @click.option(
-    "--choose", is_flag=True, help="Choose options by validation, into benchmarks/recommenders.json, and end."
+    "--choose", is_flag=True, help="Choose options by validation, into benchmarks/recommenders.json, and exit."
 )
-@click.option("--out", metavar="FILE", help="Write all rows as JSON, too.")
+@click.option("--out", metavar="FILE", help="Also write all rows as JSON.")
 def recommenders(data, users, items, protocol, names, seeds, choose, out):
-    """Recommend items to users, beside implicit and EASE; prints Markdown.
+    """Recommend items to users, compared with implicit and EASE; prints Markdown.
 
-    Options are those that --choose has found on validation data; it goes on with what is there. --data synthetic is for
-    time and memory: its options are first guesses.
+    Options come from --choose, which uses validation data and resumes from its file. --data synthetic measures time and
+    memory: its options are first guesses.
     """
     from w2vneg.ground.errors import ConfigError
     from w2vneg.ground.files.atomic import check_writable
@@ -44,7 +44,7 @@ def recommenders(data, users, items, protocol, names, seeds, choose, out):
         check_writable(out)
     synthetic = data == (SYNTHETIC,)
     if SYNTHETIC in data and (choose or not synthetic):
-        raise click.UsageError("--data synthetic is measured by itself, and has nothing to choose")
+        raise click.UsageError("--data synthetic takes no other --data and no --choose; run it alone")
     named, names = bool(names), names or (LARGE if synthetic else list(METHODS))
     unknown = [name for name in names if name not in METHODS]
     if unknown:
@@ -62,9 +62,9 @@ def recommenders(data, users, items, protocol, names, seeds, choose, out):
         chosen = {name: _setting(found, task, name, METHODS) for name in fitting(task, names)}
         missing = [name for name, setting in chosen.items() if setting is None]
         if missing and named:
-            raise ConfigError(f"nothing is chosen for {missing[0]} on {task.name}; run this with --choose before")
+            raise ConfigError(f"no options were chosen for {missing[0]} on {task.name}; run this with --choose first")
         if missing:
-            say(f"{task.name}: left out, as --choose has not been run for them: {', '.join(missing)}")
+            say(f"{task.name}: skipped, because --choose has not been run for them: {', '.join(missing)}")
             chosen = {name: setting for name, setting in chosen.items() if setting is not None}
         rivals[task.name] = b.best_rival(task, chosen, found["trials"])
         runs += b.measure(task, chosen, seeds, say)
@@ -75,7 +75,7 @@ def recommenders(data, users, items, protocol, names, seeds, choose, out):
 
 
 def _setting(found, task, name, methods):
-    """Return the setting that was chosen, the guess of a method that has nothing to choose; None if not chosen yet."""
+    """Return the chosen setting, or the guess of a method without choices; None if not chosen yet."""
     if not methods[name].ratios or task.name.startswith(SYNTHETIC):
         return methods[name].guess
     return found["chosen"].get(task.name, {}).get(name)

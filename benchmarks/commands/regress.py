@@ -1,4 +1,4 @@
-"""``python -m benchmarks regress``: this tree beside a commit, in seconds."""
+"""``python -m benchmarks regress``: speed of this tree against a commit."""
 
 import tempfile
 from pathlib import Path
@@ -11,16 +11,16 @@ from .common import say
 @click.command()
 @click.argument("commit")
 @click.option("--corpus", default="enwiki2015-head", show_default=True, metavar="PATH|NAME")
-@click.option("--mirror", metavar="DIR|URL", help="Where named data are kept; W2VNEG_MIRROR too.")
-@click.option("--only", "runs", multiple=True, metavar="RUN", help="Time this run only; repeatable.")
+@click.option("--mirror", metavar="DIR|URL", help="Location of named data; W2VNEG_MIRROR too.")
+@click.option("--only", "runs", multiple=True, metavar="RUN", help="Time only this run; repeatable.")
 @click.option("--rounds", type=click.IntRange(1), default=7, show_default=True)
 @click.option("--epochs", type=click.IntRange(1), default=3, show_default=True)
 @click.option("--workers", type=click.IntRange(1), default=2, show_default=True)
-@click.option("--limit", type=click.FloatRange(0), default=0.02, show_default=True, help="So much slower is too slow.")
+@click.option("--limit", type=click.FloatRange(0), default=0.02, show_default=True, help="Slowdown that fails.")
 def regress(commit, corpus, mirror, runs, rounds, epochs, workers, limit):
-    """Whole processes of this tree and of COMMIT in turn; exit code 1 if this tree is slower.
+    """Time whole processes of this tree and of COMMIT in turn; exit code 1 if this tree is slower.
 
-    Prints Markdown. A run is slower if the median of its ratios is beyond the limit and most of its rounds were.
+    Prints Markdown. A run is slower if its median ratio exceeds the limit and over 75 % of its rounds were slower.
     """
     from w2vneg.data.inputs import locate
     from w2vneg.ground.errors import UnknownNameError, did_you_mean

@@ -11,11 +11,11 @@ _USUAL = ("ns shared", "ns per window", "relaxed shared", "relaxed per pair", "c
 @click.option(
     "--only", "names", metavar="NAME", multiple=True, default=_USUAL, help="As for benchmarks suite; repeatable."
 )
-@click.option("--tokens", type=click.IntRange(1), default=2_000_000, show_default=True, help="Tokens of a timing.")
+@click.option("--tokens", type=click.IntRange(1), default=2_000_000, show_default=True, help="Tokens per timing.")
 @click.option("--repeats", type=click.IntRange(1), default=7, show_default=True)
 @common
 def scaling(names, tokens, repeats, workers, **options):
-    """Several workers beside one, in turns, and NumPy's product with as many threads; prints Markdown."""
+    """Compare several workers with one, and NumPy's product with as many threads; prints Markdown."""
     from w2vneg.ground.errors import ConfigError, UnknownNameError, did_you_mean
 
     from .. import scaling as s
@@ -23,7 +23,7 @@ def scaling(names, tokens, repeats, workers, **options):
     from ..speed import machine
 
     if workers < 2:
-        raise ConfigError("one worker is what --workers are compared with; give two or more")
+        raise ConfigError("--workers is compared with one worker; give two or more")
     ours = {name: contender for name, contender in CONTENDERS.items() if contender.rival is None}
     for name in names:
         if name not in ours:
@@ -32,5 +32,5 @@ def scaling(names, tokens, repeats, workers, **options):
     chosen = [ours[name] for name in dict.fromkeys(names)]
     measured = s.measure(chosen, encoded, options["dim"], workers, tokens, repeats, say)
     keep(options["out"], s.as_json(measured, tokens))
-    click.echo(f"{machine()}\n{len(encoded.vocab):,} words, {tokens:,} tokens a timing, {repeats} rounds\n")
+    click.echo(f"{machine()}\n{len(encoded.vocab):,} words, {tokens:,} tokens per timing, {repeats} rounds\n")
     click.echo(s.table(measured))

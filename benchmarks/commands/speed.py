@@ -1,4 +1,4 @@
-"""``benchmarks speed``, ``process`` and ``startup``: training alone, whole processes, how soon they train."""
+"""``benchmarks speed``, ``process`` and ``startup``: training alone, whole processes, start-up time."""
 
 import json
 
@@ -11,12 +11,12 @@ from .common import common, encode, keep, say
 @click.option("--repeats", type=int, default=3, show_default=True, help="Rounds; every trainer runs once in each.")
 @click.option("--window", type=int, default=5, show_default=True)
 @click.option("--epochs", type=int, default=1, show_default=True)
-@click.option("--without", multiple=True, metavar="NAME", help="Leave a trainer out; repeatable.")
+@click.option("--without", multiple=True, metavar="NAME", help="Skip a trainer; repeatable.")
 @common
 def speed(repeats, window, epochs, without, **options):
-    """Words and pairs per second beside gensim and fastText, interleaved; prints Markdown.
+    """Compare words and pairs per second with gensim and fastText, interleaved; prints Markdown.
 
-    All train on the same kept tokens at alpha 0.05. Time is training alone; fastText reads its file within it.
+    All train on the same kept tokens at alpha 0.05. Time is training only, but fastText's includes reading its file.
     """
     from .. import speed as s
     from ..contenders import CONTENDERS, installed, interleaved
@@ -40,12 +40,12 @@ def speed(repeats, window, epochs, without, **options):
 @click.option("--dim", type=int, default=100, show_default=True)
 @click.option("--workers", type=int, default=2, show_default=True)
 def process(text, repeats, **options):
-    """Whole processes beside gensim: from the plain file TEXT to written vectors, nothing but compiled code cached."""
+    """Time whole processes against gensim: from the plain file TEXT to written vectors, only compiled code cached."""
     import statistics
 
     from .. import speed as s
 
-    s.seconds_to_train(text, options | {"loss": "ns"})  # compiles what a first run ever would
+    s.seconds_to_train(text, options | {"loss": "ns"})  # compiles everything in advance
     s.seconds_to_train(text, options | {"loss": "relaxed"})
     seconds = s.whole_processes(text, options, repeats, say)
     click.echo("| whole process | seconds, median (range) | share of gensim's |\n|---|---|---|")
@@ -59,7 +59,7 @@ def process(text, repeats, **options):
 @click.option("--loss", default="relaxed", show_default=True)
 @common
 def startup(repeats, loss, **options):
-    """Seconds of a fresh process until it trains and until its first round is done, data and compiled code cached."""
+    """Time a fresh process until it trains and until its first round is done, data and compiled code cached."""
     from w2vneg.data.inputs import locate
 
     from .. import speed as s

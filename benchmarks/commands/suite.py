@@ -1,4 +1,4 @@
-"""``python -m benchmarks suite``: training throughput over a grid, beside rivals and the machine's own rates."""
+"""``python -m benchmarks suite``: training throughput over a grid, with rivals and the machine's own rates."""
 
 import click
 
@@ -7,19 +7,19 @@ from .common import keep, say
 
 @click.command()
 @click.option("--corpus", default="enwiki2015-head", show_default=True, metavar="PATH|NAME")
-@click.option("--long", is_flag=True, help="The whole grid, eight million tokens a timing; hours.")
+@click.option("--long", is_flag=True, help="Run the whole grid, eight million tokens per timing; takes hours.")
 @click.option("--repeats", type=click.IntRange(1), help="Rounds of each cell.  [default: 2, --long: 3]")
-@click.option("--tokens", type=click.IntRange(1), help="Tokens of a timing.  [default: 800,000, --long: 8 million]")
+@click.option("--tokens", type=click.IntRange(1), help="Tokens per timing.  [default: 800,000, --long: 8 million]")
 @click.option("--vocab", "vocabularies", type=click.Choice(["15k", "whole", "1M"]), multiple=True, help="Repeatable.")
 @click.option("--dim", "dims", type=click.IntRange(1), multiple=True, help="Length of the vectors; repeatable.")
 @click.option("--workers", type=click.IntRange(1, 1024), multiple=True, help="Repeatable.")
-@click.option("--only", "names", metavar="NAME", multiple=True, help="Trainers that take part; repeatable.")
-@click.option("--mirror", metavar="DIR|URL", help="Where named data are kept; W2VNEG_MIRROR too.")
-@click.option("--out", metavar="FILE", help="Write every single run as JSON, too, after each cell.")
+@click.option("--only", "names", metavar="NAME", multiple=True, help="Run only this trainer; repeatable.")
+@click.option("--mirror", metavar="DIR|URL", help="Location of named data; W2VNEG_MIRROR too.")
+@click.option("--out", metavar="FILE", help="Also write every single run as JSON, after each cell.")
 def suite(corpus, long, repeats, tokens, vocabularies, dims, workers, names, mirror, out):
-    """Training throughput beside gensim, fastText, itembed and what this machine can do; prints Markdown.
+    """Compare training throughput with gensim, fastText, itembed and the machine's own rates; prints Markdown.
 
-    Five cells of the grid, or with --long all of it; --vocab, --dim and --workers choose cells. The short form takes
+    Runs five cells of the grid, or all with --long; --vocab, --dim and --workers choose cells. The short form takes
     under two minutes on two idle cores once everything is compiled and the corpus is encoded.
     """
     from w2vneg.ground.files.atomic import check_writable
@@ -34,7 +34,7 @@ def suite(corpus, long, repeats, tokens, vocabularies, dims, workers, names, mir
     wanted = dict.fromkeys(name for cell in cells for name in cell.contenders)
     there = [contender.name for contender in installed([CONTENDERS[name] for name in wanted], say)]
     tokens, repeats = (given or usual for given, usual in zip((tokens, repeats), s.usual_amount(long), strict=True))
-    click.echo(f"{machine()}\nwindow {s.WINDOW}, {tokens:,} tokens a timing, {repeats} rounds")
+    click.echo(f"{machine()}\nwindow {s.WINDOW}, {tokens:,} tokens per timing, {repeats} rounds")
     done = []
     for vocabulary in dict.fromkeys(cell.vocabulary for cell in cells):
         encoded = _text(vocabulary, corpus, mirror)

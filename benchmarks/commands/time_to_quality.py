@@ -30,11 +30,11 @@ def _budget(text):
     metavar="[OBJECTIVE=]EPOCHS",
     default=("1", "2", "3", "5"),
     show_default=True,
-    help="Epochs to try all trainers with, or one of them instead of those; repeatable.",
+    help="Epochs to try for all trainers, or for one instead; repeatable.",
 )
-@click.option("--target-epochs", type=click.IntRange(1), default=5, show_default=True, help="gensim's, for the target.")
+@click.option("--target-epochs", type=click.IntRange(1), default=5, show_default=True, help="gensim's target epochs.")
 @click.option(
-    "--tolerance", type=click.FloatRange(0), default=0.005, show_default=True, help="By which it may be missed."
+    "--tolerance", type=click.FloatRange(0), default=0.005, show_default=True, help="Allowed shortfall of a score."
 )
 @click.option("--seed", "seeds", type=click.IntRange(0), multiple=True, default=(1,), show_default=True)
 @click.option("--part", type=click.Choice(["dev", "test"]), default="dev", show_default=True)
@@ -44,10 +44,10 @@ def _budget(text):
 def time_to_quality(
     objectives, gensim_alpha, at, budgets, target_epochs, tolerance, seeds, part, window, plot, **options
 ):
-    """Seconds of training until analogies and MEN are as good as gensim's after 5 epochs; prints Markdown.
+    """Measure seconds of training until analogies and MEN are as good as gensim's after 5 epochs; prints Markdown.
 
-    Each budget of epochs is a run of its own, whose learning rate falls to its end. The target and what reaches it are
-    both read on the development part, or both on the test part.
+    Each budget of epochs is a separate run, whose learning rate falls to its end. Target and scores are both from the
+    development part, or both from the test part.
     """
     from w2vneg.ground.errors import require
     from w2vneg.ground.files.atomic import atomic_file, check_writable

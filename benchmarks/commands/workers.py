@@ -20,10 +20,10 @@ from .common import encode, keep, say, without_workers
 @click.option("--epochs", type=click.IntRange(1), default=3, show_default=True)
 @without_workers
 def workers(objectives, counts, seeds, window, epochs, **options):
-    """Development scores with 1 to 32 workers, time-sliced on the cores there are; prints Markdown.
+    """Score 1 to 32 workers on development data, time-sliced on the available cores; prints Markdown.
 
     ns-shared and relaxed-shared are the objectives with shared negatives. This tests how private rows are merged, not
-    speed: each thread does the shares of several workers one after another.
+    speed: each thread runs the shares of several workers one after another.
     """
     from .. import many_workers as m
     from .. import quality as q

@@ -76,7 +76,7 @@ def test_a_study_that_another_process_makes_is_passed_over(run_studies, only, tm
         found = run_studies("all", "--out", tmp_path / "out", "--quick")
         alone = run_studies("toy-one", "--out", tmp_path / "out", "--quick")
     assert found.code == 1 and "1 studies could not be run: toy-one" in found.err
-    assert alone.code == 1 and "writes there; wait for it" in alone.err
+    assert alone.code == 1 and "is writing there; wait for it" in alone.err
     assert (len(calls), results.status("toy-two")) == (1, DONE)
     assert run_studies("all", "--out", tmp_path / "out", "--quick").code == 0
     assert (len(calls), results.status("toy-one")) == (2, DONE)
