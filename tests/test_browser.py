@@ -129,10 +129,11 @@ def test_a_map_of_many_points_draws_the_most_frequent_in_view(watched, tmp_path,
     page.wait_for_selector(".chart.map .plot .gl-canvas")
     drawn = "document.querySelector('.map .plot')._fullData[0].text"
     assert page.evaluate(drawn) == [escape(word) for word in vectors().words[:50]]
-    assert "50 of 206 are drawn" in page.locator(".map .controls").text_content()
+    assert "50 of 206 points are drawn" in page.locator(".map .controls").text_content()
     page.locator(".map .search").fill("word199")  # the last one, and not drawn before
     page.wait_for_function(f"{drawn}.includes('word199')")
-    assert page.evaluate(f"{drawn}.length") < 50 and "All in view" in page.locator(".map .controls").text_content()
+    assert page.evaluate(f"{drawn}.length") < 50
+    assert "All points in view" in page.locator(".map .controls").text_content()
     colours = "document.querySelector('.map .plot')._fullData[0].marker.color.length"
     assert page.evaluate(colours) == page.evaluate(f"{drawn}.length") and watched.errors == []
 

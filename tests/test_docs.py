@@ -163,4 +163,4 @@ def test_a_page_names_all_fields_of_events():
     assert len(named) == 7
     for name, fields in named.items():
         assert fields | {"epoch"} == {field.name for field in dataclasses.fields(getattr(events, name))}, name
-    assert "of `--log-json`, `time`" in " ".join(page.split())  # the history has none
+    assert "in `--log-json`, `time`" in " ".join(page.split())  # the history has none

@@ -6,7 +6,7 @@ The names below load their modules on first use, so that ``import w2vneg`` and t
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # what a checker of types sees
+if TYPE_CHECKING:  # what type checkers see
     from .config import TrainConfig as TrainConfig
     from .data.inputs import Input as Input
     from .data.vocab import Vocabulary as Vocabulary

@@ -1,4 +1,4 @@
-"""``python -m w2vneg`` is ``w2vneg``."""
+"""Entry point of ``python -m w2vneg``, the same as ``w2vneg``."""
 
 from .cli import main
 

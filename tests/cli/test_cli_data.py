@@ -54,7 +54,7 @@ def test_info(run_cli, name):
     for fact in (dataset.title, dataset.licence, dataset.citation, dataset.url, dataset.sha256, dataset.md5):
         assert fact in result.out
     assert str(datasets.cache_place(name)) in result.out
-    assert "looked for in this order" in result.out
+    assert "searched in this order" in result.out
 
 
 def test_info_json(run_cli, tmp_path):
@@ -80,7 +80,7 @@ def test_unknown_name(run_cli, tmp_path, arguments):
 def test_fetch_from_a_mirror_that_is_none(run_cli, tmp_path):
     result = run_cli("data", "fetch", "rw", "--mirror", tmp_path / "nowhere")
     assert (result.code, result.out) == (1, "")
-    assert "is no folder; name an existing one, or an http(s) address" in result.err
+    assert "is not a folder; name an existing one, or an http(s) address" in result.err
     assert "Traceback" not in result.err
 
 
@@ -90,7 +90,7 @@ def test_fetch_of_a_damaged_mirror_file(run_cli, tmp_path):
     path.write_text("not rare words\n")
     result = run_cli("data", "fetch", "rw", "--mirror", tmp_path / "mirror")
     assert result.code == 1
-    assert "rw.txt is not rw as known: expected 92466 bytes, found 15" in result.err
+    assert "rw.txt is not the expected rw: expected 92466 bytes, found 15" in result.err
     assert "DAMAGED" in run_cli("data", "list", "--mirror", tmp_path / "mirror").out
     assert not (tmp_path / "cache").exists()
 

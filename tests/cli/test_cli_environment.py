@@ -108,7 +108,7 @@ def test_a_current_folder_that_is_gone(run_cli, tmp_path, monkeypatch):
     result = run_cli("train", "--corpus", corpus)
     monkeypatch.chdir(tmp_path)
     assert (result.code, result.out) == (1, "")
-    assert result.err == "Error: the current folder is not there any more; change to another one, such as by: cd\n"
+    assert result.err == "Error: the current folder no longer exists; change to another one, for example with: cd\n"
 
 
 @pytest.mark.parametrize("arguments", [["nearest", "word", "--vectors"], ["report"], ["train", "--init"]])
@@ -130,7 +130,7 @@ def test_what_the_system_says_of_a_file_is_one_sentence(run_cli, monkeypatch):
 
 @pytest.mark.parametrize(
     ("arguments", "remedy"),
-    [(["train"], "fewer --workers"), (["eval", "x"], "trained with a smaller"), (["split"], "a part of the files")],
+    [(["train"], "fewer --workers"), (["eval", "x"], "trained with a smaller"), (["split"], "read fewer files")],
 )
 def test_too_little_memory_has_the_remedy_of_its_command(monkeypatch, run_cli, arguments, remedy):
     from w2vneg import cli

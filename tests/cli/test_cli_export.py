@@ -128,24 +128,24 @@ def test_what_is_there_is_replaced_by_force_only(run_cli, folder):
     ("arguments", "message"),
     [
         (("none.txt", "new.txt"), "none.txt: no such file; train vectors first"),
-        (("vectors.txt", "new"), "cannot tell a format from the name 'new'"),
-        (("vectors.txt", "new.xyz"), "cannot tell a format"),
+        (("vectors.txt", "new"), "cannot infer a format from the name 'new'"),
+        (("vectors.txt", "new.xyz"), "cannot infer a format"),
         (("vectors.txt", "new.txt", "--readout", "out"), "'out' needs a model folder"),
         (("vectors.txt", "new.bin", "--readout", "sum"), "'sum' needs a model folder"),
         (("vectors.txt", "new.txt", "--oov", "letters"), "word2vec holds known words only"),
         (("vectors.txt", "new.txt", "--words", "bad.txt"), "give --oov letters with it"),
         (
             ("vectors.txt", "model", "--format", "model2vec", "--force"),
-            "it is a model folder of w2vneg's; name another folder",
+            "it is a w2vneg model folder; name another folder",
         ),
         (("vectors.txt", "bad.txt", "--format", "projector"), "cannot write bad.txt: it is a file; name a folder"),
         (("vectors.txt", "new.npz", "--oov", "letters"), "vectors of any spelling need a read-out with letters"),
-        (("vectors.txt", "new.npz.gz"), "new.npz.gz: npz is not written packed; name the file new.npz"),
-        (("vectors.txt", "new.bin", "--precision", "3"), "precision goes with the text format"),
+        (("vectors.txt", "new.npz.gz"), "new.npz.gz: npz is not written compressed; name the file new.npz"),
+        (("vectors.txt", "new.bin", "--precision", "3"), "precision applies only to the text format"),
         (("vectors.txt", "no/new.bin"), "cannot write no"),
         (("vectors.txt", "model", "--format", "npz"), "cannot write model: it is a folder"),
         (("bad.txt", "new.bin"), "bad.txt:3: expected 2 numbers, found 1"),
-        (("spaces.npz", "new.txt"), "word 1 ('a b') contains a blank"),
+        (("spaces.npz", "new.txt"), "word 1 ('a b') contains whitespace"),
     ],
 )
 def test_mistakes_leave_nothing_behind(run_cli, folder, arguments, message):
@@ -161,13 +161,13 @@ def test_mistakes_leave_nothing_behind(run_cli, folder, arguments, message):
 
 def test_a_dash_is_standard_output_or_input_which_are_neither_written_nor_read(run_cli, folder):
     result = run_cli("export", "vectors.txt", "-", "--format", "word2vec")
-    assert result.code == 2 and "OUT names a place, and - is none; /dev/stdout is standard output" in result.err
+    assert result.code == 2 and "OUT takes a path, not -; use /dev/stdout for standard output" in result.err
     assert not (folder / "-").exists()
     assert run_cli("export", "vectors.txt", "./-", "--format", "word2vec").code == 0
     assert run_cli("export", "./-", "again.txt").code == 0
     for arguments in (("export", "-", "new.txt"), ("nearest", "of", "--vectors", "-"), ("train", "--config", "-")):
         result = run_cli(*arguments)
-        assert result.code == 1 and "-: standard input, which cannot be looked at twice" in result.err
+        assert result.code == 1 and "-: standard input, which cannot be read twice" in result.err
     assert not (folder / "new.txt").exists()
 
 

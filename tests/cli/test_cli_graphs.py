@@ -58,7 +58,7 @@ def test_names_that_begin_as_comments_do_are_rows_of_a_split(folder, run_cli):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ("--subwords", "names of nodes are no words; leave it out"),
+        ("--subwords", "names of nodes are not words; leave it out"),
         ("--readout in+letters", "is for words of a text, not for items"),
         ("--p 0", "p must be at least 0.001"),
         ("--gamma -1", "gamma must be at least 0"),

@@ -166,7 +166,7 @@ def test_purchases_before_the_cut_stay_in_training(split, folder):
     (folder / "shop.csv").write_text("\n".join([*rows, "b,C,1,2020-03-01"]) + "\n")
     shop = ["--ratings", "shop.csv", "--time-col", "date", "--rectangular", "--rating-col", "quantity", "--by", "time"]
     result = split(*shop, "--until", "2020-02-01")
-    assert "Left out: 1 row that repeats what an earlier part has." in result.err
+    assert "Left out: 1 row that repeats a pair of an earlier part." in result.err
     assert read("train") == {("a", "A"): 1, ("a", "B"): 1, ("b", "A"): 2}
     assert read("test") == {("b", "C"): 1}
     assert json.loads(Path("out/manifest.json").read_text("utf-8"))["data"]["repeats"] == 1
@@ -209,7 +209,7 @@ def test_users_and_items_are_called_so_on_the_screen_and_in_the_manifest(split, 
         assert (
             sides == [int(size) for size in sizes[:2]] == [manifest["parts"][name][side] for side in ("users", "items")]
         )
-    assert split(*RATINGS, "--by", "user").err.endswith("to out; they replace the split that was in out.\n")
+    assert split(*RATINGS, "--by", "user").err.endswith("to out; they replace the former split in out.\n")
 
 
 @pytest.mark.parametrize(
@@ -220,21 +220,21 @@ def test_users_and_items_are_called_so_on_the_screen_and_in_the_manifest(split, 
             "must add up to 1; 0.7 + 0.1 + 0.1 = 0.9; give --train 0.8",
         ),
         ("--baskets baskets.txt --train 0 --valid .5 --test .5", "--train 0 leaves nothing to train on"),
-        ("--baskets baskets.txt --valid -.1 --test .4", "--valid is a share between 0 and 1, not -0.1"),
+        ("--baskets baskets.txt --valid -.1 --test .4", "--valid must be a share between 0 and 1, not -0.1"),
         ("--baskets baskets.txt --seed -1", "seed must be at least 0, got -1"),
         ("--baskets baskets.txt --window 3", "--window has no effect here: it is for text (--corpus)"),
         ("--corpus baskets.txt --window 0", "window must be at least 1, got 0"),
         ("--pairs pairs.tsv --ordered", "--ordered has no effect here"),
-        ("--edges pairs.tsv --ordered", "--ordered says what goes together, and --edges are pairs already"),
-        ("--edges pairs.tsv --window 3", "--window says what goes together, and --edges are pairs already"),
-        ("--pairs pairs.tsv --by user", "pairs of items do not tell whose they are"),
-        ("--pairs pairs.tsv --by time", "pairs do not tell when they were made"),
-        ("--ratings ratings.csv --user-col user --item-col item --by time", "name it with --time-col"),
-        ("--pairs pairs.tsv --by time --rectangular", "pairs do not tell when they were made"),
-        ("--baskets baskets.txt --by time --last 1", "give --by time and --ratings"),
-        ("--ratings ratings.csv --by time --last 0", "one event a user or more"),
-        ("--ratings ratings.csv --by time --until soon", "'soon' is no time"),
-        ("--baskets few.txt --by user", "which asks for 0."),
+        ("--edges pairs.tsv --ordered", "--ordered defines pairs, and --edges are pairs already"),
+        ("--edges pairs.tsv --window 3", "--window defines pairs, and --edges are pairs already"),
+        ("--pairs pairs.tsv --by user", "pairs of items have no users"),
+        ("--pairs pairs.tsv --by time", "pairs have no times"),
+        ("--ratings ratings.csv --user-col user --item-col item --by time", "name its column with --time-col"),
+        ("--pairs pairs.tsv --by time --rectangular", "pairs have no times"),
+        ("--baskets baskets.txt --by time --last 1", "use them with --by time and --ratings"),
+        ("--ratings ratings.csv --by time --last 0", "--last must hold out at least one event per user"),
+        ("--ratings ratings.csv --by time --until soon", "'soon' is not a time"),
+        ("--baskets few.txt --by user", "the valid part is empty, but should get 0."),
         ("--baskets none.txt", "none.txt"),
     ],
 )
@@ -262,7 +262,7 @@ def test_usage(split, run_cli, folder):
 
 def test_a_folder_with_something_else_in_it_is_left_alone(folder, run_cli):
     result = run_cli("split", "--baskets", "baskets.txt", "--out", ".")
-    assert result.code == 1 and "holds what is no split of w2vneg's (baskets.txt" in result.err
+    assert result.code == 1 and "is not a split made by w2vneg (it holds baskets.txt" in result.err
     assert sorted(os.listdir()) == ["baskets.txt", "pairs.tsv", "ratings.csv"]
 
 
@@ -293,7 +293,7 @@ class TestWarnings:
     """Held-out parts of a split by pair, ranked among the pairs trained on."""
 
     SMALL = ("--dim=4", "--epochs=1", "--workers=1", "--loss=ns")
-    WARNED = "Warning: pairs of out/train.tsv compete with those of out/{0}.tsv, and are never right; "
+    WARNED = "Warning: pairs of out/train.tsv compete with those of out/{0}.tsv but are never right; "
 
     @pytest.fixture
     def warnings_of(self, run_cli):
@@ -320,7 +320,7 @@ class TestWarnings:
     def test_of_pairs_that_the_model_was_trained_on(self, model, run_cli):
         def told(model, held):
             result = run_cli("eval", "ranking", model, held, "--all", "--bootstrap=0")
-            assert result.code == 0 and "by how popular the target is" in result.out
+            assert result.code == 0 and "by popularity of the target" in result.out
             return [line for line in result.err.splitlines() if "was trained on" in line]
 
         assert told(model, "out/test.tsv") == []

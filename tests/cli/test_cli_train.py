@@ -87,7 +87,7 @@ def test_what_is_there_is_replaced_only_by_force_which_is_said_before_anything_i
     before = Path("vectors.txt").read_bytes()
     for words, message in (
         ([], "vectors.txt exists; replace it with --force, or name another file with --output"),
-        (["--save-model=model"], "model holds a model; go on with it by --resume model, replace it with --force"),
+        (["--save-model=model"], "model holds a model; continue it with --resume model, replace it with --force"),
         (["--save-model=m", "--output=vectors.txt"], "vectors.txt exists"),
     ):
         read = ["train", "--corpus=corpus.txt", *SMALL[:-2], "--seed=2", *words]
@@ -161,7 +161,7 @@ def test_events_go_on_after_a_line_that_was_cut_short(train):
 def test_events_are_added_to_events_only(train, no_training):
     for mine in ("a line\n", "no line", "[1]\n", "\n", "\x00"):
         Path("mine").write_text(mine)
-        message = "cannot write mine: it holds something else than events; name another file"
+        message = "cannot write mine: it holds something other than events; name another file"
         assert_one_message(train("--log-json=mine"), message)
         assert Path("mine").read_text() == mine
 
@@ -189,7 +189,7 @@ def test_a_log_that_breaks_is_warned_of_once_and_ends_no_run(train):
     result = train("--log-json=/dev/full", "--quiet")
     assert (result.code, result.out) == (0, "")
     reason = "No space left on device"
-    assert result.err == f"Warning: cannot log to /dev/full ({reason}); training goes on without it.\n"
+    assert result.err == f"Warning: cannot log to /dev/full ({reason}); training continues without it.\n"
     assert len(Vectors.load("vectors.txt")) == 40
 
 
@@ -249,7 +249,7 @@ def test_quiet_says_nothing(train):
 def test_the_model_folder(train, folder):
     result = train("--save-model", "deep/model", "--private-rows", "3")
     assert result.code == 0
-    assert result.err.splitlines()[-2] == "Model kept in deep/model."
+    assert result.err.splitlines()[-2] == "Model saved in deep/model."
     plain = {"config.json", "corpus.json", "extra.json", "history.jsonl", "position.json", "versions.json", "vocab.tsv"}
     plain |= {"validation.json", "good.json", "run.toml", "law.json", "log_noise.npy"}
     assert set(os.listdir("deep/model")) == plain | {"vectors_in.npy", "vectors_out.npy"}
@@ -314,7 +314,7 @@ def test_a_vocabulary_is_used_again(train, folder):
     (folder / "blank.txt").write_text("a1 9\nb1 9\n")  # as fastText and word2vec.c write it
     alike = train("--vocab", "blank.txt", "--quiet")
     assert alike.code == 0 and len(Vectors.load("vectors.txt")) == 2
-    assert alike.err.startswith("Warning: --vocab has a count of 9 for each word, and noise and ")
+    assert alike.err.startswith("Warning: --vocab has a count of 9 for each word, unlike this text, and noise and ")
     assert_one_message(train("--vocab", "none.tsv"), "none.tsv: cannot read the vocabulary (No such file or directory)")
     (folder / "foreign.tsv").write_text("x\t9\ny\t9\n")
     assert_one_message(train("--vocab", "foreign.tsv"), "no token of the corpus is in the given vocabulary")
@@ -357,18 +357,18 @@ def test_options_from_a_file_and_the_command_line_wins(folder, run_cli):
     ("content", "message"),
     [
         ("windw = 3\n", "run.toml: unknown option 'windw'; did you mean 'window'"),
-        ("min-count = 2\nmin_count = 30\n", "run.toml: min-count and min_count are one option; leave out one of them"),
+        ("min-count = 2\nmin_count = 30\n", "run.toml: min-count and min_count are the same option; leave one out"),
         ("window = 0\n", "run.toml: window must be at least 1, got 0"),
         ("temp = nan\n", "run.toml: temp must be a number, not nan"),
-        ("[train]\ndim = 3\n", "run.toml: options stand at the top level, not in a table like [train]"),
+        ("[train]\ndim = 3\n", "run.toml: options belong at the top level, not in a table like [train]"),
         ("dim = \n", "run.toml: not TOML ("),
         ("dim = 1979-05-27\n", "run.toml: dim must be a whole number"),
         ("degeneracy = 1979-05-27\n", "run.toml: degeneracy must be"),
         (b"\xff", "run.toml:1: not UTF-8 text"),
         (None, "run.toml: no such file"),
-        (f"{'.'.join('a' * 20_000)} = 1\n", "run.toml: a key of more than 32 parts with dots between them"),
-        (f"x = [{{ 'q' . {'a . ' * 40} b = 1 }}]\n", "run.toml: a key of more than 32 parts with dots between them"),
-        ("[[" + ".".join(['"a"'] * 40) + "]]\n", "run.toml: a key of more than 32 parts with dots between them"),
+        (f"{'.'.join('a' * 20_000)} = 1\n", "run.toml: a dotted key of more than 32 parts"),
+        (f"x = [{{ 'q' . {'a . ' * 40} b = 1 }}]\n", "run.toml: a dotted key of more than 32 parts"),
+        ("[[" + ".".join(['"a"'] * 40) + "]]\n", "run.toml: a dotted key of more than 32 parts"),
         ("# much\n" * 200_000, "run.toml: more than 1 MB of TOML; name many files by a folder or a glob"),
         (f"x = {'[' * 50_000}\n", "run.toml: not TOML ("),
         (f"x = {'{a=' * 50_000}\n", "run.toml: not TOML ("),
@@ -416,8 +416,8 @@ def test_a_bad_options_file(train, folder, no_training, content, message):
             "--loss nss",
             "unknown loss 'nss'; did you mean 'ss' or 'ns' or 'dns'? 'w2vneg objectives' lists losses and presets.",
         ),
-        ("--loss css --exclude none", "loss 'css' sums over the words that are not the positive"),
-        ("--loss blackout --exclude none", "leave --exclude none out, or take --exclude target"),
+        ("--loss css --exclude none", "loss 'css' sums over all words but the positive"),
+        ("--loss blackout --exclude none", "leave --exclude none out, or use --exclude target"),
         (
             "--loss nce --sampler dns",
             "loss 'nce' needs the probabilities of its draws, which sampler 'dns' cannot give",
@@ -426,7 +426,7 @@ def test_a_bad_options_file(train, folder, no_training, content, message):
         ("--loss mle --sampler uniform", "--sampler has no effect with loss 'softmax', which scores every word"),
         ("--loss mle --private-rows 9", "--private-rows has no effect with loss 'softmax'"),
         ("--loss cis --temp 2", "--temp has no effect with sampler 'selfplay'"),
-        ("--plugin none.py", "none.py: no such file; name a .py file, or a module that Python finds"),
+        ("--plugin none.py", "none.py: no such file; name a .py file or an importable module"),
         ("--sampler popular", "unknown sampler 'popular'; did you mean 'popularity'?"),
         ("--weigher non", "unknown weigher 'non'; did you mean 'none'?"),
         ("--sampler boltzmann --method rollin", "unknown method 'rollin'; did you mean 'rolling'?"),
@@ -435,7 +435,7 @@ def test_a_bad_options_file(train, folder, no_training, content, message):
         ("--output .", "cannot write .: it is a folder; name a file"),
         ("--save-model corpus.txt", "cannot write corpus.txt: it is a file; name a folder"),
         ("--save-model corpus.txt/model", "cannot write corpus.txt/model: "),
-        ("--save-model .", "cannot write .: the folder exists and is no model of w2vneg's (it holds bad.tsv"),
+        ("--save-model .", "cannot write .: the folder exists and is not a w2vneg model (it holds bad.tsv"),
     ],
 )
 def test_mistakes_are_told_before_the_corpus_is_read(train, folder, no_training, arguments, message):
@@ -457,8 +457,8 @@ def test_mistakes_are_told_before_the_corpus_is_read(train, folder, no_training,
             "--output ./corpus.txt",
             "--output ./corpus.txt would overwrite corpus.txt, which is read; name another",
         ),
-        ("--output -", "--output names a place, and - is none; /dev/stdout is standard output"),
-        ("--save-model -", "--save-model names a place, and - is none"),
+        ("--output -", "--output takes a path, not -; use /dev/stdout for standard output"),
+        ("--save-model -", "--save-model takes a path, not -"),
         ("--output vocab.tsv --vocab vocab.tsv", "--output vocab.tsv would overwrite vocab.tsv, which is read"),
         (
             "--output model --save-model model",
@@ -558,7 +558,7 @@ def test_a_full_disk_at_the_end_keeps_the_former_vectors_and_the_model(train, fo
     result = train("--save-model", "my model", "--json")
     message = f"cannot write vectors.txt: {FULL}; the model folder has the vectors: w2vneg export 'my model' FILE"
     assert_one_message(result, message)
-    assert "Model kept in my model." in result.err
+    assert "Model saved in my model." in result.err
     assert (folder / "vectors.txt").read_text() == "former"
     assert Model.load("my model").position.epoch == 2
     assert sorted(os.listdir(folder)) == ["corpus.txt", "my model", "vectors.txt"]
@@ -571,7 +571,7 @@ def test_vectors_that_have_no_model_folder_go_to_another_place(train, folder, fu
     at_the_end(lambda: full_places.update({folder / "vectors.txt", folder / "rescued-vectors.txt"}))
     result = train()
     place = folder / "home" / "rescued-vectors.txt.1"
-    assert_one_message(result, f"cannot write vectors.txt: {FULL}; the vectors, trained to this point, went to {place}")
+    assert_one_message(result, f"cannot write vectors.txt: {FULL}; saved the vectors trained to this point to {place}")
     assert len(Vectors.load(place)) == 40
     assert (folder / "home" / "rescued-vectors.txt").read_text() == "mine"
 
@@ -605,7 +605,7 @@ def test_without_any_vectors_the_model_is_kept(folder, train, monkeypatch):
     monkeypatch.setattr(Chain, "read", fail)
     result = train("--readout", "in")
     assert result.code == 1 and "Traceback" not in result.err
-    assert f"the model, trained to this point, went to {folder}/rescued-model" in " ".join(result.err.split())
+    assert f"saved the model trained to this point to {folder}/rescued-model" in " ".join(result.err.split())
     monkeypatch.undo()
     monkeypatch.chdir(folder)
     assert len(Vectors.load("rescued-model")) == 40
@@ -623,7 +623,7 @@ def test_vectors_are_kept_where_no_place_takes_the_model(folder, run_cli, monkey
     said = " ".join(result.err.split())
     assert result.code == 1 and "Traceback" not in said
     assert "cannot write model: ValueError: odd" in said and "no other place took the model either" in said
-    assert f"the vectors, trained to this point, went to {folder}/rescued-vectors.txt instead" in said
+    assert f"saved the vectors trained to this point to {folder}/rescued-vectors.txt instead" in said
     assert len(Vectors.load(folder / "rescued-vectors.txt")) == 40
 
 
@@ -672,8 +672,8 @@ def test_a_model_that_cannot_be_kept_goes_to_another_place(train, folder, full_p
     at_the_end(lambda: full_places.add(folder / "near"))
     result = train("--save-model", "near/model", "--output", "far/vectors.txt")
     epoch = Model.load("near/model").position.epoch
-    message = f"cannot write near/model: {FULL}; near/model keeps an earlier state: {epoch} epochs and 0 rounds; "
-    message += f"the model, trained to this point, went to {folder}/far/rescued-model instead"
+    message = f"cannot write near/model: {FULL}; near/model holds an earlier state: {epoch} epochs and 0 rounds; "
+    message += f"saved the model trained to this point to {folder}/far/rescued-model instead"
     assert_one_message(result, message)
     assert len(Vectors.load("far/vectors.txt")) == 40
     assert (Model.load("far/rescued-model").position.epoch, epoch >= 1) == (2, True)
@@ -687,7 +687,7 @@ def test_a_model_that_no_place_takes_does_not_end_the_training(train, folder, mo
     result = train("--save-model", "model")
     assert result.code == 1
     message = f"cannot write model: {FULL}"
-    assert result.err.count(f"Warning: {message}; training goes on.") == 1
+    assert result.err.count(f"Warning: {message}; training continues.") == 1
     assert result.err.splitlines()[-1].startswith(f"Error: {message}; no other place took the model either: {folder}")
     assert len(Vectors.load("vectors.txt")) == 40
     assert sorted(os.listdir(folder)) == ["corpus.txt", "vectors.txt"]
@@ -722,7 +722,7 @@ def test_checkpoints_need_a_folder_and_a_time(train):
 
 
 def test_where_there_are_no_locks_a_run_says_so(train, folder, monkeypatch):
-    what = "Note: there are no file locks where model is; nothing keeps a second run from writing there, too."
+    what = "Note: the file system of model has no locks; nothing keeps a second run from writing there too."
     locked = locks.claim
     monkeypatch.setattr(locks, "claim", lambda descriptor: None)
     assert train("--save-model", "model", "--output", "a.txt").err.count(what) == 1
@@ -788,7 +788,7 @@ def test_ctrl_c_and_resume(folder, run_cli):
     assert (run.returncode, out) == (130, ""), "".join(seen) + rest
     lines = rest.splitlines()
     assert any(re.match(r"interrupted after 0\.\d% of the run$", line) for line in lines)
-    assert lines[-1] == "Interrupted: the vectors kept are those trained so far; go on with --resume model."
+    assert lines[-1] == "Interrupted: kept the vectors trained so far; continue with --resume model."
     model = Model.load("model")
     assert np.array_equal(Vectors.load("vectors.txt").matrix, Vectors.load("model").matrix)
     assert model.position.epoch >= 1
@@ -862,7 +862,7 @@ def test_a_signal_while_results_are_written_waits_for_them(train, folder, monkey
     monkeypatch.setattr(Vectors, "save", save)
     result = train("--save-model", "model")
     assert result.code == 0, result.err
-    assert "Writing what was trained" in result.err
+    assert "Writing the results" in result.err
     assert len(Vectors.load("vectors.txt")) == 40
 
 
@@ -930,12 +930,12 @@ def test_resuming_encodes_nothing_again(train, folder, run_cli, monkeypatch, opt
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"kind": "corpus"}, "corpus.json: not an input, which has kind and files"),
+        ({"kind": "corpus"}, "corpus.json: not an input; kind and files are required"),
         ({"files": ["corpus.txt"]}, "corpus.json: not an input"),
         ({"kind": 3, "files": ["corpus.txt"]}, "corpus.json: unknown kind of input 3"),
         ({"kind": "corpus", "files": 3}, "corpus.json: files of an input must be a path or a list of paths, not '3'"),
         ({"kind": "corpus", "files": [3]}, "corpus.json: files of an input must be"),
-        ({"kind": "corpus", "files": ["a\0b"]}, "corpus.json: files of an input: no file can be called"),
+        ({"kind": "corpus", "files": ["a\0b"]}, "corpus.json: files of an input: invalid file name"),
         ({"kind": "pairs", "files": ["corpus.txt"], "delimiter": 5}, "corpus.json: delimiter of an input must be text"),
         ({"kind": "cooccurrence", "files": ["m.npz"], "names": {"a": 1}}, "corpus.json: names of an input must be"),
     ],

@@ -49,9 +49,9 @@ def test_real_run(run_cli, monkeypatch, tmp_path):
 def test_lines_for_people(run_cli, quick):
     result = run_cli("doctor")
     assert result.code == 0
-    for words in ("numpy", "cores available", "(writable)", "found again by the next process", "not here:"):
+    for words in ("numpy", "cores available", "(writable)", "reused by the next process", "missing:"):
         assert words in result.out
-    assert result.out.splitlines()[-1] == "All that training needs is in order."
+    assert result.out.splitlines()[-1] == "Everything that training needs works."
 
 
 def test_extras_stand_in_setup_cfg_alone(run_cli, quick):
@@ -82,7 +82,7 @@ def test_unwritable_cache(run_cli, quick, monkeypatch, tmp_path):
     assert result.code == 1
     assert "NOT writable" in result.out
     assert "PROBLEM: the cache folder" in result.out
-    assert "set W2VNEG_CACHE to a folder that can" in result.out
+    assert "set W2VNEG_CACHE to one that can" in result.out
 
 
 def test_full_disk(run_cli, quick, monkeypatch):
@@ -93,13 +93,13 @@ def test_full_disk(run_cli, quick, monkeypatch):
     result = run_cli("doctor")
     assert result.code == 1 and "cannot write to standard output" not in result.err
     assert "PROBLEM: the folder of compiled code" in result.out
-    assert "cannot be written (No space left on device), so the compiler was not tried" in result.out
+    assert "cannot be written (No space left on device), so the compiler was not tested" in result.out
 
 
 @pytest.mark.parametrize(
     ("facts", "words"),
     [
-        ({"hits": 0}, "compiled code is not found again in"),
+        ({"hits": 0}, "compiled code is not reused from"),
         ({"right": False}, "compiled code gives wrong results"),
     ],
 )

@@ -62,7 +62,7 @@ def test_help_of_train_shows_what_most_people_use(run_cli):
     common += " --workers --seed --min-count --user-col --item-col --valid --resume --output --save-model"
     assert {*common.split(), *(f"--{kind}" for kind in SOURCES)} <= {*flags(text)}
     assert "--window N           Context size: tokens on each side. [text: 5, graph: 10]" in text
-    assert "Vector size. [100]" in text and "do not compare" in " ".join(text.split())
+    assert "Vector size. [100]" in text and "are not comparable" in " ".join(text.split())
 
 
 @pytest.mark.parametrize("name", GROUPED)

@@ -41,10 +41,10 @@ def train(folder, run_cli):
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("-", "/dev/stdout is standard output"),
-        ("v.bin", "called like word2vec-binary; name it v.txt"),
-        ("v.NPZ", "called like npz"),
-        ("v.npz.gz", "called like npz; name it v.txt, then convert it: w2vneg export v.txt v.npz\n"),
+        ("-", "/dev/stdout for standard output"),
+        ("v.bin", "has the suffix of word2vec-binary; name it v.txt"),
+        ("v.NPZ", "has the suffix of npz"),
+        ("v.npz.gz", "has the suffix of npz; name it v.txt, then convert it: w2vneg export v.txt v.npz\n"),
         ("-v.npz", "convert it: w2vneg export ./-v.txt ./-v.npz"),
     ],
 )
@@ -150,17 +150,17 @@ class TestTwoKinds:
     def test_what_chose_the_items_is_told(self, model, train):
         chosen = ("--pairs", "seen.tsv", "--rectangular", "--max-vocab", "5")
         one = train(*chosen, "--vocab-out", "model/vocab_out.tsv", "--save-model", "again")
-        assert "The columns are those of --vocab-out; --min-count and --max-vocab chose the rows only." in one.err
+        assert "The columns are those of --vocab-out; --min-count and --max-vocab affect the rows only." in one.err
         again = Model.load("again")
         assert (len(again.vocab), len(again.vocab_out)) == (5, 8)
         both = train(*chosen, "--vocab", "model/vocab.tsv", "--vocab-out", "model/vocab_out.tsv")
-        assert "The words are those of --vocab and --vocab-out; --min-count and --max-vocab did not choose" in both.err
+        assert "The words are those of --vocab and --vocab-out; --min-count and --max-vocab have no effect." in both.err
 
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            ("--pairs pairs.tsv --vocab-out no.tsv", "--pairs has one vocabulary, which --vocab names; give --rectang"),
-            ("--baskets pairs.tsv --vocab-out no.tsv", "--baskets has one vocabulary, which --vocab names\n"),
+            ("--pairs pairs.tsv --vocab-out no.tsv", "--pairs has one vocabulary, set by --vocab; give --rectang"),
+            ("--baskets pairs.tsv --vocab-out no.tsv", "--baskets has one vocabulary, set by --vocab\n"),
             ("--resume model --vocab-out no.tsv", "takes its vocabulary from the model folder; leave --vocab-out out"),
             ("--resume model --vocab no.tsv", "takes its vocabulary from the model folder; leave --vocab out"),
             (
@@ -191,11 +191,11 @@ class TestTwoKinds:
             (Input("pairs", "pairs.tsv"), "only rectangular data have a second vocabulary"),
             ("pairs.tsv", "only rectangular data have a second vocabulary"),
             ([["m6", "m1"]] * 9, "sentences have one vocabulary"),
-            (encoded, "what is encoded has its vocabularies already"),
+            (encoded, "encoded data have their vocabularies already"),
         ):
             with pytest.raises(ConfigError, match=message):
                 Word2Vec(**small, min_count=1).fit(data, vocab_out=few)
-        with pytest.raises(ConfigError, match="what is encoded has its vocabularies already"):
+        with pytest.raises(ConfigError, match="encoded data have their vocabularies already"):
             Word2Vec(**small).fit(encoded, vocab=model.vocab)
 
     def test_a_damaged_configuration_is_told(self, model, folder, run_cli):
@@ -290,7 +290,7 @@ def test_weights_with_fractions_are_summed_for_people(folder, run_cli):
 
 def test_from_python_on_files_of_items(folder):
     word2vec = Word2Vec(dim=4, epochs=2, workers=1)
-    with pytest.warns(FileNote, match="trained on pairs.tsv, which has these pairs, too"):
+    with pytest.warns(FileNote, match="trained on pairs.tsv, which has these pairs too"):
         word2vec.fit(Input("pairs", "pairs.tsv"), valid=Validate("pairs.tsv", metric="ndcg@5", patience=1))
     assert word2vec.model.best.finished
     assert word2vec.vectors.words == word2vec.model.vocab.words

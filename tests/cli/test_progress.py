@@ -60,9 +60,9 @@ def test_ranks_tell_how_often_they_exchange_and_what_it_takes():
     few = ExchangesPlanned(8, 200_000, 11, 33, 120, 1.0, None)
     lines = play(io.StringIO(), [planned, few, ExchangesDone(2, 8, 10.0, 1.5, 3, 1.25, 2)]).splitlines()
     assert lines[1:] == [
-        "8 ranks, 129 exchanges, one after 50,000 tokens of each; alpha x 1.9; predicted: 85% of the time is training",
-        "8 ranks, 33 exchanges, one after 200,000 tokens of each",
-        "Warning: fewer than 120 exchanges cost quality; lower --exchange-every to 55,000, or take fewer --ranks",
+        "8 ranks, 129 exchanges, one per 50,000 tokens of each rank; alpha x 1.9; predicted: 85% of time in training",
+        "8 ranks, 33 exchanges, one per 200,000 tokens of each rank",
+        "Warning: fewer than 120 exchanges cost quality; lower --exchange-every to 55,000, or use fewer --ranks",
         "epoch 2: 15% of the time in exchanges; slowest rank 3, 1.25 times the mean; lost ranks: 2",
     ]
 

@@ -97,7 +97,7 @@ def test_what_a_file_cannot_say_stands_in_it_as_a_sentence(folder):
     word2vec = Word2Vec(loss="ns", dim=8, epochs=2, min_count=1, workers=1, subsample=0)
     word2vec.fit([["a", "b", "c"], ["b", "c", "d"]] * 20)
     text = run_as_toml(word2vec.model, "m")
-    assert "# Its data were no files: they come from standard input here." in text and 'corpus = ["-"]' in text
+    assert "# Its data were not files: here they come from standard input." in text and 'corpus = ["-"]' in text
     word2vec.fit([["a", "b", "c"], ["b", "c", "d"]] * 20, update=True)
     assert 'update = ""' in run_as_toml(word2vec.model, "m") and "update =" not in text
 
@@ -119,8 +119,8 @@ def test_the_file_of_an_update_is_refused_with_the_command_that_repeats_it(folde
     result = run_cli(*command.split(), "--quiet")
     newer = folder / "newer text.txt"
     again = f"w2vneg train --update {folder / 'first'} --corpus '{newer}' --save-model DIR"
-    assert result.code == 1 and f"grown/run.toml: this run went on with {folder / 'first'}" in result.err, result.err
-    assert f"type {again}, with the options given then, or leave update out of the file" in result.err
+    assert result.code == 1 and f"grown/run.toml: this run updated {folder / 'first'}" in result.err, result.err
+    assert f"type {again}, with the same options, or leave update out of the file" in result.err
     assert not Path("again").exists()
     if command.startswith("train"):
         train(run_cli, *shlex.split(again.replace("DIR", "again"))[2:], "--quiet")
@@ -205,7 +205,7 @@ def test_a_file_of_options_that_can_be_read_once_is_refused(folder, run_cli, com
     os.close(writing)
     result = run_cli(*command.format(*[f"/dev/fd/{reading}"] * 2).split(), "--quiet")
     os.close(reading)
-    assert result.code == 1 and "cannot be looked at twice; copy it to a file" in result.err
+    assert result.code == 1 and "cannot be read twice; copy it to a file" in result.err
     assert sorted(os.listdir()) == ["corpus.txt", "pairs.csv", "valid.tsv"]
 
 

@@ -36,7 +36,7 @@ def pairs(tmp_path, monkeypatch):
 def test_how_good_vectors_are_is_told_where_a_set_knows_their_words(pairs):
     angles = np.radians([0, 5, 10, 20, 80])
     line = said(report_quality, Vectors("abcde", np.column_stack([np.cos(angles), np.sin(angles)])), None)[0]
-    assert line.startswith("How good: Spearman 1.00 with people's scores of WordSim-353") and "4 of 5 pairs" in line
+    assert line.startswith("Quality: Spearman 1.00 with human scores of WordSim-353") and "4 of 5 pairs" in line
     assert said(report_quality, Vectors("xyz", np.eye(3)), None) == []
     assert said(report_quality, Vectors("abc", np.eye(3)), None) == []  # two of five
 
@@ -105,7 +105,7 @@ def test_a_run_has_its_page(tmp_path, monkeypatch, run_cli):
     result = run_cli("report", "model", "--out", "page.html")
     assert result.code == 0 and result.err.splitlines()[-1] == "Wrote page.html; open it in a browser."
     page = (tmp_path / "page.html").read_text()
-    assert "Loss" in page and "What was run" in page and page.count("application/json") >= 6
+    assert "Loss" in page and ">Runs<" in page and page.count("application/json") >= 6
 
 
 def test_the_loss_of_several_epochs_is_told_the_last_word_of_each():

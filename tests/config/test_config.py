@@ -174,7 +174,7 @@ def test_boltzmann_options_are_refused_with_another_sampler(config, option):
     readers |= {"--candidates": "samplers boltzmann, selfplay and dns read"}
     assert str(caught.value) == (
         f"{flag} has no effect with sampler 'popularity': only {readers[flag]} it; "
-        f"take --sampler boltzmann or leave {flag} out"
+        f"use --sampler boltzmann or leave {flag} out"
     )
 
 
@@ -249,7 +249,7 @@ def test_options_without_effect_are_refused(options):
 
 
 def test_the_presets_name_is_no_option_of_its_own():
-    with pytest.raises(ConfigError, match=r"run\.toml: preset is no option of its own; write loss = 'cis'"):
+    with pytest.raises(ConfigError, match=r"run\.toml: preset is not an option; write loss = 'cis'"):
         TrainConfig.from_mapping({"preset": "cis"}, "run.toml")
 
 
@@ -280,7 +280,7 @@ def test_what_the_help_shows_is_what_resolves():
     )
     assert (graphs, cbow) == (ns.alpha / 2, ns.alpha * 2)
     assert shown["epochs"] == f"5, top-n: {epochs_over(1e12)} (many pairs) to {epochs_over(1)}"
-    assert shown["share_negatives"] == f"{relaxed.share_negatives}, ns: {ns.share_negatives}, where it can be"
+    assert shown["share_negatives"] == f"{relaxed.share_negatives}, ns: {ns.share_negatives} if possible"
 
 
 @pytest.mark.parametrize(
@@ -292,7 +292,7 @@ def test_what_the_help_shows_is_what_resolves():
         (
             {"loss": "hinge", "weigh_positive": False},
             "--no-weigh-positive has no effect with weigher 'none': only weigher discriminator reads it; "
-            "take --weigher discriminator or leave --no-weigh-positive out",
+            "use --weigher discriminator or leave --no-weigh-positive out",
         ),
         ({"loss": "mle", "sampler": "uniform"}, "--sampler has no effect with loss 'softmax', which scores every word"),
         ({"loss": "mle", "weigher": "discriminator"}, "--weigher has no effect with loss 'softmax'"),
@@ -351,7 +351,7 @@ class FakePlug:
             {"gives_log_q": False},
             "weigher 'importance' needs",
         ),
-        ({}, {"needs_exclusion": True}, {}, {}, "loss 'relaxed' sums over .* take --exclude target"),
+        ({}, {"needs_exclusion": True}, {}, {}, "loss 'relaxed' sums over .* use --exclude target"),
     ],
 )
 def test_plugs_that_do_not_go_together_are_refused(options, loss, weigher, sampler, message):

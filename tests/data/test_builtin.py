@@ -150,7 +150,7 @@ def test_topics_alone_will_do(library, monkeypatch):
 
 
 def test_no_documentation_at_all(library):
-    with pytest.raises(DataError, match="carries no documentation"):
+    with pytest.raises(DataError, match="contains no documentation"):
         builtin.builtin_path()
     assert not builtin.builtin_place().exists()
     assert list(builtin.builtin_place().parent.iterdir()) == []

@@ -301,7 +301,7 @@ def test_two_processes_at_once(tmp_path):
 def test_an_unwritable_cache(tmp_path, corpus_file, monkeypatch):
     write(tmp_path / "file", "in the way")
     monkeypatch.setenv("W2VNEG_CACHE", str(tmp_path / "file"))
-    with pytest.warns(FileNote, match=r"the cache .* cannot be written .* kept for this run alone"):
+    with pytest.warns(FileNote, match=r"the cache .* is not writable .* kept for this run only"):
         assert len(encode_corpus(corpus_file, min_count=1)) == 11
     assert len(encode_corpus(corpus_file, min_count=1, use_cache=False)) == 11
 

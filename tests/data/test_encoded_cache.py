@@ -244,5 +244,5 @@ def test_a_mapped_file_that_was_cut_short_is_told_between_rounds(corpus_file, mo
     corpus = encode_corpus(corpus_file, min_count=1)
     corpus.check()
     change(the_entry() / name, lambda data: data[:4])
-    with pytest.raises(InputError, match="the encoded corpus was cut short by another program while it was in use"):
+    with pytest.raises(InputError, match="the encoded corpus was truncated by another program while in use"):
         corpus.check()

@@ -33,9 +33,9 @@ FOREIGN = [
     ("JSON arrays", ALL, '["a", "b"]\n["c", "d"]\n'),
     ("networkx", ("text", "baskets", "pairs", "ratings"), "a b {'weight': 3.0}\nb c {}\n"),
     ("networkx", ("text", "baskets", "pairs", "ratings"), "#a remark\n#two\na b {}\n"),
-    ("Python's", ALL, "('a', 'b')\n('b', 'c')\n"),
-    ("Python's", ALL, "['tea', 'milk']\n['jam']\n"),
-    ("Python's", ALL, "{'u': 1}\n{'v': 2}\n"),
+    ("Python tuples, lists or sets", ALL, "('a', 'b')\n('b', 'c')\n"),
+    ("Python tuples, lists or sets", ALL, "['tea', 'milk']\n['jam']\n"),
+    ("Python dicts", ALL, "{'u': 1}\n{'v': 2}\n"),
     ("braces", ("baskets",), "{tea,milk}\n{jam,tea}\n"),
     ("XML", ALL[1:], '<?xml version="1.0"?>\n<a/>\n'),
     ("XML", ALL[1:], "<!DOCTYPE html>\n<html>\n"),
@@ -58,7 +58,7 @@ FOREIGN = [
     ("blocks of rows", ALL[1:], "1:\n1488844\n822109\n2:\n885013\n"),
     ("LGL", TABLES, "# a\nb 1.5\nc 2\n# b\nc 1\n# d\na 1\n"),
     ("LGL", TABLES, "# a\nb\nc\n# b\nc\n# d\na\n"),
-    ("networkx's adjacency lists", ALL, "#x.py\n# GMT\n#\na 2\nb {'weight': 2.0}\nc {}\nb 1\nc {}\nc 0\n"),
+    ("a networkx multi-line adjacency list", ALL, "#x.py\n# GMT\n#\na 2\nb {'weight': 2.0}\nc {}\nb 1\nc {}\nc 0\n"),
     ("TGF", ALL, "1 New York\n2 Rome\n3\n#\n1 2 by air\n2 3\n"),
     ("Matrix Market", ALL, "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 1 1\n"),
     ("LibSVM", ALL, "1 3:1 7:1\n-1 2:0.5\n"),
@@ -97,11 +97,11 @@ FOREIGN = [
     ("Git LFS", ALL, "version https://git-lfs.github.com/spec/v1\noid sha256:0\n"),
     ("7-Zip", ALL, "Rar!\x1a\x07\x01\0"),
     ("SQLite", ALL, "SQLite format 3\0"),
-    ("a file of ORC, Avro", ALL, "ORC\n\0\1"),
+    ("an ORC, Avro", ALL, "ORC\n\0\1"),
     ("Stata", ALL, "<stata_dta><header>\0"),
 ]
 OF_BYTES = {"zip", "Parquet", "PDF", "RTF", "PostScript", "tar", "7-Zip", "Git LFS", "SQLite"}  # not of text
-OF_BYTES |= {"a file of ORC, Avro", "Stata"}
+OF_BYTES |= {"an ORC, Avro", "Stata"}
 CASES = [(name, where, text) for name, places, text in FOREIGN for where in places]
 
 
@@ -276,7 +276,7 @@ def test_the_remedy_for_tokens_with_tags_is_sentences(tmp_path, text, sentences,
     (tmp_path / "t").write_bytes(text.replace("\n", end).encode())
     with pytest.raises(InputError, match="looks like") as error:
         Word2Vec(dim=4, min_count=1).encode(str(tmp_path / "t"))
-    command = str(error.value).split("a sentence a line: ")[1].split(" > ")[0].replace("FILE", "t")
+    command = str(error.value).split("one sentence per line: ")[1].split(" > ")[0].replace("FILE", "t")
     done = subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert [" ".join(line.split()) for line in done.stdout.splitlines() if line.strip()] == sentences
 
@@ -314,7 +314,7 @@ def test_the_remedy_for_fasta_is_overlapping_letters(tmp_path, end):
     )
     with pytest.raises(InputError, match="looks like FASTA, not like text") as error:
         Word2Vec(dim=4, min_count=1).encode(str(tmp_path / "t"))
-    command = str(error.value).split("a sequence a line: ")[1].split(" > text")[0].replace("FILE", "t")
+    command = str(error.value).split("one per line: ")[1].split(" > text")[0].replace("FILE", "t")
     done = subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True, text=True, check=True)
     first, second = map(str.split, done.stdout.splitlines())
     assert len(first) == 21 and first[:2] + first[-3:] == ["MKV", "KVL", "QHN", "HNN", "NNQ"]
@@ -373,7 +373,7 @@ def test_the_remedy_for_graphs_keeps_names_with_blanks(tmp_path, form):
     graph.add_weighted_edges_from([("New York", "Los Angeles", 2.0), ("Los Angeles", "Rome", 3.0)])
     getattr(networkx, f"write_{form}")(graph, tmp_path / "g")
     message, edges = remedy_run(tmp_path / "g", "edges", "edges.tsv")
-    assert "--directed if they are" in message
+    assert "--directed if they are directed" in message
     assert directed(edges) == {("New_York", "Los_Angeles", 2), ("Los_Angeles", "Rome", 3)}
 
 
@@ -413,7 +413,7 @@ def test_looking_for_triples_takes_no_time_that_grows_with_the_square():
 def test_objects_without_a_key_are_no_rows(tmp_path):
     (tmp_path / "rows").write_text("{}\n" * 3)
     for kind in TABLES:
-        with pytest.raises(InputError, match="no key in the first rows"):
+        with pytest.raises(InputError, match="the first rows have no keys"):
             encode_input(Input(kind, str(tmp_path / "rows")))
 
 
@@ -581,7 +581,7 @@ def test_rows_with_numbers_behind_pairs_are_no_matrix(tmp_path, lines):
 
 def test_sources_above_targets_are_no_table(tmp_path):
     (tmp_path / "m").write_text("1,1,2,2,3,3,4,4,5\n2,3,3,4,4,5,5,6,6\n")
-    with pytest.raises(DoubtError, match=r"a row for each pair \(--source-col 1"):
+    with pytest.raises(DoubtError, match=r"a row for each pair \(if it is a table after all, give --source-col 1"):
         encode_input(Input("edges", str(tmp_path / "m")))
 
 
@@ -592,7 +592,7 @@ def test_a_matrix_is_read_where_columns_are_named(tmp_path):
 
 
 def test_sentences_that_are_sets_are_refused():
-    with pytest.raises(InputError, match="no order"):
+    with pytest.raises(InputError, match="whose order would differ"):
         Word2Vec(dim=4, min_count=1).encode([{"a", "b"}, {"b", "c"}])
 
 
@@ -631,7 +631,7 @@ SETS = [[f"g{(i * 7 + k * k) % 23}" for k in range(3 + i % 3)] for i in range(30
 @pytest.mark.skipif(not shutil.which("cut"), reason="cut is not here")
 def test_what_stands_before_the_items_is_no_item(tmp_path, sign, before):
     (tmp_path / "b").write_text("".join(sign.join([*before(i), *own]) + "\n" for i, own in enumerate(SETS)))
-    with pytest.raises(DoubtError, match=r"the first things (are the numbers of the others|occur once)") as error:
+    with pytest.raises(DoubtError, match=r"the first entries (count the others|occur once)") as error:
         encode_input(Input("baskets", str(tmp_path / "b")))
     command = re.search(r"cut -.* > baskets.txt", str(error.value))[0].replace("FILE", "b")
     subprocess.run(command, shell=True, cwd=tmp_path, check=True)
@@ -682,7 +682,7 @@ def test_items_in_quotes_are_asked_about(tmp_path):
     file = tmp_path / "quoted.csv"
     file.write_text('"whole milk","tea"\n"tea","jam"\n' * 3 + '"jam","whole milk","tea"\n')
     train = Word2Vec(dim=4, min_count=1)
-    with pytest.raises(DoubtError, match=r"""in quotes, as "whole milk".*tr -d '"'.*--plain --delimiter comma"""):
+    with pytest.raises(DoubtError, match=r"""in quotes, as in "whole milk".*tr -d '"'.*--plain --delimiter comma"""):
         train.encode(Input("baskets", str(file)))
     kept = train.encode(Input("baskets", str(file), plain=True, delimiter="comma"))
     assert set(kept.vocab.words) == {'"whole_milk"', '"tea"', '"jam"'}
@@ -693,7 +693,7 @@ def test_items_in_quotes_are_asked_about(tmp_path):
 @pytest.mark.parametrize(
     ("header", "kind", "said"),
     [
-        ("bip weighted", "pairs", "--ratings with --rectangular: its third column holds ratings, which are no weights"),
+        ("bip weighted", "pairs", "--ratings with --rectangular: its third column holds ratings, not weights"),
         ("bip posweighted", "pairs", "--pairs pairs.txt --rectangular --weight-col 3 (its third column holds weights)"),
         ("bip unweighted", "edges", "--pairs pairs.txt --rectangular --weight-col none (its third column holds no w"),
         ("sym weighted", "edges", "--edges edges.txt --weight-col none (its third column holds ratings)"),

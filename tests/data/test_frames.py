@@ -86,9 +86,9 @@ def test_data_frames_without_names_of_columns_are_doubted_as_files_are():
     triples = pd.DataFrame(np.transpose([heads, heads * tails % 7, tails]))
     with pytest.raises(DoubtError, match="--source-col 0 --target-col 2; or give --weight-col 2 if"):
         encode_input(Input("edges", triples))
-    assert "weight none" in encode_input(Input("edges", triples, source_col=0, target_col=2)).report.line()
+    assert "no weights" in encode_input(Input("edges", triples, source_col=0, target_col=2)).report.line()
     timed = pd.DataFrame({0: USERS, 1: ITEMS, 2: np.arange(8) + 1_500_000_000})
-    with pytest.raises(DoubtError, match=r"holds times, which are no weights.*weight_col='none'"):
+    with pytest.raises(DoubtError, match=r"where weights are expected, holds times\..*weight_col='none'"):
         encode_input(Input("pairs", timed, rectangular=True))
     with pytest.raises(DoubtError, match=r"holds times.*rating_col="):
         encode_input(Input("ratings", timed, min_rating=3))
@@ -244,26 +244,26 @@ class TestTablesAsTheDataOfTheModel:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Input("baskets", FRAME), "a table in memory is one of cooccurrence, corpus, edges, pairs, ratings"),
-        (lambda: Input("corpus", FRAME), "text is a column of a table: give text_col="),
-        (lambda: Input("pairs", FRAME, delimiter=","), "delimiter is of files"),
-        (lambda: Input("pairs", FRAME[["user"]]), "two columns or more"),
-        (lambda: Input("pairs", np.arange(3)), "two columns or more"),
+        (lambda: Input("baskets", FRAME), "tables in memory can be cooccurrence, corpus, edges, pairs, ratings"),
+        (lambda: Input("corpus", FRAME), "name the table's column of text: text_col="),
+        (lambda: Input("pairs", FRAME, delimiter=","), "delimiter applies to files"),
+        (lambda: Input("pairs", FRAME[["user"]]), "at least two columns"),
+        (lambda: Input("pairs", np.arange(3)), "at least two columns"),
         (lambda: Input("pairs", np.zeros((2, 2, 2))), "two dimensions"),
-        (lambda: Input("pairs", [("a", "b"), ("a",)]), r"row 1 \(from 0 on\)"),
+        (lambda: Input("pairs", [("a", "b"), ("a",)]), r"row 1 \(from 0\)"),
         (lambda: as_input(FRAME.rename(columns={"weight": "rating"})), r"user, item, rating, time\) do not say"),
         (lambda: as_input(FRAME[["item", "weight"]]), "do not say how to read it; give Input"),
         (lambda: as_input(np.ones((4, 2))), "do not say how to read it"),
         (lambda: as_input(polars(FRAME).lazy()), r"a LazyFrame has no rows yet; give what its collect\(\) returns"),
-        (lambda: as_input(scipy.sparse.eye(3)), "a square matrix may be of several things; give Input"),
+        (lambda: as_input(scipy.sparse.eye(3)), "a square matrix is ambiguous; give Input"),
         (lambda: read(FRAME, item_col="users"), "no column is called 'users'.*did you mean 'user'"),
-        (lambda: read(FRAME.assign(weight=-FRAME["weight"])), r"DataFrame: row 0 \(from 0 on\): in 'weight'.*below 0"),
+        (lambda: read(FRAME.assign(weight=-FRAME["weight"])), r"DataFrame: row 0 \(from 0\): in 'weight'.*below 0"),
         (lambda: read(FRAME.assign(item=FRAME["item"].where(FRAME["item"] != 12))), r"row 2 .*in 'item'.*is empty"),
         (lambda: read([("a", "b"), ("a", "c\0")]), r"list: row 1 .*NUL"),
-        (lambda: read(FRAME.iloc[:0]), "there is no row"),
+        (lambda: read(FRAME.iloc[:0]), "there are no rows"),
         (lambda: read([("a b", 1), ("a_b", 2)]), r"row 1 .*would both become 'a_b'"),
-        (lambda: encode_input(Input("edges", scipy.sparse.eye(2, 3, format="csr"))), "things of one kind make"),
-        (lambda: encode_input(Input("cooccurrence", scipy.sparse.eye(2, 3))), "things of one kind make it square"),
+        (lambda: encode_input(Input("edges", scipy.sparse.eye(2, 3, format="csr"))), "thing needs a square matrix"),
+        (lambda: encode_input(Input("cooccurrence", scipy.sparse.eye(2, 3))), "kind of thing needs a square matrix"),
     ],
 )  # fmt: skip
 def test_mistakes_are_told(make, message):
@@ -308,7 +308,7 @@ def test_a_column_of_a_name_that_no_file_could_hold_is_refused():
     frame = pd.DataFrame({"user": ["a", "b"], "item": ["x", "y"]}).set_axis(
         pd.Index(["u", "\ud800"], dtype=object), axis=1
     )
-    with pytest.raises(ConfigError, match=r"a column is called '\\ud800', which is no text"):
+    with pytest.raises(ConfigError, match=r"a column is called '\\ud800', which is not valid text"):
         Input("pairs", frame)
 
 

@@ -71,10 +71,10 @@ class TestFiles:
     def test_without_weights_count_each_row_once(self, file):
         graph = read(file("source target\na b\nb c\na b\n"))
         assert as_dict(graph) == WEIGHTED
-        assert not left_out(graph) and graph.report.added == {"rows that repeat an edge, either way round": 1}
+        assert not left_out(graph) and graph.report.added == {"rows that repeat an edge, in either direction": 1}
         line = graph.report.line()
-        assert "weights added up: 1 row that repeats an edge, either way round; left out: nothing" in line
-        assert "weight none" in graph.report.line() and "2 edges of 3 nodes" in graph.report.line()
+        assert "weights added up: 1 row that repeats an edge, in either direction; left out: nothing" in line
+        assert "no weights" in graph.report.line() and "2 edges of 3 nodes" in graph.report.line()
 
     def test_directed_edges_lead_one_way(self, file):
         graph = read(file("a b 2\nb c 1\nc b 3\n"), directed=True)
@@ -83,7 +83,7 @@ class TestFiles:
     def test_loops_nodes_alone_and_comments_are_told(self, file):
         graph = read(file("# one\na a 1\na b 2\nz z 1\nb c 1\n"))
         assert as_dict(graph) == WEIGHTED
-        told = {"comment lines": 1, "edges of a node with itself": 2, "nodes without an edge to another": 1}
+        told = {"comment lines": 1, "self-loops": 2, "nodes without an edge to another": 1}
         assert left_out(graph) == told
 
     def test_columns_may_be_named(self, file):
@@ -183,16 +183,16 @@ class TestNodes:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("# c\na b 1\nb c 0\n", r"graph.txt:3: in column 3 \(--weight-col\) the weight 0 is not above 0"),
+        ("# c\na b 1\nb c 0\n", r"graph.txt:3: in column 3 \(--weight-col\), the weight 0 of an edge is not above 0"),
         (
             "a b 1\nb c -2\n",
-            r"the weight -2 is not above 0.* with --bad-rows skip, or all weights, with --weight-col none$",
+            r"the weight -2 of an edge is not above 0.* --bad-rows skip, or ignore all weights with --weight-col none$",
         ),
-        ("a b 1\nb c nan\n", r"graph.txt:2: .* nan is no finite number"),
-        ("a b 1\nb c inf\n", r"graph.txt:2: .* inf is no finite number"),
+        ("a b 1\nb c nan\n", r"graph.txt:2: .* nan is not a finite number"),
+        ("a b 1\nb c inf\n", r"graph.txt:2: .* inf is not a finite number"),
         ("a b 1\n# x\nb c\n", r"graph.txt:3: 2 fields where the first row has 3"),
         ("a,b\n,c\n", r"graph.txt:2: the cell in column 1 \(--source-col\) is empty"),
-        ("a a\nb b\n", "no edge is left: all are of a node with itself"),
+        ("a a\nb b\n", "no edge is left: all are self-loops"),
         ("# nothing\n% at all\n", "no row"),
         ("%%MatrixMarket matrix\n3 3 1\n1 2 3\n", "Matrix Market format.*scipy.sparse.save_npz"),
         ("a b 1e38\na b 1e38\nb c 2e38\n", "sum to more than can be counted"),
@@ -207,7 +207,7 @@ def test_a_file_without_the_weights_that_others_have_is_named(file):
     texts = {"1.csv": "a,b,2\n", "2.csv": "source,target\nb,c\n", "3.csv": "target,source,weight\na,c,3\n"}
     files = [file(text, name) for name, text in texts.items()]
     (hint,) = read(files).report.hints
-    assert hint.startswith(f"{files[1]} has no weight column, as other files have") and "--weight-col none" in hint
+    assert hint.startswith(f"{files[1]} has no weight column, unlike other files") and "--weight-col none" in hint
     assert read(files, weight_col="none").report.hints == ()
     assert read(files[::2]).report.hints == read(files[1]).report.hints == ()
 
@@ -223,7 +223,7 @@ class TestNumbersThatAreNames:
         with pytest.raises(DoubtError, match=r"graph.txt: .* --source-col 1 --target-col 3; or give --weight-col 3"):
             read(path)
         read(path, weight_col=3)
-        assert "weight none" in read(path, source_col=1, target_col=3).report.line()
+        assert "no weights" in read(path, source_col=1, target_col=3).report.line()
 
     def test_of_lists_of_neighbours_are_doubted(self, file):
         nodes = np.arange(40)
@@ -262,7 +262,7 @@ class TestNumbersThatAreNames:
 
 def test_zeros_of_a_matrix_are_refused(tmp_path):
     matrix = scipy.sparse.coo_matrix(([1.0, 0.0], ([0, 1], [1, 2])), (3, 3))
-    message = r"coo_matrix: row 1 \(from 0 on\).*the weight 0 is not above 0.*bad_rows='skip'.*MATRIX.eliminate_zeros"
+    message = r"coo_matrix: row 1 \(from 0\).*the weight 0 of an edge is not .*bad_rows='skip'.*MATRIX.eliminate_zeros"
     with pytest.raises(InputError, match=message):
         read(matrix)
     assert as_dict(read(matrix, bad_rows="skip", directed=True)) == {("0", "1"): 1}

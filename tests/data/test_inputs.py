@@ -46,24 +46,24 @@ def test_whatever_names_a_path_does():
     [
         ({"kind": "text", "files": "a"}, "unknown kind of input 'text'; known: .*corpus, edges, pairs"),
         ({"kind": "pairs", "files": ()}, "at least one file"),
-        ({"kind": "baskets", "files": "a", "header": False}, "header means nothing to baskets"),
-        ({"kind": "pairs", "files": "a", "min_rating": 0.0}, "min_rating means nothing to pairs"),
+        ({"kind": "baskets", "files": "a", "header": False}, "header is not an option of baskets"),
+        ({"kind": "pairs", "files": "a", "min_rating": 0.0}, "min_rating is not an option of pairs"),
         (
             {"kind": "corpus", "files": "a", "delimeter": ","},
-            "delimeter means nothing to corpus; did you mean delimiter",
+            "delimeter is not an option of corpus; did you mean delimiter",
         ),
-        ({"kind": "pairs", "files": "a", "delimeter": ","}, r"means nothing to pairs; did you mean delimiter\?"),
+        ({"kind": "pairs", "files": "a", "delimeter": ","}, r"is not an option of pairs; did you mean delimiter\?"),
         ({"kind": "corpus", "files": "a", "lowercase": True}, r"it is an option of the run: Word2Vec\(lowercase=…\)"),
-        ({"kind": "corpus", "files": "a", "rectangular": True}, "rectangular means nothing to corpus"),
+        ({"kind": "corpus", "files": "a", "rectangular": True}, "rectangular is not an option of corpus"),
         ({"kind": ["corpus"], "files": "a"}, "unknown kind of input .*corpus"),
         ({"kind": "corpus", "files": 3}, "files of an input must be a path or a list of paths, not '3'"),
         ({"kind": "corpus", "files": ["a", 3]}, "files of an input must be a path or a list of paths"),
-        ({"kind": "corpus", "files": "a\0/*"}, "files of an input: no file can be called"),
-        ({"kind": "corpus", "files": ["a", "\ud800/*"]}, "files of an input: no file can be called"),
+        ({"kind": "corpus", "files": "a\0/*"}, "files of an input: invalid file name"),
+        ({"kind": "corpus", "files": ["a", "\ud800/*"]}, "files of an input: invalid file name"),
         ({"kind": "corpus", "files": {"a": 1}}, "files of an input must be a path or a list of paths"),
         (
             {"kind": "baskets", "files": [["a", "b"], ["c"]]},
-            r"names files; .* lists are Input\('ratings', \[\(n, item\)",
+            r"takes files; .* give lists as Input\('ratings', \[\(n, item\)",
         ),
         ({"kind": "cooccurrence", "files": "a", "names": {"a": 1}}, "names of an input must be a path or a list"),
         ({"kind": "pairs", "files": "a", "delimiter": 5}, "delimiter of an input must be text, not 5"),
@@ -187,7 +187,7 @@ def test_no_source():
 def test_help_tells_what_reads_an_option():
     text = " ".join(run("--help-all").output.split())
     assert "Data, several sources:" in text
-    readers = "[for --cooccurrence, --edges, --pairs; default: by name; without a header 3, if half of it are numbers]"
+    readers = "[for --cooccurrence, --edges, --pairs; default: by name; without a header 3, if half are numbers]"
     assert readers in text
     for kind in SOURCES:
         assert f"--{kind} " in text

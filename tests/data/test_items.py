@@ -72,8 +72,8 @@ class TestPairs:
     def test_own_pairs_and_weight_0_are_left_out_and_counted(self, file):
         pairs = encode_pairs(file("a,b,1", "c,c,9", "a,c,0", "b,a,1"))
         assert pairs.vocab.words == ["a", "b"]
-        assert left_out(pairs) == {"rows of weight 0": 1, "pairs of an item with itself": 1}
-        assert "left out: 1 row of weight 0; 1 pair of an item with itself" in pairs.report.line()
+        assert left_out(pairs) == {"rows with weight 0": 1, "pairs of an item with itself": 1}
+        assert "left out: 1 row with weight 0; 1 pair of an item with itself" in pairs.report.line()
 
     def test_two_kinds_have_two_vocabularies(self, file):
         pairs = encode_pairs(file("u,u,1", "u,i,2", "v,i,4"), rectangular=True)
@@ -93,7 +93,7 @@ class TestPairs:
             encode_pairs(rows, min_count=9)
         with pytest.raises(InputError, match=r"only one item .'a'. reaches min_count=7"):
             encode_pairs(rows, min_count=7)
-        with pytest.raises(InputError, match="no pair is left: every one has one of"):
+        with pytest.raises(InputError, match="no pair is left: each has one of"):
             encode_pairs(file("a,c,1", "b,d,1", "a,e,1", "b,f,1"), min_count=2)
 
     def test_parts_of_a_count_count_as_whole(self, file):
@@ -142,7 +142,7 @@ class TestPairs:
         assert set(encode_pairs(file("A,b", "a,B"), lowercase=True).vocab.words) == {"a", "b"}
 
     def test_what_cannot_be_counted(self, file):
-        with pytest.raises(InputError, match="no pair is left: all have weight 0 or are of an item with itself"):
+        with pytest.raises(InputError, match="no pair is left: all have weight 0 or pair an item with itself"):
             encode_pairs(file("a,a,1", "a,b,0"))
         with pytest.raises(InputError, match="more than can be counted; scale them down"):
             encode_pairs(file("a,b,1e300", "a,c,1"))
@@ -202,7 +202,7 @@ class TestCooccurrence:
         assert as_dict(pairs) == {("u", "a"): 1, ("u", "c"): 2, ("v", "a"): 3, ("v", "b"): 4}
         with pytest.raises(InputError, match=r"m.npz: 2 rows and 3 columns: .* --rectangular"):
             encode_cooccurrence(path)
-        with pytest.raises(ConfigError, match="two files of names, of rows and of columns; 1 were given"):
+        with pytest.raises(ConfigError, match="two files of names, for rows and for columns; 1 were given"):
             encode_cooccurrence(path, names=names[:1], rectangular=True)
         with pytest.raises(InputError, match=r"rows: 2 names, but .*m.npz has 3 columns"):
             encode_cooccurrence(path, names=[names[0], names[0]], rectangular=True)
@@ -212,7 +212,7 @@ class TestCooccurrence:
         [
             (["a", "b"], r"names: 2 names, but .*m.npz has 3 rows"),
             (["a", "", "c"], r"names:2: the line is empty"),
-            (["a", "b", "a"], r"names:3: the name 'a' is that of line 1"),
+            (["a", "b", "a"], r"names:3: the name 'a' is also on line 1"),
             (["a b", "x", "a_b"], r"names:3: the names 'a b' and 'a_b' would both become 'a_b'"),
         ],
     )
@@ -233,7 +233,7 @@ class TestCooccurrence:
         whole = self.save(tmp_path / "m.npz", np.ones((30, 30))).read_bytes()
         (tmp_path / "cut.npz").write_bytes(whole.replace(b"data", b"dada"))
         for name in ("dense.npz", "objects.npz", "cut.npz"):
-            with pytest.raises(InputError, match=rf"{name}: no sparse matrix as scipy.sparse.save_npz writes it"):
+            with pytest.raises(InputError, match=rf"{name}: not a sparse matrix written by scipy.sparse.save_npz"):
                 encode_cooccurrence(tmp_path / name)
         self.save(tmp_path / "complex.npz", [[0, 1j], [1, 0]])
         with pytest.raises(InputError, match="not a matrix of numbers, but of complex128"):
@@ -245,7 +245,7 @@ class TestCooccurrence:
         )
         assert as_dict(pairs) == {("a", "b"): 2, ("b", "a"): 3}
         assert pairs.report.kind == "cooccurrence"
-        with pytest.raises(InputError, match=r"names go with one sparse matrix"):
+        with pytest.raises(InputError, match=r"names apply only to one sparse matrix"):
             encode_cooccurrence(file("a,b,1"), names=["n"])
 
 
@@ -265,7 +265,7 @@ class TestRatings:
         report = corpus.report
         assert (report.rows, report.kept, report.groups, report.items) == (6, 5, 2, 3)
         assert (
-            "6 rows (separated by comma; users = column 1; items = column 2; time none, histories follow the file): "
+            "6 rows (separated by comma; users = column 1; items = column 2; no times, histories in file order): "
             "5 items in 2 histories of 3 items; "
             "left out: 1 user with fewer than two items" in report.line()
         )
@@ -276,11 +276,11 @@ class TestRatings:
         assert left_out(corpus)["rows rated below 4"] == 1
         with pytest.raises(InputError, match=r"no rating reaches min_rating=6 \(the highest is 5\)"):
             encode_ratings(file(*self.ROWS), min_rating=6)
-        with pytest.raises(InputError, match=r":3: in column 3 \(--rating-col\) 'good' is no number"):
+        with pytest.raises(InputError, match=r":3: in column 3 \(--rating-col\), 'good' is not a number"):
             encode_ratings(file("u,a,1", "u,b,2", "u,c,good"), min_rating=1)
         with pytest.raises(InputError, match=r"there is no column 3 \(--rating-col\), only 2"):
             encode_ratings(file("u,a", "u,b"), min_rating=1)
-        with pytest.raises(InputError, match=r":3: in 'rating' \(--rating-col\) 'five' is no number"):
+        with pytest.raises(InputError, match=r":3: in 'rating' \(--rating-col\), 'five' is not a number"):
             encode_ratings(file("user,item,rating", "u,a,4", "u,b,five"), min_rating=1)
         with pytest.raises(ConfigError, match="min_rating of an input must be a number, not nan"):
             encode_ratings(file(*self.ROWS), min_rating=float("nan"))
@@ -327,7 +327,7 @@ class TestRatings:
         assert histories(corpus) == [["a", "b"], ["a", "b", "c"]]
         assert left_out(corpus) == {
             "rare items": 1,
-            "times that rare items were seen": 1,
+            "occurrences of rare items": 1,
             "users with fewer than two items": 1,
         }
         vocab = Vocabulary(["c", "a", "d"], [3, 2, 1])
@@ -339,7 +339,7 @@ class TestRatings:
     @pytest.mark.parametrize(
         ("rows", "options", "message"),
         [
-            (["u,a", "v,b"], {}, r"no history of two different items is left \(2 users have one\)"),
+            (["u,a", "v,b"], {}, r"no history of two different items is left \(2 users have only one\)"),
             (["u,a", "u,a", "v,a"], {}, "no history of two different items is left"),
             (["u,a", "u,b"], {"min_count": 2}, r"no item reaches min_count=2 \(largest count is 1\)"),
             (["u,a", "u,b", "v,a", "v,c"], {"min_count": 2}, "only one item .'a'. reaches"),
@@ -396,7 +396,7 @@ class TestBaskets:
         assert corpus.vocab.words == ["1", "2", "3", "03"]
         report = corpus.report
         assert (report.rows, report.groups, report.kept, report.items) == (4, 3, 7, 4)
-        assert left_out(corpus) == {"empty baskets": 1, "baskets of one item give no pairs": 1}
+        assert left_out(corpus) == {"empty baskets": 1, "baskets of one item, which give no pairs": 1}
         assert "4 lines: 7 items in 3 baskets of 4 items" in report.line()
 
     @pytest.mark.parametrize(("sign", "word"), [(",", "comma"), ("\t", "tab"), (";", ";"), ("|", "pipe")])
@@ -426,7 +426,7 @@ class TestBaskets:
 
     def test_options_and_mistakes(self, file):
         corpus = encode_baskets(file("a b", "a c", "A b"), min_count=2)
-        assert left_out(corpus)["times that rare items were seen"] == 2
+        assert left_out(corpus)["occurrences of rare items"] == 2
         assert encode_baskets(file("a b", "A b"), lowercase=True).vocab.words == ["a", "b"]
         with pytest.raises(InputError, match=r"none of the 2 baskets has two items.*--delimiter"):
             encode_baskets(file("a,b", "c,d"))
@@ -472,7 +472,7 @@ class TestBaskets:
 def test_one_is_said_in_the_singular(file):
     assert counted(1, "histories") == "1 history" and counted(2, "histories") == "2 histories"
     assert counted(1, "movies") == "1 movie"
-    assert counted(1, "baskets of one item give no pairs") == "1 basket of one item gives no pairs"
+    assert counted(1, "baskets of one item, which give no pairs") == "1 basket of one item, which gives no pairs"
     assert encode_edges(file("a,b")).report.line().startswith("1 row (separated by comma; sources = column 1; ")
     assert ": 1 edge of 2 nodes; " in encode_edges(file("a,b")).report.line()
     assert ": 2 items in 1 history of 2 items; " in encode_ratings(file("u,a,5", "u,b,5")).report.line()
@@ -537,7 +537,7 @@ class TestHeldOut:
         both = [(0, 2, 3), (1, 0, 1), (2, 0, 3), (0, 1, 1)]
         assert list(zip(held.centres, held.targets, held.weights, strict=True)) == both
         assert (held.n_read, held.n_unknown, held.weight_read) == (5, 2, 12)
-        assert held.columns[-1] == "edges both ways round"
+        assert held.columns[-1] == "edges in both directions"
         held = self.as_trained(file(*rows), directed=True)
         assert list(zip(held.centres, held.targets, held.weights, strict=True)) == [(0, 2, 2), (1, 0, 1), (2, 0, 1)]
         for table in ([("b", "01", 2)], Input("edges", [("b", "01", 2)])):

@@ -34,7 +34,7 @@ def test_ids_that_floats_cannot_tell_apart_are_refused_everywhere(tmp_path, user
             frame.to_parquet(tmp_path / "log.parquet")
         elif frame["user"].dtype == np.float16 and table is not frame:
             continue
-        with pytest.raises(InputError, match="cannot tell ids apart; give text or integers"):
+        with pytest.raises(InputError, match="too large for an exact id; give text or integers"):
             ratings(table)
 
 
@@ -67,14 +67,14 @@ def test_returns_are_of_the_column_of_quantities(tmp_path):
     found = ratings(str(log))
     assert left_out(found) == {"returns, of a quantity below 0": 1} and found.matrix.sum() == 2
     assert (
-        "amounts = column 'quantity', for returns alone, --rating-col quantity would weigh by it)"
+        "amounts = column 'quantity', for returns only, --rating-col quantity would use it as a weight)"
         in found.report.line()
     )
     weighed = ratings(str(log), rating_col="quantity")
     assert weighed.matrix.sum() == 3 and "amounts = column 'quantity')" in weighed.report.line()
     log.write_text("customer,product,quantity\nc1,a,1\nc1,b,2\n")
     line = encode_input(Input("ratings", str(log))).report.line()
-    assert line.startswith("2 rows ") and "'quantity', for returns alone): 2 items in 1 history of 2 items;" in line
+    assert line.startswith("2 rows ") and "'quantity', for returns only): 2 items in 1 history of 2 items;" in line
 
 
 @pytest.mark.parametrize("amounts", [("1,0", "2,0", "1,0"), ("a", "1", "2"), ("\\N", "1", "-")])
@@ -82,7 +82,7 @@ def test_amounts_can_be_left_out(tmp_path, amounts):
     rows = "".join(f"c{n};p{n};{amount}\n" for n, amount in enumerate(amounts))
     (tmp_path / "log.csv").write_text(f"customer;product;qty\n{rows}")
     if amounts[0] != "\\N":
-        with pytest.raises(InputError, match=r"no number.*--rating-col none leaves amounts out"):
+        with pytest.raises(InputError, match=r"not a number.*, ignore amounts with --rating-col none, or"):
             ratings(str(tmp_path / "log.csv"))
         assert ratings(str(tmp_path / "log.csv"), rating_col="none").n_pairs == 3
     assert ratings(str(tmp_path / "log.csv"), rating_col="none").n_pairs == 3
@@ -96,7 +96,7 @@ def test_lengths_of_time_are_no_amounts():
     ):
         with pytest.raises(
             InputError,
-            match=r"'plays' .*holds times, no numbers; of lengths of time give COLUMN\.dt\.total_seconds\(\)",
+            match=r"'plays' .*holds times, not numbers; for durations, give COLUMN\.dt\.total_seconds\(\)",
         ):
             encode_input(given)
     assert ratings(frame.assign(plays=frame["plays"].dt.total_seconds()), rating_col="plays").matrix.sum() == 6
@@ -104,9 +104,9 @@ def test_lengths_of_time_are_no_amounts():
 
 def test_messages_on_tables_in_memory_have_names_of_python():
     frame = pd.DataFrame({"user": [*"aab"], "item": [*"xyx"], "quantity": ["1", "2", "z"]})
-    with pytest.raises(InputError, match="; rating_col='none' leaves amounts out"):
+    with pytest.raises(InputError, match=", ignore amounts with rating_col='none', or"):
         ratings(frame, rating_col="quantity")
-    with pytest.raises(InputError, match=r"below 0; .*: leave such rows out with bad_rows='skip'$"):
+    with pytest.raises(InputError, match=r"below 0, but .*; leave such rows out with bad_rows='skip'$"):
         encode_input(Input("pairs", frame.assign(weight=[1, 2, -1]), weight_col="weight", rectangular=True))
 
 
@@ -149,7 +149,7 @@ class TestLogsOfWhatWasShown:
         frame.to_json(paths[1], orient="records", lines=True)
         frame.to_parquet(paths[2])
         for table in (frame, *paths):
-            with pytest.raises(DoubtError, match=r"(?i)'clicked' holds false and true, and rows of false would count"):
+            with pytest.raises(DoubtError, match=r"(?i)'clicked' holds false and true,.*rows with false would count"):
                 ratings(table)
             assert ratings(table, rating_col="clicked", min_rating=1).report.left_out["rows rated below 1"] == 40
 
@@ -217,7 +217,7 @@ class TestTimes:
         ("when", "message"),
         [
             ([pd.NaT, pd.NaT], "the time in 'when' is missing"),
-            ([None, pd.Timestamp("2024-01-01"), "x"], "holds x, no time"),
+            ([None, pd.Timestamp("2024-01-01"), "x"], "holds x, not a time"),
         ],
     )
     def test_objects_that_are_no_dates(self, when, message):
@@ -277,9 +277,7 @@ def test_rows_of_nobody_are_remarked_on(tmp_path, nobody):
     for kind in ("ratings", "pairs"):
         found = encode_input(Input(kind, str(log), rectangular=True))
         assert nobody in found.vocab.words  # it may be a name
-        assert found.report.hints == (
-            f"2 rows have {nobody!r} in 'customer'; if that stands for nobody, leave them out",
-        )
+        assert found.report.hints == (f"2 rows have {nobody!r} in 'customer'; if it means a missing user, remove them",)
     log.write_text(f"word,context\n{nobody},x\nno,x\n{nobody},y\nyes,{nobody}\n")
     assert not encode_input(Input("pairs", str(log))).report.hints
 
@@ -328,7 +326,7 @@ class TestGraphs:
     def test_edges_without_order_are_no_pairs(self):
         graph = pytest.importorskip("networkx").Graph(self.EDGES)
         for kind in ("pairs", "ratings"):
-            with pytest.raises(ConfigError, match=r"in no order.*bipartite=0"):
+            with pytest.raises(ConfigError, match=r"have no direction.*bipartite=0"):
                 Input(kind, graph, rectangular=True)
         assert len(encode_input(Input("edges", graph)).vocab) == 6
 
@@ -447,7 +445,7 @@ def test_files_beside_the_data_are_read_as_such_or_name_what_can_be_done(tmp_pat
         ("log.jsonl", '{"user": "u1", "item": "x1"}\n(1)\n'),
     ):
         (tmp_path / name).write_text(text)
-        with pytest.raises(InputError, match=r"or take such rows out$"):
+        with pytest.raises(InputError, match=r"or remove such rows$"):
             word2vec.recommend("u1", 3, tmp_path / name)
         with pytest.raises(InputError, match=r"or leave such rows out with --bad-rows skip$"):
             ratings(str(tmp_path / name))
@@ -467,7 +465,7 @@ def test_names_with_blanks_are_proposed_in_quotes(tmp_path):
     rows = "".join(f"u{n % 7},i{n % 5},{n % 5 + 1},2020-01-{n % 20 + 1:02}\n" for n in range(40))
     (tmp_path / "log.csv").write_text("user,item,User Rating,Event Time\n" + rows)
     assert "--time-col 'Event Time' would order them" in ratings(str(tmp_path / "log.csv")).report.line()
-    with pytest.raises(InputError, match="or --weight-col 'User Rating' to take it for a weight"):
+    with pytest.raises(InputError, match="or --weight-col 'User Rating' to use it as a weight"):
         encode_input(Input("pairs", str(tmp_path / "log.csv"), rectangular=True))
 
 

@@ -141,7 +141,7 @@ def test_malformed_matrices_are_refused(save, form, name, change, message):
     with pytest.raises(InputError) as refused:
         encode_cooccurrence(path, rectangular=True)
     text = str(refused.value)
-    assert text.startswith(f"{path}: no sparse matrix as scipy.sparse.save_npz writes it (") and message in text
+    assert text.startswith(f"{path}: not a sparse matrix written by scipy.sparse.save_npz (") and message in text
     assert text.endswith("; write it again with that function")
 
 
@@ -157,7 +157,7 @@ def test_missing_arrays_are_named(save, form):
 @pytest.mark.parametrize("dtype", ["complex128", "U1", "M8[s]", object, [("a", "i4")]], ids=str)
 def test_what_is_no_number_is_refused(save, dtype):
     data = np.zeros(8, dtype)
-    with pytest.raises(InputError, match=r"m.npz: (not a matrix of numbers, but|no sparse matrix as .* objects)"):
+    with pytest.raises(InputError, match=r"m.npz: not a (matrix of numbers, but|sparse matrix written by .* objects)"):
         encode_cooccurrence(save(arrays_of("csr") | {"data": data}))
 
 
@@ -177,7 +177,7 @@ DAMAGED = "(data: its header is damaged)"
     ("text", "version", "message"),
     [
         (HEADER % ("<f8", "(-8,)"), b"\1\0", DAMAGED),
-        (HEADER % ("<f8", f"({HUGE},)"), b"\1\0", f"to encode {HUGE:,} entries"),
+        (HEADER % ("<f8", f"({HUGE},)"), b"\1\0", f"encoding {HUGE:,} entries"),
         (HEADER % ("<f8", "(9,)"), b"\1\0", "expected 72 bytes got 64"),
         (HEADER % ("|O", "(8,)"), b"\1\0", "(data: an array of objects cannot be read"),
         (HEADER % ("<f8", "(8,"), b"\1\0", DAMAGED),
@@ -188,7 +188,7 @@ DAMAGED = "(data: its header is damaged)"
         ("'''", b"\1\0", DAMAGED),
         ("{" + "1" * 6000 + ": 2}", b"\1\0", DAMAGED),
         (" " * 60_000, b"\1\0", DAMAGED),
-        (HEADER % ("<f8", "(8,)"), b"\2\0", "(data: it does not begin as one)"),
+        (HEADER % ("<f8", "(8,)"), b"\2\0", "(data: it does not begin like one)"),
         ("", b"\1", DAMAGED),
     ],
 )
@@ -208,7 +208,7 @@ def test_gigabytes_are_refused_before_they_are_unpacked(save, monkeypatch):
     assert path.stat().st_size < n // 100
     monkeypatch.setattr(matrices, "memory_size", lambda: 3 << 30)
     monkeypatch.setattr(matrices, "_loaded", None)  # nobody gets there
-    with pytest.raises(InputError, match=r"to encode 33,554,432 entries in 4 rows and 4 columns takes 2.0 GB, and 1.5"):
+    with pytest.raises(InputError, match=r"encoding 33,554,432 entries in 4 rows × 4 columns takes 2.0 GB; only 1.5"):
         encode_cooccurrence(path)
 
 
@@ -231,7 +231,7 @@ def test_rows_that_hold_nothing_take_no_memory(save, tmp_path):
 def test_an_archive_without_its_end_is_told(save):
     path = save(arrays_of("csr"))
     path.write_bytes(path.read_bytes()[:-40])
-    with pytest.raises(InputError, match=r"m.npz: an .npz file without its end; it was cut short: copy it, or"):
+    with pytest.raises(InputError, match=r"m.npz: an .npz file without its end, so it was truncated; copy it or"):
         encode_cooccurrence(path)
 
 

@@ -39,7 +39,7 @@ def test_large_ids_beside_a_null_stay_apart():
     frame = pd.DataFrame({"user": pd.array([*LARGE, None], dtype="Int64"), "item": [*"xyxz"]})
     for table in (frame, pa.Table.from_pandas(frame)):
         assert words(Input("pairs", table, bad_rows="skip"))[0] == list(map(str, LARGE))
-    with pytest.raises(InputError, match="cannot tell ids apart"):
+    with pytest.raises(InputError, match="too large for an exact id"):
         words(Input("pairs", frame.astype({"user": float}), bad_rows="skip"))
 
 
@@ -53,7 +53,7 @@ def test_ids_in_the_index_are_named():
             lambda frame=frame: Input("ratings", frame.assign(n=1), user_col="customer_id"),
             lambda frame=frame: Input("pairs", frame.assign(n=1), rectangular=True),
         ):
-            with pytest.raises((InputError, ConfigError), match=rf"[:;] {names} in the index: give TABLE.reset_index"):
+            with pytest.raises((InputError, ConfigError), match=rf"[:;] the index has {names}; give TABLE.reset_index"):
                 words(given())
     log.index.name = "customer"  # which is not needed
     assert words(Input("pairs", log, rectangular=True)) == (["a", "b"], ["x", "y"])
@@ -75,7 +75,7 @@ def test_named_tuples_have_names(index):
 )
 def test_rows_of_another_kind_name_how_they_are_given(rows, remedy):
     with pytest.raises(
-        ConfigError, match=rf"list of paths, not .*; rows are given as {re.escape(f'pandas.DataFrame({remedy})')}$"
+        ConfigError, match=rf"list of paths, not .*; give rows as {re.escape(f'pandas.DataFrame({remedy})')}$"
     ):
         Input("pairs", rows)
 
@@ -85,7 +85,7 @@ def test_ids_that_a_gap_made_decimals_are_remarked(tmp_path):
     for table, n_hints in ((frame, 1), (frame.astype({"Customer ID": "Int64"}), 0)):
         table.to_csv(tmp_path / "shop.csv", index=False)
         hints = encode_input(Input("ratings", str(tmp_path / "shop.csv"))).report.hints
-        assert len(hints) == n_hints and all("'Customer ID' are whole numbers with .0" in hint for hint in hints)
+        assert len(hints) == n_hints and all("'Customer ID' are integers with .0" in hint for hint in hints)
         assert encode_input(Input("ratings", table)).report.hints == ()
 
 
@@ -107,7 +107,7 @@ def test_a_dense_matrix_is_no_list_of_pairs():
         with pytest.raises(ConfigError, match=r"sources above targets.*give ARRAY\.T"):
             words(Input("edges", np.stack([row, row + 1])))
     named = pd.DataFrame(np.eye(4), list("abcd"), list("abcd"))
-    with pytest.raises(ConfigError, match=r"looks like a matrix, .*a row for each pair \(source_col=1, target_col=2"):
+    with pytest.raises(ConfigError, match=r"like a matrix, .* for each pair \(.*, give source_col=1, target_col=2"):
         words(Input("edges", named.reset_index()))
     features = pd.DataFrame({"user": [1, 1, 2], "item": [3, 4, 3]} | {f"f{i}": [0.5, 1, 2] for i in range(9)})
     assert words(Input("pairs", features, rectangular=True)) == (["1", "2"], ["3", "4"])
@@ -125,7 +125,7 @@ def test_rows_without_a_time_are_skipped(missing):
     times = pd.to_datetime(times) if missing is pd.NaT else times
     frame = pd.DataFrame({"user": [1, 1, 2, 2], "item": [*"xyxz"], "time": times})
     encoded = word2vec().encode(Input("ratings", frame, time_col="time", rectangular=True, bad_rows="skip"))
-    assert encoded.matrix.nnz == 3 and encoded.report.left_out["bad rows: no time in 'time'"] == 1
+    assert encoded.matrix.nnz == 3 and encoded.report.left_out["bad rows: no valid time in 'time'"] == 1
     with pytest.raises(InputError, match="row 0"):
         words(Input("ratings", frame, time_col="time", rectangular=True))
 
@@ -144,9 +144,9 @@ def test_nodes_that_are_called_alike_and_nodes_without_an_edge():
 @pytest.mark.parametrize(
     ("frame", "options", "said"),
     [
-        ({"user": [1, 1, 2], "item": [*"xyx"], "weight": [None, pd.NA, 2]}, {}, "row 0 .*'None' is no number"),
-        ({"user": [[1], 1, 2], "item": [*"xyx"]}, {}, r"row 0 .*holds \[1\], no name"),
-        ({"user": [1, 1], "item": [*"xy"], "weight": [*"ab"]}, SKIPPED, "none of the 2 rows is left: 2 bad"),
+        ({"user": [1, 1, 2], "item": [*"xyx"], "weight": [None, pd.NA, 2]}, {}, "row 0 .*'None' is not a number"),
+        ({"user": [[1], 1, 2], "item": [*"xyx"]}, {}, r"row 0 .*holds \[1\], not a name"),
+        ({"user": [1, 1], "item": [*"xy"], "weight": [*"ab"]}, SKIPPED, "none of the 2 rows can be used: 2 bad"),
         ({"user": [1, 2], "item": [*"xx"]}, {"rectangular": True}, "only one target"),
     ],
 )
@@ -156,7 +156,7 @@ def test_mistakes_are_named(frame, options, said):
 
 
 def test_records_are_no_sentences():
-    with pytest.raises(InputError, match="sentence 1 is a dict, a record and no sentence"):
+    with pytest.raises(InputError, match="sentence 1 is a dict, a record, not a sentence"):
         word2vec().fit([{"user": 1, "item": 2}] * 5)
 
 
@@ -166,7 +166,7 @@ def test_a_fit_does_not_depend_on_the_one_before(tmp_path):
     one = word2vec(loss="us")
     one.fit(log)
     with pytest.raises(
-        ConfigError, match=r"these are sentences; give Input\('pairs', TABLE, rectangular=True\), the col"
+        ConfigError, match=r"the data are sentences; give Input\('pairs', TABLE, rectangular=True\), with col"
     ):
         one.fit(text, update=True)
     one.save(tmp_path / "model")
@@ -175,7 +175,7 @@ def test_a_fit_does_not_depend_on_the_one_before(tmp_path):
     one.set_params(subsample=0).fit(text)
     assert one.model.config.source.name == "text"
     assert Word2Vec.load(tmp_path / "model").encode(log).vocab.words == ["a", "b"]
-    with pytest.raises(ConfigError, match=r"options are for --baskets .* and these are sentences"):
+    with pytest.raises(ConfigError, match=r"options are for --baskets .* but the data are sentences"):
         word2vec(source="baskets").fit(text)
 
 
@@ -183,7 +183,7 @@ def test_a_fit_does_not_depend_on_the_one_before(tmp_path):
     ("options", "columns", "message"),
     [
         ({}, ["user", "item", "rating"], r"Input\('ratings', …\) with min_rating, or weight_col='rating' .*='none'"),
-        ({}, ["user", "product", "item"], "say which are meant: item_col='user', target_col='product'$"),
+        ({}, ["user", "product", "item"], "choose with item_col='user', target_col='product'$"),
         ({"item_col": "who"}, ["user", "item", "n"], r"called 'who' \(item_col\)"),
         ({"target_col": 4}, ["user", "item", "n"], r"no column 4 \(target_col\)"),
     ],
@@ -199,7 +199,7 @@ def test_hints_about_tables_in_memory_have_options_of_python():
     rows = [(f"u{n}", f"i{n % 7}", 1 + n % 5) for n in range(30)] + [("u1", "i1", 5)] * 30
     with pytest.warns(UserWarning, match=r"give Input\('ratings', …\) with min_rating, or weight_col='none'"):
         word2vec().fit(Input("pairs", rows, rectangular=True))
-    with pytest.warns(UserWarning, match=r"if it is no weight, give weight_col='none'"):
+    with pytest.warns(UserWarning, match=r"if these are not weights, give weight_col='none'"):
         word2vec(pair_weights="sample").fit(Input("pairs", [*rows, ("u1", "i1", 2000)], rectangular=True))
 
 

@@ -129,7 +129,7 @@ def test_files_of_phrases(tmp_path):
         (tmp_path / "own").write_text(text)
         with pytest.raises(InputError, match=f"own:{line}: expected two words"):
             read_phrases(tmp_path / "own")
-    with pytest.raises(InputError, match="no such file of phrases; 'w2vneg phrases' writes one"):
+    with pytest.raises(InputError, match="no such phrase file; 'w2vneg phrases' writes one"):
         read_phrases(tmp_path / "none")
 
 
@@ -139,9 +139,9 @@ def test_files_of_phrases(tmp_path):
         ({"scoring": "pmi"}, "word2vec, npmi, not 'pmi'"),
         ({"min_count": 0}, "at least 1"),
         ({"passes": 0}, "at least 1"),
-        ({"threshold": -1.0}, "scores are above 0"),
-        ({"threshold": float("nan")}, "scores are above 0"),
-        ({"threshold": 2.0, "scoring": "npmi"}, "npmi lies between -1 and 1"),
+        ({"threshold": -1.0}, "scores are positive"),
+        ({"threshold": float("nan")}, "scores are positive"),
+        ({"threshold": 2.0, "scoring": "npmi"}, "npmi is between -1 and 1"),
     ],
 )
 def test_options_out_of_range(options, said):
@@ -178,7 +178,7 @@ def test_found_joined_and_kept_by_the_command_line(run_cli, tmp_path, monkeypatc
     assert run_cli("phrases", "text", "--out", "found.tsv", "--force").code == 0
     assert Path("found.tsv").read_text() != "my own\n"
     result = run_cli("train", "--corpus", "text", "--phrases", "none")
-    assert result.code == 1 and "none: no such file of phrases" in result.err
+    assert result.code == 1 and "none: no such phrase file" in result.err
 
 
 def test_a_run_finds_phrases_for_itself(run_cli, tmp_path, monkeypatch):
@@ -191,7 +191,7 @@ def test_a_run_finds_phrases_for_itself(run_cli, tmp_path, monkeypatch):
     result = run_cli("train", "--corpus", "text", "--phrases", "auto", *small, "--save-model=m")
     assert (
         result.code == 0
-        and "Phrases joined: 60 times; words of the vocabulary: 1 of 1; the most frequent: new_york." in result.err
+        and "Phrases joined: 60 times; in the vocabulary: 1 of 1; the most frequent: new_york." in result.err
     )
     assert run_cli("phrases", "text", "--out", "found.tsv").code == 0
     assert read_phrases("m/phrases.tsv") == read_phrases("found.tsv")
@@ -211,7 +211,7 @@ def test_a_run_finds_phrases_for_itself(run_cli, tmp_path, monkeypatch):
     result = run_cli("train", "--corpus", "-", "--phrases", "auto", "--force")
     assert result.code == 1 and "reads the text twice" in result.err
     result = run_cli("train", "--corpus", "text", "--phrases", "auto", "--phrases", "found.tsv", "--force")
-    assert result.code == 1 and "leave it out beside files" in result.err
+    assert result.code == 1 and "--phrases auto cannot be combined with files" in result.err
 
 
 def test_none_found_says_what_to_try(run_cli, tmp_path, monkeypatch):
@@ -223,7 +223,7 @@ def test_none_found_says_what_to_try(run_cli, tmp_path, monkeypatch):
     result = run_cli("phrases", "text", "--out", "other", "--scoring", "npmi", "--threshold", 1)
     assert "scores above 1; try a lower --threshold or --min-count." in result.err
     result = run_cli("train", "--corpus", "text", "--phrases", "auto", "--min-count=1", "--subsample=0", "--dry-run")
-    assert result.code == 0 and f"--phrases auto found none, so none was joined: {hint}" in " ".join(result.err.split())
+    assert result.code == 0 and f"--phrases auto found no phrases to join: {hint}" in " ".join(result.err.split())
 
 
 CASED = "\n".join(f"w{n % 7} New York w{n % 5}" if n % 2 else f"w{n % 3} w{n % 11} New new York" for n in range(60))
@@ -235,16 +235,16 @@ CASED = "\n".join(f"w{n % 7} New York w{n % 5}" if n % 2 else f"w{n % 3} w{n % 1
         (
             "New York",
             ["--lowercase"],
-            "joined: 60 times; words of the vocabulary: 1 of 1; the most frequent: new_york.",
+            "joined: 60 times; in the vocabulary: 1 of 1; the most frequent: new_york.",
             1,
         ),
-        ("New York\nnew York", ["--lowercase"], "joined: 60 times; words of the vocabulary: 1 of 1;", 1),
-        ("New York", [], "joined: 30 times; words of the vocabulary: 1 of 1; the most frequent: New_York.", 1),
-        ("New York\nw1 New", ["--min-count=9"], "joined: 33 times; words of the vocabulary: 1 of 2", 1),
+        ("New York\nnew York", ["--lowercase"], "joined: 60 times; in the vocabulary: 1 of 1;", 1),
+        ("New York", [], "joined: 30 times; in the vocabulary: 1 of 1; the most frequent: New_York.", 1),
+        ("New York\nw1 New", ["--min-count=9"], "joined: 33 times; in the vocabulary: 1 of 2", 1),
         (
             "new york",
             [],
-            "none of the 1 phrases, such as 'new york', occurs in the text, so none was joined; .* capitals",
+            "none of the 1 phrases, such as 'new york', occurs in the text, so none was joined; .* capitalisation",
             0,
         ),
         ("new york", ["--lowercase"], "joined: 60 times", 1),

@@ -88,7 +88,7 @@ def test_what_is_not_as_the_catalog_says_is_refused(served, monkeypatch):
     folder, address = served
     put(folder, b"other")
     monkeypatch.setattr(places, "_RELEASES", address)
-    with pytest.raises(DataError, match=r"did not give glove-wiki-gigaword-50.gz as known: expected md5 "):
+    with pytest.raises(DataError, match=r"did not deliver the expected glove-wiki-gigaword-50.gz: expected md5 "):
         Vectors.load(NAME)
     assert not cache_dir("vectors", f"{NAME}.gz").exists()
 

@@ -119,13 +119,13 @@ REFUSED = {
         "pairs",
         TWO,
         ['"User-ID";"ISBN";"Book-Rating"', '"5";"071X";"0"', '"6";"072X";"5"'],
-        "a rating is no weight",
+        "a rating is not a weight",
     ),
     "r-10": (
         "ratings",
         {"min_rating": 2},
         ["user_id\titem_id\tinteraction_type\tcreated_at", "1\ti1\t2\t1450000000", "1\ti2\t1\t1450000001"],
-        "no column is called ratings.*--rating-col interaction_type",
+        "no column name matches ratings.*--rating-col interaction_type",
     ),
     "r-12": ("pairs", TWO, ["0\ti1\t1\t978300760", "0\ti2\t5\t978300761"], "look like ratings and their times"),
     "r-19": ("ratings", {}, ["user\titem\tkind\ttime", "u\ta\tv\t1", "u\tb\t2"], r":3: 3 fields"),
@@ -139,7 +139,7 @@ REFUSED = {
         ["/m/1\t/film/of\t/m/2", "/m/2\t/film/by\t/m/3", "/m/3\t/film/of\t/m/1"],
         "column 2.*looks like relations.*--source-col 1 --target-col 3",
     ),
-    "r-80": ("edges", {}, ["source;target;weight", "a;b;2,5", "b;c;3,0"], r":2: .*'2,5' is no number"),
+    "r-80": ("edges", {}, ["source;target;weight", "a;b;2,5", "b;c;3,0"], r":2: .*'2,5' is not a number"),
 }  # fmt: skip
 
 
@@ -200,7 +200,7 @@ def test_users_and_items_are_two_kinds_and_it_is_said(tmp_path):  # r-32
     assert settled(Input("pairs", str(path), rectangular=False)).rectangular is False
     assert settled(Input("pairs", pd.read_csv(path))).rectangular is True
     assert settled(Input("pairs", str(path), item_col="item", target_col="user")).rectangular is True
-    with pytest.raises(DoubtError, match=r":2: 'user' and 'item' sound like two kinds.*--no-rectangular"):
+    with pytest.raises(DoubtError, match=r":2: 'user' and 'item' seem to be two kinds.*--no-rectangular"):
         encode_input(Input("pairs", str(path)))  # as what comes through a pipe
     words = written(tmp_path, ["word1,word2,count", "a,b,2", "b,c,1"])
     assert settled(Input("pairs", str(words))).rectangular is None
@@ -209,7 +209,7 @@ def test_users_and_items_are_two_kinds_and_it_is_said(tmp_path):  # r-32
 
 def test_nodes_that_are_users_and_items_of_the_same_names_are_told(tmp_path):  # r-32, as edges
     (hint,) = encode_edges(written(tmp_path, ["user,item", "1,2", "2,3"])).report.hints
-    assert "1 names stand in 'user' and 'item' alike" in hint
+    assert "1 names occur in both 'user' and 'item'" in hint
     assert encode_edges(written(tmp_path, ["user,item", "u1,2", "u2,3"])).report.hints == ()
 
 
@@ -263,12 +263,12 @@ def test_returns_and_repeats_of_a_log_are_left_out_and_counted(tmp_path):
         }
         assert report.kept == 4 and "amounts = column 'quantity'" in report.line()
     help = options_of("ratings")["bad_rows"].metadata["help"]
-    assert help.endswith("Always dropped: returns, of a quantity below 0; --ratings rows without a user.")
+    assert help.endswith("Always dropped: returns, with a quantity below 0; --ratings rows without a user.")
     plays = written(tmp_path, ["customer,product,plays", "u,a,2", "v,a,-1"])
     with pytest.raises(InputError, match=r":3: in 'plays' .*-1 is below 0.*--bad-rows skip"):
         encode_ratings(plays)
     all_returned = written(tmp_path, ["customer,product,quantity", "u,a,-2", "v,a,-1"])
-    with pytest.raises(InputError, match="all of the 2 rows are returns"):
+    with pytest.raises(InputError, match="all 2 rows are returns"):
         encode_ratings(all_returned)
 
 
@@ -298,12 +298,12 @@ def test_quantities_weigh_pairs_and_repeats_add_up(tmp_path):
     assert report.added["rows that repeat a user and an item"] == 1
     found, report = weights(rating_col="quantity")
     assert found == {("u", "a"): 7, ("u", "b"): 1, ("v", "c"): 1}
-    assert report.left_out["rows of an amount of 0"] == 1
+    assert report.left_out["rows with amount 0"] == 1
     assert weights(rating_col="quantity", repeats="once")[0] == {("u", "a"): 5, ("u", "b"): 1, ("v", "c"): 1}
     for options, message in (
-        ({"rating_col": "quantity"}, "give --rectangular for pairs"),
-        ({"repeats": "count"}, "give --rectangular for pairs.*for --baskets or --corpus, which keep repeats"),
-        ({"rating_col": "product", "rectangular": True}, "only with a least rating"),
+        ({"rating_col": "quantity"}, "give --rectangular for weighted pairs"),
+        ({"repeats": "count"}, "give --rectangular for weighted pairs.*for --baskets or --corpus, which keep repeats"),
+        ({"rating_col": "product", "rectangular": True}, "used only with --min-rating"),
     ):
         with pytest.raises(ConfigError, match=message):
             encode_input(Input("ratings", path, **options))
@@ -313,11 +313,11 @@ def test_quantities_weigh_pairs_and_repeats_add_up(tmp_path):
 def test_an_amount_that_is_no_number_is_refused(tmp_path, cell):
     path = written(tmp_path, ["customer;product;quantity", *["u;a;1", "v;a;2", "w;b;"] * 3, f"u;b;{cell}"])
     for options in ({}, {"rating_col": "quantity", "rectangular": True}):
-        with pytest.raises(InputError, match=rf":11: in 'quantity' .*'?{cell}'? is no (finite )?number"):
+        with pytest.raises(InputError, match=rf":11: in 'quantity' .*'?{cell}'? is not a (finite )?number"):
             encode_ratings(path, **options)
     kept = encode_ratings(path, rectangular=True, rating_col="quantity", bad_rows="skip")
     assert kept.matrix.sum() == 3 + 6 + 3  # an empty cell is one
-    assert kept.report.hints == ("3 of 10 rows have no amount, and count as 1",)
+    assert kept.report.hints == ("3 of 10 rows have no amount and count as 1",)
     assert not encode_ratings(path, rectangular=True, bad_rows="skip").report.hints  # where amounts do not count
 
 
@@ -331,10 +331,10 @@ def test_a_sign_inside_names_does_not_part_them(tmp_path, head, sign):
 
 def test_logs_are_no_baskets(tmp_path):
     rows = [f"u{i % 9},p{i % 17},{i % 3}" for i in range(60)]
-    with pytest.raises(InputError, match="a log, a row for each thing"):
+    with pytest.raises(InputError, match="a log, one item per row"):
         encode_input(Input("baskets", written(tmp_path, ["customer,product,quantity", *rows])))
     timed = [f"{i % 9}\t{i % 17}\t{i % 5}\t{880000000 + i}" for i in range(60)]
-    with pytest.raises(DoubtError, match="a time at the same place"):
+    with pytest.raises(DoubtError, match="a time in the same place"):
         encode_input(Input("baskets", written(tmp_path, timed)))
     books = [f"{880000000 + i * 7 % 50}\t{870000000 + i % 7}\t{860000000 + i % 9}" for i in range(60)]
     assert len(encode_input(Input("baskets", written(tmp_path, books)), min_count=1)) == 180
@@ -344,7 +344,7 @@ def test_what_is_no_row_of_pairs_is_not_counted_as_evaluated(tmp_path):
     vocab = Vocabulary(["a", "b", "u"], np.ones(3, np.int64))
     held = read_pairs_file(written(tmp_path, ["user,item,quantity", "u,a,2", "u,b,-1", "u,a,0", "v,b,1"]), vocab, vocab)
     assert (len(held), held.n_read, held.n_unknown) == (1, 2, 1)
-    assert held.columns[-2:] == ("left out: 1 return", "left out: 1 row of weight 0")
+    assert held.columns[-2:] == ("left out: 1 return", "left out: 1 row with weight 0")
 
 
 def test_a_matrix_is_no_list_of_pairs():

@@ -114,11 +114,11 @@ def test_the_command_line_tells_of_raw_text_and_takes_it(run_cli, tmp_path, monk
     (tmp_path / "raw").write_text("The king, the queen; and all!\nWho is king? The queen.\n" * 20)
     small = ["--loss=ns", "--dim=4", "--epochs=1", "--min-count=1", "--workers=1", "--subsample=0"]
     result = run_cli("train", "--corpus", "raw", *small, "--force")
-    said = "--tokenizer words chosen: 45% of the tokens end in punctuation, as 'king,'. Keep it with --tokenizer white"
+    said = "--tokenizer words chosen: 45% of the tokens end in punctuation, such as 'king,'. Keep it: --tokenizer white"
     assert said in result.err and "Note" not in result.err
     result = run_cli("train", "--corpus", "raw", *small, "--tokenizer", "whitespace", "--force")
     assert "chosen" not in result.err
-    assert "Note: 40% of the words end in punctuation, as 'all!'; --tokenizer words takes it off." in result.err, (
+    assert "Note: 40% of the words end in punctuation, such as 'all!'; --tokenizer words removes it." in result.err, (
         result.err
     )
     result = run_cli("train", "--corpus", "raw", "--tokenizer", "words", "--lowercase", *small, "--save-model", "m")
@@ -192,7 +192,7 @@ def test_what_cannot_be_looked_at_stays_as_it_stands(tmp_path):
     chosen = tokenizer_of([str(tmp_path / "pipe")], None, "utf-8")
     assert (
         chosen == "whitespace"
-        and "is not looked at. For raw text: --tokenizer words, or Input(…, tokenizer='words')" in chosen.why
+        and "are not inspected. For raw text: --tokenizer words, or Input(…, tokenizer='words')" in chosen.why
     )
 
 
@@ -220,7 +220,7 @@ def test_a_model_keeps_its_tokenizer(tmp_path, monkeypatch):
 def test_words_that_look_like_something_else():
     plain = ["king", "queen", "mr.", "don't", "<unk>"]
     assert about_words(plain) is None and about_words([]) is None
-    assert "20% of the words end in punctuation, as 'king,'" in about_words(["king,", "queen", "the", "of", "and"])
+    assert "20% of the words end in punctuation, such as 'king,'" in about_words(["king,", "queen", "the", "of", "and"])
     phrases = ["今日は天気がいいですね", "王", "ประเทศไทยสวยงาม"]
     assert "segment the text first" in about_words(phrases)
     assert about_words(["今日", "天気", "王"]) is None
@@ -234,7 +234,7 @@ def test_words_that_look_like_something_else():
 def test_words_in_two_spellings_of_unicode(twin):
     words = ["café", "o\ufb03ce", "Philosophie", "naïve", "m²", "m2", "i\u0307n"]
     said = about_words([*words, twin])
-    assert "in two spellings of Unicode's: 1, as" in said and ascii(twin if twin != "office" else "o\ufb03ce") in said
+    assert "with two Unicode spellings: 1, such as" in said and ascii(twin if twin != "office" else "o\ufb03ce") in said
     command = said.split("first: ")[1].replace(" < FILE > text.txt", "")
     command = command.replace("python", shlex.quote(sys.executable), 1)
     done = subprocess.run(command, shell=True, input=twin.encode(), capture_output=True, check=True)
@@ -247,11 +247,11 @@ def test_lines_of_a_token_each_are_told(tmp_path, run_cli):
     """Else a text would be trained on its few longer lines."""
     file = tmp_path / "vertical"
     file.write_text("".join(f"# session {n}\n" + "a\nb\n" * 5 + "\n" for n in range(9)))
-    with pytest.warns(FileNote, match="^90 of 99 sentences have one token, .* join these: " + re.escape(_JOINED)):
+    with pytest.warns(FileNote, match="^90 of 99 sentences have only one token, .* join these: " + re.escape(_JOINED)):
         encode_input(Input("corpus", str(file)), min_count=1)
     file.write_text("a\nb\n" * 9)
     result = run_cli("train", "--corpus", file, "--min-count=1", "--output", tmp_path / "v.txt")
-    assert result.code == 1 and "no pair to train on: every sentence has one known word" in result.err
+    assert result.code == 1 and "no pair to train on: every sentence has only one known word" in result.err
     assert result.err.count(_JOINED) == 1
 
 
@@ -442,7 +442,7 @@ def test_stripped_text_has_a_cache_of_its_own_and_other_encodings(tmp_path):
     assert set(zeros.vocab.words) == {"caf\xe9", "00", "tea"}
     with pytest.raises(ConfigError, match="strip must be among markup, urls, drop, digit, not 'all'"):
         encode_corpus(tmp_path / "raw", strip=["all"])
-    with pytest.raises(ConfigError, match="strip of an input takes markup and urls, with a comma between, not 'drop'"):
+    with pytest.raises(ConfigError, match="strip of an input takes markup and urls, separated by a comma, not 'drop'"):
         Input("corpus", "raw", strip="markup,drop")
 
 

@@ -168,7 +168,7 @@ def test_an_endless_line_is_one_sentence():
 
 def test_a_text_without_white_space_is_refused(monkeypatch):
     monkeypatch.setattr(count, "LONGEST_TOKEN", 100)
-    with pytest.raises(InputError, match=r"here:2: no white space for 1\d\d bytes"):
+    with pytest.raises(InputError, match=r"here:2: no white space in 1\d\d bytes"):
         tokenise([b"one line\n", *[b"x" * 40] * 4])
 
 
@@ -322,7 +322,7 @@ def test_windows_quotes_are_noticed(tmp_path):
 def test_utf_8_read_as_something_else_is_noticed(tmp_path, encoding):
     path = tmp_path / "text"
     path.write_text("eins\ndie größte Straße\n" * 9, encoding="utf-8")
-    with pytest.warns(FileNote, match=r"text:2: .*UTF-8 as well; it looks like --encoding utf-8") as notes:
+    with pytest.warns(FileNote, match=r"text:2: .*valid UTF-8; it looks like utf-8: give --encoding utf-8") as notes:
         read(path, encoding=encoding)
     assert len(notes) == 1
     with warnings.catch_warnings():
@@ -410,9 +410,9 @@ def test_what_is_named_twice_is_there_once(tmp_path, monkeypatch):
     (tmp_path / "c" / "link").symlink_to("../b.txt")
     (tmp_path / "d").symlink_to("c")
     for names, said in {
-        ("a.txt", "a.txt"): "a.txt is named more than once, and read once",
+        ("a.txt", "a.txt"): "a.txt is named more than once, but read only once",
         ("a.txt", STDIN, str(tmp_path / "*.txt")): f"{tmp_path}/a.txt is named",
-        ("a.txt", "c", "./b.txt", "d/../a.txt"): r"2 files, as ./b.txt, are named",
+        ("a.txt", "c", "./b.txt", "d/../a.txt"): r"2 files, such as ./b.txt, are named",
         ("c/a.txt", "d/a.txt"): "d/a.txt is named",
     }.items():
         with pytest.warns(FileNote, match=said):
@@ -498,7 +498,7 @@ def test_sentences():
     ("sentences", "message"),
     [
         (["the cat"], "sentence 1 is a str; give a list of tokens"),
-        ([["a"], ["new york"]], "sentence 2: the token 'new york' is empty or holds white space"),
+        ([["a"], ["new york"]], "sentence 2: the token 'new york' is empty or contains white space"),
         ([["a"], ["b", ""]], "sentence 2: the token '' is empty"),
         ([["a", "b\0"]], "NUL"),
         ([["a"], [1, 2]], "sentence 2 is not a list of strings"),
@@ -524,7 +524,7 @@ def test_a_file_named_twice_is_read_once_and_that_is_said_once(run_cli, tmp_path
     (tmp_path / "a.tsv").write_text("a\tb\nb\tc\n")
     run = run_cli("phrases", "a.txt", "*.txt", "--min-count=3", "--threshold=.001", "--out=found")
     assert run.code == 0 and run.err.startswith(
-        "Note: a.txt is named more than once, and read once.\nWrote 0 phrases to found: "
+        "Note: a.txt is named more than once, but read only once.\nWrote 0 phrases to found: "
     )
     with pytest.warns(FileNote, match="a.tsv is named more than once"):
         assert encode_input(Input("pairs", ["a.tsv", "./a.tsv"], rectangular=False)).matrix.sum() == 2

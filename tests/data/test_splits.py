@@ -367,17 +367,17 @@ def test_moments():
     assert moment("12.5") == 12.5
     assert moment("1970-01-02") == 86400 == moment("1970-01-02T02:00:00+02:00")
     for text in ("soon", "12/13"):
-        with pytest.raises(ConfigError, match="is no time; write a number, or YYYY-MM-DD"):
+        with pytest.raises(ConfigError, match="is not a time; write a number, or YYYY-MM-DD"):
             moment(text)
     for ends, message in (
-        (Last(0), "one event a user or more"),
-        (Until(()), "one moment"),
+        (Last(0), "--last must hold out at least one event per user"),
+        (Until(()), "one time"),
         (Until((2.0, 1.0)), "later"),
     ):
         with pytest.raises(ConfigError, match=message):
             ends.check()
-    where = r"its side of --until 200 of the users; times are from \d\S* to \d"
-    with pytest.raises(InputError, match=f"no pair falls to test, which asks for what lies on {where}"):
+    where = r"its side of --until 200 by the users; times are from \d\S* to \d"
+    with pytest.raises(InputError, match=f"the test part is empty, but should get events on {where}"):
         split_data(timed_rows(np.random.default_rng(1))[1], "time", Until((200.0,)), 1, kind="ratings")
 
 
@@ -442,7 +442,7 @@ def test_one_long_line_of_text_is_split_by_time_but_not_by_user():
     data = corpus([list(range(9)) * 10])
     parts = split_data(data, "time", SHARES, 1, kind="corpus", window=1, ordered=True).matrices
     assert [int(parts[name].sum()) for name in PARTS] == [62, 8, 17]
-    with pytest.raises(InputError, match=r"no pair falls to \w+, which asks for 0\.\d of the lines; give more data"):
+    with pytest.raises(InputError, match=r"the \w+ part is empty, but should get 0\.\d of the lines; give more data"):
         split_data(data, "user", SHARES, 1, kind="corpus", window=1)
 
 
@@ -485,8 +485,8 @@ def test_seeds():
     ("shares", "message"),
     [
         ((0.7, 0.1, 0.1), r"must add up to 1; 0\.7 \+ 0\.1 \+ 0\.1 = 0\.9"),
-        ((0.9, -0.1, 0.2), r"--valid is a share between 0 and 1, not -0\.1"),
-        ((0.7, 0.1, math.nan), "--test is a share between 0 and 1, not nan"),
+        ((0.9, -0.1, 0.2), r"--valid must be a share between 0 and 1, not -0\.1"),
+        ((0.7, 0.1, math.nan), "--test must be a share between 0 and 1, not nan"),
         ((0.0, 0.5, 0.5), "--train 0 leaves nothing to train on"),
         ((1.0, 0.0, 0.0), "--train 1 holds nothing out"),
     ],
@@ -506,13 +506,13 @@ def test_shares_may_be_rounded():
 @pytest.mark.parametrize(
     ("way", "options", "message"),
     [
-        (("user", "pairs"), {}, "do not tell whose they are, .*give --ratings or --baskets, or --rect"),
-        (("user", "ratings"), {"ends": Last(1)}, "--last and --until.*give --by time and --ratings"),
-        (("time", "baskets"), {"ends": Until((1.0,))}, "--last and --until.*give --by time and --ratings"),
+        (("user", "pairs"), {}, "pairs of items have no users, .*give --ratings or --baskets, or --rect"),
+        (("user", "ratings"), {"ends": Last(1)}, "--last and --until.*use them with --by time and --ratings"),
+        (("time", "baskets"), {"ends": Until((1.0,))}, "--last and --until.*use them with --by time and --ratings"),
         (("user", "cooccurrence"), {}, "cannot be split by user"),
-        (("time", "pairs"), {}, "do not tell when they were made, .* --ratings with --time-col"),
+        (("time", "pairs"), {}, "pairs have no times, .* --ratings with --time-col"),
         (("time", "pairs"), {"rectangular": True}, "cannot be split by time"),
-        (("time", "ratings"), {"timed": False}, "needs the column with the time of each rating; name it with --time"),
+        (("time", "ratings"), {"timed": False}, "needs the time of each rating; name its column with --time"),
         (("users", "ratings"), {}, "unknown way to split 'users'; did you mean 'user'"),
         (("user", "rating"), {}, "unknown kind of data 'rating'; did you mean 'ratings'"),
     ],
@@ -538,9 +538,9 @@ def test_pairs_that_are_too_many_are_refused_before_they_are_counted():
 
 
 def test_an_empty_part_is_refused():
-    with pytest.raises(InputError, match=r"no pair falls to \w+, which asks for 0\.\d of the baskets"):
+    with pytest.raises(InputError, match=r"the \w+ part is empty, but should get 0\.\d of the baskets"):
         split_data(corpus([[0, 1], [2, 3]]), "user", SHARES, 1, kind="baskets")
-    with pytest.raises(InputError, match=r"no pair falls to train, which asks for 0.7 of the pairs"):
+    with pytest.raises(InputError, match=r"the train part is empty, but should get 0.7 of the pairs"):
         split_data(corpus([[0], [1]]), "pair", SHARES, 1, kind="baskets")
 
 
@@ -633,12 +633,12 @@ def test_places_that_hold_something_else(tmp_path, split):
     (tmp_path / "file").write_text("mine")
     with pytest.raises(OutputError, match="it is a file; name a folder"):
         check_place(tmp_path / "file")
-    with pytest.raises(OutputError, match=r"holds what is no split of w2vneg's \(file\)"):
+    with pytest.raises(OutputError, match=r"is not a split made by w2vneg \(it holds file\)"):
         write_split(tmp_path, split, VOCAB, VOCAB, {})
     (tmp_path / "out").mkdir()
     check_place(tmp_path / "out")
     (tmp_path / "out" / "train.tsv").write_text("mine")
-    with pytest.raises(OutputError, match=r"\(train.tsv\); choose another folder"):
+    with pytest.raises(OutputError, match=r"\(it holds train.tsv\); choose another folder"):
         check_place(tmp_path / "out")
     assert (tmp_path / "file").read_text() == (tmp_path / "out" / "train.tsv").read_text() == "mine"
 

@@ -247,7 +247,7 @@ def test_what_may_mean_two_things_is_asked(name, tmp_path):
     kind, options, text = ASKED[name]
     path = tmp_path / "table"
     path.write_text(text)
-    with pytest.raises(DoubtError, match=r"The columns are: .*say which are meant: --\w+-col") as caught:
+    with pytest.raises(DoubtError, match=r"The columns are: .*choose with --\w+-col") as caught:
         READ[kind](path, **options)
     assert caught.value.exit_code == 2
 
@@ -267,7 +267,7 @@ def test_what_is_named_in_doubt_can_be_typed(tmp_path, kind, text, flags):
     path = tmp_path / "table.csv"
     path.write_text(text)
     typed = " ".join(f"--{name.replace('_', '-')} {value}" for name, value in flags.items())
-    with pytest.raises(DoubtError, match=f"say which are meant: {typed}$"):
+    with pytest.raises(DoubtError, match=f"choose with {typed}$"):
         READ[kind](path)
     if text == PLAYLISTS:
         assert READ[kind](path, **flags).report.rows == 3
@@ -282,9 +282,9 @@ def test_weights_are_those_that_are_called_so(tmp_path):
     path.write_text("protein1,protein2,combined\na,b,200\nb,c,300\n")
     graph = encode_edges(path)
     assert sorted(graph.matrix.data.tolist()) == [1, 1, 1, 1]
-    assert "--weight-col combined would take the numbers" in graph.report.line()
+    assert "--weight-col combined would use that column" in graph.report.line()
     path.write_text("user,item,rating:float\na,b,5\n")
-    with pytest.raises(InputError, match="a rating is no weight"):
+    with pytest.raises(InputError, match="a rating is not a weight"):
         encode_pairs(path)
 
 
@@ -306,14 +306,14 @@ def test_doubtful_weights_are_hinted_at(tmp_path):
     path.write_text("".join(f"a{n} b{n} {3 + n % 3}\n" for n in range(12)))
     assert "looks like a rating" in encode_pairs(path).report.hints[0]
     (hint,) = encode_ratings(path, rating_col="3", rectangular=True).report.hints
-    assert hint.endswith("looks like a rating, which is none; if it is, give --min-rating")
+    assert hint.endswith("looks like a rating; if it is a rating, give --min-rating")
 
 
 def test_an_unused_time_of_histories_is_told(tmp_path):
     path = tmp_path / "log.csv"
     path.write_text("user,item,timestamp\nu,a,3\nu,b,2\nu,c,1\n")
     told = encode_ratings(path).report.line()
-    assert "histories follow the file, --time-col timestamp would order them" in told
+    assert "histories in file order, --time-col timestamp would order them" in told
 
 
 def test_bad_rows_are_refused_or_counted_by_reason(tmp_path):
@@ -327,7 +327,7 @@ def test_bad_rows_are_refused_or_counted_by_reason(tmp_path):
     data = encode_pairs(path, rectangular=True, bad_rows="skip")
     assert data.matrix.sum() == 5
     assert {why: n for why, n in data.report.left_out.items() if why.startswith("bad") and n} == {
-        "bad rows: another number of fields": 1,
+        "bad rows: wrong number of fields": 1,
         "bad rows: an empty cell in 'product'": 1,
     }
     assert data.report.left_out["returns, of a quantity below 0"] == 1
@@ -421,26 +421,26 @@ DOUBTFUL = {
         "pairs",
         {},
         many(lambda n: f"{n % 7},{n % 11},{2520046 + n * 7 % 5},pv,{1511544070 + n}"),
-        "column 3.*may hold ids.*--weight-col 3 if it holds weights.*--weight-col none",
+        "column 3.*may hold ids.*if it holds weights, give --weight-col 3.*--weight-col none",
     ),
     "a category above the ratings": (
         "ratings",
         {"min_rating": 4},
         many(lambda n: f"{n % 7},{n % 11},{2520046 + n * 7 % 5},pv,{1511544070 + n}"),
-        "column 3.*other numbers than ratings.*--rating-col COLUMN",
+        "column 3.*numbers that do not look like ratings.*--rating-col COLUMN",
     ),
     "a genre before the rating": (
         "ratings",
         {"min_rating": 4},
         many(lambda n: f"{n % 7},{n % 11},{n * 7 % 17},{900 + n},{n % 5 + 1},2003-03-{10 + n % 9}"),
-        "column 3.*other numbers than ratings.*--rating-col 5",
+        "column 3.*numbers that do not look like ratings.*--rating-col 5",
     ),
-    "seconds from 0 on": ("edges", {}, many(lambda n: f"{n % 7} {n % 11} {37 * n}"), "never fall.*--weight-col none"),
+    "seconds from 0 on": ("edges", {}, many(lambda n: f"{n % 7} {n % 11} {37 * n}"), "decrease.*--weight-col none"),
     "times before the nodes": (
         "edges",
         {},
         many(lambda n: f"{31220 + n // 2 * 20} {1400 + n % 7} {1400 + (n + 3) % 7}"),
-        "column 1 never fall.*--source-col 2 --target-col 3",
+        "column 1 never decrease.*--source-col 2 --target-col 3",
     ),
     "times called start and end": ("edges", {}, many(lambda n: f"{1400000000 + n},{1400000020 + n},{n % 7}"), "times"),
     "an export of orders": (
@@ -453,13 +453,13 @@ DOUBTFUL = {
         "edges",
         {},
         ["PT,AU,TI,SO,PY", "J,Smith,A title,Nature,2020"],
-        "no columns are called what sources and targets are.*--source-col COLUMN --target-col COLUMN",
+        "no column names match sources and targets.*--source-col COLUMN --target-col COLUMN",
     ),
     "no column that is called a rating": (
         "ratings",
         {"min_rating": 7},
         ["username,anime_id,my_watched_episodes,my_status", "a,21,586,1"],
-        "no column is called ratings.*--rating-col",
+        "no column name matches ratings.*--rating-col",
     ),
     "one name in all rows": ("pairs", {}, many(lambda n: f"A{n % 7}\tGO\tx{n}\tGO:{n % 9}"), "column 2.*'GO' in all"),
     "a name and its id": (
@@ -587,5 +587,5 @@ def test_returns_are_known_by_any_quantity(tmp_path, name):
 def test_a_score_of_edges_is_no_matter_of_liking(tmp_path):
     path = tmp_path / "genes.tsv"
     path.write_text("Gene1\tGene2\tAnnotation\tScore\na\tb\tx\t1.00\n")
-    with pytest.raises(InputError, match=r"'Score', which may be a weight or none\. Give --weight-col Score to"):
+    with pytest.raises(InputError, match=r"'Score', which may or may not be a weight\. Give --weight-col Score to"):
         encode_edges(path)

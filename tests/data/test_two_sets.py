@@ -1,4 +1,4 @@
-"""docs/items.md, "Two sets a row, and several tasks": what its lines make of baskets is what they say."""
+"""docs/items.md, "Two sets per row, and several tasks": its lines build the matrices that the comments describe."""
 
 import itertools
 from collections import Counter

@@ -53,8 +53,8 @@ def test_equality():
     [
         (["a", "b"], [1, 2], "'b' is out of order"),
         (["b", "a"], [1, 1], "'a' is out of order"),
-        (["a", "a"], [1, 1], "'a' stands here twice"),
-        (["a", "b c"], [1, 1], "'b c' is empty or holds white space"),
+        (["a", "a"], [1, 1], "'a' occurs twice"),
+        (["a", "b c"], [1, 1], "'b c' is empty or contains white space"),
         (["a", ""], [1, 1], "'' is empty"),
         (["a", 3], [1, 1], "3 is not a string"),
         (["a"], [1, 1], "1 words but counts of shape"),
@@ -138,7 +138,7 @@ def test_counts_before_the_words_are_refused_with_what_turns_them(tmp_path, monk
     (tmp_path / "my words").write_text("".join(f"{blanks}{row}\n" for row in ("19 책을", "19 책", "7 a", "102 the")))
     with pytest.raises(InputError, match=f"my words:1: expected word, tab, count; found '{blanks}19 책을'; ") as error:
         Vocabulary.load("my words")
-    subprocess.run(str(error.value).partition("behind the word: ")[2], shell=True, check=True)
+    subprocess.run(str(error.value).partition("after the word: ")[2], shell=True, check=True)
     assert Vocabulary.load("counted.txt") == Vocabulary(["the", "책", "책을", "a"], [102, 19, 19, 7])
 
 
@@ -158,12 +158,12 @@ def test_counts_before_the_words_are_refused_with_what_turns_them(tmp_path, monk
         (b"a\t2\r\r\n", "v:1: expected"),
         ("a\t2\nb\t\u0661\n".encode(), "v:2: expected"),
         (b"a\t3\n" * 20_000 + b"b 1\n", "v:20001: expected"),
-        (b"a\rb\t2\n", "v:1: the word 'a\\\\rb' is empty or holds white space"),
+        (b"a\rb\t2\n", "v:1: the word 'a\\\\rb' is empty or contains white space"),
         (b"a\t2\n\t1\n", "v:2: the word '' is empty"),
         (b"a\t2\nb c\t1\n", "v:2: the word 'b c'"),
-        (b"a\t2\nb\t1\na\t1\n", "v:3: the word 'a' stands here twice"),
+        (b"a\t2\nb\t1\na\t1\n", "v:3: the word 'a' occurs twice"),
         (b"a\t2\nb\t3\n", "v:2: 'b' is out of order"),
-        (b"a\t2\nb\t1", "v:2: the last line does not end"),
+        (b"a\t2\nb\t1", "v:2: the last line has no newline"),
         (b"a\t2\n\xe9\t1\n", "v:2: not UTF-8"),
     ],
 )

@@ -212,15 +212,15 @@ REFUSED = {
     "Word2Vec(sentences, max_vocab_size=1000)": "max_final_vocab limits",
     "Word2Vec(sentences, trim_rule=lambda word, count, least: 0)": "build_vocab_from_freq",
     "Word2Vec(sentences, hashfxn=len)": "leave it out",
-    "Word2Vec(sentences, size=100, **small)": "it is vector_size",
+    "Word2Vec(sentences, size=100, **small)": "use vector_size",
     "Word2Vec(**small).train(sentences)": "call build_vocab",
     "Word2Vec(**small).build_vocab(sentences, update=True)": "leave update=True out",
     "Word2Vec(sentences, hs=1, negative=0, **small).predict_output_word(['king'])": "hs=0 and negative=5",
-    "model.most_similar": "ask its vectors: .wv.most_similar",
+    "model.most_similar": "use its vectors: .wv.most_similar",
     'model["king"]': ".wv[word]",
     'setattr(model, "vector_size", 9)': "Word2Vec(vector_size=9, …)",
     'setattr(model, "hs", 1)': "make another",
-    'setattr(model, "random", 1)': "give seed=",
+    'setattr(model, "random", 1)': "set seed=",
     'setattr(model, "running_training_loss", 0)': "loss of each epoch",
     'setattr(model, "wv", wv)': "wv.vectors[:] = rows",
     'setattr(ft, "bucket", 9)': "FastText(bucket=9, …)",
@@ -233,9 +233,9 @@ REFUSED = {
     "wv.index2word": "index_to_key",
     "wv.intersect_word2vec_format": "init=path",
     'wv["nobody"]': "no vector for the word 'nobody'",
-    'wv.most_similar("king", indexer=object())': "all words are looked at",
+    'wv.most_similar("king", indexer=object())': "all words are searched",
     'wv.most_similar("king", clip_start=2)': "vectors_for_all",
-    'wv.save_word2vec_format("x", append=True)': "write one file",
+    'wv.save_word2vec_format("x", append=True)': "write one file at a time",
     'KeyedVectors.load_word2vec_format(room + "/w.txt", encoding="latin1")': "convert it",
     'KeyedVectors.load(room + "/theirs.kv")': "save_word2vec_format",
     'Word2Vec.load(room + "/theirs.model")': "KeyedVectors.load_word2vec_format",
@@ -428,7 +428,7 @@ def test_arguments_and_defaults_are_gensim_s(name, method):
 def test_gensim_s_first_line_trains_and_says_how():
     from gensim.test.utils import common_texts
 
-    with pytest.warns(UserWarning, match="a text of 29 words is trained on without subsampling"):
+    with pytest.warns(UserWarning, match="a text of 29 words is too short for subsampling, which is off"):
         model = face.Word2Vec(sentences=common_texts, vector_size=100, window=5, min_count=1, workers=4)
     assert len(model.wv.most_similar("computer", topn=10)) == 10 and model.get_latest_training_loss() > 0
     assert model.sample == 1e-3
@@ -630,7 +630,7 @@ def test_what_a_model_cannot_take_is_refused(tmp_path):
                 call()
     tagged = face.Word2Vec(SENTENCES, **SMALL)
     tagged.wv.set_vecattr("king", "tag", "noun")
-    with pytest.raises(ConfigError, match="keep tag beside it"):
+    with pytest.raises(ConfigError, match="keep tag elsewhere"):
         tagged.save(tmp_path / "model")
 
 
@@ -721,7 +721,7 @@ def test_a_file_of_phrases_does_not_say_how_they_were_found(names, tmp_path):
     loaded = face.Phrases.load(tmp_path / "phrases")
     assert str(loaded) == f"Phrases<{len(loaded)} phrases>"
     for name in ("min_count", "threshold", "scoring"):
-        with pytest.raises(AttributeError, match=f"{name!r}; a file keeps phrases and their scores alone"):
+        with pytest.raises(AttributeError, match=f"{name!r}; a file keeps only phrases and their scores"):
             getattr(loaded, name)
 
 

@@ -73,7 +73,7 @@ def test_a_pipe_is_read_once_and_to_its_end(tmp_path, kind):
 @pytest.mark.parametrize("kind", ["vocabulary", "names"])
 def test_a_line_without_end_is_refused(small, tmp_path, kind, begin):
     (tmp_path / "file").write_bytes(begin + b"a" * (1 << 20))
-    with pytest.raises(InputError, match=rf"file:{begin.count(10) + 1}: no line ends within"):
+    with pytest.raises(InputError, match=rf"file:{begin.count(10) + 1}: no line end within"):
         READ[kind][0](str(tmp_path / "file"))
 
 
@@ -101,7 +101,7 @@ def test_options_may_begin_with_a_mark_and_end_lines_as_windows_does(tmp_path):
 
 def test_a_cell_of_a_similarity_set_beyond_measure_is_refused(tmp_path):
     (tmp_path / "s.csv").write_text("a,b,1\na,b" + "b" * 200_000 + ",2\n")
-    with pytest.raises(InputError, match=r"s\.csv:2: no row of word, word, score"):
+    with pytest.raises(InputError, match=r"s\.csv:2: not a row of word, word, score"):
         read_pairs(tmp_path / "s.csv")
 
 
@@ -113,7 +113,7 @@ def test_a_folder_is_read_without_its_pipes(tmp_path):
 
 def test_packed_parquet_without_end_is_refused(monkeypatch):
     monkeypatch.setattr(frames, "memory_size", lambda: 400)
-    with pytest.raises(InputError, match=r"t\.parquet\.gz: more than 0\.0 GB of Parquet"):
+    with pytest.raises(InputError, match=r"t\.parquet\.gz: more than 0\.0 GB of packed or piped Parquet"):
         frames._joined("t.parquet.gz", iter(lambda: b"PAR1" * 10, None))
 
 
@@ -123,7 +123,7 @@ def test_packed_parquet_without_end_is_refused(monkeypatch):
         (b"", ":1: the line is empty"),
         (b"a\n\nb\n", ":2: the line is empty"),
         (b"a\nb\n\n", ":3: the line is empty"),
-        (b"a\nb\na", ":3: the name 'a' is that of line 1"),
+        (b"a\nb\na", ":3: the name 'a' is also on line 1"),
     ],
 )
 def test_names_that_are_none(tmp_path, content, message):
@@ -157,7 +157,7 @@ def test_what_lies_in_a_folder_that_may_not_be_entered_is_not_said_to_be_missing
     monkeypatch.setattr(os, "stat", stat)
     result = run_cli(*arguments)
     assert result.code == 1 and "no such file" not in result.err
-    assert "cannot be read (Permission denied); get the right to enter its folder" in result.err, result.err
+    assert "cannot be read (Permission denied); get permission to enter its folder" in result.err, result.err
 
 
 def test_find_files_tells_of_a_closed_folder(monkeypatch):

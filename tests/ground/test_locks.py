@@ -23,7 +23,7 @@ def test_a_place_has_one_owner_who_is_named(tmp_path):
         with owned(tmp_path / "deep" / "other"):
             pass
     assert f"model: process {os.getpid()} on " in str(caught.value)
-    assert str(caught.value).endswith("writes there; wait for it or choose another folder")
+    assert str(caught.value).endswith("is writing there; wait for it or choose another folder")
     assert os.listdir(tmp_path / "deep") == []
     with owned(tmp_path / "deep" / "model"):
         pass
@@ -48,7 +48,7 @@ with owned({str(tmp_path / "model")!r}):
 def test_an_owner_that_cannot_be_read(tmp_path):
     with owned(tmp_path / "model"):
         lock_file(tmp_path / "model").write_text("?")
-        with pytest.raises(OutputError, match="another process writes there"), owned(tmp_path / "model"):
+        with pytest.raises(OutputError, match="another process is writing there"), owned(tmp_path / "model"):
             pass
 
 
@@ -78,5 +78,5 @@ def test_whether_others_are_kept_out_can_be_asked(tmp_path, monkeypatch):
 
 def test_a_parent_that_cannot_be_made(tmp_path):
     (tmp_path / "file").touch()
-    with pytest.raises(OutputError, match="file is no folder; choose another"), owned(tmp_path / "file" / "model"):
+    with pytest.raises(OutputError, match="file is not a folder; choose another"), owned(tmp_path / "file" / "model"):
         pass

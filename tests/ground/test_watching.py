@@ -55,4 +55,4 @@ def test_the_command_line_says_at_once_where_code_is_kept_and_then_how_long_it_t
     monkeypatch.setattr("w2vneg.ground.jit.cache_folder", lambda: None)
     with compiling_noted(told.append):
         function(3 + 4j)
-    assert told[0] == "Compiling kernels, 10–20 s; not kept, for the cache folder cannot be written."
+    assert told[0] == "Compiling kernels, 10–20 s; not cached, as the cache folder cannot be written."

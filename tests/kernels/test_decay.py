@@ -236,15 +236,15 @@ def test_ranks_have_the_pairs_of_the_whole_with_small_weights_and_rare_items(wei
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"l2": "1,2,3"}, "l2 '1,2,3' must be a number from 0 on, or two with a comma between"),
-        ({"l2": "much"}, "l2 'much' must be a number from 0 on"),
-        ({"l2": -1.0}, "l2 '-1.0' must be a number from 0 on, or two"),
-        ({"l2": True}, "l2 'True' must be a number from 0 on, or two"),
+        ({"l2": "1,2,3"}, "l2 '1,2,3' must be a number of at least 0, or two with a comma"),
+        ({"l2": "much"}, "l2 'much' must be a number of at least 0"),
+        ({"l2": -1.0}, "l2 '-1.0' must be a number of at least 0, or two"),
+        ({"l2": True}, "l2 'True' must be a number of at least 0, or two"),
         ({"l2_power": 0.3}, "--l2-power has no effect without a penalty"),
         ({"l2": "0", "l2_power": 0.3}, "--l2-power has no effect without a penalty"),
         ({"bias": 0.7}, "--bias needs a penalty on rows of centres; give --l2"),
         ({"bias": 0.7, "l2": "0,1"}, "--bias needs a penalty on rows of centres"),
-        ({"bias": 0.7, "l2": "1", "dim": 1}, "--bias holds one of --dim 1 numbers"),
+        ({"bias": 0.7, "l2": "1", "dim": 1}, "--bias fixes the only number of --dim 1"),
     ],
 )
 def test_a_penalty_that_is_none_is_refused(options, words):

@@ -102,7 +102,7 @@ def test_subsampling_thins_frequent_items():
 
 
 def test_baskets_of_one_are_no_data():
-    with pytest.raises(InputError, match="every basket has one known item"):
+    with pytest.raises(InputError, match="every basket has only one known item"):
         baskets([[0], [1], [0]]).walk(config())
 
 
@@ -164,7 +164,7 @@ def test_a_rare_row_is_visited_now_and_then():
 
 
 def test_weights_that_are_no_counts_cannot_be_enumerated():
-    with pytest.raises(ConfigError, match="take --pair-weights sample"):
+    with pytest.raises(ConfigError, match="use --pair-weights sample"):
         pairs(3, fractions=True).walk(config("pairs", pair_weights="enumerate"))
     with pytest.raises(ConfigError, match="--pairs-per-epoch has no effect"):
         pairs(3).walk(config("pairs", pair_weights="enumerate", pairs_per_epoch=10))
@@ -175,7 +175,7 @@ def test_weights_too_large_for_an_epoch_are_told_before_memory_is_asked_for():
     huge.matrix.data[:] = 2.0**60
     with pytest.raises(ConfigError, match="too many to list"):
         huge.walk(config("pairs", pair_weights="enumerate"))
-    with pytest.raises(ConfigError, match="say with --pairs-per-epoch"):
+    with pytest.raises(ConfigError, match="choose with --pairs-per-epoch"):
         huge.walk(config("pairs"))
     assert huge.walk(config("pairs", pairs_per_epoch=64)).n_positions >= 8
 

@@ -234,8 +234,8 @@ def test_one_worker_repeats_to_the_bit_and_so_do_two_with_rows_of_their_own(plan
         ({"share_negatives": "centre"}, "--share-negatives has no effect"),
         ({"temp": 2.0}, "--temp has no effect"),
         ({"absolute_softmax": True}, "--absolute-softmax makes no sense with loss 'hierarchical'"),
-        ({"readout": "both"}, "take --readout in"),
-        ({"readout": "context+letters"}, "take --readout in"),
+        ({"readout": "both"}, "use --readout in"),
+        ({"readout": "context+letters"}, "use --readout in"),
     ],
 )
 def test_what_needs_negatives_or_targets_with_rows_is_refused(options, message):

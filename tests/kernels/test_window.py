@@ -225,13 +225,13 @@ def regarding():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"loss": "relaxed"}, "sampler 'boltzmann' draws for one; take --share-negatives centre"),
+        ({"loss": "relaxed"}, "sampler 'boltzmann' draws for one centre; use --share-negatives centre"),
         ({"loss": "ns", "sampler": "bigram"}, "sampler 'bigram' draws for one"),
         ({"loss": "dns"}, "sampler 'dns' draws for one"),
-        ({"loss": "us", "weigher": "discriminator"}, "weigher 'discriminator' looks at one"),
-        ({"loss": "ns", "weigher": "regarding"}, "weigher 'regarding' looks at one"),
+        ({"loss": "us", "weigher": "discriminator"}, "weigher 'discriminator' needs a single one"),
+        ({"loss": "ns", "weigher": "regarding"}, "weigher 'regarding' needs a single one"),
         ({"loss": "ns", "ordered": True}, "which --ordered forbids"),
-        ({"loss": "ns", "exclude": "window"}, "take --exclude target"),
+        ({"loss": "ns", "exclude": "window"}, "use --exclude target"),
         ({"loss": "mle"}, "--share-negatives has no effect with loss 'softmax'"),
     ],
 )
@@ -241,7 +241,7 @@ def test_what_it_cannot_stand_beside_is_refused_before_any_work(regarding, optio
 
 
 def test_a_trainer_by_itself_refuses_a_weigher_that_looks_at_groups(planted, regarding):
-    with pytest.raises(ConfigError, match="weigher 'regarding' looks at one"):
+    with pytest.raises(ConfigError, match="weigher 'regarding' needs a single one"):
         Trainer(planted, TrainConfig(loss="ns", weigher="regarding", share_negatives="window"))
 
 
@@ -249,7 +249,7 @@ def test_pairs_have_no_window(tmp_path, run_cli):
     path = tmp_path / "pairs.tsv"
     path.write_text("a\tb\nb\tc\n")
     result = run_cli("train", "--pairs", path, "--share-negatives", "window", "--output", tmp_path / "v.txt")
-    assert result.code == 1 and "a row of pairs is no window" in result.err
+    assert result.code == 1 and "a row of pairs is not a window" in result.err
     assert not (tmp_path / "v.txt").exists()
 
 

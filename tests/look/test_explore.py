@@ -142,7 +142,7 @@ def test_what_comes_next_is_what_is_recommended_and_its_reasons_add_up(monkeypat
     assert found["items"][0] == {"word": "b", "title": "Brazil"}
     with pytest.raises(UnknownNameError):
         Answers([one]).next("nobody")
-    with pytest.raises(ConfigError, match="an item or more"):
+    with pytest.raises(ConfigError, match="recommending needs at least one item"):
         Answers([one]).next("\n")
     assert Answers([one]).next("\n".join("abcde"))["columns"][0]["near"] == []
     with pytest.raises(ConfigError, match="trained on items"):
@@ -284,18 +284,18 @@ def test_page_and_answers_are_served_and_may_load_nothing_else():
     ("path", "status", "message"),
     [
         ("api/near?q=nobody", 200, "no vector for the word"),
-        ("api/other", 200, "no question is called"),
+        ("api/other", 200, "unknown question"),
         ("api/near?a=king", 200, "near takes other arguments: q"),
         ("api/about?q=king", 200, "about takes other arguments: nothing"),
-        ("api/map?of=" + 400 * "9", 200, "no vectors are number"),
+        ("api/map?of=" + 400 * "9", 200, "no vectors have number"),
         ("api/map?of=" + 600 * "9", 200, "at most 500"),
         ("api/word?row=" + 400 * "9", 200, "no row"),
         ("api/near?q=" + 5000 * "a", 200, "at most 500"),
         ("api/near?q", 200, "type a word"),
         ("api/near?q=king&q=nobody", 200, "no vector for the word 'nobody'"),
         ("api/near?q=%ff%ed%a0%80%00", 200, "no vector for the word"),
-        ("api/../../etc/passwd", 200, "no question is called"),
-        ("api/__init__", 200, "no question is called"),
+        ("api/../../etc/passwd", 200, "unknown question"),
+        ("api/__init__", 200, "unknown question"),
     ],
 )
 def test_mistakes_in_questions_are_answers(path, status, message):

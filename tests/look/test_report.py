@@ -162,7 +162,7 @@ def test_the_verdict_leaves_out_what_says_next_to_nothing(monkeypatch):
     ((result, none),) = found.values()
     assert result.scored > 300 and none is None and not sections.measured([few])
     (table,) = sections.verdict([many, few], found, {}).tables
-    assert table.head == ["", "many", "few", "knowing nothing"] and table.rows[0] == ["trained in", "–", "–", "–"]
+    assert table.head == ["", "many", "few", "chance"] and table.rows[0] == ["training time", "–", "–", "–"]
     assert table.rows[1][0] == "ws353" and "…" in table.rows[1][1] and table.rows[1][2:] == ["–", "0"]
 
 
@@ -247,10 +247,10 @@ def test_the_command_writes_page_and_figures(folder, run_cli):
     [
         (["missing"], "missing: no such file"),
         (["one.txt", "--word", "nosuchword"], "nosuchword"),
-        (["one.txt", "--map", "tsne"], "no map is called 'tsne'"),
+        (["one.txt", "--map", "tsne"], "unknown map 'tsne'"),
         (["one.txt", "--figures", "one.txt"], "cannot write figures to one.txt"),
         (["one.txt", "--out", "no/where.html"], "no/where.html"),
-        (["one.txt", "--test", "one.txt"], "ranked by models of items, and none of these is one"),
+        (["one.txt", "--test", "one.txt"], "ranked by models of items, but none of these is one"),
     ],
 )
 def test_mistakes(folder, run_cli, arguments, message):
@@ -271,7 +271,7 @@ def test_a_page_does_not_take_the_place_of_what_it_is_of(folder, run_cli):
         assert run_cli("report", "model", "--out", "model/report.html").code == 0
     (folder / "notes.html").write_text("<!doctype html>\n<title>Mine</title>\n")
     result = run_cli("report", "model", "--out", "notes.html")
-    assert result.code == 1 and "notes.html exists, and is no page of 'w2vneg report'; name another" in result.err
+    assert result.code == 1 and "notes.html exists and is not a page of 'w2vneg report'; name another" in result.err
     assert (folder / "notes.html").read_text().endswith("Mine</title>\n")
 
 
@@ -330,7 +330,7 @@ def test_of_users_and_items_the_page_shows_items_their_lists_and_how_good_these_
     assert table.head[:3] == ["lists of 10", "shop", "popularity"] and table.rows[0][0] == "NDCG@10"
     assert "Lists of shop are not distinguishable from the most popular items, by NDCG" in report.sections[0].text
     assert "test.tsv" in report.sections[0].text
-    (own,) = by_title["Lists of users"].tables  # of who has most
+    (own,) = by_title["Lists for users"].tables  # of who has most
     assert own.title == "shop: user w, who has Bread, d"
     assert [row[:2] for row in own.rows] == [["Apples", "1.00"], ["c", "0.00"]] and own.rows[0][2].startswith(
         "Bread 0."
@@ -352,10 +352,10 @@ def test_what_was_trained_on_does_not_compete_in_lists_of_items_of_one_kind(tmp_
     assert one.model.mrr == json.loads(said)["results"]["model"]["mrr"]
     Path("test.tsv").write_text(Path("parts/test.tsv").read_text())
     made = run_cli("report", "model", "--test", "test.tsv", "--map=none")
-    assert made.code == 0 and "Pairs trained on compete in them" in Path("report.html").read_text("utf-8"), made.err
+    assert made.code == 0 and "They may contain training pairs" in Path("report.html").read_text("utf-8"), made.err
 
 
 def test_a_search_is_no_run(tmp_path, run_cli):
     (tmp_path / "search.json").write_text("{}")
     result = run_cli("report", str(tmp_path), "--out", str(tmp_path / "page.html"))
-    assert result.code == 1 and "holds a search, and no vectors; its table is" in result.err
+    assert result.code == 1 and "holds a search, not vectors; its table is" in result.err

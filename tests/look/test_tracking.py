@@ -79,7 +79,7 @@ def test_a_csv_file_has_all_figures_of_all_its_runs(tracked, run_cli):
     result = run_cli(
         "train", "--corpus=corpus.txt", *SMALL, "--track=csv=other.csv", "--force"
     )  # told before anything is read
-    assert result.code == 1 and "other.csv: it holds something else than figures" in result.err
+    assert result.code == 1 and "other.csv: it holds something other than figures" in result.err
     assert Path("other.csv").read_text() == "mine\n"
 
 
@@ -156,7 +156,7 @@ def test_a_tracker_that_fails_ends_no_training():
     with Tracking([Failing("there")], word2vec.config, warned.append) as tracking:
         word2vec.fit([["a", "b", "c"], ["b", "c", "d"]] * 20, listeners=[tracking])
     assert word2vec.model.position.epoch == 2
-    assert warned == ["Warning: cannot track to there (no more room); training goes on without it."]
+    assert warned == ["Warning: cannot track to there (no more room); training continues without it."]
 
 
 def test_what_is_no_tracker_is_said_before_anything_is_read(folder, run_cli, monkeypatch):

@@ -120,7 +120,7 @@ def test_every_objective_goes_with_them_or_says_why_not():
     records = in_plain_python(EVERY)
     assert len(records) == 2 * len(PRESETS)
     refused = {"window": REFUSED | {"cis"}, "subwords": REFUSED}
-    told = ("draws made ahead", "looks at the one centre", "scores every word", "asks what stood", "looks at single")
+    told = ("draws made ahead", "needs a single centre", "scores every word", "looks up the", "looks at single")
     for name, objective, found in records:
         if objective in refused[name]:
             assert f"--inputs {name}" in found and any(why in found for why in told), (name, objective)
@@ -218,19 +218,19 @@ def test_baskets_train():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"inputs": "window", "loss": "ns", "sampler": "bigram"}, "sampler 'bigram' looks at the one centre"),
-        ({"inputs": "window", "loss": "cis"}, "weigher 'discriminator' looks at the one centre"),
-        ({"inputs": "window", "loss": "ns", "exclude": "known"}, "--exclude known asks what stood"),
-        ({"inputs": "window", "loss": "ns", "share_negatives": "window"}, "take --share-negatives centre"),
+        ({"inputs": "window", "loss": "ns", "sampler": "bigram"}, "sampler 'bigram' needs a single centre"),
+        ({"inputs": "window", "loss": "cis"}, "weigher 'discriminator' needs a single centre"),
+        ({"inputs": "window", "loss": "ns", "exclude": "known"}, "--exclude known looks up the neighbours"),
+        ({"inputs": "window", "loss": "ns", "share_negatives": "window"}, "use --share-negatives centre"),
         ({"inputs": "window", "loss": "ns", "source": "pairs"}, "pairs have none"),
         ({"inputs": "window", "loss": "ns", "source": "graph", "ordered": True}, "leave one of the two out"),
-        ({"inputs": "subwords", "loss": "ns", "source": "baskets"}, "names of items are no words"),
+        ({"inputs": "subwords", "loss": "ns", "source": "baskets"}, "names of items are not words"),
         ({"inputs": "subwords", "loss": "mle"}, "scores every word"),
-        ({"inputs": "subwords", "loss": "kernel-quadratic"}, "draws made ahead .* take --sampler popularity, or leave"),
-        ({"inputs": "window", "loss": "selfplay", "method": "exact"}, "draws made ahead .* take --method rolling, or"),
+        ({"inputs": "subwords", "loss": "kernel-quadratic"}, "draws made ahead .* use --sampler popularity, or leave"),
+        ({"inputs": "window", "loss": "selfplay", "method": "exact"}, "draws made ahead .* use --method rolling, or"),
         ({"inputs": "window", "loss": "ns", "minn": 2}, "--minn has no effect with inputs 'window'"),
         ({"inputs": "subwords", "loss": "ns", "minn": 7}, r"minn \(7\) is above maxn \(6\)"),
-        ({"loss": "ns", "buckets": 5}, "take --inputs subwords or leave --buckets out"),
+        ({"loss": "ns", "buckets": 5}, "use --inputs subwords or leave --buckets out"),
     ],
 )
 def test_what_they_cannot_stand_beside_is_refused_before_any_work(options, message):
@@ -255,7 +255,7 @@ def test_an_unknown_name_and_diagnosis():
 
 
 def test_a_normaliser_of_each_centre_is_refused_when_it_is_made(planted):
-    with pytest.raises(ConfigError, match="loss 'nce' looks at the one centre"):
+    with pytest.raises(ConfigError, match="loss 'nce' needs a single centre"):
         Word2Vec(loss="nce", log_z="learned", inputs="window").trainer(planted)
 
 
@@ -298,7 +298,7 @@ def test_the_usual_flags(run_cli, tmp_path, flags, inputs):
 
 def test_flags_that_disagree(run_cli):
     result = run_cli("train", "--cbow", "--inputs", "subwords")
-    assert result.code == 2 and "is not what --cbow and --subwords say, window" in result.err
+    assert result.code == 2 and "contradicts --cbow or --subwords (window)" in result.err
 
 
 def test_pairs_are_not_scored_where_words_around_predict(planted, tmp_path, run_cli):

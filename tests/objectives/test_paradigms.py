@@ -129,7 +129,7 @@ def test_unknown_spellings_stand_at_their_rules_offset(readout, tmp_path):
     some = vectors.vectors_for_all(words[-20:])
     assert some.kin(words[-1]) == vectors.kin(words[-1])
     some.save(tmp_path / "some.npz")  # in whose rows the rules' words do not stand
-    with pytest.raises(ConfigError, match=r"no kin: .* take read_out\('both\+paradigms'\) of a model, or name"):
+    with pytest.raises(ConfigError, match=r"no kin: .* call read_out\('both\+paradigms'\) of a model, or give"):
         Vectors.load(tmp_path / "some.npz").kin(words[-1])
 
 
@@ -141,7 +141,7 @@ def test_damaged_rules_are_told(tmp_path, broken):
         arrays = dict(archive)
     arrays[broken] = arrays[broken][:-1] if broken == "kin_offsets" else arrays[broken] + np.int32(1000)
     np.savez(tmp_path / "v.npz", **arrays)
-    with pytest.raises(InputError, match="its kin and rules do not fit together"):
+    with pytest.raises(InputError, match="its kin and rules do not match"):
         Vectors.load(tmp_path / "v.npz")
 
 

@@ -211,7 +211,7 @@ def test_beside_another_plug_it_is_refused_as_any_other_option(run_cli, plug):
     result = run_cli("train", "--corpus", "text", *flags)
     flag = f"--{option.replace('_', '-')}"
     assert result.code == 1 and f"{flag} has no effect with {kind}" in result.err
-    assert f"only {kind} {name} reads it; take --{kind} {name} or leave {flag} out" in result.err
+    assert f"only {kind} {name} reads it; use --{kind} {name} or leave {flag} out" in result.err
 
 
 def test_objectives_tells_the_options(run_cli, plug):
@@ -235,9 +235,9 @@ def test_an_old_configuration_learns_of_a_new_option(plug):
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("gives_logq = True", "own.py:6: Mine has no use for 'gives_logq'; did you mean gives_log_q?"),
-        ("def from_option(cls, o, c): pass", "own.py:6: Mine has no use for 'from_option'; did you mean from_options?"),
-        ("limit = 3", "own.py:6: Mine has no use for 'limit'"),
+        ("gives_logq = True", "own.py:6: Mine does not use 'gives_logq'; did you mean gives_log_q?"),
+        ("def from_option(cls, o, c): pass", "own.py:6: Mine does not use 'from_option'; did you mean from_options?"),
+        ("limit = 3", "own.py:6: Mine does not use 'limit'"),
         ("class Options:\n        x: list = option(1, 'X.')", "option x must be annotated as int, float, str or bool"),
         (
             "class Options:\n        dim: int = option(1, 'X.')",
@@ -365,7 +365,7 @@ def test_options_of_a_source_of_ones_own_are_held_to_their_range(run_cli, source
         Input("echoes", "text", times=10)
     result = run_cli("train", "--plugin", source, "--corpus", "text", "--times", 2)
     assert result.code == 2 and "--times belongs to --echoes; --corpus does not read it" in result.err
-    with pytest.raises(ConfigError, match="times means nothing to corpus"):
+    with pytest.raises(ConfigError, match="times is not an option of corpus"):
         Input("corpus", "text", times=2)
 
 
@@ -389,7 +389,7 @@ def test_a_misspelt_name_in_a_source(run_cli, tmp_path):
     path = tmp_path / "own.py"
     path.write_text("from w2vneg.data.sources import Source\n\n\nclass Mine(Source):\n    option = 3\n")
     result = run_cli("train", "--plugin", path)
-    assert result.code == 1 and "own.py:4: Mine has no use for 'option'; did you mean Options?" in result.err
+    assert result.code == 1 and "own.py:4: Mine does not use 'option'; did you mean Options?" in result.err
 
 
 @pytest.mark.parametrize(
@@ -397,7 +397,7 @@ def test_a_misspelt_name_in_a_source(run_cli, tmp_path):
     [
         ("text", None),
         ("baskets", None),
-        ("pairs", "source echoes says that its traversal is pairs, and encodes text"),
+        ("pairs", "source echoes declares the traversal pairs, but encodes text"),
         ("words", "unknown source 'words'"),
     ],
 )

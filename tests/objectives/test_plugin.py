@@ -223,7 +223,7 @@ def test_a_file_is_imported_once_and_kept_by_its_absolute_path(file, tmp_path):
 
 
 def test_a_preset_of_another_loss_has_no_loss_s_name(file):
-    with pytest.raises(ConfigError, match="'toy-taken' would name a loss, and a preset of the loss 'ns'"):
+    with pytest.raises(ConfigError, match="'toy-taken' would name both a loss and a preset of 'ns'"):
         load_plugins(file(LOSS.replace("toy-loss", "toy-taken") + PRESET.replace("NAME", "toy-taken")))
     assert "toy-taken" not in LOSSES and "toy-taken" not in PRESETS
 
@@ -271,7 +271,7 @@ def test_paths_are_made_absolute_and_modules_stay(tmp_path, monkeypatch):
             "\nfrom w2vneg.objectives.losses import LOSSES\n\n@LOSSES.register('ns')\nclass Mine:\n    pass\n",
             r"mine\.py:\d: a loss named 'ns' is registered already; choose another name",
         ),
-        (LOSS.replace("toy-loss", "us"), r"mine\.py:\d+: 'us' would name a loss, and a preset of the loss 'relaxed'; "),
+        (LOSS.replace("toy-loss", "us"), r"mine\.py:\d+: 'us' would name both a loss and a preset of 'relaxed'; "),
         (PRESET.replace("NAME", "ubs"), r"mine\.py:5: a preset named 'ubs' is registered already"),
         (LOSS.replace("toy-loss", "toy-half") + "\n1 / 0\n", r"mine\.py:\d+: ZeroDivisionError: division by zero"),
     ],
@@ -288,13 +288,13 @@ def test_mistakes_inside_a_plugin_are_told_with_their_place_and_leave_nothing(fi
 @pytest.mark.parametrize(
     ("plugin", "message"),
     [
-        ("none.py", r"none\.py: no such file; name a \.py file, or a module that Python finds"),
+        ("none.py", r"none\.py: no such file; name a \.py file or an importable module"),
         ("sub/", r"is a folder"),
-        ("text.txt/", r"no such file|is no Python file"),
-        ("./text.txt", r"text\.txt: is no Python file; its name must end in \.py"),
-        ("w2vneg_nowhere", r"plug-in w2vneg_nowhere: no module 'w2vneg_nowhere' that Python finds; give the path of"),
-        ("w2vneg_nowhere.inside", r"no module 'w2vneg_nowhere' that Python finds"),
-        ("w2vneg.nowhere", r"no module 'w2vneg.nowhere' that Python finds"),
+        ("text.txt/", r"no such file|not a Python file"),
+        ("./text.txt", r"text\.txt: not a Python file; its name must end in \.py"),
+        ("w2vneg_nowhere", r"plug-in w2vneg_nowhere: Python finds no module 'w2vneg_nowhere'; give the path of"),
+        ("w2vneg_nowhere.inside", r"Python finds no module 'w2vneg_nowhere'"),
+        ("w2vneg.nowhere", r"Python finds no module 'w2vneg.nowhere'"),
     ],
 )
 def test_a_plugin_that_is_not_there(file, tmp_path, plugin, message):
@@ -340,13 +340,13 @@ def step(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradi
             "",
             "has no loss_at_init, which is required",
         ),
-        ("weights, gradients)", "weights)", "is called with (loss, centre_row, alpha"),
+        ("weights, gradients)", "weights)", "must take the arguments (loss, centre_row, alpha"),
         ("gradients[k] = loss.lead\n    return 1.0\n", "gradients[k] = loss.lead\n", "returns nothing"),
-        ("    lead: float\n\n", "    leda: float\n\n", "has the field 'leda'"),
+        ("    lead: float\n\n", "    leda: float\n\n", "has a field 'leda'"),
         ("return 1.0\n\n\n", "return [][0]\n\n\n", ".py:17: IndexError"),
         pytest.param("loss.lead", "lead", "step of InUse: NameError: name 'lead' is", marks=pytest.mark.slow),
         ("loss.lead\n", "loss.lead\n    import math\n", ".py:24: Use of unsupported opcode (IMPORT_NAME) found."),
-        pytest.param("loss.lead\n", "np.exp(logits)[k]\n", ".py:23: makes an array", marks=pytest.mark.slow),
+        pytest.param("loss.lead\n", "np.exp(logits)[k]\n", ".py:23: creates an array", marks=pytest.mark.slow),
         pytest.param("loss.lead", "loss.leda", ".py:23: Unknown attribute 'leda'", marks=pytest.mark.slow),
     ],
 )
@@ -390,11 +390,11 @@ No implementation of function Function(<function step at 0x7f>) found for signat
     ("report", "said"),
     [
         ("Use of unsupported opcode (IMPORT_NAME) found. Raised from in_use.py (7)", "Use of unsupported opcode"),
-        ('    NRT required but not enabled\n    During: lowering "t = a" at in_use.py (7)', "makes an array, a list"),
+        ('    NRT required but not enabled\n    During: lowering "t = a" at in_use.py (7)', "creates an array, a list"),
         (
             "      Only accept returning of array passed into the function as argument\n      raised from numba.py:9\n"
             "    During: typing of call at numba.py (3)\n    During: typing of call at in_use.py (7)",
-            "makes an array, a list, a dict or text, and compiled functions of a plug may make none; write a loop over",
+            "creates an array, a list, a dict or a string, which compiled functions of a plug may not do; loop over",
         ),
         (
             "    Use of unsupported NumPy function 'numpy.einsum'.\n\n    File \"in_use.py\", line 7:\n"
@@ -441,7 +441,7 @@ def test_a_probability_that_nobody_is_told_of_is_an_error(run_cli, tmp_path):
         "    log_q[0] = 0\n"
     )
     result = run_cli("objectives", "silent", "--plugin", file)
-    assert result.code == 1 and "Silent has log_prob, but does not say gives_log_q = True" in result.err
+    assert result.code == 1 and "Silent binds log_prob; set gives_log_q = True" in result.err
     assert "silent" not in SAMPLERS
 
 

@@ -168,7 +168,7 @@ def test_contexts_are_those_of_a_loop(window):
     [
         ("bth", "unknown read-out 'bth'; did you mean 'both'"),
         ("both+lettres", "unknown read-out 'lettres'; did you mean 'letters'"),
-        ("both+in", "in makes vectors of its own; leave out what stands before it"),
+        ("both+in", "in makes its own vectors; leave out the parts before it"),
         ("both:whitning=1", "read-out both: no option 'whitning=1'; did you mean 'whitening'"),
         ("both:whitening", "read-out both: no option 'whitening'"),
         ("both:whitening=3", "read-out both: whitening must be at most 2, got 3"),
@@ -190,7 +190,7 @@ def test_mistakes_are_told(text, message):
         ("in+letters", "baskets", False, "letters is for words of a text"),
         ("both+paradigms", "baskets", False, "paradigms is for words of a text, not for items; leave it out"),
         ("both", "pairs", True, "both mixes two kinds of things"),
-        ("context", "pairs", False, "needs a text or baskets, not pairs; take --readout both"),
+        ("context", "pairs", False, "needs a text or baskets, not pairs; use --readout both"),
     ],
 )
 def test_what_does_not_fit_is_refused(name, source, rectangular, message):
@@ -239,7 +239,7 @@ def test_contexts_are_asked_for_before_training(tmp_path):
     word2vec = Word2Vec(**SMALL)
     word2vec.fit(TEXT)
     word2vec.save(tmp_path / "model")
-    with pytest.raises(ConfigError, match=r"read-out context needs sums over the data: .* take --readout both"):
+    with pytest.raises(ConfigError, match=r"read-out context needs sums over the data: .* use --readout both"):
         Vectors.load(tmp_path / "model", readout="context")
 
 
@@ -305,7 +305,7 @@ def test_damaged_spellings_are_told(tmp_path, broken):
         arrays = dict(archive)
     arrays[broken] = arrays[broken][:1]
     np.savez(tmp_path / "v.npz", **arrays)
-    with pytest.raises(InputError, match="its n-grams and their vectors do not fit together"):
+    with pytest.raises(InputError, match="its n-grams and their vectors do not match"):
         Vectors.load(tmp_path / "v.npz", oov="letters")
 
 
@@ -395,11 +395,11 @@ def test_a_readout_from_outside(tmp_path, run_cli):
         Vectors.load(tmp_path / "model")
     del sys.modules[_module_of(str(path))]  # as in another process
     refused = run_cli("nearest", "walk", "--vectors", tmp_path / "model")
-    said = f"of the plug-in {path}, which is not loaded; take --readout in, or if you trust"
+    said = f"of the plug-in {path}, which is not loaded; use --readout in, or if you trust"
     assert refused.code == 1 and said in refused.err and f"'w2vneg --plugin {path} " in refused.err
     assert len(Vectors.load(tmp_path / "model", readout="in")) == len(vectors)
     path.write_text(OWN.replace("def read(", "def reed("))
-    with pytest.raises(ConfigError, match=r"other\.py:\d+: .*Mixed has no use for 'reed'; did you mean read"):
+    with pytest.raises(ConfigError, match=r"other\.py:\d+: .*Mixed does not use 'reed'; did you mean read"):
         (tmp_path / "other.py").write_text(path.read_text())
         load_plugins(str(tmp_path / "other.py"))
 

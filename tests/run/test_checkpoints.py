@@ -64,7 +64,7 @@ def test_a_failure_is_reported_once_and_forgotten_when_it_is_over():
     checkpoints = Checkpoints("model", 1, said.append, clock)
     failing = SlowModel(clock, 1.0, OutputError("cannot write model: full"))
     assert not checkpoints.save(failing) and not checkpoints.save(failing)
-    assert said == ["Warning: cannot write model: full; training goes on."]
+    assert said == ["Warning: cannot write model: full; training continues."]
     assert str(checkpoints.failure) == "cannot write model: full"
     assert checkpoints.save(SlowModel(clock, 1.0)) and checkpoints.failure is None
     assert not checkpoints.save(failing, final=True) and len(said) == 1
@@ -79,7 +79,7 @@ def test_minutes_out_of_range(minutes):
 def test_owning_refuses_what_is_no_model_and_leaves_nothing(tmp_path):
     (tmp_path / "photos").mkdir()
     (tmp_path / "photos" / "a.jpg").touch()
-    with pytest.raises(OutputError, match=r"no model of w2vneg's"), Checkpoints(tmp_path / "photos").owning():
+    with pytest.raises(OutputError, match=r"not a w2vneg model"), Checkpoints(tmp_path / "photos").owning():
         pass
     assert os.listdir(tmp_path) == ["photos"]
 

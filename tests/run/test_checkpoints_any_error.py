@@ -23,7 +23,7 @@ def test_any_error_at_a_save_is_warned_of_and_the_next_is_tried(tmp_path, error)
     assert not checkpoints.save(model := Model())
     assert not checkpoints.save(model)
     assert isinstance(checkpoints.failure, OutputError) and type(error).__name__ in str(checkpoints.failure)
-    assert len(said) == 1 and "training goes on" in said[0]
+    assert len(said) == 1 and "training continues" in said[0]
     assert checkpoints.save(model) and checkpoints.failure is None
 
 
@@ -38,7 +38,7 @@ def test_an_error_while_a_save_is_prepared_is_one_of_the_save(tmp_path):
     compose, errors = run.engine.compose, [MemoryError()]
     run.engine.compose = lambda: compose() if not errors else (_ for _ in ()).throw(errors.pop())
     assert run.train().position.epoch == 2
-    assert len(said) == 1 and "MemoryError" in said[0] and "training goes on" in said[0]
+    assert len(said) == 1 and "MemoryError" in said[0] and "training continues" in said[0]
 
 
 def test_contexts_that_cannot_be_looked_at_lose_nothing(monkeypatch):
@@ -48,5 +48,5 @@ def test_contexts_that_cannot_be_looked_at_lose_nothing(monkeypatch):
     monkeypatch.setattr(trainer, "look_at_contexts", fail)
     word2vec = Word2Vec(**SMALL)
     run = word2vec.trainer(word2vec.encode(two_topics()))
-    with pytest.warns(UserWarning, match="the contexts of words could not be looked at"):
+    with pytest.warns(UserWarning, match="the contexts of words could not be computed"):
         assert run.train().position.epoch == 2

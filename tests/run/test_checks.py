@@ -118,10 +118,10 @@ def test_what_is_built_in_passes(kind, name):
         (LOSS, {}, None),
         (LOSS, {"sign": "-1"}, "gradient against finite differences"),
         (LOSS, {"sign": "1.1"}, "gradient against finite differences"),
-        (LOSS, {"weight": "1.0"}, "a negative of weight 0 counts for nothing"),
+        (LOSS, {"weight": "1.0"}, "a negative of weight 0 has no effect"),
         (LOSS, {"at_init": "1.0"}, "loss_at_init"),
         (SAMPLER, {}, None),
-        (SAMPLER, {"log_q": "0.05 - math.log(sampler.n_vocab)"}, "probabilities add up to 1"),
+        (SAMPLER, {"log_q": "0.05 - math.log(sampler.n_vocab)"}, "probabilities sum to 1"),
         (SAMPLER, {"draw": "next_below(rng, sampler.n_vocab - 7)"}, "draws follow log q"),
         (SAMPLER, {"draw": "sampler.n_vocab"}, "draws are targets"),
         (SAMPLER, {"draw": "-1"}, "draws are targets"),
@@ -151,9 +151,9 @@ def test_what_is_wrong_fails(run_cli, tmp_path, text, values, failing):
     ("values", "message"),
     [
         ({}, None),
-        ({"around": "True"}, "as many positives as there are"),
-        ({"room": "1"}, "writes behind the end of an array"),
-        ({"second": "tokens[position] + 1"}, "ids are those of rows"),
+        ({"around": "True"}, "the number of positives is right"),
+        ({"room": "1"}, "writes past the end of an array"),
+        ({"second": "tokens[position] + 1"}, "ids are rows of their matrix"),
     ],
 )
 def test_inputs_that_are_wrong_fail(run_cli, tmp_path, values, message):
@@ -176,7 +176,7 @@ def test_who_leaves_the_arrays_is_found_out():
         assert copy.flags.c_contiguous and np.array_equal(copy, given) and np.isnan(copy.base[6:]).all()
         copy[:] = ids[0] = 7
     for change in ({"place": 6, "value": 0}, {"place": 69, "value": np.inf}):
-        with pytest.raises(ConfigError, match="writes behind the end of an array"), _fenced(given) as (copy,):
+        with pytest.raises(ConfigError, match="writes past the end of an array"), _fenced(given) as (copy,):
             copy.base[change["place"]] = change["value"]
 
 
@@ -219,8 +219,8 @@ def test_the_id_of_a_centre_is_no_target(tmp_path, run_cli):
 @pytest.mark.parametrize(
     ("starts", "turns", "title"),
     [
-        ("range(61)", "np.arange(60) % 59 * 2", "probabilities of all targets add up to 1"),
-        ("[0] * 61", "np.empty(0)", "probabilities of all targets add up to 1"),
+        ("range(61)", "np.arange(60) % 59 * 2", "probabilities of all targets sum to 1"),
+        ("[0] * 61", "np.empty(0)", "probabilities of all targets sum to 1"),
         ("range(60)", "np.zeros(59)", "every target has a path"),
         ("range(61)", "np.full(60, 118)", "inner nodes are numbered"),
     ],

@@ -149,7 +149,7 @@ def test_a_grid_and_runs_of_model_folders_give_the_same_figures(folder, run_cli)
         result = run_cli("compare", *data, *SMALL, *other, "--grid=alpha=0.02,0.1", "--seeds=2", "--out=grid")
         assert result.code == 1 and f"grid holds another search ({said}); name another folder with --out" in result.err
     result = run_cli("compare", *data, *SMALL, "--grid=alpha=0.02,0.1", "--seeds=1", "--files=md", "--out=grid")
-    assert result.code == 0 and "Of an earlier comparison grid has more seeds than 1; all of them count." in result.err
+    assert result.code == 0 and "grid has more than 1 seeds from an earlier comparison; all count." in result.err
     result = run_cli("compare", "slow", "fast/run.toml", "--seeds=2", "--out=runs", "--json", "--quiet")
     assert result.code == 0, result.err
     of_runs = figures("runs/compare.csv")
@@ -172,7 +172,7 @@ def test_one_that_is_interrupted_in_its_first_run_says_so_and_goes_on(folder, ru
         patch.setattr("w2vneg.cli.compare.search_progress", lambda *_: nullcontext([press]))
         result = run_cli(*asked)
     assert result.code == 130 and "Error" not in result.err
-    assert result.err.endswith("Interrupted: what was done is kept; the same command goes on.\n")
+    assert result.err.endswith("Interrupted: finished runs are kept; run the same command to resume.\n")
     assert run_cli(*asked).code == 0
 
 
@@ -202,14 +202,14 @@ def test_scores_are_corrected_where_that_is_asked_for(folder, run_cli):
     raw = run_cli("tune", *data, *grid, "raw")
     assert (
         raw.code == 0
-        and "treat popular items differently, so raw scores are no fair comparison; add --score corrected." in raw.err
+        and "treat popular items differently, so raw scores are not comparable; add --score corrected." in raw.err
     )
     unknown = run_cli("tune", *data, "--grid=sampler=popularity,dns", "--out=unknown")
-    assert unknown.code == 0 and "no fair comparison." in unknown.err and "--score" not in unknown.err
+    assert unknown.code == 0 and "not comparable." in unknown.err and "--score" not in unknown.err
     same = run_cli("tune", *data, "--grid=alpha=0.02,0.1", "--out=alike")
     assert same.code == 0 and "--score" not in same.err
     result = run_cli("tune", *data, *grid, "best", "--score=corrected", "--json")
-    assert result.code == 0 and "fair" not in result.err, result.err
+    assert result.code == 0 and "not comparable" not in result.err, result.err
     values = {row["options"]["noise_exponent"]: row["value"] for row in json.loads(result.out)["rows"]}
     for exponent, value in values.items():
         model = f"model{exponent}"
@@ -222,7 +222,7 @@ def test_scores_are_corrected_where_that_is_asked_for(folder, run_cli):
     logits = law["factor"] * model.vectors_in @ model.vectors_out.T + np.load("model0.75/log_noise.npy")
     assert logits == pytest.approx(scores_of(model, "corrected")(np.arange(len(model.vocab))), rel=1e-5)
     refused = run_cli("train", *data, "--sampler=dns", "--score=corrected", "--save-model=none")
-    assert refused.code == 1 and "where scores settle with the sampler dns is not known" in refused.err
+    assert refused.code == 1 and "it is not known where scores settle with the sampler dns" in refused.err
 
 
 @pytest.mark.parametrize("command", ["compare", "tune"])
@@ -240,9 +240,9 @@ def test_without_data_it_is_the_built_in_corpus_as_in_train(folder, run_cli, mon
 def test_what_does_not_go_together(folder, run_cli):
     data = ["--corpus=corpus.txt", "--out=out", *SMALL]
     result = run_cli("compare", *data, "--grid=alpha=0.1")
-    assert result.code == 2 and "--valid, or by a set of words, --metric" in result.err
+    assert result.code == 2 and "--valid, or on a word set, --metric" in result.err
     result = run_cli("compare", *data, "--valid=valid.tsv")
-    assert result.code == 2 and "name runs, or values of options with --grid" in result.err
+    assert result.code == 2 and "name either runs, or values of options with --grid" in result.err
     Path("one.toml").write_text("alpha = 0.1\nmin-count = 1\n")
     Path("two.toml").write_text("alpha = 0.1\nmin-count = 2\n")
     given = ["--corpus=corpus.txt", "--valid=valid.tsv", "--out=out"]
@@ -325,7 +325,7 @@ def test_runs_that_begin_with_vectors_are_refused(folder, run_cli):
         given = [*SMALL, "--valid=valid.tsv", "--out=out"]
         for command in (["compare", "one.toml", "two.toml"], ["tune", "--config=two.toml", "--grid=window=2,3"]):
             result = run_cli(*command, *given)
-            said = f"two.toml begins with {flag}, which {command[0]} does not do; name a copy of two.toml without init"
+            said = f"two.toml uses {flag}, which {command[0]} does not support; name a copy of two.toml without init"
             assert result.code == 1 and said in result.err
     assert not Path("out").exists()
 
@@ -345,7 +345,7 @@ def test_several_metrics_and_splits_and_models_that_are_kept(folder, run_cli):
     loud = [word for word in asked if word != "--quiet"]
     result = run_cli("compare", *loud, "--metric=nll", "--metric=mpr", "--out=second", "--json", files)
     assert result.code == 0, result.err
-    assert result.err.count("the model kept, not trained again") == 8
+    assert result.err.count("existing model, not retrained") == 8
     runs = json.loads(result.out)["runs"]
     assert [(run["data"], run["metric"], run["name"]) for run in runs] == [
         (data, metric, f"alpha {alpha}")
@@ -367,11 +367,11 @@ def test_several_metrics_and_splits_and_models_that_are_kept(folder, run_cli):
     of_folder = run_cli(*asked_of, "--on=split2", "--out=folder")
     assert of_folder.code == 0 and figures("folder/compare.csv", "mpr") == figures("runs/compare.csv", "mpr")
     other = run_cli("compare", *asked, "--dim=9", "--metric=mpr", "--out=third")
-    assert other.code == 1 and "holds a model of other data or options" in other.err
+    assert other.code == 1 and "holds a model with other data or options" in other.err
     report = run_cli("report", "second")
     assert report.code == 0 and "Comparison second" in Path("report.html").read_text("utf-8"), report.err
     both = run_cli("report", "second", "kept/split1/alpha-0.02/seed-1", "--map=none")
-    assert both.code == 0 and "What was run" in Path("report.html").read_text("utf-8"), both.err
+    assert both.code == 0 and ">Runs<" in Path("report.html").read_text("utf-8"), both.err
 
 
 def _they_know_their_data(run_cli, runs):
@@ -404,11 +404,11 @@ def test_runs_evaluated_at_the_end_of_the_first_are_evaluated_at_their_ends(fold
 def test_metrics_and_data_that_do_not_go_together(folder, run_cli):
     data = ["--corpus=corpus.txt", "--valid=valid.tsv", *SMALL]
     twice = run_cli("train", *data, "--metric=nll", "--metric=mpr")
-    assert twice.code == 2 and "chosen by one --metric; 'w2vneg compare' takes several" in twice.err
+    assert twice.code == 2 and "a run takes one --metric; 'w2vneg compare' takes several" in twice.err
     grid = ["--grid=alpha=0.1,0.2", "--out=out", *SMALL]
     (folder / "edges.tsv").write_text("".join(f"{one}\t{other}\n" for one, other in two_blocks()))
     assert run_cli("split", "--edges=edges.tsv", "--out=split").code == 0
-    for on, how in (("corpus.txt", " and"), ("split,corpus.txt", ", and splits say how they are read and have")):
+    for on, how in (("corpus.txt", " and"), ("split,corpus.txt", "; splits define how they are read and")):
         given = ["--valid=valid.tsv", "--baskets=corpus.txt", "--tokenizer=words"]
         for more in given if "split" in on else given[:2]:
             result = run_cli("compare", f"--on={on}", more, *grid)
@@ -419,7 +419,7 @@ def test_metrics_and_data_that_do_not_go_together(folder, run_cli):
         assert result.code == 2 and more.partition("=")[0] in result.err and "--corpus does not read it" in result.err
     for on in ("--on=corpus.txt", "--on=none"):
         result = run_cli("compare", on, "--metric=nll", *grid)
-        assert result.code == 2 and "is no held-out part of a split, such as split/test.tsv" in result.err
+        assert result.code == 2 and "is not a held-out part of a split, such as split/test.tsv" in result.err
         assert "--valid" not in result.err
     result = run_cli("compare", *data, *grid, "--keep=corpus.txt")
     assert result.code == 1 and "cannot write corpus.txt" in result.err

@@ -71,7 +71,7 @@ def test_few_words_for_the_negatives_are_no_reason_to_doubt(recwarn):
 @pytest.mark.parametrize(("losses", "doubtful"), [((14.0,), True), ((9.0, 2.2), True), ((9.0, 1.9), False)])
 def test_a_run_that_has_diverged_wants_a_lower_rate(losses, doubtful):
     found = doubts_of(trainer(losses, alpha_factor=0.25))
-    assert [one.startswith("training diverged") and "give a lower --alpha than 0.0" in one for one in found] == [
+    assert [one.startswith("training diverged") and "give an --alpha below 0.0" in one for one in found] == [
         True
     ] * doubtful
 
@@ -140,7 +140,7 @@ def test_histories_that_are_too_short_to_learn_from_are_advised_a_stronger_penal
     valid = [row for row in valid if row[1] in {item for _, item in train}]
     data, held_out = Input("pairs", train, rectangular=True), Validate(valid, metric="ndcg@10", every=200)
     by_heart, advised = (Word2Vec(loss="top-n", dim=32, workers=1, **l2) for l2 in ({"l2": "1,1.1"}, {"l2": "2,2.2"}))
-    with pytest.warns(UserWarning, match="popularity alone .*; give --l2 2,2.2 where histories are short"):
+    with pytest.warns(UserWarning, match="popularity alone .*; give --l2 2,2.2 if histories are short"):
         by_heart.fit(data, valid=held_out)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it is nearly as good as popularity, and not better

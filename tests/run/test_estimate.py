@@ -205,7 +205,7 @@ def test_more_memory_than_the_process_may_use_is_told(folder, run_cli, monkeypat
         result.err,
         re.MULTILINE,
     )
-    assert re.search(r"memory that may be used +170\.0 MB$", result.out, re.MULTILINE)
+    assert re.search(r"memory available +170\.0 MB$", result.out, re.MULTILINE)
     assert json.loads(run_cli(*ARGUMENTS, "--dry-run", "--json", "--quiet").out)["room"] == room
 
 

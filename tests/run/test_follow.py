@@ -123,8 +123,8 @@ def test_nothing_is_written_where_no_log_is_set_up(capfd):
 @pytest.mark.parametrize(
     ("corpus", "message"),
     [
-        (["the cat sat", "how are you?"], r"'the cat sat' is none; sentences are lists of words: \[line\.split\(\)"),
-        (["the", "cat"], "sentences are lists of words"),
+        (["the cat sat", "how are you?"], r"'the cat sat' is none; give sentences as lists of words: \[line\.split\("),
+        (["the", "cat"], "give sentences as lists of words"),
         (
             [("ann", "book"), ("bob", "lamp")],
             r"\('ann', 'book'\) looks like a pair.*Input\('pairs', PAIRS, rectangular=True\)",
@@ -142,7 +142,7 @@ def test_what_is_mistaken_for_sentences_is_answered(corpus, message):
 def test_a_spent_generator_is_answered():
     sentences = (words for words in SENTENCES)
     word2vec().fit(sentences)
-    with pytest.raises(InputError, match="a generator gives them once: make it anew for each fit, or give a list"):
+    with pytest.raises(InputError, match="a generator can be read only once: create one for each fit, or give a list"):
         word2vec().fit(sentences)
 
 
@@ -158,9 +158,9 @@ def test_sentences_of_two_words_are_sentences(text, tmp_path):
     ("options", "message"),
     [
         ({"progress": "yes"}, "progress must be True, False, None or a function, not 'yes'"),
-        ({"listeners": print}, r"listeners must be a list of functions of one event: fit\(…, listeners=\[print\]\)"),
-        ({"listeners": ["csv"]}, "listeners must be a list of functions"),
-        ({"checkpoints": True}, "checkpoints takes the folder to save to, not True"),
+        ({"listeners": print}, r"listeners must be a list of callables taking an event: fit\(…, listeners=\[print\]\)"),
+        ({"listeners": ["csv"]}, "listeners must be a list of callables"),
+        ({"checkpoints": True}, "checkpoints must be the folder to save to, not True"),
     ],
 )
 def test_followers_that_are_none_are_refused(options, message):

@@ -57,7 +57,7 @@ def test_a_plugin_that_a_folder_names_runs_only_if_it_is_named_again(foreign, ru
     assert result.code == 1
     own = os.path.abspath("plug.py")
     remedy = f"runs {own}; if you trust that code, name it: --plugin {own}, in Python plugin={own!r}"
-    assert f"going on with {foreign} {remedy}" in result.err
+    assert f"continuing from {foreign} {remedy}" in result.err
     assert not Path("ran").exists()
     with pytest.raises(ConfigError, match=re.escape(remedy)):
         Word2Vec.load(foreign)

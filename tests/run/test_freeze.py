@@ -61,10 +61,10 @@ def test_frozen_vectors_are_written_as_they_are(run_cli, tmp_path, monkeypatch, 
     (tmp_path / "text").write_text("\n".join(" ".join(line) for line in SECOND))
     flags = [f"--{n.replace('_', '-')}={value}" for n, value in OPTIONS.items() if n not in ("readout", "loss")]
     flags += ["--corpus=text", "--init=v.txt", "--freeze", "--force", "--save-model=m", "--output=n.txt"]
-    said = "2 of 4 words begin with their vectors of v.txt and stay there"
+    said = "2 of 4 words start from their vectors in v.txt and keep them"
     for more, as_they_are in (["--loss=ns"], True), (["--loss=ns", "--readout=both"], False):
         run = run_cli("train", *flags, *more)
-        assert run.code == 0 and said + "; --readout in gives them as they are." * as_they_are in run.err, run.err
+        assert run.code == 0 and said + "; --readout in returns them unchanged." * as_they_are in run.err, run.err
         assert (said + "." in run.err) != as_they_are
         assert run_cli("export", "m", "o.txt", "--force").code == 0
         written, exported = Vectors.load("n.txt"), Vectors.load("o.txt")
@@ -110,7 +110,7 @@ def test_a_model_folder_keeps_what_is_frozen(run_cli, tmp_path, monkeypatch, fir
     for folder, epochs in (("whole", 5), ("parts", 2)):
         run = run_cli("train", "--corpus=text", *flags, f"--epochs={epochs}", f"--save-model={folder}")
         assert run.code == 0, run.err
-        assert "2 of 4 words begin with their vectors of first and stay there." in run.err
+        assert "2 of 4 words start from their vectors in first and keep them." in run.err
     assert run_cli("train", "--resume", "parts", "--epochs", 5, "--quiet").code == 0
     whole, parts = Model.load("whole"), Model.load("parts")
     for name, matrix in whole.matrices().items():
@@ -126,7 +126,7 @@ def test_damaged_masks_are_refused(first, tmp_path):
     whole = path.read_bytes()
     for damaged, said in (
         (whole[:-1], "cut short"),
-        (whole[:-1] + b"\x07", "something else than yes and no"),
+        (whole[:-1] + b"\x07", "values other than true and false"),
         (whole.replace(b"|b1", b"|i1"), "expected an array of bool"),
     ):
         path.write_bytes(damaged)
@@ -185,11 +185,11 @@ def test_a_second_topic_moves_its_words_and_keeps_the_frozen_ones():
 def test_inner_nodes_of_a_tree_are_nobodys_rows(first):
     options = OPTIONS | {"loss": "hierarchical"}
     word2vec = Word2Vec(**options)
-    with pytest.warns(FileNote, match="the inner nodes begin anew"):
+    with pytest.warns(FileNote, match="the inner nodes start fresh"):
         word2vec.fit(SECOND, init=first.model, freeze=True)
     assert still(first.model, word2vec.model, "vectors_in", "cd") == [True, True]
     assert list(word2vec.model.frozen) == ["vectors_in"]
     again = Word2Vec(**options)
-    with pytest.warns(FileNote, match="the inner nodes begin anew"):
+    with pytest.warns(FileNote, match="the inner nodes start fresh"):
         trainer = again.trainer(again.encode(FIRST), prior=Prior.init(word2vec.model))
     assert trainer.started == 2 and not trainer.model.vectors_out.any()

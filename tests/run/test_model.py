@@ -140,7 +140,7 @@ def test_a_folder_of_something_else_is_never_replaced(model, tmp_path):
         with pytest.raises(OutputError) as caught:
             act(photos)
         assert str(caught.value) == (
-            f"cannot write {photos}: the folder exists and is no model of w2vneg's "
+            f"cannot write {photos}: the folder exists and is not a w2vneg model "
             "(it holds a.jpg, b.jpg, c.jpg, …); choose another folder or empty this one"
         )
     assert len(os.listdir(photos)) == 4
@@ -214,15 +214,15 @@ def test_missing_files(folder, name):
             "position.json",
             b'{"epoch": 1, "round": 0, "alpha_factor": 1, "loss_sum": 1e999, "pairs": 0}',
             InputError,
-            "position.json: not JSON .1e999 is no finite number",
+            "position.json: not JSON .1e999 is not a finite number",
         ),
         ("config.json", b"[" * 100_000, InputError, "config.json: not JSON"),
         ("config.json", b'{"dim": ' + b"9" * 6000 + b"}", InputError, "config.json: not JSON"),
-        ("config.json", b'{"alpha": NaN}', InputError, "config.json: not JSON .NaN is no finite number"),
+        ("config.json", b'{"alpha": NaN}', InputError, "config.json: not JSON .NaN is not a finite number"),
         ("corpus.json", b"3", InputError, "corpus.json: not the origin of a run"),
-        ("extra.json", b'["vectors_in"]', InputError, "extra.json: not a list of names of matrices"),
-        ("extra.json", b'["learned", "learned"]', InputError, "extra.json: not a list of names of matrices"),
-        ("extra.json", b'{"learned": 1}', InputError, "extra.json: not a list of names of matrices"),
+        ("extra.json", b'["vectors_in"]', InputError, "extra.json: not a list of matrix names"),
+        ("extra.json", b'["learned", "learned"]', InputError, "extra.json: not a list of matrix names"),
+        ("extra.json", b'{"learned": 1}', InputError, "extra.json: not a list of matrix names"),
         ("validation.json", b"3", InputError, "validation.json: not the validation of a run"),
         ("history.jsonl", b"{}\n{\n", InputError, "history.jsonl:2: not JSON"),
         ("vocab.tsv", b"the\t9\na\n", InputError, "vocab.tsv:2"),
@@ -241,7 +241,7 @@ def test_damaged_files(folder, name, content, error, message):
 @pytest.mark.parametrize(
     ("part", "changes", "message"),
     [
-        ("format", 1, "config.json: the folder is of another version of w2vneg; train again, with --save-model$"),
+        ("format", 1, "config.json: the folder is of another version of w2vneg; train again with --save-model$"),
         ("source", {"windw": 3}, "config.json: unknown option 'windw'; did you mean 'window'"),
         ("source", {"window": 0}, "config.json: window must be at least 1"),
         ("run", {"dim": 5}, r"vectors_in.npy: expected float32 of shape \(3, 5\), found"),
@@ -317,7 +317,7 @@ def test_damaged_matrices(model, folder):
         Model.load(folder)
     with open(path, "wb") as stream:
         np.savez(stream, model.vectors_in)
-    with pytest.raises(InputError, match=r"not a NumPy matrix \(it does not begin as one\)"):
+    with pytest.raises(InputError, match=r"not a NumPy matrix \(it does not begin like one\)"):
         Model.load(folder)
     np.save(path, model.vectors_in.astype(np.float64))
     with pytest.raises(InputError, match="expected a matrix of float32, found float64 of shape"):
@@ -336,7 +336,7 @@ def test_a_missing_or_misnamed_matrix_of_a_plug_is_told(folder):
     with pytest.raises(InputError, match=r"learned\.npy: missing"):
         Model.load(folder)
     (folder / "extra.json").write_text('["../secret"]')
-    with pytest.raises(InputError, match=r"extra\.json: not a list of names"):
+    with pytest.raises(InputError, match=r"extra\.json: not a list of matrix names"):
         Model.load(folder)
 
 

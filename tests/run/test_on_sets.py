@@ -1,4 +1,4 @@
-"""Runs evaluated by a set of words: the figures are those of `w2vneg eval`, and the best state is kept."""
+"""Runs evaluated by a word set: the figures are those of `w2vneg eval`, and the best state is kept."""
 
 import json
 from pathlib import Path
@@ -57,18 +57,18 @@ def test_fit_is_evaluated_by_a_set_without_pairs(text):
     assert best.finished and best.last_epoch == 2 and best.settings["metric"] == "google-dev"
     found = vectors.evaluate_analogy("google", half="dev").overall.precision[1]
     assert best.figures["google-dev"] == pytest.approx(found, abs=1e-12)
-    with pytest.raises(ConfigError, match="ws353 is a set of words, and these are items"):
+    with pytest.raises(ConfigError, match="ws353 is a word set, but these are items"):
         Word2Vec(dim=4).fit(Input("pairs", [("a", "b")] * 9), valid=Validate(metric="ws353"))
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"pairs": "held.tsv", "metric": "WS353"}, r"ws353 is a set of words, .*: Validate\(metric='ws353'\)"),
-        ({"metric": "men", "exclude_known": "held.tsv"}, "men is a set of words"),
-        ({"metric": "men", "score": "corrected"}, "men is a set of words"),
-        ({}, r"mpr is a figure of held-out pairs, and there are none; name them: Validate\(pairs\)"),
-        ({"metric": "ndcg@15"}, "ndcg@15 is a figure of held-out pairs"),
+        ({"pairs": "held.tsv", "metric": "WS353"}, r"ws353 is a word set, .*: Validate\(metric='ws353'\)"),
+        ({"metric": "men", "exclude_known": "held.tsv"}, "men is a word set"),
+        ({"metric": "men", "score": "corrected"}, "men is a word set"),
+        ({}, r"mpr is a metric of held-out pairs, and there are none; give them: Validate\(pairs\)"),
+        ({"metric": "ndcg@15"}, "ndcg@15 is a metric of held-out pairs"),
     ],
 )
 def test_pairs_and_a_set_do_not_go_together(options, message):
@@ -96,7 +96,7 @@ def test_what_does_not_go_together(text, run_cli, tmp_path):
     Path("held").write_text("a\tb\t1\n")
     train = ["train", "--corpus=text", *SMALL]
     result = run_cli(*train, "--metric=ws353", "--valid=held")
-    assert result.code == 2 and "ws353 is a set of words" in result.err and "leave --valid out" in result.err
+    assert result.code == 2 and "ws353 is a word set" in result.err and "leave --valid out" in result.err
     result = run_cli(*train, "--metric=ws535")
     assert result.code == 1 and "did you mean 'ws353'" in result.err
     result = run_cli(*train, "--metric=mpr")
@@ -112,7 +112,7 @@ def test_which_sets_are_for_choices():
     chosen = {name: Metric(name).for_choices for name in ("men-dev", "google-dev", "ws353", "google-test", "men")}
     assert chosen == {"men-dev": True, "google-dev": True, "ws353": False, "google-test": False, "men": False}
     assert (Metric.parse("MEN-dev").name, Metric.parse("google-dev").sign) == ("men-dev", 1)
-    with pytest.raises(ConfigError, match="of words men, men-dev"):
+    with pytest.raises(ConfigError, match="for words men, men-dev"):
         Metric.parse("accuracy")
 
 

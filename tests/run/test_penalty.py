@@ -69,7 +69,7 @@ def test_where_there_is_much_to_learn_the_penalty_of_the_preset_stays():
 def test_the_event_says_what_was_tried():
     event = PenaltyChosen("1.4,1.54", "ndcg@10", {"1,1.1": 0.25, "1.4,1.54": 0.26, "2,2.2": 0.2}, 0.125, 1.0)
     assert event.line() == (
-        "--l2 1.4,1.54 is chosen; ndcg@10 of held-out pairs: "
+        "--l2 1.4,1.54 is chosen; ndcg@10 on held-out pairs: "
         "1,1.1: 0.2500, 1.4,1.54: 0.2600, 2,2.2: 0.2000, popularity: 0.1250"
     )
 
@@ -169,8 +169,8 @@ def table(tmp_path, monkeypatch):
 def test_the_command_says_so_before_and_after(table, tmp_path, run_cli):
     said = run_cli(*table, "--save-model=model", "--output=vectors.txt")
     before, after = (line for line in said.err.splitlines() if "--l2" in line)
-    assert before == "Choosing --l2 by pairs held out for this; give --l2 1,1.1 to leave it out ..."
-    assert after.startswith("--l2 2,2.2 is chosen; ndcg@10 of held-out pairs: 1,1.1: ")
+    assert before == "Choosing --l2 on held-out pairs; give --l2 1,1.1 to skip this ..."
+    assert after.startswith("--l2 2,2.2 is chosen; ndcg@10 on held-out pairs: 1,1.1: ")
     assert Word2Vec.load(tmp_path / "model").model.config.l2 == "2,2.2"
     again = run_cli("train", "--config=model/run.toml", "--save-model=again", "--output=again.txt")
     assert "Choosing" not in again.err
@@ -208,17 +208,17 @@ def test_kept_models_of_runs_with_open_options_are_evaluated_again(table, tmp_pa
     search = ["compare", *table[1:], "--valid=held.csv", "--grid=loss=top-n,us", "--seeds=1", "--keep=kept"]
     first, second = (run_cli(*search, f"--out={out}") for out in ("a", "b"))
     assert "--l2 2,2.2 is chosen" in first.err
-    assert second.err.count("the model kept, not trained again") == 2
+    assert second.err.count("existing model, not retrained") == 2
 
 
 @pytest.mark.parametrize(
     ("l2", "advised"),
     [
-        ("1,1.1", "--l2 2,2.2 where"),
-        ("1.4,1.54", "--l2 2,2.2 where"),
+        ("1,1.1", "--l2 2,2.2 if"),
+        ("1.4,1.54", "--l2 2,2.2 if"),
         ("2,2.2", "more --epochs"),
         ("3", "more --epochs"),
-        ("0,0.5", "--l2 0,1 where"),
+        ("0,0.5", "--l2 0,1 if"),
         ("0", "more --epochs"),
     ],
 )
@@ -230,7 +230,7 @@ def test_with_a_pair_a_user_nothing_can_be_held_out_and_the_penalty_stays():
     run, events = chosen([(f"u{n}", f"i{n % 50}") for n in range(2500)])
     assert run.chooses
     assert run.config.l2 == "1,1.1"
-    assert events[0].line() == "--l2 1,1.1 stays, as what was held out says nothing"
+    assert events[0].line() == "--l2 1,1.1 is kept, as the held-out pairs are inconclusive"
 
 
 def failing_above(strength):
@@ -294,7 +294,7 @@ def test_kept_models_of_another_penalty_are_refused(table, tmp_path, run_cli):
     assert run_cli(*search, "--l2=2,2.2", "--out=a").code == 0
     refused = run_cli(*search, "--out=b")
     assert refused.code == 1
-    assert "holds a model of other data or options" in refused.err
+    assert "holds a model with other data or options" in refused.err
 
 
 def test_ctrl_c_while_a_trial_chooses_ends_the_search_with_what_there_is(monkeypatch):

@@ -252,8 +252,8 @@ def test_alpha_of_ranks_is_what_the_rule_or_the_user_says(planted):
         ({"rank_alpha": 2.0}, "--rank-alpha has no effect"),
         ({"engine": "virtual"}, "add --ranks N"),
         ({"engine": "virtual", "ranks": 2, "loss": "softmax"}, "changes every row at each step"),
-        ({"engine": "virtual", "ranks": 2, "sampler": "bigram"}, "--sampler bigram counts neighbours in the"),
-        ({"engine": "virtual", "ranks": 2, "exclude": "known"}, "whole data, of which each rank has a share"),
+        ({"engine": "virtual", "ranks": 2, "sampler": "bigram"}, "--sampler bigram counts neighbours in all data"),
+        ({"engine": "virtual", "ranks": 2, "exclude": "known"}, "pairs up in all data, and each rank has only a share"),
         ({"engine": "virtual", "ranks": 2, "exchange_every": "often"}, "a number of tokens or auto"),
         ({"engine": "virtual", "ranks": 2, "exchange_every": 1.5}, "a number of tokens or auto"),
         ({"engine": "virtual", "ranks": 2, "exchange_every": 0}, "a number of tokens or auto"),
@@ -267,7 +267,7 @@ def test_what_ranks_cannot_do_is_refused_before_any_work(options, message):
 
 def test_what_counts_in_the_whole_data_without_saying_so_is_refused(planted, monkeypatch):
     monkeypatch.setattr(SAMPLERS["bigram"], "needs_neighbours", False)
-    with pytest.raises(ConfigError, match="counts in the whole data"):
+    with pytest.raises(ConfigError, match="counts over the whole data"):
         Word2Vec(**SMALL, sampler="bigram", engine="virtual", ranks=2).trainer(planted)
 
 
@@ -286,6 +286,6 @@ def test_a_model_folder_connects_to_no_cluster(planted, tmp_path):
     model.config = dataclasses.replace(model.config, engine="ray", ray_address="10.6.6.6:6379")
     model.save(tmp_path / "model")
     found = Model.load(tmp_path / "model")
-    with pytest.raises(ConfigError, match=r"going on with model connects to the cluster at 10.6.6.6:6379; .*--ray-ad"):
+    with pytest.raises(ConfigError, match=r"continuing from model connects to a cluster at 10.6.6.6:6379; .*--ray-ad"):
         found.config_to_run("model")
     assert found.config_to_run("model", ray_address="auto").ray_address == "auto"

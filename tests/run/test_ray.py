@@ -159,7 +159,7 @@ def test_a_rank_that_is_lost_before_training_ends_the_run(ray, planted):
 
 
 def test_too_small_a_cluster_is_refused(planted):
-    with pytest.raises(ConfigError, match=r"of 4 cores on 1 machines, has room for 2 of 3 ranks, 2 cores each; lower"):
+    with pytest.raises(ConfigError, match=r"of 4 cores on 1 machines has room for 2 of 3 ranks, 2 cores each; lower"):
         Word2Vec(**SMALL | {"workers": 2}, engine="ray").trainer(planted)
 
 
@@ -167,7 +167,7 @@ def test_ranks_that_find_no_place_are_not_waited_for_for_ever(monkeypatch):
     crew = Crew(4, 1, None)
     crew._insist_on_a_place(crew.ranks)
     monkeypatch.setattr("w2vneg.engines.ray._PATIENCE", 1.0)
-    with pytest.raises(RankError, match=r"2 ranks found no place .* each wants 1 free cores"):
+    with pytest.raises(RankError, match=r"2 ranks could not start .* each needs 1 free cores"):
         crew._insist_on_a_place([crew._start(slot) for slot in (4, 5)])
     crew.close()
 
@@ -180,7 +180,7 @@ def test_what_is_no_ray_is_seen_at_once():
 
     with socketserver.TCPServer(("127.0.0.1", 0), Server) as server:
         threading.Thread(target=server.handle_request).start()
-        with pytest.raises(ConfigError, match=r"what answers at 127.0.0.1:\d+ is no Ray cluster; .*mostly 6379"):
+        with pytest.raises(ConfigError, match=r"the server at 127.0.0.1:\d+ is not a Ray cluster; .*usually 6379"):
             cluster.check_answers(f"127.0.0.1:{server.server_address[1]}")
 
 

@@ -47,7 +47,7 @@ def test_values_of_a_grid_have_the_kind_of_their_option():
         ("method=rollin", "unknown method 'rollin'; did you mean 'rolling'"),
         ("min_count=1,5", "min_count cannot be searched: data are encoded once for all trials"),
         ("lowercase=yes", "lowercase cannot be searched"),
-        ("seed=1,2", "seed cannot be searched: --seeds repeats each combination under several"),
+        ("seed=1,2", "seed cannot be searched: use --seeds to repeat each combination"),
         ("source=text", "source cannot be searched"),
     ],
 )
@@ -75,9 +75,9 @@ def test_ranges():
 @pytest.mark.parametrize(
     "text, message",
     [
-        ("alpha=0.1", "expected a number's option as NAME=LOW..HIGH"),
-        ("loss=ns..relaxed", "expected a number's option"),
-        ("alpha=0.1..0.2:lag", "expected a number's option"),
+        ("alpha=0.1", "expected a numeric option as NAME=LOW..HIGH"),
+        ("loss=ns..relaxed", "expected a numeric option"),
+        ("alpha=0.1..0.2:lag", "expected a numeric option"),
         ("alpha=0.2..0.1", "LOW must be below HIGH"),
         ("temp=1..inf", "both finite"),
         ("noise_exponent=-1..1:log", "and above 0 for :log"),

@@ -61,7 +61,7 @@ def test_rows_of_words_that_both_know_begin_there(first, tmp_path, workers):
 def test_fit_begins_with_what_it_is_given(first, tmp_path):
     first.save(tmp_path / "model")
     loaded = Word2Vec.load(tmp_path / "model")
-    with pytest.warns(UserWarning, match="fit starts over .* give update=True, to go on"):
+    with pytest.warns(UserWarning, match="fit starts from scratch .* give update=True, to resume"):
         started_over = loaded.fit(FIRST)
     assert (started_over.matrix == first.vectors.matrix).all()
     again = Word2Vec.load(tmp_path / "model")
@@ -81,10 +81,10 @@ def test_inner_nodes_of_the_same_tree_begin_there_and_others_anew(first, tmp_pat
         again = Word2Vec(**options).trainer(encode_corpus(FIRST, min_count=1), prior=Prior.init(source))
         assert again.model.vectors_out.any() and (again.model.vectors_out == word2vec.model.vectors_out).all()
     for source, loss, sentences, said in (
-        (word2vec.model, "hierarchical", SECOND, "inner nodes begin anew: those of the model are of another tree"),
-        (tmp_path / "hs.bin", "hierarchical", FIRST, "inner nodes begin anew: those of .*hs.bin are fastText's"),
-        (first.model, "hierarchical", FIRST, "inner nodes begin anew: those of the model are rows of words"),
-        (word2vec.model, "ns", FIRST, "targets begin anew: those of the model are inner nodes of a tree"),
+        (word2vec.model, "hierarchical", SECOND, "inner nodes start fresh: those of the model are of another tree"),
+        (tmp_path / "hs.bin", "hierarchical", FIRST, "inner nodes start fresh: those of .*hs.bin are fastText's"),
+        (first.model, "hierarchical", FIRST, "inner nodes start fresh: those of the model are rows of words"),
+        (word2vec.model, "ns", FIRST, "targets start fresh: those of the model are inner nodes of a tree"),
     ):
         with pytest.warns(FileNote, match=f"^the {said}$"):
             other = Word2Vec(**options | {"loss": loss}).trainer(
@@ -116,7 +116,7 @@ def test_rows_that_stay_have_the_first_number_of_this_run():
     rows, options = [(f"u{k % 20}", f"i{k * 7 % 9}") for k in range(60)], {"dim": 4, "epochs": 1, "workers": 1}
     first, more = Word2Vec(bias=0, **options), Input("pairs", [*rows, ("new", "i1")], rectangular=True)
     first.fit(Input("pairs", rows, rectangular=True))
-    with pytest.raises(ConfigError, match=r"trained with --bias 0, and this run has 0\.8; with --freeze take --bias 0"):
+    with pytest.raises(ConfigError, match=r"trained with --bias 0, but this run has 0\.8; with --freeze use --bias 0"):
         Word2Vec(**options).fit(more, init=first.model, freeze=True)
     Word2Vec(**options).fit(more, init=first.model)
     Word2Vec(bias=0, **options).fit(more, init=first.model, freeze=True)
@@ -124,14 +124,14 @@ def test_rows_that_stay_have_the_first_number_of_this_run():
 
 
 def test_what_does_not_fit_is_refused(first, tmp_path):
-    with pytest.raises(ConfigError, match="the model has vectors of 6 numbers, and this run has 4; take --dim 6"):
+    with pytest.raises(ConfigError, match="the model has vectors of 6 numbers, but this run has 4; use --dim 6"):
         Word2Vec(**OPTIONS | {"dim": 4}).fit(SECOND, init=first.model)
     with pytest.raises(ConfigError, match=r"none of the 2 words .* has a vector in the vectors; .*--lowercase"):
         Word2Vec(**OPTIONS).fit([["X", "Y"]] * 9, init=first.vectors)
     with pytest.raises(InputError, match="no such file"):
         Word2Vec(**OPTIONS).fit(SECOND, init=tmp_path / "none.txt")
     for wrong in (np.eye(6), [["a", 1]], True):
-        with pytest.raises(ConfigError, match=r"init takes .* not (ndarray|list|bool); make Vectors\(words, matrix\)"):
+        with pytest.raises(ConfigError, match=r"init takes .* not (ndarray|list|bool); build Vectors\(words, matrix\)"):
             Word2Vec(**OPTIONS).fit(SECOND, init=wrong)
     with pytest.raises(ConfigError, match="nothing is trained yet"):
         Word2Vec(**OPTIONS).fit(SECOND, init=Word2Vec(**OPTIONS))
@@ -143,9 +143,9 @@ def test_the_command_line(first, tmp_path, monkeypatch, run_cli):
     (tmp_path / "text.txt").write_text("".join(" ".join(line) + "\n" for line in SECOND))
     small = ["--dim=6", "--epochs=1", "--min-count=1", "--workers=1", "--subsample=0"]
     result = run_cli("train", "--corpus", "text.txt", "--init", "model", "--save-model", "model", "--force", *small)
-    assert result.code == 0 and "2 of 4 words begin with their vectors of model." in result.err
+    assert result.code == 0 and "2 of 4 words start from their vectors in model." in result.err
     result = run_cli("train", "--resume", "model", "--init", "model")
-    assert result.code == 2 and "--resume goes on with the model folder's own vectors" in result.err
+    assert result.code == 2 and "--resume continues with the model folder's own vectors" in result.err
     result = run_cli("train", "--corpus", "text.txt", "--init", "none", *small)
     assert result.code == 1 and "none: no such file" in result.err
 
@@ -176,7 +176,7 @@ def test_more_epochs_are_those_of_a_longer_run_where_alpha_stays(run_cli, tmp_pa
         run = run_cli("train", "--corpus=text", *flags, f"--epochs={epochs}", f"--save-model={folder}", "--quiet")
         assert run.code == 0, run.err
     result = run_cli("train", "--resume", "parts", "--epochs", 5)
-    assert result.code == 0 and "Alpha goes on at 0.03, as in a run of 5 epochs." in result.err
+    assert result.code == 0 and "Alpha continues at 0.03, as in a run of 5 epochs." in result.err
     whole, parts = Model.load("whole"), Model.load("parts")
     assert parts.config.epochs == parts.position.epoch == 5
     assert (whole.vectors_in == parts.vectors_in).all() and (whole.vectors_out == parts.vectors_out).all()
@@ -198,7 +198,7 @@ def test_a_run_that_ends_with_its_best_state_goes_no_further(run_cli, tmp_path, 
     run = run_cli("train", "--corpus=text", *flags, "--save-model=m", "--valid=held", "--quiet")
     assert run.code == 0, run.err
     result = run_cli("train", "--resume", "m", "--epochs", 4, "--valid=held")
-    assert result.code == 1 and "begin another run with --init m" in result.err
+    assert result.code == 1 and "start another run with --init m" in result.err
 
 
 def test_the_vocabulary_grows(first, tmp_path):
@@ -318,9 +318,9 @@ def test_a_run_without_n_grams_begins_with_the_means(with_grams, name):
 
 def test_other_n_grams_are_refused(with_grams, first):
     _, folder = with_grams
-    with pytest.raises(ConfigError, match="take --minn 3 --maxn 6 --buckets 300"):
+    with pytest.raises(ConfigError, match="use --minn 3 --maxn 6 --buckets 300"):
         trainer_of(NEWER, GRAMS | {"maxn": 4}, WarmStart.of(folder / "model"))
-    with pytest.raises(ConfigError, match="makes vectors of n-grams, for which the model has no rows"):
+    with pytest.raises(ConfigError, match="builds vectors from n-grams, for which the model has no rows"):
         trainer_of(SECOND, GRAMS, WarmStart.of(first.model))
 
 
@@ -351,8 +351,8 @@ def test_what_plugs_have_learnt_goes_along():
 def test_the_objective_of_a_model_that_grows_is_its_own(first, options):
     ((name, value),) = options.items()
     word2vec = copy.deepcopy(first).set_params(**options)
-    remedy = rf"set_params\({name}=(.*)\), or begin a run of your own"
-    with pytest.raises(ConfigError, match=rf"objective and size, {name} .*, not {value!r}; {remedy}") as refused:
+    remedy = rf"set_params\({name}=(.*)\), or start a new run"
+    with pytest.raises(ConfigError, match=rf"objective and size: {name} is .*, not {value!r}; {remedy}") as refused:
         word2vec.fit(SECOND, update=True)
     assert word2vec.model.vocab == first.model.vocab
     word2vec.set_params(**{name: ast.literal_eval(re.search(remedy, str(refused.value))[1])}).fit(SECOND, update=True)
@@ -369,7 +369,7 @@ def test_the_command_line_grows_a_model(first, tmp_path, monkeypatch, run_cli):
     (tmp_path / "newer").write_text("".join(" ".join(line) + "\n" for line in SECOND))
     result = run_cli("train", "--update", "m", "--corpus", "newer", "--alpha", 0.01, "--save-model", "n")
     assert result.code == 0, result.err
-    assert "The 4 words of m begin with their vectors; 2 joined." in result.err
+    assert "The 4 words of m start from their vectors; 2 are new." in result.err
     grown, other = Model.load("n"), Word2Vec.load("m", alpha=0.01)
     vectors = other.fit("newer", update=True)
     assert grown.vocab == other.model.vocab and "a" in grown.vocab and grown.vocab.counts[0] == 100
@@ -386,10 +386,10 @@ def test_newer_text_moves_what_was_learnt_as_far_as_it_weighs(first, tmp_path, m
     (tmp_path / "newer").write_text("a b c d\n" * 10)
     flags = "--corpus", "newer", "--min-count", 1, "--quiet"
     result = run_cli("train", "--update", "m", "--corpus", "newer", "--save-model", "n")
-    assert "Newer text is 25% of all trained on: --alpha 0.0125, not the model's 0.05" in result.err, result.err
+    assert "The newer text is 25% of all training text: --alpha 0.0125, not the model's 0.05" in result.err, result.err
     (tmp_path / "rare").write_text("a b c d\n" * 10 + "".join(f"rare{k} word{k}\n" for k in range(60)))
     result = run_cli("train", "--update", "m", "--corpus", "rare", "--min-count", 2, "--save-model", "q")
-    assert "Newer text is 25% of all" in result.err, result.err  # words that are dropped do not count
+    assert "The newer text is 25% of all training text" in result.err, result.err  # words that are dropped do not count
     assert Model.load("n").config.alpha == 0.0125 and Model.load("n").config.min_alpha == 1.25e-6
     assert run_cli("train", "--update", "n", *flags, "--save-model", "o").code == 0
     assert Model.load("o").config.alpha == pytest.approx(0.05 * (40 / 200))
@@ -415,7 +415,7 @@ def test_the_newer_texts_share_is_of_the_words_trained_on(first, tmp_path, monke
     assert result.code == 0, result.err
     for model, grown, share in (("m", "n", "25%"), ("n", "o", "20%")):
         result = run_cli("train", "--update", model, "--corpus", "newer", "--save-model", grown)
-        assert f"Newer text is {share} of all trained on: --alpha" in result.err, result.err
+        assert f"The newer text is {share} of all training text: --alpha" in result.err, result.err
     assert run_cli("train", "--resume", "o", "--epochs", 2, "--quiet").code == 0
     grown = Model.load("o")
     assert grown.origin.begun["words_before"] == 160
@@ -469,7 +469,7 @@ def test_an_update_that_goes_on_keeps_the_contexts_of_the_text_before(run_cli, t
 @pytest.mark.parametrize(
     ("flags", "said"),
     [
-        ("--corpus newer --loss relaxed", "leave --loss out, or begin a run of your own with its rows: --init m"),
+        ("--corpus newer --loss relaxed", "leave --loss out, or start a new run from its rows: --init m"),
         ("--corpus newer --dim 6", "leave --dim out"),
         ("--corpus newer --subwords", "leave --inputs out"),
         ("--corpus newer --init m", "give one of the two"),
@@ -478,10 +478,10 @@ def test_an_update_that_goes_on_keeps_the_contexts_of_the_text_before(run_cli, t
             "--update takes its vocabulary from the model folder; leave --vocab out",
         ),
         ("--corpus newer --config c.toml", "leave --config out"),
-        ("--corpus -", "standard input and pipes can be read once"),
+        ("--corpus -", "standard input and pipes can be read only once"),
         ("--resume m", "leave --update out"),
-        ("--pairs newer", "trained on text (--corpus), so its vocabulary grows by such data only"),
-        ("", "goes on with newer data; name a file, as with --corpus"),
+        ("--pairs newer", "trained on text (--corpus), so only such data can extend it"),
+        ("", "needs newer data; name a file, e.g. with --corpus"),
     ],
 )
 def test_what_a_model_does_not_grow_by(first, tmp_path, monkeypatch, run_cli, flags, said):
@@ -501,7 +501,7 @@ def test_a_pipe_can_be_read_once(first, tmp_path, monkeypatch, run_cli):
     os.close(writing)
     pipe = f"/dev/fd/{reading}"
     result = run_cli("train", "--update", "m", "--corpus", pipe)
-    assert result.code == 2 and "standard input and pipes can be read once; name a file" in result.err
+    assert result.code == 2 and "standard input and pipes can be read only once; name a file" in result.err
     with pytest.raises(ConfigError, match="reads the corpus twice; give a file"):
         Word2Vec.load("m").fit(pipe, update=True)
     with pytest.raises(ConfigError, match="several passes read the text several times"):
@@ -540,7 +540,7 @@ def test_users_and_items_join_each_on_its_side(run_cli, tmp_path, monkeypatch):
     assert run.code == 0, run.err
     run = run_cli("train", "--update=m", "--pairs=newer.tsv", "--save-model=n")
     assert run.code == 0, run.err
-    assert "The 3 users of m begin with their vectors; 1 joined." in run.err
+    assert "The 3 users of m start from their vectors; 1 are new." in run.err
     grown = Model.load("n")
     assert set(grown.vocab.words) == {"u1", "u2", "u3", "u4"} and set(grown.vocab_out.words) == {"i1", "i2", "i3"}
 

@@ -512,7 +512,7 @@ def test_subsampling_that_leaves_no_pair_is_told():
 
 def test_baskets_of_equal_items_alone_have_no_pair():
     alike = dataclasses.replace(encode_corpus([["a", "a"], ["b", "b"]], min_count=1), source="baskets")
-    with pytest.raises(W2vnegError, match="epoch 1: no two different items stand together; give more data"):
+    with pytest.raises(W2vnegError, match="epoch 1: no two different items occur together; give more data"):
         Word2Vec(source="baskets", dim=4, epochs=1, workers=1).trainer(alike).train()
 
 
@@ -547,7 +547,7 @@ def test_extremes_of_temperature(planted):
 @pytest.mark.slow
 def test_a_loss_that_diverges_by_nature_says_so(planted):
     word2vec = Word2Vec(**SMALL | {"loss": "is", "alpha": 30.0, "bounded_steps": False, "epochs": 40})
-    with pytest.raises(DivergenceError, match="diverges by nature: take --loss css"):
+    with pytest.raises(DivergenceError, match="diverges by nature: use --loss css"):
         word2vec.trainer(planted).train()
 
 

@@ -221,7 +221,7 @@ def test_a_disk_that_fills_up_costs_no_trial_that_was_done(planted, validation, 
     before = (tmp_path / "trials.jsonl").read_bytes()
     with monkeypatch.context() as patch:
         patch.setattr("os.fsync", full)
-        with pytest.raises(OutputError, match="No space left on device; the trials before are kept"):
+        with pytest.raises(OutputError, match="No space left on device; earlier trials are kept"):
             search(planted, ALPHAS[:2], validation, folder=tmp_path)
     assert (tmp_path / "trials.jsonl").read_bytes() == before
     assert len(search(planted, ALPHAS[:2], validation, folder=tmp_path)[0].rows) == 2
@@ -247,7 +247,7 @@ GOOD = {"options": {"alpha": 0.1}, "seed": 1, "figures": {"nll": 2.0}, "epoch": 
         (b"3", "expected an object, found 3"),
         (json.dumps(GOOD | {"figures": {}}).encode(), "it has no nll"),
         (json.dumps(GOOD | {"figures": {"mpr": 1.0}}).encode(), "it has no nll"),
-        (json.dumps(GOOD | {"figures": {"nll": float("nan")}}).encode(), "NaN is no finite number"),
+        (json.dumps(GOOD | {"figures": {"nll": float("nan")}}).encode(), "NaN is not a finite number"),
         (json.dumps(GOOD | {"figures": {"nll": "2"}}).encode(), "figures is {'nll': '2'}"),
         (json.dumps(GOOD | {"figures": [2]}).encode(), "figures is"),
         (json.dumps(GOOD | {"options": 3}).encode(), "options is 3"),
@@ -411,7 +411,7 @@ def test_where_there_are_no_locks_a_search_says_so(folder, run_cli, monkeypatch)
     monkeypatch.setattr("w2vneg.ground.files.locks.claim", lambda descriptor: None)
     result = run_cli(*COMMAND, "--grid", "alpha=0.1")
     assert result.code == 0
-    assert result.err.count("nothing keeps a second run from writing there, too.") == 1
+    assert result.err.count("nothing keeps a second run from writing there too.") == 1
 
 
 def test_random_search(folder, run_cli):
@@ -445,7 +445,7 @@ def test_an_interrupted_search_keeps_its_rows_and_goes_on(folder, run_cli, monke
         result = run_cli(*COMMAND, *grid, "--json")
     assert result.code == 130
     assert json.loads(result.out)["complete"] is False
-    assert "the same command goes on" in result.err
+    assert "run the same command to resume" in result.err
     assert [row["alpha"] for row in table()] == ["0.0001"]
     result = run_cli(*COMMAND, *grid)
     assert result.code == 0
@@ -458,17 +458,17 @@ def test_an_interrupted_search_keeps_its_rows_and_goes_on(folder, run_cli, monke
     "arguments, code, message",
     [
         ("", 2, "nothing to try; name options with --grid"),
-        ("--range alpha=0.1..0.2", 2, "--range is drawn from; say how often with --random N"),
+        ("--range alpha=0.1..0.2", 2, "--range is to draw from; give the number of draws with --random N"),
         ("--grid alpha=0.1 --alpha 0.2", 2, "alpha is searched, so --alpha has no effect"),
         ("--grid alpha=0.1,x", 1, "'x' is not a number"),
         ("--grid temp=1,2", 1, "--temp has no effect with sampler 'popularity'"),
-        ("--grid alpha=0.1 --metric mprr", 2, "a run is chosen by one --metric"),
+        ("--grid alpha=0.1 --metric mprr", 2, "a run takes one --metric"),
         ("--grid alpha=0.1 --valid none.tsv", 1, "none.tsv: no such file"),
         ("--grid alpha=0.1 --out full", 1, "cannot write full: the folder is not empty and holds no search"),
         ("--grid alpha=0.1 --out corpus.txt", 1, "cannot write corpus.txt: it is a file"),
         ("--grid alpha=0.1 --test test.tsv", 2, "No such option"),
         ("--grid alpha=0.1 --vocab none.tsv", 1, "none.tsv: cannot read the vocabulary (No such file or directory)"),
-        ("--grid alpha=0.1 --vocab-out none.tsv", 2, "--corpus has one vocabulary, which --vocab names"),
+        ("--grid alpha=0.1 --vocab-out none.tsv", 2, "--corpus has one vocabulary, set by --vocab"),
     ],
 )
 def test_mistakes_are_told_before_the_corpus_is_read(folder, run_cli, monkeypatch, arguments, code, message):
@@ -489,7 +489,7 @@ def test_a_fixed_vocabulary_is_that_of_all_trials(folder, run_cli):
     given = ["--vocab", "few.tsv", "--grid", "alpha=0.1,0.02"]
     result = run_cli(*COMMAND, *given)
     assert result.code == 0, result.err
-    assert "The words are those of --vocab; --min-count and --max-vocab did not choose any." in result.err
+    assert "The words are those of --vocab; --min-count and --max-vocab have no effect." in result.err
     train = ["train", "--corpus=corpus.txt", "--valid=valid.tsv", "--metric=nll", "--config=out/best.toml", "--json"]
     train.append("--force")
     run = run_cli(*train)  # whose file names the vocabulary
@@ -506,7 +506,7 @@ def test_vocabularies_of_rows_and_columns(folder, run_cli):
     options = "--valid held.tsv --out films --grid alpha=0.1 --dim 4 --epochs 1 --workers 1 --vocab-out films.tsv"
     result = run_cli("tune", "--pairs", "seen.tsv", "--rectangular", "--max-vocab", "5", *options.split())
     assert result.code == 0, result.err
-    assert "The columns are those of --vocab-out; --min-count and --max-vocab chose the rows only." in result.err
+    assert "The columns are those of --vocab-out; --min-count and --max-vocab affect the rows only." in result.err
     for name in ("vocab", "vocab_out"):
         swapped = ["--pairs", "seen.tsv", "--rectangular", f"--{name.replace('_', '-')}", "none.tsv"]
         result = run_cli("tune", *options.split()[:-2], *swapped)

@@ -428,14 +428,14 @@ def test_the_folder_of_a_finished_run(planted, held, tmp_path):
 def test_a_run_goes_on_only_as_it_was_evaluated(planted, held, tmp_path):
     folder = tmp_path / "model"
     stopping(planted, Validation(held, patience=2), nth(Validated, 1), folder)
-    with pytest.raises(ConfigError, match="is evaluated on held-out pairs while it trains; give them again"):
+    with pytest.raises(ConfigError, match="was evaluated on held-out pairs while it trained; give them again"):
         run(planted, None, model=Model.load(folder))
     other = HeldOut(held.centres[1:], held.targets[1:], held.weights[1:], 0, 59)
     for validation, message in (
-        (Validation(other, patience=2), "was evaluated by other held-out pairs"),
-        (Validation(held, patience=2, known=other), "was evaluated by other known pairs"),
-        (Validation(held, patience=2, metric="nll"), "was evaluated by metric mpr, now nll"),
-        (Validation(held), "was evaluated by patience 2, now not given"),
+        (Validation(other, patience=2), "was evaluated with other held-out pairs"),
+        (Validation(held, patience=2, known=other), "was evaluated with other known pairs"),
+        (Validation(held, patience=2, metric="nll"), "was evaluated with metric mpr, now nll"),
+        (Validation(held), "was evaluated with patience 2, now not given"),
     ):
         with pytest.raises(ConfigError, match=message):
             run(planted, validation, model=Model.load(folder))
@@ -540,9 +540,7 @@ def test_the_command_resumes_to_the_same_bytes(folder, run_cli, monkeypatch):
     monkeypatch.setattr(progress.TrainingProgress, "__call__", listen)
     result = run_cli(*COMMAND, *options, "--save-model=model")
     assert result.code == 130
-    assert result.err.splitlines()[-1] == (
-        "Interrupted: the vectors kept are the best of those trained so far; go on with --resume model."
-    )
+    assert result.err.splitlines()[-1] == ("Interrupted: kept the best vectors so far; continue with --resume model.")
     (folder / "valid.tsv").rename(folder / "moved.tsv")
     assert "no such file" in run_cli("train", "--resume=model").err.lower()
     resumed = run_cli("train", "--resume=model", "--valid=moved.tsv")
@@ -553,7 +551,7 @@ def test_the_command_resumes_to_the_same_bytes(folder, run_cli, monkeypatch):
 @pytest.mark.parametrize(
     "arguments, code, message",
     [
-        ("--patience 2", 2, "--patience is about evaluation on held-out pairs; name them with --valid"),
+        ("--patience 2", 2, "--patience needs held-out pairs; name them with --valid"),
         ("--valid-exclude-known valid.tsv", 2, "name them with --valid"),
         ("--valid valid.tsv --patience 0", 2, "--patience"),
         ("--valid valid.tsv --metric mprr", 1, "unknown metric 'mprr'; did you mean 'mpr'?"),

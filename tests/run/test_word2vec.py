@@ -228,7 +228,7 @@ def test_one_object_is_trained_once_at_a_time():
             refused.append(str(error))
 
     word2vec.fit(two_topics(), update=True, listeners=[again])
-    assert refused and all("trains this very Word2Vec already" in text for text in refused)
+    assert refused and all("is already running on this Word2Vec" in text for text in refused)
     pickle.loads(pickle.dumps(word2vec)).fit(two_topics(), update=True)
     word2vec.fit(two_topics(), update=True)
 
@@ -243,7 +243,7 @@ def test_what_is_no_path_is_refused(place):
     with pytest.raises(ConfigError, match="a path is a str or a Path"):
         word2vec.model.vocab.save(place)
     if place is not None:
-        with pytest.raises(ConfigError, match=r"make one of words by Vocabulary\(words, counts\)"):
+        with pytest.raises(ConfigError, match=r"create one from words with Vocabulary\(words, counts\)"):
             word2vec.fit(two_topics(), vocab=place)
 
 
@@ -278,10 +278,10 @@ def test_training_that_goes_on_leaves_former_vectors_as_they_are():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"listeners": None}, "listeners must be a list of functions"),
-        ({"listeners": print}, "listeners must be a list of functions"),
-        ({"listeners": [None]}, "listeners must be a list of functions"),
-        ({"checkpoints": 3}, "checkpoints takes the folder to save to, not 3"),
+        ({"listeners": None}, "listeners must be a list of callables"),
+        ({"listeners": print}, "listeners must be a list of callables"),
+        ({"listeners": [None]}, "listeners must be a list of callables"),
+        ({"checkpoints": 3}, "checkpoints must be the folder to save to, not 3"),
     ],
 )
 def test_arguments_are_looked_at_before_the_corpus_is_read(options, message):
@@ -339,7 +339,7 @@ def test_a_subclass_with_arguments_of_its_own_is_loaded(tmp_path):
     assert Needing.load(tmp_path / "model", extra=5).extra == 5
     with pytest.raises(ConfigError, match=r"Needing\(config=…\): missing a required .*'extra'; .* to load by name"):
         Needing.load(tmp_path / "model")
-    with pytest.raises(ConfigError, match=r"unexpected keyword argument 'config'; let its __init__ hand on config"):
+    with pytest.raises(ConfigError, match=r"unexpected keyword argument 'config'; let its __init__ pass config on"):
         Closed.load(tmp_path / "model")
     with pytest.raises(ConfigError, match="unknown option 'extra'"):
         Word2Vec.load(tmp_path / "model", extra=5)

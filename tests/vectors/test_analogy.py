@@ -184,7 +184,7 @@ def test_a_first_line_of_names_is_no_question(tmp_path, first, n):
         (b"", "is empty"),
         (b": a\n: b\n", "holds no analogy question"),
         (b": a\na b c d\n\na b c\n", r":4: expected four words or ': section', found 3 words \('a b c'\)"),
-        (b"year\tyears\n", r":1: .*found 2 words .*, as BATS has them: join two such pairs of a relation to one line"),
+        (b"year\tyears\n", r":1: .*found 2 words .*, as in BATS: join two such pairs of a relation into one line"),
         (b": a\na b c d e\n", r":2: expected four words or ': section', found 5 words"),
         (b": a\na b c d\n:\n", r":3: expected the name of a section"),
         (b": a\na b c \xff\n", r":2: not UTF-8"),

@@ -46,7 +46,7 @@ def test_float32_rows_are_not_copied():
 @pytest.mark.parametrize(
     ("words", "matrix", "counts", "message"),
     [
-        (["a"], np.ones((2, 3)), None, "1 words do not go with a matrix of shape \\(2, 3\\)"),
+        (["a"], np.ones((2, 3)), None, "1 words do not match a matrix of shape \\(2, 3\\)"),
         (["a"], np.ones(3), None, "shape"),
         ([], np.ones((0, 3)), None, "at least one word"),
         (["a", "a"], np.ones((2, 3)), None, "'a' occurs twice"),
@@ -186,8 +186,8 @@ def test_most_similar_limits(vectors):
         ({"positive": "king", "k": "3"}, "k must be a whole number of at least 1, not '3'"),
         ({"positive": "king", "k": 2.0}, "k must be a whole number"),
         ({"positive": "king", "restrict_vocab": 0}, "restrict_vocab must be a whole number of at least 1"),
-        ({}, "needs a word or a vector"),
-        ({"positive": None}, "needs a word or a vector"),
+        ({}, "needs at least one word or vector"),
+        ({"positive": None}, "needs at least one word or vector"),
         ({"positive": "zero"}, "zero vector"),
         ({"positive": "king", "negative": "king"}, "zero vector"),
         ({"positive": np.ones(4)}, "3 numbers"),

@@ -43,7 +43,7 @@ def test_safetensors_are_read_by_their_library(vectors, tmp_path):
 @pytest.mark.parametrize(
     ("tensors", "message"),
     [
-        ({"weight": np.ones((2, 3), np.float32)}, "the tensors weight have no words with them; put tokenizer.json"),
+        ({"weight": np.ones((2, 3), np.float32)}, "the tensors weight come without words; put tokenizer.json"),
         ({"word_bytes": np.zeros(1, np.uint8)}, "expected a tensor 'matrix', found word_bytes"),
         (
             {
@@ -51,7 +51,7 @@ def test_safetensors_are_read_by_their_library(vectors, tmp_path):
                 "word_bytes": np.frombuffer(b"ab", np.uint8),
                 "word_offsets": np.arange(3),
             },
-            "2 words do not go with a matrix",
+            "2 words do not match a matrix",
         ),
     ],
 )
@@ -117,7 +117,7 @@ def test_static_folders_that_do_not_fit_are_refused(vectors, tmp_path):
     vectors.save(tmp_path / "out", format="model2vec")
     matrix = tmp_path / "out" / "model.safetensors"
     for tensors, message in (
-        ({"embeddings": np.ones((2, 3), np.float32)}, "6 tokens do not go with 2 rows"),
+        ({"embeddings": np.ones((2, 3), np.float32)}, "6 tokens do not match 2 rows"),
         ({"others": np.ones((2, 3), np.float32)}, "expected a matrix embeddings or embedding.weight"),
         ({"embeddings": np.ones((6, 2), np.float32), "mapping": np.array([9])}, "do not fit the matrix"),
     ):
@@ -132,9 +132,9 @@ def test_static_folders_that_do_not_fit_are_refused(vectors, tmp_path):
 def test_a_model_folder_is_not_mixed_with_another(vectors, tmp_path):
     pytest.importorskip("tokenizers")
     (tmp_path / "vocab.tsv").write_text("the\t5\n")
-    with pytest.raises(OutputError, match="a model folder of w2vneg's; name another"):
+    with pytest.raises(OutputError, match="a w2vneg model folder; name another"):
         vectors.save(tmp_path, format="model2vec")
-    with pytest.raises(OutputError, match="contains a blank"):
+    with pytest.raises(OutputError, match="contains whitespace"):
         Vectors(["new york"], [[1.0]]).save(tmp_path / "out", format="model2vec")
     assert not (tmp_path / "out").exists()
 
@@ -162,8 +162,8 @@ def test_tables_of_others_are_read(tmp_path):
     assert found.words == ["a", "b"] and found.matrix.tolist() == [[1.0, 2.0], [3.0, 4.5]]
     for change, message in (
         ({"embedding": [[1.0, 2.0], [3.0]]}, "cannot be read"),
-        ({"embedding": [[1.0], [3.0, 4.0, 5.0]]}, "several lengths"),
-        ({"embedding": [[1.0, 2.0], None]}, "left empty"),
+        ({"embedding": [[1.0], [3.0, 4.0, 5.0]]}, "different lengths"),
+        ({"embedding": [[1.0, 2.0], None]}, "perhaps with empty cells"),
         ({"token": ["a", "a"]}, "occurs twice"),
         ({"embedding": [1.0, 2.0]}, "columns id, token, embedding"),
         ({"embedding": [[1.0, 2.0], [3.0, float("nan")]]}, "NaN"),
@@ -186,7 +186,7 @@ def test_the_projectors_tables(vectors, tmp_path, counted):
     values = np.loadtxt(tmp_path / "out" / "vectors.tsv", delimiter="\t", dtype=np.float32)
     np.testing.assert_array_equal(values, vectors.matrix)
     assert 'tensor_path: "vectors.tsv"' in (tmp_path / "out" / "projector_config.pbtxt").read_text()
-    with pytest.raises(InputError, match="out: a folder for TensorBoard's projector is only written; load the vectors"):
+    with pytest.raises(InputError, match="out: a folder for TensorBoard's projector cannot be read; load the vectors"):
         Vectors.load(tmp_path / "out")
     with pytest.raises(OutputError, match="a tab or line end"):
         Vectors(["a\tb"], [[1.0]]).save(tmp_path / "other", format="projector")

@@ -47,7 +47,7 @@ def test_what_was_written_is_read_back_with_vectors_of_any_spelling(models, writ
 
 
 def test_npz_has_no_n_grams(written, tmp_path):
-    command = "take the one that was read, or write that of a model: w2vneg export MODEL model.bin --format fasttext$"
+    command = "use the .bin that was read, or write one of a model: w2vneg export MODEL model.bin --format fasttext$"
     with pytest.raises(ConfigError, match=command):
         Vectors.load(written, oov="letters").save(tmp_path / "model.npz")
 
@@ -111,11 +111,11 @@ def test_what_fasttext_writes_is_read(tmp_path):
 def test_damaged_files_and_other_models_are_refused(written, tmp_path):
     data, path = written.read_bytes(), tmp_path / "damaged.bin"
     changes = {
-        "ends in the middle": data[:40],
+        "ends too early": data[:40],
         "version 9": data[:4] + struct.pack("<i", 9) + data[8:],
         "promises more": data[:8] + struct.pack("<i", 2**30) + data[12:],
         "classifier": data[:36] + struct.pack("<i", 3) + data[40:],
-        "in the middle of its words|promises more": data[:120],
+        "ends within its words|promises more": data[:120],
         "expected 540 rows|promises more": data[:-3000],
     }
     for message, changed in changes.items():
@@ -138,15 +138,15 @@ def test_labels_of_vectors_are_left_out(models, written, tmp_path):
     """A word of the text that begins like a label is one to fastText; the rows of n-grams begin behind the words'."""
     whole, data, path = Vectors.load(written, oov="letters"), written.read_bytes(), tmp_path / "labels.bin"
     path.write_bytes(with_label(data, models["subwords"].model))
-    with pytest.warns(FileNote, match="labels of fastText's, .* left out: 1, as '__label__a'"):
+    with pytest.warns(FileNote, match="fastText labels, .* left out: 1, such as '__label__a'"):
         vectors = Vectors.load(path, oov="letters")
     assert vectors.words == whole.words and vectors.matrix.tobytes() == whole.matrix.tobytes()
     np.testing.assert_array_equal(vectors["a1b"], whole["a1b"])
-    with pytest.warns(FileNote, match="labels of fastText's"):
+    with pytest.warns(FileNote, match="fastText labels"):
         WarmStart.of(path)
     for wrong in ({"kind": 0}, {"last": False}):
         path.write_bytes(with_label(data, models["subwords"].model, **wrong))
-        with pytest.raises(InputError, match="has no count, or is none"):
+        with pytest.raises(InputError, match="is invalid or has no count"):
             Vectors.load(path)
 
 
@@ -154,7 +154,7 @@ def test_headers_that_promise_too_much_are_refused_before_memory_is_taken(writte
     data, most = written.read_bytes(), 2**31 - 1
     for counts in ((most, 40, most - 40, 1, -1), (most, most, 0, 1, -1), (-1, -1, 0, 1, -1), (40, 41, -1, 1, -1)):
         written.write_bytes(data[:64] + fasttext._COUNTS.pack(*counts) + data[92:])
-        with pytest.raises(InputError, match=r"promises more than|does not fit together"):
+        with pytest.raises(InputError, match=r"promises more than|is inconsistent"):
             Vectors.load(written)
 
 
@@ -227,7 +227,7 @@ def test_a_model_folder_has_vectors_of_any_spelling(models, written, tmp_path, r
             Vectors.load(tmp_path / "model", readout=readout, oov="letters")
     result = run_cli("nearest", "a1b", "--vectors", tmp_path / "model", "--readout", "in", "--oov", "letters")
     assert result.code == 0 and result.out.startswith("a1b\n")
-    with pytest.raises(ConfigError, match=r"not n-grams, which fastText's \.bin keeps"):
+    with pytest.raises(ConfigError, match=r"but no n-grams, unlike fastText's \.bin"):
         vectors.save(tmp_path / "vectors.npz")
 
 
@@ -235,5 +235,5 @@ def test_n_grams_of_another_vocabulary_are_refused(models, tmp_path):
     models["subwords"].save(tmp_path / "model")
     rows = np.load(tmp_path / "model" / "grams_in.npy")
     np.save(tmp_path / "model" / "grams_in.npy", rows[1:])
-    with pytest.raises(InputError, match=r"grams_in.npy: .* rows are not the n-grams of vocab.tsv"):
+    with pytest.raises(InputError, match=r"grams_in.npy: .* rows do not match vocab.tsv's n-grams"):
         Vectors.load(tmp_path / "model", readout="in", oov="letters")

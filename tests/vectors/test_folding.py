@@ -150,7 +150,7 @@ def test_who_cannot_be_folded_in(tmp_path):
     with pytest.raises(ConfigError, match="items of one kind"):
         fold_in(model_of(np.eye(5)), [("x", "a")])
     for options in ({"loss": "hierarchical"}, {"loss": "relaxed", "absolute_softmax": True}):
-        with pytest.raises(ConfigError, match="those of loss"):
+        with pytest.raises(ConfigError, match="the scores of loss"):
             fold_in(made_up(**options), [("x", "i01")])
     (tmp_path / "new.tsv").write_text("x\ty\n")
     with pytest.raises(InputError, match="none of its 1 pairs"):
@@ -305,7 +305,7 @@ def test_answers_that_are_folded_in_are_warned_of(tmp_path, run_cli):
     (tmp_path / "test.tsv").write_text("x\ti02\nx\ti03\n")
     for shown, n in (("shown.tsv", 1), ("test.tsv", 2)):
         found = run_cli("eval", "ranking", tmp_path / "model", tmp_path / "test.tsv", "--fold-in", tmp_path / shown)
-        assert found.code == 0 and f"--fold-in has {n:,} of these pairs, too" in found.out, found.err
+        assert found.code == 0 and f"--fold-in has {n:,} of these pairs too" in found.out, found.err
 
 
 @pytest.mark.parametrize("pairs", [5, b"x", {"a": ["b"]}, [1, 2], [()], np.zeros((0, 1))])
@@ -337,7 +337,7 @@ def test_a_purchase_takes_one_step_from_a_users_vector():
     with pytest.raises(UnknownNameError, match="does not know the item 'i033'; did you mean 'i03'"):
         word2vec.user_vector(["i033"])
     assert np.array_equal(word2vec.user_vector("i12"), word2vec.user_vector(["i12"]))
-    with pytest.raises(ConfigError, match="name one item at least"):
+    with pytest.raises(ConfigError, match="name at least one item"):
         word2vec.user_vector([])
     with pytest.raises(UnknownNameError):
         word2vec.user_vector(items, user="nobody")

@@ -66,7 +66,7 @@ def test_edges_are_read_as_those_of_training_or_as_edges(tmp_path, parts, vector
 
 
 def test_comments_that_look_like_edges_are_counted(parts, vectors):
-    told = "left out: 2 lines among the rows that begin with # or % as comments do"
+    told = "left out: 2 comment-like lines (# or %) among the rows"
     Path(parts["test"]).write_text(Path(parts["test"]).read_text() + "# and so on\n#a0\ta1\n%a0\ta2\n")
     found = evaluate_links(vectors, parts["test"], train=parts["train"], seeds=1)
     assert told in found.columns["test"] and len(found.columns["train"]) == len(found.columns["test"]) - 1
@@ -161,7 +161,7 @@ def test_ids_of_what_is_labelled_are_no_numbers_of_rows(tmp_path):
     assert evaluate_classes(known, tmp_path / "numbers.csv", shares=[0.5], seeds=2).shares == plain.shares
     for head, read in (("id,node,label", "'node'"), ("index,name,label", "'name'")):
         (tmp_path / "labels.csv").write_text("".join([f"{head}\n", *(f"{i},n{i},{i // 20}\n" for i in range(40))]))
-        found = rf"words = column {read}; labels = column '(label|ml_target)'\): 0 of .*give a table of these two alone"
+        found = rf"words = column {read}; labels = column '(label|ml_target)'\): 0 of .*give a table of only these two"
         with pytest.raises(InputError, match=found):
             evaluate_classes(known, tmp_path / "labels.csv")
 
@@ -184,20 +184,20 @@ def test_a_column_for_each_label_is_refused_and_one_of_0_and_1_is_a_label(tmp_pa
         if "label" in head:
             assert evaluate_classes(vectors, tmp_path / "labels.csv", shares=[0.5], seeds=2).shares == plain.shares
             continue
-        with pytest.raises(InputError, match=rf"{told} 0 and 1 alone.*write a row for each 1"):
+        with pytest.raises(InputError, match=rf"{told} only 0 and 1.*write a row of name and label for each 1"):
             evaluate_classes(vectors, tmp_path / "labels.csv")
-    with pytest.raises(InputError, match="column 2 and column 3 hold 0 and 1 alone"):
+    with pytest.raises(InputError, match="column 2 and column 3 hold only 0 and 1"):
         evaluate_classes(vectors, rows)
     assert evaluate_classes(vectors, [row[:2] for row in rows], shares=[0.5], seeds=2).labels == 2
     (tmp_path / "cora.content").write_text("".join("\t".join((*row, f"of {row[1]}")) + "\n" for row in rows))
     with pytest.raises(
-        InputError, match=r"in the last column, column 4, cut it out: awk -F '\[\\t,;\]' '{print \$1 .* \$NF}'"
+        InputError, match=r"in the last column, column 4, extract it: awk -F '\[\\t,;\]' '{print \$1 .* \$NF}'"
     ):
         evaluate_classes(vectors, tmp_path / "cora.content")
     (tmp_path / "gaps.csv").write_text(
         "node,c0,c1\n" + "".join(f"{n},{one},{other}\n" for n, one, other in rows[1:]) + "x,0,\n"
     )
-    with pytest.raises(InputError, match=r"'c0' and 'c1' hold 0 and 1 alone.*write a row for each 1"):
+    with pytest.raises(InputError, match=r"'c0' and 'c1' hold only 0 and 1.*write a row of name and label for each 1"):
         evaluate_classes(vectors, tmp_path / "gaps.csv")
     numbered = [f"{i},{node},{one}\n" for i, (node, one, _) in enumerate(rows)]
     (tmp_path / "labels.csv").write_text("".join([",node,held\n", *numbered]))
@@ -218,10 +218,10 @@ def test_names_are_in_lower_case_where_the_text_was(vectors):
 
 
 def test_labels_of_one_node_are_refused_before_they_are_learnt(monkeypatch, vectors):
-    with pytest.warns(FileNote, match="2 of 3 labels are of two words or more"):
+    with pytest.warns(FileNote, match="2 of 3 labels have two words or more"):
         evaluate_classes(vectors, [*BLOCK.items(), (next(iter(BLOCK)), "own")], shares=[0.5], seeds=1)
     monkeypatch.setattr("sklearn.linear_model.LogisticRegression", None)
-    with pytest.raises(InputError, match=f"0 of {len(BLOCK)} labels are of two words or more.*that words share"):
+    with pytest.raises(InputError, match=f"0 of {len(BLOCK)} labels have two words or more.*that words share"):
         evaluate_classes(vectors, [(node, f"of {node}") for node in BLOCK])
 
 
@@ -234,7 +234,7 @@ def test_a_node_gets_as_many_labels_as_it_has():
 def test_what_cannot_be_evaluated_is_told(monkeypatch, parts, vectors):
     with pytest.raises(ConfigError, match=r"must be above 0 and below 1, not 1\.5"):
         evaluate_classes(vectors, [("a", "b")], shares=[1.5])
-    with pytest.raises(InputError, match="too little to train and to test on"):
+    with pytest.raises(InputError, match="too little to train and test on"):
         evaluate_classes(vectors, [*((node, "one") for node in BLOCK), ("else", "two")])
     monkeypatch.setitem(sys.modules, "sklearn.metrics", None)
     with pytest.raises(MissingExtraError, match=r'pip install "w2vneg\[sklearn\]"'):
@@ -293,7 +293,7 @@ def test_edges_of_numbered_rows_are_told_and_known_ones_left_out_both_ways(tmp_p
     small = "--dim=4", "--epochs=1", "--workers=1", "--walks-per-node=1", "--walk-length=5"
     assert run_cli("train", "--edges=train.txt", "--save-model=nodes", *columns, *small).code == 0
     told = run_cli("eval", "links", "nodes", "test.txt", "--train=train.txt", "--seeds=1")
-    read = "separated by blank; sources = column 2; targets = column 3; weight none; edges both ways round"
+    read = "separated by blank; sources = column 2; targets = column 3; no weights; edges in both directions"
     assert told.out.startswith("20 edges of test.txt;"), told.err
     assert f"Columns of test.txt, train.txt: {read}\n" in told.out
     told = run_cli("eval", "ranking", "nodes", "test.txt", "--exclude-known=train.txt")
@@ -317,7 +317,7 @@ def test_what_was_trained_on_the_held_out_edges_is_warned_of(tmp_path, monkeypat
         told = run_cli("eval", "links", "nodes", "parts/test.tsv", "--seeds=1")
         assert told.code == 0, told.err
         assert ("the model was trained on" in told.err) == leak, told.err
-        assert "of these edges are of" not in told.err
+        assert "of these edges are in" not in told.err
         n_known = len(Path("parts/train.tsv").read_text().splitlines()) // 2  # an edge stands there both ways
         told = run_cli("eval", "links", "nodes", "all.csv", *trained_on)
-        assert f"Warning: {n_known} of these edges are of parts/train.tsv, too" in told.err, told.err
+        assert f"Warning: {n_known} of these edges are in parts/train.tsv too" in told.err, told.err

@@ -54,7 +54,7 @@ def test_the_command(tmp_path, monkeypatch, run_cli, vectors):
     assert neighbours(tmp_path / "index", np.eye(3, dtype=np.float32)[:1], 1) == [["naïve"]]
     assert sorted(path.name for path in (tmp_path / "index").iterdir()) == ["index.faiss", "words.txt"]
     refused = run_cli("export", "index", "out.txt")
-    assert refused.code == 1 and "index: an index of Faiss is only written; load the vectors that" in refused.err
+    assert refused.code == 1 and "index: a Faiss index cannot be read; load the vectors it was" in refused.err
 
 
 @pytest.mark.parametrize("format", ["faiss", "faiss-dot"])
@@ -89,5 +89,5 @@ def test_one_index_serves_any_share_of_popularity(tmp_path, options):
     for loss in ("fs", "us"):
         other = Word2Vec(dim=8, epochs=1, min_count=1, loss=loss, rectangular=True)
         other.fit(Input("pairs", rows))
-        with pytest.raises(ConfigError, match="popularity is in the dot products"):
+        with pytest.raises(ConfigError, match="dot products already include popularity"):
             other.read_out("corrected")

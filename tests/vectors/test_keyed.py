@@ -113,9 +113,9 @@ def test_properties_are_those_of_gensim(vectors, keyed):
 
 def test_nothing_to_choose_from_is_refused():
     one = Vectors(["a"], [[1.0, 0.0]])
-    with pytest.raises(ConfigError, match="give a list of one word or more"):
+    with pytest.raises(ConfigError, match="give at least one"):
         one.most_similar_to_given("a", [])
-    with pytest.raises(ConfigError, match="the words nearest to it sum to 0"):
+    with pytest.raises(ConfigError, match="its nearest words sum to 0"):
         one.relative_cosine_similarity("a", "a")
 
 
@@ -147,11 +147,11 @@ def test_unknown_words_are_left_out_with_a_warning(vectors, caplog):
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda v: v[N], UnknownNameError, "no row 300 among 300; rows are counted from 0 to 299"),
+        (lambda v: v[N], UnknownNameError, "no row 300 among 300; rows run from 0 to 299"),
         (lambda v: v[-1], UnknownNameError, "no row -1"),
         (lambda v: v[True], UnknownNameError, "the word True"),
         (lambda v: v.get_vecattr("w1", "sample_int"), UnknownNameError, "only 'count'"),
-        (lambda v: Vectors(["a"], [[1.0]]).get_vecattr("a", "count"), UnknownNameError, "counts are not known"),
+        (lambda v: Vectors(["a"], [[1.0]]).get_vecattr("a", "count"), UnknownNameError, "counts are unknown"),
         (lambda v: v.get_mean_vector([]), ConfigError, "at least one"),
         (lambda v: v.get_mean_vector(["w1"], [1.0, 2.0]), ConfigError, "weights of shape"),
         (lambda v: v.get_mean_vector(["nowhere"], ignore_missing=False), UnknownNameError, "'nowhere'"),
@@ -287,10 +287,10 @@ def test_a_spelling_whose_vector_is_zero_is_unknown(vectors, tmp_path):
 @pytest.mark.parametrize("given", [[("a", "b", 3)], None, 3])
 def test_what_is_no_name_of_a_set_and_no_file_is_refused(vectors, given):
     for evaluate in (vectors.evaluate_similarity, vectors.evaluate_word_pairs):
-        with pytest.raises(ConfigError, match="or write word, word, score a line to a file"):
+        with pytest.raises(ConfigError, match="or a file with word, word, score on each line"):
             evaluate(given)
     for evaluate in (vectors.evaluate_analogy, vectors.evaluate_word_analogies):
-        with pytest.raises(ConfigError, match="or write four words a line to a file"):
+        with pytest.raises(ConfigError, match="or a file with four words on each line"):
             evaluate(given)
 
 

@@ -117,7 +117,7 @@ def test_held_out_text_may_have_another_encoding(run_cli, tmp_path, monkeypatch)
     assert json.loads(run_cli(*scored, "text").out)["unknown"] == 0
     run = run_cli(*scored, "utf-8")
     assert json.loads(run.out)["unknown"] == 3
-    assert "utf-8:1: " in run.err and "it looks like --encoding utf-8" in run.err
+    assert "utf-8:1: " in run.err and "it looks like utf-8: give --encoding utf-8" in run.err
     assert json.loads(run_cli(*scored, "utf-8", "--encoding", "utf-8").out)["unknown"] == 0
 
 

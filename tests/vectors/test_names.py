@@ -94,7 +94,7 @@ def test_names_with_blanks_are_found_in_every_question(shop):
 def test_what_names_nothing_is_told():
     vectors = Vectors(list("abc"), np.eye(3))
     for wrong in (slice(0, 2), None):
-        with pytest.raises(ConfigError, match=r"by a word or several, not .*; rows stand in \.matrix\[first:last\]"):
+        with pytest.raises(ConfigError, match=r"by one or several words, not .*; slice \.matrix for rows"):
             vectors[wrong]
     for rows in (([0], [100]), ([0], [-1]), ([0.7], [1]), ([0, 1], [0]), (["a"], ["b"])):
         with pytest.raises(ConfigError, match="of rows from 0 to 2"):

@@ -158,7 +158,7 @@ def test_scores_that_are_no_numbers_are_told(folder):
     model = model_of(LOGITS)
     model.vectors_in = np.full_like(model.vectors_in, 1e30)
     model.vectors_out = np.full_like(model.vectors_out, 1e30)
-    with pytest.raises(InputError, match="no finite numbers"):
+    with pytest.raises(InputError, match="scores are not finite"):
         evaluate_with_baselines(model, "test.tsv", bootstrap=0)
 
 
@@ -241,7 +241,7 @@ def test_the_table(folder, run_cli):
 
 def test_pairs_both_known_and_held_out_are_told(folder, run_cli):
     shown = run_cli("eval", "ranking", "model", "test.tsv", "--exclude-known", "test.tsv")
-    assert "3 held-out pairs are known as well, and stay" in shown.out
+    assert "3 held-out pairs are also known, and stay" in shown.out
 
 
 def test_the_json_document_holds_everything(folder, run_cli):

@@ -70,9 +70,9 @@ def test_unknown_and_missing_seeds_are_told():
     with pytest.raises(UnknownNameError, match="the item 'A'; did you mean 'a'"):
         recommend(model_of(LOGITS), ["b", "A"])
     for seeds, k, message in (
-        ([], 3, "an item or a user or more"),
-        (None, 3, "by a name or several, not None"),
-        (type, 3, "by a name or several, not <class 'type'>"),
+        ([], 3, "at least one item or user"),
+        (None, 3, "by one or several names, not None"),
+        (type, 3, "by one or several names, not <class 'type'>"),
         ("a", 0, "whole number of at least 1, not 0"),
         ("a", "3", "whole number of at least 1, not '3'"),
     ):
@@ -162,12 +162,12 @@ def test_ids_and_numbers_are_no_titles_unless_their_columns_are_named(tmp_path):
 def test_titles_with_escaped_quotes_are_refused_with_what_helps(tmp_path):
     path, text = tmp_path / "titles.csv", '"id";"title"\n"1";"Plain"\n"2";"The \\"second\\"; of two"\n'
     path.write_text(text)
-    with pytest.raises(InputError, match=r"as by: sed .* FILE > NEW, or take such rows out$"):
+    with pytest.raises(InputError, match=r"for example by: sed .* FILE > NEW, or remove such rows$"):
         read_titles(path)
     path.write_text(text.replace(r"\"", '""'))  # as sed does
     assert read_titles(path) == {"1": "Plain", "2": 'The "second"; of two'}
     path.write_text("id;title\n1;Plain\n2;Second; of two\n")
-    with pytest.raises(InputError, match=r"quote names that hold the delimiter, or take such rows out$"):
+    with pytest.raises(InputError, match=r"quote names that hold the delimiter, or remove such rows$"):
         read_titles(path)
 
 
@@ -207,7 +207,7 @@ def test_mistakes(folder, run_cli):
     for arguments, code, message in (
         (("none", "a"), 1, "none: no such model folder"),
         (("model", "B"), 1, "did you mean 'b'"),
-        (("model", "amélie", "--titles", "titles.dat"), 1, "so called: 'a' (Amélie (2001))"),
+        (("model", "amélie", "--titles", "titles.dat"), 1, "by title: 'a' (Amélie (2001))"),
         (("model", "a", "--titles", "none.dat"), 1, "none.dat"),
         (("model", "a", "--titles", "titles.dat", "--titles-cols", "1,9"), 1, "titles.dat:1: there is no column 9"),
         (("model", "a", "--titles-cols", "1,2"), 2, "--titles"),

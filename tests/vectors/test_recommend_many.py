@@ -96,7 +96,7 @@ def test_many_mistakes():
             recommend_many(made_up(), queries, k)
     model = made_up()
     model.vectors_in[3] = np.nan
-    with pytest.raises(InputError, match="no finite numbers"):
+    with pytest.raises(InputError, match="scores are not finite"):
         recommend_many(model)
 
 
@@ -141,7 +141,7 @@ def test_the_command_lists_only_what_a_file_names(folder, run_cli):
     found = read_back(folder / "recs.csv")
     assert found == dict(Word2Vec.load("model").recommend_many(k=2, only=["i05", "i07", "i11"]))
     one = run_cli("recommend", "model", "u03", "-k", 2, "--json", *only)
-    assert "stock.txt: 1 of 4 names are unknown to the model, and in no list." in one.err
+    assert "stock.txt: 1 of 4 names are unknown to the model and appear in no list." in one.err
     assert [(item["item"], item["score"]) for item in json.loads(one.out)["recommended"]] == found["u03"]
     popular = run_cli("recommend", "model", "nobody", "-k", 9, "--unknown", "popular", "--json", *only)
     assert [item["item"] for item in json.loads(popular.out)["recommended"]] == ["i05", "i07", "i11"]
@@ -160,7 +160,7 @@ def test_a_file_of_queries(folder, run_cli):
 
 
 def test_several_names_in_a_line_are_one(folder, run_cli):
-    said = "'u05_u03' is looked up as one name: give each by itself, one a line in a file"
+    said = "'u05_u03' is looked up as one name: give names separately, one per line in a file"
     for lines, code in (("u05\nu05 u03\nu05 x\n", 0), ("u05 u03\n", 1)):
         (folder / "queries.txt").write_text(lines)
         result = run_cli("recommend", "model", "--queries", "queries.txt", "--out", f"{code}.csv")
@@ -205,8 +205,8 @@ def test_mistakes_of_the_command(folder, run_cli):
     for arguments, code, message in (
         (("--all",), 2, "--all writes a file; name it with --out"),
         (("--all", "u01", "--out", "r.csv"), 2, "one of the three"),
-        (("--all", "--json", "--out", "r.csv"), 2, "--all goes without --json"),
-        (("u01", "--out", "r.csv"), 2, "--out is where"),
+        (("--all", "--json", "--out", "r.csv"), 2, "--all does not go with --json"),
+        (("u01", "--out", "r.csv"), 2, "--out is for"),
         (("--all", "--out", "r.txt"), 1, "written as csv, jsonl, parquet"),
         (("--queries", "none.txt", "--out", "r.csv"), 1, "none.txt"),
         (("--queries", "queries.txt", "--out", "queries.txt"), 1, "written as csv"),
@@ -270,14 +270,14 @@ def test_what_settles_nowhere_known_is_refused(options, whose, tmp_path):
     WEIGHERS.register("of-a-plug-in")(type("OfAPlugIn", (Weigher,), {"__module__": __name__}))
     try:
         model = made_up(**options)
-        with pytest.raises(ConfigError, match=f"with the {whose} is not known; take the raw"):
+        with pytest.raises(ConfigError, match=f"it is not known where scores settle with the {whose}; use raw"):
             scores_of(model, "corrected")
         scores_of(model)
         model.save(tmp_path / "model")
         assert not list((tmp_path / "model").glob("l[ao][wg]*"))
         WEIGHERS.unregister("of-a-plug-in")
         if "of-a-plug-in" in options.values():
-            with pytest.raises(UnknownNameError, match="unknown weigher 'of-a-plug-in', of a plug-in"):
+            with pytest.raises(UnknownNameError, match="unknown weigher 'of-a-plug-in': plug-in not loaded"):
                 scores_of(Model.load(tmp_path / "model"), "corrected")
     finally:
         WEIGHERS.unregister("of-a-plug-in")

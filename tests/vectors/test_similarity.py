@@ -158,13 +158,13 @@ def test_a_mean_is_taken_before_what_it_is_of_and_named(tmp_path, heads, numbers
         (b"\n \n", "is empty"),
         (b"# only\n", "comments only"),
         (b"a\tb\t1\nc\td\n", r":2: expected word, word, score separated by tabs, found 2 columns \(c \| d\)"),
-        (b"1,a,b,.9\n2,c,d,.8\n", r":1: '1' and 'a' would be the words, and all first columns are numbers; leave that"),
+        (b"1,a,b,.9\n2,c,d,.8\n", r":1: '1' and 'a' would be the words, but the first column has only numbers; remove"),
         (b"a,b,1\n\nc,d,high\n", r":3: expected a number in column 3, found 'high'"),
         (b"a,b,1\nc,d,1e999\n", r":2: expected a number in column 3, found '1e999'"),
         (b"a,b,1\n,d,2\n", r":2: a word is missing"),
-        (b"a b 1\nc 2\n", r":2: expected word, word, score separated by blanks, found 2 columns"),
+        (b"a b 1\nc 2\n", r":2: expected word, word, score separated by spaces, found 2 columns"),
         (b"a\tb\t9,5\nc\td\t5,0\n", r":1: '9,5' has a decimal comma"),
-        (b"a,b,8\nc,d,9,56\n", r":2: '9,56' would be two columns, and looks like a decimal comma; write"),
+        (b"a,b,8\nc,d,9,56\n", r":2: '9,56' would be two columns, but looks like a decimal comma; write"),
         (b"one,two,score\na,b,7,5\nc,d,9,56\n", r":2: '7,5' would be two columns"),
         (b"a\tb\tnan\nc\td\t5\n", r":1: expected a number in column 3, found 'nan'"),
         (b"just a headline\n", r":1: expected word, word, score"),
@@ -186,14 +186,14 @@ def test_a_column_of_few_values_is_not_of_words(tmp_path, row):
     named = row.replace("{i}a", "word1").replace("{i}b", "word2").format(i="score", tag="tag")
     for header, tag in ((None, row.split(",").index("{tag}") + 1), (named.replace("word", "spelt"), "'tag'")):
         with pytest.raises(
-            InputError, match=f"column {tag} would be of words and has 2 values, column .* has 10; call"
+            InputError, match=f"column {tag} would hold words, but has 2 values, column .* has 10; call"
         ):
             read_pairs(write(tmp_path / "set", rows, header=header))
     assert read_pairs(write(tmp_path / "set", rows, header=named)) == [(f"{i}a", f"{i}b", i) for i in range(10)]
     tags_behind = [[f"{i}a,{i}b,{'xy'[i % 2]},{i}"] for i in range(10)]  # as SimLex-999 has them
     assert read_pairs(write(tmp_path / "set", tags_behind)) == [(f"{i}a", f"{i}b", i) for i in range(10)]
     phrases = [["xy"[i % 2], f"{i}a", f"New {i}" if i < 5 else f"{i}b", i] for i in range(10)]
-    with pytest.raises(InputError, match="column 1 would be of words and has 2 values"):
+    with pytest.raises(InputError, match="column 1 would hold words, but has 2 values"):
         read_pairs(write(tmp_path / "set", phrases))
 
 
@@ -241,7 +241,7 @@ def test_case(tmp_path):
     assert (lower.scored, lower.lowered) == (5, 1)
     exact = evaluate_similarity(vectors, path, case="exact")
     assert (exact.scored, exact.lowered, exact.unknown) == (4, 0, 1)
-    with pytest.raises(ConfigError, match="case must be one of"):
+    with pytest.raises(ConfigError, match="case must be lower or exact"):
         evaluate_similarity(vectors, path, case="upper")
 
 

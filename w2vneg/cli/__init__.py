@@ -1,4 +1,4 @@
-"""The command line: one file per command, loaded when it is called. Nothing imports this package."""
+"""The command line: one file per command, loaded on demand. No other package imports this one."""
 
 import codecs
 import errno
@@ -17,14 +17,14 @@ from ..ground.errors import ConfigError, FileNote, W2vnegError, did_you_mean
 from ..ground.progress import SHOW
 from .progress import BestEffort, byte_progress, note
 
-_COMMANDS = (  # a module of this name has the command; that of `eval` is called otherwise
+_COMMANDS = (  # names of modules and of their commands; the command of `eval` is `evaluate`
     *("train", "tune", "compare", "warmup", "eval", "nearest", "analogy", "recommend", "report", "explore", "export"),
     *("slim", "split", "phrases", "data", "cache", "doctor", "objectives"),
 )
 
 
 class LazyGroup(click.Group):
-    """A group whose commands are imported when they are requested."""
+    """A group whose commands are imported on demand."""
 
     def list_commands(self, ctx):
         return list(_COMMANDS)
@@ -60,7 +60,7 @@ def cli(plugin):
 
 
 def main(argv=None, command=cli, name="w2vneg"):
-    """Run a command line; errors of the user's become one message on stderr and exit code 1."""
+    """Run a command line; user errors become one message on stderr and an exit code above 0."""
     _open_closed_streams()
     _escape_what_cannot_be_shown()
     try:
@@ -90,7 +90,7 @@ def _status(command, argv, name):
     except click.exceptions.Exit as error:
         return error.exit_code
     except SystemExit as error:
-        if error.code == 1 and sys.stdout is not out:  # click has let it go: its reader has seen enough, not our error
+        if error.code == 1 and sys.stdout is not out:  # click replaced it: its reader closed early, which is no error
             return 0
         raise
     except (Exception, KeyboardInterrupt) as error:
@@ -109,7 +109,7 @@ def _status(command, argv, name):
 
 @contextmanager
 def _file_notes():
-    """Show what was read otherwise than a file has it as a line of its own, once."""
+    """Print each `FileNote` once, on a line of its own."""
     with warnings.catch_warnings():
         others, said = warnings.showwarning, set()
         warnings.simplefilter("always", FileNote)
@@ -127,7 +127,7 @@ def _file_notes():
 
 @contextmanager
 def _progress_shown():
-    """Show how far downloads are, unless the command is --quiet."""
+    """Show the progress of downloads, unless the command is --quiet."""
 
     def show(what):
         context = click.get_current_context(silent=True)
@@ -141,18 +141,18 @@ def _progress_shown():
 
 
 def _is_interrupt(error):
-    """Whether a Ctrl-C lies behind an error: Python before 3.12 wraps one that meets the making of a class."""
+    """Return whether a Ctrl-C caused an error: Python before 3.12 wraps one that comes while a class is created."""
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__
     return error is not None
 
 
 def _name_argument(error):
-    """Say of a flag that a command has not, but whose name is that of an argument, that it is given without one.
+    """Explain an unknown flag that has the name of an argument: arguments are given without a flag.
 
-    Of the flags that click suggests those stay whose names are near without the dashes, too.
+    Of click's suggestions, only those that are also similar without their dashes are kept.
     """
-    error.message = re.sub(r"^No such option: (\S+)$", r"No such option '\1'.", error.message)  # as click 8.1 says it
+    error.message = re.sub(r"^No such option: (\S+)$", r"No such option '\1'.", error.message)  # as click 8.1 words it
     bare = error.option_name.lstrip("-")
     error.possibilities = [flag for flag in error.possibilities or () if get_close_matches(bare, [flag.lstrip("-")])]
     command, name = error.ctx.command, error.option_name.lstrip("-").replace("-", "_")
@@ -167,7 +167,7 @@ def _name_argument(error):
 
 
 _MODELS = {"model", "vectors", "source", "runs"}
-_OF_OUTPUT = {errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}  # of files, errors have a name
+_OF_OUTPUT = {errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}  # errors of files have a name
 
 
 def _fail(what, status=1):
@@ -178,23 +178,23 @@ def _fail(what, status=1):
 def _fail_by_system(error):
     if error.errno == errno.ENAMETOOLONG:
         return _fail(f"{error.filename}: {error.strerror}; give a shorter one")
-    if error.errno == errno.ENOENT and error.filename is None:  # all that asks for the current folder
-        return _fail("the current folder is not there any more; change to another one, such as by: cd")
+    if error.errno == errno.ENOENT and error.filename is None:  # only calls that need the current folder
+        return _fail("the current folder no longer exists; change to another one, for example with: cd")
     if error.filename is not None:
         permit = "let this user read it, or " * (error.errno in (errno.EACCES, errno.EPERM))
         return _fail(f"{error.filename}: {error.strerror or error}; {permit}name another place")
     if error.errno not in _OF_OUTPUT:
         raise error
-    gone = error.errno == errno.EPIPE  # its reader has seen enough: not our error
+    gone = error.errno == errno.EPIPE  # its reader closed early, which is no error
     return 0 if gone else _fail(f"cannot write to standard output: {error.strerror}")
 
 
 def _less_memory(argv):
     command = next((one for one in (sys.argv[1:] if argv is None else argv) if one in _COMMANDS), None)
     if command in ("slim", "split", "phrases", "data", "cache"):
-        return "read less at once: a part of the files"
+        return "read fewer files at once"
     if command in ("eval", "nearest", "analogy", "recommend", "report", "explore", "export"):
-        return "use vectors of fewer words or numbers, trained with a smaller --max-vocab or --dim"
+        return "use smaller vectors, trained with a smaller --max-vocab or --dim"
     return "use a smaller --dim or --max-vocab, or fewer --workers"
 
 
@@ -207,7 +207,7 @@ def _check_threads():
 
 
 def _let_go(stream):
-    """Write what a standard stream still holds, or let it go nowhere: else the exit code of the interpreter is 120."""
+    """Flush a standard stream, or redirect it to nowhere if that fails; else the interpreter exits with code 120."""
     try:
         if stream is not None:
             stream.flush()
@@ -218,7 +218,7 @@ def _let_go(stream):
 
 
 def _escape_what_cannot_be_shown():
-    """Have signs that standard output has no code for written as JSON writes them, so that JSON stays JSON."""
+    """Escape characters that standard output cannot encode as JSON does, so that JSON stays valid."""
     codecs.register_error(__name__, lambda error: (json.dumps(error.object[error.start : error.end])[1:-1], error.end))
     if hasattr(sys.stdout, "reconfigure") and sys.stdout.errors in ("strict", "surrogateescape"):
         with suppress(OSError, ValueError):
@@ -226,7 +226,7 @@ def _escape_what_cannot_be_shown():
 
 
 def _open_closed_streams():
-    """Open standard streams that the caller has closed: else the next file opened would be taken for one of them."""
+    """Open standard streams that the caller has closed; else the next file opened would take their place."""
     for descriptor in range(3):
         try:
             os.fstat(descriptor)

@@ -1,4 +1,4 @@
-"""``w2vneg cache``: what is kept in the cache folder, and how to be rid of it."""
+"""``w2vneg cache``: what is in the cache folder, and how to clear it."""
 
 import dataclasses
 
@@ -26,7 +26,7 @@ def list_(as_json):
 @click.argument("kinds", nargs=-1, metavar="[corpora|phrases|jit|data]…")
 @json_option
 def clear(kinds, as_json):
-    """Clear some kinds, or all that needs no download again.
+    """Clear the given kinds, or all but downloads.
 
     The next run encodes and compiles what it needs. Model folders and vectors are not in the cache.
     """
@@ -37,13 +37,13 @@ def clear(kinds, as_json):
         for one in found:
             if one.others:
                 shown = ", ".join(one.others[:3]) + ", …" * (len(one.others) > 3)
-                click.echo(f"Left in {one.path} what is not w2vneg's: {shown}.")
+                click.echo(f"Left in {one.path}, as not w2vneg's: {shown}.")
 
 
 @cache.command("path")
 @click.argument("kind", required=False, metavar="[corpora|phrases|jit|data]")
 def path(kind):
-    """Print the cache folder, or the one of a kind."""
+    """Print the cache folder, or that of a kind."""
     click.echo(str(caches.path_of(kind) if kind else caches.cache_dir()))
 
 

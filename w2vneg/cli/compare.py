@@ -44,7 +44,7 @@ from .results import as_typed, write_images
 from .tables import table
 from .validation_options import HELD_OUT, check_each, is_set, valid_options, validation_of, warn_of_raw
 
-_AT_THE_END = 1e9  # epochs from one evaluation to the next: nothing is chosen within a run
+_AT_THE_END = 1e9  # epochs between evaluations: nothing is chosen within a run
 _COMMON = ("seed", "plugin")
 _FILES = ("md", "csv", "tex", "png", "pdf", "svg")
 
@@ -52,7 +52,7 @@ _FILES = ("md", "csv", "tex", "png", "pdf", "svg")
 def _suffixes(text):
     found = [one.strip().removeprefix(".") for one in text.split(",")]
     if unknown := [one for one in found if one not in _FILES]:
-        raise click.BadParameter(f"{unknown[0]!r} is no file that is written; known: {', '.join(_FILES)}")
+        raise click.BadParameter(f"{unknown[0]!r} is not a suffix that can be written; known: {', '.join(_FILES)}")
     return found
 
 
@@ -66,28 +66,28 @@ def _suffixes(text):
 @option(
     "--on DATA,DATA…",
     "Data to compare on, instead of one source. Corpora, or held-out parts of splits, such as split/test.tsv; "
-    "of the folder of a split its valid.tsv.",
+    "the folder of a split means its valid.tsv.",
 )
-@option("--keep DIR", "Keep the model of each run and seed. One that is there is evaluated, not trained again.")
+@option("--keep DIR", "Keep the model of each run and seed. An existing model is evaluated, not retrained.")
 @option(
     "--files SUFFIX,…", "Tables and plots to write: md, csv, tex, png, pdf, svg.", type=_suffixes, default="md,csv,png"
 )
-@option("--out DIR", "Folder of runs and tables. A comparison that is there goes on.", required=True)
+@option("--out DIR", "Folder of runs and tables. An existing comparison resumes.", required=True)
 @quiet_option
 @json_option
 def compare(runs, out, grid, seeds, on, keep, files, mirror, quiet, as_json, **given):
     """Train several runs under the same seeds and print one table.
 
-    A RUN is a file of options, as for 'train --config', or a model folder, of the same data. Held-out pairs come from
+    A RUN is a file of options, as for 'train --config', or a model folder, on the same data. Held-out pairs come from
     the first; options of the command line apply to all. Each --metric is measured at the end. Differences from the
     first RUN are paired by seed, and tested with Holm's correction.
 
-    'w2vneg report DIR' shows what was found. Run the same command again to resume, or with more runs or seeds to add
+    'w2vneg report DIR' shows the results. Run the same command again to resume, or with more runs or seeds to add
     them.
     """
     note = noter(quiet)
     if bool(runs) == bool(grid):
-        raise click.UsageError("name runs, or values of options with --grid; one of the two")
+        raise click.UsageError("name either runs, or values of options with --grid")
     refuse_dash("--out", out)
     refuse_dash("--keep", keep)
     tasks, fixed = _tasks(on, given), fixed_of(given)
@@ -120,10 +120,10 @@ def compare(runs, out, grid, seeds, on, keep, files, mirror, quiet, as_json, **g
         if not search.complete:
             break
     if any(len(run.values) > seeds for run in found):
-        note(f"Of an earlier comparison {out} has more seeds than {seeds}; all of them count.")
+        note(f"{out} has more than {seeds} seeds from an earlier comparison; all count.")
     _write(comparing.corrected(found), Path(out), files, note, as_json)
     if not search.complete:
-        note("Interrupted: what was done is kept; the same command goes on.")
+        note("Interrupted: finished runs are kept; run the same command to resume.")
         sys.exit(130)
     if not any(run.values for run in found):
         raise ConfigError(f"no run could be trained; the first reason: {found[0].reason}")
@@ -131,7 +131,7 @@ def compare(runs, out, grid, seeds, on, keep, files, mirror, quiet, as_json, **g
 
 @dataclasses.dataclass
 class _Task:
-    """name : str, empty where there is one; read : Input or None; flags : list of HeldOutFlags, by metric; run : Run"""
+    """name : str, empty for only one; read : Input or None; flags : list of HeldOutFlags, by metric; run : Run"""
 
     name: str
     read: object
@@ -144,7 +144,7 @@ class _Task:
 
 
 def _tasks(on, given):
-    """Take data and held-out pairs out of `given`; return the `_Task` of each data."""
+    """Take data and held-out pairs out of `given`; return the `_Task` of each data set."""
     from ..data.splitfiles import held_out_in, input_beside, known_beside
     from ..look.report.subjects import short_names
 
@@ -160,12 +160,12 @@ def _tasks(on, given):
             options = [item for kind in SOURCES for item in options_of(kind).values()]
             flags += [flag_of(item) for item in options if data[item.name] not in (None, ())]
         if flags:
-            how = ", and splits say how they are read and have" if any(splits) else " and"
+            how = "; splits define how they are read and" if any(splits) else " and"
             raise click.UsageError(f"--on names the data{how} their held-out pairs; leave {flags[0]} out")
         if None in splits and not (held_out["metric"] and all(map(is_set, held_out["metric"]))):
             raise click.UsageError(
-                f"{places[splits.index(None)]} is no held-out part of a split, such as split/test.tsv, and by a text "
-                "runs are compared with a set of words, such as --metric men-dev"
+                f"{places[splits.index(None)]} is not a held-out part of a split, such as split/test.tsv; to compare "
+                "on a text, name a word set, such as --metric men-dev"
             )
         named = [place if read is None else Path(place).parent for place, read in zip(places, splits, strict=True)]
         tasks = []
@@ -175,14 +175,14 @@ def _tasks(on, given):
             tasks.append(_Task(name, read, check_each(held_out | of_pairs)))
     for flags in [flags for task in tasks for flags in task.flags]:
         if not flags.there:
-            raise click.UsageError("runs are compared by held-out pairs, --valid, or by a set of words, --metric")
+            raise click.UsageError("runs are compared on held-out pairs, --valid, or on a word set, --metric")
     return tasks
 
 
 def _validation_of(task, encoded, note, mirror, whole):
-    """Return the `Validation` of runs, by all metrics; at the end of each alone, unless options say otherwise.
+    """Return the `Validation` of runs, by all metrics; only at the end of each run, unless options say otherwise.
 
-    whole : epochs of the first run; evaluated no sooner, runs are evaluated at their ends
+    whole : epochs of the first run; with no earlier evaluation, runs are evaluated at their ends
     """
     from ..run.search.comparing import Measures
 
@@ -204,7 +204,7 @@ def _place(folder, combinations, names, options, seed):
 
 
 def _of_grid(grid, given):
-    """Return names, options of each run, and the TrainConfig of what all have in common."""
+    """Return the names and options of the runs, and the TrainConfig that they have in common."""
     from ..config import TrainConfig
     from ..run.search.space import combinations, parse_grid
 
@@ -215,7 +215,7 @@ def _of_grid(grid, given):
 
 
 def _of_runs(runs, given):
-    """As `_of_grid`, of files of options and model folders."""
+    """Do as `_of_grid` does, for files of options and model folders."""
     from ..config import TrainConfig
     from ..config.table import table
     from ..objectives.plugins import absolute_plugins, are_loaded, how_to_load
@@ -225,7 +225,7 @@ def _of_runs(runs, given):
     common, combinations = {}, Planned()
     for place, options in zip(runs, files, strict=True):
         refuse_beginning(place, "compare")
-        if not are_loaded(plugin := options.get("plugin")):  # a model folder runs nothing
+        if not are_loaded(plugin := options.get("plugin")):  # a model folder must not run code
             raise ConfigError(f"{place} needs the plug-in {plugin}, which is not loaded; {how_to_load(plugin)}")
         TrainConfig.from_mapping(options, file_of_run(place))
         own = {name: value for name, value in options.items() if given.get(name) is None}
@@ -242,12 +242,12 @@ def _of_runs(runs, given):
     names = [os.path.basename(place).removesuffix(".toml") for place in bare]
     names = names if len(set(names)) == len(names) else list(runs)
     if len({json.dumps(options, sort_keys=True) for options in combinations}) < len(combinations):
-        raise ConfigError("two of the runs have the same options; seeds are those of --seeds")
+        raise ConfigError("two of the runs have the same options; for several seeds use --seeds")
     return names, combinations, config
 
 
 def _check_same(first, other, run, place):
-    """Raise ConfigError if two dicts of options of data differ: those of `run`, the first, and of that at `place`."""
+    """Raise ConfigError if the data options of `run`, the first, and of the run at `place` differ; both are dicts."""
     differing = next((name for name in {**first, **other} if first.get(name) != other.get(name)), None)
     if differing is not None:
         raise ConfigError(
@@ -257,9 +257,9 @@ def _check_same(first, other, run, place):
 
 
 def _check_data(runs, encoding):
-    """Raise ConfigError if a run names other data than the first, or has them read in another way.
+    """Raise ConfigError if a run names other data than the first, or reads them in another way.
 
-    One that names no source has that of the first, with its options. What the command line says is for all.
+    A run that names no source has that of the first, with its options. The command line applies to all.
     """
     from ..data.inputs import settled
 
@@ -284,7 +284,7 @@ def _check_data(runs, encoding):
 
 
 def _contents(one, other):
-    """Return two dicts of name -> path, in the second the path of the first where the files are the same."""
+    """Return two dicts of name -> path, with the path of the first in both if the files are the same."""
     same = [
         name
         for name in one.keys() & other.keys()

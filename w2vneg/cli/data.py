@@ -1,4 +1,4 @@
-"""``w2vneg data``: what named data there are, where they are, and how to get them."""
+"""``w2vneg data``: named data, where they are, and how to get them."""
 
 import os
 from dataclasses import asdict
@@ -45,7 +45,7 @@ def list_(mirror, as_json):
 @mirror_option
 @json_option
 def info_(name, mirror, as_json):
-    """Describe NAME: file, checksum, licence, where it is looked for."""
+    """Describe NAME: file, checksum, licence, search order."""
     dataset, (status, path) = catalog.info(name), catalog.where(name, mirror)
     facts = asdict(dataset) | {
         "status": status,
@@ -58,7 +58,7 @@ def info_(name, mirror, as_json):
     click.echo(hanging(f"{dataset.name}: ", dataset.title))
     for label, value in _shown(dataset, status, path, facts["cache_place"]):
         click.echo(hanging(f"  {label + ':':<12} ", str(value)))
-    click.echo("  looked for in this order:")
+    click.echo("  searched in this order:")
     for number, place in enumerate(facts["resolution_order"], 1):
         click.echo(hanging(f"    {number}. ", place))
 
@@ -69,7 +69,7 @@ def info_(name, mirror, as_json):
 def fetch_(names, mirror):
     """Download each NAME, verify it, and print where it is.
 
-    Files that are here are kept; those of a mirror folder are copied into the cache.
+    Existing files are kept; those of a mirror folder are copied into the cache.
     """
     for name in names:
         catalog.info(name)  # a misspelt last name should be detected before a long download of the first
@@ -90,13 +90,13 @@ def _shown(dataset, status, path, cache_place):
         yield "file", f"{dataset.file}, {dataset.size:,} bytes"
         yield ("sha256", dataset.sha256) if dataset.sha256 else ("md5", dataset.md5)
         inside = f" ({dataset.member} inside it)" if dataset.member else ""
-        yield "address", f"{dataset.url}{inside}" if dataset.url else "none offers this file ready-made"
+        yield "address", f"{dataset.url}{inside}" if dataset.url else "none has this file ready-made"
         yield "cache place", cache_place
     for label in ("homepage", "licence", "citation", "notes"):
         if getattr(dataset, label):
             yield label, getattr(dataset, label)
     if dataset.tags:
-        yield "tags", "each word carries a part-of-speech tag, taken off on reading"
+        yield "tags", "each word carries a part-of-speech tag, removed on reading"
 
 
 def _order(dataset, mirror):

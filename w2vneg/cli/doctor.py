@@ -19,9 +19,9 @@ from .options import json_option
 from .tables import echo_json, hanging
 
 _NEEDED = ("numpy", "numba", "llvmlite", "scipy", "pandas", "click", "tqdm", "platformdirs")
-_FOR_DEVELOPERS = ("docs", "test", "browser", "bench", "lint")  # extras that no command of ours asks for
+_FOR_DEVELOPERS = ("docs", "test", "browser", "bench", "lint")  # extras that no command needs
 
-# Goes into a file of its own (Numba caches only what stands in one) and through the house's decorator.
+# Written to a file, as Numba caches only functions of files, and compiled with the project's decorator.
 _PROBE = """
 import json, time
 start = time.perf_counter()
@@ -60,7 +60,7 @@ print(json.dumps({
 def doctor(ctx, as_json):
     """Check versions, machine, cache and compiler.
 
-    It lists the extras that are here, too. Exit code 0 if training can run, 1 if not.
+    It also lists the installed extras. Exit code 0 if training can run, 1 if not.
     """
     problems, versions = [], {"w2vneg": __version__, "python": platform.python_version()}
     for package in _NEEDED:
@@ -90,7 +90,7 @@ def _version(package):
 
 
 def _packages_of_extras():
-    """Return which extra brings a package, the first that does, by what setup.cfg says: dict of str -> str."""
+    """Return the first extra that installs each package, as in setup.cfg: dict of str -> str."""
     found = {}
     with suppress(metadata.PackageNotFoundError):  # run from its folder, not installed
         for line in metadata.requires("w2vneg") or []:
@@ -111,11 +111,11 @@ def _machine():
 
 
 def _trouble_with(folder):
-    """Return why a folder, made if need be, cannot be written; None if it can."""
+    """Return why a folder, made if needed, cannot be written; None if it can."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder, buffering=0) as stream:
-            stream.write(b"w2vneg")  # a full disk still makes a file
+            stream.write(b"w2vneg")  # a file can still be created on a full disk
     except OSError as error:
         return error.strerror
 
@@ -123,7 +123,7 @@ def _trouble_with(folder):
 def _cache(problems):
     folder = caches.cache_dir()
     if trouble := _trouble_with(folder):
-        remedy = "set W2VNEG_CACHE to a folder that can"
+        remedy = "set W2VNEG_CACHE to one that can"
         problems.append(f"the cache folder {folder} cannot be written ({trouble}); {remedy}")
     return {"folder": str(folder), "writable": not trouble}
 
@@ -142,15 +142,15 @@ def _jit(problems):
             second = _run_probe(probe, problems) if first else None
     except OSError as error:
         place = "the folder of temporary files" if trouble else f"the folder of compiled code {parent}"
-        problems.append(f"{place} cannot be written ({error.strerror}), so the compiler was not tried")
+        problems.append(f"{place} cannot be written ({error.strerror}), so the compiler was not tested")
     if not first or not second:
         return {"works": False, "disk_cache_works": False}
     if not first["compiled"]:
-        problems.append("the compiler is switched off (NUMBA_DISABLE_JIT is set): training would take ages")
+        problems.append("the compiler is switched off (NUMBA_DISABLE_JIT is set): training would be very slow")
     elif not second["right"]:
-        problems.append("compiled code gives wrong results; install numba again")
+        problems.append("compiled code gives wrong results; reinstall numba")
     elif not second["hits"]:
-        problems.append(f"compiled code is not found again in {parent}: every start compiles for several seconds")
+        problems.append(f"compiled code is not reused from {parent}: every start compiles for several seconds")
     seconds = {f"seconds_{name}": round(one["seconds"], 2) for name, one in (("first", first), ("second", second))}
     about = {"folder": str(parent), "threading_layer": second["layer"], "threads": second["threads"]}
     works = {"works": first["compiled"] and second["right"], "disk_cache_works": bool(second["hits"])}
@@ -170,7 +170,7 @@ def _run_probe(probe, problems):
         return json.loads(run.stdout)
     except (OSError, ValueError, subprocess.TimeoutExpired) as error:
         last = run.stderr.strip().splitlines()[-1:] if isinstance(error, ValueError) else [str(error)]
-        problems.append(f"the compiler does not work: {' '.join(last) or 'it ended without a word'}")
+        problems.append(f"the compiler does not work: {' '.join(last) or 'it ended without a message'}")
         return None
 
 
@@ -184,7 +184,7 @@ def _show(report):
     lines = [
         ("versions", ", ".join(f"{name} {version or 'MISSING'}" for name, version in versions.items())),
         ("extras", ", ".join(extras) or "none"),
-        ("not here", f'{", ".join(missing)}; pip install "w2vneg[EXTRA]" brings one' if missing else "none"),
+        ("missing", f'{", ".join(missing)}; pip install "w2vneg[EXTRA]" installs one' if missing else "none"),
         ("machine", f"{machine['cpu']}, {machine['cores_available']} cores available, {size}"),
         ("system", machine["system"]),
         ("cache", f"{cache['folder']} ({'writable' if cache['writable'] else 'NOT writable'})"),
@@ -195,13 +195,13 @@ def _show(report):
     for problem in report["problems"]:
         click.echo(hanging("PROBLEM: ", problem))
     if not report["problems"]:
-        click.echo("All that training needs is in order.")
+        click.echo("Everything that training needs works.")
 
 
 def _note_of(jit):
     if not jit["works"]:
         return "does NOT work"
-    cached = "found again by the next process" if jit["disk_cache_works"] else "NOT found again"
+    cached = "reused by the next process" if jit["disk_cache_works"] else "NOT reused"
     return (
         f"works, machine code for {jit['target_cpu']} {cached} "
         f"({jit['seconds_first']} s, then {jit['seconds_second']} s), "

@@ -54,19 +54,19 @@ def similarity(vectors, sets, readout, oov, mirror, as_json):
                 raise
             missing[name] = str(error)
     absent = [name for name in missing if catalog.where(name, mirror)[0] == "absent"]
-    absent = absent if len(absent) > 1 else []  # of one set the own reason says more
+    absent = absent if len(absent) > 1 else []  # for one set, its own reason says more
     for name in (name for name in missing if name not in absent):
         click.echo(f"{name} is not scored: {missing[name]}", err=True)
     if absent:
         click.echo(
             f"{', '.join(absent)} are not scored: they are not on this machine, and cannot be fetched. "
-            "'w2vneg data info NAME' says where each is to be had and where to put it; or name a folder or address "
-            "that has them with --mirror or W2VNEG_MIRROR",
+            "'w2vneg data info NAME' says where to get each and where to put it; or name a folder or URL that has "
+            "them with --mirror or W2VNEG_MIRROR",
             err=True,
         )
     if not results:
         raise InputError(
-            f"none of the sets {', '.join(wanted)} could be scored; the reasons stand above. "
+            f"none of the sets {', '.join(wanted)} could be scored; the reasons are above. "
             "See w2vneg data list, or name a file with --set"
         )
     if as_json:
@@ -91,7 +91,7 @@ def similarity(vectors, sets, readout, oov, mirror, as_json):
 @option("--restrict-vocab", "Use the first N words only.", type=click.IntRange(min=1))
 @option(
     "--half",
-    "Ask half of each section: dev, questions 1, 3, 5, …, or test, the others.",
+    "Use half of each section: dev, questions 1, 3, 5, …, or test, the others.",
     type=click.Choice(["dev", "test"]),
 )
 @readout_option
@@ -131,9 +131,9 @@ def analogy(vectors, questions, restrict_vocab, half, readout, mirror, as_json):
 def likelihood(model, corpus, window, encoding, mirror, as_json, **reading):
     """Measure the likelihood of held-out text.
 
-    Scores are a softmax of raw dot products over all words. Unlike training losses, they compare between objectives.
-    Negative sampling does not aim at a softmax: it does badly here and may still give good vectors. Text is read as
-    that of MODEL, a folder written with --save-model; if --ordered, words that follow are scored.
+    Scores are a softmax of raw dot products over all words. Unlike training losses, they compare across objectives.
+    Negative sampling does not fit a softmax: it does badly here and may still give good vectors. Text is read as
+    that of MODEL, a folder written with --save-model; if --ordered, only words that follow are scored.
     """
     from ..run.conductor import encode
     from ..run.model import Model
@@ -157,8 +157,8 @@ def likelihood(model, corpus, window, encoding, mirror, as_json, **reading):
     if as_json:
         return echo_json({"model": model, **result.as_dict(), "tokens": tokens, "unknown": unknown})
     click.echo(
-        f"negative log-likelihood {result.nll:.4f} nats a pair (perplexity {result.perplexity:,.0f}) "
-        f"over {result.pairs:,} pairs; knowing nothing gives {result.uniform:.4f}; {unknown:,} of {tokens:,} tokens "
+        f"negative log-likelihood {result.nll:.4f} nats per pair (perplexity {result.perplexity:,.0f}) "
+        f"over {result.pairs:,} pairs; a uniform guess gives {result.uniform:.4f}; {unknown:,} of {tokens:,} tokens "
         "are unknown"
     )
 
@@ -166,15 +166,15 @@ def likelihood(model, corpus, window, encoding, mirror, as_json, **reading):
 @evaluate.command()
 @click.argument("vectors", type=click.Path())
 @click.argument("test", type=click.Path())
-@option("--train FILE", "Edges that the vectors were trained on.", default_text="that of the split")
-@option("--valid FILE", "Edges that the regressions are fitted on.", default_text="that of the split")
+@option("--train FILE", "Edges that the vectors were trained on.", default_text="from the split")
+@option("--valid FILE", "Edges that the regressions are fitted on.", default_text="from the split")
 @option("--seeds", "Draws of pairs without an edge.", type=click.IntRange(min=1), default=5)
 @readout_option
 @json_option
 def links(vectors, test, train, valid, seeds, readout, as_json):
     """Predict links: held-out edges of a graph against pairs without one.
 
-    TEST is a table of edges, such as test.tsv of 'w2vneg split --edges', read as those of training. Prints AUC and
+    TEST is a table of edges, such as test.tsv of 'w2vneg split --edges', read as in training. Prints AUC and
     average precision of the dot product, of logistic regressions on node2vec's features of an edge (Hadamard, L1,
     L2), and of two scores that need no vectors. Needs scikit-learn.
     """
@@ -187,26 +187,26 @@ def links(vectors, test, train, valid, seeds, readout, as_json):
     config = Path(vectors, "config.json")
     if readout is None and config.is_file() and RunSpec.read(config).rectangular:
         raise ConfigError(
-            f"{vectors} is of two kinds of things, and links are between nodes of one: give 'w2vneg eval ranking "
-            f"{vectors} {test}', or --readout in or out for links among one of them"
+            f"{vectors} has vectors of two kinds, and links are between nodes of one: use 'w2vneg eval ranking "
+            f"{vectors} {test}', or --readout in or out for links within one kind"
         )
     beside = parts_beside(test)
     train, valid = train or beside.get("train"), valid or beside.get("valid")
     if train is None and not Path(test).exists():
         raise InputError(f"{test}: no such file; name a table of held-out edges")
     if train is None:
-        raise click.UsageError(f"{test} is no part of a split; name the edges that the vectors know with --train")
+        raise click.UsageError(f"{test} is not part of a split; name the training edges with --train")
     own, loaded = input_of(Path(vectors)), Vectors.load(vectors, readout=readout)
     warn_of_trained(own.get("files", ()), test)
     result = evaluate_links(loaded, test, train=train, valid=valid, seeds=seeds, own=own)
     if result.unknown > result.edges:
         note(f"Warning: most rows of {test} have a node without a vector; are these the vectors of this graph?")
     if result.known:
-        note(f"Warning: {result.known:,} of these edges are of {train}, too; that says nothing of new ones.")
+        note(f"Warning: {result.known:,} of these edges are in {train} too; that says nothing about new ones.")
     if as_json:
         return echo_json({"vectors": vectors, **result.as_dict()})
     fitted = f"regressions fitted on {result.fitted_on:,} of {valid}" if valid else "no --valid to fit regressions on"
-    unknown = f", {result.unknown:,} rows more have a node without a vector" if result.unknown else ""
+    unknown = f", {result.unknown:,} more rows have a node without a vector" if result.unknown else ""
     click.echo(f"{result.edges:,} edges of {test}{unknown}; {fitted}; {_draws(result.seeds)}")
     given = {"test": test, "train": train, "valid": valid}
     for columns in dict.fromkeys(result.columns.values()):
@@ -224,7 +224,7 @@ def _shares(text):
     try:
         return [float(one) for one in text.split(",")]
     except ValueError:
-        raise click.BadParameter(f"{text!r} is no list of shares, like 0.1,0.5,0.9") from None
+        raise click.BadParameter(f"{text!r} is not a list of shares, such as 0.1,0.5,0.9") from None
 
 
 @evaluate.command()
@@ -237,8 +237,8 @@ def _shares(text):
 def classify(vectors, labels, shares, seeds, readout, as_json):
     """Predict the labels of nodes, words or items from their vectors.
 
-    LABELS is a table of name and label; what has several labels has as many rows. Prints micro and macro F1 of a
-    logistic regression a label, and of giving the most frequent labels. Needs scikit-learn.
+    LABELS is a table of name and label; with several labels it has as many rows. Prints micro and macro F1 of a
+    logistic regression per label, and of predicting the most frequent labels. Needs scikit-learn.
     """
     from ..vectors import Vectors
     from ..vectors.evaluation.graph_tasks import SHARES, evaluate_classes

@@ -1,4 +1,4 @@
-"""`w2vneg explore`: a page of this machine's own on which vectors answer as one types."""
+"""`w2vneg explore`: a local web page to query vectors as you type."""
 
 import secrets
 
@@ -21,7 +21,7 @@ def explore(runs, port, opened, readout, way, titles, titles_cols, mirror):
     """Explore vectors in a browser, as you type.
 
     Neighbours, sums and analogies; for items, what comes next and why. Several models answer side by side. The page is
-    served to this machine only, at an address that nobody can guess, and loads nothing from elsewhere. Ctrl-C ends it.
+    served to this machine only, at an address that cannot be guessed, and loads nothing from elsewhere. Ctrl-C ends it.
     """
     from ..look.explore import Answers
     from ..look.explore.app import Server
@@ -31,16 +31,16 @@ def explore(runs, port, opened, readout, way, titles, titles_cols, mirror):
 
     check_way(way)
     if way != "none":
-        bundle()  # a word on what is missing comes now
+        bundle()  # raises now if something is missing
     subjects = load_subjects(runs, readout, titles_of(titles, titles_cols, mirror), any_spelling=True)
     with Server(Answers(subjects, way), secrets.token_urlsafe(24), port) as server:
         click.echo(server.address)
-        note("Open this address in a browser of this machine; Ctrl-C ends it.")
+        note("Open this address in a browser on this machine; Ctrl-C ends it.")
         if opened:
             click.launch(server.address)
         try:
             server.serve_forever()
         except KeyboardInterrupt:
-            server.reports.acquire()  # threads may still be at it
+            server.reports.acquire()  # threads may still be working
             note("Ended.")
             server.leave()

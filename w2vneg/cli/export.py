@@ -43,11 +43,11 @@ def _format(name):
 def export(source, out, format_, readout, oov, precision, words, portable, force):
     """Write the vectors of MODEL or VECTORS to OUT.
 
-    Text and binary are word2vec's own and can be loaded by gensim (load_word2vec_format). npz also keeps the
+    Text and binary are word2vec's own formats, which gensim loads (load_word2vec_format). npz also keeps the
     counts, and with --oov letters what gives a vector to any spelling. --format fasttext writes the matrices of
     a MODEL of text, with its n-grams, for fastText and gensim (load_facebook_model). model2vec,
-    sentence-transformers and projector (TensorBoard) are folders, and so is faiss, an index of neighbours by cosine;
-    faiss-dot is one by dot product, which with --readout out serves recommendations.
+    sentence-transformers and projector (TensorBoard) are folders. So is faiss, an index of neighbours by cosine;
+    faiss-dot is one by dot product, for recommendations with --readout out.
     """
     from ..vectors import Vectors
     from ..vectors.formats import FORMATS, check_packing, format_of
@@ -57,7 +57,7 @@ def export(source, out, format_, readout, oov, precision, words, portable, force
         raise click.UsageError(f"OUT {out} is within {source}, which is read; name another place")
     if portable:
         if any(option is not None for option in (format_, readout, oov, precision, words)):
-            raise ConfigError("--portable writes a model folder as it is; leave the other options out")
+            raise ConfigError("--portable copies a model folder unchanged; leave the other options out")
         model = _model_of(source, "--portable")
         refuse_existing(out, force)
         model.save(out, portable=True)
@@ -72,15 +72,15 @@ def export(source, out, format_, readout, oov, precision, words, portable, force
         model = _model_of(source, f"--format {format_}")
         if not model.config.traversal.of_words:
             raise ConfigError(
-                f"--format {format_} is for models of text, and {source} is one of items; take --format npz"
+                f"--format {format_} is for models of text, and {source} is one of items; use --format npz"
             )
         FORMATS[format_].write(out, model)
         return click.echo(f"{out}: {len(model.vocab):,} words, {model.config.dim} dimensions, {format_}", err=True)
     if oov is None and words is not None:
-        raise ConfigError("--words adds vectors of spellings; give --oov letters with it")
+        raise ConfigError("--words adds vectors made from spelling; give --oov letters with it")
     if oov is not None and words is None and format_ != "npz":
         raise ConfigError(
-            f"{format_} holds known words only; name them with --words, take --format npz, or leave --oov out"
+            f"{format_} holds known words only; name others with --words, use --format npz, or leave --oov out"
         )
     vectors = Vectors.load(source, readout=readout, oov=oov)
     if words is not None:
@@ -102,5 +102,5 @@ def _model_of(source, flag):
     from ..run.model import Model
 
     if not os.path.isdir(source):
-        raise ConfigError(f"{flag} needs a model folder (w2vneg train --save-model DIR), and {source} is none")
+        raise ConfigError(f"{flag} needs a model folder (w2vneg train --save-model DIR), and {source} is not one")
     return Model.load(source)

@@ -1,4 +1,4 @@
-"""Flags that several commands share, and what they stand for: read-outs, scores, titles, vocabularies, and data."""
+"""Flags that several commands share, and what they mean: read-outs, scores, titles, vocabularies, and data."""
 
 import os
 import sys
@@ -25,7 +25,7 @@ reads_vectors = together(
     readout_option,
     option(
         "--oov",
-        "Make vectors for unknown words from spelling: of a read-out with letters or paradigms, or of n-grams with "
+        "Make vectors for unknown words from spelling, by a read-out with letters or paradigms, or by n-grams with "
         "--readout in.",
         type=click.Choice(["letters"]),
     ),
@@ -38,15 +38,15 @@ asks_vectors = together(
 
 
 def load_vectors(place, **how):
-    """Return `Vectors.load` of a file or folder; warn of words in it that were never trained. how : as of that"""
+    """Load vectors of a file or folder; warn of words that were never trained. how : as for `Vectors.load`"""
     from ..vectors import Vectors
     from ..vectors.formats.folder import untrained
 
     loaded = Vectors.load(place, **how)
     if n := untrained(Path(place)):
         loud(
-            f"Warning: {n:,} of {len(loaded):,} words of {place} were never trained, but are scored and listed all "
-            "the same; train with a --vocab of words that its text has."
+            f"Warning: {n:,} of {len(loaded):,} words of {place} were never trained, but are still scored and "
+            "listed; train with a --vocab of words that occur in its text."
         )
     return loaded
 
@@ -65,8 +65,8 @@ def _score(text):
 
 score_option = option(
     "--score raw|corrected|LAMBDA|slim+W",
-    "Rank by raw dot products, or corrected for the popularity that negatives took out; LAMBDA is a share of it. "
-    "slim+W adds W times the raw ones to the scores of slim.",
+    "Rank by raw dot products, or corrected for the popularity that negatives removed; LAMBDA is a share of it. "
+    "slim+W adds W times the raw scores to those of slim.",
     type=_score,
     default="raw",
     common=False,
@@ -74,8 +74,8 @@ score_option = option(
 
 fold_in_option = option(
     "--fold-in FILE",
-    "Pairs of users and items. These users, new or known, get vectors made of these items, which are left out of "
-    "their lists.",
+    "Pairs of users and items. These users, new or known, get vectors made from these items, which are left out "
+    "of their lists.",
 )
 
 titles_options = together(
@@ -85,9 +85,9 @@ titles_options = together(
 
 
 def titles_of(titles, columns, mirror, lowercase=False, known=None):
-    """Return what items are called, dict of str -> str; empty without ``--titles``.
+    """Return the titles of items, dict of str -> str; empty without ``--titles``.
 
-    known : container of str, optional, the items of a model; where no title is of one of them, that is noted
+    known : container of str, optional, the items of a model; warns if no title belongs to one of them
     """
     if columns is not None and not titles:
         raise click.UsageError("--titles-cols says which columns of --titles to read; give --titles FILE too")
@@ -104,13 +104,13 @@ def titles_of(titles, columns, mirror, lowercase=False, known=None):
     return found
 
 
-_NAMES = {"vocab": ("--vocab", "rows"), "vocab_out": ("--vocab-out", "columns")}  # name -> flag, of what
+_NAMES = {"vocab": ("--vocab", "rows"), "vocab_out": ("--vocab-out", "columns")}  # name -> flag, what it names
 _PLACE = {"section": "data", "part": "vocabulary", "common": False}
 
 vocabulary_options = together(  # in a command's ``**given``, from which `fixed_of` takes them
     option(
         "--vocab FILE",
-        "Use this vocabulary, such as vocab.tsv of a model folder; of rectangular data for the rows.",
+        "Use this vocabulary, such as vocab.tsv of a model folder. For rectangular data it is that of the rows.",
         **_PLACE,
     ),
     option(
@@ -123,25 +123,25 @@ vocabulary_options = together(  # in a command's ``**given``, from which `fixed_
 
 
 def fixed_of(given):
-    """Take the options out of `given`; return the files named by them (dict of name -> path)."""
+    """Take the vocabulary options out of `given`; return the files that they name (dict of name -> path)."""
     fixed = {name: given.pop(name) for name in _NAMES}
     return {name: path for name, path in fixed.items() if path}
 
 
 def check_fixed(fixed, read, way=None):
-    """Raise UsageError where the files of `fixed` mean nothing to the `Input` `read`; way : how a model goes on."""
+    """Raise UsageError if the files of `fixed` do not fit the `Input` `read`; way : flag that continues a model."""
     if way and fixed:
         flag = _NAMES[next(iter(fixed))][0]
         raise click.UsageError(f"{way} takes its vocabulary from the model folder; leave {flag} out")
     if "vocab_out" in fixed and not read.rectangular:
-        what = f"--{read.kind} has one vocabulary, which --vocab names"
-        hint = "; give --rectangular if they are two kinds of things" * ("rectangular" in options_of(read.kind))
-        raise click.UsageError(f"--vocab-out is of columns that are another kind of thing than rows; {what}{hint}")
+        what = f"--{read.kind} has one vocabulary, set by --vocab"
+        hint = "; give --rectangular if they do" * ("rectangular" in options_of(read.kind))
+        raise click.UsageError(f"--vocab-out is for columns that differ in kind from rows; {what}{hint}")
 
 
 def report_fixed(fixed, given, config, rectangular, encoded, note):
-    """Say which words of the files of `fixed` do not occur, whether their counts can be those of the text, and what
-    --min-count and --max-vocab did beside them.
+    """Report words of the files of `fixed` that do not occur, counts that cannot be those of the text, and what
+    --min-count and --max-vocab did.
     """
     seen, vocab = getattr(encoded.report, "kept_types", None), encoded.vocab
     if "vocab" in fixed and seen is not None:
@@ -150,23 +150,23 @@ def report_fixed(fixed, given, config, rectangular, encoded, note):
             note(f"{which} do not occur here, so nothing is learnt about them.")
         if vocab.counts[0] == vocab.counts[-1] and vocab.counts.sum() != encoded.report.kept_tokens:
             loud(
-                f"Warning: --vocab has a count of {vocab.counts[0]:,} for each word, and noise and subsampling go by "
-                "these counts; those of this text differ: count its words, or name vocab.tsv of a model of it."
+                f"Warning: --vocab has a count of {vocab.counts[0]:,} for each word, unlike this text, and noise and "
+                "subsampling depend on counts: count its words, or name vocab.tsv of a model of it."
             )
     if not fixed or (config.max_vocab is None and given["min_count"] is None):
         return
     flags = " and ".join(_NAMES[name][0] for name in fixed)
     if not rectangular or len(fixed) == len(_NAMES):
-        return note(f"The words are those of {flags}; --min-count and --max-vocab did not choose any.")
+        return note(f"The words are those of {flags}; --min-count and --max-vocab have no effect.")
     (own,) = (_NAMES[name][1] for name in fixed)
     (other,) = (side for name, (_, side) in _NAMES.items() if name not in fixed)
-    note(f"The {own} are those of {flags}; --min-count and --max-vocab chose the {other} only.")
+    note(f"The {own} are those of {flags}; --min-count and --max-vocab affect the {other} only.")
 
 
 def input_of(values, needed=True):
-    """Take what is read (an `Input`) out of `values`, all options of a command that `reads`; what is left is its own.
+    """Take the data (an `Input`) out of `values`, all options of a command that `reads`; its own options are left.
 
-    needed : bool, False: there may be none. UsageError unless exactly one source is named, and options that it reads.
+    needed : bool, whether there must be data. UsageError unless one source is named, with options that it reads.
     """
     sources = {kind: values.pop(kind) for kind in SOURCES if kind in values}
     items = {name: item for kind in sources for name, item in options_of(kind).items()}
@@ -190,7 +190,7 @@ NO_CORPUS = "No --corpus given: training on the built-in corpus, the documentati
 
 
 def builtin():
-    """Return the `Input` that is read where no source is named; `NO_CORPUS` says so."""
+    """Return the `Input` that is read if no source is named, as `NO_CORPUS` says."""
     return Input("corpus", "builtin")
 
 
@@ -223,14 +223,14 @@ def files_of(located):
 
 
 def reading_progress(quiet):
-    """Return what opens a bar of the bytes that are read, as `Run.encode` takes it; of nothing if `quiet`."""
+    """Return a callable that opens a bar of the bytes read, as `Run.encode` takes it; it shows nothing if `quiet`."""
     return nullcontext if quiet else lambda: byte_progress("reading")
 
 
 def encode(config, data, quiet, first=False):
     """Read a located `Input` for a command that trains no vectors, and report what was read.
 
-    first : bool, as of `data.inputs.encode_input`
+    first : bool, as for `data.inputs.encode_input`
     """
     from ..run import conductor
 
@@ -257,14 +257,14 @@ def encode_run(run, quiet, note):
     elif AUTO in (getattr(run.data, "phrases", None) or ()):
         from ..data.phrases import none_found
 
-        note(f"Warning: --phrases auto found none, so none was joined: {none_found()} of 'w2vneg phrases'.")
+        note(f"Warning: --phrases auto found no phrases to join: {none_found()} of 'w2vneg phrases'.")
     if advice := SOURCES[run.data.kind].advice(run.data, encoded.vocab.words):
         note(f"Note: {advice}.")
     return encoded
 
 
 def report_reading(report, quiet):
-    """Say what was read, unless `quiet`, and warn of what may be wrong with it."""
+    """Report what was read, unless `quiet`, and warn of possible problems."""
     if not quiet:
         note(report.line())
     for hint in report.hints:
@@ -279,10 +279,10 @@ def refuse_existing(place, force):
 
 
 def refuse_dash(flag, place):
-    """Raise click.UsageError if `place`, a path or None, is ``-``: nobody means a file called so."""
+    """Raise click.UsageError if `place`, a path or None, is ``-``, which is not meant as a file name."""
     if place == "-":
-        remedy = "/dev/stdout is standard output, and ./- what is called so"
-        raise click.UsageError(f"{flag} names a place, and - is none; {remedy}")
+        remedy = "use /dev/stdout for standard output, ./- for a file of this name"
+        raise click.UsageError(f"{flag} takes a path, not -; {remedy}")
 
 
 def refuse_overwriting(flag, place, files):

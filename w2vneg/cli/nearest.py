@@ -1,4 +1,4 @@
-"""`w2vneg nearest`: the words whose vectors point the same way."""
+"""`w2vneg nearest`: the words whose vectors point in the same direction."""
 
 import os
 
@@ -23,7 +23,7 @@ def nearest(words, vectors, k, readout, oov, why, titles, titles_cols, mirror, a
     In a model of users and items these are users near a user; with --readout out, items near an item.
     """
     if titles and readout != "out" and _of_two_kinds(vectors):
-        raise click.UsageError("--titles is of items, and these are users; give --readout out")
+        raise click.UsageError("--titles is for items, and these are users; give --readout out")
     loaded = load_vectors(vectors, readout=readout, oov=oov)
     names = titles_of(titles, titles_cols, mirror, known=loaded)
     try:
@@ -57,7 +57,7 @@ def _of_two_kinds(path):
 
 
 def _other_side(path, words, loaded):
-    """Return a hint for names of the other kind of things in a model of users and items (str); empty for others."""
+    """Return a hint on names of the other side in a model of users and items (str); empty for other models."""
     if not _of_two_kinds(path):
         return ""
     from ..data.vocab import Vocabulary

@@ -1,4 +1,4 @@
-"""`w2vneg objectives`: what a run can be made of, in one line each or one at length."""
+"""`w2vneg objectives`: list the plugs and presets, or explain one."""
 
 import dataclasses
 import re
@@ -15,19 +15,19 @@ from ..objectives.presets import PRESETS
 from .options import command, declared_flags, json_option, option, shown
 from .tables import echo_json, hanging
 
-_KINDS = {  # kind -> what several are called, heading
-    "loss": ("losses", "Losses: what gradient the positive and its negatives give (--loss)"),
-    "sampler": ("samplers", "Samplers: which negatives (--sampler)"),
+_KINDS = {  # kind -> plural, heading
+    "loss": ("losses", "Losses: the gradient of the positive and its negatives (--loss)"),
+    "sampler": ("samplers", "Samplers: which negatives are drawn (--sampler)"),
     "weigher": ("weighers", "Weighers: how much each negative counts (--weigher)"),
-    "inputs": ("inputs", "Inputs: whose rows make the vector that is compared with the targets (--inputs)"),
-    "source": ("sources", "Sources: what is read (--corpus, --pairs, ...)"),
-    "readout": ("readouts", "Read-outs: how vectors are made of the two matrices (--readout)"),
-    "preset": ("presets", "Presets: what a paper means by a name (--loss)"),
+    "inputs": ("inputs", "Inputs: which rows make the vector that is compared with the targets (--inputs)"),
+    "source": ("sources", "Sources: what data are read (--corpus, --pairs, ...)"),
+    "readout": ("readouts", "Read-outs: how vectors are made from the two matrices (--readout)"),
+    "preset": ("presets", "Presets: objectives under the names of the papers (--loss)"),
 }
 _FOOTER = """RS: Tanielian and Vasile 2019. CIS: Partially Mutual Exclusive Softmax. CSS: Botev, Zheng and Barber 2017.
 kernel: Blanc and Rendle 2018. notes: notes on noise contrastive estimation.
 w2vneg objectives NAME explains one."""
-_TOLD = ("sampler", "weigher", "negatives", "exclude", "noise_exponent")  # of every preset
+_TOLD = ("sampler", "weigher", "negatives", "exclude", "noise_exponent")  # shown for every preset
 _CHECKED = ("loss", "sampler", "weigher", "inputs")
 
 
@@ -37,18 +37,18 @@ _CHECKED = ("loss", "sampler", "weigher", "inputs")
     reads=(),
 )
 @click.argument("name", required=False)
-@option("--plugin NAME|FILE", "Import a module or file first, list what it adds.", expose_value=False)
+@option("--plugin NAME|FILE", "Import a module or file first and list what it adds.", expose_value=False)
 @option("--check", "Check NAME's gradients and draws; exit 1 if wrong.")
 @option("--bibtex", "Print BibTeX of the papers, and of w2vneg.")
 @json_option
 def objectives(name, check, bibtex, as_json, **given):
     """List losses, samplers, weighers, inputs, sources, read-outs and presets, or explain one.
 
-    A loss, a sampler and a weigher make an objective. A preset names three that belong together; options given beside
-    it win. With NAME: formula, options, needs, cost and when to use it.
+    A loss, a sampler and a weigher make an objective. A preset names three that belong together; explicit options
+    win. With NAME: formula, options, needs, cost and when to use it.
 
-    --check compares a loss's gradient with finite differences, a sampler's draws with its probabilities, and inputs
-    with the room they ask for. Options of NAME may be given, too.
+    --check compares a loss's gradient with finite differences, a sampler's draws with its probabilities, and what
+    inputs use with what they declare. Options of NAME may be given too.
     """
     if check and name is None:
         raise click.UsageError("--check needs the NAME of what to check")
@@ -77,7 +77,7 @@ def objectives(name, check, bibtex, as_json, **given):
 
 def _unknown(name, names):
     if name == "slim":
-        return "slim is no part of an objective but a command, 'w2vneg slim' (Ning and Karypis 2011; Steck 2019)"
+        return "slim is not part of an objective but a command, 'w2vneg slim' (Ning and Karypis 2011; Steck 2019)"
     return (
         f"no loss, sampler, weigher, inputs, source, read-out or preset is called {name!r}"
         f"{did_you_mean(name, names, shown=0)} 'w2vneg objectives' lists them all."
@@ -85,7 +85,7 @@ def _unknown(name, names):
 
 
 def _check(name, entries, given, as_json):
-    """Print what was checked of the plugs called `name`, or of a preset's, each with what it reads of `given`."""
+    """Check the plugs called `name`, or those of a preset, with the options of `given` that they read; print it."""
     from ..config import TrainConfig
     from ..config.table import options_read
     from ..run.checks import check_plug
@@ -107,7 +107,7 @@ def _check(name, entries, given, as_json):
         verdict = "pass" if row["passed"] else "FAIL"
         click.echo(f"{verdict}  {row['kind']} {row['name']}: {row['what']}: {row['found']}")
     if not rows:
-        click.echo(f"Nothing of {name} can be checked by itself.", err=True)
+        click.echo(f"{name} has nothing that can be checked.", err=True)
     if not all(row["passed"] for row in rows):
         sys.exit(1)
 
@@ -159,27 +159,27 @@ def _plug(kind, name, plug):
 
 
 def _needs(kind, name, plug):
-    """Return, as sentences, what a plug asks of the others, or offers them."""
+    """Return, as phrases, what a plug needs from others or offers them."""
 
     def states(trait):
         value = getattr(plug, trait, False)
         return "with some options, " if isinstance(value, property) else "" if value else None
 
     if kind == "sampler":
-        return ["gives log q" if plug.gives_log_q else "gives no log q: not for what needs it"]
+        return ["gives log q" if plug.gives_log_q else "gives no log q: not for plugs that need it"]
     if kind == "readout":
         facts = {
-            "refines": f"stands behind another: NAME+{name}",
-            "one_kind": "rows and columns of one kind of thing",
+            "refines": f"follows another read-out: NAME+{name}",
+            "one_kind": "rows and columns of one kind",
             "of_text": "words, not items",
-            "needs_contexts": "the data: chosen when a run begins",
+            "needs_contexts": "the data: must be chosen when a run begins",
         }
         return [sentence for trait, sentence in facts.items() if getattr(plug, trait)]
     needs = {
         "needs_log_q": "needs log q of the negatives",
         "needs_positive_log_q": "needs log q of the positive",
         "needs_exclusion": "negatives must not be the positive (--exclude target, window or known)",
-        "parameters": "trains rows of its own beside the vectors",
+        "parameters": "trains rows of its own besides the vectors",
     }
     return [states(trait) + sentence for trait, sentence in needs.items() if states(trait) is not None]
 
@@ -194,7 +194,7 @@ def _preset(name, preset):
     for key, item in table().items():
         value = values[key]
         chosen = key in _TOLD or key in preset.values or key in preset.of_text
-        if key in ("share_negatives", "alpha"):  # said where the loss's own name would mean another
+        if key in ("share_negatives", "alpha"):  # shown if the loss's own name would imply another value
             chosen = value != own[key]
         if not chosen or value is None:
             continue

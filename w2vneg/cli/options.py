@@ -1,6 +1,6 @@
 """Options of commands, each with its section of the help; those of runs and of sources come from their fields.
 
-``--help`` lists, on one line each, the options that most people use; ``--help-all`` lists them all, by plug.
+``--help`` lists the common options, one line each; ``--help-all`` lists them all, by plug.
 """
 
 import os
@@ -23,7 +23,7 @@ from ..ground.option import flag_of, kind_of, off_of
 SECTIONS = ("data", "search", "split", "objective", "model", "run", "output")
 """Sections of the help, in their order; a command has some of them."""
 
-_SECTION_OF = {  # section -> names of commands' own options; of others it is "run"
+_SECTION_OF = {  # section -> names of commands' own options; for others it is "run"
     "data": ("mirror", "sources", "vocab", "vocab_out"),
     "search": ("grid", "ranges", "n_random", "way", "seeds", "on"),
     "model": ("cbow", "subwords", "neighbours", "penalty", "workers"),
@@ -39,9 +39,9 @@ _PLACES = {"corpus": ("data", "vocabulary"), "ranks": ("run", "several machines"
 _PLUGS = {"inputs": "model", "sampler": "objective", "weigher": "objective", "loss": "objective"}  # kind -> section
 _PLURALS = {"inputs": "inputs", "sampler": "samplers", "weigher": "weighers", "loss": "losses"}
 _METAVARS = {int: "N", click.IntRange: "N", float: "X"}  # by type
-_OF_A_SWITCH = re.compile(r"\d+|true|false|yes|no|on|off", re.I)  # a value that others give one
+_OF_A_SWITCH = re.compile(r"\d+|true|false|yes|no|on|off", re.I)  # a value that other tools give a switch
 _FLAGS_WIDTH = {False: 19, True: 34}  # of the column of flags, in the short and in the full help
-_OF_RUN = (  # what a file of --config may say beside sources and the options of `TrainConfig`
+_OF_RUN = (  # what a --config file may set besides sources and the options of `TrainConfig`
     *("vocab", "vocab_out", "init", "freeze", "output", "save_model", "checkpoint_every", "diagnose", "mirror"),
     *("valid", "metric", "patience", "eval_every", "valid_exclude_known"),
 )
@@ -52,9 +52,9 @@ class Option(click.Option):
     """An option and its place in the help.
 
     section : str, one of `SECTIONS`, by its name unless given; part : str, of the section, a heading of ``--help-all``
-    common : bool, ``--help`` lists it, with the first sentence of its help
-    kinds : of `DATA`, those that the option is for; readers : str, who reads it, or beside what, in words
-    default_text : str, the default as the help prints it, where it is not the value itself
+    common : bool, whether ``--help`` lists it, with the first sentence of its help
+    kinds : those of `DATA` that the option is for; readers : str, what reads it or what it goes with, in words
+    default_text : str, the default as the help prints it, if not the value itself
     """
 
     def __init__(
@@ -76,8 +76,8 @@ class Option(click.Option):
         return flags, self.help + (f"  [{facts}]" if facts else "")
 
     def line(self, ctx, column, width):
-        """Return the flags, padded to the width of their column, and what a line of `width` characters has room for:
-        the first sentence of the help, and the default.
+        """Return the flags, padded to the width of their column, and the first sentence of the help, with the default
+        if a line of `width` characters has room for it.
         """
         flags, _ = super().get_help_record(ctx)
         text = self.help.partition(". ")[0].removesuffix(".") + "."
@@ -88,8 +88,8 @@ class Option(click.Option):
 
 
 def option(flags, text, name=None, **attributes):
-    """Decorate a command with an `Option`, of `flags` and a word for their value; without that, a type or a default it
-    is a switch.
+    """Decorate a command with an `Option`; `flags` includes a word for its value. Without that, a type or a default
+    it is a switch.
     """
     words = flags.split()
     declared = [word for word in words if word.startswith("-")] + [name] * (name is not None)
@@ -106,15 +106,15 @@ def together(*options):
 
 json_option = option("--json", "Print JSON instead of text.", name="as_json")
 quiet_option = option("--quiet", "Print warnings only.")
-mirror_option = option("--mirror DIR|URL", "Folder or URL that has named data; W2VNEG_MIRROR too.", common=False)
+mirror_option = option("--mirror DIR|URL", "Folder or URL with named data; or set W2VNEG_MIRROR.", common=False)
 
 
 class GroupedCommand(click.Command):
-    """A command whose help lists its options by section; with those of the plugs that ``--plugin`` names.
+    """A command whose help lists its options by section, including those of plugs that ``--plugin`` names.
 
-    reads : tuple of `DATA`, kinds of the sources that it has, which `flags.input_of` understands, with their options
-    takes : callable, says of a field of `TrainConfig` whether the command has an option for it, or a tuple of names;
-        what was not given comes as None
+    reads : tuple of `DATA`, kinds of the sources that it has, with their options, for `flags.input_of`
+    takes : callable, field of `TrainConfig` -> whether the command has an option for it, or a tuple of names;
+        options not given are None
     """
 
     def __init__(self, *arguments, reads=(), takes=(), **attributes):
@@ -124,7 +124,7 @@ class GroupedCommand(click.Command):
         self.reads, self.takes = reads, takes if callable(takes) else lambda item: item.name in takes
 
     def get_params(self, ctx):
-        """Return the options of what is read, those of the configuration, the command's own, and help."""
+        """Return the options of sources, those of the configuration, the command's own, and help."""
         if self not in ctx.meta:
             own, made = super().get_params(ctx), _input_params(self.reads)
             from ..config.table import options_of_users
@@ -147,7 +147,7 @@ class GroupedCommand(click.Command):
         return ctx.meta[self]
 
     def parse_args(self, ctx, args):
-        plugins, given = _load_plugins(ctx, args), list(args)  # click takes them off its list
+        plugins, given = _load_plugins(ctx, args), list(args)  # click empties its list
         try:
             rest = super().parse_args(ctx, args)
             if "plugin" in ctx.params:
@@ -177,7 +177,7 @@ class GroupedCommand(click.Command):
             raise
 
     def _why_extra(self, ctx, extra, given):
-        """Return a sentence on arguments that are too many, or nothing. extra, given : list of str"""
+        """Return a sentence that explains extra arguments, perhaps empty. extra, given : list of str"""
         switches = {flag for param in self.get_params(ctx) if getattr(param, "is_flag", False) for flag in param.opts}
         before = (flag for flag, argument in pairwise(given) if flag in switches and argument in extra)
         flag = next(before, None)
@@ -212,12 +212,12 @@ class GroupedCommand(click.Command):
 
 
 def command(short_help, takes=lambda item: True, reads=DATA):
-    """Make a function a `GroupedCommand`, with all options of sources and of `TrainConfig` unless said otherwise."""
+    """Make a function a `GroupedCommand`, by default with all options of sources and of `TrainConfig`."""
     return click.command(cls=GroupedCommand, short_help=short_help, takes=takes, reads=reads)
 
 
 def _as_given(flag, given):
-    """Return the whole of a flag of one dash and several letters, which click takes for several flags of one letter."""
+    """Return the whole flag, of one dash and several letters, which click splits into flags of one letter."""
     if len(flag) != 2:
         return flag
     words = (found[0] for one in given if (found := re.match(r"-\w[\w-]+", one)))
@@ -225,7 +225,7 @@ def _as_given(flag, given):
 
 
 def _check_flags(params, name):
-    """Raise ConfigError if an option or a source, as of a plug-in, is called like another one of the command `name`."""
+    """Raise ConfigError if an option or source, as of a plug-in, has the name of another one of the command `name`."""
     taken = set()
     for param in params:
         called = {param.name, *param.opts, *param.secondary_opts}
@@ -244,9 +244,9 @@ def _show_all(ctx, param, value):
 
 
 def _load_plugins(ctx, args):
-    """Load the plug-ins that the command line names before and behind the command; return them all (str), or None.
+    """Load the plug-ins that the command line names before and after the command; return them all (str), or None.
 
-    Without any, those that files of options name: that of ``--config``, and RUNs.
+    Without any, load those named in option files: that of ``--config``, and RUNs.
     """
     parser = ArgumentParser(add_help=False, allow_abbrev=False)
     for flag in ("--plugin", "--config"):
@@ -256,7 +256,7 @@ def _load_plugins(ctx, args):
     plugins = [",".join(filter(None, [*above, *named.plugin]))]
     runs = [one for one in others if one.endswith(".toml")] if ctx.command.name == "compare" else []
     for path in filter(None, [*(named.config[-1:] if plugins == [""] else ()), *runs]):
-        with suppress(W2vnegError):  # what is wrong with the file is said when it is read again
+        with suppress(W2vnegError):  # errors in the file are reported when it is read again
             plugins.append(said_in(path).get("plugin"))
     if any(plugins):
         from ..objectives.plugins import load_plugins
@@ -267,7 +267,7 @@ def _load_plugins(ctx, args):
 
 
 def _data_of(kind):
-    """Return which of `DATA` a source reads (str), its options at their defaults."""
+    """Return which of `DATA` a source reads (str), with its options at their defaults."""
     given = SimpleNamespace(files=(), **{name: item.default for name, item in options_of(kind).items()})
     return TRAVERSALS[SOURCES[kind].traversal(given)].kind
 
@@ -296,7 +296,7 @@ def _option_of_sources(item, kinds):
 
 
 def declared_flags(item):
-    """Return the flags of a field as click takes them: ``--name``, of a bool ``--name/--no-name``."""
+    """Return the flags of a field as click takes them: ``--name``, for a bool ``--name/--no-name``."""
     flag = flag_of(item)
     return f"{flag}/--{off_of(item)}" if kind_of(item) is bool and off_of(item) else flag
 
@@ -314,7 +314,7 @@ def _option_of_config(item):
 
 
 def _option(item, section, part, readers, default, rest):
-    """Return the click option of a field; one reader alone goes without saying, as it is in the heading."""
+    """Return the click option of a field; a single reader is omitted, as it is in the heading."""
     about, kind = item.metadata, kind_of(item)
     texts = {
         "help": about["help"],
@@ -340,7 +340,7 @@ def place_of(item):
 
 
 def shown(item):
-    """Return a field's default as the help prints it; of a bool the flag."""
+    """Return a field's default as the help prints it; for a bool, the flag."""
     from ..config.table import shown_default
 
     about = item.metadata
@@ -350,23 +350,23 @@ def shown(item):
 
 
 def read_config(path, given, trains=True):
-    """Build a TrainConfig from a TOML file (or None) and the options given beside it, which win.
+    """Build a TrainConfig from a TOML file (or None) and explicit options, which win.
 
-    trains : bool, as of `options_in`
+    trains : bool, as for `options_in`
     """
     from ..config import TrainConfig
 
     values = {}
     if path is not None:
         values = options_in(path, trains)
-        TrainConfig.from_mapping(values, path)  # its own mistakes are reported with its name
+        TrainConfig.from_mapping(values, path)  # errors in the file are reported with its name
     return TrainConfig.from_mapping(values | {name: value for name, value in given.items() if value is not None})
 
 
 def options_in(path, trains=True):
-    """Return the options of `TrainConfig` that a TOML file names, as they stand there (dict).
+    """Return the options of `TrainConfig` that a TOML file names, as written there (dict).
 
-    trains : bool, a run begins with them; then ConfigError if they are of one that went on with a model
+    trains : bool, whether a run starts with them; then ConfigError if they are of a run that updated a model
     """
     from ..config.table import table
 
@@ -382,41 +382,41 @@ def options_in(path, trains=True):
 
 
 def _of_update(path, said):
-    """Return why a file of an update is refused, with the command that repeats it where a folder is named."""
+    """Return why the file of an update is refused (str), with the command that repeats it if a folder is named."""
     former, kind = said["update"], next((kind for kind in SOURCES if kind in said), "corpus")
     files = [said[kind]] if isinstance(said.get(kind), str) else said.get(kind) or ["-"]
     files = [shlex.quote(str(file)) if file != "-" else "FILE" for file in files]
     data = " ".join(f"--{kind} {file}" for file in files)
-    again = f"w2vneg train --update {shlex.quote(str(former))} {data} --save-model DIR, with the options given then"
+    again = f"w2vneg train --update {shlex.quote(str(former))} {data} --save-model DIR, with the same options"
     return (
-        f"{path}: this run went on with {former or 'a model in memory'}, and --config begins anew; "
+        f"{path}: this run updated {former or 'a model in memory'}, and --config starts a new run; "
         + f"type {again}, or " * bool(former)
         + "leave update out of the file"
     )
 
 
 def said_in(path):
-    """Return the top-level names and values of a TOML file (dict); InputError also for a pipe: it is read twice."""
+    """Return the top-level names and values of a TOML file (dict); InputError also for a pipe, as it is read twice."""
     check_regular(path)
     values = parse_toml(read_text(path, errors="surrogateescape"), path)
     nested = [name for name, value in values.items() if isinstance(value, dict)]
     if nested:
-        raise ConfigError(f"{path}: options stand at the top level, not in a table like [{nested[0]}]")
+        raise ConfigError(f"{path}: options belong at the top level, not in a table like [{nested[0]}]")
     for name in values:
         if "-" in name and (other := name.replace("-", "_")) in values:
-            raise ConfigError(f"{path}: {name} and {other} are one option; leave out one of them")
+            raise ConfigError(f"{path}: {name} and {other} are the same option; leave one out")
     return {name.replace("-", "_"): value for name, value in values.items()}
 
 
 def file_of_run(place):
-    """Return the path of a run's file: `place` itself, or that of a model folder (str)."""
+    """Return the path of a run's option file: `place` itself, or run.toml of a model folder (str)."""
     return os.path.join(place, "run.toml") if os.path.isdir(place) else place
 
 
 def _take_run_options(context):
-    """Let the options of a command have what the file of ``--config`` says of the run; the command line wins.
+    """Set options of a command from what the file of ``--config`` says about the run; the command line wins.
 
-    A command that compares runs takes them from the first.
+    A command that compares runs takes them from the first run.
     """
     path = context.params.get("config_path") or next(map(file_of_run, context.params.get("runs", ())), None)
     if path is None or context.params.get("resume") or context.params.get("update"):  # these two refuse it
@@ -431,10 +431,10 @@ def on_the_command_line(context):
 
 
 def options_of_run(context, path):
-    """Return what a file says of the run for options that a command has and its command line leaves open (dict).
+    """Return a file's values for the options of a command that the command line leaves open (dict).
 
-    If the command line names another kind of source than the file, the file's, with its options, is left out.
-    ConfigError if a value is not what the option takes.
+    If the command line names another kind of source than the file, the file's source and its options are ignored.
+    ConfigError if an option does not take the value.
     """
     given, said, found = on_the_command_line(context), said_in(path), {}
     left_out = {"valid", "valid_exclude_known"} if "on" in given else set()
@@ -454,9 +454,9 @@ def options_of_run(context, path):
 
 
 def _beside(path, name, place):
-    """Return where a vocabulary lies that a model folder's own file names: beside it, if the folder moved meanwhile.
+    """Return the path of a vocabulary that a model folder's own file names: beside it, if the folder has moved.
 
-    path : str, of the file; place : str, as named there, by its name alone where the folder is portable
+    path : str, of the file; place : str, as named there, a bare name if the folder is portable
     """
     file = f"{name}.tsv"
     own, bare = os.path.join(os.path.dirname(path), file), place == file
@@ -466,12 +466,12 @@ def _beside(path, name, place):
 
 
 def refuse_beginning(place, command):
-    """Raise ConfigError if a file of options, or that of a model folder, begins with vectors: `command` does not."""
+    """Raise ConfigError if an option file, or that of a model folder, starts from vectors, as `command` does not."""
     said = said_in(path := file_of_run(place))
     if name := next((name for name in ("init", "freeze") if said.get(name)), None):
         begun = f"--init {said['init']}" if name == "init" else "--freeze"
         raise ConfigError(
-            f"{place} begins with {begun}, which {command} does not do; name a copy of {path} without init and freeze"
+            f"{place} uses {begun}, which {command} does not support; name a copy of {path} without init and freeze"
         )
 
 
@@ -480,7 +480,7 @@ def of_data(name):
 
 
 def _fitting(param, value):
-    """Return a value for click to convert, a list for what may be repeated; BadParameter if it is of another kind."""
+    """Return a value for click to convert, a list for a repeatable option; BadParameter if it is of another kind."""
     values = value if isinstance(value, list) and param.multiple else [value]
     if not values:
         flag = f"--{param.name.replace('_', '-')}"

@@ -1,4 +1,4 @@
-"""``w2vneg phrases``: pairs of words that stand together more often than their counts have it."""
+"""``w2vneg phrases``: pairs of words that occur together more often than their counts predict."""
 
 import click
 
@@ -31,8 +31,8 @@ from .progress import byte_progress, noter
 def phrases(corpus, out, force, min_count, scoring, threshold, passes, lowercase, encoding, mirror, quiet, **reading):
     """Find pairs of words that occur together more often than their counts predict, and write them to a file.
 
-    'w2vneg train --phrases FILE' joins them: new york becomes new_york. The file has a phrase per line, then score,
-    count and pass behind tabs. Delete lines or write your own; two words are enough.
+    'w2vneg train --phrases FILE' joins them: new york becomes new_york. The file has a phrase per line, followed by
+    score, count and pass after tabs. Delete lines or write your own; two words are enough.
     """
     from ..data.phrases import find_phrases, none_found, write_phrases
 

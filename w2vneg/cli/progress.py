@@ -19,18 +19,18 @@ from ..ground.files.atomic import appending, check_writable, passes_on
 from ..ground.files.bounded import parse_json
 from ..ground.progress import byte_bar
 
-_WIDE = 200  # columns of a terminal that does not say
-_BESIDE = 30  # columns of the line that figures leave for the share, the bar and the times
+_WIDE = 200  # columns of a terminal of unknown width
+_BESIDE = 30  # columns left free for the percentage, the bar and the times
 _LINE_EVERY = 10.0  # seconds between plain lines
-_EPOCH_EVERY = 1.0  # seconds between those of epochs; the first and the last have theirs
+_EPOCH_EVERY = 1.0  # seconds between those of epochs; the first and the last always have one
 _LONGEST_EVENT = 1 << 16  # bytes
 _BEFORE = "compiling or loading the kernels"
 
 
 class BestEffort:
-    """A stream that never fails: when the one under it breaks (a reader that went away, a full disk, a closed terminal,
-    no standard error at all), what is written goes nowhere. stream : file, None for standard error as it is by then
-    broke : callable, optional, called with the OSError or ValueError when it breaks
+    """A stream that never fails: if the one under it breaks (a reader that closed, a full disk, a closed terminal, no
+    standard error at all), output is dropped. stream : file, None for the current standard error
+    broke : callable, optional, receives the OSError or ValueError when it breaks
     """
 
     def __init__(self, stream=None, broke=lambda error: None):
@@ -77,7 +77,7 @@ def _columns(stream):
 
 
 class TrainingProgress:
-    """A listener of the trainer, and a context that closes its line; source : str, as `TrainConfig.source`."""
+    """A listener that shows the progress of a trainer, and a context that closes its bar; source : str, of the run."""
 
     def __init__(self, stream=None, source="text"):
         self.unit = TRAVERSALS[source].unit
@@ -143,7 +143,7 @@ class TrainingProgress:
 
 
 def check_log(place):
-    """Raise OutputError if no events could be added to a file, or it holds something else. place : str"""
+    """Raise OutputError if events cannot be appended to a file, or it holds anything else. place : str"""
     check_writable(place)
     if passes_on(place):
         return
@@ -155,22 +155,22 @@ def check_log(place):
         except InputError:
             fits = False
         if not fits:
-            raise OutputError(f"cannot write {place}: it holds something else than events; name another file")
+            raise OutputError(f"cannot write {place}: it holds something other than events; name another file")
 
 
 @contextmanager
 def json_lines(place, source="text"):
-    """Yield a listener that appends each event to a file as a line of JSON, a round now and then.
+    """Yield a listener that appends each event to a file as a line of JSON; rounds only now and then.
 
-    Each has the time, in UTC, and its figures, with rates. A resumed run goes on in the same file. A file that breaks
-    ends no run, but is warned of; OutputError if it cannot be opened.
-    place : str, of the file; "-" is standard output; source : as of `TrainingProgress`
+    Each line has the time, in UTC, and the event's figures, with rates. A resumed run continues the same file. A file
+    that breaks does not end the run but prints a warning; OutputError if it cannot be opened.
+    place : str, of the file; "-" is standard output; source : as for `TrainingProgress`
     """
 
     def warn(error):
-        if getattr(error, "errno", None) != errno.EPIPE:  # else its reader has seen enough
+        if getattr(error, "errno", None) != errno.EPIPE:  # else its reader closed early
             reason = getattr(error, "strerror", None) or error
-            note(f"Warning: cannot log to {place} ({reason}); training goes on without it.")
+            note(f"Warning: cannot log to {place} ({reason}); training continues without it.")
 
     unit, last = TRAVERSALS[source].unit, -math.inf
     file = sys.stdout if place == "-" else appending(place)
@@ -207,20 +207,20 @@ class _SearchProgress(TrainingProgress):
 
 @contextmanager
 def search_progress(quiet, source):
-    """Yield listeners of a search: a line for each trial, and on a terminal how far the one that runs has got."""
+    """Yield listeners of a search: a line for each trial, and on a terminal the progress of the current one."""
     with nullcontext() if quiet else _SearchProgress(source=source) as progress:
         yield [progress] if progress else []
 
 
 def report_compiling(quiet):
-    """Tell of what the command compiles from now on, unless `quiet`."""
+    """Report what the command compiles from now on, unless `quiet`."""
     if not quiet:
         click.get_current_context().with_resource(compiling_noted(note))
 
 
 @contextmanager
 def compiling_noted(note):
-    """Report what is compiled inside by calls of `note`: at once that it is, then of each function that took time."""
+    """Report compilation in the block by calls of `note`: once when it begins, then each function that took long."""
     from ..ground.jit import cache_folder, watched
 
     noted = False
@@ -230,9 +230,9 @@ def compiling_noted(note):
         if not noted:
             noted = True
             place = cache_folder()
-            kept = "; not kept, for the cache folder cannot be written"
+            kept = "; not cached, as the cache folder cannot be written"
             if place:
-                kept = f", once; kept in {place}. 'w2vneg warmup' does it ahead"
+                kept = f", once; kept in {place}. 'w2vneg warmup' does it in advance"
             note(f"Compiling kernels, 10–20 s{kept}.")
         if text := event.line():
             note(text)
@@ -243,7 +243,7 @@ def compiling_noted(note):
 
 @contextmanager
 def byte_progress(description, stream=None, unit="B"):
-    """Yield a callable (done, total or None), in bytes or another unit, that shows work on a file.
+    """Yield a callable (done, total or None), in bytes or another unit, that shows progress on a file.
 
     On a terminal it draws a line once the work has taken a second; elsewhere it writes a plain line now and then.
     """

@@ -1,4 +1,4 @@
-"""`w2vneg eval ranking`: a model of items on held-out pairs, beside baselines that only count."""
+"""`w2vneg eval ranking`: a model of items on held-out pairs, next to simple baselines."""
 
 import math
 import os
@@ -11,7 +11,7 @@ from .progress import note
 from .tables import echo_json, table
 from .validation_options import check_split, warn_of_trained
 
-SHORT, SHORT_KS = ("ndcg", "recall", "list_precision", "map", "coverage"), (10,)  # what most people ask for
+SHORT, SHORT_KS = ("ndcg", "recall", "list_precision", "map", "coverage"), (10,)  # the common figures
 
 
 def _lengths(text):
@@ -20,7 +20,7 @@ def _lengths(text):
     except ValueError:
         ks = [0]
     if ks[0] < 1:
-        raise click.BadParameter(f"{text!r} is no list of whole numbers from 1 on, like 1,5,15,50")
+        raise click.BadParameter(f"{text!r} is not a list of whole numbers from 1 on, such as 1,5,15,50")
     return ks
 
 
@@ -28,14 +28,14 @@ def _lengths(text):
 @click.argument("model", type=click.Path())
 @click.argument("test", type=click.Path())
 @option("-k --k K,K,…", "Lengths of lists.", name="ks", type=_lengths, default_text="10; with --all 1,5,15,50")
-@option("--all", "Print every figure, not only those that most people ask for.", name="everything")
+@option("--all", "Print every figure, not only the common ones.", name="everything")
 @option(
     "--exclude-known FILE",
     "Leave these pairs out of the catalogue; for splits by pair, train.tsv. May be repeated.",
     multiple=True,
     default_text="what users had in training",
 )
-@option("--include-known", "Leave what users had in training in the catalogue.")
+@option("--include-known", "Keep what users had in training in the catalogue.")
 @option(
     "--train FILE",
     "Pairs that the baselines count. May be repeated.",
@@ -51,7 +51,7 @@ def _lengths(text):
 @option("--samples", "Targets drawn for --mpr sampled.", type=click.IntRange(min=1), default_text="100")
 @option("--bootstrap", "Resamples of centres for 95 % intervals; 0 for none.", type=click.IntRange(min=0), default=1000)
 @option("--seed", "Random seed of resamples and draws.", type=click.IntRange(min=0), default=1)
-@option("--rank-itself", "Let an item be a rival of its own targets, as in the papers.")
+@option("--rank-itself", "Let an item compete with its own targets, as in the papers.")
 @fold_in_option
 @score_option
 @option("--no-baselines", "Evaluate the model alone.")
@@ -61,7 +61,7 @@ def ranking(model, test, exclude_known, include_known, train, samples, no_baseli
 
     MODEL is a folder written with --save-model; TEST is a table of item, target and optional weight, such as test.tsv
     of 'w2vneg split'. Pairs with an unknown item are skipped and counted. With --fold-in, TEST is of new users.
-    Baselines are printed beside the model: popularity and, learnt on the training part, slim for users and items or
+    Baselines are printed next to the model: popularity and, learnt on the training part, slim for users and items or
     counts of co-occurrence. docs/ranking.md defines every figure.
     """
     from ..run.slim import load_recommender
@@ -69,11 +69,11 @@ def ranking(model, test, exclude_known, include_known, train, samples, no_baseli
     from ..vectors.evaluation.baselines import ALIKE, WORSE, evaluate_with_baselines
 
     if samples and given["mpr"] == "exact":
-        raise click.UsageError("--samples is how many targets --mpr sampled draws; the exact one draws none")
+        raise click.UsageError("--samples is the number of targets that --mpr sampled draws; --mpr exact draws none")
     if no_baselines and train:
-        raise click.UsageError("--train is what the baselines count; it does not go with --no-baselines")
+        raise click.UsageError("--train is for the baselines; it does not go with --no-baselines")
     if include_known and exclude_known:
-        raise click.UsageError("--include-known leaves nothing out, and --exclude-known says what to; give one of them")
+        raise click.UsageError("--include-known leaves nothing out, but --exclude-known does; give one of them")
     ks, mpr = given.pop("ks"), given.pop("mpr")
     everything = given.pop("everything") or as_json or mpr == "sampled"
     loaded = load_recommender(model)
@@ -103,7 +103,7 @@ def ranking(model, test, exclude_known, include_known, train, samples, no_baseli
         click.echo(f"\n{baseline} is not shown: {why}")
     if not everything:
         return click.echo(f"\n{_verdict(evaluation, loaded)}")
-    click.echo(f"\nP@{evaluation.options['ks'][-1]} of pairs by how popular the target is, in tenths of all targets:\n")
+    click.echo(f"\nP@{evaluation.options['ks'][-1]} of pairs by popularity of the target, in tenths of all targets:\n")
     click.echo(table(_tenths(evaluation)))
     for baseline in list(evaluation.results)[1:]:
         found = evaluation.beside(baseline)
@@ -113,24 +113,24 @@ def ranking(model, test, exclude_known, include_known, train, samples, no_baseli
 
 
 def _head(evaluation):
-    """Return lines that say what was evaluated: coverage, catalogue, what was left out."""
+    """Yield lines on what was evaluated: coverage, catalogue, what was left out."""
     result, tested, known = evaluation.model, evaluation.test, evaluation.known
     if evaluation.trained:
         seen = f"the model was trained on {evaluation.trained:,} of these pairs"
-        yield f"Warning: {seen}, which says nothing of new ones."
+        yield f"Warning: {seen}, which says nothing about new ones."
     if evaluation.shown:
-        yield f"Warning: --fold-in has {evaluation.shown:,} of these pairs, too, and so gives the answers away."
+        yield f"Warning: --fold-in has {evaluation.shown:,} of these pairs too, and so gives the answers away."
     yield (
         f"{', '.join(tested.files)}: {tested.read - tested.unknown:,} of {tested.read:,} pairs evaluated "
         f"({_percent(tested.evaluated)}, {_percent(tested.weight)} of the weight); "
         f"{result.distinct_pairs:,} distinct ones, {result.centres:,} centres, {result.targets:,} targets"
     )
     if evaluation.own_known:
-        yield "What users are known to have is left out of the catalogue; --include-known leaves it in."
+        yield "Known items of users are left out of the catalogue; --include-known keeps them."
     elif known is None:
-        yield "Every target is in the catalogue, known ones too; --exclude-known TRAIN.tsv leaves those out."
+        yield "Every target is in the catalogue, even known ones; --exclude-known TRAIN.tsv leaves those out."
     else:
-        both = f"; {result.known_held_out:,} held-out pairs are known as well, and stay" * bool(result.known_held_out)
+        both = f"; {result.known_held_out:,} held-out pairs are also known, and stay" * bool(result.known_held_out)
         yield f"Known targets ({', '.join(known.files)}) are left out of the catalogue{both}."
     for read in filter(None, (tested, known)):
         yield f"Columns of {', '.join(read.files)}: {'; '.join(read.columns)}"
@@ -167,7 +167,7 @@ def _verdict(evaluation, model):
         figures += ", difference {:+.4f} (95 % interval {:+.4f} … {:+.4f})".format(*own.above(popular, name))
     slim, tried = "", bool(penalty_chosen(getattr(model, "history", ())))
     if not hasattr(model, "scoring") and (read := model.config.traversal).kind == "items":
-        slim = ", or take 'w2vneg slim'" * (model.config.rectangular or not read.paired)
+        slim = ", or use 'w2vneg slim'" * (model.config.rectangular or not read.paired)
     return f"Warning: {how} popularity: {figures}. Train with {beside_popularity(model.config, tried)}{slim}."
 
 

@@ -26,15 +26,15 @@ from .tables import echo_json
     default_text="what users had in training",
 )
 @option("--include-known", "List what users had in training, too.")
-@option("--only FILE", "List only what is named in this file, one per line, such as what is in stock.")
+@option("--only FILE", "List only the names in this file, one per line, such as items in stock.")
 @option(
     "--unknown",
-    "What a name gets that the model does not know: no list, or the most popular targets.",
+    "For a name that the model does not know: stop, give no list, or give the most popular targets.",
     type=click.Choice(["error", "skip", "popular"]),
     default_text="error; skip with --queries or --fold-in",
 )
 @fold_in_option
-@option("--new-user", "Treat ITEMs as the history of a new user, of a model of users.")
+@option("--new-user", "Treat ITEMs as the history of a new user, for models of users.")
 @score_option
 @mirror_option
 @json_option
@@ -43,26 +43,25 @@ def recommend(model, items, k, exclude_known, include_known, only, score, fold_i
 
     MODEL is a folder written with --save-model. The score is the mean of the ITEMs' logits, dot products rather than
     cosines; the ITEMs themselves are left out. In a model of users and items an ITEM is a user, or with --new-user an
-    item of a new user. --all and --queries write a list for each of many; with --fold-in, --all means the users of that
-    file.
+    item of a new user. --all and --queries write many lists; with --fold-in, --all means the users of that file.
     """
     names = "everybody", "queries", "out", "unknown", "force"
     everybody, queries, out, unknown, force = (given.pop(name) for name in names)
     if include_known and exclude_known:
-        raise click.UsageError("--include-known leaves nothing out, and --exclude-known says what to; give one of them")
+        raise click.UsageError("--include-known leaves nothing out, but --exclude-known does; give one of them")
     exclude_known = () if include_known else exclude_known or None
     if bool(items) + everybody + (queries is not None) != 1:
         raise click.UsageError("name ITEMs, or give --all or --queries FILE, one of the three")
     if given["new_user"] and (fold_in is not None or exclude_known):
-        raise click.UsageError("--new-user says what somebody has by ITEMs; --fold-in and --exclude-known are of files")
+        raise click.UsageError("--new-user takes the history from ITEMs; leave --fold-in and --exclude-known out")
     if items:
         if out is not None:
-            raise click.UsageError("--out is where the lists of --all or --queries go; ITEMs give one list, see --json")
+            raise click.UsageError("--out is for the lists of --all or --queries; ITEMs give one list, see --json")
         return _list_one(model, items, k, exclude_known, only, score, fold_in, unknown, **given)
     idle = [f"--{name.removeprefix('as_').replace('_', '-')}" for name in ("as_json", "new_user") if given[name]]
     if idle or out is None:
         flag = "--all" if everybody else "--queries"
-        why = f"goes without {idle[0]}" if idle else "writes a file; name it with --out"
+        why = f"does not go with {idle[0]}" if idle else "writes a file; name it with --out"
         raise click.UsageError(f"{flag} {why}")
     titles = given["titles"], given["titles_cols"], given["mirror"]
     _write_many(model, queries, out, force, k, exclude_known, only, score, fold_in, unknown, titles)
@@ -92,7 +91,7 @@ def _write_many(model, queries, out, force, k, exclude_known, only, score, fold_
     if strange and unknown == "error":
         if folded:
             raise InputError(f"{fold_in}: {strange[0]!r:.60} has no item that the model knows; see --unknown")
-        ids_of(loaded, strange)  # which says what is wrong with the first
+        ids_of(loaded, strange)  # which raises an error about the first
     if strange:
         what = "the most popular targets" if unknown == "popular" else "no list"
         which = "users have no known item" if folded else "names are unknown to the model"
@@ -120,7 +119,7 @@ def _write_many(model, queries, out, force, k, exclude_known, only, score, fold_
 
 
 def _names_in(only, model):
-    """Return the names in the file of --only, those that the model does not know among them; None without a file."""
+    """Return the names in the file of --only, including those unknown to the model; None without a file."""
     if only is None:
         return None
     from ..data.words import as_word
@@ -131,7 +130,7 @@ def _names_in(only, model):
     if strange == len(names):
         raise InputError(f"{only}: none of its {len(names):,} names is known to the model, such as {names[0]!r:.60}")
     if strange:
-        note(f"{only}: {strange:,} of {len(names):,} names are unknown to the model, and in no list.")
+        note(f"{only}: {strange:,} of {len(names):,} names are unknown to the model and appear in no list.")
     return names
 
 
@@ -149,7 +148,7 @@ def _list_one(
     loaded, _, own, *_ = with_users(load_recommender(model), fold_in, note)
     names = titles_of(titles, titles_cols, mirror, loaded.config.lowercase, loaded.vocab_out)
     of_items = new_user or loaded.vocab_out is loaded.vocab
-    seeds_named = names if of_items else {}  # else seeds are users: titles are not theirs
+    seeds_named = names if of_items else {}  # else seeds are users: titles are of items
     words = [as_word(item, loaded.config.lowercase) for item in items]
     known, had, only = None, None, _names_in(only, loaded)
     if not new_user:
@@ -190,4 +189,4 @@ def _entry(item, names):
 def _with_titles(error, items, vocab, names):
     wanted = next(item for item, word in items if word not in vocab).lower()
     called = [f"{item!r} ({title})" for item, title in names.items() if wanted in title.lower() and item in vocab][:3]
-    return UnknownNameError(f"{error} Items are named by id; so called: {', '.join(called)}.") if called else error
+    return UnknownNameError(f"{error} Items are named by id; by title: {', '.join(called)}.") if called else error

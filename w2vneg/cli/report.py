@@ -1,4 +1,4 @@
-"""`w2vneg report`: a page to look at, of one run or several."""
+"""`w2vneg report`: an HTML page about one run or several."""
 
 import os
 
@@ -15,18 +15,18 @@ from .tables import table
 @click.command()
 @click.argument("runs", nargs=-1, required=True, metavar="MODEL|VECTORS|COMPARISON...")
 @option("--out FILE", "The page to write.", default="report.html")
-@option("--figures DIR", "Write each chart as PNG and SVG, too.")
+@option("--figures DIR", "Also write each chart as PNG and SVG.")
 @option("--map NAME", "Map of all words: pca, umap or none.", name="way", default="pca")
-@option("--word WORD", "Show its neighbours. May be repeated.", name="words", multiple=True)
+@option("--word WORD", "Show the neighbours of WORD. May be repeated.", name="words", multiple=True)
 @readout_option
 @titles_options
-@option("--test FILE", "Held-out pairs that models of items rank, beside baselines.")
-@option("--mirror DIR", "Folder that has named evaluation sets; W2VNEG_MIRROR too.")
+@option("--test FILE", "Held-out pairs that models of items rank, next to baselines.")
+@option("--mirror DIR", "Folder with named evaluation sets; or set W2VNEG_MIRROR.")
 def report(runs, out, figures, way, words, readout, titles, titles_cols, test, mirror):
-    """Compare runs and vectors on one HTML page, or show what 'w2vneg compare' has found.
+    """Compare runs and vectors on one HTML page, or show the results of 'w2vneg compare'.
 
-    How good they are is printed, too. The page opens from disk and loads nothing. Evaluation sets that are not on this
-    machine are skipped; 'w2vneg data fetch' brings them.
+    The scores are also printed. The page opens from disk and loads nothing. Evaluation sets that are not on this
+    machine are skipped; 'w2vneg data fetch' downloads them.
     """
     from ..look.report import is_page, make_report
 
@@ -34,7 +34,7 @@ def report(runs, out, figures, way, words, readout, titles, titles_cols, test, m
     refuse_overwriting("--out", out, filter(None, (*runs, titles, test, *(file.path for file in kept))))
     check_writable(out)
     if os.path.lexists(out) and not (passes_on(out) or is_page(out)):
-        raise OutputError(f"{out} exists, and is no page of 'w2vneg report'; name another file with --out")
+        raise OutputError(f"{out} exists and is not a page of 'w2vneg report'; name another file with --out")
     if figures:
         try:
             os.makedirs(figures, exist_ok=True)

@@ -1,4 +1,4 @@
-"""What a run leaves: vectors and a model folder, each kept whatever happens to the other, plots; what to do next."""
+"""Results of a run: vectors and a model folder, each saved even if the other fails; plots; what to do next."""
 
 import json
 import os
@@ -20,17 +20,17 @@ _NOWHERE = "no other place took"
 
 
 def as_typed(path):
-    """Return a path as one types it in a command (str), also one that begins as an option does or has blanks."""
+    """Return a path as typed in a command (str), even if it begins with a dash or has blanks."""
     path = str(path)
     return shlex.quote(f"./{path}" if path.startswith("-") else path)
 
 
 def vectors_of(given, checkpoints, model, note):
-    """Return where a run writes its vectors, or None: a run that keeps a model writes none unless it is asked to.
+    """Return where a run writes its vectors, or None: a run that saves a model writes none unless requested.
 
-    A run that is resumed writes them where it was to write them, by a short name if that is below the current folder.
-    A folder must not choose what is overwritten, though: what is there must be vectors of this shape, or nothing, below
-    the current folder.
+    A resumed run writes to the same file as before, with a relative path if that is below the current folder. But a
+    model folder must not choose what is overwritten: the file must hold vectors of this shape, or not exist and be
+    below the current folder.
     """
     if given == "":
         raise click.UsageError("--output needs the name of a file")
@@ -40,7 +40,7 @@ def vectors_of(given, checkpoints, model, note):
     bare, suffix = os.path.splitext(plain)
     if (named := suffixes().get(suffix.lower(), "word2vec")) != "word2vec":
         raise click.UsageError(
-            f"--output writes word2vec text, and {given} is called like {named}; name it {bare}.txt, then convert "
+            f"--output writes word2vec text, and {given} has the suffix of {named}; name it {bare}.txt, then convert "
             f"it: w2vneg export {as_typed(f'{bare}.txt')} {as_typed(plain)}"
         )
     check_packing(given or "", "word2vec")
@@ -59,19 +59,19 @@ def _holds_vectors(path, model):
         return False
     from ..data.readers.sources import ByteStream
 
-    with suppress(W2vnegError), ByteStream(path) as source:  # which unpacks
+    with suppress(W2vnegError), ByteStream(path) as source:  # which decompresses
         return source.first().startswith(f"{len(model.vocab)} {model.config.dim}\n".encode())
     return False
 
 
 def refuse_replacing(output, checkpoints, model, resume):
-    """Raise OutputError if vectors or a model would be replaced; what the run in `resume` has written is its own."""
+    """Raise OutputError if vectors or a model would be replaced; the run in `resume` may replace its own files."""
     from ..run.folder import holds_model
 
     folder = checkpoints and str(checkpoints.folder)
     if folder and not _same(folder, resume) and holds_model(folder):
-        resumed = os.path.exists(os.path.join(folder, "config.json"))  # a slim model has nothing to go on with
-        remedy = f"go on with it by --resume {folder}, replace" if resumed else "replace"
+        resumed = os.path.exists(os.path.join(folder, "config.json"))  # a slim model cannot be resumed
+        remedy = f"continue it with --resume {folder}, replace" if resumed else "replace"
         raise OutputError(f"{folder} holds a model; {remedy} it with --force, or name another folder")
     own = model is not None and _same(output, model.origin.output)
     if output and not own and os.path.lexists(output) and not passes_on(output):
@@ -83,9 +83,9 @@ def _same(path, other):
 
 
 def write_results(word2vec, output, checkpoints, note):
-    """Write the vectors of a `Word2Vec`, and the model folder if there is one. What cannot be written goes elsewhere.
+    """Write the vectors of a `Word2Vec`, and the model folder if there is one; if that fails, save them elsewhere.
 
-    OutputError if something is not where it was wanted; the message says where it is, and what the place holds instead.
+    OutputError if something is not where it was wanted; the message says where it is and what the place holds instead.
     """
     failures, vectors, written = [], None, False
     try:
@@ -94,12 +94,12 @@ def write_results(word2vec, output, checkpoints, note):
             vectors.save(output, format="word2vec")
             written = True
             note(f"Wrote {len(word2vec.model.vocab):,} vectors of {word2vec.config.dim} numbers to {output}.")
-    except Exception as error:  # of a read-out, or the disk: what was trained must not be lost by it
+    except Exception as error:  # of a read-out or the disk: what was trained must not be lost
         failures.append(_said(error))
     folder = checkpoints.folder if checkpoints is not None else None
     if folder and checkpoints.save(word2vec.model, final=True):
-        hint = "" if output else f"; its vectors as a file: w2vneg export {as_typed(folder)} FILE"
-        note(f"Model kept in {folder}{hint}.")
+        hint = "" if output else f"; to write its vectors to a file: w2vneg export {as_typed(folder)} FILE"
+        note(f"Model saved in {folder}{hint}.")
         if failures:
             as_trained = " --readout in" if vectors is None or written else ""
             command = f"w2vneg export {as_typed(folder)} FILE{as_trained}"
@@ -108,7 +108,7 @@ def write_results(word2vec, output, checkpoints, note):
         failures.append(str(checkpoints.failure))
         with suppress(OSError, ValueError, KeyError, TypeError):
             at = json.loads((Path(folder) / "position.json").read_text("utf-8"))
-            failures.append(f"{folder} keeps an earlier state: {at['epoch']} epochs and {at['round']} rounds")
+            failures.append(f"{folder} holds an earlier state: {at['epoch']} epochs and {at['round']} rounds")
         failures.append(_saved_elsewhere("model", folder, output, word2vec.save))
         if not written and failures[-1].startswith(_NOWHERE):
             wanted = output or "vectors.txt"
@@ -122,10 +122,10 @@ def write_results(word2vec, output, checkpoints, note):
 
 
 def _read_out(word2vec, failures, note):
-    """Return the vectors of a run; where its read-out fails, the rows as trained, and a sentence more in `failures`."""
+    """Return the vectors of a run; if the read-out fails, the rows as trained, with a sentence added to `failures`."""
     try:
         return word2vec.wv
-    except Exception as error:  # of somebody's plug, or of memory: what was trained must not be lost by it
+    except Exception as error:  # of a user's plug, or of memory: what was trained must not be lost
         if word2vec.config.readout == "in":
             raise
         vectors = word2vec.read_out("in")
@@ -142,7 +142,7 @@ def _said(error):
 
 
 def _saved_elsewhere(what, wanted, other, save):
-    """Call `save` with paths until one takes it; return in words where that is. other : path on another disk perhaps"""
+    """Call `save` with other paths until one works; say where it is (str). other : path, perhaps on another disk"""
     places = [os.path.dirname(os.path.realpath(other))] if other else []
     with suppress(OSError):  # the current folder may be gone
         places.append(os.getcwd())
@@ -154,16 +154,16 @@ def _saved_elsewhere(what, wanted, other, save):
         path = next(free for n in count() if not os.path.lexists(free := f"{path}.{n}" if n else path))
         try:
             save(path)
-        except Exception:  # of whatever kind: another place may take it
+        except Exception:  # of any kind: another place may work
             continue
-        return f"the {what}, trained to this point, went to {path} instead"
+        return f"saved the {what} trained to this point to {path} instead"
     return f"{_NOWHERE} the {what} either: {', '.join(dict.fromkeys(places))}"
 
 
 def warn_without_locks(folder, note):
-    """Say so if owning a folder, as this command does now, keeps nobody out."""
+    """Warn if owning a folder, as this command does now, does not keep others out."""
     if not keeps_others_out(folder):
-        note(f"Note: there are no file locks where {folder} is; nothing keeps a second run from writing there, too.")
+        note(f"Note: the file system of {folder} has no locks; nothing keeps a second run from writing there too.")
 
 
 def write_images(charts, folder, begun, note, suffixes=("png",)):
@@ -178,7 +178,7 @@ def write_images(charts, folder, begun, note, suffixes=("png",)):
 
 
 def report_results(word2vec, complete, output, folder, mirror, note):
-    """Say how good the vectors of a run that is over are and what to do with them; or what they are not good for."""
+    """Report how good the vectors of a finished run are and what to do next, or a caution about their use."""
     from ..config.compatibility import about_cosines
 
     config = word2vec.model.config
@@ -191,12 +191,12 @@ def report_results(word2vec, complete, output, folder, mirror, note):
         if config.traversal.of_words:
             report_quality(vectors, mirror, note)
         suggest_next(vectors, output, folder, config.traversal.recommends, note)
-    except MemoryError:  # what was trained is kept
+    except MemoryError:  # the results are saved
         note("The vectors are not scored: not enough memory.")
 
 
 def report_loss(history, note):
-    """Tell the loss of the first and the last of several epochs. history : list of dict, of a model"""
+    """Report the loss of the first and the last of several epochs. history : list of dict, of a model"""
     epochs = {record["epoch"]: record for record in history if record["event"] == "EpochDone"}
     if len(epochs) > 1:
         first, *_, last = epochs.values()
@@ -204,32 +204,32 @@ def report_loss(history, note):
 
 
 def report_quality(vectors, mirror, note):
-    """Say how cosines agree with people, if a set of word pairs is here and the vectors know enough of its words."""
+    """Report how cosines agree with human scores, if WordSim-353 is here and enough of its words have vectors."""
     from ..data import catalog
     from ..vectors.evaluation import evaluate_similarity
 
     try:
-        path = catalog.at_hand("ws353", mirror)  # the set that most copies of gensim carry
+        path = catalog.at_hand("ws353", mirror)  # the set that most copies of gensim include
         result = path and evaluate_similarity(vectors, path, "ws353", catalog.info("ws353").tags)
     except W2vnegError:
         return
-    if result and 2 * result.scored >= result.total:  # of a few pairs it would say next to nothing
+    if result and 2 * result.scored >= result.total:  # a few pairs would mean next to nothing
         low, high = result.spearman_interval
         note(
-            f"How good: Spearman {result.spearman:.2f} with people's scores of WordSim-353 ({result.scored} of "
-            f"{result.total} pairs; 95 % from {low:.2f} to {high:.2f})."
+            f"Quality: Spearman {result.spearman:.2f} with human scores of WordSim-353 ({result.scored} of "
+            f"{result.total} pairs; 95 % interval {low:.2f} to {high:.2f})."
         )
 
 
 def plain_words(words):
-    """Return those (list of str) that a shell and a terminal take as they are: a stranger's might do more to them."""
+    """Return the words that are safe to print and type in a shell (list of str); those of a foreign file may not be."""
     return [word for word in words if word.isascii() and word.isalnum() and len(word) <= 40]
 
 
 def suggest_next(vectors, output, folder, recommends, note):
-    """Say what to type next, a command that works here; recommends : bool, it is of things to recommend."""
-    output = None if output and passes_on(output) else output  # gone on: nothing is there to be read
-    start = min(500, len(vectors) // 4)  # words before this are too frequent to have telling neighbours
+    """Suggest a next command that works here; recommends : bool, whether the model recommends items."""
+    output = None if output and passes_on(output) else output  # passed on: there is nothing to read
+    start = min(500, len(vectors) // 4)  # words before this are too frequent to have informative neighbours
     some = plain_words(vectors.words[start : start + 1000])
     word = next((word for word in some if len(word) > 4 and word.isalpha()), some[0] if some else None)
     if word is None or not (output or folder):

@@ -1,4 +1,4 @@
-"""`w2vneg slim`: items by items in closed form, for lists without vectors."""
+"""`w2vneg slim`: a matrix of items by items in closed form, to recommend without vectors."""
 
 import click
 
@@ -12,19 +12,19 @@ from .results import as_typed, plain_words
 _CONFIG = ("min_count", "max_vocab", "encoding", "lowercase")
 
 
-@command("Learn lists of items in closed form, without vectors.", takes=_CONFIG, reads=("items",))
+@command("Learn to recommend items in closed form, without vectors.", takes=_CONFIG, reads=("items",))
 @option(
     "--neighbours K",
-    "Nearest neighbours that an item is regressed on.",
+    "Nearest neighbours on which an item is regressed.",
     type=click.IntRange(min=1),
-    default_text="50; 200 for users of many items",
+    default_text="50; 200 if users have many items",
 )
 @option(
     "--l2 X",
     "L2 penalty of the regression.",
     name="penalty",
     type=click.FloatRange(min=0, min_open=True),
-    default_text="30; 300 for users of many items",
+    default_text="30; 300 if users have many items",
 )
 @option("--workers", "Threads.", type=click.IntRange(min=1), default_text="all cores")
 @mirror_option
@@ -32,11 +32,11 @@ _CONFIG = ("min_count", "max_vocab", "encoding", "lowercase")
 @option("--force", "Overwrite an existing model.")
 @quiet_option
 def slim(save_model, force, neighbours, penalty, workers, mirror, quiet, **given):
-    """Learn lists of items from users and items, or from baskets, in closed form.
+    """Learn to recommend items from users and items, or from baskets, in closed form.
 
     Each item is regressed on its nearest neighbours among the items: SLIM, or EASE with few neighbours. There are no
-    vectors; new users need nothing but their items. How often somebody has an item does not count. Best for shops; see
-    docs/choosing.md. Users have many items if their mean is above 60, as of films.
+    vectors; a new user needs only a list of items. How often a user has an item does not count. Best for shops; see
+    docs/choosing.md. Users have many items if their mean is above 60, as with films.
     """
     from ..config import TrainConfig
     from ..run.folder import check_place, holds_model
@@ -58,6 +58,6 @@ def slim(save_model, force, neighbours, penalty, workers, mirror, quiet, **given
     learnt.save(save_model)
     model = learnt.model
     about = f"{model.options['neighbours']} neighbours, l2 {model.options['l2']:g}"
-    note(f"{len(model.vocab_out):,} items with {about}: kept in {save_model}.")
+    note(f"{len(model.vocab_out):,} items with {about}: saved in {save_model}.")
     if names := plain_words(model.vocab.words[:1000]):
         note(f"Next: w2vneg recommend {as_typed(save_model)} {names[0]}")

@@ -29,10 +29,10 @@ _MANY = 2 * 10**9  # pairs, about a minute
 @option("--train", "Training share.", type=float, default=0.7, section="split")
 @option("--valid", "Validation share; 0 for none.", type=float, default=0.1, section="split")
 @option("--test", "Test share; 0 for none.", type=float, default=0.2, section="split")
-@option("--last K", "By time: test on each user's last K. The K before them validate.", type=int, section="split")
+@option("--last K", "By time: test on each user's last K items. The K before validate.", type=int, section="split")
 @option(
     "--until TIME",
-    "By time: train up to this moment, test on later. Given twice, validate in between.",
+    "By time: train up to TIME, test on what is later. Given twice, validate in between.",
     multiple=True,
     section="split",
 )
@@ -48,14 +48,14 @@ _MANY = 2 * 10**9  # pairs, about a minute
 def split(out, by, mirror, quiet, as_json, **given):
     """Split data into training, validation and test pairs that do not leak into one another.
 
-    A pair is two words within --window, or any two items of a basket or history. It counts both ways, or with --ordered
-    from first to later only, weighted by how often it occurs.
+    A pair is two words within --window, or any two items of a basket or history. It counts in both directions, or
+    with --ordered only from first to later, weighted by how often it occurs.
 
     By pair: a held-out pair is not trained on in that direction. No pair of train.tsv is an answer, so leave them out
-    of rankings: 'eval ranking --exclude-known', 'train --valid-exclude-known'. Edges are split both ways at once,
-    unless --directed. By user: no user, basket or line is in two parts. With --rectangular, four fifths of what each
-    held-out user has go to valid-shown.tsv and test-shown.tsv, for 'eval ranking --fold-in'. By time: the end of each
-    history is held out, or of the file for baskets and text; --last and --until replace the shares.
+    of rankings: 'eval ranking --exclude-known', 'train --valid-exclude-known'. Edges are split in both directions at
+    once, unless --directed. By user: no user, basket or line is in two parts. With --rectangular, four fifths of the
+    items of each held-out user go to valid-shown.tsv and test-shown.tsv, for 'eval ranking --fold-in'. By time: the end
+    of each history is held out, or of the file for baskets and text; --last and --until replace the shares.
     """
     ends = _ends({name: given.pop(name) for name in ("train", "valid", "test", "last", "until")})
     values, source = taken(given, _CONFIG), input_of(given)
@@ -64,15 +64,15 @@ def split(out, by, mirror, quiet, as_json, **given):
     from ..data.splits import check_way, split_data
     from ..kernels.cooccurrence import count_pairs
 
-    # what the source has no use for is refused
+    # options that the source does not use are refused
     config = TrainConfig.from_mapping(values | {"source": source.source}).resolved()
     idle = next((name for name in ("window", "ordered") if source.traversal.paired and values.get(name)), None)
     if idle:  # of walks
-        raise ConfigError(f"--{idle} says what goes together, and --{source.kind} are pairs already; leave it out")
+        raise ConfigError(f"--{idle} defines pairs, and --{source.kind} are pairs already; leave it out")
     source = settled(source, config.encoding, mirror)
     check_way(by, source.kind, source.rectangular, source.time_col is not None, ends)
     check_place(out)
-    former = f"; they replace the split that was in {out}" if os.path.isdir(out) and os.listdir(out) else ""
+    former = f"; they replace the former split in {out}" if os.path.isdir(out) and os.listdir(out) else ""
     source = source.located(mirror)
     files = files_of(source)
     refuse_overwriting("--out", out, files)
@@ -80,7 +80,7 @@ def split(out, by, mirror, quiet, as_json, **given):
     first = by == "time" and SOURCES[source.kind].timed
     data, own = encode(config, source, quiet, first), config.as_dict()
     if not source.traversal.paired and (n_pairs := count_pairs(data.offsets, own["window"])) > _MANY:
-        note(f"{n_pairs / 1e9:,.0f} billion pairs to go through, some minutes' work; --max-history would bound it.")
+        note(f"{n_pairs / 1e9:,.0f} billion pairs to process, which takes minutes; --max-history would limit it.")
     ordered = bool(own["ordered"])
     parts = split_data(data, by, ends, config.seed, kind=source.kind, window=own["window"], ordered=ordered)
     about_pairs = dict.fromkeys(("window", "ordered")) if source.traversal.paired else {}
@@ -93,7 +93,7 @@ def split(out, by, mirror, quiet, as_json, **given):
     if parts.repeats:
         facts["repeats"] = parts.repeats
         rows = "row that repeats" if parts.repeats == 1 else "rows that repeat"
-        note(f"Left out: {parts.repeats:,} {rows} what an earlier part has.")
+        note(f"Left out: {parts.repeats:,} {rows} a pair of an earlier part.")
     about = {"w2vneg": __version__, "options": options, "input": source.as_dict(), "data": facts}
     about["sources"] = source_facts(files)
     manifest = write_split(out, parts, data.vocab, data.vocab_out, about)
@@ -108,7 +108,7 @@ def split(out, by, mirror, quiet, as_json, **given):
 
 
 def _ends(given):
-    """Return which end is held out (`data.splits`); UsageError if options exclude each other."""
+    """Return the end that is held out (`data.splits`); UsageError if options exclude each other."""
     from ..data.splits import PARTS, Last, Shares, Until, moment
 
     if given["last"] is None and not given["until"]:
@@ -121,7 +121,7 @@ def _ends(given):
             by_shares = []
         if by_shares or (given["last"] is not None and given["until"]):
             other = f"--{by_shares[0]}" if by_shares else "--until"
-            raise click.UsageError(f"{flag} says what is held out, and {other} says so too; give one of them")
+            raise click.UsageError(f"{flag} and {other} both set what is held out; give one of them")
         last = flag == "--last"
         ends = Last(given["last"], given["valid"] > 0) if last else Until(tuple(map(moment, given["until"])))
     ends.check()

@@ -1,4 +1,4 @@
-"""Tables and lists for people, within the width of their terminal; JSON for programs."""
+"""Tables and lists that fit the width of the terminal; JSON for programs."""
 
 import json
 import shutil
@@ -9,21 +9,21 @@ import click
 
 
 def echo_json(value, **how):
-    """Print a value as JSON; how : as of `json.dumps`."""
+    """Print a value as JSON; how : as for `json.dumps`."""
     click.echo(json.dumps(value, indent=2, ensure_ascii=False, **how))
 
 
 def terminal_width():
-    """Return how many columns standard output has (int), None where it is no terminal."""
+    """Return how many columns standard output has (int), None if it is not a terminal."""
     if sys.stdout is None or not sys.stdout.isatty():
         return None
     return shutil.get_terminal_size().columns
 
 
 def hanging(head, text, width=None):
-    """Return a head and a text behind it; on a terminal, or within `width`, lines are broken and begin where it does.
+    """Return a head and a text after it, wrapped with a hanging indent on a terminal, or to `width`.
 
-    A head that takes more than half of a line stands on one of its own.
+    A head that takes more than half of a line gets a line of its own.
     """
     width = terminal_width() if width is None else width
     if width is None or len(head) + len(text) <= width:

@@ -15,21 +15,21 @@ from .progress import note as loud
 from .tables import echo_json, table
 from .validation_options import check_valid, of_resumed, valid_options, validation_of
 
-_run_modes = together(  # in a command's ``**given``, from which `prior_of` takes them
+_run_modes = together(  # in a command's ``**given``, from which `_prior_of` takes them
     option("--resume DIR", "Resume a run; raise --epochs to train longer."),
     option(
         "--update MODEL",
-        "Train a model further, on newer data. Its words and options stay, new words join, counts add up; options "
-        "of the run, such as --epochs and --alpha, may change.",
+        "Train a model further, on newer data. Its words and options are kept, new words are added, counts are "
+        "summed; options of the run, such as --epochs and --alpha, may change.",
     ),
     option(
         "--init MODEL|VECTORS",
-        "Start from a model or vectors. Words that they do not have start at random.",
+        "Start from a model or vectors. Words that these lack start at random.",
         common=False,
     ),
     option(
         "--freeze",
-        "Keep the rows of the former model or vectors as they are; the others are trained against them, too.",
+        "Keep the rows of the former model or vectors fixed; other rows are still trained against them.",
         common=False,
         readers="with --init or --update",
     ),
@@ -53,19 +53,19 @@ _run_modes = together(  # in a command's ``**given``, from which `prior_of` take
     name="config_path",
 )
 @option("--dry-run", "Estimate memory, disk and time; train nothing.")
-@option("--diagnose", "Show what the negatives are like after each epoch; see docs/diagnostics.md.", common=False)
+@option("--diagnose", "Print statistics of the negatives after each epoch; see docs/diagnostics.md.", common=False)
 @option(
     "--output PATH",
-    "Vectors, as word2vec text. A resumed run writes them where they went before.",
+    "Vectors, as word2vec text. A resumed run writes to the same file as before.",
     default_text="vectors.txt; none with --save-model",
 )
 @option(
     "--save-model DIR",
-    "Model folder, to resume or export. Saved while training: matrices, vocabulary, options, history.",
+    "Model folder, to resume or export. Saved during training: matrices, vocabulary, options, history.",
 )
 @option(
     "--checkpoint-every MINUTES",
-    "Save the model this often within an epoch, in at most 1 % of the time.",
+    "Save the model this often within an epoch, using at most 1 % of the time.",
     type=float,
     common=False,
     readers="with --save-model",
@@ -85,7 +85,7 @@ def train(output, save_model, force, config_path, mirror, diagnose, dry_run, log
     """Train vectors and write them in word2vec text format.
 
     The default --loss is relaxed for text, a softmax over Boltzmann negatives; ns, negative sampling, for graphs; us
-    for items; top-n for users and items. Losses of different objectives do not compare: use 'w2vneg eval'. Ctrl-C
+    for items; top-n for users and items. Losses of different objectives are not comparable: use 'w2vneg eval'. Ctrl-C
     ends the round and writes the vectors.
     """
     note = noter(quiet)
@@ -125,12 +125,12 @@ def train(output, save_model, force, config_path, mirror, diagnose, dry_run, log
     if dry_run:
         from ..run.estimate import estimate
 
-        note("Measuring a few rounds on a model of their own; compiling or loading the kernels first ...")
+        note("Measuring a few rounds on a temporary model; compiling or loading the kernels first ...")
         done = 0.0 if model is None else min(1.0, model.position.epoch / model.config.epochs)
         found = estimate(run.given, encoded, validation=validation, done=done, of_command=True)
         return _print_estimate(found, as_json, note)
     if run.chooses:
-        note(f"Choosing --l2 by pairs held out for this; give --l2 {run.config.l2} to leave it out ...")
+        note(f"Choosing --l2 on held-out pairs; give --l2 {run.config.l2} to skip this ...")
     run.choose([lambda event: note(f"{event.line()}.")], validation, of_command=True)
     trainer = run.trainer(validation=validation, checkpoints=checkpoints)
     trainer.model.origin.output = os.path.abspath(output) if output else ""
@@ -142,14 +142,14 @@ def train(output, save_model, force, config_path, mirror, diagnose, dry_run, log
     if as_json:
         echo_json(_report(trainer, encoded, output, folder), allow_nan=False)
     if not trainer.complete:
-        hint = f"; go on with --resume {folder}" if folder else ""
-        what = "those trained so far" if validation is None else "the best of those trained so far"
-        note(f"Interrupted: the vectors kept are {what}{hint}.")
+        hint = f"; continue with --resume {folder}" if folder else ""
+        what = "the vectors trained so far" if validation is None else "the best vectors so far"
+        note(f"Interrupted: kept {what}{hint}.")
         sys.exit(130)
 
 
 def _train(run, trainer, tracking, log_json, quiet, output, checkpoints, note):
-    """Train, report it and write what came of it; return the `Word2Vec` that has the model."""
+    """Train, report progress and write the results; return the `Word2Vec` that has the model."""
     from ..run.conductor import doubts_of
     from ..run.trainer import first_signal
     from ..run.word2vec import Word2Vec
@@ -159,10 +159,10 @@ def _train(run, trainer, tracking, log_json, quiet, output, checkpoints, note):
     trained = False
 
     def after_the_first():
-        """Of training, what a second signal does; after it what the first one does: nothing trained is lost by it."""
+        """Handle a second signal in training by ending at once, or a first one after it by finishing the output."""
         if not trained:
             raise KeyboardInterrupt
-        note("Writing what was trained; once more to end at once.")
+        note("Writing the results; interrupt once more to stop at once.")
 
     with first_signal(after_the_first, of_command=True), tracking:
         with (
@@ -187,7 +187,7 @@ def _checkpoints(folder, minutes, dry_run, note):
     """Return the `Checkpoints` of a model folder, which this command owns from now on; None without a folder."""
     if not folder:
         if minutes is not None:
-            raise click.UsageError("--checkpoint-every saves a model folder; name one with --save-model")
+            raise click.UsageError("--checkpoint-every needs a model folder; name one with --save-model")
         return None
     from ..run.checkpoints import Checkpoints
 
@@ -217,7 +217,7 @@ def _print_estimate(found, as_json, note):
         ["pairs to train on, about", f"{found.pairs:,}"],
         ["memory", size(found.peak)],
         *listed(found.memory),
-        ["memory that may be used", size(found.room)],
+        ["memory available", size(found.room)],
         ["encoded data, mapped", size(found.mapped)],
         ["disk", size(sum(found.disk.values()))],
         *listed(found.disk),
@@ -237,12 +237,12 @@ def _in_words(seconds):
 def _inputs(cbow, subwords, given):
     named = "+".join(name for name, given_it in (("window", cbow), ("subwords", subwords)) if given_it)
     if named and given not in (None, named):
-        raise click.UsageError(f"--inputs {given} is not what --cbow and --subwords say, {named}; give one of the two")
+        raise click.UsageError(f"--inputs {given} contradicts --cbow or --subwords ({named}); give one of the two")
     return named or given
 
 
 def _check_places(output, checkpoints, log_json, trackers, files):
-    """Complain now, not after training, of places that cannot be written, or twice, or hold one of the `files` read."""
+    """Raise an error before training if an output cannot be written, is named twice, or is one of the `files` read."""
     _keep_apart(output, checkpoints, log_json, trackers)
     if output:
         check_writable(output)
@@ -289,7 +289,7 @@ def _report(trainer, encoded, output, folder):
 def _prior_of(given, config_path, named):
     """Take the options of `_run_modes` out of `given`; return (TrainConfig, Prior or None, Input or None).
 
-    named : Input or None, the data that the command line names. None comes back where they are those of the model.
+    named : Input or None, the data named on the command line. The Input returned is None for the model's own data.
     """
     ways = {name: given.pop(name) for name in ("resume", "init", "update", "freeze")}
     _check_ways(ways)
@@ -307,13 +307,13 @@ def _prior_of(given, config_path, named):
         model = Model.load(resume)
         config = model.config_to_run(resume, *(given[name] for name in free))
         if named is None and (not model.origin.input or any(map(is_stream, input_of_model(model, resume).files))):
-            raise click.UsageError(f"{resume} was not trained on files; name the same data again, as with --corpus")
+            raise click.UsageError(f"{resume} was not trained on files; name the same data again, e.g. with --corpus")
         return config, Prior.resume(model, resume), named
     if update:
         if named is None or any(map(is_stream, named.files)):
-            once = "reads the data twice, and standard input and pipes can be read once"
-            why = once if named else "goes on with newer data"
-            raise click.UsageError(f"--update {why}; name a file, as with --corpus")
+            once = "reads the data twice, and standard input and pipes can be read only once"
+            why = once if named else "needs newer data"
+            raise click.UsageError(f"--update {why}; name a file, e.g. with --corpus")
         _refuse_options((), (), config_path, "--update takes its options from the model folder")
         model = Model.load(update)
         prior = Prior.update(model, update, freeze, "alpha" in chosen)
@@ -322,20 +322,20 @@ def _prior_of(given, config_path, named):
 
 
 def _report_prior(run, trainer, epochs, note):
-    """Tell what a `Run` begins with; epochs : int or None, as given."""
+    """Report what a `Run` starts from; epochs : int or None, as given."""
     prior, model, config = run.prior, trainer.model, trainer.config
-    place, n_words = " and stay there" if prior.freeze else "", len(model.vocab)
+    place, n_words = " and keep them" if prior.freeze else "", len(model.vocab)
     if prior.way == "init":
-        shown = "; --readout in gives them as they are" if prior.reading_out(run.given) != run.given else ""
+        shown = "; --readout in returns them unchanged" if prior.reading_out(run.given) != run.given else ""
         of_two = prior.rows.words_out is not None and model.vocab_out is not model.vocab
         n_names, noun = (n_words + len(model.vocab_out), "users and items") if of_two else (n_words, "words")
-        note(f"{trainer.started:,} of {n_names:,} {noun} begin with their vectors of {prior.place}{place}{shown}.")
+        note(f"{trainer.started:,} of {n_names:,} {noun} start from their vectors in {prior.place}{place}{shown}.")
     if prior.way == "update":
         before, noun = len(prior.model.vocab), "users" if model.known is not None else "words"
-        note(f"The {before:,} {noun} of {prior.place} begin with their vectors{place}; {n_words - before:,} joined.")
+        note(f"The {before:,} {noun} of {prior.place} start from their vectors{place}; {n_words - before:,} are new.")
         if prior.model.known is not None:
             how = f"--epochs {config.epochs} --alpha {config.alpha:g}"
-            note(f"Going on with its {prior.model.known.nnz:,} pairs and the new ones: {how}.")
+            note(f"Training on its {prior.model.known.nnz:,} pairs and the new ones: {how}.")
     if run.alpha_share < 1:
         note(run.alpha_note())
     if trainer.complete:
@@ -344,18 +344,18 @@ def _report_prior(run, trainer, epochs, note):
         remedy = f"; for more give --epochs {config.epochs + 1} or above" if by_epochs else ""
         note(f"The run in {prior.place} is complete ({done}); nothing is left to train{remedy}.")
     elif prior.resumed is not None and epochs:
-        note(f"Alpha goes on at {trainer.alpha:.3g}, as in a run of {config.epochs} epochs.")
+        note(f"Alpha continues at {trainer.alpha:.3g}, as in a run of {config.epochs} epochs.")
 
 
 def _check_ways(ways):
     named = [f"--{name}" for name in ("resume", "init", "update") if ways[name]]
     if ways["resume"] and len(named) > 1:
-        raise click.UsageError(f"--resume goes on with the model folder's own vectors; leave {named[1]} out")
+        raise click.UsageError(f"--resume continues with the model folder's own vectors; leave {named[1]} out")
     if len(named) > 1:
-        raise click.UsageError("--update begins with the model's rows, and --init with others; give one of the two")
+        raise click.UsageError("--update starts from the model's rows, and --init from others; give one of the two")
     if ways["freeze"] and named in ([], ["--resume"]):
         what = "a resumed run keeps what it has frozen; leave it out" if named else "give --init or --update with it"
-        raise click.UsageError(f"--freeze is for rows that a run begins with: {what}")
+        raise click.UsageError(f"--freeze is for rows that a run starts from: {what}")
 
 
 def _refuse_options(chosen, allowed, config_path, why):

@@ -1,4 +1,4 @@
-"""``w2vneg tune``: options chosen by held-out pairs, on training data and those pairs alone."""
+"""``w2vneg tune``: options chosen on held-out pairs, from training data and those pairs alone."""
 
 import dataclasses
 import math
@@ -31,7 +31,7 @@ from .validation_options import check_valid, valid_options, validation_of, warn_
 @option("--grid NAME=V,V…", "Values to try, such as alpha=0.025,0.05. May be repeated.", multiple=True)
 @option(
     "--range NAME=A..B",
-    "Range to draw an option from, with --random. NAME=A..B:log draws its logarithm; may be repeated.",
+    "Range to draw an option from, with --random. NAME=A..B:log draws on a log scale; may be repeated.",
     name="ranges",
     multiple=True,
 )
@@ -44,14 +44,14 @@ from .validation_options import check_valid, valid_options, validation_of, warn_
 )
 @option(
     "--search",
-    "How --random draws. tpe is Optuna's, which stops runs that do badly.",
+    "How --random draws. tpe is Optuna's, which also stops poor runs early.",
     name="way",
     type=click.Choice(["random", "tpe"]),
     default="random",
 )
 @option(
     "--seeds",
-    "Runs of each combination. Seeds count from --seed on; the table has mean and range.",
+    "Runs of each combination. Seeds count up from --seed; the table has mean and range.",
     type=click.IntRange(min=1),
     default=1,
 )
@@ -59,14 +59,14 @@ from .validation_options import check_valid, valid_options, validation_of, warn_
 @mirror_option
 @valid_options
 @option("--config FILE.toml", "Read options from a file. The command line wins.", name="config_path")
-@option("--out DIR", "Folder of trials and tables. A search that is there goes on.", required=True)
+@option("--out DIR", "Folder of trials and tables. An existing search resumes.", required=True)
 @quiet_option
 @json_option
 def tune(out, grid, ranges, n_random, way, seeds, config_path, mirror, quiet, as_json, **given):
     """Train combinations of options and rank them by held-out pairs.
 
-    Trials run one after another on data encoded once; --valid, or a word set given to --metric, decides. A trial that
-    fails is a row with its reason. Run the same command again to resume, or with more values or seeds to add to it.
+    Trials run one after another on data encoded once; --valid, or a word set given to --metric, decides. A failed
+    trial is a row with its reason. Run the same command again to resume, or with more values or seeds to add to it.
 
     Writes trials.csv and trials.md, best first, plots, and best.toml for 'train --config'.
     """
@@ -75,7 +75,7 @@ def tune(out, grid, ranges, n_random, way, seeds, config_path, mirror, quiet, as
         refuse_beginning(config_path, "tune")
     held_out, fixed = check_valid(given), fixed_of(given)
     if not held_out.there:
-        remedy = "name them with --valid, or a set of words with --metric"
+        remedy = "name them with --valid, or a word set with --metric"
         raise click.UsageError(f"a search evaluates its trials on held-out pairs; {remedy}")
     named = input_of(given, needed=False)
     config = read_config(config_path, given)
@@ -105,20 +105,20 @@ def tune(out, grid, ranges, n_random, way, seeds, config_path, mirror, quiet, as
     _report(found, validation.metric.name, out, note, as_json)
     _report_edges(found, grid, note)
     if not found.complete:
-        note("Interrupted: the trials that were done are kept; the same command goes on.")
+        note("Interrupted: finished trials are kept; run the same command to resume.")
         sys.exit(130)
 
 
 def _combinations(grid, ranges, n_random, way, seed, given):
-    """Return what is to be tried; everything wrong with it is reported before data are read."""
+    """Return the combinations to try; all errors in them are reported before data are read."""
     from ..run.search.space import Tpe, combinations, draws, parse_grid, parse_ranges
 
     if not grid and not ranges:
         raise click.UsageError("nothing to try; name options with --grid, or with --random and --range")
     if ranges and n_random is None:
-        raise click.UsageError("--range is drawn from; say how often with --random N")
+        raise click.UsageError("--range is to draw from; give the number of draws with --random N")
     if way == "tpe" and n_random is None:
-        raise click.UsageError("--search tpe proposes as many combinations as --random N says")
+        raise click.UsageError("--search tpe needs the number of combinations; give --random N")
     grid = parse_grid(grid)
     ranges = parse_ranges(ranges, grid)
     for name in [*grid, *ranges]:
@@ -131,7 +131,7 @@ def _combinations(grid, ranges, n_random, way, seed, given):
 
 
 def _report_edges(found, grid, note):
-    """Say which numbers of the best combination are the least or the largest that the folder has tried."""
+    """Report numbers of the best combination that are the smallest or largest tried in the folder."""
     from ..run.search.space import parse_grid
 
     if found.best is None:
@@ -160,4 +160,4 @@ def _report(found, metric, out, note, as_json):
     options = ", ".join(f"{name} {value}" for name, value in found.best.options.items())
     note(f"Best of {len(found.rows)} combinations: {options}: {metric} {found.best.value:.4f}.")
     best = os.path.join(out, "best.toml")
-    note(f"Tables in {os.path.join(out, 'trials.md')} and trials.csv; the same run: w2vneg train --config {best}.")
+    note(f"Tables in {os.path.join(out, 'trials.md')} and trials.csv; best run: w2vneg train --config {best}.")

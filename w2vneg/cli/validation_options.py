@@ -17,8 +17,8 @@ valid_options = together(  # in a command's ``**given``, from which `check_valid
     option("--valid FILE", "Evaluate on held-out pairs, keep the best state. The file has item, target and weight."),
     option(
         "--metric NAME",
-        "Metric to choose by. Of held-out pairs mpr, ndcg@10, nll or another of docs/ranking.md; without --valid "
-        "a word set, such as men-dev or google-dev.",
+        "Metric to choose by. With --valid mpr, ndcg@10, nll or another of docs/ranking.md; without it a word "
+        "set, such as men-dev or google-dev.",
         multiple=True,
         default_text="mpr",
     ),
@@ -33,7 +33,7 @@ valid_options = together(  # in a command's ``**given``, from which `check_valid
     ),
     option(
         "--valid-exclude-known FILE",
-        "Leave these pairs out of the ranking; in splits by pair, those trained on.",
+        "Leave these pairs out of the ranking; for splits by pair, the training pairs.",
         common=False,
     ),
     score_option,
@@ -43,7 +43,7 @@ HELD_OUT = ("valid", "metric", "patience", "eval_every", "valid_exclude_known", 
 
 @dataclass(frozen=True)
 class HeldOutFlags:
-    """What the options say; `chosen` are those of `Validation`."""
+    """Values of the options; `chosen` are those for `Validation`."""
 
     valid: str | None
     known: str | None
@@ -51,7 +51,7 @@ class HeldOutFlags:
 
     @property
     def there(self):
-        """Whether there is something to evaluate by: held-out pairs, or a set of words."""
+        """Whether there is something to evaluate on: held-out pairs or a word set."""
         return self.valid is not None or self.by_a_set
 
     @property
@@ -71,19 +71,19 @@ def check_each(given):
     metrics = list(dict.fromkeys(own["metric"]))
     sets = list(filter(is_set, metrics))
     of_pairs = {"valid": None, "valid_exclude_known": None, "score": "raw"}
-    bare = own | of_pairs if len(sets) < len(metrics) else own  # what is of pairs is not of sets beside them
+    bare = own | of_pairs if len(sets) < len(metrics) else own  # options of pairs are not for sets beside them
     return [check_valid((bare if one in sets else own) | {"metric": (one,)}) for one in metrics] or [check_valid(own)]
 
 
 def check_valid(given, resume=None):
     """Take the options out of `given` and check them before anything is read; return a `HeldOutFlags`.
 
-    With --resume, --valid and --valid-exclude-known may name a place to which the files have moved; nothing else.
+    With --resume, --valid and --valid-exclude-known may say where the files have moved; no other option is allowed.
     """
     own = {name: given.pop(name) for name in HELD_OUT}
     valid, known, metrics = own["valid"], own["valid_exclude_known"], own["metric"]
     if len(metrics) > 1:
-        raise click.UsageError("a run is chosen by one --metric; 'w2vneg compare' takes several")
+        raise click.UsageError("a run takes one --metric; 'w2vneg compare' takes several")
     chosen = {"metric": metrics[0] if metrics else None, "patience": own["patience"], "every": own["eval_every"]}
     chosen["score"] = None if own["score"] == "raw" else own["score"]
     chosen = {name: value for name, value in chosen.items() if value is not None}
@@ -93,27 +93,27 @@ def check_valid(given, resume=None):
     found = HeldOutFlags(valid, known, chosen)
     if found.by_a_set and (valid or known):
         raise click.UsageError(
-            f"{chosen['metric']} is a set of words, not a figure of held-out pairs; leave "
+            f"{chosen['metric']} is a word set, not a metric of held-out pairs; leave "
             f"{'--valid' if valid else '--valid-exclude-known'} out"
         )
     if found.by_a_set and "score" in chosen:
-        raise click.UsageError(f"--score sorts held-out pairs, and {chosen['metric']} is a set of words; leave it out")
+        raise click.UsageError(f"--score ranks held-out pairs, and {chosen['metric']} is a word set; leave it out")
     if found.there or chosen or known is not None:
         from ..run.validation import check_options
 
         check_options(**chosen)
     if not resume and not found.there and (chosen or known):
         flag = flags[0] if chosen else "--valid-exclude-known"
-        raise click.UsageError(f"{flag} is about evaluation on held-out pairs; name them with --valid")
+        raise click.UsageError(f"{flag} needs held-out pairs; name them with --valid")
     for path in (valid, known):
         if path is not None and not os.path.exists(path):
             check_reachable(path)
-            raise InputError(f"{path}: no such file; name one of held-out pairs, as 'w2vneg split' writes them")
+            raise InputError(f"{path}: no such file; name a file of held-out pairs, as 'w2vneg split' writes")
     return found
 
 
 def of_resumed(flags, model):
-    """Return `flags`, of a model that is resumed those of its run; files may have moved to where `flags` say."""
+    """Return `flags`, or those of a resumed model's run; `flags` may say where its files have moved."""
     best = None if model is None else model.best
     if best is None:
         if model is not None and (flags.valid or flags.known):
@@ -123,12 +123,12 @@ def of_resumed(flags, model):
     chosen = {name: settings[name] for name in ("metric", "patience", "every", "score") if name in settings}
     found = HeldOutFlags(flags.valid or files.get("valid"), flags.known or files.get("known"), chosen)
     if not found.by_a_set and (found.valid is None or (found.known is None and settings["known"] is not None)):
-        raise click.UsageError("the run to resume was evaluated on pairs that came from no file; go on in Python")
+        raise click.UsageError("the run to resume was evaluated on pairs that are not in a file; resume it in Python")
     return found
 
 
 def validation_of(flags, run, encoded, model, note, mirror=None, chooses=True):
-    """Return the `Validation` of a `Run`, or None; chooses : it decides something, as a test set should not."""
+    """Return the `Validation` of a `Run`, or None; chooses : bool, whether something is chosen by it."""
     if not flags.there:
         return None
     from ..run.validation import SetValidation, Validate
@@ -138,12 +138,12 @@ def validation_of(flags, run, encoded, model, note, mirror=None, chooses=True):
         validation = SetValidation(encoded, mirror=mirror, **chosen)
         if chooses and model is None and not validation.metric.for_choices:
             note(
-                f"Warning: {validation.metric.name} is a test set. What is chosen by it looks better on it than it is, "
-                "so do not report that figure; choose by men-dev or google-dev."
+                f"Warning: {validation.metric.name} is a test set. Choices by it make its figures too good, so do not "
+                "report them; choose by men-dev or google-dev."
             )
         return validation
     if model is None:
-        remedy = "evaluate when the model is trained, by eval ranking --fold-in {}"
+        remedy = "evaluate after training, with eval ranking --fold-in {}"
         known_aside = known or encoded.vocab_out is not encoded.vocab
         check_split(valid, encoded.vocab, run.given.lowercase, known_aside, "--valid-exclude-known", remedy)
     validation = Validate(valid, exclude_known=known, **chosen).of(encoded, run.given.lowercase, run.own_input)
@@ -155,7 +155,7 @@ def validation_of(flags, run, encoded, model, note, mirror=None, chooses=True):
 
 
 def warn_of_raw(validation, config, combinations, encoded, note):
-    """Warn where objectives, `combinations` as of `tune`, are compared by raw dot products that settle unlike."""
+    """Warn if objectives, `combinations` as of `tune`, are compared by raw dot products that settle differently."""
     from ..config.table import table
     from ..objectives.law import are_known, settle_alike
     from ..run.validation import Validation, set_names
@@ -163,29 +163,27 @@ def warn_of_raw(validation, config, combinations, encoded, note):
 
     if not isinstance(validation, Validation) or validation.metric.name in set_names() or share_of(validation.score):
         return
-    moving = {  # options that have a part in where scores settle: the objective's, and those of samplers
+    moving = {  # options that affect where scores settle: those of the objective and of samplers
         name
         for name, item in table().items()
         if item.metadata["group"] == "objective" or "sampler" in item.metadata["readers"]
     }
-    configs = {}  # by these options: there are few, and a search may be large
+    configs = {}  # by these options, which are few even in a large search
     for options in combinations.corners():
         key = tuple(sorted((name, repr(value)) for name, value in options.items() if name in moving))
-        with suppress(W2vnegError):  # it is a row with this reason
+        with suppress(W2vnegError):  # its row gives the reason
             configs[key] = configs.get(key) or dataclasses.replace(config, **options).resolved()
     configs, counts = list(configs.values()), encoded.vocab_out.counts
     if len(configs) > 1 and not settle_alike(configs, counts):
         remedy = "; add --score corrected" * are_known(configs, counts)
-        note(
-            f"Warning: these objectives treat popular items differently, so raw scores are no fair comparison{remedy}."
-        )
+        note(f"Warning: these objectives treat popular items differently, so raw scores are not comparable{remedy}.")
 
 
 def check_split(held, vocab, lowercase, known, flag, remedy):
-    """Refuse a split's pairs of users none of whom training saw; warn where pairs trained on compete with them.
+    """Raise UsageError if training saw none of the users of a split's pairs; warn if training pairs compete with them.
 
-    vocab : Vocabulary, of the users that training saw; lowercase : bool, their names were lower-cased
-    known : what the user leaves out by `flag`; remedy : str, where {} is the file of what those users have besides
+    vocab : Vocabulary, of the users that training saw; lowercase : bool, whether their names were lower-cased
+    known : what `flag` leaves out; remedy : str, with {} for the file of the other items of those users
     """
     from ..data.encoded.pairs import count_centres
     from ..data.splitfiles import known_beside, shown_beside
@@ -193,18 +191,18 @@ def check_split(held, vocab, lowercase, known, flag, remedy):
     if (shown := shown_beside(held)) is not None:
         users = count_centres(held, lowercase=lowercase).words
         if (vocab.words.find_all(users) < 0).all():
-            raise click.UsageError(f"{held} is of users whom training did not see; {remedy.format(shown)}")
+            raise click.UsageError(f"{held} is of users that training did not see; {remedy.format(shown)}")
     if not known and (train := known_beside(held)) is not None:
         note(
-            f"Warning: pairs of {train} compete with those of {held}, and are never right; leave them out with {flag} "
+            f"Warning: pairs of {train} compete with those of {held} but are never right; leave them out with {flag} "
             f"{train}."
         )
 
 
 def warn_of_trained(files, held):
-    """Warn where the files of a model's data hold a file of held-out pairs, or are what it was split from."""
+    """Warn if the files of a model's data include a file of held-out pairs, or those that it was split from."""
     from ..data.splitfiles import trained_on
 
     file = trained_on(held, files)
     if file is not None:
-        note(f"Warning: the model was trained on {file}, which has these pairs, too; that says nothing of new ones.")
+        note(f"Warning: the model was trained on {file}, which has these pairs too; that says nothing about new ones.")

@@ -1,4 +1,4 @@
-"""``w2vneg warmup``: compile ahead, so that the first run does not wait for it."""
+"""``w2vneg warmup``: compile in advance, so that the first run does not wait for it."""
 
 import dataclasses
 
@@ -23,10 +23,10 @@ from .tables import echo_json
 @quiet_option
 @json_option
 def warmup(every, sources, config_path, quiet, as_json, **given):
-    """Compile the kernels that 'w2vneg train' with the same options needs, and keep them in the cache.
+    """Compile the kernels that 'w2vneg train' needs with the same options, and cache them.
 
-    Without this the first run compiles for about 20 seconds. What matters is the objective, --dim if it is a usual one,
-    and whether one or several workers train.
+    Without this the first run compiles for about 20 seconds. Kernels depend on the objective, on --dim if it is a
+    common one, and on whether one or several workers train.
     """
     config = read_config(config_path, given, trains=False)
     if every and (given["loss"] is not None or given["sampler"] is not None):

@@ -1,8 +1,8 @@
-"""The options of a run: the only home of defaults. The command line's options are made from these fields.
+"""The options of a run and their defaults, defined only here. The command line's options are made from these fields.
 
-A `TrainConfig` is what was requested, by flat names. An option left at None is filled in by `TrainConfig.resolved` from
-the preset that the loss names, so that ``--loss relaxed`` alone means what the papers mean by it and every part can
-still be chosen by itself. That makes a `RunSpec`, in which each plug has its own options: ``spec.sampler.temp``.
+A `TrainConfig` holds the requested options by flat name. `TrainConfig.resolved` fills in options left at None from the
+preset that the loss names, so ``--loss relaxed`` alone follows the papers and every part can still be set separately.
+The result is a `RunSpec`, in which each plug has its own options: ``spec.sampler.temp``.
 """
 
 from .spec import RunSpec, TrainConfig

@@ -1,7 +1,7 @@
-"""Which options go together: what nobody reads is emptied or refused, and so is what makes no sense together.
+"""Checks which options go together: options without a reader are cleared or refused, contradictory ones are refused.
 
-What plugs say of themselves decides (`w2vneg.objectives.plugs`); no plug is named here. Every refusal says what to do
-instead, and comes before any work.
+The traits that plugs declare decide (`w2vneg.objectives.plugs`); no plug is named here. Every error says what to do
+instead and is raised before any work.
 """
 
 from ..ground.errors import ConfigError
@@ -16,7 +16,7 @@ NO_PRIVATE_ROWS = (
     "--private-rows out or give 0"
 )
 
-_OF_NEGATIVES = {  # option of negatives -> value that may stand beside a loss without any, for it changes nothing
+_OF_NEGATIVES = {  # option about negatives -> value allowed with a loss without negatives, as it changes nothing
     "sampler": None,
     "weigher": "none",
     "negatives": None,
@@ -27,12 +27,12 @@ _OF_NEGATIVES = {  # option of negatives -> value that may stand beside a loss w
 
 
 def without_negatives(loss):
-    """Return, as None, the options of negatives where a loss, a class, has none (dict)."""
+    """Return a dict that sets the options about negatives to None if a loss class draws none; else {}."""
     return dict.fromkeys(_OF_NEGATIVES.keys() - {"private_rows"}) if loss.dense or loss.paths else {}
 
 
 def refuse_unread(plugs, given):
-    """Raise ConfigError if `given` has an option that nobody reads; plugs : dict of kind -> options, or None."""
+    """Raise ConfigError if `given` has an option without a reader; plugs : dict of kind -> options, or None."""
     loss, sampled = plugs["loss"], plugs["sampler"] is not None
     read = {name for chosen in plugs.values() if chosen is not None for name in options_of(chosen.plug)}
     for name, item in table().items():
@@ -45,10 +45,10 @@ def refuse_unread(plugs, given):
         if not sampled and of_negatives and value != _OF_NEGATIVES.get(name):
             how, instead = "scores every word", "--loss sampled-softmax for a softmax over a few"
             if loss.plug.paths:
-                how, instead = "decides along paths of a tree", "a loss that draws them, as --loss ns"
+                how, instead = "decides along paths of a tree", "a loss that draws them, such as --loss ns"
             raise ConfigError(
                 f"{flag} has no effect with loss {loss.name!r}, which {how} and draws no negatives; leave it out, or "
-                f"take {instead}"
+                f"use {instead}"
             )
         if name in given.plugs and name not in read:
             kind, (first, *others) = next(iter(readers.items()))
@@ -58,19 +58,19 @@ def refuse_unread(plugs, given):
             plural = {"loss": "losses", "inputs": "inputs"}.get(kind, f"{kind}s")
             who = f"{plural} {in_words([first, *others])} read" if others else f"{kind} {first} reads"
             raise ConfigError(
-                f"{flag} has no effect with {kind} {plugs[kind] and plugs[kind].name!r}: only {who} it; take --{kind} "
+                f"{flag} has no effect with {kind} {plugs[kind] and plugs[kind].name!r}: only {who} it; use --{kind} "
                 f"{first} or leave {flag} out"
             )
 
 
 def in_words(names, last="and"):
-    """Join names as a sentence does: a, b and c."""
+    """Join names into a list in words: a, b and c."""
     names = list(names)
     return f" {last} ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
 
 
 def check_plugs(config, loss, weigher, sampler):
-    """Refuse plugs, or classes of plugs, that do not go together; config : RunSpec"""
+    """Raise ConfigError if plugs, or classes of plugs, do not go together; config : RunSpec"""
     for kind, plug in (("loss", loss), ("weigher", weigher)):
         if plug.needs_log_q is True and sampler.gives_log_q is False:
             others = in_words([name for name in SAMPLERS if SAMPLERS[name].gives_log_q], "or")
@@ -80,13 +80,13 @@ def check_plugs(config, loss, weigher, sampler):
             )
     if loss.needs_exclusion is True and config.exclude == "none":
         raise ConfigError(
-            f"loss {config.loss.name!r} sums over the words that are not the positive, so a negative must not be it; "
-            "leave --exclude none out, or take --exclude target"
+            f"loss {config.loss.name!r} sums over all words but the positive, so the positive must not be a negative; "
+            "leave --exclude none out, or use --exclude target"
         )
     if getattr(config.weigher, "weigh_positive", False) and not loss.takes_positive_weight:
         raise ConfigError(
-            f"--weigh-positive has no effect with loss {config.loss.name!r}, which has the positive in no sum with the "
-            "negatives; take a softmax (--loss relaxed) or leave it out"
+            f"--weigh-positive has no effect with loss {config.loss.name!r}, which does not sum the positive with the "
+            "negatives; use a softmax (--loss relaxed) or leave it out"
         )
     if config.inputs.plug.around:
         flag = f"--inputs {config.inputs.name}"
@@ -94,12 +94,12 @@ def check_plugs(config, loss, weigher, sampler):
             looks = kind == "weigher" and prepares_groups(_class_of(plug))
             if looks or plug.needs_centre or any(not name.endswith("_out") for name in plug.parameters):
                 raise ConfigError(
-                    f"{kind} {getattr(config, kind).name!r} looks at the one centre of a group, and {flag} has "
-                    f"several; take another {kind} or leave it out"
+                    f"{kind} {getattr(config, kind).name!r} needs a single centre per group, and {flag} has "
+                    f"several; use another {kind} or leave it out"
                 )
         if config.exclude == "known":
             raise ConfigError(
-                f"--exclude known asks what stood beside the one centre, and {flag} has several; leave it out"
+                f"--exclude known looks up the neighbours of a single centre, and {flag} has several; leave it out"
             )
     if config.share_negatives == "window" and (reason := no_window(config, weigher, sampler)):
         raise ConfigError(reason)
@@ -108,25 +108,25 @@ def check_plugs(config, loss, weigher, sampler):
 
 
 def no_window(config, weigher, sampler):
-    """Return why negatives cannot be shared by a window (str), whose pairs have several centres and go both ways."""
-    flag, instead = "--share-negatives window", "take --share-negatives centre or leave it out"
+    """Return why negatives cannot be shared by a window (str), which has several centres; None if they can."""
+    flag, instead = "--share-negatives window", "use --share-negatives centre or leave it out"
     if config.inputs.plug.composes:
         return f"{flag} is for centres with a row of their own, not for --inputs {config.inputs.name}; {instead}"
     if not config.traversal.windows:
-        return f"{flag} is for text and baskets: a row of pairs is no window; {instead}"
+        return f"{flag} is for text and baskets: a row of pairs is not a window; {instead}"
     if getattr(config.source, "ordered", False):
-        return f"{flag} takes every pair from its other side, which --ordered forbids; {instead}"
+        return f"{flag} swaps the two sides of every pair, which --ordered forbids; {instead}"
     if not sampler.context_free:
         name = config.sampler.name
         return (
-            f"{flag} draws once for several centres, and sampler {name!r} draws for one; {instead}, or choose "
+            f"{flag} draws once for several centres, and sampler {name!r} draws for one centre; {instead}, or choose "
             "--sampler popularity"
         )
     if prepares_groups(_class_of(weigher)) or weigher.parameters:
-        return f"{flag} has several centres, and weigher {config.weigher.name!r} looks at one; {instead}"
+        return f"{flag} has several centres, and weigher {config.weigher.name!r} needs a single one; {instead}"
     if config.exclude == "window":
         return (
-            f"--exclude window has no effect with {flag}, whose one positive is the word in the middle; take --exclude "
+            f"--exclude window has no effect with {flag}, whose one positive is the word in the middle; use --exclude "
             "target"
         )
     return None
@@ -137,44 +137,44 @@ def _class_of(plug):
 
 
 def check_spec(config, given):
-    """Refuse what makes no sense whatever is drawn; config : RunSpec; given : TrainConfig."""
+    """Raise ConfigError if options do not fit, whatever is drawn; config : RunSpec; given : TrainConfig."""
     inputs, flag = config.inputs.plug, f"--inputs {config.inputs.name}"
     if inputs.of_text and not config.traversal.of_words:
         noun = config.traversal.noun
-        raise ConfigError(f"{flag} looks at how words are spelt, and names of {noun}s are no words; leave it out")
+        raise ConfigError(f"{flag} uses the spelling of words, and names of {noun}s are not words; leave it out")
     if inputs.around and not config.traversal.windows:
-        raise ConfigError(f"{flag} makes a vector of the words around, and pairs have none; leave it out")
+        raise ConfigError(f"{flag} makes a vector from the words around, and pairs have none; leave it out")
     if inputs.around and config.traversal.paired and config.source.ordered:
         raise ConfigError(
-            f"{flag} with --ordered would predict a node from those before it, and of walks on a graph only what "
-            "follows a node is looked at; leave one of the two out"
+            f"{flag} with --ordered would predict a node from the nodes before it, and random walks give only the "
+            "nodes after it; leave one of the two out"
         )
     if inputs.composes and config.loss.plug.dense:
         raise ConfigError(
-            f"loss {config.loss.name!r} scores every word for many centres' own rows at once, which {flag} has not; "
-            "take --loss sampled-softmax, or leave it out"
+            f"loss {config.loss.name!r} scores every word against many rows of centres at once, and {flag} has none; "
+            "use --loss sampled-softmax, or leave it out"
         )
     if inputs.composes and config.sampler is not None and config.sampler.plug.draws_ahead(config.sampler):
         instead = "--method rolling" if "method" in options_of(config.sampler.plug) else "--sampler popularity"
         raise ConfigError(
-            f"draws made ahead (--method exact or pool, --sampler kernel) look at the rows of centres, and {flag} "
-            f"has no such rows; take {instead}, or leave it out"
+            f"draws made ahead (--method exact or pool, --sampler kernel) use the rows of centres, and {flag} "
+            f"has no such rows; use {instead}, or leave it out"
         )
     if config.absolute_softmax and not config.loss.plug.takes_absolute_logits:
         raise ConfigError(
-            f"--absolute-softmax makes no sense with loss {config.loss.name!r}: it says no by a negative logit, and "
-            "|s| is never one; take a softmax (--loss sampled-softmax) or leave it out"
+            f"--absolute-softmax makes no sense with loss {config.loss.name!r}: it rejects by a negative logit, and "
+            "|s| is never negative; use a softmax (--loss sampled-softmax) or leave it out"
         )
     if given.l2_power is not None and not any(l2_strengths(config.l2)):
         raise ConfigError("--l2-power has no effect without a penalty; give --l2, or leave it out")
     if given.bias and not l2_strengths(config.l2)[0]:
         raise ConfigError("--bias needs a penalty on rows of centres; give --l2, or leave it out")
     if given.bias and config.dim == 1:
-        raise ConfigError("--bias holds one of --dim 1 numbers, so that none is left to train; give a larger --dim")
+        raise ConfigError("--bias fixes the only number of --dim 1, so that none is left to train; give a larger --dim")
 
 
 def check_diagnose(config):
-    """Refuse to diagnose a loss that draws nothing."""
+    """Raise ConfigError if a run cannot be diagnosed: its groups have several centres, or it draws nothing."""
     if config.inputs.plug.around:
         raise ConfigError(
             f"--diagnose looks at vectors of single centres, and --inputs {config.inputs.name} has several; leave "
@@ -188,23 +188,23 @@ def check_diagnose(config):
 
 
 def about_cosines(config):
-    """Return what whoever compares a run's vectors must know (str): that their cosines mean nothing; else None."""
+    """Return a caution if the cosines of a run's vectors mean nothing (str); else None."""
     if not config.absolute_softmax or not config.traversal.of_words:
         return None
     cost = ""
     if config.sampler is not None and config.sampler.name == "kernel":
         cost = (
-            ": an epoch of 17 million words takes 7 to 45 minutes on two cores with 15,000 words known, where --loss "
-            "css-is takes half a minute and gives vectors as good"
+            ": an epoch of 17 million words takes 7 to 45 minutes on two cores with 15,000 words known; --loss css-is "
+            "takes half a minute and gives vectors as good"
         )
     return (
-        "these vectors were trained on |x . y|, which does not change when a vector is turned round, so their cosines "
-        f"mean nothing; for vectors to compare train with --signed-softmax, which takes as long{cost}"
+        "these vectors were trained on |x . y|, which does not change when a vector changes its sign, so their cosines "
+        f"mean nothing; to compare vectors, train with --signed-softmax, which takes as long{cost}"
     )
 
 
 def settle_ranks(config, given):
-    """Return what becomes of the options of ranks that are left open (dict); ConfigError if they are read by nobody."""
+    """Return the defaults of options of ranks left open (dict); ConfigError if given ones do not fit the run."""
     if config.engine == "local":
         for name in OF_RANKS:
             if getattr(given, name) is not None and (name, getattr(given, name)) != ("ranks", 1):
@@ -223,17 +223,17 @@ def settle_ranks(config, given):
     flag, several = f"--engine {config.engine}", config.ranks > 1
     if config.loss.plug.dense:
         raise ConfigError(
-            f"loss {config.loss.name!r} changes every row at each step, which no two ranks can do side by side; take "
+            f"loss {config.loss.name!r} changes every row at each step, which ranks cannot do in parallel; use "
             f"--loss sampled-softmax, or leave {flag} out"
         )
     if several and config.sampler is not None and config.sampler.plug.needs_neighbours:
         raise ConfigError(
-            f"--sampler {config.sampler.name} counts neighbours in the whole data, of which each rank has a share; "
-            f"take another, or leave {flag} out"
+            f"--sampler {config.sampler.name} counts neighbours in all data, and each rank has only a share; "
+            f"use another sampler, or leave {flag} out"
         )
     if several and config.exclude == "known":
         raise ConfigError(
-            "--exclude known looks pairs up in the whole data, of which each rank has a share; take --exclude window "
+            "--exclude known looks pairs up in all data, and each rank has only a share; use --exclude window "
             f"or target, or leave {flag} out"
         )
     return {name: value for name, value in OF_RANKS.items() if getattr(config, name) is None}

@@ -1,4 +1,4 @@
-"""Options that belong to no plug: which plugs, how they go together, the model, the corpus, the run, its ranks."""
+"""Options that belong to no plug: choice of plugs, objective, model, corpus, run and ranks."""
 
 import itertools
 import math
@@ -14,9 +14,9 @@ SHARINGS = tuple(sharing.name.lower() for sharing in Sharing)
 EXCLUSIONS = ("none", "target", "window", "known")
 ENGINES = ("local", "virtual", "ray")
 DTYPES = ("float16", "float32")
-L2_POWER = 0.5  # where there is a penalty
-_STRONGER = 1.2, 1.4, 2.0  # times a penalty, that are tried where histories are short
-_NOISE = 2.1  # mean of both strengths, at which hardly a pattern is learnt that chance may have made
+L2_POWER = 0.5  # if there is a penalty
+_STRONGER = 1.2, 1.4, 2.0  # factors on the penalty to try if histories are short
+_NOISE = 2.1  # mean of both strengths at which almost no chance patterns are learnt
 _INPUTS = {"cbow": "window", "skipgram": "row", "skip-gram": "row", "sg": "row", "fasttext": "subwords"}
 _objective, _model, _corpus, _run, _ranks = (
     partial(option, group=group) for group in ("objective", "model", "corpus", "run", "ranks")
@@ -30,7 +30,7 @@ def _sharing(value):
 
 
 def _numbers(text):
-    """Return the numbers of a text with commas between them, a list of float; [] if it is another."""
+    """Return the numbers in a text with commas between them, a list of float; [] if it is anything else."""
     try:
         return [float(part) for part in text.split(",")]
     except ValueError:
@@ -38,30 +38,30 @@ def _numbers(text):
 
 
 def l2_strengths(text):
-    """Return λ of the rows of centres and of targets, (float, float); ConfigError unless it is one number or two."""
+    """Return λ of the rows of centres and of targets, (float, float); ConfigError unless there are one or two."""
     values = _numbers(text)
     if not 1 <= len(values) <= 2 or not all(0 <= value < math.inf for value in values):
-        raise ConfigError(f"l2 {text!r} must be a number from 0 on, or two with a comma between: 1,1.1; 0 is none")
+        raise ConfigError(f"l2 {text!r} must be a number of at least 0, or two with a comma: 1,1.1; 0 is none")
     return values[0], values[-1]
 
 
 def penalties_to_try(l2):
-    """Return the penalties that are tried where histories are short, from `l2` up, four (list of str)."""
+    """Return the four penalties to try if histories are short, from `l2` up (list of str)."""
     return [l2, *(",".join(f"{more * strength:g}" for strength in l2_strengths(l2)) for more in _STRONGER)]
 
 
 def beside_popularity(config, tried=False):
-    """Return what to do about a model of items that popularity beats (str): where rows have a penalty, a stronger one.
+    """Return a remedy for a model of items that popularity beats (str): if rows have a penalty, a stronger one.
 
-    The shorter histories are, the more of it is needed, and lists then come near those of popularity.
+    Shorter histories need a stronger penalty, which brings lists closer to those of popularity.
 
-    tried : bool, stronger ones have been tried
+    tried : bool, whether stronger penalties have been tried
     """
     strengths = l2_strengths(getattr(config, "l2", None) or "0")
     mean = math.sqrt(strengths[0] * strengths[1]) or max(strengths)
     more = min(2.0, _NOISE / mean) if mean and not tried else 1.0
     l2 = ",".join(f"{more * strength:.2g}" for strength in strengths)
-    return f"{f'--l2 {l2} where histories are short, ' * (more > 1.1)}more --epochs, or look at what was read"
+    return f"{f'--l2 {l2} if histories are short, ' * (more > 1.1)}more --epochs, or check the data"
 
 
 def _check_inputs(name):
@@ -75,16 +75,16 @@ def _check_every(text):
 
 
 def shares_in(text):
-    """Return the numbers of a text like 1,1,0.5, a list of float above 0; ConfigError if it is another."""
+    """Return the numbers in a text such as 1,1,0.5, a list of float above 0; ConfigError if it is anything else."""
     shares = _numbers(text)
     if not shares or not all(0 < share < math.inf for share in shares):
-        raise ConfigError(f"rank_shares takes numbers above 0 with commas between, as 1,1,0.5, not {text!r}")
+        raise ConfigError(f"rank_shares takes numbers above 0 with commas between, such as 1,1,0.5, not {text!r}")
     return shares
 
 
 @dataclass(frozen=True, kw_only=True)
 class Choices:
-    """Names of plugs: what is read, whose rows, which negatives, how much each counts, what gradient they give."""
+    """Names of the plugs: loss, sampler, inputs, weigher and source."""
 
     loss: str | None = _objective(
         None,
@@ -108,15 +108,15 @@ class Choices:
         metavar="NAME",
         default_text="the preset's, mostly none",
     )
-    source: str = option("text", "What is read; set by the option that names it.", group=None)
+    source: str = option("text", "The data source; set by the option that names it.", group=None)
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
-    """The objective beside its plugs, the model, what it is trained on, how long, by whom; see each field's help."""
+    """Options of the objective, model, corpus, run and ranks that belong to no plug; see each field's help."""
 
     preset: str | None = option(
-        None, "The name by which the objective was chosen, for reports; set by `resolved`.", group=None
+        None, "Name by which the objective was chosen, for reports; set by `resolved`.", group=None
     )
     absolute_softmax: bool | None = _objective(
         None,
@@ -126,13 +126,13 @@ class RunOptions:
     )
     plugin: str | None = _objective(
         None,
-        "Import a module or file first, which registers losses, samplers or weighers of your own.",
+        "First import a module or file that registers your own losses, samplers or weighers.",
         metavar="NAME|FILE",
         default_text="none",
     )
     negatives: int | None = _objective(
         None,
-        "Negative samples per positive. Shared ones: per centre or window.",
+        "Negative samples per positive. If shared, per centre or window.",
         at_least=1,
         at_most=10000,
         common=True,
@@ -141,11 +141,11 @@ class RunOptions:
     share_negatives: str | None = _objective(
         None,
         "centre: all positives of a centre share one set of negatives; fastest, with fewer comparisons. window: all "
-        "words around a word share one and are each compared with all of it; faster, for noise that does not depend "
-        "on the centre. The flag alone means centre.",
+        "words around a word share one set and are each compared with all of it; faster, for noise that does not "
+        "depend on the centre. The flag alone means centre.",
         coerce=_sharing,
         flag_value="centre",
-        default_text="no, ns: window, where it can be",
+        default_text="no, ns: window if possible",
         choices=SHARINGS,
     )
     exclude: str | None = _objective(
@@ -157,36 +157,36 @@ class RunOptions:
     )
     l2: str | None = _objective(
         None,
-        "L2 penalty on rows of centres and targets. One number, or two as 1,1.1; 0 is none.",
+        "L2 penalty on rows of centres and targets. One number, or two such as 1,1.1; 0 is none.",
         metavar="LU[,LV]",
         common=True,
-        default_text="the preset's, mostly 0; top-n, short histories: by trying",
+        default_text="the preset's, mostly 0; top-n, short histories: chosen on held-out pairs",
         coerce=lambda value: ",".join(map(str, value)) if isinstance(value, tuple | list) else str(value),
         check=l2_strengths,
     )
     l2_power: float | None = _objective(
         None,
-        "How the penalty of a row grows with its pairs c: by c to this power.",
+        "Exponent of a row's penalty, which grows as c ^ l2-power with its number of pairs c.",
         at_least=0.0,
         at_most=1.0,
         default_text=f"{L2_POWER}",
     )
     bias: float | None = _objective(
         None,
-        "Hold the first number of every centre's row at this: those of targets then say what all centres like.",
+        "Fix the first number of every centre's row at X, so that the first numbers of targets are biases.",
         at_least=0.0,
         default_text="the preset's, mostly 0",
     )
     dim: int = _model(100, "Vector size.", at_least=1, at_most=65536, common=True)
     readout: str | None = _model(
         None,
-        "Read-out: in, out, sum, both or context. It makes vectors of the two trained matrices. Add +letters to draw "
-        "on spelling, too; 'w2vneg objectives' lists all.",
+        "Read-out: in, out, sum, both or context. It makes vectors from the two trained matrices. Add +letters to use "
+        "spelling too; 'w2vneg objectives' lists all.",
         metavar="NAME",
         common=True,
         default_text="text: both, items: in",
     )
-    rectangular: bool = option(False, "Centres and targets are two kinds of things; set by what is read.", group=None)
+    rectangular: bool = option(False, "Centres and targets differ in kind; set by the source.", group=None)
     min_count: int | None = _corpus(
         None,
         "Minimum count of words or items. Rarer ones are dropped.",
@@ -217,7 +217,7 @@ class RunOptions:
     min_alpha: float | None = _run(None, "Final learning rate.", at_least=0, default_text="alpha / 10000")
     workers: int | None = _run(
         None,
-        "Parallel workers. With one a seed repeats to the bit; with several, while all rows are private.",
+        "Parallel workers. A seed repeats to the bit with one, or with several if all rows are private.",
         at_least=1,
         at_most=1024,
         common=True,
@@ -226,19 +226,19 @@ class RunOptions:
     seed: int = _run(1, "Random seed.", at_least=0, at_most=2**63 - 1, common=True)
     private_rows: int | None = _run(
         None,
-        "Rows of the most frequent words that each worker copies; merged after every round. 0 is plain Hogwild.",
+        "Rows of the most frequent words that each worker copies and merges after every round. 0 is plain Hogwild.",
         at_least=0,
-        default_text="all of few, else 500; of users none, of items all up to 32,000",
+        default_text="all if few, else 500; users: none, items: all up to 32,000",
     )
     bounded_steps: bool | None = _run(
         None,
-        "Limit the step of a centre to about one unit of logit. Switch it off for experiments only.",
+        "Limit the step of a centre to about one unit of logit. Switch off for experiments only.",
         negative_flag="unbounded-steps",
         default_text="yes, top-n: no",
     )
     engine: str = _ranks(
         "local",
-        "Where to train: local, on this machine; ray, on ranks of a Ray cluster; virtual, such ranks in turn, here.",
+        "Where to train: local, on this machine; ray, on ranks of a Ray cluster; virtual, on ranks simulated here.",
         choices=ENGINES,
     )
     ranks: int | None = _ranks(
@@ -246,7 +246,7 @@ class RunOptions:
     )
     rank_shares: str | None = _ranks(
         None,
-        "Relative share of the data of each rank, less for slow ones: 1,1,0.5.",
+        "Relative share of the data of each rank, less for slow ones, such as 1,1,0.5.",
         metavar="NUMBERS",
         check=shares_in,
         default_text="equal shares",
@@ -264,23 +264,23 @@ class RunOptions:
     )
     exchange_dtype: str | None = _ranks(None, "Number format of exchanges.", choices=DTYPES, default_text="float16")
     rank_alpha: float | None = _ranks(
-        None, "Factor on alpha, as ranks exchange seldom.", above=0, default_text="by the number of ranks and exchanges"
+        None, "Factor on alpha, as ranks exchange rarely.", above=0, default_text="by the number of ranks and exchanges"
     )
 
     @property
     def shaping(self) -> dict[str, Any]:
-        """The options that shape encoded data, by name: what `data.inputs.encode_input` takes (dict)."""
+        """The options that affect the encoded data, by name, as `data.inputs.encode_input` takes them (dict)."""
         return {one.name: getattr(self, one.name) for one in fields(RunOptions) if one.metadata["group"] == "corpus"}
 
 
-OF_RANKS = {  # option -> what it is where it is left open
+OF_RANKS = {  # option -> value if it is left open
     **{"ranks": 1, "exchange_every": "auto", "exchange_dtype": "float16"},
     **dict.fromkeys(("rank_shares", "ray_address", "rank_alpha")),
 }
 
 
 def borders(config):
-    """Return where each rank's share begins and ends, in parts of the whole: list of float, (ranks + 1,), 0 … 1."""
+    """Return the borders of the ranks' shares, as fractions of the data: list of float, (ranks + 1,), 0 … 1."""
     shares = [1.0] * config.ranks if config.rank_shares is None else shares_in(config.rank_shares)
     ends = list(itertools.accumulate(shares, initial=0.0))
     return [end / ends[-1] for end in ends]
@@ -292,6 +292,6 @@ def without_ranks(config):
 
 
 def workers_of(config, cores):
-    """Return the workers of a rank (int) where none are given; cores : int, of this machine."""
+    """Return the default number of workers of a rank (int); cores : int, of this machine."""
     here = config.engine == "ray" and config.ray_address is None and config.ranks
     return max(1, cores // config.ranks) if here else cores

@@ -1,5 +1,5 @@
-"""The options requested of a run, by flat names (`TrainConfig`), and what becomes of it: each plug with its own options
-(`RunSpec`), as a model folder keeps them.
+"""The requested options of a run, by flat name (`TrainConfig`), and the resolved run, in which each plug has its own
+options (`RunSpec`), as a model folder stores them.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from .synonyms import refuse_unknown
 from .table import KINDS, table
 
 FORMAT = 2
-"""Of config.json: it is raised when an older folder could not be read any more."""
+"""Format of config.json, raised when older folders can no longer be read."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunSpec(RunOptions):
-    """The options of a run as attributes; those of a plug are its own: ``spec.sampler.temp``, ``spec.source.window``.
+    """The options of a run as attributes; each plug holds its own: ``spec.sampler.temp``, ``spec.source.window``.
 
-    Each plug's `Options` have its `name` and `plug`, the class. Without negatives there is no sampler and no weigher.
+    Each plug's `Options` have its `name` and `plug`, the class. Without negatives, sampler and weigher are None.
     """
 
     source: Any
@@ -50,15 +50,15 @@ class RunSpec(RunOptions):
 
     @property
     def traversal(self) -> Any:
-        """How training goes through what is read: a class of `data.sources.TRAVERSALS`."""
+        """How training traverses the data: a class of `data.sources.TRAVERSALS`."""
         return self.source.plug
 
     def resolved(self, cores: int = 1) -> RunSpec:
-        """Return itself: nothing is left open."""
+        """Return this spec, in which nothing is left open."""
         return self
 
     def make(self, kind: str, context: RunContext) -> Any:
-        """Return the plug of a kind, "sampler" or another, made for this run."""
+        """Return the plug of a kind, such as "sampler", made for this run."""
         options = getattr(self, kind)
         return options.plug.from_options(options, dataclasses.replace(context, run=self))
 
@@ -70,11 +70,11 @@ class RunSpec(RunOptions):
         return {name: value for name, value in values.items() if value is not None}
 
     def as_dict(self) -> dict[str, Any]:
-        """Return all options by their flat names as values that JSON can hold; None for those that nobody reads."""
+        """Return all options by their flat names as values that JSON can hold; None for those without a reader."""
         return dict.fromkeys(table()) | as_json(self.flat())
 
     def write(self, path: Path, rewrite: Callable[[Any], Any] = lambda values: values) -> None:
-        """Write the config.json of a model folder: a dict for each plug, and for the run, as `rewrite` returns it."""
+        """Write config.json of a model folder: a dict for each plug and for the run, passed through `rewrite`."""
         found = {"format": FORMAT} | {name: values and as_json(values) for name, values in self._parts().items()}
         path.write_text(json.dumps(rewrite(found), indent=2, allow_nan=False) + "\n", encoding="utf-8")
 
@@ -88,20 +88,20 @@ class RunSpec(RunOptions):
 
     @classmethod
     def read(cls, path: Path) -> RunSpec:
-        """Return what `write` wrote; InputError if it is damaged or of another format."""
+        """Read what `write` wrote; InputError if it is damaged or of another format."""
         values = read_json(path, "missing; the folder is not a complete model")
         try:
             if not isinstance(values, dict) or values.get("format") != FORMAT:
-                raise ConfigError("the folder is of another version of w2vneg; train again, with --save-model")
+                raise ConfigError("the folder is of another version of w2vneg; train again with --save-model")
             if isinstance(values.get("run"), dict):
-                values["run"].setdefault("bias", 0.0)  # of a folder that was written before there were any
+                values["run"].setdefault("bias", 0.0)  # of folders written before there were biases
             return _of_parts(values)
         except ConfigError as error:
             raise InputError(f"{path}: {error}") from error
 
 
 def _own():
-    """Return the fields of a run that are no plug's."""
+    """Return the fields of a run that belong to no plug."""
     return [item for item in fields(RunSpec) if item.name not in KINDS]
 
 
@@ -126,7 +126,7 @@ def _plug_of(kind, values):
 
 
 def _checked(values, known):
-    """Return the values that are not None, checked; known : dict of name -> field, there are no others."""
+    """Check values and return those that are not None; known : dict of name -> field, of all allowed names."""
     refuse_unknown(values, known)
     return {name: checked(known[name], value) for name, value in values.items() if value is not None}
 
@@ -138,21 +138,21 @@ def as_json(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def to_toml(values: dict[str, Any]) -> str:
-    """Return names and values, of JSON's kinds or lists of them, at the top level as TOML text; None is left out."""
+    """Return names and values, JSON scalars or lists of them, as top-level TOML text; None is left out."""
     return "".join(f"{k} = {json.dumps(v, ensure_ascii=False)}\n" for k, v in values.items() if v is not None)
 
 
 @dataclass(frozen=True, init=False, repr=False)
 class TrainConfig(RunOptions, Choices):
-    """The options requested of a training run: those of every run as attributes, those of plugs by `get`.
+    """The requested options of a training run: those of every run as attributes, those of plugs by `get`.
 
-    An option left at None is filled in by `resolved`. ConfigError if a value is out of range, or an option unknown
+    An option left at None is filled in by `resolved`. ConfigError if a value is out of range or an option is unknown
     """
 
-    plugs: dict[str, Any] = field(hash=False)  # the options of plugs that were given
+    plugs: dict[str, Any] = field(hash=False)  # the options given for plugs
 
     def __init__(self, **values: Any) -> None:
-        values = values.pop("plugs", {}) | values  # `dataclasses.replace` gives what was given before
+        values = values.pop("plugs", {}) | values  # `dataclasses.replace` passes the earlier ones
         refuse_unknown(values, table())
         values, plugs = {name.replace("-", "_"): value for name, value in values.items()}, {}
         for name, item in table().items():
@@ -175,30 +175,30 @@ class TrainConfig(RunOptions, Choices):
 
     @classmethod
     def from_mapping(cls, mapping: dict[str, Any], where: str | os.PathLike | None = None) -> TrainConfig:
-        """Build from names and values; `where` (a file) is named in what is said about a wrong one."""
+        """Build from names and values; errors name the file `where`."""
         try:
             refuse_unknown(mapping, table())
             if "preset" in mapping:
-                raise ConfigError(f"preset is no option of its own; write loss = {mapping['preset']!r}")
+                raise ConfigError(f"preset is not an option; write loss = {mapping['preset']!r}")
             plugin = absolute_plugins(mapping.get("plugin"))  # a file of it means the same in another folder
             return cls(**mapping | ({} if plugin == mapping.get("plugin") else {"plugin": plugin}))
         except ConfigError as error:
             raise ConfigError(f"{where}: {error}" if where else str(error)) from error
 
     def as_dict(self) -> dict[str, Any]:
-        """Return all options as values that JSON can hold: weights as a list, an infinite number as "inf"."""
+        """Return all options as values that JSON can hold: a tuple as a list, an infinite number as "inf"."""
         return as_json({name: self.get(name) for name in table()})
 
     @property
     def traversal(self) -> type[Traversal]:
-        """How training goes through what is read: a class of `data.sources.TRAVERSALS`."""
+        """How training traverses the data: a class of `data.sources.TRAVERSALS`."""
         return traversal_of(self.source)
 
     def resolved(self, cores: int = 1) -> RunSpec:
-        """Return the run with nothing left open but what a plug decides (`margin`, …) and `private_rows`.
+        """Return the run with all options set but those that a plug or the data decide (`margin`, `private_rows`, …).
 
         The loss becomes that of the preset, whose name `preset` keeps. ConfigError for an option that no chosen plug
-        reads, a plug that is not registered, or options that do not go together.
+        reads or options that do not go together; UnknownNameError for a plug that is not registered.
         """
         chosen, preset = self._with_preset(cores)
         chosen = dataclasses.replace(chosen, **without_negatives(KINDS["loss"][chosen.loss]))
@@ -213,7 +213,7 @@ class TrainConfig(RunOptions, Choices):
                 plugs[kind] = plugs[kind].plug.normalise_options(plugs[kind], self)
         own = {item.name: getattr(chosen, item.name) for item in _own()}
         spec = RunSpec(**own, **plugs)
-        shared = spec.share_negatives == "window" and self.share_negatives is None  # where it can be
+        shared = spec.share_negatives == "window" and self.share_negatives is None  # only if it can be
         if shared and no_window(spec, spec.weigher.plug, spec.sampler.plug):
             spec = dataclasses.replace(spec, share_negatives="no")
         check_spec(spec, self)
@@ -229,7 +229,7 @@ class TrainConfig(RunOptions, Choices):
         if spec.min_count is None:
             values["min_count"] = spec.traversal.min_count
         of_paths = spec.loss.plug.paths
-        if spec.readout is None:  # without a sign rows that belong together may point either way
+        if spec.readout is None:  # without signs, related rows may point in opposite directions
             values["readout"] = DEFAULT if spec.absolute_softmax or of_paths else spec.traversal.readout
         spec = dataclasses.replace(spec, **values)
         if spec.min_alpha > spec.alpha:
@@ -240,7 +240,7 @@ class TrainConfig(RunOptions, Choices):
         return spec
 
     def _with_preset(self, cores):
-        """Return the configuration with what its preset fills in, and the `Preset`; UnknownNameError of plugs."""
+        """Return the configuration filled in by its preset, and the `Preset`; UnknownNameError for unknown plugs."""
         if self.loss is not None:
             find_objective(self.loss)
         for kind in ("sampler", "weigher", "inputs"):
@@ -248,7 +248,7 @@ class TrainConfig(RunOptions, Choices):
                 KINDS[kind][getattr(self, kind)]
         known = PRESETS.get(self.preset)
         if known is not None and self.loss in (None, known.loss):
-            name = self.preset  # a configuration that was resolved remembers it
+            name = self.preset  # a resolved configuration keeps it
         else:
             name = self.loss or (self.traversal.bipartite_loss if self.rectangular else None) or self.traversal.loss
         preset = preset_of(name, self.traversal.of_words)

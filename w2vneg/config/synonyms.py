@@ -1,6 +1,6 @@
-"""What gensim, fastText, word2vec.c, implicit, LightFM and node2vec call our options.
+"""Names of our options in gensim, fastText, word2vec.c, implicit, LightFM and node2vec.
 
-All these names are answered with ours; `Word2Vec` takes gensim's where they mean the same (`from_gensim`).
+Errors about these names suggest ours; `Word2Vec` accepts gensim's if they mean the same (`from_gensim`).
 """
 
 import difflib
@@ -40,22 +40,22 @@ FLAGS = {
     **{"input": "--corpus", "train": "--corpus", "save_vectors": "--output", "save_word2vec_format": "--output"},
     **{"pretrained_vectors": "--init", "hs": "--loss hierarchical", "read_vocab": "--vocab"},
 }
-"""Another name of what is a flag of the command line alone -> ours, perhaps with its value."""
+"""Another name of a flag that only the command line has -> ours, some with a value."""
 
 FLAGS_OF_TRAIN = {
-    "binary": "Vectors in binary are written from the text: w2vneg export vectors.txt vectors.bin",
+    "binary": "To write binary vectors, convert the text: w2vneg export vectors.txt vectors.bin",
     "save_vocab": "The vocabulary is vocab.tsv in the folder of --save-model.",
 }
-"""Another name of what is no flag of `train` -> what to do instead."""
+"""Flag of other tools that `train` does not have -> what to do instead."""
 
 COMMANDS = {
     **{"skipgram": "train", "cbow": "train --cbow", "nn": "nearest", "distance": "nearest", "analogies": "analogy"},
     **{"word-analogy": "analogy", "print-word-vectors": "export"},
 }
-"""What fastText and word2vec.c call a command -> ours."""
+"""Command of fastText or word2vec.c -> ours."""
 
 GENSIM = {"vector_size", "size", "iter", "sample", "negative", "ns_exponent", "max_final_vocab", "shrink_windows"}
-"""Names of gensim's constructor for an option of the same meaning; those that have one name with both are not here."""
+"""Arguments of gensim's constructor that equal an option of ours under another name."""
 
 GENSIM_SETTINGS = {
     "sg": {1: {"inputs": "row"}, 0: {"inputs": "window"}},
@@ -65,43 +65,43 @@ GENSIM_SETTINGS = {
     "null_word": {0: {}},
     "compute_loss": {0: {}},
 }
-"""A switch of gensim's constructor -> its value -> what that is here; other values have no counterpart."""
+"""Switch of gensim's constructor -> value -> our options; other values have no counterpart."""
 
 UNLIKE = {
-    "hs": "it is loss='hierarchical' here; gensim trains negative samples beside it unless negative=0",
-    "cbow_mean": "a window is the mean of its vectors here; leave it out",
-    "sorted_vocab": "words are in the order of their counts here; leave it out",
-    "null_word": "there is no such word here; leave it out",
+    "hs": "use loss='hierarchical'; gensim also trains negative samples unless negative=0",
+    "cbow_mean": "a window is always the mean of its vectors; leave it out",
+    "sorted_vocab": "words are always sorted by count; leave it out",
+    "null_word": "there is no null word here; leave it out",
     "compute_loss": "the loss is always computed: see model.history, or fit(…, listeners=[…]); leave it out",
-    "cbow": "it is inputs='window'",
-    "subwords": "it is inputs='subwords', or 'window+subwords'",
+    "cbow": "use inputs='window'",
+    "subwords": "use inputs='subwords' or 'window+subwords'",
     "sentences": "training is done by fit: Word2Vec(…).fit(sentences)",
     "corpus_file": "training is done by fit: Word2Vec(…).fit(path)",
-    "callbacks": "give functions to fit(…, listeners=[…]); they are called with the events of the run",
+    "callbacks": "pass functions to fit(…, listeners=[…]); they receive the events of the run",
     "trim_rule": "words are chosen by min_count and max_vocab, or by fit(…, vocab=…)",
-    "hashfxn": "vectors begin with random numbers of the seed alone; leave it out",
-    "batch_words": "workers share the corpus out by themselves; leave it out",
+    "hashfxn": "initial vectors depend on the seed alone; leave it out",
+    "batch_words": "workers divide the corpus automatically; leave it out",
     "seeds": "a run has one seed, a whole number; for several give --seeds N to 'w2vneg tune' or 'compare'",
-    "comment": "keep it where you keep the model; leave it out",
+    "comment": "store it beside the model; leave it out",
 }
-"""A name of gensim's constructor, or a flag of ours, that is no option of the same meaning -> what to do instead."""
+"""Argument of gensim's constructor, or flag of ours, without an equivalent option -> what to do instead."""
 
 GENSIM_METHODS = {
-    "train": "to go on with what was trained, fit(corpus, update=True)",
+    "train": "to train further, call fit(corpus, update=True)",
     "build_vocab": "fit(corpus) counts and trains; with update=True the vocabulary grows",
     "scan_vocab": "fit(corpus) counts and trains",
     "prepare_vocab": "fit(corpus) counts and trains",
-    "build_vocab_from_freq": "give a Vocabulary: fit(corpus, vocab=…)",
-    "reset_from": "give its vocabulary: fit(corpus, vocab=other.model.vocab)",
+    "build_vocab_from_freq": "pass a Vocabulary: fit(corpus, vocab=…)",
+    "reset_from": "pass its vocabulary: fit(corpus, vocab=other.model.vocab)",
     "predict_output_word": "recommend(words) scores every word as a target",
     "get_latest_training_loss": "model.history has the loss of each epoch",
     "syn1neg": "it is model.vectors_out",
 }
-"""What gensim's Word2Vec has and ours has not -> what to do instead; docs/migrating.md has the whole list."""
+"""Member of gensim's Word2Vec that ours lacks -> what to do instead; docs/migrating.md has the whole list."""
 
 
 def from_gensim(options):
-    """Return options (dict) with gensim's names replaced by ours, where they mean the same.
+    """Return options (dict) with gensim's names replaced by ours if they mean the same.
 
     ConfigError if an option is given by two names, or a switch has a value without a counterpart here
     """
@@ -118,24 +118,24 @@ def from_gensim(options):
             raise ConfigError(f"{name}={value!r} has no counterpart; {UNLIKE.get(name, f'{name} is 0 or 1')}")
         for option, meant in found.items():
             if option in ours:
-                raise ConfigError(f"{name} and {named[option]} both say what {option} is; give one of the two")
+                raise ConfigError(f"{name} and {named[option]} both set {option}; give one of the two")
             ours[option], named[option] = meant, name
     return ours
 
 
 def hint_for(name, known):
-    """Return what to say of an unknown option: its name here, near spellings, or nothing; begins with ``;`` if any."""
+    """Return a hint on an unknown option: our name for it or near spellings; it begins with ``;`` if there is any."""
     if name in UNLIKE:
         return f"; {UNLIKE[name]}"
     if readers := readers_of(name):
-        return f"; it is an option of what is read: Input({readers[0]!r}, …, {name}=…)"
+        return f"; it is an option of the source: Input({readers[0]!r}, …, {name}=…)"
     near = difflib.get_close_matches(name.lower(), [*SYNONYMS, *known], 1, 0.8)
     ours = SYNONYMS.get(near[0]) if near else None
     return f"; it is called {ours} here" if ours in known else did_you_mean(name, known, shown=0)
 
 
 def refuse_unknown(values, known):
-    """Raise ConfigError unless `values` are a dict of options that are `known`, by names with _ or -."""
+    """Raise ConfigError unless `values` is a dict whose names, with _ or -, are all `known`."""
     if not isinstance(values, dict):
         raise ConfigError(f"expected options by name, found {str(values)[:40]!r}")
     for name in values:

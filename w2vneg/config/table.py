@@ -1,4 +1,4 @@
-"""The flat table of all options: those of the run itself, and those of every plug that is registered."""
+"""The flat table of all options: those of the run itself and of every registered plug."""
 
 import dataclasses
 import functools
@@ -13,18 +13,18 @@ from ..objectives.weighers import WEIGHERS
 from .options import Choices, RunOptions
 
 KINDS = {"source": TRAVERSALS, "inputs": INPUTS, "sampler": SAMPLERS, "weigher": WEIGHERS, "loss": LOSSES}
-"""Option that names a plug -> where plugs of that kind are registered."""
+"""Option that names a plug -> registry of plugs of that kind."""
 
-# what plugs must agree about
+# what plugs with an option of one name must agree on
 _FACTS = ("help", "limits", "infinite", "choices", "negative_flag", "flag_value", "metavar")
 
 
 @functools.cache
 def table():
-    """Return all options, as plugs are registered now: dict of str -> dataclasses.Field, None the default of a plug's.
+    """Return all options, with the plugs registered now: dict of str -> dataclasses.Field, None the default for plugs.
 
     The metadata has ``readers``, dict of kind -> dict of the plug's name -> its default; {} for options of the run
-    itself. ConfigError if two plugs mean different things by one name
+    itself. ConfigError if two plugs declare one name differently
     """
     own = {item.name: item for group in (Choices, RunOptions) for item in dataclasses.fields(group)}
     found = {name: _field(item, item.default, {}) for name, item in own.items()}
@@ -40,7 +40,7 @@ def table():
 
 
 def options_of_users():
-    """Return the options that are given by name, not settled by what is read: list of dataclasses.Field."""
+    """Return the options that users give by name, not those set by the source: list of dataclasses.Field."""
     return [item for item in table().values() if item.metadata["group"] is not None]
 
 
@@ -50,7 +50,7 @@ def options_read(kind, name):
 
 
 def _renew():
-    """Refuse a plug whose options do not go with the others', as soon as it is registered."""
+    """Rebuild the table when a plug is registered; ConfigError if its options conflict with those of others."""
     table.cache_clear()
     table()
 
@@ -72,7 +72,7 @@ def _check_agreement(item, known, who, own):
         others = [f"{kind} {name!r}" for kind, names in known.metadata["readers"].items() for name in names]
         raise ConfigError(
             f"option {item.name} of {who} differs from that of {others[0]} in {', '.join(apart) or 'kind'}; "
-            "choose another name, or take the same declaration"
+            "choose another name, or use the same declaration"
         )
 
 
@@ -84,7 +84,7 @@ def _field(item, default, readers):
 
 
 def shown_default(item, kind=None, plug=None):
-    """Return an option's default as help prints it; of one plug, or of all that read it."""
+    """Return an option's default as help prints it, for one plug or for all that read it."""
     about = item.metadata
     if about["default_text"] is not None:
         return about["default_text"]

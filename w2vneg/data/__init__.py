@@ -1,1 +1,1 @@
-"""What is read: files and names to tokens, vocabularies and ids; parts to train on and to hold out."""
+"""Reading data: files and catalogue names become tokens, vocabularies and ids; splits into training and test parts."""

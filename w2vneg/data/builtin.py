@@ -1,8 +1,8 @@
-"""Data that are on every machine: what Python's standard library and the packages beside w2vneg hold.
+"""Data available on every machine, extracted from Python's standard library and the packages that w2vneg requires.
 
 The text is documentation: the language's topics, the docstrings of all modules, and those of the types and functions
-compiled into the interpreter; about 1.7 million words. The items are modules: a basket is what one module imports, and
-an edge leads from a module to one that it imports. Sources are parsed, not imported.
+compiled into the interpreter; about 1.7 million words. The items are modules: a basket holds the imports of one module,
+and an edge leads from a module to one that it imports. Sources are parsed, not imported.
 """
 
 import ast
@@ -24,8 +24,8 @@ from ..ground.files.atomic import atomic_file
 from ..ground.files.caches import cache_dir, writing_to
 from ..ground.progress import SHOW
 
-_FORM = 2  # raise when the rules below change, so that cached files are made anew
-_PACKAGES = ("numpy", "scipy", "pandas", "numba", "click", "tqdm")  # w2vneg is never installed without them
+_FORM = 2  # increment when the rules below change, to invalidate cached files
+_PACKAGES = ("numpy", "scipy", "pandas", "numba", "click", "tqdm")  # required by w2vneg
 _SKIPPED_FOLDERS = {"__pycache__", "dist-packages", "idle_test", "site-packages", "test", "tests", "turtledemo"}
 _WORD = re.compile("[a-z]+")
 _PARAGRAPH = re.compile(r"\n[ \t]*\n")
@@ -37,7 +37,7 @@ _TYPES_WITH_DOCS = (
 
 
 class Module(NamedTuple):
-    """A source file that was parsed. name, package : list of str, in parts, and what its relative imports begin at"""
+    """A parsed source file. name, package : list of str, parts of its name and of the base of its relative imports"""
 
     name: list
     package: list
@@ -45,10 +45,10 @@ class Module(NamedTuple):
 
 
 def builtin_sentences(progress=None):
-    """Yield the paragraphs of the documentation as lists of words, none empty: runs of the letters a to z, lower-cased.
+    """Yield the paragraphs of the documentation as non-empty lists of words: runs of the letters a to z, lower-cased.
 
-    Input of interactive examples is left out, and so is a text that was met before. The order is fixed: topics by name,
-    modules by path, compiled-in modules by name. progress : callable(done, total), optional, of bytes of source
+    Input lines of interactive examples and repeated texts are left out. The order is fixed: topics by name, modules by
+    path, compiled-in modules by name. progress : callable(done, total), optional, in bytes of source
     """
     seen = set()
     kinds = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
@@ -65,26 +65,26 @@ def builtin_sentences(progress=None):
 
 
 def builtin_baskets(progress=None):
-    """Yield what each module imports, two or more, as a sorted list of str: names of one part or of two."""
+    """Yield the imports of each module that has two or more, as a sorted list of str: names of one or two parts."""
     yield from (sorted(found) for found in map(_imports, _modules(progress)) if len(found) > 1)
 
 
 def builtin_edges(progress=None):
-    """Yield who imports whom, as lists of two str: names of one part or of two, once for each module that does."""
+    """Yield each import as [importing module, imported module]: names of one or two parts, once per source file."""
     for module in _modules(progress):
         for name in sorted(_imports(module)):
             yield [_short(module.name), name]
 
 
 _MADE = {"builtin": builtin_sentences, "builtin-baskets": builtin_baskets, "builtin-edges": builtin_edges}
-BUILTIN_NAME = rf"(?:{'|'.join(_MADE)})-\w+-[\d.]+-[0-9a-f]{{8}}\.txt"  # pattern of what `builtin_place` calls files
+BUILTIN_NAME = rf"(?:{'|'.join(_MADE)})-\w+-[\d.]+-[0-9a-f]{{8}}\.txt"  # pattern of the names by `builtin_place`
 
 
 def builtin_path(name="builtin"):
-    """Return a text file in the cache with one of the built-in data (Path), made on first use.
+    """Return the path of a built-in data set in the cache (Path, a text file), creating the file on first use.
 
     name : str, a key of `_MADE`
-    DataError if this Python has neither sources nor, for the text, topics or docstrings; OutputError without a cache
+    DataError if this Python has no sources and, for the text, no topics or docstrings; OutputError without a cache
     """
     path = builtin_place(name)
     if path.is_file():
@@ -93,21 +93,21 @@ def builtin_path(name="builtin"):
         path.parent.mkdir(parents=True, exist_ok=True)
     shown = SHOW.get()(f"making {name}")
     with ExitStack() as at_the_end, atomic_file(path, "w", encoding="utf-8") as stream, shown as progress:
-        if gc.isenabled():  # the search for cycles takes a quarter of the time, and syntax trees have none
+        if gc.isenabled():  # collecting cycles takes a quarter of the time, and syntax trees have none
             gc.disable()
             at_the_end.callback(gc.enable)
         for words in _MADE[name](progress):
             stream.write(" ".join(words) + "\n")
         if not stream.tell():
             raise DataError(
-                f"the Python at {sys.executable} carries no documentation (no pydoc_data.topics, no sources, "
-                "no docstrings), so there are no built-in data; name a file of your own"
+                f"the Python at {sys.executable} contains no documentation (no pydoc_data.topics, sources or "
+                "docstrings), so there are no built-in data; name a file of your own"
             )
     return path
 
 
 def builtin_place(name="builtin"):
-    """Return where `builtin_path` keeps its file for this Python and its packages; the file need not exist."""
+    """Return the path of the file of `builtin_path` for this Python and its packages; the file need not exist."""
     identity = f"{sys.version} {_library()} {_packages()} {_FORM}"
     digest = hashlib.sha256(identity.encode()).hexdigest()[:8]
     version = ".".join(map(str, sys.version_info[:3]))
@@ -130,22 +130,22 @@ def _packages():
 def _topics():
     try:
         topics = import_module("pydoc_data.topics").topics
-    except (ImportError, AttributeError):  # some distributions leave it out
+    except (ImportError, AttributeError):  # some distributions omit it
         return
     for name in sorted(topics):
         yield topics[name]
 
 
 def _modules(progress):
-    """Yield a `Module` for each source that can be parsed: of the library, then of the packages, by path."""
+    """Yield a `Module` for each source that can be parsed: the library first, then the packages, by path."""
     folders = [(str(_library()), str(_library()))]
     folders += [(os.path.dirname(folder), folder) for folder, _ in _packages()]
     files = [(above, path, os.path.getsize(path)) for above, folder in folders for path in _sources(folder)]
     total, done = sum(size for *_, size in files), 0
     for above, path, size in files:
-        tree = None  # of a template, or what is written for another Python
+        tree = None  # stays so for templates and files for another Python version
         with suppress(OSError, SyntaxError, ValueError, RecursionError), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of stray backslashes in other people's strings
+            warnings.simplefilter("ignore")  # stray backslashes in third-party strings
             tree = ast.parse(Path(path).read_bytes(), filename=path)
         if tree is not None:
             name = os.path.relpath(path, above).removesuffix(".py").split(os.sep)
@@ -163,7 +163,7 @@ def _sources(folder):
 
 
 def _statements(tree):
-    """Yield the statements of a module and of its blocks, in order; what handles an exception is left out."""
+    """Yield the statements of a module and of its blocks, in order, except those in exception handlers."""
     waiting = [tree]
     while waiting:
         node = waiting.pop()
@@ -174,7 +174,7 @@ def _statements(tree):
 
 
 def _imports(module):
-    """Return the public modules, but its own, that one imports: a set of str, names of one part or of two."""
+    """Return the public modules that a module imports, except itself: a set of str, names of one or two parts."""
     found = set()
     for node in _statements(module.tree):
         if isinstance(node, ast.Import):
@@ -195,7 +195,7 @@ def _docstrings_compiled_in():
     for name in sorted(sys.builtin_module_names):
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # some Pythons have modules built in that are on their way out
+                warnings.simplefilter("ignore")  # some Pythons have deprecated built-in modules
                 module = import_module(name)
         except ImportError:
             continue

@@ -1,4 +1,4 @@
-"""What a run reads: which files, as what, and where in them to look. A model folder keeps it for the next run."""
+"""The input of a run: which files, of which kind, and where in them to look. A model folder stores it for reuse."""
 
 from __future__ import annotations
 
@@ -27,38 +27,38 @@ def _paths(name, value):
         hint = ""
         if name == "files" and hasattr(value, "__iter__"):
             rows = "ROWS" if isinstance(value, list | tuple | dict) else "list(ROWS)"
-            hint = f"; rows are given as pandas.DataFrame({rows})"
+            hint = f"; give rows as pandas.DataFrame({rows})"
         raise ConfigError(f"{name} of an input must be a path or a list of paths, not {str(value)[:40]!r}{hint}")
     if not all(map(is_path, paths)):
-        raise ConfigError(f"{name} of an input: no file can be called {str(value)[:40]!r}")
+        raise ConfigError(f"{name} of an input: invalid file name {str(value)[:40]!r}")
     return tuple(map(os.fsdecode, paths))
 
 
 def _tables(kind, data):
-    """Return a table in memory as a tuple of `readers.frames.InMemoryTable`; None if `data` is no such thing."""
+    """Return a table in memory as a tuple with one `readers.frames.InMemoryTable`; None if `data` is not a table."""
     one = data[0] if isinstance(data, list | tuple) and data else data
-    if isinstance(one, str | os.PathLike):  # paths; nothing heavy is imported for them
+    if isinstance(one, str | os.PathLike):  # paths need no heavy imports
         return None
     if not SOURCES[kind].tables:
         known = ", ".join(name for name in SOURCES if SOURCES[name].tables)
         lists = "Input('ratings', [(n, item) for n, items in enumerate(LISTS) for item in items])"
-        raise ConfigError(f"an input of {kind} names files; a table in memory is one of {known}; lists are {lists}")
+        raise ConfigError(f"an input of {kind} takes files; tables in memory can be {known}; give lists as {lists}")
     from .readers.frames import InMemoryTable
 
     frame = InMemoryTable.of(one if isinstance(one, InMemoryTable) else data)
     if frame is None:
         return None
     if kind == "corpus" and isinstance(data, list | tuple) and one is not frame:
-        raise ConfigError("lists of words are given to fit as they are; an input of corpus is files or a text column")
+        raise ConfigError("pass lists of words directly to fit; an input of corpus takes files or a column of text")
     if kind != "corpus" and len(frame.columns) < 2:
-        what = f"{frame.name}: a table of pairs has two columns or more, and this has {len(frame.columns)}"
+        what = f"{frame.name}: a table of pairs needs at least two columns; this one has {len(frame.columns)}"
         raise ConfigError("; ".join(filter(None, [what, frame.in_index(("user", "item", "source", "target"))])))
     return (frame,)
 
 
 @dataclass(frozen=True, init=False)
 class Input:
-    """Data of one kind and how they are to be read. `docs/formats.md` tells what each kind looks like.
+    """Data of one kind and how to read them. `docs/formats.md` describes each kind.
 
     Parameters
     ----------
@@ -66,19 +66,19 @@ class Input:
         A source of `data.sources.SOURCES`: "corpus" for text, "pairs", "cooccurrence", "baskets", "ratings",
         "edges" for a graph.
     files : path or list of paths, or a table
-        As for `data.readers.sources.find_files`. It may be a table in memory, but for baskets: a pandas or polars
-        DataFrame, a pyarrow table, a scipy.sparse matrix, a NumPy array, a graph of networkx or a list of rows. It is
-        read as the same table in a file would be; columns without names have numbers, from 1 on. Text is a DataFrame
-        with a `text_col`, or a Series.
+        As for `data.readers.sources.find_files`. All kinds except baskets also take a table in memory: a pandas or
+        polars DataFrame, a pyarrow table, a scipy.sparse matrix, a NumPy array, a networkx graph or a list of rows. It
+        is read like the same table in a file; unnamed columns are numbered from 1. Text is a DataFrame with a
+        `text_col`, or a Series.
     **options
-        Those of the source, such as delimiter, header, user_col, item_col, rating_col, min_rating, time_col,
-        rectangular. They are attributes of an input; None, () or False if they were left out.
+        Options of the source, such as delimiter, header, user_col, item_col, rating_col, min_rating, time_col,
+        rectangular. They become attributes of the input; those not given are None, () or False.
 
     Raises
     ------
     ConfigError
-        If the kind is unknown, no file is named, or an option is one that this kind does not read, or has a value of
-        another kind.
+        If the kind is unknown, no file is named, or an option does not belong to this kind or has a value of the wrong
+        type.
     """
 
     kind: str
@@ -88,7 +88,7 @@ class Input:
     def __init__(self, kind: str, files: str | os.PathLike | Sequence[Any] | Any, **options: Any) -> None:
         if not isinstance(kind, str) or kind not in SOURCES:
             known = ", ".join(SOURCES)
-            hint = "that of a plug-in is known once Word2Vec(plugin=…) has been made"
+            hint = "create Word2Vec(plugin=…) first to use a plug-in's kind"
             raise ConfigError(f"unknown kind of input {kind!r}; known: {known}; {hint}")
         own, foreign = options_of(kind), self.foreign(kind, options)
         if foreign:
@@ -98,15 +98,15 @@ class Input:
             remedy = f"did you mean {near[0]}?" if near else "leave it out"
             if foreign[0] in VocabOptions._fields:
                 remedy = f"it is an option of the run: Word2Vec({foreign[0]}=…)"
-            raise ConfigError(f"{foreign[0]} means nothing to {kind}; {remedy}")
+            raise ConfigError(f"{foreign[0]} is not an option of {kind}; {remedy}")
         given = {name: _checked(own[name], value) for name, value in options.items() if name in own}
         tables = _tables(kind, files)
         if tables and given.get("directed") is None and "directed" in own:
             given["directed"] = tables[0].directed
         if tables and tables[0].unordered and "directed" not in own:
             raise ConfigError(
-                f"the edges of a {tables[0].name} are in no order, and {kind} lead from one to the other. Set "
-                "bipartite=0 on its users and bipartite=1 on its items, or give a DiGraph; Input('edges', …) is a graph"
+                f"the edges of a {tables[0].name} have no direction, and {kind} need one. Set bipartite=0 on its users "
+                "and bipartite=1 on its items, or give a DiGraph; to train on the graph itself, use Input('edges', …)"
             )
         object.__setattr__(self, "kind", kind)
         object.__setattr__(self, "files", tables or _own(kind, _paths("files", files)))
@@ -115,7 +115,7 @@ class Input:
             raise ConfigError(f"an input of {kind} needs at least one file")
         of_text = [name for name in OF_TEXT if self.in_memory and name in self.options]
         if of_text:
-            raise ConfigError(f"{of_text[0]} is of files; {self.files[0]} is a table in memory, so leave it out")
+            raise ConfigError(f"{of_text[0]} applies to files; {self.files[0]} is a table in memory, so leave it out")
         SOURCES[kind].check(self)
 
     def __getattr__(self, name):
@@ -131,19 +131,19 @@ class Input:
 
     @property
     def in_memory(self) -> bool:
-        """Whether a table in memory stands in the place of files."""
+        """Whether the data are a table in memory rather than files."""
         return not all(isinstance(file, str) for file in self.files)
 
     def values(self) -> dict[str, Any]:
-        """Return all options of the source, as set or by default (dict)."""
+        """Return all options of the source, set or default (dict)."""
         return {name: getattr(self, name) for name in options_of(self.kind)}
 
     def replace(self, **changes: Any) -> Input:
-        """Return the same with other files or options."""
+        """Return a copy with other files or options."""
         return Input(self.kind, **({"files": self.files} | self.options | changes))
 
     def like(self, other: Input) -> Input:
-        """Return the same read as `other`, an Input of a model's data, where it leaves an option open."""
+        """Return a copy with unset options taken from `other`, the Input of a model's data, if of the same kind."""
         if self.kind != other.kind:
             return self
         options = dict(other.options)
@@ -153,33 +153,33 @@ class Input:
 
     @staticmethod
     def foreign(kind: str, values: dict[str, Any]) -> list[str]:
-        """Return the names among `values` (dict) that are set, but that this kind does not read (list of str)."""
+        """Return the names of `values` (dict) that are set but are not options of this kind (list of str)."""
         return [name for name, value in values.items() if name not in options_of(kind) and _is_set(name, value)]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return what is set, as JSON can hold it (dict); a table in memory by its name alone."""
+        """Return kind, files and set options as a dict for JSON; a table in memory is represented by its name."""
         values = {"kind": self.kind, "files": tuple(map(str, self.files)), **self.options}
         return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Input:
-        """Make one of what `as_dict` gave; ConfigError if it has other names or values of other kinds."""
+        """Create an input from the dict of `as_dict`; ConfigError if it has unknown names or values of wrong types."""
         if not isinstance(values, dict) or not {"kind", "files"} <= set(values):
-            raise ConfigError(f"not an input, which has kind and files, but {str(values)[:60]}")
+            raise ConfigError(f"not an input; kind and files are required, found {str(values)[:60]}")
         others = values.keys() - {"kind", "files"}
         if not all(isinstance(name, str) and readers_of(name) for name in others):
-            raise ConfigError(f"not an input, for it has other options: {str(values)[:60]}")
+            raise ConfigError(f"not an input; it has unknown options: {str(values)[:60]}")
         return cls(**values)
 
     def located(self, mirror: str | None = None) -> Input:
-        """Return the same with the names of `w2vneg data list` as paths; DataError or InputError if one is nowhere."""
+        """Return a copy with names of `w2vneg data list` resolved to paths; DataError or InputError if that fails."""
         if self.in_memory:
             return self
         catalog = SOURCES[self.kind].catalog
         return self.replace(files=tuple(str(locate(file, mirror, catalog)) for file in self.files))
 
     def absolute(self) -> Input:
-        """Return the same with names and paths that mean the same from another folder."""
+        """Return a copy with absolute paths; catalogue names, URLs and ``-`` stay."""
         if self.in_memory:
             return self
         known = known_names(SOURCES[self.kind].catalog)
@@ -194,20 +194,20 @@ class Input:
 
     @property
     def source(self) -> str:
-        """How training goes through what is read, as `TrainConfig.source`."""
+        """The name of the traversal, as in `TrainConfig.source`."""
         return SOURCES[self.kind].traversal(self)
 
     @property
     def traversal(self) -> type[Traversal]:
-        """The class of the traversal, with what is to be known of it."""
+        """The class of the traversal."""
         return TRAVERSALS[self.source]
 
 
-OF_TEXT = ("delimiter", "header", "quoting")  # tables that are files of text
+OF_TEXT = ("delimiter", "header", "quoting")  # options for tables in text files only
 
 
 def _own(kind, files):
-    """Return the files with the name of what is built in for this kind, if anything is, in the place of ``builtin``."""
+    """Return the files with ``builtin`` replaced by the name of the built-in data of this kind, if there are any."""
     own = f"builtin-{kind}"
     if "builtin" not in files or os.path.exists("builtin") or own not in known_names():
         return files
@@ -231,19 +231,18 @@ def _checked(item, value):
 
 
 def locate(name, mirror=None, kind="corpus"):
-    """Turn a name of `w2vneg data list` into a path; a path, a pattern or a URL stays so."""
+    """Resolve a name of `w2vneg data list` to a path; paths, patterns and URLs are returned unchanged."""
     text = str(name)
     is_place = text == "-" or scheme_of(text) or any(sign in text for sign in "*?[")
     return name if is_place or os.path.exists(text) else resolve(text, mirror=mirror, kind=kind)
 
 
 def as_input(data):
-    """Return what `fit` is given as an `Input` where that is clear, else as it is: a path, or a table that says what it
-    is.
+    """Convert the data of `fit`, a path or an unambiguous table, to an `Input`; return anything else unchanged.
 
-    A column of texts is a corpus. Columns called as users and items are make pairs of two kinds of things; item and
-    target pairs of one kind. A sparse matrix that is not square has two kinds. A graph of networkx is edges.
-    ConfigError, with what to write instead, for a table that may be several things
+    A column of texts becomes a corpus. Columns named like users and items make pairs of two kinds of things; item and
+    target make pairs of one kind. A sparse matrix that is not square has two kinds. A networkx graph becomes edges.
+    ConfigError, with the input to write instead, for an ambiguous table
     """
     if isinstance(data, Input):
         return data
@@ -253,8 +252,8 @@ def as_input(data):
 
     if is_graph(data):
         return Input("edges", data)
-    fields = getattr(getattr(data, "dtype", None), "names", None)  # of a structured array
-    columns = hasattr(type(data), "columns") or hasattr(data, "columns")  # a plan of polars' works them out, if asked
+    fields = getattr(getattr(data, "dtype", None), "names", None)  # structured array
+    columns = hasattr(type(data), "columns") or hasattr(data, "columns")  # polars.LazyFrame computes them on access
     if not (columns or fields) and (hasattr(data, "to_numpy") or getattr(data, "ndim", 0) == 1):
         return Input("corpus", data) if any(isinstance(cell, str) for cell in islice(data, 100)) else data
     if not (fields or columns or hasattr(data, "tocoo") or getattr(data, "ndim", 1) == 2):
@@ -273,7 +272,7 @@ def as_input(data):
     if frame.matrix is not None:
         if data.shape[0] != data.shape[1]:
             return Input("pairs", frame, rectangular=True)
-        raise ConfigError(f"a square matrix may be of several things; give {remedy.replace('TABLE', 'MATRIX')}")
+        raise ConfigError(f"a square matrix is ambiguous; give {remedy.replace('TABLE', 'MATRIX')}")
     meant = columns_meant(frame.head) if frame.named else {}
     found = {meaning: frame.head[places[0]] for meaning, places in meant.items() if len(places) == 1}
     two_kinds = {"user", "item"} <= found.keys()
@@ -286,9 +285,9 @@ def as_input(data):
 
 
 def settled(given, encoding="utf-8", mirror=None):
-    """Return an `Input` that says how its text becomes tokens, and of how many kinds its things are, where columns do.
+    """Return an `Input` with its tokenizer chosen and, if the columns show it, `rectangular` set.
 
-    Of what can be read but once, standard input and URLs, nothing is looked at: reading it asks where it matters.
+    Standard input and URLs can be read only once, so they are not inspected here; reading them reports any doubt.
     """
     given = SOURCES[given.kind].settled(given, encoding, mirror)
     if not issubclass(SOURCES[given.kind].Options or object, PairOptions) or given.rectangular is not None:
@@ -310,7 +309,7 @@ def settled(given, encoding="utf-8", mirror=None):
 
 
 def of_as_many_kinds(given, config):
-    """Return an `Input` whose things are of one kind or of two as a model's are, unless its options say otherwise."""
+    """Return an `Input` that is rectangular if the model of `config` is, unless its own options decide."""
     if "rectangular" not in options_of(given.kind) or given.rectangular is not None:
         return given
     return given.replace(rectangular=config.rectangular)
@@ -319,13 +318,13 @@ def of_as_many_kinds(given, config):
 def encode_input(given, *, phrases=None, grows=False, first=False, **shaping):
     """Read an `Input`; returns an EncodedCorpus, EncodedPairs or EncodedGraph, by `given.source`.
 
-    **shaping : of `data.vocab.VocabOptions`: min_count, by default that of the traversal: 5 for text, 1 for items;
-        max_vocab; vocab and vocab_out, fixed ones, the second only for rectangular data, or the same object; encoding;
-        lowercase; progress, called with (stored bytes read, stored bytes in all or None) now and then
-    phrases : sequence of data.phrases.Phrase, optional, to join in a text in the place of those that the Input names
-    grows : bool, a model grows by these data, so that one centre and one target are enough, as of one purchase
-    first : bool, for a split by time: what a user has several times stands where it came first, not where it came last
-    InputError, ConfigError, OutputError as of `w2vneg.data.encoded`
+    **shaping : see `data.vocab.VocabOptions`: min_count, by default that of the traversal: 5 for text, 1 for items;
+        max_vocab; vocab and vocab_out, fixed vocabularies, the second only for rectangular data or the same object;
+        encoding; lowercase; progress, called periodically with (stored bytes read, total stored bytes or None)
+    phrases : sequence of data.phrases.Phrase, optional, to join in a text instead of those that the Input names
+    grows : bool, the data update a model, so one centre and one target are enough, as in a single purchase
+    first : bool, for a split by time: a repeated item of a user is placed at its first occurrence, not its last
+    InputError, ConfigError, OutputError as in `w2vneg.data.encoded`
     """
     from .encoded import EncodedCorpus
     from .vocab import VocabOptions
@@ -341,7 +340,7 @@ def encode_input(given, *, phrases=None, grows=False, first=False, **shaping):
         return replace(encoded, source=given.source)
     source = getattr(encoded, "source", type(encoded).__name__)
     if source != given.source:
-        raise ConfigError(f"source {given.kind} says that its traversal is {given.source}, and encodes {source}")
+        raise ConfigError(f"source {given.kind} declares the traversal {given.source}, but encodes {source}")
     for what, vocab in (("centre", encoded.vocab), ("target", encoded.vocab_out)):
         if len(vocab) == 1 and not grows:
             only = f"only one {what} ({vocab.words[0][:60]!r}) reaches min_count={options.min_count}"

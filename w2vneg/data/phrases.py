@@ -1,9 +1,9 @@
-"""Phrases: pairs of words that stand together more often than their counts have it.
+"""Phrases: pairs of adjacent words that occur more often than their counts predict.
 
-    word2vec   (c_ab − δ) / (c_a c_b) · n         δ the least count, n the number of types of words and of pairs
+    word2vec   (c_ab − δ) / (c_a c_b) · n         δ = min_count, n = number of distinct words and distinct pairs
     npmi       ln(p_ab / (p_a p_b)) / −ln p_ab    p = c / number of tokens; between −1 and 1
 
-Mikolov et al. 2013, "Distributed Representations of Words and Phrases", section 4, with n as gensim has it; and Bouma
+Mikolov et al. 2013, "Distributed Representations of Words and Phrases", section 4, with n as in gensim; and Bouma
 2009, "Normalized (Pointwise) Mutual Information in Collocation Extraction". Further passes find phrases of phrases.
 """
 
@@ -21,13 +21,13 @@ from ..ground.files.atomic import atomic_file
 from ..ground.files.bounded import read_text
 from ..ground.files.caches import cache_dir
 
-_VERSION = 2  # of what `find_phrases` finds by its defaults
-_LOOKED_AT = 1000  # phrases, for why none of all occurs
-_LONGEST = 1 << 20  # bytes without white space that are passed on as they are, for the counter to refuse
+_VERSION = 2  # of the results of `find_phrases` with defaults
+_LOOKED_AT = 1000  # phrases examined to explain why none occurs
+_LONGEST = 1 << 20  # bytes without white space that are passed on unchanged, for the counter to refuse
 
 
 class Phrase(NamedTuple):
-    """first, second : str, its words; score : float; count : int, how often the pair occurs; level : int, its pass"""
+    """first, second : str, its words; score : float; count : int, occurrences of the pair; level : int, its pass"""
 
     first: str
     second: str
@@ -52,11 +52,11 @@ THRESHOLDS = {"word2vec": 10.0, "npmi": 0.5}
 def find_phrases(
     source, *, min_count: int = 5, threshold: float | None = None, scoring: str = "word2vec", passes: int = 1, **reading
 ) -> list[Phrase]:
-    """Find phrases in a text: a list of Phrase, pass after pass, the highest score first; errors as of `encode_corpus`.
+    """Find phrases in a text: a list of Phrase, by pass and falling score; errors as in `encode_corpus`.
 
-    source, **reading : as for `data.encoded.encode_corpus`; min_count : int, at least 1, how often a pair must occur
-    threshold : float, optional, pairs with a higher score are phrases; 10 for word2vec's score and .5 for npmi
-    scoring : {"word2vec", "npmi"}; passes : int, at least 1; a second one finds phrases of up to four words, and so on
+    source, **reading : as for `data.encoded.encode_corpus`; min_count : int, at least 1, least occurrences of a pair
+    threshold : float, optional, pairs with a higher score are phrases; default 10 for word2vec, .5 for npmi
+    scoring : {"word2vec", "npmi"}; passes : int, at least 1; two find phrases of up to four words, and so on
     """
     from ..kernels.cooccurrence import pair_counts
     from .encoded import encode_corpus
@@ -74,7 +74,7 @@ def find_phrases(
     for level in range(1, passes + 1):
         corpus = encode_corpus(source, min_count=1, phrases=found, use_cache=False, **reading)
         counts, words = corpus.vocab.counts, corpus.vocab.words
-        remedy = "take a part of the text"
+        remedy = "use a part of the text"
         pairs = pair_counts(corpus.ids, corpus.offsets, len(words), 1, ordered=True, remedy=remedy).tocoo()
         often = pairs.data >= min_count
         a, b, together = pairs.row[often], pairs.col[often], pairs.data[often].astype(float)
@@ -88,15 +88,15 @@ def find_phrases(
 
 
 def check_threshold(scoring, threshold):
-    """Raise ConfigError if no score, or every one, is above a threshold."""
+    """Raise ConfigError if a threshold is outside the range of the score."""
     if scoring == "npmi" and not -1 <= threshold <= 1:
-        raise ConfigError(f"npmi lies between -1 and 1; give a threshold there, not {threshold!r}: 0.5 is usual")
+        raise ConfigError(f"npmi is between -1 and 1; give a threshold in this range, not {threshold!r}: 0.5 is usual")
     if scoring == "word2vec" and not 0 < threshold < np.inf:
-        raise ConfigError(f"scores are above 0; give a finite threshold there, not {threshold!r}: 10 is usual")
+        raise ConfigError(f"scores are positive; give a finite threshold above 0, not {threshold!r}: 10 is usual")
 
 
 def phrases_in(source, *, progress=None, **reading):
-    """Return what `find_phrases` finds by default, perhaps cached; ConfigError if a text can be read but once."""
+    """Return the phrases found by default, from the cache if possible; ConfigError if a text can be read only once."""
     from .encoded.count import Settings
     from .encoded.encode import Cache
     from .readers.frames import InMemoryTable
@@ -108,16 +108,16 @@ def phrases_in(source, *, progress=None, **reading):
         return find_phrases(files, progress=progress, **reading)
     if None in stamps:
         raise ConfigError(
-            "--phrases auto reads the text twice, and standard input and pipes can be read once; save the text to a "
-            "file, or name a file of 'w2vneg phrases'"
+            "--phrases auto reads the text twice, but standard input and pipes can be read only once; save the text to "
+            "a file, or give a phrase file from 'w2vneg phrases'"
         )
     settings = Settings(min_count=1, **reading)
     place = cache_dir("phrases") / f"{_VERSION}-{Cache(files, stamps, settings).key(progress)}.tsv"
     if place.exists():
-        with suppress(InputError):  # a damaged one is found and written again
+        with suppress(InputError):  # a damaged file is made again
             return read_phrases(place)
     found = find_phrases(files, progress=progress, **reading)
-    with suppress(OSError, OutputError):  # costs the next run another look, no more
+    with suppress(OSError, OutputError):  # the next run only has to search again
         place.parent.mkdir(parents=True, exist_ok=True)
         write_phrases(place, found)
     return found
@@ -132,9 +132,9 @@ def write_phrases(path, phrases) -> None:
 
 
 def read_phrases(path) -> list[Phrase]:
-    """Read what `write_phrases` wrote, or lines of two words alone, or blank; InputError that names file and line."""
+    """Read the lines of `write_phrases`, or lines of just two words, or blank ones; InputError with file and line."""
     found = []
-    text = read_text(path, "no such file of phrases; 'w2vneg phrases' writes one")
+    text = read_text(path, "no such phrase file; 'w2vneg phrases' writes one")
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip():
             continue
@@ -146,14 +146,14 @@ def read_phrases(path) -> list[Phrase]:
                 raise ValueError
         except (ValueError, IndexError):
             raise InputError(
-                f"{path}:{number}: expected two words, and a score, a count and a pass behind tabs; found {line[:60]!r}"
+                f"{path}:{number}: expected two words, perhaps with score, count, pass after tabs; found {line[:60]!r}"
             ) from None
         found.append(Phrase(first, second, score, count, level))
     return found
 
 
 def lowered(phrases):
-    """Return phrases (list) in lower case, as the text in which they are joined; of those alike then the first."""
+    """Return phrases (list) in lower case, for lower-cased text; of those that become equal, the first is kept."""
     found = {}
     for phrase in phrases:
         first, second = phrase.first.lower(), phrase.second.lower()
@@ -162,7 +162,7 @@ def lowered(phrases):
 
 
 def joined(pieces, phrases, tally=None):
-    """Yield pieces of UTF-8 text with phrases joined by underscores, pass after pass; tally : Counter, of joins"""
+    """Yield pieces of UTF-8 text with phrases joined by underscores, pass after pass; tally : Counter of "joins" """
     tally = Counter() if tally is None else tally
     for level in sorted({phrase.level for phrase in phrases}):
         pieces = _joined(pieces, [phrase[:2] for phrase in phrases if phrase.level == level], tally)
@@ -170,20 +170,20 @@ def joined(pieces, phrases, tally=None):
 
 
 def none_found(scoring="word2vec", threshold=None):
-    """Return what to try where `find_phrases` finds none by these options (str)."""
+    """Return advice for when `find_phrases` finds nothing with these options (str)."""
     least = THRESHOLDS[scoring] if threshold is None else threshold
     other = "--scoring npmi, " if scoring == "word2vec" else ""
     return f"no pair of words scores above {least:g}; try {other}a lower --threshold or --min-count"
 
 
 def what_was_joined(phrases, joins, vocab):
-    """Tell how often phrases were joined, `joins` times, or why none was (str); vocab : Vocabulary with them joined"""
+    """Describe how many phrases were joined, or why none was (str); joins : int; vocab : Vocabulary after joining"""
     rows = vocab.words.find_all(f"{phrase.first}_{phrase.second}" for phrase in phrases)
     rows = np.unique(rows[rows >= 0])
     if joins:
         most = rows[np.argsort(-vocab.counts[rows], kind="stable")[:5]].tolist()
         shown = f"; the most frequent: {', '.join(vocab.words[row] for row in most)}" if most else ""
-        return f"Phrases joined: {joins:,} times; words of the vocabulary: {len(rows):,} of {len(phrases):,}{shown}."
+        return f"Phrases joined: {joins:,} times; in the vocabulary: {len(rows):,} of {len(phrases):,}{shown}."
     one = phrases[0]
     return (
         f"Warning: none of the {len(phrases):,} phrases, such as {f'{one.first} {one.second}'!r}, occurs in the text, "
@@ -194,13 +194,13 @@ def what_was_joined(phrases, joins, vocab):
 def _why_none(phrases, vocab):
     pairs = [(phrase.first, phrase.second) for phrase in phrases[:_LOOKED_AT]]
     if any(first in vocab.words and second in vocab.words for first, second in pairs):
-        return "the words do, but never side by side: find phrases in this text"
+        return "their words occur, but never side by side: find phrases in this text"
     folded = {word.lower() for word in vocab.words}
     if any({first.lower(), second.lower()} <= folded for first, second in pairs):
-        return "the words do, with capitals where the phrases have none or vice versa: find phrases in this text"
+        return "their words occur, but with different capitalisation: find phrases in this text"
     return (
-        "the words are not in the vocabulary: find phrases in this text, with the --tokenizer, --strip, --numbers and "
-        "--lowercase of this run"
+        "their words are not in the vocabulary: find phrases in this text, with the --tokenizer, --strip, --numbers "
+        "and --lowercase of this run"
     )
 
 

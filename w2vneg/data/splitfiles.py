@@ -1,4 +1,4 @@
-"""The folder of a split: train.tsv, valid.tsv, test.tsv, and manifest.json, which tells how they came about."""
+"""The folder of a split: train.tsv, valid.tsv, test.tsv, and manifest.json, which records how they were made."""
 
 import hashlib
 import json
@@ -20,7 +20,7 @@ _OURS = {MANIFEST, *(form.format(name) for form in ("{}.tsv", _SHOWN) for name i
 
 
 def check_place(folder):
-    """Raise OutputError if a split could not be written to `folder`, or would take the place of something else."""
+    """Raise OutputError if a split cannot be written to `folder`, or would replace anything other than a split."""
     check_folder_writable(folder)
     recover(folder)
     folder = Path(folder)
@@ -29,16 +29,16 @@ def check_place(folder):
     if others or (found and MANIFEST not in found):
         shown = ", ".join((others or found)[:3]) + ", …" * (len(others or found) > 3)
         raise OutputError(
-            f"cannot write {folder}: the folder exists and holds what is no split of w2vneg's ({shown}); choose "
+            f"cannot write {folder}: the folder exists and is not a split made by w2vneg (it holds {shown}); choose "
             "another folder or empty this one"
         )
 
 
 def write_split(folder, split, vocab, vocab_out, about):
-    """Write the parts and the manifest, which is returned (dict); the folder appears atomically, else OutputError.
+    """Write the parts and the manifest, which is returned (dict); the folder appears atomically, or OutputError.
 
-    about : dict, what the manifest says before it comes to the parts, for JSON
-    vocab, vocab_out : Vocabulary, of rows and columns; the very same object where they are one kind of thing
+    about : dict, JSON-serialisable entries of the manifest, written before the parts
+    vocab, vocab_out : Vocabulary, of rows and columns; the same object if they are one kind of thing
     """
     check_place(folder)
     parts = part_facts(split, vocab_out is vocab)
@@ -59,12 +59,12 @@ def write_split(folder, split, vocab, vocab_out, about):
 
 
 def part_facts(split, one_kind):
-    """Return the figures of each part: dict of name -> dict, for the manifest.
+    """Return the figures of each part for the manifest: dict of name -> dict.
 
-    one_kind : bool, rows and columns are one kind of thing: an item is known to training if it stands on either side
-    Users and items are those with a pair in the part; of one kind items alone, and users those that were dealt out.
-    Of what is held out new_users and new_items are those that train has nowhere, but for users that are shown;
-    pairs_with_new name one of them; pairs_with_new_centre have a user or item that is first of no pair in train.
+    one_kind : bool, rows and columns are one kind of thing: an item is known if training has it on either side
+    Users and items count if they have a pair in the part; with one kind, users are those assigned to the part.
+    In held-out parts, new_users and new_items do not occur in train; a user with shown pairs is not new;
+    pairs_with_new have a new user or item; pairs_with_new_centre a centre that is first of no pair in train or shown.
     """
     known = _present(split.matrices["train"], one_kind)
     facts = {}
@@ -90,10 +90,10 @@ def part_facts(split, one_kind):
 
 
 def known_beside(path):
-    """Return the training part that a ranking of a held-out part, a file of pairs, leaves out of the catalogue (Path).
+    """Return the training part (Path) whose pairs are excluded when a held-out part, a file of pairs, is ranked.
 
     None unless the manifest beside the file says that it is a held-out part of a split by pair, or of users and items
-    whose users are those of training. In other splits a pair trained on may be held out as well, and is a candidate.
+    with the same users as training. In other splits a training pair may also be held out, so it stays a candidate.
     """
     manifest = _manifest_beside(path)
     if manifest is None or shown_beside(path) is not None:
@@ -103,13 +103,13 @@ def known_beside(path):
 
 
 def held_out_in(place):
-    """Return the held-out part of the folder of a split, valid.tsv or else test.tsv (str); any other place as it is."""
+    """Return the held-out part in a split folder, valid.tsv or else test.tsv (str); return other places unchanged."""
     held = (str(Path(place, f"{name}.tsv")) for name in ("valid", "test"))
     return next(filter(_manifest_beside, held), place)
 
 
 def input_beside(path):
-    """Return the `Input` of the training part of a split of which a file is a held-out part; None if it is of none."""
+    """Return the `Input` of the training part of the split that a held-out file belongs to, or None."""
     manifest = _manifest_beside(path)
     if manifest is None:
         return None
@@ -120,20 +120,20 @@ def input_beside(path):
 
 
 def parts_beside(path):
-    """Return the files of the parts of a split of which a file is a held-out part: dict of str -> Path, by name."""
+    """Return the files of all parts of the split that a held-out file belongs to: dict of name -> Path."""
     parts = (_manifest_beside(path) or {"parts": {}})["parts"]
     return {name: Path(path).parent / part["file"] for name, part in parts.items()}
 
 
 def shown_beside(path):
-    """Return the file of what else the users of a held-out part have (Path), to fold them in; None if there is none."""
+    """Return the file of shown pairs for the users of a held-out part (Path), for fold-in; None if there is none."""
     parts = (_manifest_beside(path) or {"parts": {}})["parts"].values()
     shown = next((part.get("shown") for part in parts if part["file"] == Path(path).name), None)
     return shown and Path(path).parent / shown["file"]
 
 
 def trained_on(held, files):
-    """Return which of the files that a model was trained on is a file of pairs, or what it was split from; or None."""
+    """Return the first of a model's training files that equals `held`, or a source of its split; None if none does."""
     manifest = _manifest_beside(held) or {}
     facts = [*source_facts([held]), *manifest.get("sources", ())]
     known = {(one["bytes"], one["sha256"]) for one in facts if one["sha256"]}
@@ -143,19 +143,19 @@ def trained_on(held, files):
 
 
 def _manifest_beside(path):
-    """Return the manifest of the split of which a file is a held-out part (dict), or None."""
+    """Return the manifest of the split that a held-out file belongs to (dict), or None."""
     try:
         manifest = read_json(Path(path).parent / MANIFEST)
         known = manifest["made_by"] == _MADE_BY and {"by"} <= set(manifest["options"]) and "train" in manifest["parts"]
         held = {part["file"] for one, part in manifest["parts"].items() if one != "train"}
         manifest["input"].get("rectangular"), manifest["parts"]["train"]["file"]
-    except (AttributeError, InputError, KeyError, TypeError):  # whatever else is called so
+    except (AttributeError, InputError, KeyError, TypeError):  # another kind of manifest.json
         return None
     return manifest if known and Path(path).name in held else None
 
 
 def source_facts(files):
-    """Return [{"file", "bytes", "sha256"}] of files that were read; None instead of figures for standard input."""
+    """Return [{"file", "bytes", "sha256"}] of the files read; bytes and sha256 are None for standard input."""
     facts = []
     for file in map(str, files):
         size = sha256 = None
@@ -166,7 +166,7 @@ def source_facts(files):
 
 
 def _present(matrix, one_kind):
-    """Return which rows and which columns have an entry (two bool arrays; the same one if they are of one kind)."""
+    """Return which rows and columns have an entry (two bool arrays; the same one twice if they are one kind)."""
     rows, columns = np.diff(matrix.indptr) > 0, np.zeros(matrix.shape[1], bool)
     columns[matrix.indices] = True
     return (rows | columns,) * 2 if one_kind else (rows, columns)
@@ -177,8 +177,8 @@ def _count(which):
 
 
 def _fields(vocab):
-    """Return the names as fields of a tab-separated file, each with its tab, in quotes if they hold one or begin as
-    comments do.
+    """Return the names as fields of a tab-separated file, each followed by a tab; quoted if they contain a quote or
+    begin like a comment.
     """
 
     def field(word):

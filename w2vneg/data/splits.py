@@ -1,10 +1,10 @@
-"""Training, validation and test parts of encoded data, without leaks: what is held out, training has not seen.
+"""Split encoded data into training, validation and test parts without leaks: held-out data are unseen in training.
 
-What "not seen" means is the user's choice: by pair, by user or by time, as docs/splits.md defines them to the letter.
-Shares are kept within each *group*: the pairs of a centre, all users, a user's history. A group of m members gives
-floor(m c + u) to the parts of cumulative share c, with one u in [0, 1) drawn for the group. So every member has exactly
-the requested chance of each part, and no group is further than one member from its share. A shuffle over all pairs
-would leave rare centres without any training pair, and evaluation is about centres.
+"Unseen" means by pair, by user or by time, as docs/splits.md defines. Shares hold within each *group*: the pairs of a
+centre, all users, a user's history. Of a group of m members, the parts up to cumulative share c get floor(m c + u),
+with one u in [0, 1) drawn per group. So each member has exactly the requested probability of each part, and no group
+deviates from its share by more than one member. Shuffling all pairs would leave rare centres without training pairs,
+and evaluation is per centre.
 """
 
 from contextlib import suppress
@@ -24,27 +24,27 @@ from .sources import SOURCES
 from .splitfiles import PARTS
 
 WAYS = ("pair", "user", "time")
-_BLOCK = 1 << 22  # pairs dealt at a time
-_SHOWN = 0.8  # as with users held out of MovieLens and Netflix (Liang et al. 2018)
-_FIRST = 10**8  # seconds since 1970, from 1973 on: times of another unit are not below
-_MOST = 10**12  # pairs to go through: half a day
+_BLOCK = 1 << 22  # pairs assigned at a time
+_SHOWN = 0.8  # as for held-out users of MovieLens and Netflix (Liang et al. 2018)
+_FIRST = 10**8  # seconds since 1970, in 1973: the least time, once converted, for which a finer unit is assumed
+_MOST = 10**12  # pairs to count: half a day
 _REMEDY = "lower --max-vocab or --window (--max-history for histories), or raise --min-count"
 
 
 @dataclass(frozen=True)
 class Shares:
-    """Of n members, floor(n c + u) fall to the parts of cumulative share c; u in [0, 1) is drawn for each group."""
+    """Of n members, the parts up to cumulative share c get floor(n c + u); u in [0, 1) is drawn for each group."""
 
     train: float
     valid: float
     test: float
 
     def check(self):
-        """Raise ConfigError unless the shares are at least 0, add up to 1, and leave something on both sides."""
+        """Raise ConfigError unless the shares are at least 0, add up to 1, and both train on and hold out something."""
         train, valid, test = shares = self.train, self.valid, self.test
         for name, share in zip(PARTS, shares, strict=True):
             if not 0 <= share <= 1:
-                raise ConfigError(f"--{name} is a share between 0 and 1, not {share:g}")
+                raise ConfigError(f"--{name} must be a share between 0 and 1, not {share:g}")
         if abs(train + valid + test - 1) > 1e-6:
             total = f"{train:g} + {valid:g} + {test:g} = {train + valid + test:g}"
             rest = 1 - valid - test
@@ -59,10 +59,10 @@ class Shares:
         return {name: f"{getattr(self, name):g} of" for name in PARTS if getattr(self, name) > 0}
 
     def cut(self, sizes, times, rng):
-        """Return where in each group of members each part begins, and the end: ndarray, int64, (n_groups, 4).
+        """Return where each part begins in each group of members, and the end: ndarray, int64, (n_groups, 4).
 
         sizes : ndarray, int, (n_groups,); rng : numpy.random.Generator
-        times : ndarray, float64, (sum of sizes,), or None, of all members, group after group, rising within each
+        times : ndarray, float64, (sum of sizes,), or None; times of the members, group after group, ascending in each
         """
         turn, bounds = rng.random(len(sizes)), np.round(np.cumsum([0.0, self.train, self.valid, self.test]), 12)
         cuts = np.floor(np.multiply.outer(sizes, bounds) + turn[:, None]).astype(np.int64)
@@ -72,17 +72,17 @@ class Shares:
 
 @dataclass(frozen=True)
 class Last:
-    """The last so many of each history are for testing, as many before for validation; short ones are trained on."""
+    """Hold out the last few of each history for testing, as many before for validation; short ones are trained on."""
 
     last: int
     valid: bool = True
 
     def check(self):
         if self.last < 1:
-            raise ConfigError(f"--last holds out one event a user or more, not {self.last}")
+            raise ConfigError(f"--last must hold out at least one event per user, not {self.last}")
 
     def shares(self):
-        return {name: f"the last {self.last} of" for name in PARTS if name != "valid" or self.valid}
+        return {name: f"the last {self.last} in each history of" for name in PARTS if name != "valid" or self.valid}
 
     def cut(self, sizes, times, rng):
         held = self.last * (1 + self.valid)
@@ -93,22 +93,22 @@ class Last:
 
 @dataclass(frozen=True)
 class Until:
-    """What is not later than the first moment is trained on; with a second one, what lies between is for validation.
+    """Train on events up to the first moment and test on later ones; with two moments, validate on those in between.
 
-    until : tuple of float, one or two, rising; in the unit of the times, seconds since 1970 where these are dates
+    until : tuple of float, one or two, ascending; in the unit of the times, seconds since 1970 if these are dates
     """
 
     until: tuple
 
     def check(self):
         if len(self.until) not in (1, 2) or not all(map(np.isfinite, self.until)):
-            raise ConfigError("--until takes one moment, or two: the end of training, and of validation")
+            raise ConfigError("--until takes one time, or two: the end of training and the end of validation")
         if len(self.until) == 2 and not self.until[0] < self.until[1]:
-            raise ConfigError("--until: the first moment ends training, so the second one must be later")
+            raise ConfigError("--until: the first time ends training, so the second must be later")
 
     def shares(self):
         parts = PARTS if len(self.until) == 2 else ("train", "test")
-        return {name: f"what lies on its side of --until {self.until[-1]:.17g} of" for name in parts}
+        return {name: f"events on its side of --until {self.until[-1]:.17g} by" for name in parts}
 
     def cut(self, sizes, times, rng):
         ends = np.concatenate([[0], np.cumsum(sizes)])
@@ -117,7 +117,7 @@ class Until:
 
 
 def moment(text):
-    """Return a number as it is, a date or a time of day on it as seconds since 1970; ConfigError for another text."""
+    """Parse a number as it is, a date with optional time as seconds since 1970; ConfigError for any other text."""
     if is_number(text):
         return float(text)
     import pandas as pd
@@ -125,17 +125,17 @@ def moment(text):
     try:
         when = pd.to_datetime([text], format="ISO8601", utc=True)
     except ValueError:
-        raise ConfigError(f"{text!r} is no time; write a number, or YYYY-MM-DD HH:MM:SS") from None
+        raise ConfigError(f"{text!r} is not a time; write a number, or YYYY-MM-DD HH:MM:SS") from None
     return float(when.tz_localize(None).to_numpy("datetime64[us]").astype(np.int64)[0] / 1e6)
 
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """Parts of some data by their names, those of share above 0.
+    """The parts of a split by name; only those with a share above 0.
 
-    matrices : dict of str -> csr_matrix, (n_in, n_out), weights of the pairs; columns sorted, none twice, no zeros
-    users : dict of str -> int, users (baskets, lines, rows) with an item in the part; empty where pairs were dealt out
-    shown : dict of str -> csr_matrix, of each part held out by user from users and items, what else these have
+    matrices : dict of str -> csr_matrix, (n_in, n_out), weights of the pairs; columns sorted, no duplicates, no zeros
+    users : dict of str -> int, users (baskets, lines, rows) with an item in the part; empty for splits by pair
+    shown : dict of str -> csr_matrix, other pairs of the users in a part held out by user; only for users and items
     repeats : int, events left out because their pair is in an earlier part
     """
 
@@ -156,29 +156,29 @@ def check_way(by, kind, rectangular=False, timed=True, ends=None):
     source = SOURCES[kind]
     if by == "user" and source.paired and not rectangular:
         raise ConfigError(
-            "pairs of items do not tell whose they are, so they cannot be split by user; take --by pair, or give "
-            "--ratings or --baskets, or --rectangular if the rows are users"
+            "pairs of items have no users, so they cannot be split by user; use --by pair, or give --ratings or "
+            "--baskets, or --rectangular if the rows are users"
         )
     if by == "time" and source.paired:
         raise ConfigError(
-            "pairs do not tell when they were made, so they cannot be split by time; take --by pair, or give "
-            "--ratings with --time-col, or --baskets in the order of time"
+            "pairs have no times, so they cannot be split by time; use --by pair, or give --ratings with --time-col, "
+            "or --baskets in chronological order"
         )
     if by == "time" and source.timed and not timed:
-        raise ConfigError("--by time needs the column with the time of each rating; name it with --time-col")
+        raise ConfigError("--by time needs the time of each rating; name its column with --time-col")
     if isinstance(ends, Last | Until) and (by != "time" or not source.timed):
-        raise ConfigError("--last and --until hold out the end of each user's history; give --by time and --ratings")
+        raise ConfigError("--last and --until hold out the end of each history; use them with --by time and --ratings")
 
 
 def split_data(data, by, shares, seed, *, kind, window=None, ordered=False, memory=None):
-    """Split encoded data, by time such as are encoded with `first` (`encode_input`); returns a `Split`.
+    """Split encoded data and return a `Split`; a split by time takes data encoded with `first` (`encode_input`).
 
     shares : tuple of float, (train, valid, test), or `Last` or `Until`; by : str, one of `WAYS`
-    kind : str, a source, what the data were read from; histories ("ratings") are in the order of time
-    window : int, at least 1, for text: pairs stand at most so far apart; memory : int, optional, bytes to count in
-    ordered : bool, only (i, j) with j after i is a pair; else (j, i) is one too; not for data that are pairs already
-    ConfigError if the shares are wrong, the data cannot be split that way, or pairs do not fit into memory; InputError
-    if a part would be empty
+    kind : str, the source that the data were read from; histories ("ratings") are in chronological order
+    window : int, at least 1, for text: the largest distance in a pair; memory : int, optional, bytes for counting
+    ordered : bool, only (i, j) with j after i is a pair, else (j, i) is too; ignored for data that are pairs already
+    ConfigError if the shares are invalid, the data cannot be split that way, or pairs do not fit into memory;
+    InputError if a part would be empty
     """
     ends = Shares(*shares) if isinstance(shares, tuple) else shares
     ends.check()
@@ -210,7 +210,7 @@ def split_data(data, by, shares, seed, *, kind, window=None, ordered=False, memo
             matrices = {name: count(*own) for name, own in dealt.items()}
             users = {name: len(own[1]) - 1 for name, own in dealt.items()}
         elif SOURCES[kind].timed:
-            count = partial(_counted, len(data.vocab), window, memory, True)  # pairs end behind where they begin
+            count = partial(_counted, len(data.vocab), window, memory, True)  # the target comes after the centre
             matrices, users = _by_time_of_each(data, count, ordered, ends, rng)
         else:
             matrices, users = _by_time(data, count, ends, rng)
@@ -219,11 +219,11 @@ def split_data(data, by, shares, seed, *, kind, window=None, ordered=False, memo
     for name, share in wanted.items():
         if not matrices[name].nnz:
             span, cut = "", "cut elsewhere"
-            if isinstance(ends, Until):  # numbers may be of another unit than seconds
+            if isinstance(ends, Until):  # numbers may be in another unit than seconds
                 span = f"; times are from {data.times.min():.17g} to {data.times.max():.17g}"
                 cut = _by_digits(data.times, ends.until) or _by_unit(data.times, ends.until) or cut
             raise InputError(
-                f"no pair falls to {name}, which asks for {share} the {unit}{span}; give more data, or {cut}"
+                f"the {name} part is empty, but should get {share} the {unit}{span}; give more data, or {cut}"
             )
     shown = {name: own for name, own in shown.items() if name != "train"}
     own = ({name: part[name] for name in wanted if name in part} for part in (matrices, users, shown))
@@ -231,7 +231,7 @@ def split_data(data, by, shares, seed, *, kind, window=None, ordered=False, memo
 
 
 def _by_digits(times, until):
-    """Return what to type where times (ndarray) are the digits of dates as one number, "" where they are not.
+    """Return the flags to type if times (ndarray) are dates with all digits in one number, else "".
 
     until : tuple of float, seconds since 1970
     """
@@ -247,7 +247,7 @@ def _by_digits(times, until):
 
 
 def _by_unit(times, until):
-    """Return what to type where times (ndarray) are finer than seconds, of which `until` is; "" where they are not."""
+    """Return the flags to type if times (ndarray) are in a finer unit than `until`, which is in seconds, else ""."""
     for factor, unit in ((10**3, "milliseconds"), (10**6, "microseconds"), (10**9, "nanoseconds")):
         finer = [round(moment * factor) for moment in until]
         if times.min() > factor * _FIRST and all(times.min() <= one <= times.max() for one in finer):
@@ -260,13 +260,13 @@ def _check_number(corpus, window):
     if n_pairs > _MOST:
         longest = int(np.diff(corpus.offsets).max())
         raise ConfigError(
-            f"there are {n_pairs:.2g} pairs to go through (the longest basket or history has {longest:,} items), "
-            "which would take many hours; bound long histories with --max-history, or split long lines of --baskets"
+            f"there are {n_pairs:.2g} pairs to count (the longest basket or history has {longest:,} items), which "
+            "would take many hours; limit long histories with --max-history, or split long lines of --baskets"
         )
 
 
 def _counted(n_vocab, window, memory, ordered, ids, offsets):
-    """Count pairs of different words; an item never goes with itself, nor would a reader of pairs take it."""
+    """Count pairs of different words; pairs of an item with itself are dropped, as readers of pairs also do."""
     counts = pair_counts(ids, offsets, n_vocab, window, memory, ordered, _REMEDY)
     return _chosen(counts, _rows(counts) != counts.indices)
 
@@ -280,12 +280,12 @@ def _of_pairs(matrix, ends, rng):
 
 
 def _matrices(matrix, part):
-    """Return the entries of each part, of which `part` has the numbers: dict of name -> csr_matrix."""
+    """Return the entries of each part: dict of name -> csr_matrix. part : ndarray, the part number of each entry"""
     return {name: _chosen(matrix, part == k) for k, name in enumerate(PARTS)}
 
 
 def _pairs_by_time(data, ends, rng):
-    """Hold out the end of each user's row: the latest new items. With shares, a user's first item is trained on."""
+    """Hold out the end of each user's row: the latest new items. With shares, a user's first item is for training."""
     sizes = np.diff(data.matrix.indptr)
     by_time = np.lexsort((data.order, _rows(data.matrix)))
     cuts = ends.cut(sizes, data.times[by_time], rng)
@@ -297,11 +297,11 @@ def _pairs_by_time(data, ends, rng):
 
 
 def _without_repeats(data, part, ends):
-    """Return the pairs, weighed by what each has in its own part (csr_matrix), and how many events came later (int)."""
+    """Return the pairs, weighted by their events in their own part (csr_matrix), and the number of other events."""
     entries, times, amounts = data.events
     if isinstance(ends, Until):
         now = (times > ends.until[0]).astype(np.int8) + (times > ends.until[-1])
-    else:  # a part goes on until the first item of the next one
+    else:  # a part lasts until the first new item of the next one
         new = np.zeros(len(entries), bool)
         new[np.unique(entries, return_index=True)[1]] = True
         now = part[entries[new]][np.cumsum(new) - 1]
@@ -312,7 +312,7 @@ def _without_repeats(data, part, ends):
 
 
 def _pairs_by_user(matrix, ends, rng):
-    """Hold users out; `_SHOWN` of what each of them has, and at least one, is shown instead: 3 more than the part."""
+    """Hold out users; `_SHOWN` of their pairs, at least one each, are shown instead: part number plus 3."""
     sizes = np.diff(matrix.indptr)
     part = np.repeat(_dealt(np.array([len(sizes)]), ends, rng), sizes)
     n_shown = np.maximum(np.floor(_SHOWN * sizes + rng.random(len(sizes))), np.minimum(sizes, 1))
@@ -324,7 +324,7 @@ def _pairs_by_user(matrix, ends, rng):
 
 
 def users_of(corpus, ends, rng):
-    """Return the baskets of each part, as `split_data` deals them out by user: dict of part -> (ids, offsets)."""
+    """Return the baskets of each part, as `split_data` assigns them by user: dict of part -> (ids, offsets)."""
     lengths = np.diff(corpus.offsets)
     part = _dealt(np.array([len(lengths)]), ends, rng)
     own = {name: part == k for k, name in enumerate(PARTS)}
@@ -332,7 +332,7 @@ def users_of(corpus, ends, rng):
 
 
 def _by_time_of_each(corpus, count, ordered, ends, rng):
-    """Hold out the end of each history: pairs end there and begin anywhere before."""
+    """Hold out the end of each history: targets are in it, and centres anywhere before the target."""
     lengths = np.diff(corpus.offsets)
     place = np.arange(len(corpus.ids)) - np.repeat(corpus.offsets[:-1], lengths)
     cuts = ends.cut(lengths, corpus.times, rng)
@@ -351,7 +351,7 @@ def _by_time_of_each(corpus, count, ordered, ends, rng):
 
 
 def _by_time(corpus, count, ends, rng):
-    """Cut the whole in the order of the file: text anywhere, else between two baskets. No pair reaches over a cut."""
+    """Cut the data in file order: text anywhere, otherwise between two baskets. No pair spans a cut."""
     anywhere = corpus.traversal.divisible
     total = len(corpus.ids) if anywhere else corpus.n_sentences
     cuts = ends.cut(np.array([total]), None, rng)[0]
@@ -366,7 +366,7 @@ def _by_time(corpus, count, ends, rng):
 
 
 def _dealt(sizes, ends, rng):
-    """Deal the members of each group out in random order: ndarray, int8, (n_members,), the number of a part."""
+    """Assign the members of each group to parts at random: ndarray, int8, (n_members,), part numbers."""
     group = np.repeat(np.arange(len(sizes)), sizes)
     order = np.argsort(group + rng.random(len(group)))
     part = np.empty(len(group), np.int8)
@@ -375,7 +375,7 @@ def _dealt(sizes, ends, rng):
 
 
 def _parts(cuts, sizes):
-    """Return the number of the part of each member, group after group: ndarray, int8, (n_members,)."""
+    """Return the part number of each member, group after group: ndarray, int8, (n_members,)."""
     place = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     valid, test = (np.repeat(cuts[:, k], sizes) for k in (1, 2))
     return (place >= valid).astype(np.int8) + (place >= test)

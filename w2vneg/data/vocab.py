@@ -1,4 +1,4 @@
-"""The vocabulary: words and their counts, in the one order that ids follow everywhere."""
+"""The vocabulary: words and their counts, in the order of their ids."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ if TYPE_CHECKING:
 _BOM = "\ufeff".encode()
 _HEADER = re.compile(rb"(?:\xef\xbb\xbf)?(?:word[\t ]count\r?\n)?")
 _MOST_SEEN = 2**62
-_BLOCK = 1 << 14  # words that are looked at together
-_READ = 1 << 16  # bytes of a file at a time: what is made of them takes ten times as much
+_BLOCK = 1 << 14  # words processed together
+_READ = 1 << 16  # bytes read at a time; parsing takes ten times as much memory
 _NO_SEPARATORS = bytes(set(range(256)) - set(b"\t\n"))
-_SORTING = "LC_ALL=C sort -k2,2nr -k1,1"  # lines of word and count
+_SORTING = "LC_ALL=C sort -k2,2nr -k1,1"  # sorts lines of word and count
 
 
 class Vocabulary:
-    """Words with their counts, sorted by falling count, and by their UTF-8 bytes where counts are equal.
+    """Words with their counts, sorted by falling count, ties by UTF-8 bytes.
 
-    The place of a word in this order is its id. `from_counts` sorts; the constructor insists on the order.
+    The position of a word in this order is its id. `from_counts` sorts; the constructor requires the order.
 
-    words : sequence of str, distinct, not empty, without white space; kept as `PackedStrings`
-    counts : array-like, whole numbers of 0 or more, (n_words,); kept as int64
-    ConfigError if they do not fit together, a word is unfit or repeated, or the order is another
+    words : sequence of str, distinct, not empty, without white space; stored as `PackedStrings`
+    counts : array-like, whole numbers of 0 or more, (n_words,); stored as int64
+    ConfigError if the lengths differ, a word is invalid or repeated, or the order is wrong
     """
 
     def __init__(self, words: Iterable[str], counts: ArrayLike) -> None:
@@ -48,10 +48,10 @@ class Vocabulary:
 
     @classmethod
     def from_counts(cls, counts: Mapping[str, int]) -> Vocabulary:
-        """Make a vocabulary of a mapping from words to counts, in any order; ConfigError if it is none or unfit."""
-        if not callable(getattr(counts, "items", None)):  # a Series of pandas' has them, too
+        """Create a vocabulary from a mapping of words to counts, in any order; ConfigError if that is not possible."""
+        if not callable(getattr(counts, "items", None)):  # a pandas Series has items, too
             raise ConfigError(
-                f"from_counts takes a mapping from words to counts, not {counts!r:.60}; count words by "
+                f"from_counts takes a mapping from words to counts, not {counts!r:.60}; count words with "
                 "collections.Counter(words)"
             )
         words = PackedStrings(word for word, _ in counts.items())
@@ -60,8 +60,8 @@ class Vocabulary:
         return cls([word for word, _ in pairs], [count for _, count in pairs])
 
     def grown(self, more: Vocabulary, min_count: int = 1, max_vocab: int | None = None) -> Vocabulary:
-        """Return this vocabulary with the counts of `more` added: all words stay; others join if `more` has them
-        `min_count` times, the most frequent first while there are fewer than `max_vocab` words.
+        """Return this vocabulary with the counts of `more` added: all words stay; words that occur `min_count` times
+        in `more` are added, the most frequent first, up to `max_vocab` words.
         """
         counts = dict(zip(self.words, self.counts.tolist(), strict=True))
         for word, count in zip(more.words, more.counts.tolist(), strict=True):
@@ -94,21 +94,21 @@ class Vocabulary:
         return f"Vocabulary({len(self):,} words, {int(self.counts.sum()):,} tokens)"
 
     def id(self, word: str) -> int:
-        """Return the id of `word` (int); UnknownNameError with near spellings if it is not here."""
+        """Return the id of `word` (int); UnknownNameError with near spellings if it is unknown."""
         found = self.words.find(word)
         if found < 0:
             raise UnknownNameError(f"the word {word!r} is not in the vocabulary{near_hint(word, self.words)}")
         return found
 
     def save(self, path: str | Path) -> None:
-        """Write one ``word<TAB>count`` a line, in order, as UTF-8, atomically."""
+        """Write one ``word<TAB>count`` per line, in order, as UTF-8, atomically."""
         with atomic_file(path) as stream:
             stream.writelines(self._text())
 
     @classmethod
     def load(cls, path: str | Path) -> Vocabulary:
-        """Read what `save` writes, perhaps below ``word<TAB>count``; else an InputError names file and line."""
-        check_path(path, "make one of words by Vocabulary(words, counts)")
+        """Read the format of `save`, with or without a header ``word<TAB>count``; InputError with file and line."""
+        check_path(path, "create one from words with Vocabulary(words, counts)")
         path = Path(path)
         try:
             with open(path, "rb") as stream:
@@ -133,13 +133,13 @@ class Vocabulary:
 
     def _text(self):
         if self.words.data.startswith(_BOM):
-            yield _BOM  # load drops one, as editors tend to add one
+            yield _BOM  # load drops one, as editors may add it
         for start in range(0, len(self), _BLOCK):
             pairs = zip(self.words[start : start + _BLOCK], self.counts[start : start + _BLOCK].tolist(), strict=True)
             yield "".join(f"{word}\t{count}\n" for word, count in pairs).encode()
 
     def _problem(self, sorting=""):
-        """Return (index, sentence) for the first thing wrong, or None; sorting : str, what does that, for a sentence"""
+        """Return (index, sentence) for the first problem, or None; sorting : str, a command that sorts, to append"""
         words, counts = self.words, self.counts
         if counts.shape != (len(words),):
             return 0, f"{len(words)} words but counts of shape {counts.shape}"
@@ -147,10 +147,10 @@ class Vocabulary:
             some = words[start : start + _BLOCK]
             if " ".join(some).split() != some:
                 wrong = next(i for i, word in enumerate(some) if word.split() != [word])
-                return start + wrong, f"the word {some[wrong]!r} is empty or holds white space"
+                return start + wrong, f"the word {some[wrong]!r} is empty or contains white space"
         repeated = words.repeated()
         if repeated:
-            return repeated[1], f"the word {words[repeated[1]]!r} stands here twice"
+            return repeated[1], f"the word {words[repeated[1]]!r} occurs twice"
         for start in range(0, len(words), _BLOCK):
             some, seen = words.encoded(start, start + _BLOCK + 1), counts[start : start + _BLOCK + 1]
             for i in np.flatnonzero(seen[1:] >= seen[:-1]).tolist():
@@ -162,13 +162,13 @@ class Vocabulary:
 
 
 def whole_counts(counts, remedy=""):
-    """Return counts as int64, (n,), the same array if it is one; ConfigError if one is no whole number or below 0.
+    """Return counts as int64, (n,), without a copy if possible; ConfigError if one is not a whole number or below 0.
 
-    remedy : str, what else may be done, for the message
+    remedy : str, another remedy, appended to the message
     """
     try:
         given = np.asarray(counts)
-        with np.errstate(invalid="ignore"):  # of NaN, which differs from what becomes of it
+        with np.errstate(invalid="ignore"):  # NaN, which then differs from its integer
             whole = np.asarray(given, dtype=np.int64, order="C")
         good = (whole >= 0) & (True if given.dtype.kind in "US" else whole == given)
     except (TypeError, ValueError, OverflowError):
@@ -180,9 +180,7 @@ def whole_counts(counts, remedy=""):
 
 
 def _read(path, stream):
-    """Read lines of word, tab, count, in whatever order; return `PackedStrings`, counts (ndarray, int64, (n,)), and
-    what stands above them (bytes).
-    """
+    """Read lines of word, tab, count in any order: `PackedStrings`, counts (ndarray, int64, (n,)), header (bytes)."""
     data, counts = [], [np.empty(0, np.int64)]
     head = stream.read(_HEADER.match(stream.peek()).end())
     number = head.count(b"\n")  # of lines before this block
@@ -194,10 +192,10 @@ def _read(path, stream):
             block.decode()
         except UnicodeDecodeError as error:
             line = number + 1 + block.count(b"\n", 0, error.start)
-            raise InputError(f"{path}:{line}: not UTF-8; a vocabulary is written as UTF-8 text") from error
+            raise InputError(f"{path}:{line}: not UTF-8; save the vocabulary as UTF-8 text") from error
         n_lines = block.count(b"\n")
         if not block.endswith(b"\n"):
-            raise InputError(f"{path}:{number + n_lines + 1}: the last line does not end; is the file truncated?")
+            raise InputError(f"{path}:{number + n_lines + 1}: the last line has no newline; is the file truncated?")
         shown = block = block.replace(b"\r\n", b"\n")
         if b"\t" not in block:  # as word2vec.c and fastText write it
             block = block.replace(b" ", b"\t")
@@ -216,17 +214,17 @@ def _read(path, stream):
 
 
 def _remedy(file, parts):
-    """Return what to do with a file, quoted, of lines like one of these parts (list of bytes), "" if it is not known"""
+    """Return a remedy for a file (quoted name) given the parts of a bad line (list of bytes), "" if none is known"""
     if len(parts) == 1:
         reading = (
             r'{sub(/\r$/, ""); sub(/^\357\273\277/, "")} '
             "NR == FNR {known[$1]; next} {for (i = 1; i <= NF; i++) if ($i in known) n[$i]++}"
         )
         counted = f"""awk '{reading} END {{for (word in n) print word "\\t" n[word]}}' {file} TEXT | {_SORTING}"""
-        return f"; count the words in the text to train on, here TEXT: {counted} > counted.txt"
+        return f"; count the words in the training text, here TEXT: {counted} > counted.txt"
     if len(parts) == 2 and _is_count(parts[0]):  # as uniq -c writes it
         turned = f"""awk '{{print $2 "\\t" $1}}' {file} | {_SORTING}"""
-        return f"; write the count behind the word: {turned} > counted.txt"
+        return f"; put the count after the word: {turned} > counted.txt"
     return ""
 
 
@@ -235,10 +233,10 @@ def _is_count(text):
 
 
 def choose_vocabulary(types, min_count, max_vocab=None):
-    """Choose the words that training is to know; InputError if fewer than two are left.
+    """Choose the words of the vocabulary; InputError if fewer than two are left.
 
-    types : encoded.count.TypeTable; min_count : int, words seen less often are left out
-    max_vocab : int, optional, only so many of the most frequent; of equally frequent ones those that sort first
+    types : encoded.count.TypeTable; min_count : int, less frequent words are left out
+    max_vocab : int, optional, keep only this many of the most frequent words; ties go to those that sort first
     Returns the Vocabulary, and the ids of the types, int32, (n_types,), -1 for those left out
     """
     seen = types.counts()
@@ -255,7 +253,7 @@ def choose_vocabulary(types, min_count, max_vocab=None):
 
 
 def _refuse_few(words, what, min_count, largest):
-    """Raise InputError unless there are two words; of centres and targets one, for an update by one purchase."""
+    """Raise InputError for fewer than two words; one centre or target is enough, for an update by one purchase."""
     if not words:
         none = "token" if what == "word" else what
         raise InputError(f"no {none} reaches min_count={min_count} (largest count is {largest}); lower --min-count.")
@@ -267,20 +265,20 @@ def _refuse_few(words, what, min_count, largest):
 
 
 def ids_in(vocab, types):
-    """Return ids as `choose_vocabulary` does, those of a given vocabulary; InputError if it has none of the types."""
+    """Return the ids of types in a given vocabulary, -1 for unknown ones; NothingToTrainError if none is known."""
     ids = np.full(len(types), -1, np.int32)
     for start in range(0, len(ids), _BLOCK):
         some = np.arange(start, min(start + _BLOCK, len(ids)))
         ids[some] = vocab.words.find_all(types.words(some))
     if not (ids >= 0).any():
         raise NothingToTrainError(
-            "no token of the corpus is in the given vocabulary; do they belong together (language, case)?"
+            "no token of the corpus is in the given vocabulary; do their language and case match?"
         )
     return ids
 
 
 def check_choice(min_count, max_vocab, vocab):
-    """Raise ConfigError if what a vocabulary is chosen by is out of range."""
+    """Raise ConfigError if an option that shapes the vocabulary is invalid."""
     check_whole("min_count", min_count)
     check_whole("max_vocab", 2 if max_vocab is None else max_vocab, 2)
     if vocab is not None and not isinstance(vocab, Vocabulary):
@@ -290,10 +288,10 @@ def check_choice(min_count, max_vocab, vocab):
 
 
 class VocabOptions(NamedTuple):
-    """What every table of items takes by keywords: how names become a vocabulary; see `inputs.encode_input`.
+    """Keyword options of every source that turn names into a vocabulary; see `inputs.encode_input`.
 
-    An item's count is the sum of its weights, in both columns if of one kind, rounded up; weights that are all below 1
-    are scaled to a mean of 1 before that. In histories it is how many hold the item.
+    An item's count is the sum of its weights, over both columns if they are one kind, rounded up; weights that are all
+    below 1 are first scaled to a mean of 1. In histories it is the number of histories that contain the item.
     """
 
     min_count: int = 1
@@ -305,23 +303,23 @@ class VocabOptions(NamedTuple):
     progress: Callable | None = None
 
     def checked(self):
-        """Return itself; ConfigError if a number is out of range, or a vocabulary is none."""
+        """Return itself; ConfigError if a number is out of range or a vocabulary is invalid."""
         for vocab in (self.vocab, self.vocab_out):
             check_choice(self.min_count, self.max_vocab, vocab)
         return self
 
 
 def choose_items(words, seen, shaping, vocab, what="item"):
-    """Choose the items that training is to know: return the Vocabulary, and the ids of `words`, int32 (n,), -1 without.
+    """Choose the items of the vocabulary; return it and the ids of `words`, int32 (n,), -1 for those left out.
 
-    seen : float64 (n,), how often each was seen; rounded up it is its count
-    vocab : Vocabulary to keep to, or None; what : str, an item's name
-    InputError if fewer than two are left, of centres and targets none, or none of them is in the fixed vocabulary
+    seen : float64 (n,), weight of each; rounded up it is the count
+    vocab : Vocabulary to use as it is, or None; what : str, the noun for an item
+    InputError if fewer than two items, or no centres or targets, are left, or none is in the fixed vocabulary
     """
     if vocab is not None:
         ids = vocab.words.find_all(words)
         if not (ids >= 0).any():
-            raise InputError(f"no {what} of the data is in the given vocabulary; do they belong together?")
+            raise InputError(f"no {what} of the data is in the given vocabulary; do the names match?")
         return vocab, ids
     if seen.sum() > _MOST_SEEN:
         raise InputError(f"the weights sum to {seen.sum():g}, which is more than can be counted; scale them down")

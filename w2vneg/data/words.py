@@ -1,4 +1,4 @@
-"""Many words in little memory; names of things as words; and which known words a misspelt one may have meant."""
+"""Compact storage of many words, names as words, and suggestions for misspelt words."""
 
 import re
 from bisect import bisect_left
@@ -16,21 +16,21 @@ import numpy as np
 from ..ground.errors import ConfigError, InputError
 
 END = b"\xff"
-"""What stands behind each word: a byte that no UTF-8 has."""
+"""The byte after each word; it never occurs in UTF-8."""
 
-_BLOCK = 1 << 14  # words that are looked at together
+_BLOCK = 1 << 14  # words processed together
 _WHITE = re.compile(r"\s")
-_LONGEST = 40  # letters of a misspelt word that is compared at all
-_LONG = 6  # letters of a word in which two may be wrong
+_LONGEST = 40  # letters; longer misspelt words are not compared
+_LONG = 6  # letters; from this length on, two may be wrong
 _CLOSE = 0.6  # least ratio of letters that two near words share
 
 
 class PackedStrings(Sequence):
-    """A sequence of str, equal to others of the same words, in their bytes and 9 more each; it cannot be changed.
+    """An immutable sequence of str, equal to others of the same words; it takes their bytes plus 9 per word.
 
-    Looking words up takes a table of 12 bytes a word (their hashes, sorted), made when it is first needed.
-    words : iterable of str, ConfigError if one is none; distinct : bool, they are known to be all different
-    data : bytes, the words in UTF-8, each with `END` behind it; lone surrogates are let through
+    Look-ups use a table of 12 bytes per word (sorted hashes), built on first use.
+    words : iterable of str, ConfigError for anything else; distinct : bool, they are known to be all different
+    data : bytes, the words in UTF-8, each followed by `END`; lone surrogates are allowed
     offsets : ndarray, int64, (n + 1,); word i is ``data[offsets[i]:offsets[i + 1] - 1]``
     """
 
@@ -44,7 +44,7 @@ class PackedStrings(Sequence):
 
     @classmethod
     def of_data(cls, data, distinct=False):
-        """Make `PackedStrings` of their `data`, bytes: valid UTF-8 but for `END` behind each, which is not checked."""
+        """Create `PackedStrings` from `data` (bytes): words in valid UTF-8, each followed by `END`; not checked."""
         words = cls.__new__(cls)
         words._hold(data, distinct)
         return words
@@ -53,7 +53,7 @@ class PackedStrings(Sequence):
         ends = np.flatnonzero(np.frombuffer(data, np.uint8) == END[0])
         self.data = data
         self.offsets = np.concatenate([[0], ends + 1])
-        self._places = memoryview(self.offsets)  # of which Python takes single numbers faster
+        self._places = memoryview(self.offsets)  # faster than an ndarray for single numbers
         self._distinct = distinct
 
     def __len__(self):
@@ -92,7 +92,7 @@ class PackedStrings(Sequence):
         return self.find(word) >= 0
 
     def index(self, word, *bounds):
-        """Return the row of `word` (int) as a list would; ValueError if it is not here."""
+        """Return the row of `word` (int), like list.index; ValueError if it is missing."""
         row = super().index(word, *bounds) if bounds else self.find(word)
         if row < 0:
             raise ValueError(f"{word!r} is not among the words")
@@ -104,7 +104,7 @@ class PackedStrings(Sequence):
         return self.data[self._places[start] : self._places[stop] - 1].split(END) if start < stop else []
 
     def find(self, word):
-        """Return the row of a word (int), the first one if it is repeated; -1 if it is not here, or no str."""
+        """Return the row of a word (int), the first one if it is repeated; -1 if it is missing or not a str."""
         return self._find(word.encode("utf-8", "surrogatepass")) if isinstance(word, str) else -1
 
     def find_all(self, words):
@@ -120,7 +120,7 @@ class PackedStrings(Sequence):
         return found
 
     def repeated(self):
-        """Return the two rows (int, int) of the first word that stands here a second time, None if there is none."""
+        """Return both rows (int, int) of the first word that occurs a second time, or None."""
         if not self._distinct:
             hashes, rows = map(np.asarray, self._table)
             for row in np.sort(rows[1:][hashes[1:] == hashes[:-1]]).tolist():
@@ -131,10 +131,10 @@ class PackedStrings(Sequence):
         return None
 
     def forget_table(self):
-        """Let go of what looking words up takes; it is made again when it is needed."""
+        """Free the look-up table; it is rebuilt when needed."""
         self.__dict__.pop("_table", None)
 
-    def __reduce__(self):  # Python's hashes differ from process to process, so the table stays here
+    def __reduce__(self):  # Python's hashes differ between processes, so the table is not pickled
         return PackedStrings.of_data, (self.data, self._distinct)
 
     def _bytes(self, row):
@@ -151,7 +151,7 @@ class PackedStrings(Sequence):
         return memoryview(hashes[order]), memoryview(order.astype(np.int32))
 
     def _find(self, encoded, place=None):
-        """Return the first row of a word in UTF-8, -1 if it is not here; its hash first stands at `place`, if known."""
+        """Return the first row of a word in UTF-8, or -1; place : int, first position of its hash, if known"""
         hashes, rows = self._table
         sought = hash(encoded)
         place = bisect_left(hashes, sought) if place is None else place
@@ -175,15 +175,15 @@ def _encoded(words):
 
 
 def as_word(name, lowercase=False):
-    """Return `name` without white space at its ends, and each white space inside turned into ``_`` (str)."""
+    """Return `name` without white space at its ends and with ``_`` for each white space character inside (str)."""
     return _WHITE.sub("_", (name.lower() if lowercase else name).strip())
 
 
 def text_of(key):
-    """Return what names a thing, in data or a question, as text (str); ConfigError for bytes.
+    """Return a name from data or a query as text (str); ConfigError for bytes.
 
-    An id is a decimal where one beside it is missing: 100.0 is "100", Decimal("2.50") "2.5". Midnight is a
-    day, a str of any class its text.
+    Ids are floats in columns with missing values, so 100.0 is "100"; Decimal("2.50") is "2.5". A time at midnight is
+    its date; an instance of a subclass of str is its text.
     """
     if isinstance(key, bytes | bytearray):
         raise ConfigError(f"names are text, and {bytes(key)!r:.60} is bytes; give NAME.decode()")
@@ -205,24 +205,24 @@ def text_of(key):
 
 
 class NameIndex:
-    """Names numbered in order of first appearance, and as words; lowercase : bool, those that differ in case are one
+    """Names numbered in order of first appearance, and their words; lowercase : bool, ignore case
 
-    with_blanks : int, names of which a blank became ``_``
+    with_blanks : int, names in which a blank became ``_``
     """
 
     def __init__(self, lowercase=False):
         self._lowercase = lowercase
         self._numbers = {}  # as written -> int
-        self._by_word = {}  # word -> (int, as written but for white space at the ends and case)
+        self._by_word = {}  # word -> (int, the name stripped, lower-cased if requested)
         self.words, self.with_blanks = [], 0
 
     def __len__(self):
         return len(self.words)
 
     def number(self, column, where):
-        """Return the numbers of a NameColumn, int32 (n_rows,), -1 for empty cells; new names are entered.
+        """Return the numbers of a NameColumn, int32 (n_rows,), -1 for empty cells; new names are added.
 
-        where : callable, the number of a row to words like ``file:line``; InputError, with both, if two become one word
+        where : callable, row number -> text like ``file:line``; InputError, with both names, if two become one word
         """
         numbers = []
         for code, name in enumerate(column.names):
@@ -230,10 +230,10 @@ class NameIndex:
             if number is None:
                 number = self.enter(name, lambda code=code: where(int(np.argmax(column.codes == code))))
             numbers.append(number)
-        return np.array([*numbers, -1], np.int32)[column.codes]  # code -1 takes the last
+        return np.array([*numbers, -1], np.int32)[column.codes]  # code -1 selects the last
 
     def enter(self, name, place):
-        """Return the number of one name (int), -1 if it is blank; see `number`. place : callable, tells where it is."""
+        """Return the number of one name (int), -1 if it is blank; see `number`. place : callable, returns its place."""
         plain = name.strip().lower() if self._lowercase else name.strip()
         word = as_word(plain)
         if not word:
@@ -252,9 +252,9 @@ class NameIndex:
 
 
 def near_spellings(word, words, shown=3):
-    """Return known words that differ from `word` in Unicode's form, letter case or a few letters, the nearest first.
+    """Return known words that differ from `word` in Unicode form, case or a few letters, nearest first: list of str.
 
-    Of equally near words those in lower rows come first: list of str. words : PackedStrings, the known ones
+    Equally near words are in row order. words : PackedStrings, the known words
     """
     if not 0 < len(word) <= _LONGEST:
         return []
@@ -270,11 +270,11 @@ def near_spellings(word, words, shown=3):
 
 
 def several_hint(names, words):
-    """Return what is wrong (str) with the first of some unknown names that is several known ones; "" if none is."""
+    """Return a hint (str) for the first unknown name that consists of several known ones; "" if there is none."""
     for name in names[:1000]:
         parts = re.split("[ _,;|\t]+", name)
         if len(parts) > 1 and all(part in words for part in parts):
-            return f"; {name!r:.60} is looked up as one name: give each by itself, one a line in a file"
+            return f"; {name!r:.60} is looked up as one name: give names separately, one per line in a file"
     return ""
 
 

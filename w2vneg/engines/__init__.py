@@ -1,1 +1,1 @@
-"""Who runs the loops: this machine, whole matrices at a time, or several ranks."""
+"""Engines that run the training loops: on this machine, by matrix products, or on several ranks."""

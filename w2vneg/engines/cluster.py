@@ -1,8 +1,7 @@
-"""A Ray cluster for a run: one that is there already, or one on this machine that begins and ends with the run.
+"""A Ray cluster for a run: an existing one, or one on this machine that starts and stops with the run.
 
-A cluster of our own listens on the loopback interface only, asks everybody for a token that is made anew for it and
-never written to a file, starts no dashboard and reports to nobody. Whatever an earlier one has left behind, as after a
-crash, is not looked at.
+A cluster started here listens on the loopback interface only, requires a token that is created for it and never written
+to a file, starts no dashboard and sends no usage reports. It ignores leftovers of an earlier cluster, as after a crash.
 """
 
 import functools
@@ -19,10 +18,10 @@ from ..ground.errors import ConfigError, RankError, W2vnegError, require
 
 @contextmanager
 def connected(address, n_ranks, workers):
-    """Give Ray, connected to a cluster; one started here ends with the block, and the environment is as before.
+    """Yield Ray, connected to a cluster; one started here stops with the block, and the environment is restored.
 
-    address : str or None, of a running cluster; None: start one here. Where this process is connected to one already,
-        that one serves. n_ranks, workers : int, a rank needs as many cores of one machine as it has workers
+    address : str or None, of a running cluster; None starts one here. If this process is connected to a cluster
+        already, that one is used. n_ranks, workers : int, a rank needs as many cores of one machine as it has workers
     MissingExtraError if Ray is not installed; ConfigError if there is no cluster at the address, or its machines have
         too few cores
     """
@@ -38,7 +37,7 @@ def connected(address, n_ranks, workers):
             room = sum(each // workers for each in cores)
             if room < n_ranks:
                 raise ConfigError(
-                    f"the Ray cluster, of {sum(cores)} cores on {len(cores)} machines, has room for {room} of "
+                    f"the Ray cluster of {sum(cores)} cores on {len(cores)} machines has room for {room} of "
                     f"{n_ranks} ranks, {workers} cores each; lower --ranks or --workers"
                 )
         finally:
@@ -54,13 +53,13 @@ def connected(address, n_ranks, workers):
 
 @functools.cache
 def _environment(starts_one):
-    """Return what Ray reads from the environment, for its functions do not take it (dict of str).
+    """Return settings that Ray takes from the environment only (dict of str).
 
-    It looks at most of it when it is imported, and at the token once, so this stays the same as long as the process.
+    It reads most of them on import, and the token once, so they stay the same throughout the process.
     """
     wanted = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
-    wanted["RAY_IGNORE_UNHANDLED_ERRORS"] = "1"  # of a rank that is lost every call fails, and one is enough to know
-    wanted["RAY_DEDUP_LOGS_SKIP_REGEX"] = "."  # else it prints of lost machines among our results
+    wanted["RAY_IGNORE_UNHANDLED_ERRORS"] = "1"  # all calls to a lost rank fail, and one error is enough
+    wanted["RAY_DEDUP_LOGS_SKIP_REGEX"] = "."  # otherwise it prints messages about lost machines amid our results
     if starts_one:
         if not any(name in os.environ for name in ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")):
             wanted["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
@@ -70,14 +69,14 @@ def _environment(starts_one):
 
 
 def check_answers(address):
-    """Raise ConfigError if nobody listens at HOST:PORT, ray://HOST:PORT or auto: Ray would wait for minutes."""
+    """Raise ConfigError if nothing listens at HOST:PORT, ray://HOST:PORT or auto: Ray would wait for minutes."""
     where, start = "", "start one with 'ray start --head', or leave --ray-address out"
     if address == "auto":
         path = Path(tempfile.gettempdir()) / "ray" / "ray_current_cluster"
         address = os.environ.get("RAY_ADDRESS")
         if address is None and path.is_file():
             address = path.read_text(encoding="utf-8").strip()
-            where = f", which {path} names; one that ended without 'ray stop' leaves that file"
+            where = f", the address in {path}; a cluster that ended without 'ray stop' leaves that file"
         if not address:
             raise ConfigError(f"there is no Ray cluster on this machine; {start}")
     host, _, port = address.rpartition("://")[2].rpartition(":")
@@ -85,7 +84,7 @@ def check_answers(address):
         raise ConfigError(f"--ray-address must be HOST:PORT or auto, not {address!r}")
     try:
         with socket.create_connection((host.strip("[]"), int(port)), timeout=10) as there:
-            settings = bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])  # the first frame of either side, as HTTP 2 has it
+            settings = bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])  # the first HTTP/2 frame of either side
             if not (ray_is_there := "RAY_USE_TLS" in os.environ):
                 there.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + settings)
                 ray_is_there = there.recv(9)[3:4] == settings[3:4]
@@ -94,8 +93,8 @@ def check_answers(address):
         raise ConfigError(f"no Ray cluster answers at {address} ({reason}){where}; {start}") from error
     if not ray_is_there:
         raise ConfigError(
-            f"what answers at {address} is no Ray cluster{where}; its port is the one that 'ray start --head' tells, "
-            "mostly 6379"
+            f"the server at {address} is not a Ray cluster{where}; use the port that 'ray start --head' prints, "
+            "usually 6379"
         )
 
 
@@ -109,7 +108,7 @@ def _init(ray, address, n_cpus):
             ray.init(address=address, **common)
     except W2vnegError:
         raise
-    except Exception as error:  # a node that does not come up in time is one of no class of its own
+    except Exception as error:  # Ray has no class of its own for a node that does not start in time
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
         where = "on this machine" if address is None else f"at {address}"
         raise RankError(f"Ray cannot be used {where} ({reason})") from error

@@ -1,7 +1,7 @@
-"""Rounds of the exact softmax: batches of centres by matrix products, one batch after the other.
+"""Rounds of the exact softmax: matrix products over batches of centres, one batch after the other.
 
-The workers read their blocks side by side and share the work on each batch; nothing is raced for, and a seed repeats to
-the bit with any number of threads (though the number of workers decides which blocks make up a round).
+The workers read their blocks in parallel and share the work on each batch. There are no races, so a seed repeats to the
+bit with any number of threads, though the number of workers decides which blocks make up a round.
 """
 
 from itertools import pairwise
@@ -18,7 +18,7 @@ from .engine import Engine
 
 
 class DenseEngine(Engine):
-    """Runs rounds of one model under a dense loss; parameters as of `Engine`."""
+    """Runs rounds of one model with a dense loss; parameters as for `Engine`."""
 
     def __init__(self, model, walk, loss, block, config):
         super().__init__(model, walk, block, config)
@@ -26,14 +26,14 @@ class DenseEngine(Engine):
         self._decay, self._held = ((None, None), 0.0) if self._l2 is None else (self._decay_of(self._l2), self._l2.bias)
         self.batch, self.bounded, self.absolute = config.loss.batch, config.bounded_steps, config.absolute_softmax
         n_groups = config.workers * block
-        # a last group may look at room for the largest one, though it fills less
+        # the last group may need room for the largest one, although it fills less
         self._groups = Groups.room(n_groups, (n_groups + 1) * walk.largest_group)
         self._work = Workspace.of(min(self.batch, len(self.vectors_in)), *self.vectors_out.shape)
 
     def _decay_of(self, l2):
-        """Return how a pair shrinks the rows of centres and those of targets."""
+        """Return by how much a pair shrinks the rows of centres and those of targets."""
         walk, alike = self.walk, len(self.vectors_in) == len(self.vectors_out)
-        assert walk.pairs_of is not None or alike  # two kinds of things come as pairs
+        assert walk.pairs_of is not None or alike  # two kinds of names come as pairs
         pairs = walk.pairs_of or (walk.centre_weights * walk.mean_group,) * 2
         return [l2.rates(of_targets, pairs[of_targets]) for of_targets in (False, True)]
 
@@ -45,7 +45,7 @@ class DenseEngine(Engine):
             fill_round(self.source, round.blocks, epoch_key, self.tokens, self.ranges)
             n = collect_groups(self.source, self.tokens, self.ranges, self.rngs, fraction, self._groups)
             n_batches = -(-n // self.batch)
-            borders = [n * k // n_batches for k in range(n_batches + 1)] if n else []  # of equal size, or nearly
+            borders = [n * k // n_batches for k in range(n_batches + 1)] if n else []  # of nearly equal size
             for first, last in pairwise(borders):
                 alpha = linear(*alphas, (first + last) / (2 * n))
                 loss += self._step(first, last, alpha)

@@ -1,8 +1,8 @@
-"""What the trainer asks of an engine, wherever its matrices lie; and what engines of this machine share: the matrices
-that they train, each with the workers' copies below it, rounds, and random streams.
+"""The interface between the trainer and an engine, and the common part of engines on this machine: the matrices that
+they train, each followed by the workers' copies, rounds, and random streams.
 
-Of the state that a run goes back to when it diverges, a copy of more than a few megabytes lies in a nameless file of
-the cache folder: writing it goes as fast as copying, and the system's page cache gives way when memory is short.
+A run that diverges returns to a copy of an earlier state. A copy of more than a few megabytes is an unnamed file in the
+cache folder: writing it is as fast as copying, and the page cache can be evicted when memory is short.
 """
 
 import itertools
@@ -18,8 +18,8 @@ from ..kernels.schedule import rounds_of, stream_key
 from ..kernels.updates import L2
 
 _IN_MEMORY = 16 * 2**20  # bytes; not worth a file
-_EXPLODED = 1e4  # a coordinate beyond this is no embedding any more
-_KEPT, _DRAWN, _ORDER = 1, 2, 3  # first word of a random stream's name: subsampling, draws, order of blocks
+_EXPLODED = 1e4  # coordinates beyond this count as diverged
+_KEPT, _DRAWN, _ORDER = 1, 2, 3  # first part of a random stream's name: subsampling, draws, order of blocks
 
 
 def goes_to_disk(n_bytes):
@@ -27,7 +27,7 @@ def goes_to_disk(n_bytes):
 
 
 class Snapshot:
-    """Copies of matrices of `n_bytes` together, taken again and again; in memory where no file can be had."""
+    """Copies of matrices of `n_bytes` in total, taken repeatedly; in memory if there can be no file."""
 
     def __init__(self, n_bytes):
         self._copies, self._file = [], None
@@ -36,18 +36,18 @@ class Snapshot:
                 folder = cache_dir()
                 folder.mkdir(parents=True, exist_ok=True)
                 self._file = tempfile.TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115, it lasts as long as this
-            except OSError:  # memory, then
+            except OSError:  # use memory instead
                 return
             weakref.finalize(self, self._file.close)
 
     def take(self, matrices):
-        """Copy `matrices` (a list of C-contiguous float32 arrays) in place of what was taken before."""
+        """Copy `matrices` (a list of C-contiguous float32 arrays), replacing the previous copies."""
         if self._file is not None:
             try:
                 self._file.seek(0)
                 for matrix in matrices:
                     _write(self._file, matrix)
-            except OSError:  # the disk is full; what it held before is lost with it, but this state is at hand
+            except OSError:  # the disk is full; earlier copies are lost, but these go to memory
                 self._file.close()
                 self._file = None
             else:
@@ -58,7 +58,7 @@ class Snapshot:
             np.copyto(copy, matrix)
 
     def copies(self, matrices):
-        """Return what was taken last, shaped as `matrices`, read-only and not copied: good until it is taken again."""
+        """Return the latest copies, shaped as `matrices`: read-only views, valid until the next `take`."""
         if self._file is None:
             return [np.broadcast_to(copy, copy.shape) for copy in self._copies]
         places = itertools.accumulate((matrix.nbytes for matrix in matrices), initial=0)
@@ -75,7 +75,7 @@ def _write(file, matrix):
 
 
 class Round(NamedTuple):
-    """A round of an epoch; blocks : int64, (workers, 2), every worker's, [from, to) in positions of the walk."""
+    """A round of an epoch; blocks : int64, (workers, 2), every worker's positions in the walk, [from, to)."""
 
     epoch: int
     number: int
@@ -83,25 +83,24 @@ class Round(NamedTuple):
 
     @property
     def positions(self):
-        """How many positions of the walk it covers (int)."""
+        """The number of positions of the walk that it covers (int)."""
         return int((self.blocks[:, 1] - self.blocks[:, 0]).sum())
 
 
 class Engine:
-    """Trains a model round by round, each of one `block` of positions a worker, at most.
+    """Trains a model in rounds of at most one `block` of positions per worker.
 
-    It holds the matrices, those of the model being views into them, checks them, and keeps a state to go back to.
-    Between rounds the model is quiet: whoever looks at it then sees it whole. An engine of several ranks
-    (`ranks.RanksEngine`) has `n_rounds`, `n_positions`, `plan`, `run`, `go_back`, `report` and `close` as well, and its
-    matrices are those of its `replica` on this machine.
+    It holds the matrices, into which those of the model are views, checks them, and keeps a state to return to.
+    Between rounds the model does not change and can be read. An engine of several ranks (`ranks.RanksEngine`) has
+    `n_rounds`, `n_positions`, `plan`, `run`, `go_back`, `report` and `close` as well, and its matrices are those of its
+    `replica` on this machine.
 
     model : Model; walk : Traversal; config : RunSpec
-    n_private : dict of matrix -> int, first rows of which every worker has copies; what it lacks has none
-    inputs : Inputs, optional, what makes centres' vectors of several rows
+    n_private : dict of matrix -> int, number of first rows that every worker has copies of; 0 if missing
+    inputs : Inputs, optional, composes a centre's vector from several rows
     n_rounds, n_positions : int, rounds of an epoch, and positions of the walk through the data that they cover
-    alpha_scale : float, what the learning rate is multiplied by
-    slot : int, which rank of a run this is, from 0: each has random streams of its own, and the first those of a run
-        alone
+    alpha_scale : float, factor for the learning rate
+    slot : int, the rank, from 0; each rank has its own random streams, and the first has those of a run without ranks
     """
 
     alpha_scale, slot = 1.0, 0
@@ -112,10 +111,10 @@ class Engine:
         self.n_rows = {name: len(matrix) for name, matrix in matrices.items()}
         self.n_private = dict.fromkeys(self.n_rows, 0) | (n_private or {})
         self.replicated, self._snapshot = {}, None
-        for name in list(matrices):  # one after the other, so that only one of them is there twice at a time
+        for name in list(matrices):  # one after the other, so that only one exists twice at a time
             self.replicated[name] = self._tall(matrices.pop(name), self.n_private[name])
             model.adopt({**model.matrices(), name: self.shared(name)})
-        self._composed = False  # whether matrices that are made of others are up to date
+        self._composed = False  # whether composed matrices are up to date
         self.compose()
         self.walk, self.block, self.seed = walk, block, config.seed
         self._l2 = L2(*strengths, config.l2_power, config.bias) if any(strengths) else None
@@ -127,15 +126,15 @@ class Engine:
 
     @property
     def replica(self):
-        """The engine of this machine to look at: its plugs, walk and matrices."""
+        """The engine on this machine, for reading its plugs, walk and matrices."""
         return self
 
     def shared(self, name):
-        """Return the rows that are not anybody's copies."""
+        """Return the rows of a matrix without the workers' copies."""
         return self.replicated[name][: self.n_rows[name]]
 
     def compose(self):
-        """Bring matrices that are made of others, not trained, up to date."""
+        """Update the matrices that are composed of others, not trained."""
         if self.inputs is not None and not self._composed:
             self.inputs.compose({name: self.shared(name) for name in self.replicated})
         self._composed = True
@@ -150,7 +149,7 @@ class Engine:
         return self.shared("vectors_out")
 
     def _tall(self, matrix, n_private):
-        """Return `matrix`, then each worker's copies of its first rows; itself if there are none."""
+        """Return `matrix` followed by each worker's copies of its first rows; `matrix` itself if there are none."""
         if not n_private:
             return np.require(matrix, np.float32, "CAW")
         replicated = np.empty((len(matrix) + self.workers * n_private, matrix.shape[1]), np.float32)
@@ -159,7 +158,7 @@ class Engine:
         return replicated
 
     def _spread(self, replicated, n_private):
-        """Give every worker its copies of the first rows, which are behind the shared ones."""
+        """Write every worker's copies of the first rows, which follow the shared ones."""
         start = len(replicated) - self.workers * n_private
         for first in range(start, len(replicated), n_private or 1):
             replicated[first : first + n_private] = replicated[:n_private]
@@ -170,17 +169,17 @@ class Engine:
         self.rows_were_set(name)
 
     def rows_were_set(self, name):
-        """Let everything follow that depends on a matrix's shared rows, which somebody has written."""
+        """Update everything that depends on a matrix's shared rows, after they were written."""
         self._spread(self.replicated[name], self.n_private[name])
         self._composed = False
 
     def healthy(self):
-        """Tell whether every number is finite and of a sane size."""
+        """Return whether every number is finite and of a sane size."""
         extremes = [(rows.min(), rows.max()) for rows in self.replicated.values()]  # NaN where there is one
         return bool(all(low > -_EXPLODED and high < _EXPLODED for low, high in extremes))
 
     def keep(self, state=None):
-        """Remember this state, or another one given as its matrices by name, in place of the one kept before."""
+        """Keep this state, or another one given as matrices by name, instead of the one kept before."""
         shared = [self.shared(name) if state is None else state[name] for name in self.replicated]
         if self._snapshot is None:
             self._snapshot = Snapshot(sum(matrix.nbytes for matrix in shared))
@@ -197,7 +196,7 @@ class Engine:
             self.set_rows(name, matrix)
 
     def forget(self):
-        """Let go of the state kept last."""
+        """Discard the state kept last."""
         self._snapshot = None
 
     def plan(self, epoch):
@@ -215,14 +214,14 @@ class Engine:
         raise NotImplementedError
 
     def report(self, epoch):
-        """Return an event about the rounds since the last one, for the end of `epoch`, from 1; None: nothing to say."""
+        """Return an event about the rounds since the last one, for the end of `epoch`, from 1, or None."""
         return None
 
     def close(self):
-        """Let go of what lies elsewhere; the matrices stay, as they were at last."""
+        """Release remote resources; the matrices keep their last state."""
 
     def _start_streams(self, round):
-        """Start every worker's random stream; return the keys of the kept tokens' choice and of the round's draws."""
+        """Start every worker's random stream; return the keys of subsampling and of the round's draws."""
         keys = _DRAWN, self.seed, round.epoch, round.number
         for worker in range(self.workers):
             self.rngs[worker, 0] = self._stream(*keys, worker)

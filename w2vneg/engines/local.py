@@ -1,8 +1,8 @@
 """Rounds on this machine's cores: matrices with each worker's private rows, the launches, the merge.
 
-Sharing rows between cores is what costs most: the hot rows of a Zipf vocabulary bounce from cache to cache, and a
-second thread can make plain Hogwild slower. So each worker trains its own copies of the H most frequent rows, and
-between rounds their changes are summed into the shared rows. H = 0 is plain Hogwild.
+Sharing rows between cores is the main cost: the hot rows of a Zipf vocabulary bounce from cache to cache, and a second
+thread can make plain Hogwild slower. So each worker trains its own copies of the H most frequent rows, and between
+rounds their changes are summed into the shared rows. H = 0 is plain Hogwild.
 """
 
 import functools
@@ -17,17 +17,17 @@ from ..kernels.schedule import linear
 from ..kernels.shard import reading, train_round
 from .engine import Engine
 
-_HOT = 500  # rows that each worker has copies of: in a Zipf vocabulary most of what two cores would fight for
-_COPIES = 16_000  # so few copies of all rows, together, are no burden, and a run repeats to the bit
-_OF_TARGETS = 32_000  # where copies of targets alone will do
-_PULL = 0.7  # by how much one pair at a learning rate of 1 takes a row to where it would settle, about
+_HOT = 500  # rows that each worker has copies of; in a Zipf vocabulary they cause most of the contention
+_COPIES = 16_000  # up to this many in total, copies of all rows are cheap, and a run repeats to the bit
+_OF_TARGETS = 32_000  # the same, if copies of targets are enough
+_PULL = 0.7  # about how far one pair at a learning rate of 1 moves a row to where it would settle
 
 
 def private_rows(n_rows, n_vocab, workers, of_users=False):
-    """Choose H of each matrix: all rows where they are few, else the hottest, as merging more costs more than it saves.
+    """Choose H for each matrix: all rows if they are few, else the hottest, as merging more costs more than it saves.
 
     n_rows : dict of matrix -> int; n_vocab : int, names of the larger vocabulary
-    of_users : bool, centres are users: what one has is one worker's at a time, and workers fight for targets alone
+    of_users : bool, centres are users: one worker at a time has a user's items, so workers compete for targets only
     """
     if workers == 1:
         return dict.fromkeys(n_rows, 0)
@@ -42,7 +42,7 @@ def private_rows(n_rows, n_vocab, workers, of_users=False):
 class LocalEngine(Engine):
     """Runs rounds of one model.
 
-    plugs : Plugs; shape : LoopSpec; others as of `Engine`
+    plugs : Plugs; shape : LoopSpec; others as for `Engine`
     """
 
     def __init__(self, model, walk, plugs, shape, block, n_private, config):
@@ -54,7 +54,7 @@ class LocalEngine(Engine):
         self.plugs = plugs
         for kind in ("sampler", "weigher", "loss", "inputs"):
             plug = getattr(plugs, kind)
-            if plug is not None and (names := plug.parameters):  # it trains rows of its own: those that are kept here
+            if plug is not None and (names := plug.parameters):  # it trains rows of its own, which are held here
                 plug = plug._replace(**{name: self.replicated[name] for name in names})
                 self.plugs = self.plugs._replace(**{kind: plug})
         self._decay = {} if self._l2 is None else self._decay_of(self._l2)
@@ -74,13 +74,13 @@ class LocalEngine(Engine):
         return weights / max(float(weights.sum()), 1e-300)
 
     def _decay_of(self, l2):
-        """Return how a pair shrinks the rows of centres and targets, not those of plugs: dict of str -> array."""
+        """Return by how much a pair shrinks rows of centres and targets, not those of plugs: dict of str -> array."""
         of_centres = {"vectors_in"} if self.inputs is None else {*self.inputs.rows}
         rates = {name: l2.rates(False, self._pairs_of(name)) for name in of_centres}
         return rates | {"vectors_out": l2.rates(True, self._pairs_of("vectors_out"))}
 
     def _pairs_of(self, name):
-        """Return the pairs that move each row of a matrix in an epoch, on average: float64, (n_rows,)."""
+        """Return the mean number of pairs that move each row of a matrix in an epoch: float64, (n_rows,)."""
         walk = self.walk
         if walk.pairs_of is not None and self.inputs is None:
             return walk.pairs_of[name == "vectors_out"]
@@ -88,7 +88,7 @@ class LocalEngine(Engine):
         return float(walk.centre_weights.sum()) * each * self._shares_of(name)
 
     def pulls(self, name, work, which):
-        """Return how far `work`, pairs of a trainer times alpha, takes rows to where they settle: float64, ≥ 0."""
+        """Return how far `work`, pairs of a trainer times alpha, moves rows to where they settle: float64, ≥ 0."""
         return _PULL * work * self._shares[name][which]
 
     @property
@@ -114,7 +114,7 @@ class LocalEngine(Engine):
 
     @functools.cached_property
     def _seen(self):
-        """What each worker makes centres' vectors of, as `run_shard` takes it, and targets' rows."""
+        """The rows from which each worker composes centres' vectors, as `run_shard` takes them, and targets' rows."""
         rows = [*map(self._rows, ("vectors_in",) if self.inputs is None else self.inputs.rows)]
         return rows[0] if self.inputs is None else list(zip(*rows, strict=True)), self._rows("vectors_out")
 
@@ -126,7 +126,7 @@ class LocalEngine(Engine):
         return [Rows(replicated, h, first, k, self.width, frozen, decay, held) for k, first in enumerate(firsts)]
 
     def _batches(self, alphas):
-        """Yield the launches of a round: one, or as many as a sampler that draws ahead asks for."""
+        """Yield the launches of a round: one, or as many as a sampler that draws ahead needs."""
         size = self.plugs.sampler.batch_groups
         if not size:
             yield self.ranges, np.tile(np.array(alphas, np.float64), (self.workers, 1)), 0
@@ -147,7 +147,7 @@ class LocalEngine(Engine):
             sampler.refresh(self.vectors_in, self.vectors_out, centres, self._stream(*keys, batch))
 
     def _centres(self, first, n):
-        """Return the next n centres of each worker's range, from place `first` on: int32, (workers, n), −1 behind."""
+        """Return the next n centres of each worker's range, from `first` on: int32, (workers, n), padded with −1."""
         centres = np.full((self.workers, n), -1, np.int32)
         for worker, (begin, end) in enumerate(np.c_[first, np.minimum(first + n, self.ranges[:, 1:])]):
             centres[worker, : end - begin] = self.tokens[worker, begin:end]

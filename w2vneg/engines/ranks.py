@@ -1,17 +1,17 @@
-"""A run by several ranks: an engine each over its share of the data, and exchanges of what they have learnt.
+"""A run on several ranks: each has an engine over its share of the data, and they exchange what they have learnt.
 
-A round of the trainer is a period. All ranks begin it with the same rows, their version, and each trains on data of
-its own. Then row i of every matrix belongs to rank i mod N, its owner:
+A round of the trainer is a period. All ranks start it with the same rows, their version, and each trains on its own
+data. Then row i of every matrix belongs to rank i mod N, its owner:
 
     each rank      Δ = rows now − rows of the version, in N parts, one for each owner
-    each owner     merges the parts that it gets (`kernels.merge`)
+    each owner     merges the parts that it receives (`kernels.merge`)
     each rank      rows = rows of the version + merged changes of all owners: the next version
 
-What travels is rounded (`Packer`), so an owner, too, takes its change as the others get it, and all ranks hold the same
-bits. All three steps are functions of the version and of what they are given. So a rank that was lost needs nothing
-but the rows of a version from any other, and its share of the data.
+Changes are rounded for transfer (`Packer`). The owner uses its rounded change, too, so all ranks hold the same bits.
+All three steps depend only on the version and their arguments, so a rank that was lost needs only its share of the data
+and the rows of a version from any other rank.
 
-Looking at the model, checking and keeping it go to a replica on this machine, an engine that never trains for itself.
+The model is read, checked and kept in a replica on this machine, an engine that does not train by itself.
 """
 
 import functools
@@ -28,15 +28,15 @@ from ..kernels.merge import from_halves, merge_changes, to_halves
 from ..kernels.schedule import linear
 from .engine import Round
 
-_ROOM = 1 << 17  # float32 numbers of a block: half a megabyte, which stays in a core's cache
+_ROOM = 1 << 17  # float32 numbers of a block: half a megabyte, which fits a core's cache
 
 
 class Packed(NamedTuple):
-    """Rows on their way from rank to rank.
+    """Rows packed for transfer between ranks.
 
-    ids : int32, (n,), places of the rows; None: all of them. Rows that did not change are left out where that is
-        cheaper: each row that is named costs four bytes more.
-    values : float16 or float32, (n, dim); float16 halves the bytes and loses nothing that training would notice
+    ids : int32, (n,), positions of the rows; None: all of them. Unchanged rows are left out if that is cheaper: each
+        listed row costs four bytes more.
+    values : float16 or float32, (n, dim); float16 halves the bytes without a noticeable effect on training
     """
 
     ids: np.ndarray
@@ -48,13 +48,13 @@ class Packed(NamedTuple):
 
 
 class Packer:
-    """Packs `n_rows` rows block by block, into room that the next ones take again."""
+    """Packs `n_rows` rows block by block, into a reused buffer."""
 
     def __init__(self, n_rows, dim, dtype):
         self._values, self._moved = np.empty((n_rows, dim), dtype), np.empty(n_rows, np.bool_)
 
     def add(self, begin, rows):
-        """Pack rows, float32 (n, dim), whose first has the place `begin`."""
+        """Pack rows, float32 (n, dim), the first of which has the position `begin`."""
         place = slice(begin, begin + len(rows))
         values, moved = self._values[place], self._moved[place]
         if values.dtype == np.float16:
@@ -64,7 +64,7 @@ class Packer:
             np.any(rows, axis=1, out=moved)
 
     def packed(self):
-        """Return all rows as `Packed`, good until others are added."""
+        """Return all rows as `Packed`, valid until others are added."""
         values = self._values
         width = values.itemsize * values.shape[1]
         if np.count_nonzero(self._moved) * (width + 4) >= len(values) * width:
@@ -95,17 +95,17 @@ def _decode(packed, places, rows):
 
 
 class Task(NamedTuple):
-    """What a rank is to do in a period."""
+    """The task of a rank in a period."""
 
-    version: int  # that it begins with
+    version: int  # that it starts from
     epoch: int
-    number: int  # which period of `epoch`, of `n_periods`
+    number: int  # of the period in `epoch`, which has `n_periods`
     n_periods: int
     alphas: tuple  # (float, float), learning rate at both ends
 
 
 class Work(NamedTuple):
-    """What a rank has done in a period: loss, its sum; pairs, their number; seconds that it took."""
+    """The result of a rank in a period: sum of losses, number of pairs, seconds taken."""
 
     loss: float
     pairs: int
@@ -116,20 +116,20 @@ class Rank:
     """A rank.
 
     slot : int, from 0
-    share : its data, `assembly.Share`: ``ready(config)`` returns how many positions its walk has, ``engine(plan,
+    share : its data, `assembly.Share`: ``ready(config)`` returns the number of positions of its walk, ``engine(plan,
         frozen)`` a LocalEngine over them
     """
 
     def __init__(self, slot, share=None):
-        self.slot, self.share, self.loaded = slot, share, False  # loaded: it has had rows of a version
+        self.slot, self.share, self.loaded = slot, share, False  # loaded: it has rows of a version
 
     def ready(self, config):
-        """Prepare for a run with `config`, resolved; return how many positions an epoch has (int)."""
+        """Prepare for a run with `config`, resolved; return the number of positions in an epoch (int)."""
         self.n_ranks, self.dtype = config.ranks, config.exchange_dtype
         return self.share.ready(config)
 
     def begin(self, plan, frozen):
-        """Make the engine; its rows are still to be loaded. plan : ExchangesPlanned; frozen : as of `Model`."""
+        """Build the engine, without loading its rows. plan : ExchangesPlanned; frozen : as in `Model`."""
         self.engine = self.share.engine(plan, frozen)
         self.engine.slot = self.slot
         self.version, self.loaded, self._moved, self._rounds = 0, False, False, (None, [])
@@ -142,10 +142,10 @@ class Rank:
     def train(self, task):
         """Train this rank's part of a period; return `Work`.
 
-        Asked again for the same version it does the same again. RuntimeError if it has another.
+        A repeated call for the same version gives the same result. RuntimeError if this rank has another version.
         """
         if task.version != self.version:
-            raise RuntimeError(f"asked to go on from version {task.version}, but has version {self.version}")
+            raise RuntimeError(f"cannot train from version {task.version}; this rank has version {self.version}")
         started = time.perf_counter()
         if self._base and self._moved:
             self._set(self._base)
@@ -165,7 +165,7 @@ class Rank:
     def changes(self, made_up=None):
         """Return what training changed, a part for each owner: list of dict of matrix -> Packed, until the next call.
 
-        made_up : float, optional, a change of every number, to see what an exchange takes
+        made_up : float, optional, used as the change of every number, to time an exchange
         """
         n, live, base = self.n_ranks, self.rows(), self._base
 
@@ -181,7 +181,7 @@ class Rank:
 
     @functools.cached_property
     def _packers(self):
-        """Where changes are packed: dict of matrix -> list of Packer, of each owner's rows; last, of what it merges."""
+        """Packers of changes: dict of matrix -> list of Packer, one per owner, then one for the rows merged here."""
         n, packers = self.n_ranks, {}
         for name, base in self._base.items():
             sizes = [len(base[owner::n]) for owner in (*range(n), self.slot)]
@@ -189,10 +189,10 @@ class Rank:
         return packers
 
     def _in_blocks(self, owners, n_rooms, work):
-        """Call ``work(name, owner, block, room)`` for all rows of some owners, on as many threads as there are workers.
+        """Call ``work(name, owner, block, room)`` for all rows of some owners, with one thread per worker.
 
-        block : slice, some of the rows of `owner`, few enough that what is done with them stays in a core's cache
-        room : float32, (n_rooms, rows of the block, dim), to be used
+        block : slice, some of the rows of `owner`, few enough to stay in a core's cache
+        room : float32, (n_rooms, rows of the block, dim), scratch space
         """
         todo = []
         for name, base in self._base.items():
@@ -211,9 +211,9 @@ class Rank:
         launch(some, workers)
 
     def merge(self, task, works, parts):
-        """Merge the changes of the rows that this rank owns: dict of matrix -> Packed, good until the next merge.
+        """Merge the changes of the rows that this rank owns: dict of matrix -> Packed, valid until the next merge.
 
-        works : list of Work, what each rank has done; parts : list of dict of matrix -> Packed, what each has changed
+        works : list of Work, the result of each rank; parts : list of dict of matrix -> Packed, the changes of each
         """
         work = task.alphas[0] * sum(one.pairs for one in works) / self.n_ranks
         pulls = {name: self.engine.pulls(name, work, slice(self.slot, None, self.n_ranks)) for name in self._base}
@@ -229,9 +229,9 @@ class Rank:
         return {name: packers[-1].packed() for name, packers in self._packers.items()}
 
     def apply(self, merged):
-        """Go on to the next version: merged changes of all owners, list of dict of matrix -> Packed, in order.
+        """Advance to the next version. merged : list of dict of matrix -> Packed, of all owners, in order
 
-        None of a rank that is alone: what it has trained is the next version.
+        It is empty if there is one rank, whose trained rows are the next version.
         """
         n, live, base = self.n_ranks, self.rows(), self._base
 
@@ -249,11 +249,11 @@ class Rank:
         self.version += 1
 
     def state(self):
-        """Return the rows of the version (dict of str -> float32 array, not to be written to)."""
+        """Return the rows of the version (dict of str -> float32 array); do not modify them."""
         return self._base or self.rows()
 
     def load(self, version, state):
-        """Begin anew with the rows of a version, those of `state`."""
+        """Restart from a version, whose rows are `state`."""
         self.version, self.loaded = version, True
         for name, base in self._base.items():
             base[:] = state[name]
@@ -266,7 +266,7 @@ class Rank:
 
 
 class VirtualCrew:
-    """All ranks in one process, one after the other: what several machines would find, to the bit where a rank repeats.
+    """All ranks in one process, one after the other: the result of several machines, to the bit if each rank repeats.
 
     Its methods are those of `ray.Crew`.
     """
@@ -301,26 +301,26 @@ class VirtualCrew:
         return works
 
     def close(self):
-        """Nothing lies elsewhere."""
+        """Do nothing: there are no remote resources."""
 
 
 class RanksEngine:
     """Plans periods and keeps a replica; see `Engine`.
 
-    crew : VirtualCrew or ray.Crew, whose ranks have begun; `period` lets all do a `Task` and go on to the next version,
-        `state` and `load` take and give the rows of a version
+    crew : VirtualCrew or ray.Crew, whose ranks have begun; `period` runs a `Task` on all and advances them to the next
+        version, `state` and `load` get and set the rows of a version
     replica : Engine, its matrices are the model's; n_rounds : int, periods of an epoch
     n_positions : int, of all ranks' walks together; alpha_scale : float
     """
 
     def __init__(self, crew, replica, n_rounds, n_positions, alpha_scale):
         self.crew, self._replica, self.n_rounds, self.n_positions = crew, replica, n_rounds, n_positions
-        self.alpha_scale, self._times, self.version = alpha_scale, [], 0  # version: exchanges until now
+        self.alpha_scale, self._times, self.version = alpha_scale, [], 0  # version: exchanges so far
         self._send()
 
     @property
     def replica(self):
-        """The engine of this machine, brought to the ranks' version."""
+        """The engine on this machine, updated to the ranks' version."""
         if self._fetched != self.version:
             for name, rows in self.crew.state().items():
                 self._replica.set_rows(name, rows)
@@ -328,7 +328,7 @@ class RanksEngine:
         return self._replica
 
     def _send(self):
-        """Let every rank begin anew with the replica's rows."""
+        """Restart every rank from the replica's rows."""
         self.crew.load(self.version, {name: self._replica.shared(name) for name in self._replica.trained})
         self._fetched = self.version
 

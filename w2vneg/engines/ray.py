@@ -1,16 +1,16 @@
-"""Ranks on a Ray cluster: one actor each, and an object store that carries nothing but exchanges.
+"""Ranks on a Ray cluster: one actor per rank, which exchange their changes through the object store.
 
 The driver, which is the process that the user has started, sends tasks and holds references; rows go from rank to rank.
-A period is three rounds of calls, sent all at once, and Ray starts each as its arguments arrive:
+A period is three rounds of calls, submitted all at once, and Ray starts each when its arguments arrive:
 
-    train(task)             every rank, gives its work and N parts of changes
-    merge(task, …)          every owner, of the N parts that are for it
-    apply(version, …)       every rank, of what the N owners have merged
+    train(task)             every rank returns its work and N parts of changes
+    merge(task, …)          every owner merges the N parts for it
+    apply(…)                every rank applies the merged parts of the N owners
 
-A rank that is lost, or its node, is started again elsewhere. If another one has reached the next version, then all of
-it was merged, and who has not takes that version's rows; if none has, all do the period again from the rows of the
-version before. Both end with the bits of a run in which nothing was lost. What a rank raises ends the run at once: it
-would raise it again.
+A lost rank, or one on a lost node, is restarted elsewhere. If any rank has reached the next version, then everything
+was merged, and the others load the rows of that version. If none has, all repeat the period from the rows of the
+version before. Both give the same bits as a run without losses. An error that a rank raises ends the run at once, since
+it would be raised again.
 """
 
 import functools
@@ -22,12 +22,12 @@ from ..ground.errors import ConfigError, RankError, W2vnegError
 from .cluster import connected
 from .ranks import Rank, Task, Work
 
-_TRIES = 5  # losses in a row, after which the cluster is taken to be unfit
+_TRIES = 5  # losses in a row, after which the cluster counts as unusable
 _PATIENCE = 300.0  # seconds that a rank may take to start
 
 
 def _reporting(method):
-    """Let what goes wrong in a rank say which it was, and where: a file may be fine on all other machines."""
+    """Add the rank and its machine to errors: a file may be fine on all other machines."""
 
     @functools.wraps(method)
     def reporting(self, *arguments):
@@ -47,7 +47,7 @@ def _reporting(method):
 
 
 class RankActor(Rank):
-    """A rank as Ray runs it."""
+    """A rank as a Ray actor."""
 
     ready, begin = _reporting(Rank.ready), _reporting(Rank.begin)
 
@@ -58,7 +58,7 @@ class RankActor(Rank):
         return __version__
 
     def started(self):
-        """Answer, which a rank can once it runs."""
+        """Return as soon as the rank is running."""
 
     def reached(self):
         """Return the version that this rank has reached (int); None before it has its first rows."""
@@ -66,7 +66,7 @@ class RankActor(Rank):
 
     @_reporting
     def train(self, task):
-        """Train a period; return the `Work`, then, unless there is one rank only, a part for each owner."""
+        """Train a period; return the `Work` and, with several ranks, a part for each owner."""
         work = super().train(task)
         return work if self.n_ranks == 1 else (work, *self._parts())
 
@@ -75,26 +75,26 @@ class RankActor(Rank):
         return Work(0.0, 0, 0.0), *self._parts(made_up=1e-6)
 
     def _parts(self, **changes):
-        """Return the parts for all owners, and keep the one for this rank here: None stands in its place."""
+        """Return the parts for all owners; the one for this rank is kept here and replaced by None."""
         parts = self.changes(**changes)
         self._own, parts[self.slot] = parts[self.slot], None
         return parts
 
     @_reporting
     def merge(self, task, *works_and_parts):
-        """Merge the parts of this owner's rows: first every rank's `Work`, then every rank's part."""
+        """Merge the parts of this owner's rows; arguments are every rank's `Work`, then every rank's part."""
         n = self.n_ranks
         parts = [self._own if part is None else part for part in works_and_parts[n:]]
         return super().merge(task, works_and_parts[:n], parts)
 
     @_reporting
     def apply(self, *merged):
-        """Go on to the next version with what all owners have merged."""
+        """Advance to the next version with the merged parts of all owners."""
         super().apply(merged)
 
 
 def _is_lost(error):
-    """Tell whether an error says that a rank, its node or an object of theirs is gone; false for a rank's own."""
+    """Return whether an error means that a rank, its node or its objects are lost; False for a rank's own errors."""
     from ray import exceptions
 
     gone = ("RayActorError", "ObjectLostError", "WorkerCrashedError", "NodeDiedError", "ObjectFetchTimedOutError")
@@ -102,7 +102,7 @@ def _is_lost(error):
 
 
 class Crew:
-    """The actors of a run; parameters as of `cluster.connected`."""
+    """The actors of a run; parameters as for `cluster.connected`."""
 
     side_by_side = True  # ranks train at the same time, not one after the other
 
@@ -117,18 +117,18 @@ class Crew:
 
     @contextmanager
     def beginning(self):
-        """Let the ranks go if anything goes wrong inside; RankError if one is lost before there is a state to share."""
+        """Stop the ranks if the block fails; RankError if one is lost before there is a state to recover from."""
         try:
             yield
         except BaseException as error:
             self.close()
             if _is_lost(error):
-                lost = "a rank was lost before training began; see to the cluster, then start again"
+                lost = "a rank was lost before training began; check the cluster, then start again"
                 raise RankError(lost) from error
             raise
 
     def open(self, shares):
-        """Deal the data out; shares : iterable of what `RankActor.open` takes, in order."""
+        """Send every rank its data; shares : iterable of arguments of `RankActor.open`, in order."""
         self._shares = [self.ray.put(share) for share in shares]
         self._open(range(self.n_ranks))
 
@@ -147,12 +147,12 @@ class Crew:
             )
 
     def _insist_on_a_place(self, ranks):
-        """Wait until all are started; RankError if Ray finds no cores for one, which by itself it would wait for."""
+        """Wait until all have started; RankError if Ray finds no cores for one: it would wait without a limit."""
         started = [rank.started.remote() for rank in ranks]
         if missing := len(self.ray.wait(started, num_returns=len(ranks), timeout=_PATIENCE)[1]):
             raise RankError(
-                f"{missing} ranks found no place in {_PATIENCE / 60:.0f} minutes, for each wants {self._workers} free "
-                "cores of one machine; see what else is on the cluster, then start again, or go on with --resume"
+                f"{missing} ranks could not start in {_PATIENCE / 60:.0f} minutes: each needs {self._workers} free "
+                "cores of one machine; check what else runs on the cluster, then start again, or use --resume"
             )
 
     def ready(self, config):
@@ -172,7 +172,7 @@ class Crew:
         return self._insist(lambda: self._get(self.ranks[0].state.remote()))
 
     def _insist(self, action, done=lambda version: None, recovers=True):
-        """Return what `action` returns, done again while ranks are lost, or what `done` has for the version reached."""
+        """Return the result of `action`, repeated while ranks are lost, or of `done` for the version reached."""
         for _ in range(_TRIES):
             try:
                 return action()
@@ -181,10 +181,10 @@ class Crew:
                     raise
             if recovers and (found := done(self._insist(self._bring_together, recovers=False))) is not None:
                 return found
-        raise RankError(f"ranks were lost {_TRIES} times in a row; see to the cluster, then go on with --resume")
+        raise RankError(f"ranks were lost {_TRIES} times in a row; check the cluster, then use --resume")
 
     def _get(self, references):
-        """Return what references stand for; what a rank raised is raised here as it was."""
+        """Return the values of references; a W2vnegError of a rank is raised unchanged, other errors as RankError."""
         try:
             return self.ray.get(references)
         except self.ray.exceptions.RayTaskError as error:
@@ -194,7 +194,7 @@ class Crew:
             raise (cause if isinstance(cause, W2vnegError) else RankError(f"a rank failed: {cause}")) from None
 
     def period(self, task):
-        """Let all ranks do a `Task`; return the `Work` of each."""
+        """Run a `Task` on all ranks; return the `Work` of each."""
         works = []
 
         def do():
@@ -211,16 +211,16 @@ class Crew:
         return self._exchange(task, [rank.train.options(num_returns=n + 1).remote(task) for rank in ranks])
 
     def _exchange(self, task, sent):
-        """Bring every rank to the next version; return references to `Work` and to what says that it is reached.
+        """Advance every rank to the next version; return references to `Work` and to the end of each rank's step.
 
-        sent : list of references, of each rank to its `Work`, then to its parts
+        sent : list of lists of references, for each rank to its `Work`, then to its parts
         """
         works = [one[0] for one in sent]
         merged = [rank.merge.remote(task, *works, *(one[1 + k] for one in sent)) for k, rank in enumerate(self.ranks)]
         return works, [rank.apply.remote(*merged) for rank in self.ranks]
 
     def measure(self, n_periods):
-        """Return seconds of an exchange of all rows and of an epoch's training; rows are to be loaded anew then."""
+        """Return seconds of an exchange of all rows and of an epoch's training; rows must be loaded again then."""
         returns = self.n_ranks + 1
         for number in range(2):  # the first time, compiled code is loaded
             task = Task(number, 0, number, n_periods, (1e-6, 1e-6))
@@ -232,7 +232,7 @@ class Crew:
         return exchange, n_periods * max(work.seconds for work in works)
 
     def _bring_together(self):
-        """Bring all ranks to the newest version that one has reached; return it (int)."""
+        """Bring all ranks to the newest version that any has reached; return it (int)."""
         versions = {}
         for slot, rank in enumerate(self.ranks):
             try:
@@ -240,10 +240,10 @@ class Crew:
             except self.ray.exceptions.RayActorError:
                 self.ranks[slot] = self._start(slot)
                 self.lost += 1
-            else:  # one that took a lost one's place, and then its giver was lost, too, has none
+            else:  # a replacement has none if the rank that should give it rows was lost, too
                 versions |= {} if version is None else {slot: version}
         if not versions:
-            raise RankError("all ranks were lost at once; see to the cluster, then go on with --resume")
+            raise RankError("all ranks were lost at once; check the cluster, then use --resume")
         newest = max(versions.values())
         giver = next(slot for slot, version in versions.items() if version == newest)
         self._open([slot for slot in range(self.n_ranks) if slot not in versions])
@@ -256,7 +256,7 @@ class Crew:
         return newest
 
     def close(self):
-        """Let the ranks go, and end the cluster if it was started for them."""
+        """Stop the ranks, and the cluster if it was started for them."""
         for rank in self.ranks:
             self.ray.kill(rank)
         self.ranks = []

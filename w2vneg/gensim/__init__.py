@@ -1,8 +1,8 @@
-"""A thin face for users of gensim: its classes, signatures and defaults over what w2vneg has.
+"""A thin gensim-compatible interface: gensim's classes, signatures and defaults on top of w2vneg.
 
 ``from w2vneg.gensim import Word2Vec`` for ``from gensim.models import Word2Vec``. gensim itself is never imported.
-Vectors are trained by w2vneg, so numbers differ from gensim's; files are w2vneg's or word2vec's, never pickles. What
-has no counterpart is refused by a ConfigError or an AttributeError that says what to do.
+Vectors are trained by w2vneg, so numbers differ from gensim's; files are w2vneg's or word2vec's, never pickles.
+Features without a counterpart are refused by a ConfigError or an AttributeError that says what to do.
 """
 
 from . import refused
@@ -29,7 +29,7 @@ __all__ = [
 
 
 def __getattr__(name):
-    """Say what to do without a name that gensim has; as an ImportError, since ``from … import`` hides any other."""
+    """Say what replaces a name of gensim's, in an ImportError, since ``from … import`` hides any other error."""
     if name in refused.MODULE:
         raise ImportError(f"w2vneg.gensim has no {name}; {refused.MODULE[name]}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

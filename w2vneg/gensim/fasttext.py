@@ -1,4 +1,4 @@
-"""gensim's FastText: `Word2Vec` with n-grams of letters, so that any spelling has a vector."""
+"""gensim's FastText: `Word2Vec` with character n-grams, so that any spelling has a vector."""
 
 from typing import Any, ClassVar
 
@@ -13,7 +13,7 @@ _OWN = ("self", "__class__", "options", "word_ngrams", "min_n", "max_n", "bucket
 
 
 class FastText(Word2Vec):
-    """Word2vec with n-grams of letters; arguments are gensim's."""
+    """Word2vec with character n-grams; arguments are gensim's."""
 
     inputs: ClassVar = {1: "subwords", 0: "window+subwords"}
     remedies: ClassVar = refused.FASTTEXT
@@ -52,9 +52,9 @@ class FastText(Word2Vec):
         shrink_windows=True,
         **options: Any,
     ):
-        refused.unless(1, "it is 1 in gensim, too; leave it out", word_ngrams=word_ngrams)
+        refused.unless(1, "gensim has only 1, too; leave it out", word_ngrams=word_ngrams)
         if max_n < min_n:
-            raise ConfigError("max_n below min_n leaves no n-grams; Word2Vec trains without them")
+            raise ConfigError("max_n below min_n leaves no n-grams; use Word2Vec to train without them")
         given = dict(locals())
         rest = {name: value for name, value in given.items() if name not in _OWN}
         super().__init__(**rest, minn=min_n, maxn=max_n, buckets=bucket, **options)
@@ -69,12 +69,12 @@ class FastText(Word2Vec):
 
 
 def load_facebook_vectors(path, encoding="utf-8"):
-    """Return the KeyedVectors of a ``.bin`` of fastText's, with a vector for any spelling."""
+    """Return the KeyedVectors of a fastText ``.bin`` file, with a vector for any spelling."""
     return KeyedVectors.of(Vectors.load(path, oov="letters"))
 
 
 def save_facebook_model(model, path, encoding="utf-8", lr_update_rate=100, word_ngrams=1):
-    """Write a trained FastText as a ``.bin`` of fastText's."""
+    """Write a trained FastText as a fastText ``.bin`` file."""
     refused.unless("utf-8", "fastText's files are UTF-8; leave it out", encoding=encoding)
     if model.ours._model is None:
         raise ConfigError("there is nothing to save yet; train the model first")
@@ -82,8 +82,8 @@ def save_facebook_model(model, path, encoding="utf-8", lr_update_rate=100, word_
 
 
 def load_facebook_model(path, encoding="utf-8"):
-    """Refuse, with what to do: a ``.bin`` is begun with."""
+    """Refuse, with what to do: a ``.bin`` file can be looked up or trained from."""
     raise ConfigError(
-        "a .bin of fastText's has vectors to look up: load_facebook_vectors(path); to train on from them give "
+        "a fastText .bin file has vectors to look up: load_facebook_vectors(path); to train from them, use "
         "w2vneg.Word2Vec(loss='ns', inputs='subwords', …).fit(corpus, init=path)"
     )

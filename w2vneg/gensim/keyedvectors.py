@@ -17,31 +17,31 @@ from . import refused
 
 _OF_GRAMS = {"min_n": "minn", "max_n": "maxn", "bucket": "buckets"}  # by the names of `GramSpellings`
 
-_LOST = "\ufffd"  # what stands for bytes that are no UTF-8
+_LOST = "\ufffd"  # replaces bytes that are not UTF-8
 
 
 class KeyedVectors(Vectors):
-    """Words and their vectors, by gensim's names and signatures; float32 only.
+    """Words and their vectors, with gensim's names and signatures; float32 only.
 
-    Each call of `add_vectors` that adds words copies all: add many at once.
+    Each call of `add_vectors` that adds words copies the matrix: add many at once.
     """
 
     def __init__(self, vector_size, count=0, dtype=np.float32, mapfile_path=None):
         refused.unless(np.float32, "vectors are float32; leave it out", dtype=dtype)
-        refused.unless(None, "name the file when it is read; leave it out", mapfile_path=mapfile_path)
+        refused.unless(None, "pass the path to load; leave it out", mapfile_path=mapfile_path)
         self._attributes = {}
         self._become([], np.zeros((0, vector_size), np.float32))
 
     @classmethod
     def of(cls, vectors):
-        """Return the same as `vectors` (Vectors), whose matrix it shares."""
+        """Return `vectors` (Vectors) as KeyedVectors, sharing the matrix."""
         keyed = cls(vectors.dim)
         keyed._become(vectors.words, vectors.matrix, vectors.counts, vectors.spellings)
         return keyed
 
     def _become(self, words, matrix, counts=None, spellings=None):
         attributes = self._attributes
-        self.__dict__.clear()  # and what was computed of the former matrix
+        self.__dict__.clear()  # with values cached for the former matrix
         self._attributes = attributes
         if len(words):
             super().__init__(words, matrix, None if counts is None else np.array(counts), spellings)
@@ -65,7 +65,7 @@ class KeyedVectors(Vectors):
         return self._is_key(word) and self._has_vector(word)
 
     def _by_spelling(self, word):
-        """Return zeros for a spelling of which no n-gram was trained, as a ``.bin`` of fastText's has them."""
+        """Return zeros for a spelling without a trained n-gram, as a fastText ``.bin`` file does."""
         found = super()._by_spelling(word)
         unseen = found is None and self.spellings is not None and isinstance(word, str)
         return np.zeros(self.dim, np.float32) if unseen else found
@@ -91,14 +91,14 @@ class KeyedVectors(Vectors):
         return self.get_index(key)
 
     def add_vectors(self, keys, weights, extras=None, replace=False):
-        """Add vectors of words; those of known words are replaced with `replace`, otherwise left as they are.
+        """Add vectors of words; those of known words are replaced if `replace` is set, else kept.
 
-        extras : dict of str -> sequence, optional, an attribute of each word
+        extras : dict of str -> sequence, optional, an attribute with a value per word
         """
         keys, weights = ([keys], [weights]) if isinstance(keys, str) else (list(keys), weights)
         weights = np.asarray(weights, np.float32).reshape(len(keys), -1)
         if weights.shape[1] != self.dim:
-            raise ConfigError(f"vectors of {weights.shape[1]} numbers do not go with those of {self.dim}")
+            raise ConfigError(f"vectors must have {self.dim} numbers, not {weights.shape[1]}")
         last = {key: place for place, key in enumerate(keys)}
         new = [key for key in last if key not in self.words]
         matrix = self.matrix
@@ -116,7 +116,7 @@ class KeyedVectors(Vectors):
         self.add_vectors(keys, weights, replace=True)
 
     def set_vecattr(self, key, attr, val):
-        """Keep an attribute of a word; ``"count"`` is how often it occurred."""
+        """Set an attribute of a word; ``"count"`` is how often it occurred."""
         row = self.id(key)
         if attr != "count":
             self._attributes.setdefault(attr, {})[self.words[row]] = val
@@ -131,21 +131,21 @@ class KeyedVectors(Vectors):
             return super().get_vecattr(key, attr)
         word = self.words[self.id(key)]
         if word not in self._attributes[attr]:
-            raise UnknownNameError(f"{word!r} has no attribute {attr!r}; give it one by set_vecattr")
+            raise UnknownNameError(f"{word!r} has no attribute {attr!r}; set it with set_vecattr")
         return self._attributes[attr][word]
 
     def _ordered(self):
-        """Return the rows by falling counts, int64 (n,)."""
+        """Return the row numbers by falling counts, int64 (n,)."""
         return np.argsort(-(np.zeros(len(self)) if self.counts is None else self.counts), kind="stable")
 
     def sort_by_descending_frequency(self):
-        """Bring the rows into the order of falling counts."""
+        """Sort the rows by falling counts."""
         rows = self._ordered()
         counts = None if self.counts is None else self.counts[rows]
         self._become([self.words[row] for row in rows.tolist()], self.matrix[rows], counts, self.spellings)
 
     def unit_normalize_all(self):
-        """Bring all rows to length one."""
+        """Scale all rows to length one."""
         self._become(self.words, self.unit, self.counts, self.spellings)
 
     def most_similar(  # type: ignore[override]
@@ -153,32 +153,32 @@ class KeyedVectors(Vectors):
     ):
         """Return the words nearest to the sum of the positive minus the negative ones, as `Vectors.most_similar`.
 
-        To a spelling of which no n-gram was trained all have the cosine 0, which is said.
+        For a spelling without a trained n-gram, all cosines are 0, with a warning.
         """
-        refused.unless(0, "ask vectors_for_all(index_to_key[start:end])", clip_start=clip_start)
-        refused.unless(None, "all words are looked at, fast; leave it out", indexer=indexer)
+        refused.unless(0, "use vectors_for_all(index_to_key[start:end])", clip_start=clip_start)
+        refused.unless(None, "all words are searched, which is fast; leave it out", indexer=indexer)
         if isinstance(topn, int) and topn < 1:
             return []
         last = restrict_vocab or clip_end
         items = self._items(positive, negative) if self.spellings is not None else ()
         if items and not any(vector.any() for vector, _, _ in items):
-            warnings.warn(f"no n-gram of {positive!r:.60} was trained; nothing is near to it", stacklevel=2)
+            warnings.warn(f"no n-gram of {positive!r:.60} was trained, so no word is near it", stacklevel=2)
             first = self.words[: len(self) if topn is None else topn][:last]
             return np.zeros(len(first)) if topn is None else [(word, 0.0) for word in first]
         return super().most_similar(positive, negative, topn=topn, restrict_vocab=last)
 
     def vectors_for_all(self, keys, allow_inference=True, copy_vecattrs=False):
-        """Return the KeyedVectors of these words; with their counts, other attributes are left behind."""
+        """Return the KeyedVectors of these words, with their counts but no other attributes."""
         plain = Vectors(self.words, self.matrix, self.counts, self.spellings)
         return KeyedVectors.of(plain.vectors_for_all(keys, allow_inference))
 
     @staticmethod
     def cosine_similarities(vector_1, vectors_all):
-        """Return the cosines of a vector with rows, (n,)."""
+        """Return the cosines of a vector with each row, (n,)."""
         return vectors_all @ vector_1 / (np.linalg.norm(vectors_all, axis=1) * np.linalg.norm(vector_1))
 
     def get_sentence_vector(self, sentence):
-        """Return the mean of the vectors of words, each at length one, float32 (dim,)."""
+        """Return the mean of the words' vectors, each scaled to length one, float32 (dim,)."""
         return self.get_mean_vector(sentence)
 
     words_closer_than, word_vec = Vectors.closer_than, Vectors.get_vector
@@ -186,7 +186,7 @@ class KeyedVectors(Vectors):
     def evaluate_word_pairs(  # type: ignore[override]
         self, pairs, delimiter="\t", encoding="utf8", restrict_vocab=300000, case_insensitive=True, dummy4unknown=False
     ):
-        """Compare cosines with human scores, as `Vectors`; the delimiter is seen from the first line."""
+        """Compare cosines with human scores, as `Vectors`; the delimiter is detected from the first line."""
         refused.unless("utf8", "files are UTF-8; convert it", encoding=_plain(encoding))
         return super().evaluate_word_pairs(
             pairs, restrict_vocab=restrict_vocab, case_insensitive=case_insensitive, dummy4unknown=dummy4unknown
@@ -200,32 +200,32 @@ class KeyedVectors(Vectors):
         dummy4unknown=False,
         similarity_function="most_similar",
     ):
-        """Answer analogy questions by 3CosAdd, as `Vectors`; if none can be answered, 0 is returned, which is said."""
+        """Answer analogy questions by 3CosAdd, as `Vectors`; if none can be answered, warn and return 0."""
         refused.unless("most_similar", "questions are answered by 3CosAdd", similarity_function=similarity_function)
         options = {"case_insensitive": case_insensitive, "dummy4unknown": dummy4unknown, "may_be_empty": True}
         score, sections = super().evaluate_word_analogies(analogies, restrict_vocab=restrict_vocab, **options)
         if not sections[-1]["correct"] + sections[-1]["incorrect"]:
-            warnings.warn(f"{analogies}: no question has vectors for all four words, so 0 is no score", stacklevel=2)
+            warnings.warn(f"{analogies}: no question has vectors for all four words; 0 is not a score", stacklevel=2)
         return score, sections
 
     def save(self, fname, **kwargs):  # type: ignore[override]
         """Write words, vectors and counts as npz, whatever the name; arguments for pickles are ignored.
 
-        `load` here reads it. gensim's own reads pickles alone: for it call `save_word2vec_format`.
+        `load` here reads it. gensim's own reads only pickles: use `save_word2vec_format` for it.
         """
         if self.spellings is not None:
-            raise ConfigError("a file of vectors keeps no n-grams: do model.save(path), then FastText.load(path).wv")
+            raise ConfigError("a file of vectors keeps no n-grams: use model.save(path), then FastText.load(path).wv")
         self.check_attributes()
         super().save(fname, format="npz")
 
     def check_attributes(self):
         """Raise ConfigError if words have attributes, which no file keeps."""
         if self._attributes:
-            raise ConfigError(f"files keep no attributes but count; keep {', '.join(self._attributes)} beside it")
+            raise ConfigError(f"files keep no attributes but count; keep {', '.join(self._attributes)} elsewhere")
 
     @classmethod
     def load(cls, fname, mmap=None):  # type: ignore[override]
-        """Read any file of vectors that `Vectors.load` reads; gensim's own pickles are refused, with what to do."""
+        """Read any file of vectors that `Vectors.load` reads; gensim's pickles are refused, with what to do."""
         return cls.of(Vectors.load(fname))
 
     def save_word2vec_format(
@@ -241,13 +241,13 @@ class KeyedVectors(Vectors):
     ):
         """Write word2vec's text or binary format, by falling counts; counts go to `fvocab`.
 
-        A name that ends in ``.gz``, ``.bz2``, ``.xz`` or ``.zst`` is packed so.
+        A file name that ends in ``.gz``, ``.bz2``, ``.xz`` or ``.zst`` is compressed accordingly.
         """
         n_words = len(self) if total_vec is None else total_vec
-        refused.unless(len(self), "the header counts the words of this file; leave it out", total_vec=n_words)
-        refused.unless(True, "cut the first line of the file", write_header=write_header)
-        refused.unless(False, "write one file", append=append)
-        refused.unless("count", "words are in the order of their counts", sort_attr=sort_attr)
+        refused.unless(len(self), "the header has the number of words in this file; leave it out", total_vec=n_words)
+        refused.unless(True, "remove the first line from the file", write_header=write_header)
+        refused.unless(False, "write one file at a time", append=append)
+        refused.unless("count", "words are sorted by count", sort_attr=sort_attr)
         rows = self._ordered()
         counts = None if self.counts is None else self.counts[rows]
         ordered = Vectors([prefix + self.words[row] for row in rows.tolist()], self.matrix[rows], counts)
@@ -273,9 +273,9 @@ class KeyedVectors(Vectors):
     ):
         """Read word2vec's text or binary format; the content decides which, and whether there is a header.
 
-        limit : int, optional, keep the first so many words
-        unicode_errors : str, what is no UTF-8 is U+FFFD and warned of; "ignore" leaves it out, and words then alike
-        InputError, with file and line, for what is no word and its count in `fvocab`
+        limit : int, optional, number of words to keep, the first ones
+        unicode_errors : str, invalid UTF-8 becomes U+FFFD, with a warning; "ignore" drops it, and words then equal
+        InputError, with file and line, if `fvocab` has anything but a word and its count
         """
         refused.unless("utf8", "files are UTF-8; convert it", encoding=_plain(encoding))
         refused.unless(np.float32, "vectors are float32; leave it out", datatype=datatype)
@@ -293,7 +293,7 @@ class KeyedVectors(Vectors):
 
 
 def _counts_in(path):
-    """Return the counts of a file of lines of a word and its count, packed or not: dict of str -> int."""
+    """Return the counts of a file with a word and its count per line, compressed or not: dict of str -> int."""
     with ByteStream(os.fspath(path)) as stream:
         text = decoded(path, b"".join(map(bytes, stream.pieces())))
     known = {}

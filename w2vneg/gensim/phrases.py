@@ -15,9 +15,9 @@ _SCORINGS = {"default": "word2vec", "original_scorer": "word2vec", "npmi": "npmi
 
 
 class Phrases:
-    """Pairs of words that stand together often, joined by an underscore; frozen from the start.
+    """Pairs of words that often occur together, joined by an underscore; frozen from the start.
 
-    Between the two of a pair may stand any connector words: no phrase begins or ends with one.
+    Connector words may stand between the two words of a pair; no phrase begins or ends with one.
 
     found : list of w2vneg.data.phrases.Phrase, connector words joined to the first word
     """
@@ -54,20 +54,20 @@ class Phrases:
         raise refused.attribute(self, name, refused.PHRASES)
 
     def add_vocab(self, sentences):
-        """Find the phrases of sentences (iterable of lists of str, or a path); once only."""
+        """Find the phrases of sentences (iterable of lists of str, or a path); only once."""
         if self.found:
-            raise ConfigError("phrases are found once; give all sentences together: Phrases([*first, *second])")
+            raise ConfigError("phrases can be found only once; pass all sentences together: Phrases([*first, *second])")
         find = self._find if self.connector_words else find_phrases
         options = {"min_count": self.min_count, "threshold": self.threshold, "scoring": _SCORINGS[self.scoring]}
         self._hold(find(sentences, **options))
 
     def _find(self, sentences, min_count, threshold, scoring):
-        """Return what `find_phrases` does, with connector words in between: those count as tokens, not as words."""
+        """Find phrases as `find_phrases` does, with connector words in between; these count as tokens, not as words."""
         if min_count < 1:
             raise ConfigError("min_count must be at least 1")
         words, pairs, n_tokens, found = Counter(), Counter(), 0, []
         for sentence in LineSentence(sentences) if isinstance(sentences, str | os.PathLike) else sentences:
-            begun = ()  # a word, and the connector words behind it
+            begun = ()  # a word, and the connector words after it
             for word in sentence:
                 n_tokens += 1
                 if word in self.connector_words:
@@ -85,7 +85,7 @@ class Phrases:
 
     def analyze_sentence(self, sentence):
         """Yield each word or phrase of a sentence, and the score of the phrase or None."""
-        begun = []  # a word, and the connector words behind it
+        begun = []  # a word, and the connector words after it
         for word in sentence:
             if word in self.connector_words:
                 if begun:
@@ -104,7 +104,7 @@ class Phrases:
         yield from ((part, None) for part in begun)
 
     def __getitem__(self, sentence):
-        """Return a sentence with its phrases joined; of several sentences what goes through them, again and again."""
+        """Return a sentence with its phrases joined; for several sentences, an iterable that can be restarted."""
         if isinstance(sentence, list | tuple) and all(isinstance(word, str) for word in sentence):
             return [word for word, _ in self.analyze_sentence(sentence)]
         return _Joined(self, sentence)
@@ -121,7 +121,7 @@ class Phrases:
         return {word: score for word, score in pairs if score is not None}
 
     def freeze(self):
-        """Return itself: nothing but the phrases is kept."""
+        """Return self: only the phrases are kept anyway."""
         return self
 
     def save(self, fname, **kwargs):
@@ -133,9 +133,9 @@ class Phrases:
     @classmethod
     def load(cls, fname):
         """Read what `save` or ``w2vneg phrases`` wrote."""
-        refused.pickle_at(fname, "find the phrases anew: Phrases(sentences)")
+        refused.pickle_at(fname, "find the phrases again: Phrases(sentences)")
         phrases = cls()
-        del phrases.min_count, phrases.threshold, phrases.scoring  # by which they were found is not known
+        del phrases.min_count, phrases.threshold, phrases.scoring  # not in the file
         phrases._hold(read_phrases(fname))
         return phrases
 

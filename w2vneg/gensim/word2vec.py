@@ -27,7 +27,7 @@ from .keyedvectors import KeyedVectors
 
 _TRIM = "words are chosen by min_count and max_final_vocab, or by build_vocab_from_freq; leave it out"
 _COUNTED = "memory needs no such limit here; max_final_vocab limits the words that are kept"
-_SHORT = 1000  # words of a text that subsampling would leave nothing of
+_SHORT = 1000  # words: subsampling would leave nothing of a shorter text
 _OPTIONS = {name: name for name in ("alpha", "min_alpha", "epochs", "workers", "seed", "window", "min_count")} | {
     "sample": "subsample",
     "negative": "negatives",
@@ -38,19 +38,19 @@ _OPTIONS = {name: name for name in ("alpha", "min_alpha", "epochs", "workers", "
 """An attribute that may be set before `build_vocab` and `train` -> our option."""
 
 _SETTLED = ("vector_size", "sg", "hs", "cbow_mean", "hashfxn", "max_vocab_size", "null_word", "sorted_vocab")
-_BLOCK = 1 << 22  # words that are looked at together
-_KEPT = ("corpus_count", "corpus_total_words", "sample")  # in files, as our models do not count so
+_BLOCK = 1 << 22  # words per block
+_KEPT = ("corpus_count", "corpus_total_words", "sample")  # kept in files, as our models count differently
 
 
 class Ours(word2vec.Word2Vec):
-    """Ours; as gensim's callbacks expect, `model` is the one that is being trained from the first round on."""
+    """Our trainer; `model` is the one in training from the first round on, as gensim's callbacks expect."""
 
     def _begins(self, model):
         self.model = model
 
 
 class CallbackAny2Vec:
-    """What a callback may define; each method gets the model."""
+    """Base of callbacks, which may override any method; each receives the model."""
 
     def on_train_begin(self, model):
         """Before the first epoch."""
@@ -66,9 +66,9 @@ class CallbackAny2Vec:
 
 
 class LineSentence:
-    """Sentences of a file, packed or not, a line each with tokens between blanks; read anew each time.
+    """Sentences of a file, compressed or not, one per line, with tokens between blanks; read again each time.
 
-    max_sentence_length : int, longer lines are cut into pieces; limit : int or None, lines that are read
+    max_sentence_length : int, longer lines are cut into pieces; limit : int or None, number of lines to read
     """
 
     def __init__(self, source, max_sentence_length=10000, limit=None):
@@ -92,7 +92,7 @@ class LineSentence:
 
 
 class Text8Corpus:
-    """Sentences of a file, packed or not, that is one long text: every so many words, whatever its lines."""
+    """Sentences of a file, compressed or not, that is one long text: a sentence per `max_sentence_length` words."""
 
     def __init__(self, fname, max_sentence_length=10000):
         self.fname, self.max_sentence_length = fname, max_sentence_length
@@ -113,14 +113,14 @@ class Text8Corpus:
 class Word2Vec:
     """Word2vec with negative sampling, or hierarchical softmax by ``hs=1, negative=0``.
 
-    Arguments are gensim's, and any of `w2vneg.Word2Vec` by name. `batch_words`, `compute_loss` and `comment` change
-    nothing: the loss is always computed. Options are attributes, too; set, they hold from the next `build_vocab` or
-    `train` on. What is set but would change nothing is refused.
+    Arguments are gensim's, plus any of `w2vneg.Word2Vec` by name. `batch_words`, `compute_loss` and `comment` have no
+    effect: the loss is always computed. Options are attributes, too; a new value holds from the next `build_vocab` or
+    `train` on. Setting an attribute that would have no effect is refused.
 
-    ours : w2vneg.Word2Vec, which trains and has what gensim has not
+    ours : w2vneg.Word2Vec, which trains, and has the features that gensim lacks
     """
 
-    inputs: ClassVar = {1: "row", 0: "window"}  # of sg
+    inputs: ClassVar = {1: "row", 0: "window"}  # by sg
     remedies: ClassVar = refused.WORD2VEC
     settled: ClassVar[tuple[str, ...]] = _SETTLED
     compute_loss = True
@@ -160,10 +160,10 @@ class Word2Vec:
     ):
         for old, new in {"size": "vector_size", "iter": "epochs"}.items():
             if old in options:
-                raise ConfigError(f"{old} was gensim's name before version 4; it is {new}")
+                raise ConfigError(f"{old} was gensim's name before version 4; use {new}")
         refused.unless(None, _COUNTED, max_vocab_size=max_vocab_size)
         refused.unless(None, _TRIM, trim_rule=trim_rule)
-        refused.unless(hash, "vectors begin with random numbers of the seed alone; leave it out", hashfxn=hashfxn)
+        refused.unless(hash, "initial vectors depend on the seed alone; leave it out", hashfxn=hashfxn)
         given = dict(locals())
         fixed = {"inputs": self.inputs[1 if sg else 0], "readout": "in"}
         fixed |= {"hs": hs, "negative": 0} if hs else {"loss": "ns"}
@@ -174,10 +174,10 @@ class Word2Vec:
             encoded = self._count(_corpus(sentences, corpus_file))
             self._train(encoded, callbacks)
         elif callbacks:
-            raise ConfigError("callbacks are called while training; give them to train(…, callbacks=[…])")
+            raise ConfigError("callbacks are called during training; pass them to train(…, callbacks=[…])")
 
     def _settle(self):
-        """Take from `ours` what gensim keeps as attributes."""
+        """Copy from `ours` what gensim keeps as attributes."""
         config, model = self.ours.config, self.ours._model
         vars(self).update({name: config.get(ours) for name, ours in _OPTIONS.items()})
         self.vector_size, self.sg, self.cbow_mean = config.dim, int("window" not in config.inputs), 1
@@ -188,23 +188,23 @@ class Word2Vec:
         kept = {} if model is None else model.origin.begun
         vars(self).update({name: kept[name] for name in _KEPT if name in kept})
         self._vocab = None if model is None else model.vocab
-        self._wv, self._made = KeyedVectors(config.dim), (None, None)  # of what it was made, and of which matrix
+        self._wv, self._made = KeyedVectors(config.dim), (None, None)  # its source and matrix
 
     def __setattr__(self, name, value):
         if name in self.settled and getattr(self, name, value) != value:
             there = f"{type(self).__name__}({name}={value!r:.60}, …)"
-            raise ConfigError(f"{name} is settled when a model is made; make another: {there}")
+            raise ConfigError(f"{name} is fixed when a model is made; make another: {there}")
         refused.set_to(self, name, self.remedies | refused.WORD2VEC_SET)
         super().__setattr__(name, value)
 
     def __getattr__(self, name):
         remedies = self.remedies
         if not name.startswith("_") and hasattr(KeyedVectors, name):
-            remedies = {**remedies, name: f"ask its vectors: .wv.{name}"}
+            remedies = {**remedies, name: f"use its vectors: .wv.{name}"}
         raise refused.attribute(self, name, remedies)
 
     def __getitem__(self, word):
-        raise ConfigError("a model has no words; ask its vectors: .wv[word]")
+        raise ConfigError("a model has no words; use its vectors: .wv[word]")
 
     def __str__(self):
         words = 0 if self._vocab is None else len(self._vocab)
@@ -220,9 +220,9 @@ class Word2Vec:
         trim_rule=None,
         **kwargs,
     ):
-        """Count the words of a corpus; with `update` its words join those that are there, and counts add up.
+        """Count the words of a corpus; with `update`, its words are added to the vocabulary, and counts add up.
 
-        Those that join have vectors once `train` has been called.
+        New words have vectors once `train` has been called.
         """
         refused.unless(None, _TRIM, trim_rule=trim_rule)
         corpus = _corpus(corpus_iterable, corpus_file)
@@ -238,7 +238,7 @@ class Word2Vec:
         self._vocab = former.grown(self._vocab, self.min_count or 1, self.max_final_vocab)
 
     def _count(self, corpus, **options):
-        """Encode a corpus and take its vocabulary; returns the EncodedCorpus. options : ours, for this once"""
+        """Encode a corpus and keep its vocabulary; return the EncodedCorpus. options : ours, for this call only"""
         self._take_up()
         encoded = Ours(dataclasses.replace(self.ours.config, **options)).encode(corpus)
         self._vocab, report = encoded.vocab, encoded.report
@@ -247,16 +247,16 @@ class Word2Vec:
         return encoded
 
     def _take_up(self, **options):
-        """Have `ours` take the options that stand in attributes, and others of its own."""
+        """Pass the options kept as attributes to `ours`, and `options`, which are its own."""
         self.ours.set_params(**_ours(vars(self)) | options)
 
     def _begin_anew(self):
-        """Leave model and vectors behind: another vocabulary begins."""
+        """Drop model and vectors, for a new vocabulary."""
         self.ours.model, self._made = None, (None, None)
         self._wv._become([], np.zeros((0, self.vector_size), np.float32))
 
     def build_vocab_from_freq(self, word_freq, keep_raw_vocab=False, corpus_count=None, trim_rule=None, update=False):
-        """Take words and counts from a mapping, those of at least `min_count`."""
+        """Use the words and counts of a mapping, with counts of at least `min_count`."""
         refused.unless(None, _TRIM, trim_rule=trim_rule)
         refused.unless(False, "call build_vocab(corpus, update=True)", update=update)
         self._vocab = Vocabulary.from_counts({word: n for word, n in word_freq.items() if n >= self.min_count})
@@ -279,11 +279,11 @@ class Word2Vec:
         callbacks=(),
         **kwargs,
     ):
-        """Train, or go on from what was trained, on the words of the vocabulary; returns (trained words, all words).
+        """Train, or continue training, on the words of the vocabulary; return (trained words, all words).
 
-        Trained are known words that subsampling leaves, as many as it leaves on average.
-        `total_examples` and what follows `word_count` but `callbacks` change nothing: the corpus is counted anyway.
-        A corpus without two known words in a sentence trains nothing, which is said.
+        Trained words are the known words that subsampling keeps on average. `total_examples`, `total_words` and the
+        arguments from `word_count` on, except `callbacks`, have no effect: the corpus is counted anyway.
+        A corpus without two known words in a sentence trains nothing, with a warning.
         """
         if self._vocab is None:
             raise ConfigError("there is no vocabulary yet; call build_vocab(corpus) first")
@@ -321,7 +321,7 @@ class Word2Vec:
             call("on_train_end")
             return 0, self.epochs * _n_words(corpus)
         self._vocab = ours.model.vocab
-        if self._as_trained or len(self._wv):  # others are costly to make for nobody
+        if self._as_trained or len(self._wv):  # others are costly, and may not be needed
             self._follow()
         call("on_train_end")
         tokens = next((row["tokens"] for row in reversed(ours.model.history) if row["event"] == "EpochDone"), 0)
@@ -331,24 +331,24 @@ class Word2Vec:
         return round(tokens * share), self.epochs * n_words
 
     def _is_short(self, n_words):
-        """Tell whether a text is too short for subsampling, which is said."""
+        """Return whether a text is too short for subsampling, with a warning."""
         short = 0 < n_words < _SHORT and self.sample > 0
         if short:
-            warnings.warn(f"a text of {n_words} words is trained on without subsampling", stacklevel=4)
+            warnings.warn(f"a text of {n_words} words is too short for subsampling, which is off", stacklevel=4)
         return short
 
     @property
     def wv(self):
-        """The KeyedVectors of the words, always the same object; before training as they begin.
+        """The KeyedVectors of the words, always the same object; the initial vectors before training.
 
-        Rows may be set: training begins with them, and `save` writes them. Where vectors are made of n-grams, or by
-        another read-out than ``in``, they are read-only.
+        Rows may be set: training starts from them, and `save` writes them. Vectors made of n-grams, or by a read-out
+        other than ``in``, are read-only.
         """
         self._follow()
         return self._wv
 
     def _follow(self):
-        """Bring `wv` up to the state of the model."""
+        """Bring `wv` up to date with the model."""
         source = self._vocab if self.ours._model is None else self.ours.wv
         if self._made[0] is not source:
             vectors = self._vectors(source)
@@ -362,14 +362,14 @@ class Word2Vec:
 
     @property
     def _as_trained(self):
-        """Whether the vectors are rows that are trained (bool)."""
+        """Whether the vectors are trained rows themselves (bool)."""
         config = self.ours.config
         if KINDS["inputs"][config.inputs].derived:
             return False
         return self.ours._model is None or parse(self.ours._model.config.readout).rows_as_trained
 
     def _vectors(self, source):
-        """Return Vectors of those that are trained, or of a vocabulary that is to be."""
+        """Return the trained Vectors, or the initial ones of a vocabulary."""
         if not isinstance(source, Vocabulary):
             return source
         self._take_up()
@@ -378,22 +378,22 @@ class Word2Vec:
         return Vectors(source.words, rows, source.counts)
 
     def _keep_changes(self):
-        """Return what training begins with, with the rows of `wv` as they are now: a Model, Vectors, or None.
+        """Return what training starts from, with the rows of `wv` as they are now: a Model, Vectors, or None.
 
-        ConfigError if `wv` has been changed in what a model does not take.
+        ConfigError if `wv` was changed in a way that a model cannot keep.
         """
         (source, matrix), wv, model = self._made, self._wv, self.ours._model
         if source is None:
             return model
         if wv.words != source.words or not np.array_equal(wv.counts, source.counts):
-            remedy = "words join by build_vocab(…, update=True); wv.save_word2vec_format(path, fvocab) keeps these"
+            remedy = "add words by build_vocab(…, update=True); wv.save_word2vec_format(path, fvocab) keeps these"
             raise ConfigError(f"wv was given words or counts that the model would not keep; {remedy}")
         changed = wv.matrix is not matrix  # other than in place
         if model is not None and self._as_trained:  # a copy of this object has matrices of its own
             changed = changed or not np.may_share_memory(wv.matrix, model.vectors_in)
         if changed and not self._as_trained:
             remedy = "wv.save_word2vec_format(path) keeps them as they are"
-            raise ConfigError(f"vectors of n-grams or a read-out are made anew, without what was set; {remedy}")
+            raise ConfigError(f"vectors of n-grams or a read-out are recomputed, without your changes; {remedy}")
         if model is None:
             return wv if self._as_trained else None
         if changed:
@@ -413,7 +413,7 @@ class Word2Vec:
         return float(sum(row["loss"] * row["pairs"] for row in history if row["event"] == "EpochDone"))
 
     def predict_output_word(self, context_words_list, topn=10):
-        """Return the words most probable between these, and their probabilities; None if none is known."""
+        """Return the most probable words within this context, with probabilities; None if none of it is known."""
         model = self.ours._model
         if model is None or self.hs:
             raise ConfigError("predict_output_word needs a model trained with negative samples: hs=0 and negative=5")
@@ -438,7 +438,7 @@ class Word2Vec:
     def load(cls, path, **kwargs):
         """Read a model folder that `save` or ``w2vneg train --save-model`` wrote."""
         refused.pickle_at(
-            path, "there do model.wv.save_word2vec_format(path), here KeyedVectors.load_word2vec_format(path)"
+            path, "call model.wv.save_word2vec_format(path) there, KeyedVectors.load_word2vec_format(path) here"
         )
         model = cls.__new__(cls)
         model.ours = Ours.load(path)
@@ -447,31 +447,31 @@ class Word2Vec:
 
 
 def _ours(given):
-    """Return our options for gensim's, dict of str -> value; ConfigError for what does not go together."""
+    """Translate gensim's options into ours, dict of str -> value; ConfigError if they exclude each other."""
     hs, negative = given["hs"], given["negative"]
     if hs and negative:
         raise ConfigError("hs=1 trains without negative samples here; give hs=1, negative=0, or leave hs out")
     if not hs and negative == 0:
         raise ConfigError("hs=0, negative=0 trains nothing; give negative=5, or hs=1 for hierarchical softmax")
     found = {ours: given[name] for name, ours in _OPTIONS.items()}
-    found["min_count"] = 1 if found["min_count"] == 0 else found["min_count"]  # all words, as 1
+    found["min_count"] = 1 if found["min_count"] == 0 else found["min_count"]  # 0 keeps all words, as 1 does
     return found | ({"negatives": None, "noise_exponent": None} if hs else {})
 
 
 def _n_words(corpus):
-    """Return how many words a corpus of `_corpus` has (int); 0 if it is read already."""
+    """Return how many words a corpus of `_corpus` has (int); 0 if it is an exhausted iterator."""
     if isinstance(corpus, Input):
         return sum(_n_words(LineSentence(file)) for file in find_files(corpus.files))
     return sum(map(len, corpus))
 
 
 def _corpus(sentences, corpus_file):
-    """Return what `fit` is to read; ConfigError unless one of the two is given, in its own manner."""
+    """Return what `fit` should read; ConfigError unless one of the two is given, and in the right form."""
     if (sentences is None) == (corpus_file is None):
         raise ConfigError("give either sentences, lists of words, or corpus_file, the path of a text")
     if isinstance(sentences, str | bytes | os.PathLike):
-        raise ConfigError(f"sentences are lists of words; a file is corpus_file={str(sentences)!r:.60}")
-    if isinstance(sentences, list | tuple):  # a tuple of two words is a sentence here, and no pair
+        raise ConfigError(f"sentences are lists of words; for a file, use corpus_file={str(sentences)!r:.60}")
+    if isinstance(sentences, list | tuple):  # a tuple of two words is a sentence here, not a pair
         sentences = [list(words) if isinstance(words, tuple) else words for words in sentences]
     if isinstance(sentences, LineSentence) and sentences.limit is None and sentences.max_sentence_length >= 10000:
         corpus_file = sentences.source  # the run reads the file itself, which is faster

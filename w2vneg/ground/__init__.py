@@ -1,1 +1,1 @@
-"""What all rooms stand on: errors, events, options, registries, the door to Numba, safe files."""
+"""Foundations of all packages: errors, events, options, registries, access to Numba, safe files."""

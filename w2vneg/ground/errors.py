@@ -1,14 +1,14 @@
-"""What can go wrong, as types. Every message says what, where, and what to do about it."""
+"""Types of errors. Every message says what went wrong, where, and what to do about it."""
 
 import difflib
 import sys
 from numbers import Integral
 
-_LONGEST = 1500  # characters of a message; a damaged file may have a word of millions
+_LONGEST = 1500  # characters of a message; a damaged file may have a word of millions of them
 
 
 class W2vnegError(Exception):
-    """A mistake or mishap that the user can mend: the command line prints the message and exits with `exit_code`."""
+    """An error that the user can fix: the command line prints the message and exits with `exit_code`."""
 
     exit_code = 1
 
@@ -18,11 +18,11 @@ class W2vnegError(Exception):
 
 
 class InputError(W2vnegError):
-    """A file that is missing, unreadable or not of the expected form; the message names file and line."""
+    """A file that is missing, unreadable or not in the expected format; the message names file and line."""
 
 
 class NothingToTrainError(InputError):
-    """Data that are read, and of which no pair is left to train on."""
+    """Data that leave no pair to train on."""
 
 
 class ConfigError(W2vnegError, ValueError):
@@ -30,21 +30,21 @@ class ConfigError(W2vnegError, ValueError):
 
 
 class NoColumnError(InputError):
-    """A table without a column that was requested."""
+    """A table without a requested column."""
 
 
 class DoubtError(ConfigError, InputError):
-    """Data that may mean several things; the message says which, what was guessed, and what to type."""
+    """Ambiguous data; the message says what they may mean, what was guessed, and what to type."""
 
     exit_code = 2
 
 
 class NotTrainedError(ConfigError, AttributeError):
-    """What only a trained model has; `hasattr` is false then."""
+    """An attribute that only a trained model has; `hasattr` is false."""
 
 
 class UnknownNameError(W2vnegError, KeyError):
-    """A name that nothing is registered, stored or listed under."""
+    """A name that is not registered, stored or listed."""
 
 
 class OutputError(W2vnegError):
@@ -60,15 +60,15 @@ class MissingExtraError(W2vnegError, ImportError):
 
 
 class DivergenceError(W2vnegError, ArithmeticError):
-    """Training left the finite numbers and could not be brought back."""
+    """Training produced numbers that are not finite and could not recover."""
 
 
 class RankError(W2vnegError, RuntimeError):
-    """A rank of a run failed, or the cluster that it was on."""
+    """A rank of a run, or its cluster, failed."""
 
 
 class FileNote(UserWarning):
-    """What was read otherwise than a file has it, or is no news to a model; the command line says it on a line."""
+    """A note on how data or a model were read; the command line prints it on a line of its own."""
 
 
 def did_you_mean(name, known, shown=12):
@@ -83,23 +83,23 @@ def did_you_mean(name, known, shown=12):
 
 
 def check_whole(name, value, least=1):
-    """Return a value as an int; ConfigError unless it is a whole number of at least `least`; a bool is none."""
+    """Return a value as an int; ConfigError unless it is a whole number of at least `least` and not a bool."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         raise ConfigError(f"{name} must be a whole number of at least {least}, not {value!r:.60}")
     return int(value)
 
 
 def refuse_misspelt(cls, base):
-    """Raise ConfigError for a public name of a class that its `base` has not, but nearly has."""
+    """Raise ConfigError if a public name of a class looks like a misspelt name of its `base`."""
     known = [name for name in dir(base) if not name.startswith("_")]
     for name in vars(cls):
         near = difflib.get_close_matches(name, known, 1, 0.7)
         if name not in known and not name.startswith("_") and near:
-            raise ConfigError(f"{cls.__name__} has no use for {name!r}; did you mean {near[0]}?")
+            raise ConfigError(f"{cls.__name__} does not use {name!r}; did you mean {near[0]}?")
 
 
 def require(module, extra, purpose):
-    """Import an optional `module`, or say which extra of w2vneg brings it."""
+    """Import an optional `module`; MissingExtraError names the extra of w2vneg that installs it."""
     from importlib import import_module
 
     try:
@@ -111,7 +111,7 @@ def require(module, extra, purpose):
 
 
 def how_to_install(extra):
-    """Return the command that brings an extra of w2vneg."""
+    """Return the command that installs an extra of w2vneg."""
     if extra == "gensim" and sys.version_info >= (3, 14):
         return "pip install gensim (it may need a C compiler under this Python)"
     return f'pip install "w2vneg[{extra}]"'

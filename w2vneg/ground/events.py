@@ -1,4 +1,4 @@
-"""What a run tells whoever listens, between rounds: records that render themselves. Epochs count from 1."""
+"""Events that a run sends to listeners between rounds; they render themselves. Epochs count from 1."""
 
 import logging
 from dataclasses import asdict, dataclass
@@ -9,11 +9,11 @@ _WORTH_A_LINE = 1.0  # seconds of compiling
 
 @dataclass(frozen=True)
 class Event:
-    """What all events can say of themselves.
+    """What all events have in common.
 
-    said : str, what a terminal says, with fields in braces; logged : tuple of str, metrics, each a group and a field
-    passing : bool, the next one replaces it: it is shown in place, and the history of the model leaves it out
-    of_search : bool, it is of a search, not of the training of one run; level : int, of Python's log
+    said : str, text for a terminal, with fields in braces; logged : tuple of str, metrics, each a group and a field
+    passing : bool, whether the next one replaces it: it is shown in place and not kept in the model's history
+    of_search : bool, whether it is of a search, not of training one run; level : int, of Python's logging
     """
 
     said: ClassVar[str] = ""
@@ -23,20 +23,20 @@ class Event:
     level: ClassVar[int] = logging.INFO
 
     def as_dict(self):
-        """Return all it holds, as the history of a model keeps it."""
+        """Return all fields, as the history of a model stores them."""
         return {"event": type(self).__name__, **asdict(self)}
 
     def line(self, width=None, unit=None):
-        """Return what a terminal of `width` columns says of it (str), empty if nothing; a unit is such as "words"."""
+        """Return the text for a terminal of `width` columns (str), perhaps empty; unit : str, such as "words"."""
         return self.said.format_map(vars(self))
 
     def metrics(self):
-        """Return its numbers for a tracker, by names that group: dict of str -> float."""
+        """Return its metrics for a tracker, by names with groups: dict of str -> float."""
         found = {name: getattr(self, name.partition("/")[2].replace(" ", "_")) for name in self.logged}
         return {name: value for name, value in found.items() if value is not None}
 
     def moment(self, epochs):
-        """Return how many epochs (float) into a run of `epochs` it happened; None if at no such moment."""
+        """Return how many epochs (float) into a run of `epochs` it happened; None if it has no such moment."""
         fraction = getattr(self, "fraction", None)
         return getattr(self, "epoch", None) if fraction is None else fraction * epochs
 
@@ -99,17 +99,17 @@ class EpochDone(Event):
 
 @dataclass(frozen=True)
 class Diagnosis(Event):
-    """What the draws of `epoch` are like on a fixed sample of pairs (see `diagnostics`); None where it is not known.
+    """Figures of the draws of `epoch` on a fixed sample of pairs (see `diagnostics`); None if unknown.
 
-    pairs : int, in the sample; sets : int, sets of negatives drawn for each pair; negatives : int, places in a set
-    total_variation : float, of the draws from the sampler's target; variation_floor : float, what draws from the very
-        target would show; effective_size : float, of a set against the full softmax, out of `negatives`
+    pairs : int, in the sample; sets : int, sets of negatives drawn for each pair; negatives : int, size of a set
+    total_variation : float, between the draws and the sampler's target; variation_floor : float, the same for exact
+        draws from the target; effective_size : float, of a set against the full softmax, out of `negatives`
     true_positives : float, share of the negatives that occur beside the centre; negative_gradient : float, mean norm
     cosine, relative_error : float, of the expected gradient of the centre against the full softmax's
-    noise : float, spread of one set's gradient about the expected one, against the norm of the full softmax's
+    noise : float, spread of one set's gradient around the expected one, relative to the norm of the full softmax's
     popularity_slope, pmi_slope : float, of the dot products on log P(j) and on PMI, over frequent pairs
-    drift : float, total variation between what the epoch's last draws followed, if made ahead, and the model's own
-    seconds : float, what the diagnosis took
+    drift : float, total variation between the distribution of the epoch's last draws, if made ahead, and the model's
+    seconds : float, duration of the diagnosis
     """
 
     epoch: int
@@ -158,11 +158,11 @@ class Diagnosis(Event):
 
 @dataclass(frozen=True)
 class Validated(Event):
-    """Held-out pairs have evaluated the model after `epoch` epochs.
+    """The model was evaluated on held-out pairs after `epoch` epochs.
 
     epoch, best_epoch : float; metric : str, the figure that decides
-    figures : dict of str -> float, this and others (see `validation`); value, best : float, the metric now, at its best
-    improved : bool, whether it is the best so far; stale : int, evaluations since the best; seconds : float, it took
+    figures : dict of str -> float, this and others (see `validation`); value, best : float, the metric now and its best
+    improved : bool, whether it is the best so far; stale : int, evaluations since the best; seconds : float, duration
     """
 
     epoch: float
@@ -187,7 +187,7 @@ class Validated(Event):
 
 @dataclass(frozen=True)
 class BestRestored(Event):
-    """The run is over and the model is as it was after `best_epoch` epochs.
+    """The run is over and the model is back at its state after `best_epoch` epochs.
 
     epoch : float, epochs done; best, last : dict of str -> float, figures of the best and the last state
     early : bool, whether the run ended before all epochs were done
@@ -213,10 +213,10 @@ class BestRestored(Event):
 
 @dataclass(frozen=True)
 class PenaltyChosen(Event):
-    """Before training, the L2 penalty of short histories was chosen by held-out pairs, or stays as they say nothing.
+    """The L2 penalty of short histories was chosen on held-out pairs, or kept if they are inconclusive.
 
-    l2 : str, as `--l2` takes it; metric : str; figures : dict of such a str -> float, of all that were tried, or none
-    popularity : float, the same of popularity alone; seconds : float, of choosing
+    l2 : str, as `--l2` takes it; metric : str; figures : dict of penalty (str) -> float, empty if inconclusive
+    popularity : float, the metric of popularity alone; seconds : float, duration of the choice, before training
     """
 
     l2: str
@@ -230,13 +230,13 @@ class PenaltyChosen(Event):
 
     def line(self, width=None, unit=None):
         if not self.figures:
-            return f"--l2 {self.l2} stays, as what was held out says nothing"
+            return f"--l2 {self.l2} is kept, as the held-out pairs are inconclusive"
         found = ", ".join(f"{l2}: {figure:.4f}" for l2, figure in self.figures.items())
-        return f"--l2 {self.l2} is chosen; {self.metric} of held-out pairs: {found}, popularity: {self.popularity:.4f}"
+        return f"--l2 {self.l2} is chosen; {self.metric} on held-out pairs: {found}, popularity: {self.popularity:.4f}"
 
 
 def penalty_chosen(history):
-    """Return what a model's history says of `PenaltyChosen` (dict), None if nothing was chosen."""
+    """Return the `PenaltyChosen` record of a model's history (dict), None if it has none."""
     return next((one for one in history if one.get("event") == "PenaltyChosen"), None)
 
 
@@ -256,7 +256,7 @@ class TrialStarted(Event):
 class TrialDone(Event):
     """A trial is over. value : float, the metric of its best state, after `epoch` epochs; both None if it failed, for a
     `reason`; best : float, of all trials so far, or None; seconds : float, of training
-    kept : bool, the model was there, and was evaluated only
+    kept : bool, whether an existing model was evaluated, not retrained
     """
 
     number: int
@@ -282,20 +282,20 @@ class TrialDone(Event):
         if found is None:
             best = "the best so far" if self.value == self.best else f"best {self.best:.4f}"
             found = f"{self.metric} {self.value:.4f} at epoch {_epochs(self.epoch)} ({best})"
-        took = "the model kept, not trained again" if self.kept else f"{self.seconds:.1f} s"
+        took = "existing model, not retrained" if self.kept else f"{self.seconds:.1f} s"
         return f"trial {self.number}/{self.trials}: {options}: {found}, {took}"
 
 
 @dataclass(frozen=True)
 class Compiling(Event):
-    """A function is not in the disk cache, and is compiled now. function : str, its module and name"""
+    """A function is not in the disk cache and is being compiled. function : str, its module and name"""
 
     function: str
 
 
 @dataclass(frozen=True)
 class Compiled(Event):
-    """It is compiled, and kept for the next run. function : str; seconds : float"""
+    """A function was compiled and cached for the next run. function : str; seconds : float"""
 
     function: str
     seconds: float
@@ -308,8 +308,8 @@ class Compiled(Event):
 
 @dataclass(frozen=True)
 class CostEstimated(Event):
-    """A dense method is about to start. bytes : int, for a batch's scores; seconds : float, the whole run
-    rate : float, floating-point operations a second, measured just now
+    """A dense method is about to start. bytes : int, for a batch's scores; seconds : float, of the whole run
+    rate : float, floating-point operations per second, measured just now
     """
 
     method: str
@@ -330,9 +330,9 @@ class CostEstimated(Event):
 class ExchangesPlanned(Event):
     """Several ranks are about to train.
 
-    ranks : int; every : int, tokens of a rank between two exchanges, about
-    an_epoch, exchanges : int, exchanges in an epoch and in the run; fewest : int, what a run should have
-    alpha_scale : float, times alpha; efficiency : float or None, share of the time that goes to training, as predicted
+    ranks : int; every : int, tokens of a rank between two exchanges, approximately
+    an_epoch, exchanges : int, exchanges in an epoch and in the run; fewest : int, recommended minimum of a run
+    alpha_scale : float, factor on alpha; efficiency : float or None, predicted share of the time spent training
     """
 
     ranks: int
@@ -352,25 +352,25 @@ class ExchangesPlanned(Event):
         return logging.WARNING if self.too_few else logging.INFO
 
     def line(self, width=None, unit=None):
-        text = f"{self.ranks} ranks, {self.exchanges:,} exchanges, one after {self.every:,} tokens of each"
+        text = f"{self.ranks} ranks, {self.exchanges:,} exchanges, one per {self.every:,} tokens of each rank"
         if self.alpha_scale != 1:
             text += f"; alpha x {self.alpha_scale:.3g}"
         if self.efficiency is not None:
-            text += f"; predicted: {self.efficiency:.0%} of the time is training"
+            text += f"; predicted: {self.efficiency:.0%} of time in training"
         if self.too_few:
             text += (
                 f"\nWarning: fewer than {self.fewest} exchanges cost quality; lower --exchange-every to "
-                f"{self.every * self.exchanges // self.fewest:,}, or take fewer --ranks"
+                f"{self.every * self.exchanges // self.fewest:,}, or use fewer --ranks"
             )
         return text
 
 
 @dataclass(frozen=True)
 class ExchangesDone(Event):
-    """What ranks have spent their time with in an epoch, of which nobody trained for `exchange` seconds.
+    """How ranks spent the time of an epoch; for `exchange` seconds of it none of them trained.
 
-    slowest : int, the rank that trained longest; slowness : float, how long against the mean of all
-    lost : int, how often until now a rank was lost and started again
+    slowest : int, the rank that trained longest; slowness : float, its training time relative to the mean
+    lost : int, how often so far a rank was lost and restarted
     """
 
     epoch: int
@@ -391,7 +391,7 @@ class ExchangesDone(Event):
 
 @dataclass(frozen=True)
 class RolledBack(Event):
-    """Training left the finite numbers: the last good state is back and alpha is multiplied by `alpha_factor`."""
+    """Training diverged: the last good state is restored and alpha is multiplied by `alpha_factor`."""
 
     epoch: int
     fraction: float
@@ -410,7 +410,7 @@ class Interrupted(Event):
 
 
 def _epochs(number):
-    """Return a number of epochs with two digits after the point, fewer where they are 0."""
+    """Format a number of epochs with at most two decimals."""
     return f"{number:.2f}".rstrip("0").rstrip(".")
 
 

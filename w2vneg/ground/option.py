@@ -1,4 +1,4 @@
-"""One option of a run: its default, help, range and choices, and the check that a value keeps to them."""
+"""Declaration of an option of a run: its default, help, range and choices, and the check of its values."""
 
 import math
 import operator
@@ -14,7 +14,7 @@ _LIMITS = {
     "below": ("below", operator.lt),
     "at_most": ("at most", operator.le),
 }
-_MOST = 2**31 - 1  # what compiled code counts with, and more than anybody needs
+_MOST = 2**31 - 1  # compiled code counts with it, and it is more than enough
 
 
 def option(
@@ -40,16 +40,16 @@ def option(
     """Declare one field of a dataclass of options; its kind is the annotation: int, float, str or bool, ``| None``.
 
     default : int, float, str, bool or None, which leaves it open: a plug then sees None and decides for itself
-    at_least, above, below, at_most : number, optional; infinite : bool, it may be infinite, or the text "inf"
-    choices : tuple of str, optional, the values a text may have; of `files` names that are no files
+    at_least, above, below, at_most : number, optional; infinite : bool, whether infinity, or the text "inf", is allowed
+    choices : tuple of str, optional, the values a text may have; for `files`, names that are not files
     negative_flag : str, optional, the flag that switches a bool off; ``no-NAME`` if None, no such flag if ""
-    flag_value : str, optional, the value of a text whose flag stands without one on the command line
+    flag_value : str, optional, the value of a text if its flag is given without one
     metavar, default_text : str, optional, how the help writes the value and the default
-    check : callable, optional, called with a value that is within range; raises ConfigError if it is wrong still
-    coerce : callable, optional, turns what is no text into the value of a text, or raises ConfigError
-    group : str, optional, what an option of the run itself is about: its place in the help; a plug's stand by the plug
-    common : bool, ``--help`` lists it, by the first sentence of `help`; ``--help-all`` lists all
-    files : bool, a source's option that names one file or several: its value is a tuple of str
+    check : callable, optional, called with a value within range; raises ConfigError if it is still wrong
+    coerce : callable, optional, converts a value of another type to text, or raises ConfigError
+    group : str, optional, section of the help for an option of the run itself; options of plugs are listed by plug
+    common : bool, whether ``--help`` lists it, with the first sentence of `help`; ``--help-all`` lists all
+    files : bool, whether an option of a source names files: its value is then a tuple of str
     """
     about = dict(locals())
     limits = {name: about.pop(name) for name in ("at_least", "above", "below", "at_most")}
@@ -66,14 +66,14 @@ def kind_of(item):
 
 
 def as_options(declared):
-    """Return a class of `option` fields as the frozen dataclass that it stands for."""
+    """Return a class of `option` fields as a frozen dataclass."""
     if "__dataclass_params__" in vars(declared):
         return declared
     made = dataclass(frozen=True, kw_only=True)(declared)
     for item in fields(made):
         if item.metadata.get("limits") and not item.metadata["files"] and item.default is not None:
             try:
-                _within(item, item.default)  # what its `check` needs may stand further down
+                _within(item, item.default)  # not its `check`, which may need names defined later
             except ConfigError as error:
                 raise ConfigError(f"the default of option {item.name} of {declared.__qualname__}: {error}") from None
     return made
@@ -81,7 +81,7 @@ def as_options(declared):
 
 @dataclass(frozen=True, kw_only=True)
 class PlugOptions:
-    """The options with which a plug, a class, was chosen by its registered name; None where it does not read one."""
+    """The options of a plug, a class, chosen by its registered name; None for those that it does not read."""
 
     name: ClassVar[str] = ""
     plug: ClassVar[Any] = None
@@ -92,7 +92,7 @@ class PlugOptions:
 
 
 class UnloadedOptions(PlugOptions):
-    """The options of a plug-in that is not loaded, as a model folder has them; its base class stands for the plug."""
+    """The options of a plug-in that is not loaded, as a model folder stores them; its base class replaces the plug."""
 
     def __init__(self, name, plug, kept):
         vars(self).update(kept | {"name": name, "plug": plug, "kept": kept})
@@ -105,7 +105,7 @@ class UnloadedOptions(PlugOptions):
 
 
 def own_options(plug):
-    """Return the ``Options`` that a class declares as a frozen dataclass that knows whose they are."""
+    """Return the ``Options`` that a plug class declares as a frozen dataclass that refers to the plug."""
     made = PlugOptions if plug.Options is None else as_options(plug.Options)
     bases = (made,) if issubclass(made, PlugOptions) else (made, PlugOptions)
     place = {"__module__": plug.__module__, "__qualname__": f"{plug.__qualname__}.Options", "__doc__": made.__doc__}
@@ -119,7 +119,7 @@ def options_of(plug):
 
 
 def flag_of(item, value=True):
-    """Return the command line's flag for a field (that sets it to `value`, if it is a bool)."""
+    """Return the command-line flag of a field; for a bool, the one that sets it to `value`."""
     return "--" + (off_of(item) if value is False else item.name.replace("_", "-"))
 
 
@@ -150,7 +150,7 @@ def _within(item, value):
             raise ConfigError(f"{item.name} must be true or false, not {value!r}")
     else:
         found = (_checked_text if kind is str else _checked_number)(item, value)
-        if type(found) is not type(value) or found != value:  # else the very object, by which clones are known
+        if type(found) is not type(value) or found != value:  # else the same object, which identifies clones
             value = found
     return value
 
@@ -195,7 +195,7 @@ def range_of(item):
 
 
 def refuse_idle(names, because, given):
-    """Raise ConfigError if an option that would be idle was given; return all of them as None (dict)."""
+    """Raise ConfigError if an option that has no effect was given; return all of them as None (dict)."""
     for name in names:
         if given.get(name) is not None:
             raise ConfigError(f"--{name.replace('_', '-')} has no effect with {because}; leave it out")

@@ -1,4 +1,4 @@
-"""How far a download is, or the making of the built-in data: shown to whoever waits for it."""
+"""Progress of downloads and of building the built-in data."""
 
 import sys
 from contextlib import contextmanager
@@ -7,9 +7,9 @@ from contextvars import ContextVar
 
 @contextmanager
 def byte_bar(description, stream=None, unit="B"):
-    """Yield a callable (done, total or None) that draws a line on a terminal once the work has taken a second.
+    """Yield a callable (done, total or None) that draws a bar on a terminal once the work has taken a second.
 
-    stream : file, None for standard error as it is by then; unit : str, of what is counted
+    stream : file, None for the current standard error; unit : str, of the count
     """
     from tqdm import tqdm
 
@@ -26,4 +26,4 @@ def byte_bar(description, stream=None, unit="B"):
 
 
 SHOW: ContextVar = ContextVar("SHOW", default=byte_bar)
-"""Called with what is done (str), returns a context of a callable (done, total or None), or of None to show nothing."""
+"""Called with a description (str); returns a context of a callable (done, total or None), or None to show nothing."""

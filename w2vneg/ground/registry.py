@@ -1,4 +1,4 @@
-"""Names to plugs: one small table per kind."""
+"""Registries: one table of names and plugs per kind."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Sharing(IntEnum):
-    """Who is compared with one set of negatives: a pair alone, all pairs of a centre, or all centres of a window."""
+    """What shares one set of negatives: a single pair, all pairs of a centre, or all centres of a window."""
 
     NO = 0
     CENTRE = 1
@@ -26,10 +26,10 @@ class Sharing(IntEnum):
 
 @dataclass(frozen=True)
 class About:
-    """What ``w2vneg objectives`` tells of a plug; its class holds one as ``about``.
+    """Description of a plug for ``w2vneg objectives``; its class holds one as ``about``.
 
-    summary : str, one line; equation : str, in plain signs; paper : str, whose and where in it
-    cost : str, what it costs for each pair, in dot products and the like; use : str, when to choose it
+    summary : str, one line; equation : str, in plain text; paper : str, authors and equations or sections
+    cost : str, for each pair, in dot products and the like; use : str, when to choose it
     """
 
     summary: str
@@ -40,10 +40,10 @@ class About:
 
 
 class Registry(dict):
-    """A table of names that a plug enters by decorating its class or function; looking up another is UnknownNameError.
+    """A table of plugs by name; a decorator on a class or function registers it. Unknown names are UnknownNameError.
 
-    kind : str, what it holds, in the singular, for messages; base : type, optional, of what it holds
-    listed : str, optional, how a user lists what it holds, for messages
+    kind : str, singular noun of an entry, for messages; base : type, optional, that entries must derive from
+    listed : str, optional, how a user lists the entries, for messages
     """
 
     def __init__(self, kind, base=None, listed=None):
@@ -52,7 +52,7 @@ class Registry(dict):
         self.listeners = []  # called without arguments after every change
 
     def register(self, name):
-        """Return a decorator that enters its argument under `name`; ConfigError if the name is taken."""
+        """Return a decorator that registers a plug as `name`; ConfigError if the name is taken or its base wrong."""
 
         def enter(entry):
             if self.get(name, entry) is not entry:
@@ -79,7 +79,7 @@ class Registry(dict):
         raise UnknownNameError(f"unknown {self.kind} {name!r}{hint}")
 
     def unregister(self, name):
-        """Take `name` out again (for tests and notebooks that redefine a plug)."""
+        """Remove `name` (for tests and notebooks that redefine a plug)."""
         self.pop(name, None)
         self._emit()
 
@@ -90,18 +90,18 @@ class Registry(dict):
 
 @dataclass(frozen=True)
 class RunContext:
-    """What a plug may know of the run it is made for.
+    """What a plug may know about the run it is made for.
 
-    counts : int64, (n_vocab,), how often each target occurs, falling
+    counts : int64, (n_vocab,), how often each target occurs, descending
     dim : int, length of the vectors; workers : int
-    max_draws : int, negatives of the largest group (for samplers that make room for them)
-    mean_draws : float, negatives of a group on average (for what draws cost); `max_draws` if left out
-    neighbours : function without arguments, counts which targets stand next to each centre: csr_matrix (n_in, n_vocab)
+    max_draws : int, negatives of the largest group (for samplers that allocate room for them)
+    mean_draws : float, negatives of a group on average (to estimate the cost of draws); `max_draws` if left out
+    neighbours : function without arguments that counts the targets next to each centre: csr_matrix (n_in, n_vocab)
     n_centres : int, rows of the input matrix; the number of targets if left out
     words : PackedStrings of the centres, for inputs; None for others
-    run : what of the run's options belongs to no plug, as attributes: dim, seed, alpha, negatives, share_negatives,
+    run : the run's options that belong to no plug, as attributes: dim, seed, alpha, negatives, share_negatives,
         exclude, absolute_softmax, bounded_steps
-    sampler : the sampler of the run, for weighers and losses; a sampler itself finds None here
+    sampler : the sampler of the run, for weighers and losses; None for a sampler
     """
 
     counts: np.ndarray
@@ -123,7 +123,7 @@ class RunContext:
 
 
 def import_all(path, package):
-    """Import every module of a package, given as its ``__path__`` and ``__name__``, but those that begin with _."""
+    """Import all modules of a package, given as its ``__path__`` and ``__name__``, except those that begin with _."""
     for module in pkgutil.iter_modules(path):
         if not module.name.startswith("_"):
             import_module(f"{package}.{module.name}")

@@ -1,1 +1,1 @@
-"""Something to look at: figures, the report page, the explorer; and trackers of experiments."""
+"""Figures, the report page, the explorer, and experiment trackers."""

@@ -1,20 +1,20 @@
-"""What searches and comparisons found, as charts and, for a report, as a section."""
+"""Results of searches and comparisons, as charts and as a section of a report."""
 
 import numpy as np
 
 from .figures import COLOURS, Chart, Section, Series, Table
 
-_METHODS = ("loss", "sampler", "weigher", "inputs")  # what tells methods apart; the first that was searched
-_WIDE = 20  # a range over so much of its low end is drawn by logarithm
+_METHODS = ("loss", "sampler", "weigher", "inputs")  # options that define a method; the first one searched is used
+_WIDE = 20  # ratio of high to low from which an axis is logarithmic
 
 
 def charts_of_search(rows, metric):
-    """Return a chart for each option of which several values were tried (list of Chart).
+    """Return a chart for each option that was tried with several values (list of Chart).
 
-    Numbers are on the axis, with a line for each method, names one below the other: the best of each value stands out
-    from all combinations that have it.
+    Numeric options get a numeric axis, with a line for each method. Other options list their values: the best result
+    of each stands out from all combinations with it.
 
-    rows : list of trials.Row, those that failed are left out; metric : Metric
+    rows : list of trials.Row, failed ones are left out; metric : Metric
     """
     rows = [row for row in rows if row.value is not None]
     names = list(dict.fromkeys(name for row in rows for name in row.options))
@@ -59,11 +59,11 @@ def _by_name(rows, name, metric):
 def _best(rows, name, metric):
     """Return the best figure of each value of an option (dict)."""
     rising = sorted(rows, key=lambda row: metric.sign * row.value)
-    return {row.options[name]: row.value for row in rising}  # the last of a value, its best, stays
+    return {row.options[name]: row.value for row in rising}  # the last row of a value, its best, stays
 
 
 def section_of_comparison(folder):
-    """Return the `Section` of a report on the folder of a comparison."""
+    """Return the `Section` of a report for the folder of a comparison."""
     from ..run.search.comparing import as_rows, read_compared, said_below
 
     runs = read_compared(folder)
@@ -74,7 +74,7 @@ def section_of_comparison(folder):
 def charts_of_comparison(runs):
     """Return charts of means with the seeds of each, and of differences from the first run (list of Chart).
 
-    runs : list of comparing.Compared; each of their data and metrics has charts of its own
+    runs : list of comparing.Compared; each combination of data and metric has its own charts
     """
     from ..run.search.comparing import groups
 
@@ -98,6 +98,6 @@ def charts_of_comparison(runs):
 
 
 def _dots(runs, middle, low, high):
-    """Return a `Series` of figures with their intervals, which are NaN where there is one seed."""
+    """Return a `Series` of figures with their intervals, which are NaN for a single seed."""
     columns = np.array([[getattr(run, name) for name in (middle, low, high)] for run in runs], np.float64)
     return Series("mean", [run.name for run in runs], columns[:, 0], None, columns[:, 1], columns[:, 2])

@@ -1,1 +1,1 @@
-"""What is trained: losses, samplers, weighers, inputs, read-outs, one a file; their base classes and presets."""
+"""Training objectives: losses, samplers, weighers, inputs, read-outs, one per file; base classes and presets."""

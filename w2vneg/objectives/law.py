@@ -1,11 +1,11 @@
-"""Where raw scores settle: by how negatives are drawn, s = T / (1 + T) · (log P(j|i) − log D(j)), T = ∞ without them.
+"""Where raw scores settle, given the draws: s = T / (1 + T) · (log P(j|i) − log D(j)), with T = ∞ for fixed noise.
 
-Weights ω of the negatives that follow from q or s alone move that point. Importance weights undo Q as n grows, for a
-loss that does not: raw scores are log P then. Where the loss divides by q, too, Q is undone twice; self-adversarial
-weights sharpen D by e^{s/T}, by how much depends on n. One negative alone always weighs 1. The discriminator's weights
-leave the law nearly as it is (docs/reproductions/one-law.md).
+Weights ω of the negatives that depend on q or s alone move that point. Importance weights cancel Q as n grows if the
+loss does not divide by q: raw scores are then log P. If it does, Q is cancelled twice. Self-adversarial weights sharpen
+D by e^{s/T}, by an amount that depends on n. A single negative always weighs 1. The discriminator's weights leave the
+law nearly unchanged (docs/reproductions/one-law.md).
 
-What corrects scores by this law is `evaluation.scores`; a model folder keeps its constants.
+`evaluation.scores` corrects scores by this law; a model folder keeps its constants.
 """
 
 import numpy as np
@@ -19,7 +19,7 @@ from .samplers.boltzmann import log_degeneracy
 from .weighers import WEIGHERS
 
 _SAME = 1e-6
-_SUM_TO_N = ("importance", "self-adversarial")  # weighers of which a single negative weighs 1
+_SUM_TO_N = ("importance", "self-adversarial")  # weighers that give a single negative the weight 1
 
 
 def settled(model):
@@ -28,25 +28,25 @@ def settled(model):
 
 
 def law_of(config, counts):
-    """Return where scores settle with the loss, sampler and weigher of a RunSpec, or ConfigError if that is not known.
+    """Return where scores settle with the loss, sampler and weigher of a RunSpec; ConfigError if that is not known.
 
-    Returns (float, (1 + T) / T; float64, (n_targets,), log D, or None where raw scores are log P).
+    Returns (float, (1 + T) / T; float64, (n_targets,), log D, or None if raw scores are log P).
     """
     sampler = config.sampler
     for kind, registry in (("loss", LOSSES), ("sampler", SAMPLERS), ("weigher", WEIGHERS)):
         one = getattr(config, kind)
         if one is not None and one.name not in registry:
-            raise UnknownNameError(f"unknown {kind} {one.name!r}, of a plug-in; {how_to_load(config.plugin)}")
+            raise UnknownNameError(f"unknown {kind} {one.name!r}: plug-in not loaded; {how_to_load(config.plugin)}")
     loss = LOSSES[config.loss.name]
     if config.absolute_softmax:
-        raise ConfigError("scores of an absolute softmax have no sign to correct; take the raw ones")
+        raise ConfigError("scores of an absolute softmax have no sign to correct; use raw scores")
     if loss.paths or sampler is None:
         return 1.0, None
     weigher = "none" if config.weigher.name in _SUM_TO_N and config.negatives == 1 else config.weigher.name
     if weigher == "importance" and not loss.needs_log_q:
         return 1.0, None
     if weigher not in ("none", "discriminator"):
-        raise ConfigError(f"where scores settle with the weigher {weigher} is not known; take the raw ones")
+        raise ConfigError(f"it is not known where scores settle with the weigher {weigher}; use raw scores")
     if loss.needs_log_q:
         return 1.0, None
     if sampler.name == "selfplay":
@@ -55,13 +55,13 @@ def law_of(config, counts):
         return (1 + sampler.temp) / sampler.temp, log_degeneracy(sampler, counts)
     plug = SAMPLERS[sampler.name]
     if not (plug.context_free and plug.gives_log_q and hasattr(plug, "log_p")):
-        raise ConfigError(f"where scores settle with the sampler {sampler.name} is not known; take the raw ones")
+        raise ConfigError(f"it is not known where scores settle with the sampler {sampler.name}; use raw scores")
     made = config.make("sampler", RunContext(counts, config.dim, config.workers))
     return 1.0, np.broadcast_to(np.asarray(made.log_p, np.float64), counts.shape)
 
 
 def are_known(configs, counts):
-    """Tell whether it is known where scores settle with each of these options (list of RunSpec)."""
+    """Return whether it is known where scores settle with each of these options (list of RunSpec)."""
     try:
         return all(law_of(config, counts) for config in configs)
     except ConfigError:
@@ -69,7 +69,7 @@ def are_known(configs, counts):
 
 
 def settle_alike(configs, counts):
-    """Tell whether raw scores settle by the same law with all of these options (list of RunSpec)."""
+    """Return whether raw scores settle by the same law with all of these options (list of RunSpec)."""
     if not are_known(configs, counts):
         plugs = [(config.loss, config.sampler, config.weigher) for config in configs]
         return len({tuple(one and one.plug for one in chosen) for chosen in plugs}) < 2

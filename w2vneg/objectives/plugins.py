@@ -1,4 +1,4 @@
-"""Plugs from outside: modules and files of the user's own that register losses, samplers, weighers or presets."""
+"""Plug-ins: the user's own modules and files, which register losses, samplers, weighers, presets and the like."""
 
 import importlib
 import importlib.util
@@ -27,21 +27,21 @@ REGISTRIES = _OF_LOOP | {"source": SOURCES, "readout": READOUTS}
 _TABLES = REGISTRIES | {"reader": READERS, "traversal": TRAVERSALS}
 LOSSES.listeners.append(lambda: [check_name(name, preset) for name, preset in PRESETS.items()])
 
-_loaded: dict[str, int | None] = {}  # name of a module -> checksum of its file as it was loaded
+_loaded: dict[str, int | None] = {}  # name of a module -> checksum of its file when loaded
 
 
 def load_plugins(plugin):
-    """Import what ``--plugin`` names, modules or paths of .py files with commas between, once in a process.
+    """Import the modules or .py files that ``--plugin`` names, separated by commas, once per process.
 
-    InputError if there is none, or it fails while being imported: what it had registered is taken out again.
-    ConfigError if it registers nothing, or has been edited since it was imported.
+    InputError if one is missing or fails while being imported; whatever it had registered is removed again.
+    ConfigError if one registers nothing, or has been edited since it was imported.
     """
     for name in _names(plugin):
         module = _module_of(name)
         if module in sys.modules:
             if module in _loaded and _checksum(module) not in (None, _loaded[module]):
                 raise ConfigError(
-                    f"plug-in {name} was edited after it was loaded, and what was loaded would run; restart Python"
+                    f"plug-in {name} was edited after it was loaded, and the old version would run; restart Python"
                 )
             continue
         before = _registered()
@@ -64,24 +64,24 @@ def load_plugins(plugin):
 
 
 def are_loaded(plugin):
-    """Tell whether importing what ``--plugin`` names would run nothing more in this process; True if it names none."""
+    """Return whether this process has imported everything that ``--plugin`` names; True if it names nothing."""
     return not not_loaded(plugin)
 
 
 def not_loaded(plugin):
-    """Return what of ``--plugin`` this process has not imported (list of str)."""
+    """Return the names in ``--plugin`` that this process has not imported (list of str)."""
     return [name for name in _names(plugin) if _module_of(name) not in sys.modules]
 
 
 def how_to_load(plugin):
-    """Return what to do about a plug-in that a model folder names and that is not loaded (str)."""
+    """Return how to load the plug-in that a model folder names (str)."""
     plugin = plugin or "FILE.py"
     python = f"in Python call w2vneg.objectives.plugins.load_plugins({plugin!r})"
     return f"if you trust that code, give it before the command, as in 'w2vneg --plugin {plugin} eval …', or {python}"
 
 
 def _checksum(module):
-    """Return a number for the file of a module as it is now (int); None if it has none, or cannot be read."""
+    """Return the checksum of a module's file as it is now (int); None if it has no file, or an unreadable one."""
     try:
         return zlib.crc32(Path(sys.modules[module].__file__).read_bytes())
     except (AttributeError, OSError, TypeError):
@@ -93,7 +93,7 @@ _REQUIRED = {"loss": "loss_at_init", "inputs": "room"}  # kind -> method that ha
 
 def _require_bodies(name, kind, plug):
     if "from_options" in vars(plug):
-        return  # which may make a plug of another class
+        return  # it may make a plug of another class
     try:
         require_bodies(kind, plug)
         method = _REQUIRED.get(kind)
@@ -110,7 +110,7 @@ def absolute_plugins(plugin):
     return ",".join(os.path.abspath(os.path.expanduser(name)) if _is_path(name) else name for name in _names(plugin))
 
 
-_ELSEWHERE = {  # what others call a loss -> ours
+_ELSEWHERE = {  # name of a loss elsewhere -> our name
     **dict.fromkeys(("hs", "hierarchical-softmax"), "hierarchical"),
     **dict.fromkeys(("sgns", "negative-sampling"), "ns"),
     **dict.fromkeys(("full-softmax", "cross-entropy"), "softmax"),
@@ -141,7 +141,7 @@ def _is_path(name):
 
 
 def _module_of(name):
-    """Return the module's name: of a file one made from its own, for by it the next process finds compiled code."""
+    """Return the module's name; a file's follows from its own name, by which the next process finds compiled code."""
     if not _is_path(name):
         return name
     path = Path(os.path.abspath(os.path.expanduser(name)))
@@ -167,7 +167,7 @@ def _import(name, module):
         beside = name.replace(".", "/") + ".py"
         hint = f"; did you mean --plugin ./{beside}?" if os.path.isfile(beside) else ""
         hint = hint or "; give the path of a .py file, or install it"
-        raise InputError(f"plug-in {name}: no module {error.name!r} that Python finds{hint}") from None
+        raise InputError(f"plug-in {name}: Python finds no module {error.name!r}{hint}") from None
     except W2vnegError as error:
         raise type(error)(_failure(name, error)) from error
     except Exception as error:
@@ -175,7 +175,7 @@ def _import(name, module):
 
 
 class _SourceAsItIs(SourceFileLoader):
-    """Compiles the file as it is: kept bytecode is known by size and second, which an edit may leave as they were."""
+    """Compiles the source itself: cached bytecode is matched by size and time in seconds, which may survive an edit."""
 
     def get_code(self, fullname):
         return self.source_to_code(self.get_data(self.path), self.path)
@@ -186,9 +186,9 @@ def _import_file(path, module):
         if complaint := barred(path):
             raise InputError(complaint)
         what = "is a folder" if os.path.isdir(path) else "no such file"
-        raise InputError(f"{what}; name a .py file, or a module that Python finds")
+        raise InputError(f"{what}; name a .py file or an importable module")
     if path.suffix != ".py":
-        raise InputError("is no Python file; its name must end in .py")
+        raise InputError("not a Python file; its name must end in .py")
     path = os.path.abspath(path)
     spec = importlib.util.spec_from_file_location(module, path, loader=_SourceAsItIs(module, path))
     loaded = importlib.util.module_from_spec(spec)
@@ -201,7 +201,7 @@ def _import_file(path, module):
 
 
 def _failure(name, error):
-    """Return the sentence for an error inside a plug-in: its file, the line, the cause."""
+    """Return the message for an error inside a plug-in: its file, the line, the cause."""
     cause = str(error) if isinstance(error, W2vnegError) else f"{type(error).__name__}: {error}"
     if isinstance(error, SyntaxError) and error.filename:
         return f"plug-in {error.filename}:{error.lineno}: {type(error).__name__}: {error.msg}"
@@ -212,7 +212,7 @@ def _failure(name, error):
 
 
 def failure_of_plugin(error):
-    """Return the sentence for an error of a plug-in's code, raised while it ran or was compiled; None for any other."""
+    """Return the message for an error raised while a plug-in's code ran or was compiled; None for any other error."""
     files = {getattr(sys.modules.get(module), "__file__", None) for module in _loaded}
     if type(error).__module__.startswith("numba."):
         return _failure_to_compile(str(error), files)
@@ -221,7 +221,7 @@ def failure_of_plugin(error):
 
 
 def _failure_to_compile(text, files):
-    """Return the same from Numba's report, which names the innermost place first; it has colours with colorama."""
+    """Return the same from Numba's report, which lists the innermost place first; colorama adds colours to it."""
     text = "\n".join(line.strip() for line in _COLOUR.sub("", text).split("\n"))
     for place in _PLACE.finditer(text):
         path, line = place.groups()
@@ -235,10 +235,10 @@ def _failure_to_compile(text, files):
 
 
 def _cause(text, before):
-    """Return why Numba refuses what it compiles, by its report and by what stands there before the place."""
+    """Return why Numba cannot compile the code, from its report and the part of it before the place."""
     if any(sign in before for sign in _ALLOCATES):
         return (
-            "makes an array, a list, a dict or text, and compiled functions of a plug may make none; write a loop over "
+            "creates an array, a list, a dict or a string, which compiled functions of a plug may not do; loop over "
             "the elements"
         )
     nearest = before.rpartition(_WITHIN)[2]
@@ -255,6 +255,6 @@ _ALLOCATES = "NRT required but not enabled", "Only accept returning of array pas
 _WITHIN = "Rejected as the implementation raised a specific error:"
 _ABOUT = "During: ", "raised from "  # lines about where, not why
 _CAUSE = re.compile(r"Unknown attribute .*|Cannot unify .*|NameError: .*|Untyped global name .*|Invalid use of .*")
-_MISSING = re.compile(r"No implementation of function .*\n+>>> (.*)")  # the call that there is none for
-_CALLED = re.compile(r"^>>> (\w+)\((\w+?)(?:_\d+)?\(", re.MULTILINE)  # a socket with its plug; a second is numbered
+_MISSING = re.compile(r"No implementation of function .*\n+>>> (.*)")  # the call without an implementation
+_CALLED = re.compile(r"^>>> (\w+)\((\w+?)(?:_\d+)?\(", re.MULTILINE)  # a socket and its plug, numbered if redefined
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")

@@ -1,7 +1,7 @@
-"""Base classes of the plugs: what losses, samplers, weighers and inputs say of themselves, and what holds if not.
+"""Base classes of the plugs: the traits that losses, samplers, weighers and inputs declare, and their defaults.
 
 A plug is a class with annotated fields, numbers and arrays, which compiled code sees as a named tuple. Its ``Options``
-are a dataclass of `option` fields, from which command line, TOML, Python keywords, searches and help follow.
+are a dataclass of `option` fields; command line, TOML, Python keywords, searches and help are generated from them.
 """
 
 import difflib
@@ -15,13 +15,13 @@ from ..ground.errors import ConfigError, did_you_mean
 from ..ground.option import option, options_of, own_options
 from ..ground.registry import About
 
-__all__ = ["About", "Inputs", "Loss", "Plug", "Sampler", "Weigher", "option"]  # what a plug is written with
+__all__ = ["About", "Inputs", "Loss", "Plug", "Sampler", "Weigher", "option"]  # the names that a plug imports
 
 
 def small_rows(shape, seed, first=None):
-    """Return rows as word2vec begins with, float32, uniform on ±1 / (2 dim), of centres with the number that is held.
+    """Return initial rows as in word2vec, float32, uniform on ±1 / (2 dim); with a bias, its constant comes first.
 
-    seed : int, or a list of them; first : float, that number, 0 or None for none
+    seed : int or list of int; first : float, the constant first coordinate of centres, 0 or None for none
     """
     rows = np.random.default_rng(seed).random(shape, np.float32)
     rows -= np.float32(0.5)
@@ -31,13 +31,13 @@ def small_rows(shape, seed, first=None):
     return rows
 
 
-_made: Counter[str] = Counter()  # name of a class -> how many of it there were
+_made: Counter[str] = Counter()  # name of a class -> number of classes made with it
 
 
 class PlugType(type):
-    """Makes a named tuple of a plug's fields and refuses names that the base class does not know.
+    """Metaclass: make a named tuple of a plug's fields and refuse names that the base class does not know.
 
-    base : bool, it is no plug but a base of some; fields : bool, these have its fields, behind their own
+    base : bool, the class is a base of plugs, not a plug; fields : bool, plugs inherit its fields, after their own
     """
 
     def __new__(cls, name, bases, body, base=False, fields=False):
@@ -59,7 +59,7 @@ class PlugType(type):
         made.__annotations__ = annotations
         made.Options = own_options(made)
         _made[name] += 1
-        if _made[name] > 1:  # redefined in a notebook: machine code of classes of one name would be taken for one
+        if _made[name] > 1:  # redefined in a notebook: compiled code finds classes by name
             made.__name__ = f"{name}_{_made[name]}"
         return made
 
@@ -68,7 +68,7 @@ class PlugType(type):
 
 
 def _check_names(plug, body):
-    """Raise ConfigError for a trait or a method that the base classes do not have but nearly have."""
+    """Raise ConfigError for an unknown trait, or a method whose name is nearly one of the base class."""
     (parent, *_) = plug.__bases__
     known = [name for name in dir(parent) if not name.startswith("_")]
     own = {*inspect.get_annotations(plug), *known}
@@ -78,62 +78,62 @@ def _check_names(plug, body):
         constant = not callable(value) and not isinstance(value, classmethod | staticmethod | property)
         near = difflib.get_close_matches(name, known, 1, 0.6 if constant else 0.8)
         if near or constant:
-            hint = f"did you mean {near[0]}?" if near else "it may have " + ", ".join(known)
-            raise ConfigError(f"{plug.__name__} has no use for {name!r}; {hint} Constants of your own begin with _.")
+            hint = f"did you mean {near[0]}?" if near else "known: " + ", ".join(known)
+            raise ConfigError(f"{plug.__name__} does not use {name!r}; {hint} (names of your own begin with _)")
 
 
 class Plug(metaclass=PlugType, base=True):
-    """What losses, samplers and weighers have in common."""
+    """Common base of losses, samplers, weighers and inputs."""
 
     _inherited: ClassVar[tuple[dict, dict]] = {}, {}
 
-    about: About | None = None  # what ``w2vneg objectives`` says of it; without one, the docstring's first line
+    about: About | None = None  # shown by ``w2vneg objectives``; if None, the docstring's first line is
     Options: type | None = None  # frozen dataclass of `option` fields; None: no option of its own
     needs_log_q: bool = False  # it reads log q of the negatives; samplers do not
-    needs_centre: bool = False  # it looks at the centre's id or row; words around that predict have none
-    parameters: tuple = ()  # names of fields that are rows it trains, saved with the model; see `kernels.contracts`
+    needs_centre: bool = False  # it reads the centre's id or row, which CBOW does not have
+    parameters: tuple = ()  # fields that hold rows it trains, saved with the model; see `kernels.contracts`
 
     @classmethod
     def from_options(cls, options, context):
-        """Return an instance for a run: unless overridden, with each field set to the option of its name.
+        """Return an instance for a run; by default, each field is set from the option of the same name.
 
         options : Options, its own; context : registry.RunContext
         """
         own = options_of(cls)
         for name in cls._fields:
             if name not in own and name not in cls._field_defaults:
-                hint = f"{did_you_mean(name, own)} Write from_options to fill fields of another kind."
-                raise ConfigError(f"{cls.__name__} has the field {name!r}, which is none of its Options{hint}")
+                hint = f"{did_you_mean(name, own)} Write from_options to fill other fields."
+                raise ConfigError(f"{cls.__name__} has a field {name!r}, but no option of that name{hint}")
         return cls(**{name: getattr(options, name) for name in cls._fields if name in own})
 
     @classmethod
     def normalise_options(cls, options, given):
-        """Return the options, None for those that others make idle; or those of another plug that stands for it.
+        """Return the options with None for those that have no effect, or the options of a plug that replaces this one.
 
-        options : Options, with defaults filled in; given : TrainConfig, whose `get` tells what the user said
-        Raises ConfigError where given options exclude each other.
+        options : Options, with defaults filled in; given : TrainConfig, whose `get` returns what the user set
+        Raises ConfigError if given options exclude each other.
         """
         return options
 
 
 class Loss(Plug, base=True):
-    """What gradient the logits of a positive and its negatives give; bind ``implement_step``."""
+    """Turns the logits of a positive and its negatives into gradients; bind ``implement_step``."""
 
     needs_positive_log_q: bool = False  # it reads log q of the positive
     needs_exclusion: bool = False  # a negative must not be the positive: ``--exclude none`` is refused
-    takes_absolute_logits: bool = True  # False: it says no by a negative logit, so ``--absolute-softmax`` is refused
-    takes_positive_weight: bool = True  # False: no sum has it beside negatives, so ``--weigh-positive`` is refused
+    takes_absolute_logits: bool = True  # False: it needs negative logits, so ``--absolute-softmax`` is refused
+    takes_positive_weight: bool = True  # False: no sum includes the positive, so ``--weigh-positive`` is refused
     dense: bool = False  # it scores the whole vocabulary: no sampler, no weigher, an engine of its own, no ``step``
-    paths: bool = False  # it decides along paths of a tree: no sampler, no weigher, no ``step``; its fields `starts`
-    # and `turns` say which paths, and rows of the output matrix are inner nodes (`kernels.paths`)
-    rank_alpha: float = 1.0  # times alpha for many ranks that exchange seldom, as measurements have it
-    unstable: str = "lower --alpha"  # what to do when a run diverges, and why it may
+    paths: bool = False  # binary decisions along paths of a tree: no sampler, weigher or ``step``; the fields `starts`
+    # and `turns` hold the paths, and rows of the output matrix are inner nodes (`kernels.paths`)
+    rank_alpha: float = 1.0  # factor on alpha for many ranks that exchange rarely, as measured
+    unstable: str = "lower --alpha"  # advice when a run diverges
 
     def loss_at_init(self, n_negatives):
-        """Return the loss with all logits 0 (float), the reference printed beside it.
+        """Return the loss with all logits 0 (float), which is printed for reference.
 
-        n_negatives : int; of a loss along paths the mean number of nodes on a path, float. A run whose loss climbs
-            beyond 5 times a positive one is rolled back.
+        n_negatives : int; for a loss along paths, the mean number of nodes on a path, float. If the value is
+            positive, a run whose loss exceeds 5 times it is rolled back.
         """
         raise ConfigError(f"{type(self).__name__} has no loss_at_init, which is required; docs/extending.md shows one")
 
@@ -146,55 +146,55 @@ class Loss(Plug, base=True):
 
 
 class Sampler(Plug, base=True):
-    """Which negatives; bind ``implement_draw``, or ``kernels.ahead.implement_pick`` if no draw depends on anything."""
+    """Draws the negatives; bind ``implement_draw``, or ``kernels.ahead.implement_pick`` for one fixed distribution."""
 
     gives_log_q: bool = False  # it writes log q of its draws, and binds ``implement_log_prob``
-    context_free: bool = False  # no draw depends on the centre, so that a window may share it
-    independent: bool = False  # targets enter independently and never twice, rather than n draws with replacement
+    context_free: bool = False  # no draw depends on the centre, so a window may share draws
+    independent: bool = False  # each target is drawn independently, at most once, instead of n draws with replacement
     needs_neighbours: bool = False  # it counts neighbours in the whole data (``RunContext.neighbours``)
     n_candidates: int = 0  # how many candidates it chooses among; 0: all targets
     batch_groups: int = 0  # groups drawn ahead by `refresh`, without private rows; 0: it draws in the loop
-    foreseen: int = 0  # groups, a multiple of `batch_groups`, that `foresee` is shown before their launches; 0: none
-    scores_all: tuple | None = None  # (name, what to take instead) of a method that scores all targets for a centre
+    foreseen: int = 0  # groups, a multiple of `batch_groups`, passed to `foresee` before their launches; 0: none
+    scores_all: tuple | None = None  # (name, alternative) of a method that scores all targets for a centre
 
     @classmethod
     def draws_ahead(cls, options):
-        """Tell whether draws are made between launches with these options, which excludes private rows."""
+        """Return whether these options draw between launches, which rules out private rows."""
         return False
 
     @classmethod
     def max_negatives(cls, negatives):
-        """Return the places of a set of so many negatives (int); more if draws vary in number."""
+        """Return the places reserved for so many negatives (int); more if the number of draws varies."""
         return negatives
 
     @classmethod
     def cost(cls, options, context):
-        """Return the rough nanoseconds that a group's draws add to the loop's own work (float), to size rounds."""
+        """Return roughly how many nanoseconds a group's draws add to the loop (float), to size rounds."""
         return 0.0
 
     def log_target(self, centre_id, logits):
-        """Return what the draws are meant to follow: float64, (n_vocab,), log, up to a constant.
+        """Return the log of the distribution that draws should follow, up to a constant: float64, (n_vocab,).
 
-        centre_id : int; logits : float64, (n_vocab,). None, the default: what ``log_prob`` answers.
+        centre_id : int; logits : float64, (n_vocab,). None, the default: the one that ``log_prob`` gives.
         """
         return None
 
     def drift(self, vectors_in, vectors_out):
-        """Return how far the latest launch's draws are behind the model: mean total variation, float.
+        """Return how far the latest launch's draws lag behind the model: mean total variation, float.
 
-        None of draws that are not made ahead, and before there are any.
+        None if draws are not made ahead, or none are made yet.
         """
         return None
 
     def products(self, weights):
-        """Return how many rows of scores of all targets a group costs on average (float), of draws that need them.
+        """Return how many times a group scores all targets on average (float), for draws that need all scores.
 
-        weights : float64, (n_in,), how often each centre comes
+        weights : float64, (n_in,), how often each centre occurs
         """
         return 1.0
 
     def foresee(self, centre_ids):
-        """Look at the launches to come; called before the first of them, and only if `foreseen`.
+        """Receive the centres of the coming launches; called before the first one, and only if `foreseen`.
 
         centre_ids : int32, (workers, foreseen), -1 where there is none
         """
@@ -208,25 +208,25 @@ class Sampler(Plug, base=True):
 
 
 class Weigher(Plug, base=True):
-    """How much each negative counts; bind ``implement_weigh``."""
+    """Weighs the negatives; bind ``implement_weigh``."""
 
 
 class Inputs(Plug, base=True):
-    """Whose rows make the vector that is compared with the targets; bind ``implement_gather``."""
+    """Chooses the rows that make the vector compared with the targets; bind ``implement_gather``."""
 
     composes: bool = True  # False: the vector is the centre's own row, and there is nothing to gather
-    around: bool = False  # the words around make the vector, and the word in the middle is the one positive
-    alpha_scale: float = 1.0  # by what the learning rate of a preset is multiplied where none is given
-    of_text: bool = False  # it looks at how words are spelt, so items are refused
-    rows: tuple = ("vectors_in", "vectors_in")  # names of the matrices that words and n-grams are rows of
-    derived: tuple = ()  # matrices that are not trained but made of others, by `compose`
+    around: bool = False  # CBOW: the context words make the vector, and the word in the middle is the only positive
+    alpha_scale: float = 1.0  # factor on a preset's learning rate if none is given
+    of_text: bool = False  # it reads the spelling of words, so items are refused
+    rows: tuple = ("vectors_in", "vectors_in")  # names of the matrices of words and of n-grams
+    derived: tuple = ()  # matrices that `compose` makes from trained ones
 
     def room(self, most):
-        """Return how many words and n-grams a vector is made of at most, (int, int); most : int, of a group."""
+        """Return the most words and n-grams of a vector, (int, int); most : int, positives of the largest group."""
         raise NotImplementedError
 
     def compose(self, matrices):
-        """Write the `derived` matrices; matrices : dict of str -> float32 array, all that are trained."""
+        """Write the `derived` matrices; matrices : dict of str -> float32 array, trained and derived ones."""
 
     def touched(self, name, walk):
         """Return how often a pair moves each row of a matrix, on average: float64, (n_rows,)."""

@@ -1,4 +1,4 @@
-"""Names for whole objectives: what a paper means by a word, as options of the three plugs.
+"""Presets: names for whole objectives, mostly those of the papers, as options of the three plugs.
 
 A loss's own name is the preset with its natural sampler. The papers' numbers of negatives are kept. RS: Tanielian and
 Vasile 2019. CIS: Partially Mutual Exclusive Softmax. CSS: Botev, Zheng and Barber 2017. Kernel: Blanc and Rendle 2018.
@@ -12,12 +12,12 @@ from ..ground.errors import ConfigError
 
 @dataclass(frozen=True)
 class Preset:
-    """values : dict of option -> value, what the name fills in; of_text : the same, for text only
-    note : str, where this differs from the paper's letter and how to have that
-    text_alpha : float, the learning rate for text, where development data chose another than the common one
-    by_pairs : bool, of users and items: fewer pairs are gone through more often, see `epochs_over`, and with few of
-        each user a stronger l2 may be chosen by held-out pairs
-    equation : str, the loss with these values; "" where it is that of the loss with its own
+    """values : dict of option -> value, set by the preset; of_text : the same, for text only
+    note : str, how this differs from the paper, and which options follow the paper
+    text_alpha : float, the learning rate for text, if development data chose another than the default
+    by_pairs : bool, for users and items: fewer pairs get more epochs, see `epochs_over`, and with few pairs per user,
+        held-out pairs may choose a stronger l2
+    equation : str, the loss with these values; "" if it is the loss's own equation
     """
 
     loss: str
@@ -41,10 +41,10 @@ _CSS = {"sampler": "popularity", "negatives": 20, **_NOT_ITSELF}
 _KERNEL = {"sampler": "kernel", "negatives": 20, "absolute_softmax": True, **_NOT_ITSELF}
 
 _AMONG = (
-    "Draws are made among 64 rolling candidates; --method exact scores every word, as the paper does, and pool nearly "
-    "so, for several visits of a centre at once."
+    "Negatives are drawn from 64 rolling candidates. --method exact scores every word, as in the paper; --method pool "
+    "is nearly exact and draws for several visits of a centre at once."
 )
-_NO_SIGN = "A vector turned round has the same |s|, so cosines of words mean nothing: for ranking, not for similarity."
+_NO_SIGN = "A negated vector has the same |s|, so cosines of words mean nothing: use it to rank, not for similarity."
 _DRAWN_ONCE = "TensorFlow's function, which the paper names, draws without replacement; here draws may repeat."
 
 _OF_SIZES = "L = −|s₀| + log( e^{|s₀|} + Σ e^{|s_k|} / (n q_k) )"
@@ -55,8 +55,8 @@ _MLE = Preset(
     {},
     "full softmax: every other word is a negative",
     "RS eqs. 2–3 (MLE)",
-    "A batch takes its steps at once, which asks for the small alpha. With 3,000 words vectors are better at --alpha "
-    "0.025, or with --batch 32 --alpha 0.05 at twice the time.",
+    "All pairs of a batch step at once, which needs a small alpha. With 3,000 words, vectors are better at --alpha "
+    "0.025, or with --batch 32 --alpha 0.05 in twice the time.",
     text_alpha=_FULL_ALPHA,
 )
 _UNIFORM = {"sampler": "uniform"}
@@ -71,7 +71,7 @@ _CSS_IS = Preset(
 _IS = Preset(
     "importance",
     _COUNTS | {"negatives": 20},
-    "plain importance sampling of the normaliser; unstable by nature, kept to show it",
+    "plain importance sampling of the normaliser; unstable by nature, included to show that",
     "CSS eqs. 11–12, §6.1 and §6.2 (IS)",
 )
 
@@ -81,13 +81,13 @@ PRESETS = {
         _BOLTZMANN | {"degeneracy": "popularity", "temp": 1.0, "negatives": 10},
         "relaxed softmax with Boltzmann negatives over popularity at T = 1: the default",
         "RS eqs. 5 and 8",
-        "Ten negatives and counts to the power .75 by our own measurements; --loss pbs has the paper's 5 and plain "
-        f"counts. {_AMONG}",
+        "Ten negatives and counts to the power .75 are our own choice, from measurements; --loss pbs has the paper's 5 "
+        f"and plain counts. {_AMONG}",
     ),
     "best": Preset(
         "relaxed",
         _BOLTZMANN | {"degeneracy": "popularity", "temp": 1.0, "negatives": 15, "share_negatives": "centre"},
-        "the best vectors of words for their time: relaxed, negatives shared by a centre, contexts, spelling",
+        "the best word vectors for the time spent: relaxed, negatives shared per centre, contexts, spelling",
         "RS eqs. 5 and 8; the rest by our own measurements",
         "Chosen on development data, with --epochs 6.",
         of_text={"readout": "context+letters:share=.1+paradigms", "subsample": 7e-5},
@@ -95,17 +95,17 @@ PRESETS = {
     "top-n": Preset(
         "css",
         _UNIFORM | _NOT_ITSELF | {"negatives": 16, "alpha": 0.1, "l2": "1,1.1", "bias": 0.8, "bounded_steps": False},
-        "lists of items for users: softmax over 16 uniform negatives, corrected, with biases and an L2 penalty on rows",
+        "top-n lists of items: softmax over 16 uniform negatives, corrected, with biases and an L2 penalty on rows",
         "CSS eqs. 16–20; the rest by our own measurements",
-        "Epochs follow the number of pairs. Of 2,000 pairs or more, with fewer than 40 a user on average, the run "
-        "tries up to twice the penalty on held-out pairs first. For what comes later in time, --loss ns "
-        "--noise-exponent 1 --l2 2,1 --unbounded-steps --epochs 40, read with --score corrected, may be better.",
+        "The number of epochs depends on the number of pairs. With 2,000 pairs or more, and fewer than 40 per user on "
+        "average, the run first tries up to twice the penalty on held-out pairs. To predict later events, --loss ns "
+        "--noise-exponent 1 --l2 2,1 --unbounded-steps --epochs 40, ranked with --score corrected, may be better.",
         by_pairs=True,
     ),
     "next": Preset(
         "relaxed",
         _COUNTS,
-        "what comes next: relaxed softmax, popularity; nearest the full softmax with few negatives",
+        "next word or item: relaxed softmax, popularity negatives; closest to the full softmax with few negatives",
         "RS §3.2 (PS); log P(j|i) by our one law",
         "Rank with --score corrected; in PyTorch log_prob(hidden, score='corrected').",
     ),
@@ -113,7 +113,7 @@ PRESETS = {
     "ss": Preset(
         "sampled-softmax",
         _COUNTS | _NOT_ITSELF | {"negatives": 50, "correct_positive": True},
-        "sampled softmax, popularity, 50 negatives, the positive corrected too",
+        "sampled softmax with 50 popularity negatives, the positive corrected too",
         "RS §3.2 (SS)",
         _DRAWN_ONCE,
         text_alpha=0.1,
@@ -126,14 +126,14 @@ PRESETS = {
         _BOLTZMANN | {"degeneracy": "uniform", "temp": 0.5},
         "relaxed softmax with Boltzmann negatives over uniform degeneracy",
         "RS eq. 8, §3.2, table 1 (UBS, T* = 0.5)",
-        f"T is the paper's best on text; it tries 0.5, 1, 3, 6, 12 and 36. {_AMONG}",
+        f"T is the paper's best on text; the paper tries 0.5, 1, 3, 6, 12 and 36. {_AMONG}",
     ),
     "pbs": Preset(
         "relaxed",
         _BOLTZMANN | {"degeneracy": "popularity", "temp": 1.0, "noise_exponent": 1.0},
         "relaxed softmax with Boltzmann negatives over popularity",
         "RS eq. 8, §3.2, table 1 (PBS, T* = 1)",
-        f"T is the paper's best on text; it tries 0.5, 1, 3, 6, 12 and 36. {_AMONG}",
+        f"T is the paper's best on text; the paper tries 0.5, 1, 3, 6, 12 and 36. {_AMONG}",
     ),
     "fs": Preset("softmax", {}, "full softmax: every other word is a negative", "CIS §4 (FS)", text_alpha=_FULL_ALPHA),
     "unis": replace(_UNIFORMS, paper="CIS §4 (UniS)"),
@@ -150,19 +150,19 @@ PRESETS = {
     "cis": Preset(
         "relaxed",
         {"sampler": "selfplay", "weigher": "discriminator"},
-        "cooperative importance sampling: self-play weighed by a discriminator trained beside it",
+        "cooperative importance sampling: self-play weighed by a discriminator trained alongside",
         "CIS eqs. 8–10, algorithm 1",
-        "The positive weighs 1 as in eq. 8; --weigh-positive takes eq. 10 to the letter. Both models learn at every "
-        f"pair; --discriminator-steps 1:1, or 5:1 and the like, takes turns as algorithm 1 does. {_AMONG}",
+        "The positive weighs 1 as in eq. 8; --weigh-positive follows eq. 10 instead. Both models learn from every "
+        f"pair; with --discriminator-steps 1:1, 5:1 or similar they take turns, as in algorithm 1. {_AMONG}",
     ),
     "css": _CSS_IS,
     "css-is": _CSS_IS,
     "css-bernoulli": Preset(
         "css",
         _CSS | {"sampler": "bernoulli", "noise_exponent": 0.54},
-        "complementary sum sampling: every other word enters by itself, never twice",
+        "complementary sum sampling: every other word is drawn independently, at most once",
         "CSS eqs. 7–9 and 16–20, §6.1",
-        "The paper takes the power .54 because the probabilities then add up to 20 negatives; here they are scaled to.",
+        "The paper uses the power .54, at which the probabilities sum to 20; here they are scaled to --negatives.",
     ),
     "is": _IS,
     "importance": _IS,
@@ -177,16 +177,16 @@ PRESETS = {
     "ns": Preset(
         "ns",
         {"sampler": "popularity", "share_negatives": "window", **_NOT_ITSELF},
-        "negative sampling, word2vec's own: counts to the power .75, 5 negatives",
+        "word2vec's negative sampling: counts to the power .75, 5 negatives",
         "notes eqs. 15–22; CSS eq. 28",
         "CSS divides the negatives' part by their number (--mean-negatives); word2vec and the notes do not. In text "
-        "and baskets negatives are drawn once for all words around a word: faster than draws for each pair "
-        "(--share-negatives no), and as good within the noise of seeds.",
+        "and baskets, all pairs of a window share one set of negatives: faster than a set for each pair "
+        "(--share-negatives no), and equally good within seed noise.",
     ),
     "blackout": Preset(
         "blackout",
         _CSS,
-        "BlackOut: tell the positive from the negatives, which are told from each other",
+        "BlackOut: separates the positive from the negatives, and each negative from all others",
         "CSS eqs. 29–30",
         "Counts to the power .75, one of the two exponents of CSS §6.2; --noise-exponent 1 is the other.",
     ),
@@ -201,9 +201,9 @@ PRESETS = {
     "bpr": Preset(
         "ranking",
         _UNIFORM | _NOT_ITSELF | {"margin": 0.0},
-        "Bayesian personalised ranking: the positive should lead, by however little",
+        "Bayesian personalised ranking: the positive should lead, by any margin",
         "CSS eq. 25 with margin 0; Rendle et al. 2009",
-        "Rendle et al. draw one negative that was never seen beside the centre: --negatives 1 --exclude known.",
+        "Rendle et al. draw one negative that never occurs with the centre: --negatives 1 --exclude known.",
         equation="L = −Σ log σ(s₀ − s_k)",
     ),
     "hinge": Preset("hinge", _CSS, "hinge ranking: the positive should lead by 1", "CSS eq. 24", text_alpha=0.006),
@@ -219,16 +219,16 @@ PRESETS = {
         _COUNTS | _NOT_ITSELF | {"negatives": 20},
         "sampled softmax with popularity negatives, the positive left uncorrected",
         "kernel eqs. 2–5",
-        "The paper learns with 10, 20, 40, … negatives; 20 is our choice.",
+        "The paper trains with 10, 20, 40, … negatives; 20 is our choice.",
     ),
     "kernel-quadratic": Preset(
         "sampled-softmax",
         _KERNEL | {"kernel": "quadratic", "kernel_alpha": 100.0},
         "sampled softmax of |s| with negatives in proportion to 100 s² + 1",
         "kernel eqs. 8–11, §4.1.2",
-        "The paper learns with 10, 20, 40, … negatives; 20 is our choice. Sums are rebuilt between launches, where "
-        "the paper's follow every step; --tree none scores all classes by a matrix product, which is sooner done at "
-        f"15,000 words. {_NO_SIGN}",
+        "The paper trains with 10, 20, 40, … negatives; 20 is our choice. The tree is rebuilt between launches; the "
+        "paper's follows every step. --tree none scores all classes by a matrix product, which is faster at 15,000 "
+        f"words. {_NO_SIGN}",
         equation=_OF_SIZES,
     ),
     "kernel-quartic": Preset(
@@ -236,7 +236,7 @@ PRESETS = {
         _KERNEL | {"kernel": "quartic"},
         "sampled softmax of |s| with negatives in proportion to s⁴ + 1",
         "kernel eq. 8, figure 2",
-        f"The paper learns with 10, 20, 40, … negatives; 20 is our choice. {_NO_SIGN}",
+        f"The paper trains with 10, 20, 40, … negatives; 20 is our choice. {_NO_SIGN}",
         equation=_OF_SIZES,
     ),
     "dns": Preset(
@@ -252,25 +252,25 @@ PRESETS = {
         {},
         "hierarchical softmax over a Huffman tree: word2vec's hs",
         "CSS §5.1; kernel §5.2; Mikolov et al. 2013",
-        "The papers discuss it as the tree that must be chosen before; it draws no negatives.",
+        "The papers discuss it as a method whose tree must be chosen in advance; it draws no negatives.",
         text_alpha=0.035,
     ),
 }
 
 
-EPOCHS = 5  # passes over the data where neither the user nor the preset says otherwise
+EPOCHS = 5  # passes over the data, unless the user or the preset sets another number
 
 
 def epochs_over(n_pairs):
-    """Return how often to go through so many pairs, for a preset that has it so: 20 times 800,000, 59 times 32,000.
+    """Return the epochs for a number of pairs, for presets with `by_pairs`: 20 for 800,000 pairs, 58 for 32,000.
 
-    By the cube root of the number, between 5 and 100; chosen on validation parts of five data sets.
+    They fall with the cube root of the number, from 100 to 5; chosen on validation parts of five data sets.
     """
     return round(min(100.0, max(5.0, 20.0 * (800_000 / max(n_pairs, 1.0)) ** (1 / 3))))
 
 
 def register_preset(name, preset):
-    """Enter a preset of your own under `name`; ConfigError if the name is taken."""
+    """Register a preset of your own under `name`; ConfigError if the name is taken."""
     if PRESETS.get(name, preset) != preset:
         raise ConfigError(f"a preset named {name!r} is registered already; choose another name")
     check_name(name, preset)
@@ -278,15 +278,15 @@ def register_preset(name, preset):
 
 
 def check_name(name, preset):
-    """Raise ConfigError if a preset and a loss are of one name but do not belong together: the preset would win."""
+    """Raise ConfigError if a preset has the name of a loss that is not its own: the preset would win."""
     from .losses import LOSSES
 
     if name in LOSSES and preset.loss != name:
-        raise ConfigError(f"{name!r} would name a loss, and a preset of the loss {preset.loss!r}; choose another name")
+        raise ConfigError(f"{name!r} would name both a loss and a preset of {preset.loss!r}; choose another name")
 
 
 def preset_of(name, of_words=True):
-    """Return the preset `name`, complete for words or others; for a name that is none, its loss with plain noise."""
+    """Return the preset `name` with all values, for words or others; if it is none, the loss with popularity noise."""
     preset = PRESETS.get(name, Preset(name, {"sampler": "popularity"}))
     tuned = {"alpha": preset.text_alpha} if of_words and preset.text_alpha is not None else {}
     tuned |= preset.of_text if of_words else {}

@@ -1,10 +1,10 @@
-"""From a configuration and data to the engine that it names, of this machine or of several ranks: the plugs, how they
-meet, how large a round is, and how often ranks exchange what they have learnt.
+"""Build the engine of a run, on this machine or on several ranks, from its configuration and data: connect the plugs,
+and choose the size of a round and how often ranks exchange what they have learnt.
 
-What counts is the number of exchanges in a run, not the tokens between two. On 17 million words 120 exchanges of 8
-ranks reach nearly what one rank does, 600 all of it; with 30 several points of analogies are lost (docs/scaling.md).
-Where ranks agree the merge takes the mean of what each learnt from its part, so rows move less than for one rank;
-a loss that gains by it says what to multiply alpha by (`Loss.rank_alpha`), the less the more often ranks exchange.
+Quality depends on the number of exchanges in a run, not on the tokens between two. On 17 million words, 8 ranks come
+close to one rank with 120 exchanges and match it with 600; with 30 they lose several points on analogies
+(docs/scaling.md). Where ranks agree, the merge takes the mean of their changes, so rows move less than on one rank. A
+loss that gains from it sets a factor for alpha (`Loss.rank_alpha`), which shrinks as exchanges become more frequent.
 """
 
 import dataclasses
@@ -35,31 +35,31 @@ from ..objectives.weighers import WEIGHERS
 from .model import Model
 
 FEWEST = 120  # exchanges a run should have: with fewer, vectors get worse
-ENOUGH = 500  # exchanges beyond which more gain nothing, and alpha is one rank's
-FEW_RANKS, MANY_RANKS = 2, 8  # ranks up to which alpha is one rank's, and from which on it is raised in full
-_WORTH = 0.9  # of the time is training, where the number of exchanges allows
-_SHORTEST = 1000  # tokens of a rank between exchanges: below, a round's fixed costs count
+ENOUGH = 500  # exchanges beyond which more gain nothing and alpha is unchanged
+FEW_RANKS, MANY_RANKS = 2, 8  # ranks up to which alpha is unchanged, and from which it is raised in full
+_WORTH = 0.9  # share of the time to spend on training, if the number of exchanges allows
+_SHORTEST = 1000  # tokens of a rank between exchanges; below this, a round's fixed costs matter
 
 
 class Assembly(NamedTuple):
-    """What a run is made of."""
+    """The parts of a run."""
 
     engine: Any
     loss_at_init: float  # with all logits 0
-    started: int  # how many words, or users and items, begin with rows of another model
+    started: int  # number of words, or users and items, that start from another model's rows
     start_events: tuple  # to be reported before training: CostEstimated, ExchangesPlanned
-    config: Any  # RunSpec, with what the data chose
+    config: Any  # RunSpec, with the values that the data determine
 
 
 def assemble_local(data, config, model, start=None, walk=None, plan=None):
-    """Make the engine of a run on this machine, or of one rank; return an `Assembly`.
+    """Build the engine of a run on this machine, or of one rank; return an `Assembly`.
 
     data : EncodedCorpus or EncodedPairs; config : RunSpec
-    model : Model, its matrices become the engine's; gains what the plugs train for themselves, if it has none yet
-    start : WarmStart, optional, rows that a fresh model begins with; walk : Traversal, optional, of these data
-    plan : ExchangesPlanned, optional, the data are one rank's share: rounds are cut so that an epoch is so many periods
-        of equal length
-    ConfigError if the plugs do not go together, or a dense method is out of reach; UnknownNameError if a plug is not
+    model : Model; the engine takes over its matrices. Matrices that plugs train are added to it unless it has them
+    start : WarmStart, optional, initial rows of a fresh model; walk : Traversal, optional, of these data
+    plan : ExchangesPlanned, optional; the data are then one rank's share, and rounds are sized so that an epoch
+        consists of the planned number of equal periods
+    ConfigError if the plugs are incompatible, or a dense method is too expensive; UnknownNameError if a plug is not
         registered; InputError if the corpus has no pair to train on
     """
     walk, loss = walk or data.walk(config), config.loss.plug
@@ -74,14 +74,14 @@ def assemble_local(data, config, model, start=None, walk=None, plan=None):
         periods = None if alone else plan.an_epoch
         make = lambda: _local(config, model, walk, plugs, shape, cost, periods)  # noqa: E731
     for plug in plugs:
-        for name in getattr(plug, "parameters", ()):  # what plugs train is a part of the model
+        for name in getattr(plug, "parameters", ()):  # matrices that plugs train belong to the model
             model.extra.setdefault(name, getattr(plug, name))
     started = 0 if start is None else start.begin(model)
     return Assembly(make(), at_init, started, estimate, config)
 
 
 def _local(config, model, walk, plugs, shape, cost, periods):
-    """Return a `LocalEngine` of rounds well under a second; cost : float, rough nanoseconds of a position."""
+    """Return a `LocalEngine` with rounds well under a second; cost : float, approximate nanoseconds per position."""
     n_rows = {name: len(matrix) for name, matrix in model.matrices().items()}
     n_vocab, most = max(len(model.vocab), len(model.vocab_out)), config.private_rows
     if plugs.sampler.batch_groups:
@@ -94,7 +94,7 @@ def _local(config, model, walk, plugs, shape, cost, periods):
         n_private = {name: min(most, n) if config.workers > 1 else 0 for name, n in n_rows.items()}
     block = block_size(walk.n_positions, config.workers, cost, max(n_private.values()), n_vocab)
     if periods is None:
-        ahead = int(plugs.sampler.foreseen * walk.n_positions / _centres(walk))  # so many of them are kept
+        ahead = int(plugs.sampler.foreseen * walk.n_positions / _centres(walk))  # positions with `foreseen` centres
         block = max(block, plugs.sampler.batch_groups, min(ahead, -(-walk.n_positions // config.workers)))
     else:
         block = even_block(walk.n_positions, periods * config.workers, block)
@@ -103,7 +103,7 @@ def _local(config, model, walk, plugs, shape, cost, periods):
 
 def _whole_data():
     raise ConfigError(
-        "this sampler or weigher counts in the whole data, of which each rank has a share; take another, or leave "
+        "this sampler or weigher counts over the whole data, and each rank has only a share; use another, or leave "
         "--engine out"
     )
 
@@ -149,7 +149,7 @@ def _sampled(data, config, model, walk, alone):
 
 
 def _paths(data, config, walk):
-    """Prepare a loss along paths of a tree: nothing is drawn, weighed or excluded."""
+    """Prepare a loss along paths of a tree, without sampling, weighing or exclusion."""
     counts = data.vocab_out.counts
     context = RunContext(counts, config.dim, config.workers, words=data.vocab.words)
     inputs, loss = config.make("inputs", context), config.make("loss", context)
@@ -163,7 +163,7 @@ def _paths(data, config, walk):
 
 
 def _dense(data, config, model, walk):
-    """Prepare a loss that looks at the whole vocabulary: no sampler, no weigher, an engine of its own."""
+    """Prepare a loss over the whole vocabulary, which has its own engine and neither sampler nor weigher."""
     counts = data.vocab_out.counts
     loss = config.make("loss", RunContext(counts, config.dim, config.workers))
     batch = min(config.loss.batch, len(data.vocab))
@@ -177,28 +177,28 @@ def _dense(data, config, model, walk):
 
 
 def _centres(walk):
-    """Return how many groups an epoch has, on average (float, above 0)."""
+    """Return the mean number of groups in an epoch (float, above 0)."""
     return max(1.0, float(walk.centre_weights.sum()))
 
 
 def _estimate(walk, n_vocab, config, model, method, batch, products, remedy, share=1.0):
-    """Let `dense_cost` refuse what is out of reach; return what to say; share : of centres with their own product."""
+    """Return the `CostEstimated` to report, if any; ConfigError if out of reach. share : of centres that are scored"""
     centres = max(0, config.epochs - model.position.epoch) * _centres(walk) * share
     cost = dense_cost(method, n_vocab, config.dim, batch, products, centres, config.workers, remedy)
     return () if cost is None else (CostEstimated(method, n_vocab, cost.bytes, cost.seconds, cost.rate),)
 
 
 def plan_exchanges(config, n_positions, cost=None):
-    """Decide how often ranks exchange; return ExchangesPlanned. n_positions : int, of all ranks' walks in an epoch
+    """Choose how often ranks exchange; return ExchangesPlanned. n_positions : int, of all ranks' walks in an epoch
 
-    cost : (float, float), optional, seconds of an exchange, and of an epoch's training; without, ``auto`` looks at the
-        number of exchanges alone
+    cost : (float, float), optional, seconds of an exchange and of an epoch's training; without it, ``auto`` considers
+        only the number of exchanges
     """
     ranks, epochs = config.ranks, config.epochs
     each = max(1, n_positions // ranks)  # positions of a rank in an epoch
     if config.exchange_every == "auto":
         wanted = ENOUGH
-        if cost is not None:  # most of the time is left to training
+        if cost is not None:  # most of the time goes to training
             wanted = min(ENOUGH, max(FEWEST, int((1 / _WORTH - 1) * epochs * cost[1] / max(cost[0], 1e-9))))
         every = max(1, min(each // math.ceil(FEWEST / epochs), max(_SHORTEST, each // math.ceil(wanted / epochs))))
     else:
@@ -211,10 +211,10 @@ def plan_exchanges(config, n_positions, cost=None):
 
 
 def rank_alpha(loss, ranks, exchanges):
-    """Return what alpha is multiplied by; loss : class of a `Loss`.
+    """Return the factor for alpha; loss : a `Loss` class.
 
-    All of the loss's `rank_alpha` for `MANY_RANKS` or more and `FEWEST` exchanges or fewer, nothing up to `FEW_RANKS`
-    or from `ENOUGH` exchanges on, and between them by the logarithms of their numbers.
+    It is the loss's `rank_alpha` with at least `MANY_RANKS` ranks and at most `FEWEST` exchanges, and 1 with at most
+    `FEW_RANKS` ranks or at least `ENOUGH` exchanges. In between it is interpolated by the logarithms of both numbers.
     """
     by_ranks = math.log(ranks / FEW_RANKS) / math.log(MANY_RANKS / FEW_RANKS)
     by_exchanges = math.log(ENOUGH / max(exchanges, 1)) / math.log(ENOUGH / FEWEST)
@@ -222,7 +222,7 @@ def rank_alpha(loss, ranks, exchanges):
 
 
 def assemble(data, config, model, start=None):
-    """Make the engine of a run; arguments, `Assembly` and errors are those of `assembly.assemble_local`."""
+    """Build the engine of a run; arguments, result and errors are those of `assemble_local`."""
     if config.engine == "local":
         return assemble_local(data, config, model, start)
     n_ranks = config.ranks
@@ -237,7 +237,7 @@ def assemble(data, config, model, start=None):
             plan = plan_exchanges(config, n_positions, crew.measure(plan.an_epoch))
         parts = assemble_local(shares[0].data, config, model, start, plan=plan)
         crew.begin(plan, model.frozen)
-        if alone := n_ranks == 1:  # nothing is exchanged, and rounds are those of a run on this machine
+        if alone := n_ranks == 1:  # no exchanges, and rounds are those of a local run
             n_rounds, scale = parts.engine.n_rounds, 1.0
         else:
             n_rounds, scale = plan.an_epoch, plan.alpha_scale
@@ -247,7 +247,7 @@ def assemble(data, config, model, start=None):
 
 
 class Share:
-    """A rank's data, EncodedCorpus or EncodedPairs, and what `ranks.Rank` makes of them."""
+    """A rank's data, EncodedCorpus or EncodedPairs, from which `ranks.Rank` gets its walk and engine."""
 
     def __init__(self, data):
         self.data = data

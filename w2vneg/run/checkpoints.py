@@ -1,4 +1,4 @@
-"""The model folder of a run while it runs: saved after epochs, within them by the clock, and never at much cost."""
+"""Checkpoints of a run: its model folder is saved after epochs, and within epochs by the clock, at little cost."""
 
 import time
 from contextlib import contextmanager
@@ -8,14 +8,14 @@ from ..ground.files.locks import owned
 from .folder import check_place
 
 MINUTES = 10.0
-_RATIO = 100  # a save is followed by so many times its own time of training, at least
+_RATIO = 100  # least time between saves, as a multiple of the time a save takes
 
 
 class Checkpoints:
-    """Saves a run's model into one folder, which it owns meanwhile.
+    """Saves a run's model to one folder, which is locked while the run lasts.
 
-    folder : path, see `Model.save`; minutes : float, above 0, time from one save to the next within an epoch
-    warn : callable, called with a sentence if a save fails; training goes on; clock : callable, returns seconds, float
+    folder : path, see `Model.save`; minutes : float, above 0, between saves within an epoch
+    warn : callable, called with a message if a save fails; training continues; clock : callable, returns seconds, float
     """
 
     def __init__(self, folder, minutes=MINUTES, warn=lambda text: None, clock=time.monotonic):
@@ -27,32 +27,32 @@ class Checkpoints:
 
     @contextmanager
     def owning(self):
-        """Own the folder as long as the block lasts; OutputError if another process does, or it is no model's."""
+        """Lock the folder during the block; OutputError if another process has locked it, or it is not a model's."""
         with owned(self.folder):
             check_place(self.folder)
             yield self
 
     def due(self, epoch_done=False):
-        """Tell whether the model is to be saved now: after an epoch, or when the time has come."""
+        """Return whether the model should be saved now: after an epoch, or when the time has elapsed."""
         since = self._clock() - self._saved
         return since >= _RATIO * self._cost and (epoch_done or since >= self._period)
 
     def save(self, model, final=False, prepare=lambda: None):
-        """Save the model and return whether that went well; a failure is kept as `failure`, and ends nothing.
+        """Save the model and return whether that succeeded; an error is kept as `failure`, not raised.
 
-        final : bool, the run is over and its caller reports a failure; else it is reported here, once
-        prepare : callable, called first; an error of its is a failure to save, too
+        final : bool, the run is over and the caller reports a failure; otherwise it is reported here, once
+        prepare : callable, called first; if it raises, the save has failed, too
         """
         begun = self._clock()
         try:
             prepare()
             model.save(self.folder)
-        except Exception as error:  # a MemoryError, too: the next save may go well
+        except Exception as error:  # a MemoryError, too: the next save may succeed
             if not isinstance(error, W2vnegError):
                 said = f"{type(error).__name__}: {error}".removesuffix(": ")
                 error = OutputError(f"cannot write {self.folder}: {said}; nothing was left behind")
             if self.failure is None and not final:
-                self._warn(f"Warning: {error}; training goes on.")
+                self._warn(f"Warning: {error}; training continues.")
             self.failure = error
         else:
             self.failure = None

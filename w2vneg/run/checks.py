@@ -1,6 +1,6 @@
-"""Whether a plug does what it says: gradients by finite differences, draws against the probabilities it gives.
+"""Checks of a plug: gradients against finite differences, draws against the probabilities that it reports.
 
-For ``w2vneg objectives NAME --check``, and for whoever writes a plug.
+For ``w2vneg objectives NAME --check``, and for authors of plugs.
 """
 
 import math
@@ -21,20 +21,20 @@ from ..kernels.linalg import Rows
 from ..vectors.evaluation.scores import PathScores
 
 _V, _DIM, _N = 60, 8, 5
-_CENTRES = 2 * _V  # as rectangular data may have: the id of a centre need not be that of a target
-_SEEDS = 400  # of a loss that draws itself, whose mean is what it says
-_STEP = 2.0**-6  # of finite differences: float32 logits take no smaller one
+_CENTRES = 2 * _V  # as in rectangular data, where ids of centres and of targets differ
+_SEEDS = 400  # for the mean of a loss that draws by itself
+_STEP = 2.0**-6  # of finite differences; float32 logits allow no smaller one
 _GROUPS = 4000
 _COUNTS = (1e4 / np.arange(1, _V + 1) ** 0.8).astype(np.int64)
-_UNLIKELY = 1e-6  # p-value below which draws do not follow what is said of them
-_FENCE = 64  # numbers behind an array
-_NEAR = 0.01  # what rounding may do to a sum of probabilities
-_FAR = 0.1  # total variation that draws among candidates may be away from it
+_UNLIKELY = 1e-6  # p-value below which draws do not follow the reported probabilities
+_FENCE = 64  # guard values behind an array
+_NEAR = 0.01  # rounding error allowed in a sum of probabilities
+_FAR = 0.1  # total variation allowed for draws among candidates
 
 
 @dataclass(frozen=True)
 class Check:
-    """What was checked; whether it passed; and the figure."""
+    """The result of a check: what was checked, whether it passed, and the value found."""
 
     what: str
     passed: bool
@@ -42,17 +42,17 @@ class Check:
 
 
 def _check(what, passed, found=None):
-    """Return a `Check`; passed may be a bool of NumPy's."""
+    """Return a `Check`; passed may be a NumPy bool."""
     return Check(what, bool(passed), found or ("yes" if passed else "no"))
 
 
 def check_plug(kind, name, options=None):
-    """Check one registered plug; return a list of `Check`, empty if there is nothing that could be checked by itself.
+    """Check one registered plug; return a list of `Check`, empty if nothing can be checked in isolation.
 
     kind : str, "loss", "sampler", "weigher" or "inputs"
-    options : dict, optional, of those that the plug reads, name -> value; the others have their defaults
-    ConfigError if the plug lacks a function that it cannot do without, or writes behind the end of an array, or for an
-        option that is out of range or has no effect
+    options : dict, optional, name -> value, options that the plug reads; the others keep their defaults
+    ConfigError if the plug lacks a required function or writes past the end of an array, or if an option is out of
+        range or has no effect
     """
     with np.errstate(over="ignore", invalid="ignore"):
         check = {"loss": _check_loss, "sampler": _check_sampler, "weigher": _check_weigher, "inputs": _check_inputs}
@@ -73,7 +73,7 @@ def _ask(loss, rng, logits, exp_logits, log_q, weights, gradients):
 
 @njit
 def _draw(sampler, centre_id, centre, out, rng, places, everything):
-    """Draw for as many groups as `places` has; where log q is given, write that of all targets into `noise`.
+    """Draw for all groups of `places`; if the sampler gives log q, write that of all targets to `noise`.
 
     places : (ids int32 (groups, n), log_q float32 (groups, n or 0), logits float32 (groups, n), noise float32 (groups,
         n_vocab)), written in place; everything : ids int32 (n_vocab,) and dot products float32 of all targets
@@ -123,7 +123,7 @@ def _check_loss(name, options):
     near = 0.05 * abs(said) + 4 * float(np.std(values)) / math.sqrt(_SEEDS) + 1e-6
     return [
         _check("gradient against finite differences", worst < 0.01, f"largest error {worst:.1g}"),
-        _check("a negative of weight 0 counts for nothing", worst_absent < 1e-3, f"largest change {worst_absent:.1g}"),
+        _check("a negative of weight 0 has no effect", worst_absent < 1e-3, f"largest change {worst_absent:.1g}"),
         _check("finite at logits of 80 and -80", finite),
         _check("loss_at_init", abs(value - said) <= near, f"{said:.4g}; the loss is {value:.4g}"),
     ]
@@ -145,7 +145,7 @@ def _answer(loss, logits, weights, log_q, seed=1):
 
 @contextmanager
 def _fenced(*arrays):
-    """Give copies of arrays, with NaN or -1 behind each in memory: who reads on gets them, who writes on is refused."""
+    """Yield copies of arrays, each guarded by NaN or -1 behind it in memory; ConfigError if a guard is overwritten."""
     fences, copies = [], []
     for array in arrays:
         behind = np.full(_FENCE, np.nan if array.dtype.kind == "f" else -1, array.dtype)
@@ -154,7 +154,7 @@ def _fenced(*arrays):
         fences.append((memory[array.size :], behind))
     yield copies
     if not all(np.array_equal(found, behind, equal_nan=True) for found, behind in fences):
-        raise ConfigError("it writes behind the end of an array; see what its function is given in docs/extending.md")
+        raise ConfigError("it writes past the end of an array; see the arguments of its function in docs/extending.md")
 
 
 def _gradient_error(loss, logits, weights, log_q):
@@ -192,7 +192,7 @@ def _check_sampler(name, options):
     inside = all(bool((ids < _V).all() and (ids >= -1).all()) for ids, _, _ in seen)
     some = all(bool((ids >= 0).any()) for ids, _, _ in seen)
     full = some and (all(bool((ids >= 0).all()) for ids, _, _ in seen) or n > config.negatives)
-    wrong = "an empty place" if inside else f"an id that is none; there are {_V} targets and {_CENTRES} centres"
+    wrong = "an empty place" if inside else f"an id out of range; there are {_V} targets and {_CENTRES} centres"
     checks = [_check("draws are targets", inside and full, None if inside and full else wrong)]
     if not (inside and some):
         return checks
@@ -238,10 +238,10 @@ def _against_log_q(sampler, seen):
     said = np.exp(noise.astype(np.float64)).mean(axis=0)
     total = said.sum()
     counted = np.bincount(ids[drawn], minlength=_V)
-    checks = [_check("log q of draws is that of log_prob", apart < 1e-3, f"largest difference {apart:.1g}")]
+    checks = [_check("log q of draws equals that of log_prob", apart < 1e-3, f"largest difference {apart:.1g}")]
     if not sampler.independent:
         within = _FAR if sampler.n_candidates else _NEAR
-        checks.append(_check("probabilities add up to 1", abs(total - 1) < within, f"{total:.4g}"))
+        checks.append(_check("probabilities sum to 1", abs(total - 1) < within, f"{total:.4g}"))
     said = said / total
     strange = (counted[said * counted.sum() < 1e-3] > 3).any()
     if sampler.n_candidates or sampler.independent or strange:  # neighbouring draws share candidates: no chi-square
@@ -270,8 +270,8 @@ def _check_paths(loss):
     far = float(np.abs(total - 1).max())
     said = loss.loss_at_init(7.0)
     return [
-        _check("probabilities of all targets add up to 1", far < 1e-3, f"{total[0]:.4g}"),
-        _check("loss_at_init", math.isclose(said, 7 * math.log(2)), f"{said:.4g} for a path of 7; log 2 a node"),
+        _check("probabilities of all targets sum to 1", far < 1e-3, f"{total[0]:.4g}"),
+        _check("loss_at_init", math.isclose(said, 7 * math.log(2)), f"{said:.4g} for a path of 7; log 2 per node"),
     ]
 
 
@@ -280,7 +280,7 @@ def _check_weigher(name, options):
     weigher = config.make("weigher", _context())
     require_bodies("weigher", type(weigher))
     if weigher.parameters:
-        return []  # it weighs by what it has learnt from whole groups
+        return []  # its weights depend on what it learns from whole groups
     rng = np.random.default_rng(4)
     fine, kept = True, True
     for n in (1, _N, 3 * _N):
@@ -295,7 +295,7 @@ def _check_weigher(name, options):
         weights = arrays[-1]
         fine &= bool(np.isfinite(weights).all() and (weights >= 0).all())
         kept &= bool((weights[before == 0] == 0).all())
-    return [_check("weights are finite and not negative", fine), _check("what does not count keeps weight 0", kept)]
+    return [_check("weights are finite and not negative", fine), _check("a weight of 0 stays 0", kept)]
 
 
 @njit
@@ -324,7 +324,7 @@ def _check_inputs(name, options):
             parts = [place[: max(0, n)] for place, n in zip(arrays[2:], counts, strict=True)]
             rows &= all(((part >= 0) & (part < limit)).all() for part, limit in zip(parts, limits, strict=True))
     return [
-        _check("as many positives as there are", found == wanted),
-        _check("no more words and n-grams than its room", fits, f"room for {room[0]} and {room[1]}"),
-        _check("ids are those of rows", rows),
+        _check("the number of positives is right", found == wanted),
+        _check("words and n-grams fit into its room", fits, f"room for {room[0]} and {room[1]}"),
+        _check("ids are rows of their matrix", rows),
     ]

@@ -1,8 +1,8 @@
-"""One run, from options and data to a trainer. `Word2Vec.fit` and every command that trains go this way.
+"""One run, from options and data to a trainer; `Word2Vec.fit` and all commands that train use it.
 
->>> run = Run(config, data)     # refuses what does not go together, before data are read
+>>> run = Run(config, data)     # checks options and data, before data are read
 >>> run.encode()
->>> run.choose()                # by held-out pairs, what is left open
+>>> run.choose()                # chooses open options by held-out pairs
 >>> trainer = run.trainer(listeners)
 >>> model = trainer.train()
 """
@@ -32,24 +32,24 @@ from .prior import Prior, input_of_model
 from .state import with_known
 from .trainer import Trainer
 
-_FALL = 0.01  # of the loss at init
-_FEWEST_PAIRS = 10_000  # trained: with fewer a run has hardly begun
-_STARVED = 0.05  # pairs a token: even the words of short lines have 20 times as many where nothing is left out
-_SPREAD = 4  # words for each negative: with fewer the positive is so often drawn that the loss of good vectors stays
-_BEHIND = 0.99  # times popularity's figure: a strong penalty comes as near
-_FEWEST = 100  # words, items or held-out pairs: fewer are too few to judge by
+_FALL = 0.01  # least fall of the loss, as a share of the loss at init
+_FEWEST_PAIRS = 10_000  # trained; with fewer, a run has hardly begun
+_STARVED = 0.05  # pairs per token; without subsampling even short lines give 20 times as many
+_SPREAD = 4  # words per negative; with fewer, positives are drawn so often that the loss of good vectors stays high
+_BEHIND = 0.99  # times popularity's metric; a strong penalty comes as close as this
+_FEWEST = 100  # words, items or held-out pairs; fewer are too few for a warning
 
 
 class Run:
-    """What is trained, on what, from where.
+    """A run: its options, its data and what it starts from.
 
-    config : TrainConfig; prior : Prior, optional, what the run begins with; nothing if left out
+    config : TrainConfig; prior : Prior, optional, what the run starts from
     data : as for `Word2Vec.fit`; None for the data of the model that is resumed
-    vocab, vocab_out : Vocabulary or path, optional, fixed ones, in place of those that are chosen from the data
+    vocab, vocab_out : Vocabulary or path, optional, fixed vocabularies, instead of those built from the data
     mirror : str, optional, where named data are kept
-    given : TrainConfig, with what the data say of themselves; `config` is a RunSpec of it, with nothing left open
-    alpha_share : float, how much smaller an update's alpha is for what was read
-    W2vnegError if options, data and prior do not go together, or name what is not there
+    given : TrainConfig, with the options that the data determine; `config` is its resolved RunSpec
+    alpha_share : float, factor for the alpha of an update, by the amount of data read
+    W2vnegError if options, data and prior conflict, or name something missing
     """
 
     def __init__(self, config, data, prior=None, *, vocab=None, vocab_out=None, diagnose=False, mirror=None):
@@ -64,14 +64,14 @@ class Run:
         if isinstance(given, Input):
             if config.rectangular:
                 given = of_as_many_kinds(given, config)
-            if self.prior.model is None:  # else options are the model's
+            if self.prior.model is None:  # otherwise the model's options hold
                 _check_before_reading(config, given)
             given = self.prior.settled(given, config.encoding, mirror)
         self.data = given
         self.given = reading(config, given)
         self.prior.check_data(self.given)
         self.config = resolve(self.prior.penalised(self.prior.reading_out(self.given)))
-        self.chosen = None  # what `choose` has found
+        self.chosen = None  # the result of `choose`
         if diagnose:
             check_diagnose(self.config)
         if self.prior.rows is not None:
@@ -80,19 +80,19 @@ class Run:
 
     @cached_property
     def located(self):
-        """The data as files that are read: names turned into paths."""
+        """The data with names resolved to the paths of files."""
         return self.data.located(self.mirror)
 
     @property
     def own_input(self):
-        """The data as `data.encoded.pairs.as_trained` takes them; nothing of data that are no `Input`."""
+        """The data as `data.encoded.pairs.as_trained` takes them; empty unless they are an `Input`."""
         names = list(getattr(self.encoded and self.encoded.report, "names", ()))
         return self.data.as_dict() | {"names": names} if isinstance(self.data, Input) else {}
 
     def encode(self, progress=nullcontext):
-        """Read the data, with the vocabulary of the model where one grows or goes on.
+        """Encode the data; an update or a resumed run uses the vocabulary of its model.
 
-        progress : callable that returns a context of a callable (bytes read, bytes in all or None), or of None
+        progress : callable; returns a context manager for a callable of (bytes read, total bytes or None), or for None
         """
         data = self.located if isinstance(self.data, Input) else self.data
         vocabularies = {
@@ -112,14 +112,14 @@ class Run:
 
     @property
     def _own_vocab(self):
-        """Whether the vocabulary is chosen from these very data; then a resumed run chooses it again."""
+        """Whether the vocabulary is built from these data; a resumed run then builds it again."""
         if self.prior.resumed is not None:
             return self.prior.model.origin.own_vocab
         fixed = any(vocab is not None for vocab in self._vocabularies.values())
         return self.prior.way != "update" and not fixed
 
     def _grown(self, data, progress):
-        """Return the vocabularies of the model, grown by those of the data (dict)."""
+        """Return the vocabularies of the model, extended by those of the data (dict)."""
         once = isinstance(data, Encoded | Iterator)
         if once or (isinstance(data, Input) and any(map(is_stream, data.files))):
             raise ConfigError("update=True reads the corpus twice; give a file, an Input or a list of sentences")
@@ -139,14 +139,14 @@ class Run:
 
     @property
     def chooses(self):
-        """Whether the encoded data leave something open that `choose` tries: the L2 penalty of short histories."""
+        """Whether an option is left open for `choose`: the L2 penalty, with short histories."""
         fresh = self.prior.way in ("", "init") and not self.prior.freeze
         return fresh and is_open(self.given, self.config, self.encoded)
 
     def choose(self, listeners=(), validation=None, of_command=False):
-        """Choose what is left open, by held-out pairs of the encoded data; listeners are called with what was found.
+        """Choose open options by held-out pairs of the encoded data; listeners receive the resulting event.
 
-        validation : Validation, optional, by which the run will be evaluated; of_command : bool, as of `Trainer.train`
+        validation : Validation, optional, of the run itself; of_command : bool, as for `Trainer.train`
         KeyboardInterrupt after Ctrl-C
         """
         if self.chooses:
@@ -156,9 +156,9 @@ class Run:
                 listener(self.chosen)
 
     def trainer(self, listeners=(), validation=None, checkpoints=None):
-        """Return the `Trainer` of the encoded data; its model knows what it was trained on and how it began."""
+        """Return the `Trainer` of the encoded data; its model records its data and how it started."""
         config = self.config
-        begun, own_vocab = self.prior.as_dict(), self._own_vocab  # a resumed model's origin is made anew
+        begun, own_vocab = self.prior.as_dict(), self._own_vocab  # `Trainer` replaces a resumed model's origin
         resumed, rows = self.prior.resumed, self.prior.rows
         trainer = Trainer(self.encoded, config, listeners, resumed, self.diagnose, validation, checkpoints, rows)
         origin = trainer.model.origin
@@ -167,7 +167,7 @@ class Run:
         if self.prior.way == "update" and (former := self.prior.model) is not None:
             keep_contexts(trainer.model, former)
             if former.known is None:
-                trainer.model.known = None  # what users had before is not known
+                trainer.model.known = None  # the users' earlier items are unknown
         if isinstance(self.data, Input):
             data = self.data.replace(files="-") if self.data.in_memory else self.data.absolute()
             origin.input, origin.own_vocab = data.as_dict(), own_vocab
@@ -175,16 +175,16 @@ class Run:
         return trainer
 
     def alpha_note(self):
-        """Return in words how much smaller alpha is."""
+        """Return a note about the smaller alpha (str)."""
         alpha = self.config.alpha
         return (
-            f"Newer text is {self.alpha_share:.0%} of all trained on: --alpha {alpha:.3g}, not the model's "
+            f"The newer text is {self.alpha_share:.0%} of all training text: --alpha {alpha:.3g}, not the model's "
             f"{alpha / self.alpha_share:.3g}, so that old words keep what they learnt."
         )
 
 
 def reading(config, data):
-    """Return a configuration that knows what is read, an `Input` or encoded data; of sentences it stays as it is."""
+    """Return the configuration with the source of its data, an `Input` or encoded data; unchanged for sentences."""
     if isinstance(data, Input):
         rectangular = bool(data.rectangular)
     elif isinstance(data, Encoded):
@@ -193,8 +193,8 @@ def reading(config, data):
         traversal = TRAVERSALS[config.source]
         if not traversal.of_words:
             example = f"{traversal.example or 'ratings'!r}, TABLE{', rectangular=True' * config.rectangular}"
-            remedy = f"give Input({example}), the columns called as in training"
-            raise ConfigError(f"options are for {traversal.data}, and these are sentences; {remedy}")
+            remedy = f"give Input({example}), with columns named as in training"
+            raise ConfigError(f"the options are for {traversal.data}, but the data are sentences; {remedy}")
         return config
     if (config.source, config.rectangular) == (data.source, rectangular):
         return config
@@ -202,14 +202,14 @@ def reading(config, data):
 
 
 def resolve(config):
-    """Return a run with nothing left open, once its plug-ins are loaded; errors are those of `TrainConfig.resolved`."""
-    if not are_loaded(config.plugin):  # one edited while a search runs stays as it was loaded
+    """Load the plug-ins and return the resolved configuration; errors are those of `TrainConfig.resolved`."""
+    if not are_loaded(config.plugin):  # a plug-in edited while a search runs stays as it was loaded
         load_plugins(config.plugin)
     return config.resolved(cores=available_threads())
 
 
 def _check_before_reading(config, data):
-    """Refuse options before the beginning of a file is read; of a table, if they are wrong for one kind and for two."""
+    """Check the options before any file is read; for a table, they may fit either one kind of name or two."""
     try:
         resolve(reading(config, data))
     except W2vnegError:
@@ -219,15 +219,15 @@ def _check_before_reading(config, data):
 
 
 def encode(config, data, *, vocab=None, vocab_out=None, progress=None, phrases=None, grows=False, first=False):
-    """Read data with the options of a run.
+    """Encode data with the options of a run.
 
     config : RunSpec; data : located `Input`, encoded data, or sentences as lists of str
-    phrases : tuple of data.phrases.Phrase, those to join in the place of those that the data name
-    grows, first : bool, as of `encode_input`
+    phrases : tuple of data.phrases.Phrase, joined instead of those that the data name
+    grows, first : bool, as for `encode_input`
     """
     if isinstance(data, Encoded):
         if vocab is not None or vocab_out is not None:
-            raise ConfigError("what is encoded has its vocabularies already; leave vocab and vocab_out out")
+            raise ConfigError("encoded data have their vocabularies already; leave vocab and vocab_out out")
         return data
     shaping = config.shaping | {"vocab": vocab, "progress": progress}
     shaping |= {"phrases": phrases} if phrases else {}
@@ -240,10 +240,10 @@ def encode(config, data, *, vocab=None, vocab_out=None, progress=None, phrases=N
 
 
 def doubts_of(trainer):
-    """Return what may be wrong with the data of a `Trainer` that has trained, as sentences (list of str).
+    """Return warnings about the data and the result of a finished `Trainer` (list of str).
 
-    The last epoch's loss is compared with that at init, as the first epoch's is low already, and so is that of a run
-    that goes on or begins with vectors; with the first epoch's where that is higher, as after a bad start.
+    The last epoch's loss is compared with the loss at init, because the first epoch's may be low already, as in a run
+    that resumes or starts from vectors. If the first epoch's is higher, as after a bad start, that one is used.
     """
     history = [record for record in trainer.model.history if record["event"] == "EpochDone"]
     if not history:
@@ -256,22 +256,22 @@ def doubts_of(trainer):
     crowded = config.exclude == "none" and len(trainer.model.vocab_out) <= _SPREAD * config.negatives
     if factor < 1 and loss > (1 - _FALL) * at_init:
         doubts.append(
-            f"training diverged, and the loss is {loss:.4f}, {at_init:.4f} at init, so that the vectors are little "
-            f"better than chance; give a lower --alpha than {factor * config.alpha:.3g}"
+            f"training diverged: the loss is {loss:.4f}, after {at_init:.4f} at init, so the vectors are little "
+            f"better than chance; give an --alpha below {factor * config.alpha:.3g}"
         )
     elif left and first["pairs"] < _STARVED * first["tokens"]:
         doubts.append(left)
     elif n_pairs >= _FEWEST_PAIRS and loss > (1 - _FALL) * highest and not crowded:
-        remedy = left or "look at what was read, then give more --epochs or a higher --alpha"
+        remedy = left or "check how the data were read, then give more --epochs or a higher --alpha"
         doubts.append(
-            f"the loss has hardly fallen ({at_init:.4f} at init, {loss:.4f} in the last epoch), so that the vectors "
-            f"are little better than chance: the data may not be what they were read as, or too few; {remedy}"
+            f"the loss has hardly fallen ({at_init:.4f} at init, {loss:.4f} in the last epoch), so the vectors "
+            f"are little better than chance: the data may have been misread, or be too few; {remedy}"
         )
     return [*doubts, *_of_popularity(trainer), *_of_counts(trainer)]
 
 
 def _of_popularity(trainer):
-    """Yield a doubt of a model of items that is evaluated as it trains, and is worse than popularity."""
+    """Yield a warning if held-out pairs show that a model of items is worse than popularity."""
     validation, best = trainer.validation, getattr(trainer.model, "best", None)
     chosen = penalty_chosen(trainer.model.history) or {}
     found = chosen.get("figures", {})
@@ -285,16 +285,16 @@ def _of_popularity(trainer):
     else:
         return
     remedy = f"give {beside_popularity(trainer.config, bool(found))}"
-    remedy += ", or take 'w2vneg slim'" if trainer.config.traversal.kind == "items" else ""
+    remedy += ", or use 'w2vneg slim'" if trainer.config.traversal.kind == "items" else ""
     figures = f"{name} {value:.4f}, popularity {popular:.4f}"
     yield f"on held-out pairs this model is not better than popularity alone ({figures}); {remedy}"
 
 
 def _of_counts(trainer):
-    """Yield a doubt for each vocabulary of which more than half occur once.
+    """Yield a warning for each vocabulary of which more than half occur only once.
 
-    Counts of nodes are visits, and weights with decimals are no counts. Most words of many a text occur once, which
-    matters where they are kept.
+    Counts of nodes are visits, and fractional weights are not counts. Most words of many texts occur once, which
+    matters only if they are kept.
     """
     model, traversal = trainer.model, trainer.config.traversal
     if trainer.config.min_count > 1 or not traversal.counts_occurrences(trainer.corpus):
@@ -303,8 +303,8 @@ def _of_counts(trainer):
     for noun, vocab in (("centre", model.vocab), ("target", model.vocab_out))[: 1 + two]:
         n_once = int(np.count_nonzero(np.asarray(vocab.counts) == 1))
         if len(vocab) >= _FEWEST and 2 * n_once > len(vocab):
-            why = "" if traversal.of_words else " another column or delimiter may be meant; check what was read, or"
+            why = "" if traversal.of_words else " the column or delimiter may be wrong; check how they were read, or"
             yield (
                 f"{n_once:,} of {len(vocab):,} {noun if two else traversal.noun}s occur once, and little can be learnt "
-                f"of these:{why} leave them out with --min-count 2"
+                f"about these:{why} leave them out with --min-count 2"
             )

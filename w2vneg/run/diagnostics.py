@@ -1,22 +1,22 @@
-"""What a sampler's draws are like, and what the loss makes of them: ``w2vneg train --diagnose``.
+"""Diagnostics of a sampler's draws and of the gradients that the loss gives them: ``w2vneg train --diagnose``.
 
-For a fixed sample of pairs (a centre and one of its positives), as training meets them, sets of negatives are drawn
-again and again and nothing is trained. With p the full softmax, Q_i the sampler's target and ĝ the gradient of a pair
-with respect to its centre's vector:
+For a fixed sample of training pairs (a centre and one of its positives), sets of negatives are drawn repeatedly, and
+nothing is trained. With p the full softmax, Q_i the sampler's target and ĝ the gradient of a pair with respect to its
+centre's vector:
 
     total variation     ½ Σ_b |share of draws in bin b − 1/B|      bins of equal mass of Q_i, along the logit
     effective size      (Σ w)² / Σ w² of a set,                    w_k = p(j_k) / Q_i(j_k)
-    true positives      share of the negatives that count which occur beside the centre in the corpus
+    true positives      share of the negatives with a weight that co-occur with the centre in the corpus
     negative gradient   mean of |∂L/∂s_k| · ‖x‖
     cosine, error       of E ĝ against g = Σ_j p_j y_j − y_positive, over all pairs as one long vector
     noise               √(E ‖ĝ − E ĝ‖²) / ‖g‖
     slopes a, b         s_ij ≈ c_i + a log P(j) + b PMI_ij,    least squares over frequent pairs of these centres
-    drift               ½ Σ_j |Q_i(j) of the latest draws made ahead − Q_i(j) by the model as it is now|
+    drift               ½ Σ_j |Q_i(j) of the latest draws made ahead − Q_i(j) of the current model|
 
-Words are put in order of their logits so that the bins of all pairs can be counted together: a draw that is too soft or
-too hard is so for all of them, and the figure is then that of the distributions themselves, without the noise that
-thousands of words with a few draws each would add. Distortions that have nothing to do with the logit average out.
-The variance of a mean over finitely many sets is taken out of the norm of E ĝ and of its error.
+Words are sorted by logit, so that the bins of all pairs can be added up: draws that are too soft or too hard are so for
+all pairs. The figure is then that of the distributions themselves, without the noise of thousands of words with a few
+draws each. Distortions unrelated to the logit average out. The norm of E ĝ and its error are corrected for the variance
+of a mean over finitely many sets.
 """
 
 import time
@@ -31,20 +31,20 @@ from ..kernels.observe import Pairs, Seen, enumerate_noise, observe, sample_grou
 from ..kernels.schedule import stream_key
 
 _PAIRS, _SETS, _BINS = 200, 200, 20
-_WORDS = 30_000_000  # pairs times words: what is enumerated
+_WORDS = 30_000_000  # pairs times words to enumerate
 _NUMBERS = 4_000_000  # negatives kept at a time; scores held at a time
-_PRODUCTS = 1.5e10  # multiplications that draws made ahead may cost: about two seconds
-_STRETCH = 200  # tokens among which a group is looked for
-_OFTEN, _FEWEST = 20, 100  # how often a pair occurs, and how many such there must be, for slopes
-_PLACES, _DRAWN = 7, 8  # first word of a random stream's name
+_PRODUCTS = 1.5e10  # most multiplications for draws made ahead; about two seconds
+_STRETCH = 200  # tokens in which to look for a group
+_OFTEN, _FEWEST = 20, 100  # for slopes: least count of a pair, and least number of such pairs
+_PLACES, _DRAWN = 7, 8  # first part of a random stream's name
 
 
 class Diagnoser:
-    """Looks at the model of an engine, again and again on the same pairs.
+    """Diagnoses the model of an engine repeatedly, always on the same pairs.
 
     engine : LocalEngine; data : EncodedCorpus or EncodedPairs; config : RunSpec
-    n_pairs, n_sets : int, fewer are looked at where the vocabulary or the sets are large
-    trains : bool, this engine's draws are trained with, rather than those of ranks elsewhere
+    n_pairs, n_sets : int, at most; fewer if the vocabulary or the sets are large
+    trains : bool, this engine's own draws train the model, rather than those of remote ranks
     """
 
     def __init__(self, engine, data, config, n_pairs=_PAIRS, n_sets=_SETS, trains=True):
@@ -61,7 +61,7 @@ class Diagnoser:
         self.known, self.law = beside > 0, _parts_of_the_law(beside, self.pairs.centres, data.vocab_out.counts)
 
     def diagnose(self, epoch):
-        """Return the `Diagnosis` of the model as it is now; None where there is no pair. epoch : int, from 1"""
+        """Return the `Diagnosis` of the current model, None if there is no pair. epoch : int, from 1"""
         begun = time.perf_counter()
         if not len(self.pairs.centres):
             return None
@@ -73,7 +73,7 @@ class Diagnoser:
         return Diagnosis(epoch, *size, *_summary(figures), *self._slopes(), drift, time.perf_counter() - begun)
 
     def _slopes(self):
-        """Return the slopes of the logits on log P(j) and on PMI (float, float), or (None, None) of too few pairs."""
+        """Return the slopes of the logits on log P(j) and on PMI (float, float), or (None, None) for too few pairs."""
         if self.law is None:
             return None, None
         centres, targets, counts, parts = self.law
@@ -88,7 +88,7 @@ class Diagnoser:
         return tuple(Rows(m, 0, len(m), 0, engine.width) for m in (engine.vectors_in, engine.vectors_out))
 
     def _refresh(self, centres, key):
-        """Let a sampler that draws ahead do so for these centres, its first places."""
+        """If the sampler draws ahead, let it draw for these centres, in its first places."""
         engine, sampler = self.engine, self.engine.plugs.sampler
         if sampler.batch_groups:
             places = np.full((engine.workers, sampler.batch_groups), -1, np.int32)
@@ -111,7 +111,7 @@ class Diagnoser:
         return Seen(*(array.reshape(self.n_sets, n_pairs, -1) for array in seen))
 
     def _parts(self, epoch, seen):
-        """Yield the arguments of `_evaluate` for every pair; scores of the whole vocabulary a few centres at a time."""
+        """Yield the arguments of `_evaluate` for every pair, scoring all words for a few centres at a time."""
         engine = self.engine
         vectors_in, vectors_out = engine.vectors_in, engine.vectors_out
         size = max(1, _NUMBERS // len(vectors_out))
@@ -130,7 +130,7 @@ class Diagnoser:
                 yield x[c], vectors_out, logits, sign, target, positive, self.known[pair], of_pair
 
     def _log_targets(self, epoch, centres, scores):
-        """Return the log of the sampler's target, up to a constant a row, (n_centres, n_vocab); None if unknown."""
+        """Return the log of the sampler's target, up to a constant per row, (n_centres, n_vocab), or None."""
         sampler = self.engine.plugs.sampler
         targets = [sampler.log_target(c, row) for c, row in zip(centres, scores.astype(np.float64), strict=True)]
         if targets and targets[0] is not None:
@@ -146,9 +146,9 @@ class Diagnoser:
 
 
 def _parts_of_the_law(beside, centres, totals):
-    """Return centres, targets, counts, and log P(j) and PMI, (2, n), of pairs that occur often; None of too few.
+    """Return centres, targets, counts, and log P(j) and PMI, (2, n), of frequent pairs; None if there are too few.
 
-    beside : numbers (n_centres, n_vocab), how often they occur together; totals : int64, (n_vocab,), of targets
+    beside : co-occurrence counts, (n_centres, n_vocab); totals : int64, (n_vocab,), counts of targets
     """
     distinct, first = np.unique(centres, return_index=True)
     beside = beside[first].astype(np.float64)
@@ -162,13 +162,13 @@ def _parts_of_the_law(beside, centres, totals):
 
 
 def _centred(values, centres, counts):
-    """Return values less their mean for each centre, weighted by counts."""
+    """Return values minus their mean for each centre, weighted by counts."""
     total = np.maximum(np.bincount(centres, counts), 1e-300)
     return values - (np.bincount(centres, counts * values) / total)[centres]
 
 
 def _sample_pairs(engine, seed, n_pairs):
-    """Return `Pairs` as training meets them: from all over the corpus, after subsampling, fixed by the seed."""
+    """Return `Pairs` as in training: from the whole corpus, after subsampling, fixed by the seed."""
     shape = engine.shape
     rng = np.random.default_rng(stream_key(_PLACES, seed))
     starts = rng.integers(0, engine.walk.n_positions, 4 * n_pairs)
@@ -186,10 +186,10 @@ def _sample_pairs(engine, seed, n_pairs):
 
 
 def _evaluate(x, vectors_out, logits, signs, log_target, positive, known, seen):
-    """Return draws in each bin, float64 (_BINS,), effective sizes of sets, or None twice, and numbers of one pair.
+    """Return draws in each bin, float64 (_BINS,), and effective sizes of sets, both None if unknown; numbers of a pair.
 
-    Numbers: draws, those that count, and true positives of these; the sum of the negatives' norms; ⟨Eĝ, g⟩, ‖Eĝ‖²,
-    ‖g‖², and the variance of one set's ĝ.
+    Numbers: draws, draws with a weight, and true positives among these; the sum of the negatives' norms; ⟨Eĝ, g⟩,
+    ‖Eĝ‖², ‖g‖², and the variance of one set's ĝ.
 
     x : float32, (dim,); vectors_out : float32, (n_vocab, dim); logits : float64, (n_vocab,)
     signs : float64, (n_vocab,), of the logits if the model takes their absolute values, else None
@@ -222,10 +222,10 @@ def _evaluate(x, vectors_out, logits, signs, log_target, positive, known, seen):
 
 
 def _bins(logits, target, ids):
-    """Return how many of the draws fall into each bin, float64 (_BINS,).
+    """Return the number of draws in each bin, float64 (_BINS,).
 
-    Along the logit each word covers a stretch of [0, 1] as long as its probability under the target; the bins cut it
-    into equal parts, and a draw is shared out over the stretch of its word.
+    In order of logits, each word covers a segment of [0, 1] as long as its probability under the target. Bins divide
+    [0, 1] into equal parts, and a draw is spread over the segment of its word.
     """
     order = np.argsort(logits)
     upper = np.empty(len(target))
@@ -240,12 +240,12 @@ def _bins(logits, target, ids):
 
 
 def _ratio(above, below):
-    """Return a float, or None where there is nothing to divide by or the numbers have left the finite ones."""
+    """Return the quotient (float), or None if the divisor is not positive or the result not finite."""
     return float(above / below) if below > 0 and np.isfinite(above / below) else None
 
 
 def _summary(figures):
-    """Return the figures of a `Diagnosis` from its total variation to its noise, of those of all pairs."""
+    """Combine the figures of all pairs into those of a `Diagnosis`, from total variation to noise."""
     bins, sizes, numbers = zip(*figures, strict=True)
     drawn, counted, true, norms, inner, own, full, spread = map(sum, zip(*numbers, strict=True))
     distance = floor = effective = None

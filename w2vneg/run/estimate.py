@@ -1,7 +1,7 @@
-"""What a run would take: memory, disk and time, without running it.
+"""Estimates of the memory, disk and time that a run would take.
 
-Memory is counted on the very arrays that the run would hold; seconds come from a few rounds on a model of its own, once
-everything is compiled. Nothing of the caller's is changed and nothing is written.
+Memory is the size of the arrays that the run would hold. Seconds are extrapolated from a few rounds on a separate
+model, after compilation. The caller's objects are not changed and nothing is written.
 """
 
 import dataclasses
@@ -22,33 +22,33 @@ from .penalty import most_tried
 from .state import files_of_known
 
 PROGRAM = 170 * 2**20
-"""Bytes of Python, NumPy, SciPy, Numba and LLVM, compiled code among them; 95 MB are files that processes share."""
+"""Bytes of Python, NumPy, SciPy, Numba and LLVM, with compiled code; 95 MB are files that processes share."""
 
-_PER_NUMBER = 11.7  # bytes of a number in a text of vectors
+_PER_NUMBER = 11.7  # bytes per number of vectors in text format
 
 
 @dataclass(frozen=True)
 class Estimate:
     """What a run would take."""
 
-    tokens: int  # kept ones of a text or of baskets, or distinct pairs
-    n_vocab: int  # rows of the two matrices, as n_out
+    tokens: int  # kept tokens of a text or of baskets, or distinct pairs
+    n_vocab: int  # rows of the input matrix; n_out: of the output matrix
     n_out: int
     dim: int
     workers: int
     alpha: float  # at the start
-    pairs: int  # positives that the rest of the run trains on, about
-    memory: dict  # str -> bytes, by what they are for
+    pairs: int  # positives that the rest of the run trains on, approximately
+    memory: dict  # purpose -> bytes
     room: int  # bytes of memory that this process may use
-    mapped: int  # bytes of data mapped from disk, which give way when memory is short
-    disk: dict  # str -> bytes, with what is there already
-    seconds: float  # training alone, of what is left, choosing and evaluations by held-out pairs included
-    choosing: float  # seconds of these in which --l2 is chosen; 0.0 where it is given, or not open
-    measured: float  # share of the run that was measured for this
+    mapped: int  # bytes of data mapped from disk, which the system can evict when memory is short
+    disk: dict  # purpose -> bytes, with existing files
+    seconds: float  # of the remaining training, with choosing and evaluations by held-out pairs
+    choosing: float  # part of `seconds` in which --l2 is chosen; 0.0 if it is given or not open
+    measured: float  # share of the run that was measured
 
     @property
     def peak(self):
-        """Bytes of memory in all, the mapped data apart (int)."""
+        """Total bytes of memory, without mapped data (int)."""
         return sum(self.memory.values())
 
     def as_dict(self):
@@ -59,11 +59,11 @@ def estimate(config, encoded, *, validation=None, done=0.0, seconds=3.0, of_comm
     """Return the `Estimate` of a run.
 
     config : TrainConfig; encoded : EncodedCorpus or EncodedPairs
-    validation : Validation, optional, ranked once, to see how long that takes
-    done : float, in [0, 1], share of the run that lies behind it; seconds : float, how long to measure the rate at most
-    of_command : bool, as of `Trainer.train`
-    ConfigError if it is clear without a model that the memory there is does not do; W2vnegError for whatever the run
-        itself would refuse
+    validation : Validation, optional, run once to time it
+    done : float, in [0, 1], share of the run that is done already; seconds : float, longest time to measure the rate
+    of_command : bool, as for `Trainer.train`
+    ConfigError if the available memory is clearly too small, before a model is built; W2vnegError if the run itself
+        would fail
     """
     run = Run(without_ranks(config), encoded)
     matrices = 4 * config.dim * (len(encoded.vocab) + len(encoded.vocab_out))
@@ -99,14 +99,14 @@ def estimate(config, encoded, *, validation=None, done=0.0, seconds=3.0, of_comm
 
 
 def _trainer(run):
-    """Return a `Trainer` that does not go through the data for its read-out when it ends."""
+    """Return a `Trainer` whose read-out needs no pass over the data at the end."""
     trainer = run.trainer()
     trainer.model.config = dataclasses.replace(trainer.model.config, readout=DEFAULT)
     return trainer
 
 
 def _train(trainer, seconds, of_command):
-    """Train until the first round that ends after so many seconds; return (RoundDone of the last one, seconds)."""
+    """Train until a round ends after at least `seconds`; return (RoundDone of the last round, seconds taken)."""
     events = []
 
     def listen(event):
@@ -119,7 +119,7 @@ def _train(trainer, seconds, of_command):
     begun = time.perf_counter()
     trainer.train(of_command=of_command)
     if not events:
-        raise KeyboardInterrupt  # the trainer has taken the signal for a wish to stop, before anything was measured
+        raise KeyboardInterrupt  # a signal stopped it before anything was measured
     return events[-1], time.perf_counter() - begun
 
 
@@ -137,7 +137,7 @@ def _memory(trainer, encoded, validation):
     return {
         "program": PROGRAM,
         "vocabulary": sum(
-            len(vocab.words.data) + vocab.words.offsets.nbytes + vocab.counts.nbytes + 12 * len(vocab)  # and a look-up
+            len(vocab.words.data) + vocab.words.offsets.nbytes + vocab.counts.nbytes + 12 * len(vocab)  # and a lookup
             for vocab in vocabularies
         ),
         "data in memory": nbytes(data.values()),
@@ -165,11 +165,11 @@ def _disk(trainer, encoded, validation):
 
 
 def _text_size(vocab):
-    return len(vocab.words.data) + 7 * len(vocab)  # a count or the end of a row beside each word
+    return len(vocab.words.data) + 7 * len(vocab)  # and a count or line end for each word
 
 
 def _arrays(value):
-    """Return the arrays that a value holds in its items, fields or buffers: dict of address -> array, none twice."""
+    """Return the distinct arrays in the items, fields or buffers of a value: dict of address -> array."""
     found, left = {}, [value]
     while left:
         item = left.pop()

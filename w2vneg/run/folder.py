@@ -1,4 +1,4 @@
-"""The folder of a model: what is written, and how it is read back without any pickle."""
+"""Write and read model folders, without pickle."""
 
 import json
 import os
@@ -24,9 +24,9 @@ from ..vectors.formats.folder import SLIM, refuse_slim
 from .state import KNOWN, KNOWN_WEIGHTS, Best, LastGoodState, Progress, Provenance, read_known_pairs, write_known
 
 PHRASES, RUN_FILE = "phrases.tsv", "run.toml"
-_MARKS = {"config.json", "vocab.tsv", "vectors_in.npy"}  # what makes a folder a model
+_MARKS = {"config.json", "vocab.tsv", "vectors_in.npy"}  # files by which a model folder is recognised
 _CONTEXTS = "contexts", "contexts_before"
-FILES = (  # what else a model may have, apart from matrices of plugs and of other states
+FILES = (  # all files of a model, apart from matrices of plugs and of other states
     {f"{name}.npy" for name in ("neighbours", "weights", "vectors_out", *_CONTEXTS, "log_noise")}
     | {f"{name}.json" for name in ("extra", "position", "corpus", "versions", "validation", "good", "law")}
     | {*_MARKS, SLIM, PHRASES, KNOWN, KNOWN_WEIGHTS, RUN_FILE, "vocab_out.tsv", "history.jsonl"}
@@ -36,14 +36,14 @@ _TRIES = 5
 
 
 def write_model(folder, model, portable=False):
-    """Write the folder of a `Model`, atomically; the user's own files in a former one stay.
+    """Write the folder of a `Model` atomically; the user's own files in an existing folder stay.
 
-    With `portable`, to be handed on, files are named without their folders. Beside matrices, vocabularies and what is
-    named after it there are: extra.json, what else was trained; contexts.npy, of a run that is over, and
+    With `portable`, for sharing, paths are reduced to file names. Besides matrices, vocabularies and files with obvious
+    names, it writes: extra.json, names of the matrices that plugs train; contexts.npy, of a finished run, and
     contexts_before.npy, of an update (`model.keep_contexts`); run.toml (see `run_as_toml`); law.json and log_noise.npy,
-    how raw scores settle, for other readers; best_NAME.npy until a run that is evaluated is over; good_NAME.npy after
-    an interruption between two states that were checked; frozen_NAME.npy, which rows never move; known.npy, what each
-    user had. OutputError if the folder holds something else than a model
+    how raw scores settle, for other programs; best_NAME.npy until an evaluated run ends; good_NAME.npy after an
+    interruption between two checked states; frozen_NAME.npy, which rows never move; known.npy, the items of each user.
+    OutputError if the folder holds anything other than a model
     """
     check_place(folder)
     rewrite = without_places if portable else lambda value: value
@@ -79,7 +79,7 @@ def write_model(folder, model, portable=False):
 
 
 def without_places(value):
-    """Return what JSON can hold with absolute paths, on whatever level, cut down to their last parts."""
+    """Return a JSON value with absolute paths, at any level, reduced to their last components."""
     if isinstance(value, dict):
         return {name: without_places(one) for name, one in value.items()}
     if isinstance(value, list | tuple):
@@ -88,14 +88,14 @@ def without_places(value):
 
 
 def read_model(folder):
-    """Return what `write_model` wrote, by the fields of `Model` (dict); InputError names the file that does not fit."""
+    """Read what `write_model` wrote: dict of `Model` fields; InputError names the file that does not fit."""
     recover(folder)
     folder = Path(folder)
     if not folder.is_dir():
         what = "a file, not a model folder" if folder.exists() else "no such model folder"
         raise InputError(f"{folder}: {what}; name one that --save-model or save() wrote")
     refuse_slim(folder)
-    for _ in range(_TRIES):  # a run that is going on may save it meanwhile: files of one state only
+    for _ in range(_TRIES):  # a run may save it meanwhile; all files must be of one state
         state = _state_of(folder)
         try:
             fields = _read_model(folder)
@@ -105,16 +105,16 @@ def read_model(folder):
         else:
             if _state_of(folder) == state:
                 return fields
-    raise InputError(f"{folder}: changes while it is read; try again when its run is over")
+    raise InputError(f"{folder}: changed while it was read; try again when its run has ended")
 
 
 def holds_model(folder):
-    """Return whether a folder is a model's, with vectors or without."""
+    """Return whether a folder holds a model, with or without vectors."""
     return any(Path(folder, name).exists() for name in ("config.json", SLIM))
 
 
 def check_place(folder):
-    """Raise OutputError if a model could not be saved at `folder`, or would take the place of something else."""
+    """Raise OutputError if a model cannot be saved at `folder`, or would replace something else."""
     check_folder_writable(folder)
     folder = Path(folder)
     recover(folder)
@@ -122,7 +122,7 @@ def check_place(folder):
     if found and not (_MARKS.issubset(found) or SLIM in found):
         shown = ", ".join(found[:3]) + ", …" * (len(found) > 3)
         raise OutputError(
-            f"cannot write {folder}: the folder exists and is no model of w2vneg's (it holds {shown}); "
+            f"cannot write {folder}: the folder exists and is not a w2vneg model (it holds {shown}); "
             "choose another folder or empty this one"
         )
 
@@ -145,7 +145,7 @@ def _read_model(folder):
     origin = Provenance(**_record(folder / "corpus.json", "origin", kinds, later))
     found = {"vocab": vocab, "config": config, "position": position, "vocab_out": vocab_out, "extra": extra, **own}
     found |= {"history": history, "origin": origin, "best": _read_best(folder, matrices)}
-    if read_json(folder / "good.json", _MISSING) is not None:  # else its latest state is the one to go back to
+    if read_json(folder / "good.json", _MISSING) is not None:  # otherwise the latest state is the last good one
         at = _read_position(folder / "good.json")
         found["good"] = LastGoodState(at, _read_others(folder, "good", matrices))
     masks = {name: folder / f"frozen_{name}.npy" for name in matrices}
@@ -164,10 +164,10 @@ def _read_model(folder):
 
 
 def _write_law(folder, model):
-    """Write what makes log P(j|i) of raw scores, up to a number of i's: factor · s_ij + log_noise_j."""
+    """Write how raw scores give log P(j|i), up to a constant of i: factor · s_ij + log_noise_j."""
     try:
         factor, log_noise = settled(model)
-    except W2vnegError:  # not known, or its plug-in is not here
+    except W2vnegError:  # unknown, or its plug-in is missing
         return
     _write_json(folder / "law.json", {"factor": factor, "log_noise": None if log_noise is None else "log_noise.npy"})
     if log_noise is not None:
@@ -175,7 +175,7 @@ def _write_law(folder, model):
 
 
 def _state_of(folder):
-    """Return what tells one saved state from the next: each is a folder of its own, renamed to this place."""
+    """Return an identifier of the saved state: every save is a new folder, renamed to this path."""
     try:
         found = os.stat(folder)
     except OSError:
@@ -205,9 +205,9 @@ def _read_position(path):
 
 
 def _record(path, what, kinds, later=None):
-    """Return what was read at `path`, a dict with values of these kinds; else InputError, that it is not `what`.
+    """Read the dict at `path`, with values of these kinds; InputError, which calls it `what`, if it is anything else.
 
-    later : dict, optional, what an older folder need not have, and what stands for it
+    later : dict, optional, defaults of keys that older folders lack
     """
     values = read_json(path, _MISSING)
     values = (later or {}) | values if isinstance(values, dict) else values
@@ -217,11 +217,11 @@ def _record(path, what, kinds, later=None):
     return values
 
 
-_EVALUATED_BY = {"metric", "patience", "every", "held", "known", "files"}  # what settings of a `Best` hold
+_EVALUATED_BY = {"metric", "patience", "every", "held", "known", "files"}  # keys in the settings of a `Best`
 
 
 def _read_best(folder, matrices):
-    """Return the `Best` of a run with these matrices, or None if it is evaluated on nothing."""
+    """Return the `Best` of a run with these matrices, or None if the run is not evaluated."""
     path = folder / "validation.json"
     if read_json(path, _MISSING) is None:
         return None
@@ -239,7 +239,7 @@ def _read_best(folder, matrices):
 
 
 def _read_others(folder, kind, matrices):
-    """Read another state of `matrices`: dict of str -> float32 array."""
+    """Read another saved state of `matrices`: dict of str -> float32 array."""
     return {
         name: _read_matrix(folder / f"{kind}_{name}.npy", (len(matrix),), matrix.shape[1])
         for name, matrix in matrices.items()
@@ -250,12 +250,12 @@ def _read_extra(path):
     names = read_json(path, _MISSING)
     fits = isinstance(names, list) and all(isinstance(name, str) and name.isidentifier() for name in names)
     if not fits or len({"vectors_in", "vectors_out", *names}) != 2 + len(names):
-        raise InputError(f"{path}: not a list of names of matrices")
+        raise InputError(f"{path}: not a list of matrix names")
     return names
 
 
 def _read_matrix(path, lengths=None, dim=None):
-    """Read a float32 matrix with one of these numbers of rows and `dim` columns, where they are given."""
+    """Read a float32 matrix; check its number of rows against `lengths` and of columns against `dim`, if given."""
     matrix = read_matrix(_there(path))
     if len(matrix) not in (lengths or [len(matrix)]) or dim not in (None, matrix.shape[1]):
         raise InputError(
@@ -268,19 +268,19 @@ def _read_matrix(path, lengths=None, dim=None):
 
 
 def run_as_toml(model, folder, rewrite=lambda value: value):
-    """Return run.toml: data, options and beginning of a run, for ``train --config``, never where it is written.
+    """Return run.toml: data, options and start of a run, for ``train --config``, without its output paths.
 
-    Of an update it names the former model, "" in memory, and ``--config`` refuses it.
+    For an update it names the former model, "" if that was in memory, and ``--config`` refuses the file.
 
-    model : Model; folder : path, where it is kept, for the vocabulary of a run that did not choose its own
-    rewrite : function of what is to be written, as JSON can hold it, which returns what is written
+    model : Model; folder : path of the model, for the vocabulary of a run that did not build its own
+    rewrite : function applied to the values, as JSON holds them, before they are written
     """
     updated = "update" in model.origin.begun
     again = "--update MODEL, data and options as below," if updated else f"--config {RUN_FILE}"
-    lines = [f"# This run again: w2vneg train {again} --save-model DIR"]
+    lines = [f"# To repeat this run: w2vneg train {again} --save-model DIR"]
     lines += [f"# {sentence}" for sentence in _missing(model)]
     values = model.config.as_dict() | {"loss": model.config.preset or model.config.loss.name}
-    follow = table().keys() - {item.name for item in options_of_users()}  # these come about again by themselves
+    follow = table().keys() - {item.name for item in options_of_users()}  # these are derived again
     values = _data(model, folder) | {name: value for name, value in values.items() if name not in follow}
     if model.best is not None:
         values |= as_flags_of_validation(model.best.settings)
@@ -290,30 +290,30 @@ def run_as_toml(model, folder, rewrite=lambda value: value):
 
 
 def as_flags_of_data(given, traversal):
-    """Return what an `Input` read, as flags of 'train': dict; of what was no file they name standard input.
+    """Return the data of an `Input` as flags of 'train' (dict), with standard input for data that were not files.
 
-    given : `Input.as_dict()`, {} of what was none; traversal : str, as `TrainConfig.source`
+    given : `Input.as_dict()`, {} if there was no `Input`; traversal : str, as `TrainConfig.source`
     """
     named = dict(given) or {"kind": {"text": "corpus", "graph": "edges"}.get(traversal, traversal), "files": [STDIN]}
     return {named.pop("kind"): named.pop("files"), **named}
 
 
 def as_flags_of_validation(settings):
-    """Return how a run was evaluated, as flags of 'train': dict. settings : dict of `Validation.settings`"""
+    """Return how a run was evaluated as flags of 'train' (dict). settings : dict, `Validation.settings`"""
     values = {"valid": settings["files"].get("valid"), "valid_exclude_known": settings["files"].get("known")}
     return values | {"metric": settings["metric"], "patience": settings["patience"], "eval_every": settings["every"]}
 
 
 def _missing(model):
-    """Yield what a file cannot say of this run, in sentences."""
+    """Yield sentences about the parts of a run that the file cannot hold."""
     origin, best = model.origin, model.best
     if not origin.input or STDIN in origin.input["files"]:
-        yield "Its data were no files: they come from standard input here. Or name them, as with --corpus."
+        yield "Its data were not files: here they come from standard input. Or name files, as with --corpus."
     if best is not None and "valid" not in best.settings["files"]:
         from .validation import set_names
 
         if best.settings["metric"] not in set_names():
-            yield "Its held-out pairs were no file; name them with --valid."
+            yield "Its held-out pairs were not a file; give one with --valid."
 
 
 def _data(model, folder):

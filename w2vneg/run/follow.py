@@ -1,4 +1,4 @@
-"""Who follows a run of `fit`: Python's log, always, and a bar by tqdm, in a notebook or where it is requested."""
+"""Followers of a run of `fit`: Python's logging, always, and a tqdm bar, in a notebook or on request."""
 
 import logging
 import sys
@@ -7,13 +7,13 @@ import warnings
 from ..ground.errors import ConfigError
 
 LOG = logging.getLogger("w2vneg")
-LOG.addHandler(logging.NullHandler())  # silent unless the program that uses us wants to hear
+LOG.addHandler(logging.NullHandler())  # silent unless the program configures logging
 
 _LAYOUT = "{desc} {percentage:3.0f}%|{bar}| {elapsed}<{remaining}{postfix}"
 
 
 def log(event):
-    """Hand an event to the logger ``w2vneg``, its figures in words, with ``record.event``; rounds are DEBUG."""
+    """Log an event to the logger ``w2vneg`` as text, with the event itself as ``record.event``; rounds are DEBUG."""
     if LOG.isEnabledFor(event.level):
         figures = {name: value for name, value in event.as_dict().items() if value is not None}
         name = figures.pop("event")
@@ -23,17 +23,17 @@ def log(event):
 
 
 def say_what_was_read(report):
-    """Log the line of a report of reading, and warn of what may be wrong; for a `fit`, whose caller is warned."""
+    """Log the summary of a reading report, and warn the caller of `fit` about its hints."""
     LOG.getChild("reading").info("%s", report.line())
     for hint in report.hints:
         warnings.warn(hint, stacklevel=3)
 
 
 class Followers:
-    """Follows one run, as a context from the first round to the last.
+    """Follows one run; a context manager from the first round to the last.
 
-    progress : None, bool or callable, None for a bar in a notebook, True for one anywhere, False for none. A callable
-        is called with (done, total) bytes while reading, and there is no bar.
+    progress : None, bool or callable; None shows a bar in a notebook, True anywhere, False nowhere. A callable replaces
+        the bar and is called with (done, total) bytes while reading.
     reading : callable or None, to be called with (done, total) bytes while reading
     """
 

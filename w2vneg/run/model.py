@@ -1,4 +1,4 @@
-"""The state of a run, two matrices, how far it got and its options; and from them to vectors: the read-out."""
+"""The state of a run: its matrices, progress and options; and the read-out, which computes vectors from it."""
 
 import warnings
 from dataclasses import dataclass, field, replace
@@ -26,7 +26,7 @@ from .state import Best, LastGoodState, Progress, Provenance
 
 @dataclass
 class Model:
-    """The matrices of a run, how far it got, and its options."""
+    """The matrices of a run, its progress and its options."""
 
     vocab: Vocabulary
     config: RunSpec
@@ -35,23 +35,23 @@ class Model:
     position: Progress = field(default_factory=Progress)
     history: list = field(default_factory=list)  # of dict
     origin: Provenance = field(default_factory=Provenance)
-    extra: dict = field(default_factory=dict)  # name -> float32 (n_vocab or n_out, …), what a plug trains for itself
-    vocab_out: Vocabulary = None  # type: ignore[assignment]  # `vocab` where all is of one kind
-    best: Best | None = None  # where it is evaluated
+    extra: dict = field(default_factory=dict)  # name -> float32 (n_vocab or n_out, …), matrices that a plug trains
+    vocab_out: Vocabulary = None  # type: ignore[assignment]  # `vocab` if there is one kind of name
+    best: Best | None = None  # if it is evaluated
     good: LastGoodState | None = None  # of a run that was interrupted within an epoch
-    contexts: np.ndarray | None = None  # float32, (n_vocab, dim), what stands around, for some read-outs
+    contexts: np.ndarray | None = None  # float32, (n_vocab, dim), mean contexts, for some read-outs
     contexts_before: np.ndarray | None = None  # of an update: see `keep_contexts`
-    frozen: dict = field(default_factory=dict)  # matrix -> bool (rows,), which never move; without one that has none
-    phrases: tuple = ()  # of Phrase, those that were joined in its text
-    known: Any = None  # csr_matrix of weights, what each user had in training, where it is kept
-    trained_on: Any = None  # the same where users were folded in, and `known` has what these show, too
+    frozen: dict = field(default_factory=dict)  # matrix -> bool (rows,), rows that never move; absent if none
+    phrases: tuple = ()  # of Phrase, joined in its text
+    known: Any = None  # csr_matrix of weights, the items of each user in training, if kept
+    trained_on: Any = None  # the same, if users were folded in and `known` includes their items
 
     def __post_init__(self):
         self.vocab_out = self.vocab_out or self.vocab
 
     @property
     def complete(self):
-        """Whether its run went to the end (bool): through all epochs, or until validation ended it."""
+        """Whether the run is complete (bool): all epochs are done, or validation ended it."""
         return self.position.epoch >= self.config.epochs if self.best is None else self.best.finished
 
     def matrices(self):
@@ -59,7 +59,7 @@ class Model:
         return {"vectors_in": self.vectors_in, "vectors_out": self.vectors_out, **self.extra}
 
     def adopt(self, matrices):
-        """Take these matrices, named as `matrices` names them, for its own."""
+        """Replace the model's matrices by these, named as in `matrices`."""
         self.vectors_in, self.vectors_out = matrices["vectors_in"], matrices["vectors_out"]
         self.extra = {name: matrices[name] for name in self.extra}
 
@@ -77,9 +77,9 @@ class Model:
 
     @classmethod
     def fresh(cls, vocab, config, vocab_out=None):
-        """Start as word2vec does: input rows uniform on ±1 / (2 dim), output rows 0.
+        """Initialise as word2vec does: input rows uniform on ±1 / (2 dim), output rows 0.
 
-        ConfigError if the matrices alone are more than this process may use: Linux would kill it without a word.
+        ConfigError if the matrices alone exceed the memory of this process: Linux would kill it without a message.
         """
         needed, room = 4 * config.dim * (len(vocab) + len(vocab_out or vocab)), memory_size()
         if needed > room:
@@ -97,36 +97,36 @@ class Model:
 
     @classmethod
     def load(cls, folder):
-        """Read a folder that `save` wrote; InputError naming the file that is missing or does not fit."""
+        """Read a folder that `save` wrote; InputError names the file that is missing or does not fit."""
         return cls(**read_model(folder))
 
     def config_to_run(self, folder, plugin=None, epochs=None, ray_address=None):
-        """Return the configuration to go on with (TrainConfig); what is given, instead of its own.
+        """Return the configuration to continue with (TrainConfig); arguments replace the model's own values.
 
-        ConfigError if the run has gone beyond `epochs`, or ends with an earlier state, as it is evaluated; if it names
-            plug-ins that are not loaded, or a cluster, and none are given: resuming would run what a folder says; or
-            if the plug-ins given have not all that the run had
+        ConfigError if the run is beyond `epochs` already, or is evaluated and so ends with its best state; if it names
+            plug-ins that are not loaded, or a cluster, and none is given, as a folder must not decide what code runs;
+            or if the given plug-ins lack something that the run used
         """
         own = self.config.plugin
         remedy = f"if you trust that code, name it: --plugin {own}, in Python plugin={own!r}"
         if plugin is None and not are_loaded(own):
-            raise ConfigError(f"going on with {folder} runs {own}; {remedy}")
+            raise ConfigError(f"continuing from {folder} runs {own}; {remedy}")
         if ray_address is None and self.config.ray_address is not None:
             raise ConfigError(
-                f"going on with {folder} connects to the cluster at {self.config.ray_address}; if you trust that, name "
+                f"continuing from {folder} connects to a cluster at {self.config.ray_address}; if you trust it, name "
                 "it with --ray-address"
             )
         given = {"plugin": absolute_plugins(plugin), "ray_address": ray_address}
         values = self.config.flat() | {name: value for name, value in given.items() if value is not None}
         load_plugins(values.get("plugin"))
-        if missing := not_loaded(own):  # files that were moved are others, and do as well
+        if missing := not_loaded(own):  # moved files count as others, but work as well
             try:
                 TrainConfig(**values).resolved()
             except W2vnegError as error:
                 cause = f"{folder} was trained with {', '.join(missing)}, too: {str(error).rstrip('.')}"
                 raise ConfigError(f"{cause}; {remedy}") from error
         if absent := values.keys() - table().keys():
-            raise ConfigError(f"{folder}: no plug-in has the option {min(absent)!r} that this run was given")
+            raise ConfigError(f"{folder}: no plug-in has the option {min(absent)!r} of this run")
         config = TrainConfig(**values)
         if epochs is None:
             return config
@@ -136,17 +136,17 @@ class Model:
         if self.best is not None:
             raise ConfigError(
                 f"{folder} is evaluated on held-out pairs and ends with its best state, not its last; for more epochs "
-                f"begin another run with --init {folder}"
+                f"start another run with --init {folder}"
             )
         return replace(config, epochs=epochs)
 
 
 def read_out(model, readout=None, spell=False):
-    """Return the vectors of a model, by its own read-out or another.
+    """Return the vectors of a model, by its own read-out or another one.
 
-    spell : bool, return what gives vectors to any spelling, too
-    Returns (vectors, spellings, rules) : (float32 (n_rows, dim), Spellings or None, Rules or None); of a model with
-        n-grams, their means give vectors to spellings where the read-out is ``in``
+    spell : bool, also return the Spellings that give a vector to any spelling
+    Returns (vectors, spellings, rules) : (float32 (n_rows, dim), Spellings or None, Rules or None); for a model with
+        n-grams and the read-out ``in``, spellings get the means of their n-grams
     ConfigError if the read-out is unknown, or does not fit what the model was trained on
     """
     config = model.config
@@ -164,9 +164,9 @@ def read_out(model, readout=None, spell=False):
 
 
 def look_at_contexts(model, corpus):
-    """Fill in the model's contexts from its data, an EncodedCorpus or EncodedGraph, if its read-out looks at them.
+    """Compute the model's contexts from its data, an EncodedCorpus or EncodedGraph, if its read-out needs them.
 
-    Of an update they are means over the occurrences in the data before, too; see `keep_contexts`.
+    For an update, the means include occurrences in the earlier data; see `keep_contexts`.
     """
     config = model.config
     if not parse(config.readout).needs_contexts:
@@ -175,24 +175,24 @@ def look_at_contexts(model, corpus):
     contexts = context_means(*corpus.traversal.written(corpus, config), keep, model.best_matrix("vectors_out"), WINDOW)
     if model.contexts_before is not None:
         before, share = model.contexts_before[:, :-1], model.contexts_before[:, -1:]
-        share = np.where(contexts.any(axis=1, keepdims=True), share, 1)  # without a neighbour now
+        share = np.where(contexts.any(axis=1, keepdims=True), share, 1)  # 1 for words without a neighbour now
         contexts *= 1 - share
         contexts += share * before
     model.contexts = contexts
 
 
 def keep_contexts(model, earlier):
-    """Let a fresh model, whose words are those of an `earlier` Model and more, keep its contexts, if it has any.
+    """Give a fresh model, with the words of an `earlier` Model and more, the contexts of that model, if any.
 
-    ``contexts_before`` becomes float32 (n_vocab, dim + 1): the earlier contexts, and in the last column which share of
-    a word's count they are of, 0 without. A `FileNote` if the read-out looks at contexts and there are none.
+    ``contexts_before`` becomes float32 (n_vocab, dim + 1): the earlier contexts, and in the last column the share of
+    each word's count that they cover, 0 without any. A `FileNote` if the read-out needs contexts and there are none.
     """
     if not parse(model.config.readout).needs_contexts:
         return
     if earlier.contexts is None:
         note = (
-            "the model to update has no contexts, as its run has not ended or had another read-out, so words that the "
-            "newer data lack are read out without them; end its run with --resume first, or leave --readout out"
+            "the model to update has no contexts, as its run has not ended or had another read-out, so words missing "
+            "from the newer data are read out without them; finish its run with --resume, or leave --readout out"
         )
         warnings.warn(note, FileNote, stacklevel=3)
         return

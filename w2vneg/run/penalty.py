@@ -1,9 +1,9 @@
-"""How strong the L2 penalty is where nobody says: the run is tried on nine tenths of its pairs, each time with another.
+"""Choose the L2 penalty when none is given, by training on nine tenths of the pairs with one penalty after another.
 
-With a few items of each user, rows may learn these by heart, and lists are then worse than popularity's. How strong a
-penalty keeps them from it depends on how much there is to learn, which neither the length of histories nor any other
-count says. So a tenth of the pairs is held out, or up to three in turn. The penalty of the preset is tried, and 1.4
-times as much; then twice as much if that was better, else 1.2 times.
+With few items per user, rows may memorise them, and lists are then worse than popularity's. The penalty that prevents
+this depends on how much there is to learn, which neither the length of histories nor any other count shows. So one
+tenth of the pairs is held out, or up to three tenths in turn. The preset's penalty is tried first, then 1.4 times as
+much; then twice as much if that was better, else 1.2 times.
 """
 
 import dataclasses
@@ -22,16 +22,16 @@ from ..objectives.presets import preset_of
 from .trainer import Trainer
 
 METRIC = "ndcg@10"
-_LONG = 40  # pairs a user, where the preset's was best in all data
-_FEWEST, _MOST = 2_000, 200_000  # pairs: fewer say little, and of more those of some users are enough
-_HELD, _TOO_FEW = 5_000, 100  # pairs to find, of as many users at most and so many at least; other tenths follow
-_PARTS, _FOLDS = 10, 3  # tenths, and how many of them at most
+_LONG = 40  # pairs per user, from which the preset's penalty was best on all data
+_FEWEST, _MOST = 2_000, 200_000  # pairs: fewer are inconclusive; of more, those of some users suffice
+_HELD, _TOO_FEW = 5_000, 100  # held-out pairs wanted, also the most users; the fewest users
+_PARTS, _FOLDS = 10, 3  # tenths, and the most that are held out in turn
 
 
 def is_open(given, config, pairs):
-    """Tell whether the penalty is to be chosen: a preset like top-n on users and items, few pairs a user, and no --l2.
+    """Return whether the penalty should be chosen: a preset like top-n, users and items, few pairs per user, no --l2.
 
-    given : TrainConfig, with what was chosen by hand; config : RunSpec of it; pairs : encoded data of any kind
+    given : TrainConfig, with the options set explicitly; config : its RunSpec; pairs : encoded data of any kind
     """
     if given.l2 is not None or config.engine != "local" or not isinstance(pairs, EncodedPairs):
         return False
@@ -42,26 +42,26 @@ def is_open(given, config, pairs):
 
 
 def most_tried(pairs):
-    """Return how many whole runs choosing takes, about (float)."""
+    """Return the approximate cost of choosing, in whole runs (float)."""
     n_pairs = pairs.matrix.nnz
     return 3 * _folds(n_pairs) * (1 - 1 / _PARTS) * min(1.0, _MOST / n_pairs)
 
 
 def choose_l2(config, pairs, of_command=False, followed=None):
-    """Return the event `PenaltyChosen`, with the penalty that is best by NDCG@10 of held-out pairs.
+    """Return the event `PenaltyChosen`, with the penalty that has the best NDCG@10 on held-out pairs.
 
-    One that is much stronger than the preset's has to be better, over users, by more than the standard error. The
-    preset's stays, and there are no figures, if too few users can be looked at, or the run fails with it.
+    A penalty much stronger than the preset's must be better, over users, by more than the standard error. The preset's
+    is kept, without figures, if too few users can be evaluated, or the run fails with it.
 
-    config : RunSpec; pairs : EncodedPairs; of_command : bool, as of `Trainer.train`
-    followed : Validation, optional, by which the run itself will be evaluated: so each is, on what is held out here
+    config : RunSpec; pairs : EncodedPairs; of_command : bool, as for `Trainer.train`
+    followed : Validation, optional, of the run itself; its patience and interval also apply to these runs
     KeyboardInterrupt after Ctrl-C
     """
     begun, users, popular = time.perf_counter(), {}, []
     splits = list(_splits(pairs.matrix, config.seed, followed))
 
     def better(l2, errors=1.0):
-        """Try a penalty; tell whether it is better than the weakest, by more than so many standard errors."""
+        """Try a penalty; return whether it is better than the weakest by more than `errors` standard errors."""
         own, found = dataclasses.replace(config, l2=l2), []
         try:
             for train, validation in splits:
@@ -83,7 +83,7 @@ def choose_l2(config, pairs, of_command=False, followed=None):
     taken = [weak]
     if better(strong):
         taken += [strong, strongest] if better(strongest) else [strong]
-    elif better(between, errors=0.0):  # it is near, and harms little
+    elif better(between, errors=0.0):  # close to the preset's, so it can do little harm
         taken.append(between)
     figures = {l2: float(found.mean()) for l2, found in users.items()}
     best = max(taken, key=figures.get)
@@ -103,8 +103,8 @@ def _folds(n_pairs):
 
 
 def _splits(matrix, seed, followed=None):
-    """Yield nine tenths of the pairs as EncodedPairs, and the `Validation` on the last one; other tenths if few."""
-    from scipy.sparse import coo_matrix  # no text needs these two
+    """Yield (nine tenths of the pairs as EncodedPairs, `Validation` on the rest); more splits if pairs are few."""
+    from scipy.sparse import coo_matrix  # text needs neither of these imports
 
     from .validation import Validation
 
@@ -129,7 +129,7 @@ def _splits(matrix, seed, followed=None):
 
 
 def _places(vocab, numbers, n):
-    """Return where numbers below n stand in a vocabulary of such: ndarray, int64; -1 of one that is not there."""
+    """Return the ids of numbers below n in a vocabulary of such numbers: ndarray, int64; -1 if absent."""
     places = np.full(n, -1)
     places[np.array(vocab.words, np.int64)] = np.arange(len(vocab))
     return places[numbers]

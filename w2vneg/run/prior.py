@@ -1,7 +1,7 @@
-"""What a run begins with: nothing, rows of another model (init), a model that grows (update), its past (resume).
+"""What a run starts from: nothing, rows of another model (init), a model that grows (update), its own state (resume).
 
-Words are known by their spelling, n-grams by their bucket. `freeze` keeps the rows of the two matrices that begin so
-where they are: nothing that is trained moves them, and all else is trained against them.
+Words are matched by spelling, n-grams by bucket. `freeze` keeps the initial rows of the two matrices fixed; all other
+rows are trained against them.
 """
 
 from __future__ import annotations
@@ -34,23 +34,23 @@ from .recommender import Recommender
 
 @dataclass(frozen=True)
 class WarmStart:
-    """Rows by name."""
+    """Initial rows by name."""
 
-    name: str  # what they are called in messages
+    name: str  # of their source, in messages
     dim: int
     matrix: Callable[[str], Any]  # name of `Model.matrices` -> float32 (n, dim) or None
     words: PackedStrings  # of centres
     words_out: PackedStrings | None = None  # of targets; None: there are none, or inner nodes in their place
-    # of a loss along paths its name, and its targets, by whose counts the tree is made; None: these are not known
+    # for a loss along paths: its name, and its targets, whose counts define the tree; None: targets are unknown
     tree: tuple[str, Vocabulary | None] | None = None
-    grams: tuple[int, int, int] | None = None  # minn, maxn and buckets, where there are n-grams
+    grams: tuple[int, int, int] | None = None  # minn, maxn and buckets, if there are n-grams
     used: np.ndarray | None = None  # int64, (n_rows,), the bucket of each row of ``grams_in``
-    freeze: bool = False  # rows of the two matrices that begin here do not move
-    bias: float | None = None  # what the first number of a model's centres was held at; None: these are no model's
+    freeze: bool = False  # these rows of the two matrices do not move
+    bias: float | None = None  # fixed first number of a model's centres; None: rows are not from a model
 
     @classmethod
     def of(cls, source, freeze=False, name=None):
-        """Read a model or a ``.bin`` of fastText's, whose two matrices are taken, or vectors; InputError if damaged."""
+        """Read both matrices of a model or a fastText ``.bin``, or vectors; InputError if damaged."""
         if isinstance(source, str | os.PathLike):
             name, kind = str(source), detect(source)
             if kind == "fasttext":
@@ -62,7 +62,7 @@ class WarmStart:
             matrix = {"vectors_in": source.matrix}.get
             return cls(name or "the vectors", source.dim, matrix, source.words, freeze=freeze)
         if not isinstance(source, Model):
-            remedy = "make Vectors(words, matrix) of words and an array"
+            remedy = "build Vectors(words, matrix) from words and an array"
             raise ConfigError(f"init takes a folder or file, Vectors or a Model, not {type(source).__name__}; {remedy}")
         used, config, own = source.buckets(), source.config, source.config.inputs
         grams = None if used is None else (own.minn, own.maxn, own.buckets)
@@ -84,19 +84,19 @@ class WarmStart:
         return cls(name, found.rows.shape[1], matrix, found.words, words_out, tree, *n_gram_rows, freeze)
 
     def check(self, config):
-        """Raise ConfigError if a run with these options (RunSpec) cannot begin here."""
+        """Raise ConfigError if a run with these options (RunSpec) cannot start from these rows."""
         if self.dim != config.dim:
             raise ConfigError(
-                f"{self.name} has vectors of {self.dim} numbers, and this run has {config.dim}; take --dim {self.dim}"
+                f"{self.name} has vectors of {self.dim} numbers, but this run has {config.dim}; use --dim {self.dim}"
             )
         if self.freeze and self.bias not in (None, config.bias):
             raise ConfigError(
-                f"{self.name} was trained with --bias {self.bias:g}, and this run has {config.bias:g}; with --freeze "
-                f"take --bias {self.bias:g}"
+                f"{self.name} was trained with --bias {self.bias:g}, but this run has {config.bias:g}; with --freeze "
+                f"use --bias {self.bias:g}"
             )
         if self.freeze and config.loss.plug.dense:
             raise ConfigError(
-                f"loss {config.loss.name!r} moves every row at every step, so none can be frozen; take --loss "
+                f"loss {config.loss.name!r} moves every row at every step, so none can be frozen; use --loss "
                 "sampled-softmax, or leave --freeze out"
             )
         inputs = config.inputs
@@ -104,20 +104,20 @@ class WarmStart:
             return
         if self.grams is None:
             raise ConfigError(
-                f"--inputs {inputs.name} makes vectors of n-grams, for which {self.name} has no rows; leave "
+                f"--inputs {inputs.name} builds vectors from n-grams, for which {self.name} has no rows; leave "
                 "one of the two out"
             )
         own, found = (inputs.minn, inputs.maxn, inputs.buckets), self.grams
         if own != found:
             raise ConfigError(
-                f"{self.name} has n-grams of {found[0]} to {found[1]} characters in {found[2]:,} buckets, and this run "
-                f"{own[0]} to {own[1]} in {own[2]:,}; take --minn {found[0]} --maxn {found[1]} --buckets {found[2]}"
+                f"{self.name} has n-grams of {found[0]} to {found[1]} characters in {found[2]:,} buckets, but this run "
+                f"{own[0]} to {own[1]} in {own[2]:,}; use --minn {found[0]} --maxn {found[1]} --buckets {found[2]}"
             )
 
     def begin(self, model):
-        """Write what both know into a fresh model; return of how many names; ConfigError for none, or all frozen.
+        """Copy the rows of shared names to a fresh model; return their number. ConfigError if none, or all are frozen.
 
-        A `FileNote` if inner nodes of a tree, or targets in their place, begin anew
+        A `FileNote` if inner nodes of a tree, or targets in their place, start fresh
         """
         found = int((self.words.find_all(model.vocab.words) >= 0).sum())
         n_words, what = len(model.vocab), "words"
@@ -126,8 +126,8 @@ class WarmStart:
             n_words, what = n_words + len(model.vocab_out), "users and items"
         if not found:
             raise ConfigError(
-                f"none of the {n_words:,} {what} of this run has a vector in {self.name}; see whether they are spelt "
-                "alike (--lowercase), or leave --init out"
+                f"none of the {n_words:,} {what} of this run has a vector in {self.name}; check that spellings agree "
+                "(--lowercase), or leave --init out"
             )
         inputs = model.config.inputs.plug
         may_freeze = {"vectors_out", *inputs.rows} if self.freeze else ()
@@ -142,13 +142,13 @@ class WarmStart:
                 model.frozen[name] = places >= 0
         if self.freeze and all(name in model.frozen and model.frozen[name].all() for name in may_freeze):
             raise ConfigError(
-                f"every row of this run begins with one of {self.name} and is frozen, so nothing would be trained; "
-                "leave --freeze out, or give a corpus with words that it does not know"
+                f"every row of this run comes from {self.name} and is frozen, so nothing would be trained; "
+                "leave --freeze out, or give a corpus with new words"
             )
         return found
 
     def _places(self, name, model):
-        """Return which row of here each row of a model's matrix begins with: int64 (rows,), -1 for none; or None."""
+        """Return the initial row of each row of a model's matrix: int64 (rows,), -1 for none; None if all have none."""
         if name == "grams_in":
             import pandas
 
@@ -166,91 +166,91 @@ class WarmStart:
         what, those = "inner nodes" if of_paths else "targets", "rows of words"
         if self.tree is not None:
             those = "inner nodes of a tree" if not of_paths else "of another tree" if self.tree[1] else "fastText's"
-        warnings.warn(f"the {what} begin anew: those of {self.name} are {those}", FileNote, stacklevel=4)
+        warnings.warn(f"the {what} start fresh: those of {self.name} are {those}", FileNote, stacklevel=4)
 
 
 MAY_CHANGE = {item.name for item in dataclasses.fields(RunOptions) if item.metadata["group"] not in ("objective", None)}
 MAY_CHANGE = MAY_CHANGE - {"dim"} | {"plugin"}
-"""Options that a model may go on with newly set: those of the run, but for what its rows are."""
+"""Options that may change when a model continues: those of the run, except those that define its rows."""
 
 
 @dataclass(frozen=True)
 class Prior:
-    """What a run begins with."""
+    """What a run starts from."""
 
     way: str = ""  # "init", "update", "resume", or "" for nothing
-    place: str = ""  # the folder or file of it; "" in memory
+    place: str = ""  # its folder or file; "" in memory
     model: Model | None = None  # that grows or is resumed
-    rows: WarmStart | None = None  # what a new model's rows begin with
-    own_alpha: bool = True  # of an update, alpha was given and stays what it is
+    rows: WarmStart | None = None  # initial rows of a new model
+    own_alpha: bool = True  # in an update, alpha was given and is not scaled
 
     @classmethod
     def init(cls, source: str | os.PathLike | Vectors | Model | Recommender, freeze: bool = False) -> Prior:
-        """Begin with rows of a model folder, of vectors, or a ``.bin`` of fastText's; InputError if damaged."""
+        """Start from rows of a model, of vectors or of a fastText ``.bin``; InputError if damaged."""
         place = str(source) if isinstance(source, str | os.PathLike) else ""
         return cls("init", place, None, WarmStart.of(source, freeze))
 
     @classmethod
     def update(cls, model: Model, place: str = "", freeze: bool = False, own_alpha: bool = True) -> Prior:
-        """Go on with newer data: the words of `model` stay, others join them, and its objective remains."""
+        """Continue on newer data: the words of `model` stay, new ones are added, and its objective is kept."""
         return cls("update", place, model, WarmStart.of(model, freeze, place), own_alpha)
 
     @classmethod
     def resume(cls, model: Model, place: str = "") -> Prior:
-        """Go on with the very run that `model` is the state of."""
+        """Resume the run whose state is `model`."""
         return cls("resume", place, model)
 
     @property
     def resumed(self) -> Model | None:
-        """The model whose run goes on."""
+        """The model whose run is resumed, if any."""
         return self.model if self.way == "resume" else None
 
     @property
     def freeze(self) -> bool:
-        """Whether rows that begin here do not move."""
+        """Whether the initial rows are frozen."""
         return self.rows is not None and self.rows.freeze
 
     def settled(self, data: Input, encoding: str, mirror: str | None) -> Input:
-        """Return data as they are to be read: as those of the model, unless their options say otherwise."""
+        """Return the data, to be read like those of the model unless their own options differ."""
         if self.model is not None:
             data = of_as_many_kinds(read_alike(data, self.model, self.place), self.model.config)
         return settled(data, encoding, mirror)
 
     def reading_out(self, config: TrainConfig) -> TrainConfig:
-        """Return the configuration, with a read-out that gives frozen vectors as they are where none was given.
+        """Return the configuration, with a default read-out that leaves frozen vectors unchanged.
 
-        Such are rows of the input matrix alone, as those of a file of vectors.
+        This concerns initial rows of the input matrix alone, as from a file of vectors.
         """
         of_inputs = self.rows is not None and self.rows.freeze and self.rows.words_out is None
         return dataclasses.replace(config, readout="in") if of_inputs and config.readout is None else config
 
     def penalised(self, config: TrainConfig) -> TrainConfig:
-        """Return the configuration, with the L2 penalty of the model that goes on where none was given."""
+        """Return the configuration; the L2 penalty defaults to that of the model that continues."""
         goes_on = self.model is not None and self.way in ("resume", "update") and config.l2 is None
         penalty = self.model.config.l2 if goes_on else "0"  # type: ignore[union-attr]
         return dataclasses.replace(config, l2=penalty) if any(l2_strengths(penalty)) else config
 
     def check_data(self, data: Any) -> None:
-        """Raise ConfigError unless a model that grows and newer data, or their configuration, are of one kind."""
+        """Raise ConfigError if a model is updated with data, or a configuration, of another kind than its own."""
         model = self.model
         if self.way != "update" or model is None:
             return
         if (data.source, bool(data.rectangular)) != (model.config.source.name, model.config.rectangular):
             raise ConfigError(
-                f"the model was trained on {model.config.traversal.data}, so its vocabulary grows by such data only; "
+                f"the model was trained on {model.config.traversal.data}, so only such data can extend it; "
                 "give some, with the same --rectangular"
             )
 
     def phrases(self, given: tuple) -> tuple | None:
-        """Return the model's own phrases, None without any or where others were `given`: files, or ``auto``."""
+        """Return the model's own phrases; None if there are none, or if files of phrases were `given`."""
         return (self.model.phrases or None) if self.model is not None and given in ((), (AUTO,)) else None
 
     def alpha_share(self, newer: Vocabulary, config: TrainConfig) -> float:
-        """Return what alpha is multiplied by where a text goes on: new / (old + new) words trained on, else 1.
+        """Return the factor for alpha when a text model is updated: new / (old + new) words trained on; else 1.
 
-        newer : Vocabulary, of all words of the newer text; config : TrainConfig, by which words are kept
-        So newer text moves what was learnt as far as it weighs, and new words still learn. Chosen on development data
-        (docs/journal/2026-11-26-text.md).
+        newer : Vocabulary, of all words of the newer text; config : TrainConfig, which decides the words to keep
+        So newer text changes earlier results in proportion to its size, and new words still learn. Chosen on
+        development data (docs/journal/2026-11-26-text.md).
         """
         if self.own_alpha or self.freeze or self.model is None or not self.model.config.traversal.of_words:
             return 1.0
@@ -260,15 +260,15 @@ class Prior:
 
     @staticmethod
     def _words_before(model):
-        """Return on how many words a model of text was trained (int); counts of a vocabulary may be another text's."""
+        """Return the number of words a text model was trained on (int); vocabulary counts may be another text's."""
         begun = model.origin.begun
-        if "update" in begun and "words_before" not in begun:  # of a folder that was written before these were kept
+        if "update" in begun and "words_before" not in begun:  # a folder written before this was recorded
             return int(model.vocab.counts.sum())
         earlier = begun.get("words_before")
         return model.origin.n_tokens + (earlier if isinstance(earlier, int) and earlier > 0 else 0)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return what a model folder keeps of how its run began; a resumed run has it already."""
+        """Return how the run started, for the model folder; a resumed run has that already."""
         if self.resumed is not None:
             return self.resumed.origin.begun
         found: dict[str, Any] = {self.way: os.path.abspath(self.place)} if self.place else {}
@@ -279,7 +279,7 @@ class Prior:
 
 
 def input_of_model(model: Model, place: str) -> Input:
-    """Return the `Input` that a model says it was trained on; InputError if that is none. place : str, its folder"""
+    """Return the `Input` that a model was trained on; InputError if its record is invalid. place : str, its folder"""
     try:
         return Input.from_dict(model.origin.input)
     except ConfigError as error:
@@ -288,16 +288,16 @@ def input_of_model(model: Model, place: str) -> Input:
 
 
 def read_alike(data: Input, model: Model, place: str) -> Input:
-    """Return data as they are to be read: as those of a model in the folder `place`, unless their options say
-    otherwise; InputError as of `input_of_model`.
+    """Return data, to be read like those of a model in the folder `place` unless their own options differ;
+    InputError as for `input_of_model`.
     """
     return data.like(input_of_model(model, place)) if model.origin.input else data
 
 
 def config_to_grow(model: Model, folder: str | os.PathLike, changes: dict[str, Any]) -> TrainConfig:
-    """Return the configuration with which a model, read from `folder`, goes on with newer data, some `changes` made.
+    """Return the configuration with which a model, read from `folder`, continues on newer data, after `changes`.
 
-    ConfigError if one of them would make the objective or the size another, or as `Model.config_to_run`
+    ConfigError if one of them would change the objective or the size, or as for `Model.config_to_run`
     """
     config = model.config_to_run(folder, changes.get("plugin"), ray_address=changes.get("ray_address"))
     former = model.origin.begun.get("alpha_share")  # of an update before this one
@@ -308,8 +308,8 @@ def config_to_grow(model: Model, folder: str | os.PathLike, changes: dict[str, A
     for name, value in changes.items():
         if name in known and name not in MAY_CHANGE:
             raise ConfigError(
-                f"{folder} goes on with its own objective and size; leave {flag_of(known[name], value)} out, or begin "
-                f"a run of your own with its rows: --init {folder}"
+                f"{folder} keeps its own objective and size; leave {flag_of(known[name], value)} out, or start "
+                f"a new run from its rows: --init {folder}"
             )
     if "alpha" in changes:  # its floor follows, unless that is given too
         changes = {"min_alpha": None} | changes
@@ -317,10 +317,10 @@ def config_to_grow(model: Model, folder: str | os.PathLike, changes: dict[str, A
 
 
 def left_open(config: TrainConfig) -> TrainConfig:
-    """Return the configuration of a former run with what its objective alone had filled in left open, for another one.
+    """Return a run's configuration with the options that its objective filled in left open, for another objective.
 
-    A folder does not keep what was given, so an option counts as given if it would not come about by itself. The same
-    configuration is returned if it is not of a run.
+    A folder does not record which options were given, so an option counts as given if it differs from what would be
+    filled in. A configuration that is not of a run is returned unchanged.
     """
     if config.preset is None:
         return config
@@ -328,7 +328,7 @@ def left_open(config: TrainConfig) -> TrainConfig:
     optional = {name for name in by_objective if table()[name].default is None}
     values, same = config.as_dict(), {"plugin", "source", "rectangular", "inputs"}
     least = {"loss": config.preset} | {name: values[name] for name in same}
-    for names in ({"sampler", "weigher", "alpha"}, optional):  # what others follow from comes first
+    for names in ({"sampler", "weigher", "alpha"}, optional):  # first those that others depend on
         filled = TrainConfig(**least).resolved().as_dict()
         least |= {name: values[name] for name in names if values[name] != filled[name]}
     opened: dict[str, Any] = {name: least.get(name) for name in optional}
@@ -336,24 +336,24 @@ def left_open(config: TrainConfig) -> TrainConfig:
 
 
 def check_goes_on(model: Model, config: RunSpec) -> None:
-    """Raise ConfigError if the options of a run, but for `MAY_CHANGE`, are not those of the `model` that grows."""
+    """Raise ConfigError if options of a run, other than `MAY_CHANGE`, differ from those of the `model` that grows."""
     mine, others = (spec.as_dict() | {"loss": spec.preset or spec.loss.name} for spec in (model.config, config))
-    of_data = {"preset", "source", "rectangular"}  # these are checked when it is known what is read
+    of_data = {"preset", "source", "rectangular"}  # checked once the data are known
     other = [name for name in table() if name not in MAY_CHANGE | of_data and mine[name] != others[name]]
     if other:
         name = other[0]
         raise ConfigError(
-            f"the model goes on with its own objective and size, {name} {mine[name]!r}, not {others[name]!r}; "
-            f"set_params({name}={mine[name]!r}), or begin a run of your own with its rows: fit(…, init=word2vec.model)"
+            f"the model keeps its own objective and size: {name} is {mine[name]!r}, not {others[name]!r}; "
+            f"set_params({name}={mine[name]!r}), or start a new run from its rows: fit(…, init=word2vec.model)"
         )
 
 
 def gentler(model: Model, given: dict[str, Any]) -> dict[str, Any]:
-    """Return alpha and epochs for a model of users and items that goes on with all pairs it keeps and newer ones.
+    """Return alpha and epochs for a model of users and items that continues on the pairs it keeps and newer ones.
 
-    A fifth of the alpha that its objective has, a twentieth of the epochs for so many pairs, or its own if these are
-    less; chosen on the validation part of MovieLens 1M. {} for other models, and without what is `given`, a dict of
-    option -> value.
+    A fifth of its objective's alpha and a twentieth of the epochs for its number of pairs, or its own values if these
+    are lower; chosen on the validation part of MovieLens 1M. Options that were `given`, a dict of option -> value, are
+    left out; {} for other models.
     """
     if model.known is None:
         return {}

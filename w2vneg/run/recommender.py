@@ -1,6 +1,6 @@
-"""What a trained model recommends: its lists, their judgement on held-out pairs, and who is like whom.
+"""Recommendations of a trained model, their evaluation on held-out pairs, and similar items and users.
 
-A class that has it answers `_trained` with its Model, `vectors` and `read_out`.
+A subclass provides `_trained`, which returns its Model, `vectors` and `read_out`.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
 
 class Recommender:
-    """Questions of a shop to a trained model."""
+    """Recommender methods of a trained model."""
 
-    if TYPE_CHECKING:  # what the answers stand on
+    if TYPE_CHECKING:  # what subclasses provide
 
         @property
         def vectors(self) -> Vectors: ...
@@ -40,7 +40,7 @@ class Recommender:
         def read_out(self, name: str) -> Vectors: ...
 
     def evaluate_ranking(self, test: Pairs, **options: Any) -> RankingEvaluation:
-        """Rank the held-out pairs of a file beside baselines; see `evaluation.baselines.evaluate_with_baselines`."""
+        """Evaluate on held-out pairs, against baselines; see `evaluation.baselines.evaluate_with_baselines`."""
         from ..vectors.evaluation.baselines import evaluate_with_baselines
 
         return evaluate_with_baselines(self._trained(), test, **options)
@@ -54,26 +54,26 @@ class Recommender:
         new_user: bool = False,
         only: Iterable[Name] | None = None,
     ) -> list[tuple[str, float]]:
-        """Return the targets expected next after one or several items, or by one or several users.
+        """Return the best targets for one or several items, or for one or several users.
 
         Parameters
         ----------
         items : str or sequence of str
-            Or numbers: names, or else rows, unless most names are whole numbers.
+            Items or users. A whole number is a name if there is one, else a row, unless most names are whole numbers.
         k : int
+            Length of the list.
         exclude_known : path, sequence of paths, table in memory or Input, optional
-            Pairs that are no news: what stands with any of the items there is left out. None: what users had in
-            training; () leaves nothing out.
+            Known pairs: targets paired with any of `items` there are left out. None leaves out the users' training
+            items; () leaves nothing out.
         score : "raw", "corrected", "slim+W" or float
-            Dot products, or corrected for popularity; a number is the share of the correction. "slim+0.1" adds a tenth
-            of the dot products to the scores of `Slim`, which is learnt anew in each call.
+            Dot products, raw or corrected for popularity; a number is the share of the correction. "slim+0.1" adds a
+            tenth of the dot products to the scores of `Slim`, which is fitted anew in each call.
         new_user : bool
-            Of a model of users and items: `items` are what somebody has whom training did not see.
+            `items` are the items of a new user; needs a model of users and items.
         only : sequence of str, optional
-            The targets that the list may hold, such as what is in stock; those that the model does not know are passed
-            over.
+            Candidate targets, such as the items in stock; unknown ones are ignored.
 
-        Returns a list of (name, score), the best first; see `w2vneg.vectors.evaluation.recommend`.
+        Returns a list of (name, score), best first; see `w2vneg.vectors.evaluation.recommend`.
         """
         from ..vectors.evaluation.baselines import read_known_of
         from ..vectors.evaluation.recommend import recommend, recommend_new
@@ -94,7 +94,7 @@ class Recommender:
         unknown: str | None = None,
         only: Iterable[Name] | None = None,
     ) -> Recommendations:
-        """Return what comes next after each of many items, or for each of many users; for all if none are named.
+        """Return the best targets for each of many items or users; by default for all of them.
 
         Parameters
         ----------
@@ -102,13 +102,13 @@ class Recommender:
         k, exclude_known, score, only
             As for `recommend`; known pairs are read once.
         fold_in : path or table in memory, optional
-            (user, item) of users, seen by training or not, whose vectors are to be made of these items. Without
-            `items` the lists are theirs; what they have is left out.
+            (user, item) pairs of new or known users, whose vectors are computed from these items. Without `items`, the
+            lists are for these users; their items are left out.
         unknown : {"error", "skip", "popular"}, optional
-            Unknown names get UnknownNameError, no list, or the most popular; by default, users of `fold_in` no list. A
-            file of which nothing is known is refused.
+            Unknown names raise UnknownNameError, get no list, or get the most popular targets. The default is "skip"
+            for the users of `fold_in`, else "error". A file without any known name is refused.
 
-        Returns Recommendations: ``ids`` and ``scores``, arrays of (n, k), -1 and -inf where a list is shorter; iterated
+        Returns Recommendations: ``ids`` and ``scores``, arrays of (n, k), padded with -1 and -inf; iteration yields
         (name, list of (target, score)).
         """
         from ..vectors.evaluation.baselines import read_known_of
@@ -127,34 +127,34 @@ class Recommender:
         return recommend_many(model, items, k, known, score, unknown or "error", without, had, only)
 
     def user_vector(self, items: Names, user: Name | None = None) -> np.ndarray:
-        """Return the vector of somebody who has these items, for scores in one product with the output matrix.
+        """Return the vector of a user with these items; its product with the output matrix gives the user's scores.
 
-        The model stays as it is. A purchase of a user that it knows takes a step from that user's vector, in well under
-        a millisecond for some thousand items.
+        The model does not change. Adding a purchase of a known user takes one step from that user's vector, in well
+        under a millisecond for a few thousand items.
 
-        items : sequence of str, or dict of str -> amount, all that the user has; user : str, optional, a user of the
-            model near whom to begin
-        Returns ndarray, float32, (dim,); ConfigError or UnknownNameError if the model has no users, its scores are no
-            dot products, or it does not know an item or the user
+        items : sequence of str, or dict of str -> amount, all items of the user; user : str, optional, a user of the
+            model from whose vector to start
+        Returns ndarray, float32, (dim,); ConfigError or UnknownNameError if the model has no users, its scores are not
+            dot products, or an item or the user is unknown
         """
         from ..vectors.evaluation.folding import user_vector
 
         return user_vector(self._trained(), items, user)
 
     def similar_items(self, item: Name, k: int = 10) -> list[tuple[str, float]]:
-        """Return the items nearest to one by cosine: of users and items by the output matrix, else by the read-out."""
+        """Return the nearest items by cosine: in the output matrix of users and items, else by the read-out."""
         model = self._trained()
         two_kinds = model.vocab_out is not model.vocab
         return (self.read_out("out") if two_kinds else self.vectors).most_similar(_key(item), k=k)
 
     def similar_users(self, user: Name, k: int = 10) -> list[tuple[str, float]]:
-        """Return the users nearest to one by cosine; ConfigError unless the model is one of users and items."""
+        """Return the nearest users by cosine; ConfigError unless the model has users and items."""
         model = self._trained()
         if model.vocab_out is model.vocab:
-            raise ConfigError("this model has items of one kind and no users; ask similar_items, or train rectangular")
+            raise ConfigError("this model has one kind of item and no users; use similar_items, or train rectangular")
         return self.read_out("in").most_similar(_key(user), k=k)
 
 
 def _key(name):
-    """Return a name as `Vectors` ask for it: whole numbers may be rows, all else is text."""
+    """Return a name as `Vectors` look it up: whole numbers may be rows, anything else is text."""
     return name if is_row(name) else text_of(name)

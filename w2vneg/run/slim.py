@@ -1,4 +1,4 @@
-"""A recommender without vectors: items by items in closed form (`evaluation.scores`), as a model like the others.
+"""A recommender without vectors: item-item regression in closed form (`evaluation.scores`), used like other models.
 
 >>> from w2vneg import Input, Slim
 >>> shop = Slim().fit(Input("baskets", "orders.txt"))
@@ -41,21 +41,21 @@ _SHAPING = "min_count", "max_vocab", "encoding", "lowercase"  # options of the v
 
 @dataclass
 class SlimModel:
-    """What recommending and evaluating ask a model for."""
+    """The parts of a model that recommending and evaluating need."""
 
-    vocab: Vocabulary  # of users; the items' where rows are baskets, and one item is requested
+    vocab: Vocabulary  # of users; for baskets that of the items, as lists are for an item
     vocab_out: Vocabulary
     weights: Weights
     known: csr_matrix | None  # ones, (n_users, n_items)
-    options: dict = field(default_factory=dict)  # neighbours and l2, as they were chosen
+    options: dict = field(default_factory=dict)  # neighbours and l2, as used
     lowercase: bool = False  # names were lower-cased
     given: dict = field(default_factory=dict)  # options of `Slim` for the next `fit`
     origin: Provenance = field(default_factory=Provenance)
-    trained_on: csr_matrix | None = None  # as of `Model`
+    trained_on: csr_matrix | None = None  # as in `Model`
 
     @property
     def config(self):
-        """The options that others read of a model (namespace)."""
+        """The options that other modules read from a model (namespace)."""
         return SimpleNamespace(lowercase=self.lowercase, rectangular=self.vocab_out is not self.vocab)
 
     def scoring(self):
@@ -64,7 +64,7 @@ class SlimModel:
         return SlimScores(has, self.weights)
 
     def save(self, folder):
-        """Write the folder, atomically; OutputError if it holds something else."""
+        """Write the folder atomically; OutputError if it holds something else."""
         check_place(folder)
         weights = self.weights
         with atomic_folder(folder, keep=lambda name: name not in FILES) as target:
@@ -82,11 +82,11 @@ class SlimModel:
 
     @classmethod
     def load(cls, folder):
-        """Read what `save` wrote; InputError naming the file that is missing or does not fit."""
+        """Read what `save` wrote; InputError names the file that is missing or does not fit."""
         folder = Path(folder)
-        about = read_json(folder / SLIM, "missing; the folder is no slim model")
+        about = read_json(folder / SLIM, "missing; the folder is not a slim model")
         if not isinstance(about, dict) or about.get("format") != _FORMAT:
-            raise InputError(f"{folder / SLIM}: not of a slim model of this version; make it again with 'w2vneg slim'")
+            raise InputError(f"{folder / SLIM}: not from a slim model of this version; rebuild it with 'w2vneg slim'")
         items = Vocabulary.load(folder / "vocab_out.tsv")
         users = Vocabulary.load(folder / "vocab.tsv") if (folder / "vocab.tsv").exists() else items
         places, values = read_matrix(folder / "neighbours.npy", np.int32), read_matrix(folder / "weights.npy")
@@ -108,14 +108,14 @@ class SlimModel:
 
 
 class Slim(Recommender):
-    """Items by items in closed form: each item is regressed on its nearest neighbours; new users need nothing. It
-    recommends, and is evaluated, saved and loaded, as Word2Vec; it has no vectors.
+    """Item-item regression in closed form: each item is regressed on its nearest neighbours. New users need no fitting.
+    Recommend, evaluate, save and load as with Word2Vec; there are no vectors.
 
-    neighbours : int, optional, how many items say something of an item
-    l2 : float, optional, penalty of the regression. Both by the data, if left out: 200 and 300 where users have more
-        than 60 items on average, as of films, else 50 and 30.
-    min_count, max_vocab, encoding, lowercase : as of `TrainConfig`
-    workers : int, optional, threads; all cores, if None
+    neighbours : int, optional, number of items that predict an item
+    l2 : float, optional, penalty of the regression. The defaults depend on the data: 200 neighbours and l2=300 if users
+        have more than 60 items on average, as with films, else 50 and 30.
+    min_count, max_vocab, encoding, lowercase : as in `TrainConfig`
+    workers : int, optional, number of threads; None uses all cores
     """
 
     def __init__(self, neighbours: int | None = None, l2: float | None = None, **options: Any) -> None:
@@ -129,12 +129,12 @@ class Slim(Recommender):
         return f"{type(self).__name__}({', '.join(given)})"
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return all options by name; None where one is left open."""
+        """Return all options by name, None for those left open."""
         shaping = dict.fromkeys(_SHAPING) | self._shaping
         return {"neighbours": self.neighbours, "l2": self.l2, "workers": self.workers, **shaping}
 
     def set_params(self, **params: Any) -> Slim:
-        """Change options, for the next `fit`; ConfigError for one that is unknown or out of range."""
+        """Change options for the next `fit`; ConfigError if one is unknown or out of range."""
         params = self.get_params() | params
         neighbours, l2, workers = (params.pop(name) for name in ("neighbours", "l2", "workers"))
         unknown = params.keys() - set(_SHAPING)
@@ -142,14 +142,14 @@ class Slim(Recommender):
             raise ConfigError(f"slim has no option {min(unknown)!r}; it has neighbours, l2, min_count, …")
         check_penalty(1 if neighbours is None else neighbours, 1.0 if l2 is None else l2)
         shaping = {name: value for name, value in params.items() if value is not None}
-        TrainConfig(**shaping, workers=workers)  # refuses what is out of range
+        TrainConfig(**shaping, workers=workers)  # checks their ranges
         self.neighbours, self.l2, self.workers, self._shaping = neighbours, l2, workers, shaping
         return self
 
     def fit(self, data: Any) -> Slim:
-        """Learn from an `Input` of "pairs", "ratings" or "baskets", encoded data, or a table as for `Word2Vec.fit`.
+        """Fit to an `Input` of "pairs", "ratings" or "baskets", encoded data, or a table as for `Word2Vec.fit`.
 
-        ConfigError or InputError else
+        ConfigError or InputError for anything else
         """
         given = data = as_input(data)
         if isinstance(data, Input):
@@ -172,19 +172,19 @@ class Slim(Recommender):
         return self
 
     def save(self, folder: str | Path) -> None:
-        """Write a model folder, which 'w2vneg recommend' and 'w2vneg eval ranking' read."""
+        """Write a model folder for 'w2vneg recommend' and 'w2vneg eval ranking'."""
         self._trained().save(folder)
 
     @classmethod
     def load(cls, folder: str | Path) -> Slim:
-        """Read a folder that `save` wrote, and its options for `fit`; InputError if it is damaged or no such."""
+        """Load a folder that `save` wrote, with its options for `fit`; InputError if damaged or no slim model."""
         recover(folder)
         model = SlimModel.load(folder)
         try:
             slim = cls(**model.given)
         except (ConfigError, TypeError) as error:
             place = Path(folder, SLIM)
-            raise InputError(f"{place}: given holds no options of slim's ({error}); mend or remove it") from error
+            raise InputError(f"{place}: 'given' does not hold options of slim ({error}); fix or remove it") from error
         slim.model = model
         return slim
 
@@ -195,30 +195,30 @@ class Slim(Recommender):
 
     @property
     def vectors(self) -> Vectors:
-        raise NotTrainedError("a slim model has no vectors; train one with Word2Vec(loss='top-n')")
+        raise NotTrainedError("a slim model has no vectors; train a model with Word2Vec(loss='top-n')")
 
     def read_out(self, name: str | None = None) -> Vectors:
         return self.vectors
 
 
 def _who_has_what(data):
-    """Return who has what, csr_matrix of ones, (n, n_items), and the Vocabulary of users; None of baskets."""
+    """Return the items of each user or basket, csr_matrix of ones (n, n_items), and the Vocabulary of users or None."""
     if not isinstance(data, Encoded):
         raise ConfigError("slim learns from users and items: give a table of them, or an Input of baskets or ratings")
     if data.traversal.paired:
         if data.vocab_out is data.vocab:
             raise ConfigError(
-                "slim learns from what users have, and these are pairs of items of one kind; give --rectangular, in "
-                "Python rectangular=True, if they are users and items, or take --baskets or --ratings"
+                "slim learns from users and items, but these are pairs of one kind of item; give --rectangular, in "
+                "Python rectangular=True, if they are users and items, or use --baskets or --ratings"
             )
         return ones_of(data.matrix), data.vocab
     if data.traversal.of_words or not hasattr(data, "ids"):
-        raise ConfigError("slim learns from users and items: take --pairs, --ratings or --baskets")
+        raise ConfigError("slim learns from users and items: use --pairs, --ratings or --baskets")
     shape = data.n_sentences, len(data.vocab)
     return ones_of(csr_matrix((np.ones(len(data), np.float32), data.ids, data.offsets), shape)), None
 
 
 def load_recommender(folder):
-    """Return the model of a folder that recommends, a `Model` or a `SlimModel`."""
+    """Load the recommender in a folder, a `Model` or a `SlimModel`."""
     recover(folder)
     return SlimModel.load(folder) if (Path(folder) / SLIM).exists() else Model.load(folder)

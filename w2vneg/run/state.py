@@ -1,5 +1,5 @@
-"""What a run keeps of itself beside its matrices: how far it got, what it trains on, states to go back to, what users
-had: what lists leave out.
+"""The state of a run besides its matrices: its progress, its data, states to return to, and the items of its users,
+which lists leave out.
 """
 
 import functools
@@ -11,7 +11,7 @@ import numpy as np
 from ..ground.errors import InputError
 from ..ground.files.npy import read_matrix
 
-_KNOWN_BY = 1_000_000  # numbers at either end of an array by which data are known again
+_KNOWN_BY = 1_000_000  # numbers at either end of an array that enter the fingerprint
 
 
 @dataclass
@@ -21,7 +21,7 @@ class Progress:
     epoch: int = 0
     round: int = 0
     alpha_factor: float = 1.0  # halved at each rollback
-    loss_sum: float = 0.0  # of the epoch so far, as pairs
+    loss_sum: float = 0.0  # of the epoch so far, like `pairs`
     pairs: int = 0
 
 
@@ -29,19 +29,19 @@ class Progress:
 class Provenance:
     """What a run trains on."""
 
-    n_tokens: int = 0  # kept tokens, or different pairs
+    n_tokens: int = 0  # kept tokens, or distinct pairs
     n_sentences: int = 0  # of a text
     fingerprint: int = 0  # of the first and last million numbers of each array
-    input: dict = field(default_factory=dict)  # `Input.as_dict` of what was read; empty if it was no file
-    names: list = field(default_factory=list)  # of the columns of a table that was read, [] without a header
-    output: str = ""  # where the vectors were to be written; empty if nowhere
-    own_vocab: bool = False  # it was chosen from these very data, by the options of the run
-    # options by which it began with rows of another: init, update, freeze; of an update alpha_share and words_before
+    input: dict = field(default_factory=dict)  # `Input.as_dict` of the data; empty if there is none
+    names: list = field(default_factory=list)  # of the columns of a table, [] without a header
+    output: str = ""  # path of the vectors to write; empty if there is none
+    own_vocab: bool = False  # the vocabulary was built from these data, by the options of the run
+    # how the run started from another model: init, update, freeze; of an update also alpha_share and words_before
     begun: dict = field(default_factory=dict)
 
     @property
     def table(self):
-        """What was read as `data.encoded.pairs.as_trained` has it (dict)."""
+        """The data in the form that `data.encoded.pairs.as_trained` takes (dict)."""
         return self.input | {"names": self.names}
 
     @classmethod
@@ -55,24 +55,24 @@ class Provenance:
 
 @dataclass
 class Best:
-    """What held-out pairs have said of a run so far, and the state that they liked best (see `validation`)."""
+    """The evaluations of a run so far, and its best state (see `validation`)."""
 
-    settings: dict  # how the run is evaluated: it goes on in no other way
-    epoch: float | None = None  # done when the best state was evaluated; None before the first
-    figures: dict = field(default_factory=dict)  # str -> float, what was found then
-    last_epoch: float | None = None  # of the latest state
+    settings: dict  # how the run is evaluated; it cannot resume with others
+    epoch: float | None = None  # epochs done at the best evaluation; None before the first
+    figures: dict = field(default_factory=dict)  # str -> float, of the best evaluation
+    last_epoch: float | None = None  # of the latest evaluation
     last_figures: dict = field(default_factory=dict)
     stale: int = 0  # evaluations since the best one
     finished: bool = False  # the run is over
     matrices: dict = field(default_factory=dict)  # of the best state; empty once the model's own are the best
 
     def as_dict(self):
-        """Return all but the matrices, as JSON can hold it."""
+        """Return all fields but the matrices, as JSON values."""
         return {name: value for name, value in vars(self).items() if name != "matrices"}
 
 
 def difference(former, now):
-    """Name the first thing in which two dicts of settings differ, in words; None if it is none."""
+    """Describe the first difference between two dicts of settings; None if they are equal."""
     for name in {**now, **former}:
         was, value = former.get(name), now.get(name)
         if isinstance(was, dict) and isinstance(value, dict):
@@ -88,7 +88,7 @@ _CALLED = {"also": "further metrics"}
 
 
 def _shown(value):
-    """Return a setting in words; of further metrics, lists of settings, their names."""
+    """Return a setting as text; for further metrics, a list of settings, their names."""
     if isinstance(value, list):
         return ", ".join(one["metric"] if isinstance(one, dict) else str(one) for one in value)
     return "not given" if value is None else str(value)
@@ -96,7 +96,7 @@ def _shown(value):
 
 @dataclass
 class LastGoodState:
-    """The state that a run goes back to if it diverges, where that is an earlier one than its latest."""
+    """The state that a run returns to if it diverges, if that is earlier than its latest state."""
 
     position: Progress
     matrices: dict
@@ -107,18 +107,18 @@ _MOST = 12_500_000  # pairs that are kept, 100 MB
 
 
 def known_of(data):
-    """Return who has what, and how often, in encoded users × items: csr_matrix; None of other data, or too many."""
+    """Return the weights of encoded users × items (csr_matrix); None for other data, or too many pairs."""
     if data.vocab_out is data.vocab or not 0 < data.matrix.nnz <= _MOST:
         return None
     return data.matrix
 
 
 def with_known(data, earlier):
-    """Return encoded newer pairs of users and items with those that an earlier model keeps.
+    """Add the pairs that an earlier model keeps to newer encoded pairs of users and items.
 
-    A few passes over all of them go on where that model is; passes over the newer ones alone would forget the others.
+    A few passes over all pairs continue from that model; passes over the newer pairs alone would forget the others.
 
-    data : EncodedPairs, whose vocabularies know all of the earlier `Model`; other data stay as they are
+    data : EncodedPairs, whose vocabularies include those of the earlier `Model`; other data are returned unchanged
     """
     if earlier.known is None or data.vocab_out is data.vocab:
         return data
@@ -132,7 +132,7 @@ def with_known(data, earlier):
 
 
 def files_of_known(known):
-    """Return what a folder keeps of known pairs, a sparse matrix of their weights or None: dict of file -> array.
+    """Return the files that hold known pairs, a sparse matrix of weights or None: dict of file -> array.
 
     int32, (n, 2), row and column of each; float32, (n, 1), their weights, unless all are 1.
     """
@@ -150,7 +150,7 @@ def write_known(folder, known):
 
 
 def read_known_pairs(folder, shape):
-    """Return what `write_known` wrote, csr_matrix, None if it wrote nothing; InputError if it is damaged."""
+    """Read what `write_known` wrote (csr_matrix), None if it wrote nothing; InputError if it is damaged."""
     path, of_weights = folder / KNOWN, folder / KNOWN_WEIGHTS
     if not path.exists():
         return None

@@ -1,4 +1,4 @@
-"""The trainer: rounds of an engine, and between them everything that must see a quiet model; the first Ctrl-C."""
+"""The trainer: it runs the rounds of an engine, does everything else between them, and handles the first Ctrl-C."""
 
 import dataclasses
 import math
@@ -20,9 +20,9 @@ from .model import Model, look_at_contexts
 from .state import LastGoodState, Progress, Provenance, known_of
 
 _HALVINGS = 5
-_ABSURD = 5.0  # times the untrained loss: no objective gets there but by diverging
+_ABSURD = 5.0  # times the untrained loss, which only a diverging run reaches
 _ENDING = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT")  # Ctrl-C, a scheduler, a dropped ssh, Ctrl-\\
-_FREE = ("preset", "plugin", "epochs", "ray_address")  # options that may change within a run
+_FREE = ("preset", "plugin", "epochs", "ray_address")  # options that may change when a run resumes
 
 
 class Trainer:
@@ -30,13 +30,13 @@ class Trainer:
 
     corpus : EncodedCorpus or EncodedPairs; config : TrainConfig or RunSpec
     listeners : sequence of callables, called with each event of `w2vneg.ground.events`, in order, between rounds
-    model : Model, optional, one to go on with, from where its position says; its vocabulary and options must be these
-    diagnose : bool, look at the draws after each epoch and tell a `Diagnosis`; training is the same to the bit
-    validation : Validation, optional, held-out pairs to evaluate the run on, which may end it
-    checkpoints : Checkpoints, optional, where the model is saved meanwhile; training is the same to the bit
-    start : WarmStart, optional, rows that a new model begins with; `started` is how many there were
-    ConfigError if the plugs do not go together or the model does not fit, UnknownNameError if a plug is not registered,
-        InputError if the corpus has no pair to train on; before any work
+    model : Model, optional, to resume from its position; its vocabulary and options must match
+    diagnose : bool, examine the draws after each epoch and emit a `Diagnosis`; training is identical to the bit
+    validation : Validation, optional, held-out pairs to evaluate the run on, which may end it early
+    checkpoints : Checkpoints, optional, where to save the model during training, which is identical to the bit
+    start : WarmStart, optional, initial rows of a new model; `started` is the number of names that have one
+    ConfigError if the plugs are incompatible or the model does not fit, UnknownNameError if a plug is not registered,
+        InputError if the corpus has no pair to train on; all before training
     """
 
     def __init__(
@@ -68,12 +68,12 @@ class Trainer:
         if self.model.position.round > self.engine.n_rounds:
             raise ConfigError(
                 f"the model to resume stopped in round {self.model.position.round:,} of an epoch that has "
-                f"{self.engine.n_rounds:,}: its position.json is damaged, or it is of another version; train again"
+                f"{self.engine.n_rounds:,}: its position.json is damaged, or from another version; train again"
             )
 
     def _check_fits(self, model, validation):
         if model.best is not None and validation is None:
-            raise ConfigError("the model to resume is evaluated on held-out pairs while it trains; give them again")
+            raise ConfigError("the model to resume was evaluated on held-out pairs while it trained; give them again")
         origin = Provenance.of(self.corpus)
         if (model.origin.n_tokens, model.origin.fingerprint) != (origin.n_tokens, origin.fingerprint):
             raise ConfigError(
@@ -89,7 +89,7 @@ class Trainer:
         other = [name for name in given if given[name] != own[name] and name not in _FREE]
         if model.position.round and other:
             raise ConfigError(
-                f"the model to resume stopped within an epoch under another option {other[0]} "
+                f"the model to resume stopped within an epoch with a different {other[0]} "
                 f"({own[other[0]]}, now {given[other[0]]}); use the same options"
             )
 
@@ -104,20 +104,20 @@ class Trainer:
 
     @property
     def alpha(self):
-        """The learning rate of the coming round (float)."""
+        """The learning rate of the next round (float)."""
         return self._alpha(self._fraction())
 
     def stop(self):
-        """Ask for an end after the round that is running (safe from a signal handler or another thread)."""
+        """Request an end after the current round; safe in a signal handler or another thread."""
         self.stopped = True
 
     def train(self, of_command=False):
         """Train to the end, or to the end of the round in which `stop` is called or Ctrl-C pressed; return the Model.
 
-        of_command : bool, as of `first_signal`: SIGTERM, SIGHUP and SIGQUIT do what Ctrl-C does
-        DivergenceError if training leaves the finite numbers, or its loss climbs beyond 5 times the untrained one,
-            again and again at ever smaller alphas; the model then holds the last good state
-        InputError if an epoch has no pair to train on, as where subsampling leaves none
+        of_command : bool, as for `first_signal`: SIGTERM, SIGHUP and SIGQUIT act like Ctrl-C
+        DivergenceError if values become infinite or NaN, or the loss exceeds 5 times the untrained one, repeatedly and
+            at ever smaller alphas; the model then holds the last good state
+        InputError if an epoch has no pair to train on, for example if subsampling leaves none
         """
         self._clock = clock = _Clock()
         self.model.contexts = None  # of an earlier state
@@ -133,29 +133,29 @@ class Trainer:
                 self.engine.replica.forget()
             try:
                 look_at_contexts(self.model, self.corpus)
-            except Exception as error:  # what was trained must not be lost by it: the read-out says what it lacks
+            except Exception as error:  # the model must not be lost by this: the read-out reports missing contexts
                 said = f"{type(error).__name__}: {error}".removesuffix(": ")
-                warnings.warn(f"the contexts of words could not be looked at ({said})", stacklevel=2)
+                warnings.warn(f"the contexts of words could not be computed ({said})", stacklevel=2)
         if self.stopped and not self.complete:
             self._emit(Interrupted(self.model.position.epoch + 1, self._fraction()))
         return self.model
 
     def _epochs(self, rounds=0):
-        """Return how many epochs are done, or will be after so many more `rounds`."""
+        """Return the number of epochs done, or after `rounds` more rounds."""
         return self.model.position.epoch + (self.model.position.round + rounds) / self.engine.n_rounds
 
     def _fraction(self, rounds=0):
-        """Share of the whole run that is done, or will be after so many more `rounds`."""
+        """Return the share of the whole run done, or after `rounds` more rounds."""
         return min(1.0, self._epochs(rounds) / self.config.epochs)
 
     def _epoch(self):
-        """Run the rounds of the current epoch that are still to come."""
+        """Run the remaining rounds of the current epoch."""
         position, clock = self.model.position, self._clock
         rounds = self.engine.plan(position.epoch)
-        # copying both matrices, and looking through them, costs as much as 1 % of so many tokens as they have numbers
+        # copying and checking both matrices costs about 1 % of training on as many tokens as they have numbers
         affordable = self.engine.n_positions // (self.model.vectors_in.size + self.model.vectors_out.size)
         every = max(1, len(rounds) // min(4, max(1, affordable)))
-        former, self.model.good = self.model.good, None  # of a run that was interrupted after it
+        former, self.model.good = self.model.good, None  # `former`: of an interrupted run
         if former is not None:
             self.engine.replica.keep(former.matrices)
             self._good = former.position
@@ -185,16 +185,16 @@ class Trainer:
             done = position.epoch + 1, at, clock.tokens, clock.pairs, self._alpha(at), clock.recent_loss()
             self._emit(RoundDone(*done, self.loss_at_init, seconds))
             if self.stopped and not checked and not self.engine.replica.healthy():
-                self._roll_back()  # what is handed over now is kept
+                self._roll_back()  # the returned state must be healthy
             elif not last and not self.stopped:
                 self._checkpoint(checked)
         if position.round == len(rounds):
             self._end_epoch()
         else:
-            self._prepare()  # whoever goes on must go back no less far than an uninterrupted run
+            self._prepare()  # a resumed run must roll back as far as an uninterrupted one
 
     def _check_data(self):
-        """Raise InputError if the data cannot be read any more; what was trained until now is saved first."""
+        """Raise InputError if the data can no longer be read; the model is saved first."""
         try:
             self.corpus.check()
         except InputError:
@@ -202,7 +202,7 @@ class Trainer:
             raise
 
     def _checkpoint(self, healthy=False, now=False, **done):
-        """Save the model if that is due, or `now`; healthy : the latest state is known to be."""
+        """Save the model if that is due, or `now`; healthy : bool, the latest state is known to be healthy."""
         if self.checkpoints is None or not (now or self.checkpoints.due(**done)):
             return
         if healthy or self.engine.replica.healthy():
@@ -211,17 +211,17 @@ class Trainer:
             self.model.good = None
 
     def _prepare(self):
-        """Bring the model up to date, with the state to go back to where that is an earlier one."""
+        """Bring the model up to date, with the state to roll back to if that is an earlier one."""
         self.engine.replica.compose()
         if self.model.position.round not in (0, self._good.round):
             self.model.good = LastGoodState(self._good, self.engine.replica.kept())
 
     def _due(self, rounds=0):
-        """Tell whether the model is to be evaluated on held-out pairs now, or after so many more `rounds`."""
+        """Return whether an evaluation on held-out pairs is due now, or after `rounds` more rounds."""
         return self.validation is not None and self.validation.due(self.model, self._epochs(rounds), self._through)
 
     def _evaluate(self):
-        """Evaluate the model on held-out pairs if that is due; tell whether the run is over."""
+        """Evaluate the model on held-out pairs if that is due; return whether the run is over."""
         if self._due():
             with self._clock.stopped():
                 self.engine.replica.compose()
@@ -254,7 +254,7 @@ class Trainer:
         position, clock = self.model.position, self._clock
         if position.pairs == 0:
             noun = self.config.traversal.noun
-            why = f"no two different {noun}s stand together; give more data"
+            why = f"no two different {noun}s occur together; give more data"
             if getattr(self.config.source, "subsample", 0):
                 why = f"subsampling left no two {noun}s together; give --subsample 0"
             raise InputError(f"no pair was trained in epoch {position.epoch + 1}: {why}")
@@ -277,7 +277,7 @@ class Trainer:
         self._checkpoint(healthy=True, epoch_done=True)
 
     def _emit(self, event):
-        if event is None:  # nothing to say
+        if event is None:  # nothing to report
             return
         if not event.passing:
             self.model.history.append(event.as_dict())
@@ -286,7 +286,7 @@ class Trainer:
 
 
 class _Clock:
-    """Adds up what a run has done since it began, and a running mean of the loss."""
+    """Counts what a run has done since it started, and keeps a running mean of the loss."""
 
     def __init__(self):
         self.begun = time.perf_counter()
@@ -306,12 +306,12 @@ class _Clock:
         return time.perf_counter() - self.begun
 
     def leave_out(self, event):
-        """Do not count as time of training what a `Compiled` took, unless the clock is stopped anyway."""
+        """Exclude the time of a `Compiled` event from training time, unless the clock is stopped anyway."""
         self.begun += 0.0 if self._still else getattr(event, "seconds", 0.0)
 
     @contextmanager
     def stopped(self):
-        """Do not count what happens inside as time of training."""
+        """Exclude the block from training time."""
         begun, self._still = time.perf_counter(), True
         yield
         self.begun, self._still = self.begun + time.perf_counter() - begun, False
@@ -319,12 +319,12 @@ class _Clock:
 
 @contextmanager
 def first_signal(request, of_command=False):
-    """Turn the first signal that would end the process into a call of `request`; a second one acts as ever.
+    """Turn the first signal that would end the process into a call of `request`; a second one acts as usual.
 
     Main thread only; elsewhere nothing changes. A signal that is set to be ignored (nohup, the background of a script)
-    stays ignored. request : callable without arguments; called by the handler, so it must do next to nothing
-    of_command : bool, the process is ours, with all of `_ENDING`; else a program that handles signals its own way goes
-        on to do so, and Ctrl-C alone is taken, where it would be a KeyboardInterrupt
+    stays ignored. request : callable without arguments; called by the handler, so it must do very little
+    of_command : bool, the process is ours, so handle all of `_ENDING`; otherwise handle Ctrl-C alone, and only if it
+        would raise KeyboardInterrupt, so that a program's own signal handlers stay in place
     """
     former = {}
 

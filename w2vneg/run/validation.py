@@ -1,9 +1,9 @@
-"""What a run is evaluated on while it trains, held-out pairs or a set of words: which state was best, when to stop.
+"""Evaluation of a run while it trains, on held-out pairs or a word set: keep the best state, stop early.
 
-Between rounds, each time another `every` epochs are done, all held-out targets are ranked (`evaluation.ranking`). The
-best state is kept; after `patience` evaluations in a row without a better one the run ends. At the end, however it
-comes, the best state is restored to the bit. The state of this is `Model.best`, so that a resumed run ends where an
-uninterrupted one would have. Only healthy states are evaluated, and training never goes back behind one that was.
+Between rounds, after every `every` epochs, all held-out targets are ranked (`evaluation.ranking`). The best state is
+kept; after `patience` evaluations in a row without a better one, the run ends. At its end, early or not, the best state
+is restored to the bit. Results are kept in `Model.best`, so that a resumed run ends where an uninterrupted one would
+have. Only healthy states are evaluated, and training never rolls back beyond an evaluated one.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ from .state import Best, difference
 if TYPE_CHECKING:
     from .recommender import Pairs
 
-_OTHER_K = 15  # of the figures reported beside a metric without a K
+_OTHER_K = 15  # K of the figures reported along with a metric that has none
 _SAME_POINT = 1e-9  # of an epoch; rounding never moves an evaluation by a round
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A figure to choose by. name : str, as it was given; k : int, of the lists; sign : int, −1 where less is better"""
+    """A metric to choose by. name : str, as given; k : int, length of lists; sign : int, −1 if lower is better"""
 
     name: str
     k: int = _OTHER_K
@@ -53,7 +53,7 @@ class Metric:
 
     @classmethod
     def parse(cls, text):
-        """Read ``mpr``, ``ndcg@15`` or another name in `METRICS`, or of `set_names`; ConfigError for anything else."""
+        """Parse ``mpr``, ``ndcg@15`` or another name in `METRICS` or `set_names`; ConfigError for anything else."""
         given = str(text).strip()
         text = given.lower()
         if text in set_names():
@@ -66,21 +66,21 @@ class Metric:
         if os.path.isfile(given):
             raise ConfigError(
                 f"a metric is a name, and {given} is a file; keep models with 'w2vneg compare --keep DIR' and another "
-                f"metric, and give each to 'w2vneg eval similarity MODEL --set {given}'"
+                f"metric, and evaluate each with 'w2vneg eval similarity MODEL --set {given}'"
             )
         names = [by_name[each].full(each, "K") for each in by_name]
         known = f"{', '.join(names)} with a whole number above 0 for K"
         at_k = one is not None and one.at_k and text == name
         example = f"; write {text}@15." if at_k else did_you_mean(text, (*names, *set_names()), 0)
-        raise ConfigError(f"unknown metric {text!r}{example} Known: {known}; of words {', '.join(set_names())}")
+        raise ConfigError(f"unknown metric {text!r}{example} Known: {known}; for words {', '.join(set_names())}")
 
     @property
     def for_choices(self):
-        """Whether it is a set of words that is there for making choices; results are reported on the others."""
+        """Whether it is an evaluation set for model selection; results are reported on the others."""
         return self.name.endswith("-dev")
 
     def figures(self, result):
-        """Return what is reported of a RankingResult: dict of str -> float, the metric itself among them."""
+        """Return the figures of a RankingResult to report, with the metric itself: dict of str -> float."""
         found = result.by_name()
         return {one.full(one.chosen_as, self.k): found[one.full(name, self.k)] for name, one in _choosable().items()}
 
@@ -89,23 +89,23 @@ class Metric:
 
 
 def _choosable():
-    """Return the figures of a ranking that runs are chosen by: dict of str -> RankingMetric."""
+    """Return the ranking metrics that runs can be chosen by: dict of str -> RankingMetric."""
     return {name: METRICS[name] for name in METRICS if METRICS[name].chosen_as}
 
 
 def set_names():
-    """Return the evaluation sets of words that a run can be evaluated by, instead of held-out pairs (list of str)."""
+    """Return the word sets that a run can be evaluated by, instead of held-out pairs (list of str)."""
     analogies = [name for each in catalog.names("analogy") for name in (each, *(f"{each}-{half}" for half in HALVES))]
     return [*catalog.names("similarity"), *analogies]
 
 
 class Validation:
-    """How a run is evaluated; what it has found so far stands in the model, so that many runs can share one of these.
+    """How a run is evaluated; results are kept in the model, so that many runs can share one `Validation`.
 
     held : HeldOut, pairs (i, j) with weights, as ids of the model's two vocabularies; not trained on
-    metric, patience, every, score : as of `Validate`
+    metric, patience, every, score : as for `Validate`
     known : HeldOut, optional, pairs left out of each centre's ranking (those trained on); a held-out pair among them
-        stays in. None: what the users of the model have in training.
+        stays in. None: the training pairs of the model's users.
     files : dict of str -> str, optional, where `held` ("valid") and `known` come from, for resuming
     ConfigError if an option is out of range
     """
@@ -118,7 +118,7 @@ class Validation:
 
     @property
     def settings(self):
-        """What must be the same where a run is resumed, and the files: dict that JSON can hold."""
+        """The settings that must match when a run is resumed, and the files (dict of JSON values)."""
         return {
             **{"metric": self.metric.name, "patience": self.patience, "every": self.every},
             **{"held": _fingerprint(self.held), "known": _fingerprint(self._known), "files": self.files},
@@ -126,19 +126,19 @@ class Validation:
         }
 
     def begin(self, model):
-        """Prepare a model for evaluations, or make sure that those it has had were of this kind; ConfigError if not."""
+        """Prepare a model for evaluations, or check that its earlier ones had the same settings; ConfigError if not."""
         settings = self.settings
         if share_of(self.score):
-            scores_of(model, self.score)  # refused now, not after an epoch, if it is not known how
+            scores_of(model, self.score)  # if this is impossible, fail now, not after an epoch
         if model.best is None:
             model.best = Best(settings)
         elif found := difference(model.best.settings | {"files": settings["files"]}, settings):
             raise ConfigError(
-                f"the run to resume was evaluated by {found}; resume it with the same --valid and options"
+                f"the run to resume was evaluated with {found}; resume it with the same --valid and options"
             )
 
     def due(self, model, epoch, through):
-        """Tell whether something is to be done after `epoch` epochs (float); `through`: they are all there are."""
+        """Return whether `evaluate` is due after `epoch` epochs (float); through : bool, all epochs are done."""
         best = model.best
         if best.finished:
             return False
@@ -146,7 +146,7 @@ class Validation:
         return through or self._out_of_patience(best) or passed(epoch) > passed(best.last_epoch)
 
     def evaluate(self, model, epoch, through):
-        """Evaluate the model unless this very state was; end the run if that is due. Yields Validated, BestRestored."""
+        """Evaluate the model unless this state was already; end the run if due. Yields Validated, BestRestored."""
         best = model.best
         if best.last_epoch is None or abs(best.last_epoch - epoch) > _SAME_POINT:
             yield self._evaluated(model, epoch)
@@ -174,9 +174,9 @@ class Validation:
         return Validated(epoch, name, figures, *found, time.perf_counter() - begun)
 
     def of_popularity(self, model):
-        """Return what popularity alone has by the metric (float), by the counts of a model of items.
+        """Return the metric of popularity alone (float), from the counts of a model of items.
 
-        None of words, and where the metric is a likelihood, which raw scores of many objectives do not aim at.
+        None for words, and for likelihoods, which the raw scores of many objectives do not aim at.
         """
         if model.config.traversal.of_words or self.metric.name in ("nll", "likelihood"):
             return None
@@ -185,7 +185,7 @@ class Validation:
     def figures(self, model, scores=None, each=None):
         """Evaluate a model's matrices, or other scores: dict of str -> float (see `Metric.figures`).
 
-        each : callable, optional, as of `evaluate_ranking`
+        each : callable, optional, as for `evaluate_ranking`
         """
         scores = scores or scores_of(model, self.score)
         held = self.held.centres, self.held.targets, self.held.weights
@@ -201,25 +201,25 @@ class Validation:
 
 @dataclass(frozen=True)
 class Validate:
-    """What a run is evaluated on while it trains, and how: the argument `valid` of `Word2Vec.fit`.
+    """Settings for evaluating a run while it trains: the argument `valid` of `Word2Vec.fit`.
 
     Parameters
     ----------
     pairs : path, table in memory or HeldOut, optional
-        Held-out pairs, ranked between rounds; the best state is what `fit` ends with. None: `metric` is a set of words.
+        Held-out pairs, ranked between rounds; `fit` ends with the best state. None if `metric` is a word set.
     metric : str
-        What is best: mpr, ndcg@15, nll or another figure that docs/ranking.md has a name of ``--metric`` for; without
-        pairs men-dev, google-dev or another evaluation set.
+        Metric of the best state: mpr, ndcg@15, nll or another name of ``--metric`` in docs/ranking.md; without pairs,
+        men-dev, google-dev or another evaluation set.
     patience : int, at least 1, optional
-        Stop after so many evaluations in a row without a better one; None goes through all epochs.
+        Stop after this many evaluations in a row without a better one; None trains for all epochs.
     every : float, above 0
-        Epochs from one evaluation to the next.
+        Epochs between evaluations.
     score : "raw", "corrected" or float
-        Dot products, or corrected for popularity; a number is the share of the correction.
+        Dot products, raw or corrected for popularity; a number is the share of the correction.
     exclude_known : path, table in memory or HeldOut, optional
-        Pairs to leave out of the ranking; what users have in training, if None.
+        Pairs to leave out of the ranking; None leaves out the users' training items.
 
-    ConfigError if metric, patience or every is out of range, or pairs and metric do not go together
+    ConfigError if metric, patience or every is out of range, or if pairs and metric conflict
     """
 
     pairs: Pairs | None = None
@@ -232,18 +232,18 @@ class Validate:
     def __post_init__(self):
         name = check_options(self.metric, self.patience, self.every, self.score).name
         if name not in set_names() and self.pairs is None:
-            remedy = "name them: Validate(pairs), or a set of words: Validate(metric='men-dev')"
-            raise ConfigError(f"{name} is a figure of held-out pairs, and there are none; {remedy}")
+            remedy = "give them: Validate(pairs), or a word set: Validate(metric='men-dev')"
+            raise ConfigError(f"{name} is a metric of held-out pairs, and there are none; {remedy}")
         if name in set_names() and (self.pairs is not None or self.exclude_known is not None or share_of(self.score)):
             remedy = f"leave pairs, exclude_known and score out: Validate(metric={name!r})"
-            raise ConfigError(f"{name} is a set of words, not a figure of held-out pairs; {remedy}")
+            raise ConfigError(f"{name} is a word set, not a metric of held-out pairs; {remedy}")
 
     def of(self, encoded, lowercase=False, own=None):
         """Return the `Validation` of a run on `encoded` data.
 
-        lowercase : bool, the names of its data were lower-cased; own : dict, optional, its data as of `Input.as_dict`
-        InputError if a file cannot be read, or no pair of it has both items in the vocabularies, or as `SetValidation`
-        A `FileNote` if training has held-out pairs: of users and items any of them, else by the files that are read.
+        lowercase : bool, the names of its data were lower-cased; own : dict, optional, its data, see `Input.as_dict`
+        InputError if a file cannot be read, or none of its pairs has both items in training; see `SetValidation`, too
+        A `FileNote` if held-out pairs are also trained on: any such pair of users and items, else the same file.
         """
         if self.pairs is None:
             return SetValidation(encoded, metric=self.metric, patience=self.patience, every=self.every)
@@ -259,18 +259,18 @@ class Validate:
         seen = None
         if encoded.vocab_out is not encoded.vocab:
             n = in_both(encoded.matrix, held.centres, held.targets)
-            seen = f"the model is trained on {n:,} of these pairs, which says" if n else None
+            seen = f"the model is trained on {n:,} of these pairs" if n else None
         elif "valid" in files and (file := trained_on(files["valid"], (own or {}).get("files", ()))):
-            seen = f"the model is trained on {file}, which has these pairs, too; that says"
+            seen = f"the model is trained on {file}, which has these pairs too"
         if seen:
             where = f"{self.pairs}: " if "valid" in files else ""
-            warnings.warn(f"{where}{seen} nothing of new ones", FileNote, stacklevel=3)
+            warnings.warn(f"{where}{seen}; the result says nothing about new ones", FileNote, stacklevel=3)
         how = {"metric": self.metric, "patience": self.patience, "every": self.every, "score": self.score}
         return Validation(held, known=known, files=files, **how)
 
 
 def check_options(metric="mpr", patience=None, every=1.0, score=RAW):
-    """Raise ConfigError if one of these options of `Validation` is out of range; return the `Metric`."""
+    """Check these options of `Validation` and return the `Metric`; ConfigError if one is out of range."""
     check_whole("patience", 1 if patience is None else patience)
     if isinstance(every, bool) or not isinstance(every, int | float) or not 0 < every < math.inf:
         raise ConfigError(f"eval_every must be a number of epochs above 0, not {every!r}")
@@ -279,7 +279,7 @@ def check_options(metric="mpr", patience=None, every=1.0, score=RAW):
 
 
 def _fingerprint(pairs):
-    """Return a number by which pairs are known again, or the bytes of a set; None for none."""
+    """Return a checksum of pairs, or of the bytes of a set; None for None."""
     if pairs is None or isinstance(pairs, bytes):
         return pairs and zlib.crc32(pairs)
     value = 0
@@ -289,17 +289,17 @@ def _fingerprint(pairs):
 
 
 class SetValidation(Validation):
-    """As `Validation`, by an evaluation set.
+    """A `Validation` by a word set.
 
-    encoded : EncodedCorpus, for read-outs that look at contexts, and to see now how many words are known
-    metric : str, one of `set_names`; mirror : str, optional, where named data are looked for, too
-    DataError if the set is nowhere, InputError if too few of its words are known, ConfigError of items
+    encoded : EncodedCorpus, for read-outs that need contexts, and to check now that enough words are known
+    metric : str, one of `set_names`; mirror : str, optional, another place to look for named data
+    DataError if the set is not found, InputError if too few of its words are known, ConfigError for items
     """
 
     def __init__(self, encoded, *, metric, patience=None, every=1.0, mirror=None):
         dataset, half = Metric.parse(metric).name, None
         if not encoded.traversal.of_words:
-            raise ConfigError(f"{metric} is a set of words, and these are items; choose by held-out pairs, --valid")
+            raise ConfigError(f"{metric} is a word set, but these are items; choose by held-out pairs, --valid")
         self._kind = "similarity" if dataset in catalog.names("similarity") else "analogy"
         if self._kind == "analogy" and dataset not in catalog.names("analogy"):
             dataset, _, half = dataset.rpartition("-")
@@ -312,7 +312,7 @@ class SetValidation(Validation):
 
     def figures(self, model):
         """Evaluate a model's vectors as they are now: dict of str -> float, the metric first."""
-        now = dataclasses.replace(model, best=None)  # `read_out` takes the best state otherwise
+        now = dataclasses.replace(model, best=None)  # otherwise `read_out` uses the best state
         look_at_contexts(now, self._encoded)
         return self._figures_of(Vectors(now.vocab.words, read_out(now)[0]))
 

@@ -1,5 +1,5 @@
-"""Compile ahead what a run will need: by running it, on a made-up file, read as any file is (read-only maps are another
-type to the compiler than other arrays).
+"""Compile in advance what a run will need, by running it on a synthetic file. That file is read as usual, because the
+compiler treats read-only memory maps as a type of their own.
 """
 
 import dataclasses
@@ -27,12 +27,12 @@ from .conductor import Run, resolve
 from .word2vec import Word2Vec
 
 _ITEMS = 60
-_HERE = Path(__file__).resolve().parents[2]  # the folder that has the package
+_HERE = Path(__file__).resolve().parents[2]  # the folder that contains the package
 
 
 @dataclass(frozen=True)
 class Warmed:
-    """Functions compiled now, and those found in the cache, by their names."""
+    """Names of the functions compiled now and of those found in the cache."""
 
     compiled: tuple
     found: tuple
@@ -40,12 +40,12 @@ class Warmed:
 
 
 def warm_up(config, source="text"):
-    """Compile what a run needs, into the disk cache; return what was `Warmed`.
+    """Compile what a run needs into the disk cache; return a `Warmed`.
 
-    config : TrainConfig; dim and the plugs matter, the number of workers beyond two and of epochs does not
-    source : str, what the run will read, as `TrainConfig.source`
-    ConfigError if the options do not go together, or compiled code has nowhere to stay; OutputError if it could not
-        be written there
+    config : TrainConfig; dim and the plugs matter, epochs and workers beyond two do not
+    source : str, the source of the run, as `TrainConfig.source`
+    ConfigError if the options conflict, or there is no place for compiled code; OutputError if it could not be written
+        there
     """
     check_cache()
     not_kept.clear()
@@ -73,7 +73,7 @@ def warm_up(config, source="text"):
 
 
 def _compile_the_end(names, dim, path):
-    """Compile what a run needs last, first: the process that runs is compiling what it needs first."""
+    """Compile first what a run needs last, since the main process starts with what it needs first."""
     alias_table(np.ones(1))
     Vectors(names, np.zeros((len(names), dim), np.float32)).save(path)
     merge_round([np.zeros((3, dim), np.float32)], 2, 1, [np.zeros(1)])
@@ -81,10 +81,10 @@ def _compile_the_end(names, dim, path):
 
 @contextmanager
 def beside(config, source):
-    """Let another process compile what a run needs while this one reads its data, and compiles, too.
+    """Let another process compile what a run needs while this one reads its data and compiles, too.
 
-    What both come to is compiled once. Nothing is done where this version has compiled before, where one processor is
-    alone, or where processes cannot wait for each other. The other process ends with the block.
+    Functions that both need are compiled once. Nothing is done if this version has compiled before, if there is only
+    one processor or a plug-in, or if processes cannot wait for each other. The other process ends with the block.
     """
     helps = sys.executable and not DISABLE_JIT and CAN_WAIT and available_threads() > 1 and not config.plugin
     folder = cache_folder() if helps else None
@@ -108,8 +108,8 @@ warm_up(*job)
 
 @contextmanager
 def _another(job, folder):
-    """Do what `warm_up` does in a process that says nothing, takes no code from the working folder, and ends when this
-    one does, however it ends.
+    """Run `warm_up` in a process that prints nothing, imports nothing from the working folder, and ends with this one,
+    even if that crashes.
     """
     with tempfile.TemporaryDirectory() as scratch:
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
@@ -127,9 +127,9 @@ def _another(job, folder):
 
 
 def check_cache():
-    """Raise ConfigError if nothing can be compiled ahead."""
+    """Raise ConfigError if compiled code cannot be kept."""
     if cache_folder() is None:
         raise ConfigError(
             "there is no place to keep compiled code: the cache folder cannot be written; set W2VNEG_JIT_CACHE, or "
-            "W2VNEG_CACHE, to a folder that can"
+            "W2VNEG_CACHE, to a writable folder"
         )

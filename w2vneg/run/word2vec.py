@@ -1,4 +1,4 @@
-"""The notebook's door: options in, a corpus in, vectors out.
+"""The estimator: `Word2Vec` takes options, `fit` takes a corpus and returns vectors.
 
 >>> from w2vneg import Word2Vec
 >>> vectors = Word2Vec(loss="relaxed", temp=1.0, dim=100).fit("corpus.txt")
@@ -47,21 +47,21 @@ if TYPE_CHECKING:
     Corpus: TypeAlias = "str | os.PathLike | Input | Encoded | Iterable[Any]"
 
 
-_OF_DATA = "source", "rectangular"  # options that data in an Input say themselves
+_OF_DATA = "source", "rectangular"  # options that an Input sets itself
 _PLUGS = "loss", "sampler", "weigher", "inputs"
-_AT_WORK: dict[int, object] = {}  # id of each Word2Vec that `fit` trains now
+_AT_WORK: dict[int, object] = {}  # id of each Word2Vec whose `fit` is running
 
 
 def with_options(config, options):
-    """Return a configuration with other options, after loading the plug-in that they name.
+    """Return a configuration with these options changed, after loading the plug-in that they name.
 
-    config : TrainConfig or None, None for one of defaults
-    options : dict of str -> value, gensim's names are understood, too (`config.synonyms`)
-    ConfigError for an option that is unknown or out of range
+    config : TrainConfig or None; None starts from the defaults
+    options : dict of str -> value; gensim's names are accepted, too (`config.synonyms`)
+    ConfigError if an option is unknown or out of range
     """
     if isinstance(options.get("plugin"), os.PathLike):
         options = options | {"plugin": os.fspath(options["plugin"])}
-    load_plugins(options.get("plugin"))  # some of the others may be its own
+    load_plugins(options.get("plugin"))  # it may define some of the other options
     options = from_gensim(options)
     if config is None:
         return TrainConfig.from_mapping(options, "Word2Vec")
@@ -70,9 +70,9 @@ def with_options(config, options):
 
 
 def _followed_by(valid, listeners, checkpoints):
-    """Return a Validate, Validation or None, a list of callables, and Checkpoints or None, of what `fit` was given.
+    """Normalise arguments of `fit`: return a Validate, Validation or None; a list of callables; Checkpoints or None.
 
-    ConfigError for what is none of these
+    ConfigError if an argument has another type
     """
     if valid is not None:
         from .validation import Validate, Validation
@@ -80,16 +80,16 @@ def _followed_by(valid, listeners, checkpoints):
         valid = valid if isinstance(valid, Validate | Validation) else Validate(valid)
     listeners = list(listeners) if isinstance(listeners, Iterable) else [None]
     if not all(map(callable, listeners)):
-        raise ConfigError("listeners must be a list of functions of one event: fit(…, listeners=[print])")
+        raise ConfigError("listeners must be a list of callables taking an event: fit(…, listeners=[print])")
     if isinstance(checkpoints, str | os.PathLike):
         checkpoints = Checkpoints(checkpoints)
     if checkpoints is not None and not isinstance(checkpoints, Checkpoints):
-        raise ConfigError(f"checkpoints takes the folder to save to, not {checkpoints!r:.60}; name one")
+        raise ConfigError(f"checkpoints must be the folder to save to, not {checkpoints!r:.60}; name one")
     return valid, listeners, checkpoints
 
 
 def _validation(valid, run):
-    """Return the `Validation` of a `Run` whose data are encoded, or None; valid : as of `_followed_by`"""
+    """Return the `Validation` of a `Run` whose data are encoded, or None; valid : as returned by `_followed_by`"""
     return valid.of(run.encoded, run.given.lowercase, run.own_input) if hasattr(valid, "of") else valid
 
 
@@ -101,10 +101,10 @@ def _read_only(array):
 
 @contextmanager
 def _alone(word2vec):
-    """Let no other thread, nor a listener, train the same object meanwhile: one of two results would be lost."""
+    """Refuse concurrent `fit` calls on one object, by a thread or a listener: one of the results would be lost."""
     mine = object()
     if _AT_WORK.setdefault(id(word2vec), mine) is not mine:
-        raise ConfigError("fit trains this very Word2Vec already; wait until it returns, or train another object")
+        raise ConfigError("fit is already running on this Word2Vec; wait until it returns, or train another object")
     try:
         yield
     finally:
@@ -112,13 +112,13 @@ def _alone(word2vec):
 
 
 def _option(name):
-    """Return the option (dataclasses.Field) that a name of ours or of gensim's sets by `set_params`, or None."""
+    """Return the option (dataclasses.Field) that `set_params` sets by this name, ours or gensim's; None if unknown."""
     item = table().get(SYNONYMS[name] if name in GENSIM else name)
     return None if item is None or item.metadata["group"] is None else item
 
 
 class _Signature:
-    """The signature of a class as it is when somebody asks, with the options of all plugs registered by then."""
+    """A class signature built on each access, with the options of all plugs registered by then."""
 
     def __get__(self, instance, owner):
         options = [
@@ -135,14 +135,14 @@ class Word2Vec(Recommender):
     Parameters
     ----------
     config : TrainConfig, optional
-        All options in one; or give them by name.
+        All options in one object, instead of `options`.
     **options
         Fields of `TrainConfig`: ``loss="relaxed"``, ``temp=1.0``, ``dim=100``, ``window=5``, ``epochs=5``, …
-        Those of gensim's names that mean the same are understood: ``vector_size=100``, ``sg=1``, ``negative=5``, …
+        gensim's names for the same options also work: ``vector_size=100``, ``sg=1``, ``negative=5``, …
 
-    `fit` sets `model`, a Model: both matrices, vocabulary, resolved configuration and history; `vectors`, those of the
-    trained words by the read-out; and `complete`, false after Ctrl-C. ConfigError for an option that is unknown or out
-    of range.
+    `fit` sets `model`, a Model with both matrices, vocabulary, resolved configuration and history; `vectors`, the
+    vectors of the trained words by the configured read-out; and `complete`, False after Ctrl-C. ConfigError if an
+    option is unknown or out of range.
     """
 
     __signature__ = _Signature()
@@ -155,11 +155,11 @@ class Word2Vec(Recommender):
         if config is not None and options:
             raise ConfigError("give either a TrainConfig or options by name, not both")
         self.config = with_options(config, options)
-        self._kind = {name: getattr(self.config, name) for name in _OF_DATA}  # as given; a fit leaves those of its data
+        self._kind = {name: getattr(self.config, name) for name in _OF_DATA}  # as given; `fit` overwrites them
         self._model: Model | None = None
         self._folder: str | None = None  # of the model, if it was loaded and not trained since
-        self._changed = {"alpha", "epochs"}  # of these, what was given since the model was trained or loaded
-        self._read: Any = None, None, None  # the model, where it stood, and its vectors, as `wv` has made them last
+        self._changed = {"alpha", "epochs"}  # those set since the model was trained or loaded
+        self._read: Any = None, None, None  # cache of `wv`: the model, its position and its vectors
 
     def fit(
         self,
@@ -182,54 +182,54 @@ class Word2Vec(Recommender):
         Parameters
         ----------
         corpus : str, Path, Input, iterable of token lists, DataFrame, EncodedCorpus or EncodedPairs
-            A file, folder, glob or named corpus; an `Input` for baskets, ratings, pairs, counts or edges of a graph,
-            in files or in memory; or sentences as lists of str. A DataFrame with columns called user and item, or item
-            and target, and a sparse matrix that is not square, are pairs. What is encoded already is used as it is.
+            A file, folder, glob or named corpus; sentences as lists of str; or an `Input` for baskets, ratings, pairs,
+            counts or graph edges, in files or in memory. A DataFrame with columns user and item, or item and target,
+            and a sparse matrix that is not square, are read as pairs. Encoded data are used as they are.
         y : None
-            Not looked at; scikit-learn's pipelines and searches pass it.
-        vocab : Vocabulary or path, optional
-            Use this one rather than the corpus's own; of rectangular data that of the rows.
-        vocab_out : Vocabulary or path, optional
-            Of the columns of rectangular data; ConfigError with any other.
+            Ignored; scikit-learn's pipelines and searches pass it.
+        vocab, vocab_out : Vocabulary or path, optional
+            Fixed vocabularies, used instead of the corpus's own; `vocab_out` is for the columns of rectangular data.
         listeners : sequence of callables
-            Called with the trainer's events. The logger ``w2vneg`` gets them, too, and its child ``reading`` what was
-            read, in words.
+            Called with each event of the trainer. The logger ``w2vneg`` receives the events, too, and its child
+            ``reading`` a summary of the data.
         progress : bool or callable, optional
-            True shows a bar, False none; left out there is one in a notebook. A callable is called with (done, total)
-            bytes while reading.
+            True shows a progress bar, False none; by default a notebook shows one. A callable is called with
+            (done, total) bytes while reading.
         diagnose : bool
-            Look at the draws after each epoch: a `w2vneg.ground.events.Diagnosis` for the listeners and the history.
+            Examine the draws after each epoch and add a `w2vneg.ground.events.Diagnosis` to the events and the history.
         valid : path, HeldOut, Validate or Validation, optional
-            Held-out pairs to evaluate the model on between rounds; the best state is what `fit` ends with. `Validate`
-            says by which metric, how often, and with how much patience.
+            Held-out pairs to evaluate on between rounds; `fit` ends with the best state. `Validate` has more settings.
         checkpoints : path or Checkpoints, optional
-            A model folder to save to while training goes on, after epochs and every ten minutes, and at the end.
+            Model folder to save to: after epochs, every ten minutes, and at the end.
         init : path, Vectors or Model, optional
-            Begin with its rows where words are known to both: a model folder or a ``.bin`` of fastText's, whose two
-            matrices are taken, or vectors.
+            Initial rows for the words that it shares with the corpus: both matrices of a model or a fastText ``.bin``,
+            or vectors for the input matrix.
         update : bool
-            Begin with the model that was loaded or trained before, and keep all of its words: the vocabulary grows by
-            those of the corpus, counts add up. The corpus is read twice; it alone is trained on. Of a text alpha is the
-            model's times new / (old + new) words. A model of users and items goes on with the pairs that it keeps,
-            too, gently: a fifth of alpha, a twentieth of the epochs. Both hold unless they have been changed.
+            Continue from the model loaded or trained before: it keeps its words, gains those of the corpus, and counts
+            add up. The corpus is read twice. Text models train on the corpus alone, with alpha times new / (old + new)
+            words. Models of users and items also train on the pairs that they keep, with a fifth of alpha and a
+            twentieth of the epochs. Setting alpha or epochs overrides this.
         freeze : bool
-            Rows of `init`, or of the former model, do not move; the others are trained, against them as well. Of
-            vectors the default read-out is then ``in``.
+            Keep the rows from `init`, or from the former model, fixed. The other rows are trained, also against the
+            fixed ones. With vectors as `init`, the default read-out becomes ``in``.
 
-        Returns the trained input vectors; `model` has the rest. After Ctrl-C: what was trained until then (the best of
-        it, with `valid`), and a warning; another if the options give vectors of text whose cosines mean nothing. Until
-        it returns, and if it raises, the former `model` stays.
+        Returns
+        -------
+        Vectors
+            Those of the trained words; `model` has the rest. After Ctrl-C, those trained so far, or the best ones with
+            `valid`, and a warning. Doubtful results also warn, such as text vectors whose cosines mean nothing. An
+            existing `model` stays until `fit` returns, and if it raises.
         """
         if self._folder is not None and init is None and not update:
             warnings.warn(
-                "fit starts over and leaves what was loaded behind; to begin with its words and vectors give "
-                "update=True, to go on with its run use trainer(encoded, model=word2vec.model)",
+                "fit starts from scratch and discards the loaded model; to keep its words and vectors give "
+                "update=True, to resume its run use trainer(encoded, model=word2vec.model)",
                 stacklevel=2,
             )
         valid, listeners, saves = _followed_by(valid, listeners, checkpoints)
         followers = Followers(progress)
         if update and (init is not None or vocab is not None or vocab_out is not None):
-            raise ConfigError("update=True begins with the model's own words; leave init, vocab and vocab_out out")
+            raise ConfigError("update=True starts from the model's own words; leave init, vocab and vocab_out out")
         with _alone(self):
             config, prior = self._beginning(init, update, freeze)
             run = Run(config, corpus, prior, vocab=vocab, vocab_out=vocab_out, diagnose=diagnose)
@@ -247,7 +247,7 @@ class Word2Vec(Recommender):
                     try:
                         trainer.train()
                     except BaseException:
-                        self._model = self._model or trainer.model  # the former one, or what there is
+                        self._model = self._model or trainer.model  # the former one, else the partial one
                         raise
                     kept = {name: getattr(self.config, name) for name in ("alpha", "min_alpha", "epochs")}
                     self.config, self._folder = dataclasses.replace(run.given, **kept), None
@@ -262,10 +262,10 @@ class Word2Vec(Recommender):
         return self.vectors
 
     def _beginning(self, init, update, freeze):
-        """Return the configuration of a `fit`, and the `Prior` that it begins with."""
+        """Return the configuration of a `fit` and the `Prior` that it starts from."""
         if not update:
             if freeze and init is None:
-                raise ConfigError("freeze keeps the rows that a run begins with; give init or update=True with it")
+                raise ConfigError("freeze keeps the initial rows of a run fixed; give init or update=True with it")
             fresh = dataclasses.replace(self.config, **self._kind)
             return fresh, Prior() if init is None else Prior.init(init, freeze)
         model = self._trained()
@@ -277,25 +277,25 @@ class Word2Vec(Recommender):
         return config, prior
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return all options by name; None where one is left open. `deep` is scikit-learn's and changes nothing."""
+        """Return all options by name, None for those left open. `deep` is ignored; scikit-learn passes it."""
         return {item.name: self.config.get(item.name) for item in options_of_users()}
 
     def set_params(self, **params: Any) -> Word2Vec:
-        """Change options, for the next `fit`; ConfigError for one that is unknown or out of range."""
+        """Change options for the next `fit`; ConfigError if one is unknown or out of range."""
         settled = params.keys() & table().keys() - {item.name for item in options_of_users()}
         if settled:
-            raise ConfigError(f"{min(settled)} is no option to set; it follows from the others and from what is read")
+            raise ConfigError(f"{min(settled)} cannot be set; it follows from the other options and from the data")
         config = with_options(self.config, params)
         if any(getattr(config, name) != getattr(self.config, name) for name in _PLUGS):
             config = with_options(left_open(self.config), params)
         self.config = config
         own = {name: getattr(self.config, name) for name in _OF_DATA if name in params}
         changed = {name for name in ("alpha", "epochs") if params.get(name) is not None}
-        self._kind, self._changed = self._kind | own, self._changed | changed  # new ones: a shallow copy has the former
+        self._kind, self._changed = self._kind | own, self._changed | changed  # not in place: shallow copies share them
         return self
 
     def __sklearn_tags__(self) -> Any:
-        """Return scikit-learn's tags; it alone asks for them."""
+        """Return scikit-learn's tags; only scikit-learn calls this."""
         from sklearn.utils import InputTags, Tags, TargetTags
 
         tags = InputTags(one_d_array=True, two_d_array=False, string=True)
@@ -307,7 +307,7 @@ class Word2Vec(Recommender):
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in given.items())})"
 
     def check(self) -> None:
-        """Raise now, before a corpus is read, if the options do not go together or name what is not there."""
+        """Check the options without reading a corpus; raise an error if they conflict or name something missing."""
         resolve(self.config)
 
     def encode(
@@ -319,7 +319,7 @@ class Word2Vec(Recommender):
         progress: Callable[[int, int | None], None] | None = None,
         mirror: str | None = None,
     ) -> Encoded:
-        """Read `corpus` (as for `fit`) with this configuration's options into an EncodedCorpus or EncodedPairs."""
+        """Encode `corpus`, as for `fit`, with the options of this object; return an EncodedCorpus or EncodedPairs."""
         run = Run(self.config, corpus, vocab=vocab, vocab_out=vocab_out, mirror=mirror)
         return run.encode(lambda: nullcontext(progress))
 
@@ -333,19 +333,19 @@ class Word2Vec(Recommender):
         checkpoints: str | Path | Checkpoints | None = None,
         prior: Prior | None = None,
     ) -> Trainer:
-        """Return a `Trainer` for an EncodedCorpus or EncodedPairs, for those who steer it themselves.
+        """Return a `Trainer` for an EncodedCorpus or EncodedPairs, to control training directly.
 
-        model : Model or a Word2Vec that has one, whose run goes on, in new matrices, so that its `Vectors` stay
-        prior : Prior, what a new model begins with
-        listeners, diagnose, validation, checkpoints : as of `fit`, whose `valid` is `validation`
-        ConfigError if one of them is something else, or as `Trainer`
+        model : Model or trained Word2Vec, optional, whose run resumes on copies of its matrices; earlier `Vectors` stay
+        prior : Prior, optional, what a new model starts from
+        listeners, diagnose, validation, checkpoints : as for `fit`, where `validation` is called `valid`
+        ConfigError if one of them has the wrong type, and the errors of `Trainer`
         """
         if not isinstance(encoded, Encoded):
             raise ConfigError(f"trainer takes what encode returns, not {type(encoded).__name__}; give encode(corpus)")
         if isinstance(model, Recommender):
             model = model._trained()
         if not (model is None or isinstance(model, Model)) or not (prior is None or isinstance(prior, Prior)):
-            what = f"model is a Model and prior a Prior, not {type(model).__name__} and {type(prior).__name__}"
+            what = f"model must be a Model and prior a Prior, not {type(model).__name__} and {type(prior).__name__}"
             raise ConfigError(f"{what}; give Model.load(folder), or Prior.init(…)")
         valid, listeners, saves = _followed_by(validation, listeners, checkpoints)
         run = Run(self.config, encoded, prior if model is None else Prior.resume(model), diagnose=diagnose)
@@ -357,11 +357,11 @@ class Word2Vec(Recommender):
         return run.trainer(listeners, validation, saves)
 
     def _begins(self, model: Model) -> None:
-        """Called before the first round with what is trained, for those who look at it meanwhile."""
+        """Hook for subclasses, called with the model before the first round."""
 
     @property
     def model(self) -> Model:
-        """The Model that `fit` trained last, or `load` read; ConfigError before."""
+        """The Model that `fit` trained last, or that `load` read; NotTrainedError if there is none."""
         return self._trained()
 
     @model.setter
@@ -370,7 +370,7 @@ class Word2Vec(Recommender):
 
     @property
     def complete(self) -> bool:
-        """Whether the model was trained to the end: not before `fit`, nor if Ctrl-C or an error stopped it early."""
+        """Whether training ran to its end: False before `fit`, and if Ctrl-C or an error stopped it early."""
         return self._model is not None and self._model.complete
 
     def _trained(self) -> Model:
@@ -382,14 +382,14 @@ class Word2Vec(Recommender):
         return self._model is not None
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Refuse options, which would change nothing, unless a subclass has something of that name."""
+        """Refuse to set an option as an attribute, which would have no effect, unless a subclass defines the name."""
         if not hasattr(type(self), name) and (name in GENSIM_SETTINGS or _option(name) is not None):
             remedy = f"call set_params({name}={value!r:.60})"
-            raise ConfigError(f"{name} is an option, which no attribute changes; {remedy}")
+            raise ConfigError(f"{name} is an option and cannot be set as an attribute; {remedy}")
         super().__setattr__(name, value)
 
     def __getattr__(self, name: str) -> Any:
-        """Say where to find an option, or what gensim's Word2Vec has under this name."""
+        """Raise an AttributeError that says where to find an option or a member of gensim's Word2Vec."""
         if hasattr(type(self), name):  # a property has failed: its own error is the one to see
             return object.__getattribute__(self, name)
         remedy = GENSIM_METHODS.get(name)
@@ -397,18 +397,18 @@ class Word2Vec(Recommender):
             where = f"get({item.name!r})" if item.metadata["readers"] else item.name
             remedy = f"it is an option: .config.{where}"
         if remedy is None and not name.startswith("_") and hasattr(Vectors, name):
-            remedy = f"ask its vectors: .wv.{name}"
+            remedy = f"use its vectors: .wv.{name}"
         hint = f"; {remedy}" if remedy else ""
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}")
 
     @property
     def vectors(self) -> Vectors:
-        """Vectors: those of the trained words by the read-out of the options; of the best state with `valid`."""
+        """The Vectors of the trained words by the configured read-out; with `valid`, those of the best state."""
         return self.read_out()
 
     @property
     def wv(self) -> Vectors:
-        """gensim's name for `vectors`; made once, and anew after more training."""
+        """gensim's name for `vectors`; cached until the model is trained further."""
         model = self._trained()
         if self._read[0] is not model or self._read[1] != model.position:
             self._read = model, dataclasses.replace(model.position), self.vectors
@@ -417,13 +417,13 @@ class Word2Vec(Recommender):
     def read_out(self, readout: str | None = None, oov: str | None = None) -> Vectors:
         """Return the vectors of the trained words.
 
-        A matrix that is the model's own, as by ``in`` and ``out``, is read-only, so that large ones need no copy; to
-        change it make ``Vectors(words, matrix.copy())``. Counts are read-only.
+        A matrix of the model itself, as with ``in`` and ``out``, is returned read-only and not copied; to change it,
+        make ``Vectors(words, matrix.copy())``. Counts are read-only.
 
-        readout : str, optional, how they are made of the two matrices, if not as the options say: ``"in"``, …
-        oov : {None, "letters"}, with ``"letters"`` the vectors have one for any spelling; needs a read-out with letters
-            or paradigms, or n-grams and the read-out ``"in"``
-        ConfigError if the read-out is unknown or does not fit what was read
+        readout : str, optional, how vectors are computed from the two matrices: ``"in"``, …; by default as configured
+        oov : {None, "letters"}; with ``"letters"`` any spelling has a vector. It needs a read-out with letters or
+            paradigms, or n-grams and the read-out ``"in"``
+        ConfigError if the read-out is unknown or does not fit the training data
         """
         model = self._trained()
         matrix, spellings, rules = read_out(model, readout, spell=spells(oov))
@@ -437,7 +437,7 @@ class Word2Vec(Recommender):
         return Vectors(vocab.words, matrix, _read_only(vocab.counts), spelt, noun, model.config.lowercase, rules)
 
     def plot_history(self) -> Any:
-        """Return a matplotlib figure of the run by epoch, which a notebook shows: loss, held-out figures, alpha, speed.
+        """Return a matplotlib figure of the run by epoch: loss, held-out metrics, alpha and speed.
 
         ConfigError before `fit`. MissingExtraError without the extra ``plot``
         """
@@ -451,12 +451,12 @@ class Word2Vec(Recommender):
 
     @classmethod
     def load(cls, folder: str | Path, plugin: str | None = None, **changes: Any) -> Word2Vec:
-        """Read a model folder back.
+        """Load a model folder.
 
-        plugin : str, optional, the plug-ins that it needs; must be named where somebody else wrote the folder
-        changes : options of the run that are to be others in ``fit(…, update=True)``: ``alpha=0.01``, ``epochs=2``, …;
-            and, of a subclass, arguments of its own, which no folder keeps
-        ConfigError also for a subclass that cannot be made of ``config`` and these
+        plugin : str, optional, the plug-ins that the model needs; must be given unless they are loaded already
+        changes : options of the run to change for ``fit(…, update=True)``: ``alpha=0.01``, ``epochs=2``, …; for a
+            subclass also its own arguments, which a folder does not keep
+        ConfigError also if a subclass cannot be created from ``config`` and its own arguments
         """
         signature = inspect.signature(cls.__init__)
         theirs = signature.parameters.keys() & changes.keys() - table().keys() - {"config"}
@@ -464,14 +464,14 @@ class Word2Vec(Recommender):
         try:
             signature.bind(None, config=None, **own)
         except TypeError as error:
-            remedy = "let its __init__ hand on config, as by **options, and give its own arguments to load by name"
+            remedy = "let its __init__ pass config on, as with **options, and give its own arguments to load by name"
             raise ConfigError(f"{cls.__name__}.load makes a {cls.__name__}(config=…): {error}; {remedy}") from None
         model = Model.load(folder)
         config = config_to_grow(model, folder, {"plugin": plugin} | changes)
         word2vec = cls(config=config, **own)
         word2vec._model, word2vec._folder = model, str(folder)
         if penalty_chosen(model.history) and "l2" not in changes:
-            word2vec.config = dataclasses.replace(word2vec.config, l2=None)  # it is of the data
+            word2vec.config = dataclasses.replace(word2vec.config, l2=None)  # it belongs to the old data
         word2vec._kind = {name: getattr(TrainConfig(), name) for name in _OF_DATA}
         word2vec._changed = {name for name in ("alpha", "epochs") if changes.get(name) is not None}
         return word2vec

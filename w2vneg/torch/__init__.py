@@ -1,4 +1,4 @@
-"""Losses and samplers of w2vneg as PyTorch modules, over the hidden states of any model; the extra `torch`.
+"""Losses and samplers of w2vneg as PyTorch modules, for the hidden states of any model; needs the extra `torch`.
 
     from w2vneg.torch import SampledLoss
 
@@ -6,7 +6,7 @@
     loss(hidden, targets).backward()
     loss.log_prob(hidden)
 
-The plugs are those of `w2vneg.objectives`. Here is a second body for each of them, in tensors.
+The plugs are those of `w2vneg.objectives`; each has a second implementation here, in tensors.
 """
 
 from ..ground.errors import require

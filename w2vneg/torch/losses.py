@@ -1,7 +1,7 @@
-"""The equations of `w2vneg.objectives`' losses and weighers in tensors: autograd finds the gradients.
+"""The equations of `w2vneg.objectives`' losses and weighers in tensors; autograd computes the gradients.
 
-Each function answers for the class of a plug, whose page has the equation. Logits are not cut at ±80 here, since no
-exponential of theirs stands alone. No gradient goes through weights.
+Each function implements the class of a plug, whose file has the equation. Logits are not clipped to ±80 here, since
+none is exponentiated alone. No gradient flows through weights.
 """
 
 import math
@@ -31,11 +31,11 @@ WEIGHTS: dict = {}  # class of a weigher -> function (weigher, logits, log_q, co
 
 
 class Scores(NamedTuple):
-    """Logits of B examples, the positive's, (B,), and those of n negatives, (B, n), and what is known of them.
+    """Logits of B examples, the positive's, (B,), and those of n negatives, (B, n), with their weights and log q.
 
-    weights : (B, n), ω, 0 for what does not count; positive_weight : (B,), ω₀
-    log_q_positive, log_q : (B,) and (B, n), or None where nobody needs them
-    generator : torch.Generator or None, of what is chosen at random
+    weights : (B, n), ω, 0 for negatives that do not count; positive_weight : (B,), ω₀
+    log_q_positive, log_q : (B,) and (B, n), or None if not needed
+    generator : torch.Generator or None, for random choices
     """
 
     positive: torch.Tensor
@@ -61,7 +61,7 @@ class Scores(NamedTuple):
 
 
 def implement(bodies, *plugs):
-    """Return a decorator that enters a function or module in a table as the body of these classes."""
+    """Return a decorator that registers a function or module as the implementation of these classes."""
 
     def enter(body):
         bodies.update(dict.fromkeys(plugs, body))
@@ -71,7 +71,7 @@ def implement(bodies, *plugs):
 
 
 def penalised(loss, log_z, generator):
-    """Return λ (log Z)² for the share of the examples that pays it, 0 for the others: (B,)."""
+    """Return λ (log Z)² for the share of the examples that is penalised, 0 for the others: (B,)."""
     if loss.penalty == 0:
         return torch.zeros_like(log_z)
     if loss.fraction < 1:
@@ -113,7 +113,7 @@ def complementary_sum(loss, scores):
 
 @implement(VALUES, ComplementaryBernoulli)
 def complementary_bernoulli(loss, scores):
-    """q is b over how many were drawn, those that are the positive among them."""
+    """q is b over the number of draws, including those of the positive."""
     drawn = torch.isfinite(scores.log_q).sum(dim=1).clamp(min=1)
     return _softmax(loss, scores, scores.positive, scores.negative - scores.log_q - drawn.log()[:, None])
 
@@ -150,7 +150,7 @@ def hinge(loss, scores):
 
 @implement(VALUES, BlackOut)
 def blackout(loss, scores):
-    """1 − p of the largest p is the sum of the others', so that nothing is lost to rounding."""
+    """For the largest p, 1 − p is the sum of the others, so that nothing is lost to rounding."""
     weights = torch.cat([scores.positive_weight[:, None], scores.weights], dim=1)
     terms = torch.cat([scores.positive_corrected()[:, None], scores.corrected()], dim=1) + weights.log()
     none = ~(scores.weights > 0).any(dim=1)
@@ -179,17 +179,17 @@ def self_adversarial(weigher, logits, log_q, counted):
 
 
 def _shares(exponents, counted):
-    """Return n e^{v_k} / Σ e^{v_l} over the n places that count: (B, n)."""
+    """Return n e^{v_k} / Σ e^{v_l} over the n negatives that count: (B, n)."""
     nobody = ~counted.any(dim=1, keepdim=True)
     exponents = exponents.masked_fill(~counted, -torch.inf).masked_fill(nobody, 0)
     return torch.softmax(exponents, dim=1) * counted.sum(dim=1, keepdim=True)
 
 
 class Evidence(nn.Module):
-    """The discriminator D(h, j) = (A h) · e_j, trained beside the model.
+    """The discriminator D(h, j) = (A h) · e_j, trained alongside the model.
 
-    A linear map of the hidden state stands where the discriminator of rows has a row of its own for each centre. No
-    gradient of its loss reaches the hidden state.
+    A linear map of the hidden state replaces the row that the discriminator weigher has for each centre. No gradient of
+    its loss reaches the hidden state.
     """
 
     def __init__(self, n_vocab, dim, weigh_positive):
@@ -202,13 +202,13 @@ class Evidence(nn.Module):
     def forward(self, hidden, targets, ids, drawn):
         """Return (ω₀ (B,), ω (B, n), the discriminator's loss (B,)).
 
-        ids : int64, (B, n), or (n,), shared; drawn : bool, the same, False for a place that stays empty
+        ids : int64, (B, n), or (n,), shared; drawn : bool, in the same shape, False for an empty place
         """
         x = self.inner(hidden.detach())
         positive = (x * self.outer(targets)).sum(dim=1)
         rows = self.outer(ids)
         negative = x @ rows.T if ids.dim() == 1 else torch.bmm(rows, x[:, :, None]).squeeze(2)
-        negative = negative.to(rows.dtype)  # autocast multiplies in a shorter one
+        negative = negative.to(rows.dtype)  # autocast multiplies in lower precision
         value = softplus(-positive) + (drawn * softplus(negative)).sum(dim=1)
         first = torch.sigmoid(-positive.detach()) if self.weigh_positive else torch.ones_like(positive)
         return first, torch.sigmoid(-negative.detach()), value

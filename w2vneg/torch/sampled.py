@@ -24,9 +24,9 @@ from .samplers import MODULES, View, logits_of
 _OWN = ("sampler", "weigher", "absolute_softmax", "negatives", "exclude")
 _EXCLUSIONS = ("none", "target")
 _REDUCTIONS = ("mean", "sum", "none")
-_ELSEWHERE = {  # option that a plug reads elsewhere -> what does its work here
+_ELSEWHERE = {  # option without effect here -> reason
     "batch": "the batch is that of the hidden states",
-    "visits": "draws are made for each batch, and method pool is exact",
+    "visits": "each batch has its own draws, so method pool is exact",
     "tree": "all classes are scored by a matrix product",
     "discriminator_alpha": "give loss.evidence.parameters() a group of their own in the optimiser",
     "discriminator_steps": "the discriminator learns at every call",
@@ -34,20 +34,20 @@ _ELSEWHERE = {  # option that a plug reads elsewhere -> what does its work here
 
 
 class SampledLoss(nn.Module):
-    """Negative log-likelihood of targets given hidden states, or what an objective puts in its place.
+    """Negative log-likelihood of targets given hidden states, or an objective in its place.
 
-    counts : array_like of int, (n_vocab,), how often each target occurs; falling, if the sampler is log-uniform
-    output : int, length of the hidden states, for an output embedding of its own (with a `bias` or not); or a
-        module with a `weight` (n_vocab, dim) and perhaps a `bias` (n_vocab,), which may be the model's own
+    counts : array_like of int, (n_vocab,), how often each target occurs; falling, for the sampler log-uniform
+    output : int, size of the hidden states, to create an output layer, with `bias` if set; or a module with a `weight`
+        (n_vocab, dim) and optionally a `bias` (n_vocab,), such as the model's own
     loss : str, optional, loss or preset, as ``w2vneg objectives`` lists them; presets fill in the rest
-    neighbours : scipy.sparse matrix, (n_contexts, n_vocab), for the sampler bigram: how often each follows a context,
-        or weights, none below 0
-    shared : bool, one set of negatives for a whole batch, by a sampler that looks at no context
-    spare : int, draws beyond `negatives`, from which those that are the positive are made up for: the first n count
-    reduction : str, mean, sum or none: values in the shape of the targets, 0 where one is passed over
-    **options : of the objective by the names of `TrainConfig`: sampler, weigher, negatives, exclude, temp, …
+    neighbours : scipy.sparse matrix, (n_contexts, n_vocab), for the sampler bigram: how often each target follows
+        a context, or weights, none below 0
+    shared : bool, one set of negatives for a whole batch, for samplers that ignore the context
+    spare : int, extra draws to replace those that hit the positive: the first `negatives` others count
+    reduction : str, mean, sum or none: values in the shape of the targets, 0 for ignored ones
+    **options : of the objective, named as in `TrainConfig`: sampler, weigher, negatives, exclude, temp, …
 
-    ConfigError for a name or value that is unknown or of no use here.
+    ConfigError for a name or value that is unknown or has no effect here.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class SampledLoss(nn.Module):
         super().__init__()
         counts = np.asarray(counts.cpu() if isinstance(counts, torch.Tensor) else counts)
         if counts.ndim != 1 or len(counts) < 2 or not np.all(counts >= 0) or counts.sum() <= 0:
-            raise ConfigError("counts must say how often each of two targets or more occurs: none below 0, not all 0")
+            raise ConfigError("counts must say how often each of at least two targets occurs: none below 0, not all 0")
         if reduction not in _REDUCTIONS:
             raise ConfigError(f"unknown reduction {reduction!r}{did_you_mean(reduction, _REDUCTIONS)}")
         check_whole("spare", spare, 0)
@@ -77,13 +77,13 @@ class SampledLoss(nn.Module):
         dim = self.output.weight.shape[1]
         draws = (self.config.negatives or 1) + spare
         found = None if neighbours is None else partial(_in_order, neighbours, len(counts))
-        context = RunContext(counts, dim=dim, max_draws=draws, neighbours=found, n_centres=1)  # they are not numbered
+        context = RunContext(counts, dim=dim, max_draws=draws, neighbours=found, n_centres=1)  # centres have no ids
         self._plug = self.config.make("loss", context)
         self.sampler = self.evidence = self._weigher = None
         if not isinstance(self._plug, Softmax):
             if type(self._plug) not in VALUES:
                 known = ", ".join(name for name in LOSSES if LOSSES[name] in {*VALUES, Softmax})
-                raise ConfigError(f"loss {self.config.loss.name!r} has no form in w2vneg.torch; choose {known}")
+                raise ConfigError(f"loss {self.config.loss.name!r} is not available in w2vneg.torch; use {known}")
             self._make_plugs(context)
         for name in self._plug.parameters:
             self.register_parameter(name, nn.Parameter(torch.tensor(float(getattr(self._plug, name).flat[0]))))
@@ -95,16 +95,16 @@ class SampledLoss(nn.Module):
         self._weigher = config.make("weigher", context)
         check_plugs(config, self._plug, self._weigher, sampler)
         if type(sampler) not in MODULES:
-            raise ConfigError(f"sampler {name!r} has no form in w2vneg.torch; take popularity or boltzmann")
+            raise ConfigError(f"sampler {name!r} is not available in w2vneg.torch; use popularity or boltzmann")
         self.sampler = MODULES[type(sampler)](sampler, n_vocab)
         if self.spare and sampler.independent:
-            raise ConfigError(f"sampler {name!r} lets each target enter by itself; leave spare out")
+            raise ConfigError(f"sampler {name!r} draws each target independently; leave spare out")
         if self.shared and not self.sampler.shareable:
-            raise ConfigError(f"sampler {name!r} draws for one context; leave shared out, or take sampler='popularity'")
+            raise ConfigError(f"sampler {name!r} draws for one context; leave shared out, or use sampler='popularity'")
         if isinstance(self._weigher, Discriminator):
             self.evidence = Evidence(n_vocab, context.dim, self._weigher.weigh_positive)
         elif type(self._weigher) not in WEIGHTS:
-            raise ConfigError(f"weigher {config.weigher.name!r} has no form in w2vneg.torch; leave it out")
+            raise ConfigError(f"weigher {config.weigher.name!r} is not available in w2vneg.torch; leave it out")
 
     def extra_repr(self):
         options = self.config.as_dict()
@@ -116,18 +116,18 @@ class SampledLoss(nn.Module):
         return ", ".join(parts) + (", shared" if self.shared else "")
 
     def forward(self, hidden, targets, context=None, *, generator=None):
-        """Return the loss, 0 of a batch without a target.
+        """Return the loss, 0 for a batch without targets.
 
-        hidden : float, (..., dim); targets : int64, (...), those below 0 are passed over
-        context : int64, (...), optional, what stood before, for the sampler bigram; below 0: nothing, so popularity
-        generator : torch.Generator, optional, of all draws; PyTorch's own if none is given
+        hidden : float, (..., dim); targets : int64, (...), those below 0 are ignored
+        context : int64, (...), optional, the preceding ids, for the sampler bigram; below 0: none, so popularity
+        generator : torch.Generator, optional, for all draws; PyTorch's own if none is given
 
-        ConfigError for shapes that do not fit, and a context that `neighbours` has no row for.
+        ConfigError for shapes that do not match, or a context without a row in `neighbours`.
         """
         there = targets >= 0
         hidden, targets, context = self._flat(hidden, targets, context)
         if not len(targets):
-            values = self._scored(hidden, targets[:, None]).squeeze(1)  # empty, and all may go backward from it
+            values = self._scored(hidden, targets[:, None]).squeeze(1)  # empty, but backward works
         elif isinstance(self._plug, Softmax):
             scores = self.scores(hidden)
             log_z = scores.logsumexp(dim=1)
@@ -141,13 +141,13 @@ class SampledLoss(nn.Module):
     def scores(self, hidden):
         """Return the logits of all targets: (..., n_vocab)."""
         scores = nn.functional.linear(hidden, self.output.weight, self._bias)
-        scores = scores.to(self.output.weight.dtype)  # autocast multiplies in a shorter one
+        scores = scores.to(self.output.weight.dtype)  # autocast multiplies in lower precision
         return scores.abs() if self.config.absolute_softmax else scores
 
     def log_prob(self, hidden, score="raw"):
         """Return log-probabilities of all targets by the softmax of their scores: (..., n_vocab).
 
-        score : "raw", "corrected" for where the loss's noise lets scores settle (`evaluation.scores`), or a number λ
+        score : "raw", "corrected" to undo the effect of the loss's noise (`evaluation.scores`), or a share λ of that
         """
         scores, share = self.scores(hidden), share_of(score)
         if share != 0:
@@ -165,7 +165,7 @@ class SampledLoss(nn.Module):
         dim = self.output.weight.shape[1]
         if hidden.shape != (*targets.shape, dim):
             wanted, found = (*targets.shape, dim), tuple(hidden.shape)
-            raise ConfigError(f"hidden states must have the shape of the targets and {dim}, {wanted}, not {found}")
+            raise ConfigError(f"hidden states must have the shape of the targets plus {dim}, {wanted}, not {found}")
         if context is not None and context.shape != targets.shape:
             wanted, found = tuple(targets.shape), tuple(context.shape)
             raise ConfigError(f"context must have the shape of the targets, {wanted}, not {found}")
@@ -190,12 +190,12 @@ class SampledLoss(nn.Module):
                 counted = counted & (ids != targets[:, None])
             if self.spare:
                 counted = counted & (counted.cumsum(dim=1) <= n)
-            body = WEIGHTS.get(type(self._weigher))  # None: it learns
+            body = WEIGHTS.get(type(self._weigher))  # None: the discriminator
             first, weights = torch.ones_like(negative[:, 0]), body and body(self._weigher, negative, log_q, counted)
         beside = 0.0
         if self.evidence is not None:
             first, weights, value = self.evidence(hidden, targets, ids, drawn)
-            weights, beside = weights * counted, value - value.detach()  # no value of its own, but its gradient
+            weights, beside = weights * counted, value - value.detach()  # adds its gradient, not its value
         scores = Scores(positive, negative, weights, first, log_q_positive, log_q, generator)
         plug = self._plug._replace(**{name: getattr(self, name) for name in self._plug.parameters})
         return VALUES[type(self._plug)](plug, scores) + beside
@@ -206,7 +206,7 @@ class SampledLoss(nn.Module):
 
 
 def _resolved(loss, options):
-    """Return the options of the objective (RunSpec); ConfigError for what has no meaning here."""
+    """Return the options of the objective (RunSpec); ConfigError for options without meaning here."""
     kinds = {"sampler", "weigher", "loss"}
     known = {item.name for item in table().values() if kinds & item.metadata["readers"].keys()} | {*_OWN}
     for name in options:
@@ -223,17 +223,17 @@ def _resolved(loss, options):
 
 
 def _refuse_unread(config, neighbours, shared, spare):
-    """Raise ConfigError for what is given and no draw reads; config : RunSpec"""
+    """Raise ConfigError for arguments that no draw uses; config : RunSpec"""
     for name, given in (("neighbours", neighbours is not None), ("shared", shared), ("spare", spare)):
         if given and config.sampler is None:
             raise ConfigError(f"{name} has no effect with loss {config.loss.name!r}, which draws nothing; leave it out")
     if neighbours is not None and not config.sampler.plug.needs_neighbours:
         raise ConfigError(
-            f"neighbours has no effect with sampler {config.sampler.name!r}; leave it out, or take sampler='bigram'"
+            f"neighbours has no effect with sampler {config.sampler.name!r}; leave it out, or use sampler='bigram'"
         )
     if spare and config.exclude == "none":
         raise ConfigError(
-            "spare makes up for draws that are the positive, and exclude='none' counts them; leave spare out, or take "
+            "spare replaces draws of the positive, but exclude='none' counts them; leave spare out, or use "
             "exclude='target'"
         )
 
@@ -242,7 +242,7 @@ def _in_order(neighbours, n_vocab):
     """Return a copy of a sparse matrix as csr_matrix, float64: columns sorted, none twice, no 0; else ConfigError."""
     if not sparse.issparse(neighbours):
         kind = type(neighbours).__name__
-        raise ConfigError(f"neighbours must be a matrix of scipy.sparse, not {kind}: scipy.sparse.csr_matrix makes one")
+        raise ConfigError(f"neighbours must be a scipy.sparse matrix, not {kind}: make one by scipy.sparse.csr_matrix")
     if neighbours.ndim != 2 or neighbours.shape[1] != n_vocab:
         raise ConfigError(
             f"neighbours must have a row for each context and a column for each of {n_vocab} targets, found shape "
@@ -260,8 +260,8 @@ def _output(output, n_vocab, bias):
     if isinstance(output, nn.Module):
         shape = tuple(getattr(output, "weight", torch.empty(0)).shape)
         if len(shape) != 2 or shape[0] != n_vocab:
-            raise ConfigError(f"output must have a weight of a row for each of {n_vocab} targets, found shape {shape}")
+            raise ConfigError(f"output needs a weight with a row for each of {n_vocab} targets, found shape {shape}")
         if bias and getattr(output, "bias", None) is None:
-            raise ConfigError("bias=True is for an output layer made here, and this one has none; leave bias=True out")
+            raise ConfigError("bias=True is for an output layer made here, and this has no bias; leave bias=True out")
         return output
     return nn.Linear(output, n_vocab, bias=bias)

@@ -1,14 +1,14 @@
-"""The laws of `w2vneg.objectives.samplers`, in tensors. Each class answers for the plugs that it is registered under.
+"""The laws of `w2vneg.objectives.samplers`, in tensors. Each class implements the plugs that it is registered for.
 
 A sampler is called as
 
     ids, log_q, log_q_positive = sampler(view, n, shared, generator)
 
-ids : int64, (B, n), or (n,) where the batch shares them; −1 in a place that stays empty
-log_q : float, the same; ∞ where ids are −1
+ids : int64, (B, n), or (n,) if the batch shares them; −1 in an empty place
+log_q : float, in the same shape; ∞ where ids are −1
 log_q_positive : (B,)
 
-Both log q are None from a sampler that gives none. No gradient goes through anything here.
+Both log q are None if the sampler gives none. No gradient flows through anything here.
 """
 
 import math
@@ -30,13 +30,13 @@ from ..objectives.samplers.popularity import Popularity
 from ..objectives.samplers.uniform import Uniform
 from .losses import implement
 
-_CELLS = 2**24  # scores of a block of rows that are held at once
+_CELLS = 2**24  # scores held at once, for a block of rows
 
 MODULES: dict = {}  # class of a sampler -> module made of it
 
 
 class View(NamedTuple):
-    """What draws may look at, without gradients.
+    """The inputs of a draw, without gradients.
 
     hidden : (B, dim); targets : int64, (B,); context : int64, (B,), or None
     weight : (n_vocab, dim); bias : (n_vocab,) or None
@@ -50,7 +50,7 @@ class View(NamedTuple):
 
     def scores(self, rows=slice(None), absolute=False):
         """Logits of all targets for some rows of the batch: (rows, n_vocab)."""
-        scores = (self.hidden[rows] @ self.weight.T).to(self.weight.dtype)  # autocast multiplies in a shorter one
+        scores = (self.hidden[rows] @ self.weight.T).to(self.weight.dtype)  # autocast multiplies in lower precision
         scores = scores if self.bias is None else scores + self.bias
         return scores.abs() if absolute else scores
 
@@ -60,15 +60,15 @@ class View(NamedTuple):
 
 
 def logits_of(hidden, rows, ids, bias, absolute):
-    """Return the logits of ids (B, k), or of ids (k,) for all, whose rows are given: (B, k), in the rows' dtype."""
+    """Return the logits of ids, (B, k) or shared (k,), whose rows are given: (B, k), in the rows' dtype."""
     scores = hidden @ rows.T if ids.dim() == 1 else torch.bmm(rows, hidden[:, :, None]).squeeze(2)
-    scores = scores.to(rows.dtype)  # autocast multiplies in a shorter one
+    scores = scores.to(rows.dtype)  # autocast multiplies in lower precision
     scores = scores if bias is None else scores + bias[ids]
     return scores.abs() if absolute else scores
 
 
 class Law(nn.Module):
-    """What draws. shareable : bool, it looks at no context; arrays : ndarrays by name, buffers that are not saved"""
+    """Base of the samplers. shareable : bool, it ignores the context; arrays : ndarrays by name, unsaved buffers"""
 
     shareable = False
 
@@ -79,14 +79,14 @@ class Law(nn.Module):
 
 
 class Table(Law):
-    """Draws from alias tables, uint64, of `kernels.rng`: whole numbers alone, so that every device draws exactly."""
+    """Draws from alias tables, uint64, of `kernels.rng`: integers only, so that draws are exact on every device."""
 
     def __init__(self, table):
         low, high = table & np.uint64(0xFFFFFFFF), table >> np.uint64(32)
         super().__init__(threshold=low.astype(np.int64), alias=high.astype(np.int64))
 
     def forward(self, shape, generator, first=0, size=None):
-        """Draw int64 of this shape from the stretch of `size` slots from `first` on: numbers, or tensors that fit."""
+        """Draw int64 of this shape from the `size` slots that start at `first`: numbers, or broadcastable tensors."""
         device = self.alias.device
         if size is None:
             slots = torch.randint(self.alias.shape[0], shape, generator=generator, device=device)
@@ -116,7 +116,7 @@ class Fixed(Law):
 
 @implement(MODULES, Bernoulli)
 class Independent(Law):
-    """Every target enters by itself; each set has as many places as the largest of the batch needs."""
+    """Targets are drawn independently; each set has as many places as the largest of the batch needs."""
 
     shareable = True
 
@@ -126,7 +126,7 @@ class Independent(Law):
     def forward(self, view, n, shared, generator):
         sets, n_vocab = 1 if shared else len(view.targets), len(self.log_b)
         block = max(1, _CELLS // n_vocab)
-        found = []  # which set, which target, of all that entered, set by set
+        found = []  # the set and the target of each draw, set by set
         for first in range(0, sets, block):
             shape = min(block, sets - first), n_vocab
             unit = torch.rand(shape, generator=generator, device=self.log_b.device)
@@ -144,24 +144,24 @@ class Independent(Law):
 
 @implement(MODULES, Bigram)
 class Neighbours(Law):
-    """What stands beside the id in `context`, backed off to popularity, which a context below 0 leaves alone."""
+    """The neighbours of the id in `context`, backed off to popularity; popularity alone if it is below 0."""
 
     def __init__(self, sampler, n_vocab):
         rows = np.repeat(np.arange(len(sampler.starts) - 1), np.diff(sampler.starts))
-        keys, targets = rows * n_vocab + sampler.targets, sampler.targets.astype(np.int64)  # keys rise, as both do
+        keys, targets = rows * n_vocab + sampler.targets, sampler.targets.astype(np.int64)  # sorted keys
         p, shares = sampler.p.astype(np.float32), sampler.shares
-        starts = np.append(sampler.starts, sampler.starts[-1])  # the last row stands for no context, and is empty
+        starts = np.append(sampler.starts, sampler.starts[-1])  # the last, empty row stands for no context
         super().__init__(starts=starts, targets=targets, keys=keys, shares=shares, p=p)
         self.table, self.row_table = Table(sampler.table), Table(sampler.row_table)
         self.n_vocab, self.back_off = n_vocab, float(sampler.back_off)
 
     def forward(self, view, n, shared, generator):
         if view.context is None:
-            raise ConfigError("sampler bigram asks what stood before: call the loss as loss(hidden, targets, context)")
+            raise ConfigError("sampler bigram needs the preceding ids: call the loss as loss(hidden, targets, context)")
         context, shape, n_contexts = view.context[:, None], (len(view.targets), n), len(self.starts) - 2
         if bool((context >= n_contexts).any()):
             raise ConfigError(
-                f"context must be below {n_contexts}, for neighbours has so many rows, or -1 for none; found "
+                f"context must be below {n_contexts}, the number of rows of neighbours, or -1 for none; found "
                 f"{int(context.max())}"
             )
         context = torch.where(context < 0, n_contexts, context)
@@ -190,7 +190,7 @@ class Neighbours(Law):
 
 
 class Exact(Law):
-    """Draws in proportion to a weight of every logit, `log_weights`, block by block of rows, by matrix products."""
+    """Draws in proportion to weights of all logits, `log_weights`, by matrix products over blocks of rows."""
 
     def forward(self, view, n, shared, generator):
         block = max(1, _CELLS // view.weight.shape[0])
@@ -229,7 +229,7 @@ class Kernel(Exact):
 
 @implement(MODULES, Boltzmann)
 class AmongCandidates(Law):
-    """D e^{s/T} among M candidates drawn from D: of each example (sir), or of the whole batch, kept (rolling).
+    """D e^{s/T} over M candidates drawn from D: per example (sir), or for the whole batch and kept (rolling).
 
     candidates : int64, (M,), the oldest first, −1 before the first batch; each example replaces a few of them
     """

@@ -1,4 +1,4 @@
-"""Vectors with their words: `named_rows` compares them, `search` finds the nearest, `keyed` has gensim's names."""
+"""Word vectors: `named_rows` compares them, `search` finds the nearest, `keyed` adds gensim's methods."""
 
 from .search import top_rows
 from .vectors import Vectors, spells, with_spellings

@@ -1,7 +1,7 @@
-"""What vectors have beyond look-up: their evaluation, vectors of texts, and all by gensim's names.
+"""Evaluation, encoding of texts, and the methods of gensim's KeyedVectors.
 
-These have gensim's meanings, in double precision; unknown words are left out where gensim leaves them out. What would
-change vectors in place is not here: docs/migrating.md has the whole list.
+These methods do what they do in gensim, in double precision, and skip unknown words where gensim does. Methods that
+modify vectors in place are missing; docs/migrating.md has the full list.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
     from .named_rows import Name as Key
 
 _LOG = logging.getLogger("w2vneg")
-_ENCLOSED = (0x24B6, 0x24E9), (0x1F130, 0x1F149), (0x1F150, 0x1F169), (0x1F170, 0x1F189)  # signs that are letters
-_ROWS = {"similarity": "word, word, score", "analogy": "four words"}  # kind of set -> what is on a line
-_AWAY_FROM_ZERO = 1e-6  # what Levy and Goldberg add to the denominator of 3CosMul
+_ENCLOSED = (0x24B6, 0x24E9), (0x1F130, 0x1F149), (0x1F150, 0x1F169), (0x1F170, 0x1F189)  # symbols counted as letters
+_ROWS = {"similarity": "word, word, score", "analogy": "four words"}  # kind of set -> content of a line
+_AWAY_FROM_ZERO = 1e-6  # added to the denominator of 3CosMul (Levy and Goldberg)
 
 
 class KeyToIndex(Mapping):
-    """Word -> row, read-only, without memory of its own. row_of : callable, the row of a word, -1 if there is none"""
+    """Read-only mapping of words to rows that stores no table. row_of : callable, word -> row, -1 if unknown"""
 
     def __init__(self, words, row_of):
         self._words, self._row_of = words, row_of
@@ -59,13 +59,13 @@ class KeyToIndex(Mapping):
 
 
 class Keyed(NamedRows):
-    """Named rows under the names of gensim's KeyedVectors."""
+    """Named rows with the methods of gensim's KeyedVectors."""
 
     def evaluate_similarity(self, set_or_path: str | Path, mirror: str | None = None) -> SimilarityResult:
-        """Compare cosines with human scores; returns a w2vneg.vectors.evaluation.SimilarityResult.
+        """Correlate cosines with human scores; returns a w2vneg.vectors.evaluation.SimilarityResult.
 
-        set_or_path : str or Path, a named set (``"ws353"``) or a file of word, word, score
-        mirror : str or Path, optional, folder or URL in which named sets are looked for, too
+        set_or_path : str or Path, a named set (``"ws353"``) or a file with rows of word, word, score
+        mirror : str or Path, optional, another folder or URL to search for named sets
         """
         from .evaluation import evaluate_similarity
 
@@ -77,8 +77,8 @@ class Keyed(NamedRows):
     ) -> AnalogyResult:
         """Answer the analogy questions of a named set or a file; returns a w2vneg.vectors.evaluation.AnalogyResult.
 
-        options : restrict_vocab, int, use the first so many words only; half, {None, "dev", "test"}, all questions, or
-            a fixed half of them
+        options : restrict_vocab, int, use only the first `restrict_vocab` words; half, {None, "dev", "test"}, all
+            questions or a fixed half of them
         """
         from .evaluation import evaluate_analogy
 
@@ -88,18 +88,18 @@ class Keyed(NamedRows):
     def encode(
         self, texts: Sequence[str | Sequence[str]] | np.ndarray, a: float | None = 1e-3, normalize: bool = False
     ) -> np.ndarray:
-        """Return the vectors of texts, float32 (n, dim): means of their words', each weighted by a / (a + p(word)).
+        """Encode texts as means of their word vectors, weighted by a / (a + p(word)): float32 (n, dim).
 
-        Arora, Liang and Ma (2017), no component taken out. Texts are split as the export for sentence-transformers
-        splits them, lists of words are taken as they are; words without a row count as zeros. With `a=None` the mean is
-        plain, as that folder gives it. `normalize` brings rows to length one. ConfigError without counts.
+        The weights are those of Arora, Liang and Ma (2017); no component is removed. ``a=None`` gives the plain mean,
+        as the export for sentence-transformers does. Strings are split as in that export, lists of words are used as
+        given, and unknown words count as zeros. `normalize` scales rows to unit length. Weights need counts.
         """
         if isinstance(texts, str):
-            raise ConfigError("encode takes a list of texts; put the one text into a list")
+            raise ConfigError("encode takes a list of texts; wrap a single text in a list")
         weights = None
         if a is not None:
             if self.counts is None or not self.counts.sum():
-                raise ConfigError("these vectors have no counts to weigh words by; give a=None for the plain mean")
+                raise ConfigError("these vectors have no counts to weight words by; give a=None for the plain mean")
             if not 0 < a < float("inf"):
                 raise ConfigError(f"a must be a positive number, or None for the plain mean, not {a!r}")
             weights = (a / (a + self.counts / self.counts.sum())).astype(np.float32)
@@ -135,27 +135,27 @@ class Keyed(NamedRows):
         return KeyToIndex(self.words, self._row_of_name)
 
     def get_index(self, key: Key, default: int | None = None) -> int:
-        """Return the row of a word; `default`, or UnknownNameError without one, if it has none."""
+        """Return the row of a word; if it has none, return `default`, or raise UnknownNameError without one."""
         return self.id(key) if default is None or self._row(key) >= 0 else default
 
     def has_index_for(self, key: Key) -> bool:
-        """Tell whether a word has a row, or a row is there."""
+        """Return whether a word has a row, or a row exists."""
         return self._row(key) >= 0
 
     def get_vector(self, key: Key, norm: bool = False) -> np.ndarray:
-        """Return the vector of a word, float32 (dim,); at length one with `norm`."""
+        """Return the vector of a word, float32 (dim,); scaled to unit length with `norm`."""
         return self._direction(key).astype(np.float32) if norm else self[key]
 
     def get_normed_vectors(self) -> np.ndarray:
-        """Return the matrix with rows at length one, float32 (n, dim)."""
+        """Return the matrix with rows scaled to unit length, float32 (n, dim)."""
         return self.unit
 
     def get_vecattr(self, key: Key, attr: str) -> int:
-        """Return how often a word occurred; `attr` must be ``"count"``, as there are no other attributes."""
+        """Return the count of a word; `attr` must be ``"count"``, the only attribute."""
         if attr != "count":
             raise UnknownNameError(f"words have no attribute {attr!r}, only 'count'")
         if self.counts is None:
-            raise UnknownNameError("the counts are not known: text and binary files have none; read npz or a model")
+            raise UnknownNameError("the counts are unknown: text and binary files have none; load npz or a model")
         return int(self.counts[self.id(key)])
 
     def get_mean_vector(
@@ -166,17 +166,17 @@ class Keyed(NamedRows):
         post_normalize: bool = False,
         ignore_missing: bool = True,
     ) -> np.ndarray:
-        """Return the weighted mean of the vectors of words.
+        """Return the weighted mean of word vectors.
 
-        keys : sequence of str, int or ndarray of (dim,), vectors are taken as they are given
+        keys : sequence of str, int or ndarray of (dim,); vectors are used as given
         weights : array_like, float, optional; the sum is divided by the sum of their absolute values
-        pre_normalize, post_normalize : bool, take the words' vectors, and return the mean, at length one
-        ignore_missing : bool, leave out words without a vector, zeros if none has one; else UnknownNameError
+        pre_normalize, post_normalize : bool, scale the words' vectors, or the mean, to unit length
+        ignore_missing : bool, skip words without a vector (zeros if none has one); else UnknownNameError
         """
         keys = list(keys)
         weights = np.ones(len(keys)) if weights is None else np.asarray(weights, np.float64)
         if not keys or weights.shape != (len(keys),):
-            raise ConfigError(f"{len(keys)} words do not go with weights of shape {weights.shape}; give at least one")
+            raise ConfigError(f"{len(keys)} words do not match weights of shape {weights.shape}; give at least one")
         total, size = np.zeros(self.dim), 0.0
         for key, weight in zip(keys, weights.tolist(), strict=True):
             if ignore_missing and not self._has_vector(key):
@@ -192,7 +192,7 @@ class Keyed(NamedRows):
         return 1.0 - self.similarity(w1, w2)
 
     def distances(self, word_or_vector: Item, other_words: Iterable[Key] = ()) -> np.ndarray:
-        """Return 1 − the cosines of a word, or a vector, with other words, or with all: float64 (n_others,) or (n,)."""
+        """Return 1 − the cosines of a word or vector with other words, or with all: float64 (n_others,) or (n,)."""
         others, query = list(other_words), self._direction(word_or_vector)
         return 1.0 - cosines_with(self[others] if others else self.matrix, query)
 
@@ -203,36 +203,36 @@ class Keyed(NamedRows):
         return [self.words[row] for row in np.flatnonzero(distances < distances[second]).tolist() if row != first]
 
     def rank(self, key1: Key, key2: Key) -> int:
-        """Return the place of `key2` among the words nearest to `key1`, from 1."""
+        """Return the rank of `key2` among the words nearest to `key1`, starting at 1."""
         return len(self.closer_than(key1, key2)) + 1
 
     def most_similar_to_given(self, key1: Key, keys_list: Sequence[Key]) -> Key:
         """Return the word of a list that is most similar to `key1`."""
         if not len(keys_list):
-            raise ConfigError("there is no word to choose from; give a list of one word or more")
+            raise ConfigError("there is no word to choose from; give at least one")
         return keys_list[int(np.argmin(self.distances(key1, keys_list)))]
 
     def n_similarity(self, ws1: Sequence[Key], ws2: Sequence[Key]) -> float:
-        """Return the cosine of the mean vectors of two lists of words, their lengths as they are."""
+        """Return the cosine of the mean vectors of two lists of words, whose vectors are not normalised."""
         means = [self.get_mean_vector(words, pre_normalize=False) for words in (ws1, ws2)]
         first, second = normalised(np.array(means))
         return float(first @ second)
 
     def rank_by_centrality(self, words: Sequence[Key], use_norm: bool = True) -> list[tuple[float, Key]]:
-        """Return cosines with the centre of words (dot products without `use_norm`), and the words, highest first."""
+        """Return (cosine with the mean, word) pairs, highest first; dot products if `use_norm` is False."""
         known = [word for word in words if self._has_vector(word)]
         if not known:
-            raise ConfigError(f"none of {words!r:.200} has a vector; give words that are known")
+            raise ConfigError(f"none of {words!r:.200} has a vector; give known words")
         if len(known) < len(words):
             unknown = sorted({str(word) for word in words} - {str(word) for word in known})
-            _LOG.warning("without a vector, and left out: %s", ", ".join(unknown))
+            _LOG.warning("words without a vector are left out: %s", ", ".join(unknown))
         rows = self[known].astype(np.float64)
         rows = normalised(rows) if use_norm else rows
         scores = rows @ normalised(rows.mean(axis=0)[None])[0]
         return sorted(zip(scores.tolist(), known, strict=True), reverse=True)
 
     def doesnt_match(self, words: Sequence[Key]) -> Key:
-        """Return the word of a list that is farthest from their mean."""
+        """Return the word that is farthest from the mean of the list."""
         return self.rank_by_centrality(words)[-1][1]
 
     def _has_vector(self, key):
@@ -281,15 +281,15 @@ class Keyed(NamedRows):
     ) -> Near | np.ndarray:
         """Return the words with the highest 3CosMul score (Levy and Goldberg 2014, eq. 4).
 
-        Π (1 + cos⁺)/2 / (Π (1 + cos⁻)/2 + 10⁻⁶) over the positive and the negative ones. Arguments and result are as
-        for `most_similar`, but there are no weights.
+        It is Π (1 + cos⁺)/2 / (Π (1 + cos⁻)/2 + 10⁻⁶) over the positive and the negative words. Arguments and result
+        are those of `most_similar`, without weights.
         """
         n = self._first(topn, restrict_vocab)
         above, below = self._items(positive, ()), self._items((), negative)
         if not above:
             raise ConfigError("3CosMul needs a positive word; give at least one")
         if any(abs(weight) != 1.0 for _, weight, _ in above + below):
-            raise ConfigError("3CosMul has no weights; give words alone, or call most_similar")
+            raise ConfigError("3CosMul has no weights; give only words, or call most_similar")
         near = lambda vector: (1.0 + cosines_with(self.matrix[:n], normalised(vector[None])[0])) / 2.0  # noqa: E731
         over, under = (np.prod([near(vector) for vector, _, _ in items], axis=0) for items in (above, below))
         scores = over / (under + _AWAY_FROM_ZERO)
@@ -301,43 +301,43 @@ class Keyed(NamedRows):
         return self._named(rows, scores[rows])
 
     def relative_cosine_similarity(self, wa: Key, wb: Key, topn: int = 10) -> float:
-        """Return the cosine of two words over the sum of the cosines of the `topn` words nearest to the first."""
+        """Return the cosine of two words, divided by the summed cosines of the `topn` words nearest to the first."""
         near = sum(cosine for _, cosine in self.most_similar([wa], topn=topn))
         if not near:
-            raise ConfigError(f"the cosines of {wa!r:.60} with the words nearest to it sum to 0; give another word")
+            raise ConfigError(f"the cosines of {wa!r:.60} with its nearest words sum to 0; give another word")
         return self.similarity(wa, wb) / near
 
     def wmdistance(self, document1: Sequence[Key], document2: Sequence[Key], norm: bool = True) -> float:
         """Return the Word Mover's Distance of two lists of words (Kusner et al. 2015), by linear programming.
 
-        Unknown words are left out; infinite if a list has no known one. `norm` brings vectors to length one.
+        Unknown words are skipped; a list without a known word gives infinity. `norm` scales vectors to unit length.
         """
         first, second = ([row for row in map(self._row, words) if row >= 0] for words in (document1, document2))
         return _moving_cost(first, second, self.unit if norm else self.matrix) if first and second else float("inf")
 
     def vectors_for_all(self, keys: Iterable[str], allow_inference: bool = True) -> Self:
-        """Return the vectors of these words, in their order, each once; those without a vector are left out.
+        """Return the vectors of `keys` in their order, without duplicates; words without a vector are skipped.
 
-        They are looked up as in every question, and have the names that they have here: `king` for `King`.
-        allow_inference : bool, words that are not known get the vector of their spelling, if there is one
+        Words are looked up as usual and keep the names of this vocabulary: `king` for `King` if it is lower-cased.
+        allow_inference : bool, give unknown words the vector of their spelling, if there is one
         """
         keys = list(keys)
         source = self.with_words(keys) if allow_inference else self
         rows = list(dict.fromkeys(row for row in map(source._row, keys) if row >= 0))
         if not rows:
-            raise ConfigError(f"none of {keys!r:.200} has a vector; give words that are known")
+            raise ConfigError(f"none of {keys!r:.200} has a vector; give known words")
         counts = None if source.counts is None else source.counts[rows]
         words, kept = [source.words[row] for row in rows], (self.spellings, self.noun, self.lowercase, self.rules)
         return type(self)(words, source.matrix[rows], counts, *kept)
 
     def evaluate_word_pairs(self, pairs: str | Path, **options: Any) -> tuple:
-        """Compare cosines with human scores, of a named set or a file; `evaluate_similarity` says more.
+        """Correlate cosines with the human scores of a named set or a file; see also `evaluate_similarity`.
 
         options : restrict_vocab=300000, words in later rows are unknown; case_insensitive=True; dummy4unknown=False,
-            pairs with an unknown word count as cosine 0, rather than being left out
+            if True, pairs with an unknown word count as cosine 0 instead of being left out
 
-        Returns SciPy's Pearson and Spearman, with ``statistic`` and ``pvalue``, and the per cent of pairs with an
-        unknown word. InputError if fewer than two pairs are left.
+        Returns SciPy's Pearson and Spearman results, with ``statistic`` and ``pvalue``, and the percentage of pairs
+        with an unknown word. InputError if fewer than two pairs are left.
         """
         from .evaluation.similarity import evaluate_word_pairs
 
@@ -345,11 +345,11 @@ class Keyed(NamedRows):
         return evaluate_word_pairs(self, path, tags=tags, **options)
 
     def evaluate_word_analogies(self, analogies: str | Path, **options: Any) -> tuple[float, list[dict]]:
-        """Answer the analogy questions of a named set or a file by 3CosAdd, with the options of `evaluate_word_pairs`,
-        and may_be_empty=False: that no question has vectors for all four words is an InputError.
+        """Answer the analogy questions of a named set or a file by 3CosAdd; takes the options of `evaluate_word_pairs`.
 
-        Returns the share of right answers and a list of dict: ``section``, its name, and the questions, tuples of four
-        words, that were ``correct`` and ``incorrect``; the last one is of all.
+        Returns the accuracy and a list of dict, one per section and a last one for all: its name, ``section``, and the
+        ``correct`` and ``incorrect`` questions, tuples of four words. InputError if no question has vectors for all
+        four words, unless ``may_be_empty=True``.
         """
         from .evaluation.analogy import evaluate_word_analogies
 
@@ -358,9 +358,9 @@ class Keyed(NamedRows):
 
 @cache
 def _pieces():
-    """Return the pattern of words and of runs of other signs, as ``tokenizers.pre_tokenizers.Whitespace`` splits them.
+    """Return a pattern that splits like ``tokenizers.pre_tokenizers.Whitespace``: words, and runs of other characters.
 
-    Its ``\\w``, unlike Python's, has marks, joiners and letters in circles, and of numbers digits and letters alone.
+    Unlike Python's, its ``\\w`` includes marks, joiners and enclosed letters; among numbers only digits and letters.
     """
     from ..kernels.text.words import ranges_of
 
@@ -374,8 +374,8 @@ def _pieces():
 
 
 def _find(set_or_path, mirror, kind):
-    """Return path, name, and whether lemma tags are to be stripped (None: if all words have one)."""
-    check_path(set_or_path, f"name a set of 'w2vneg data list', or write {_ROWS[kind]} a line to a file")
+    """Return the path, the name, and whether to strip lemma tags (None: if all words have one)."""
+    check_path(set_or_path, f"name a set of 'w2vneg data list', or a file with {_ROWS[kind]} on each line")
     path = catalog.resolve(set_or_path, mirror=mirror, kind=kind)
     with suppress(W2vnegError):
         record = catalog.info(str(set_or_path))
@@ -384,7 +384,7 @@ def _find(set_or_path, mirror, kind):
 
 
 def _moving_cost(first, second, matrix):
-    """Return the least cost of moving the rows of one text, lists of int, to those of another (float)."""
+    """Return the least cost of moving the rows of one text to those of another (float). first, second : list of int"""
     from scipy.optimize import linprog
     from scipy.spatial.distance import cdist
 

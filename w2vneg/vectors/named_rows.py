@@ -1,4 +1,4 @@
-"""Words and the rows of a matrix: what a name stands for, how near two are, and what is nearest."""
+"""Words with one matrix row each: look-up by name, cosines, and nearest neighbours."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from typing_extensions import Self
 
-    # a word, what is one as text, or else a row (int), or a tuple that is one, as of a node
+    # a word, a value whose text is a word, a row (int), or a tuple that names a word, such as a node
     Name = str | float | tuple | np.integer | np.floating | date | np.datetime64 | Decimal | Enum | UUID
     Key = Name | np.ndarray | list[float]  # a word, a row or a vector
     Item = Key | tuple[Key, float]
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class NamedRows:
-    """Words, a row of a matrix for each, and who is near to whom. Parameters are those of `Vectors`."""
+    """Words with one matrix row each, and their neighbours. Parameters are those of `Vectors`."""
 
     lowercase = False
 
@@ -56,17 +56,17 @@ class NamedRows:
                 raise TypeError
             self.matrix = np.ascontiguousarray(matrix, dtype=np.float32)
         except (TypeError, ValueError):
-            raise ConfigError("vectors must be rows of real numbers, all of one length") from None
+            raise ConfigError("vectors must be rows of real numbers, all of the same length") from None
         self.counts = None if counts is None else whole_counts(counts, ", or leave counts out")
         if self.matrix.ndim != 2 or len(self.matrix) != len(self.words) or not self.matrix.size:
             remedy = "there must be one row of numbers for each word, and at least one word"
-            raise ConfigError(f"{len(self.words)} words do not go with a matrix of shape {self.matrix.shape}; {remedy}")
+            raise ConfigError(f"{len(self.words)} words do not match a matrix of shape {self.matrix.shape}; {remedy}")
         if self.counts is not None and self.counts.shape != (len(self.words),):
-            raise ConfigError(f"{len(self.words)} words do not go with counts of shape {self.counts.shape}")
+            raise ConfigError(f"{len(self.words)} words do not match counts of shape {self.counts.shape}")
         repeated = self.words.repeated()
         if repeated:
             twice = self.words[repeated[0]]
-            raise ConfigError(f"the word {twice!r} occurs twice; every word needs one row of its own")
+            raise ConfigError(f"the word {twice!r} occurs twice; every word needs a row of its own")
         bad = row_not_finite(self.matrix)
         if bad is not None:
             cause = "a number that is NaN or infinite; the training that made it diverged"
@@ -82,29 +82,29 @@ class NamedRows:
         return self._row(word) >= 0
 
     def __getitem__(self, word: Name | Iterable[Name]) -> np.ndarray:
-        """Return the vector of a word or row, float32 (dim,), read-only, or a new array of several, (k, dim)."""
+        """Return the vector of a word or row, float32 (dim,), read-only; of several, a new array, (k, dim)."""
         if self._is_key(word):
             vector = self._resolve(word)[0].view()
             vector.flags.writeable = False  # or `vector -= other` would change the model
             return vector
         if not np.iterable(word):
-            remedy = "rows stand in .matrix[first:last]"
-            raise ConfigError(f"vectors are asked for by a {self.noun} or several, not {word!r:.60}; {remedy}")
+            remedy = "slice .matrix for rows"
+            raise ConfigError(f"vectors are looked up by one or several {self.noun}s, not {word!r:.60}; {remedy}")
         return np.array([self._resolve(one)[0] for one in word], np.float32).reshape(-1, self.dim)
 
     def __repr__(self):
         return f"Vectors({len(self)} {self.noun}s, dim={self.dim})"
 
     def with_words(self, words: Iterable[str]) -> Self:
-        """Return these vectors and, behind them, those of other `words` by their spelling, where they have one.
+        """Return these vectors, with vectors of unknown `words` appended if their spelling has one.
 
-        Words are looked up as in every question; where `lowercase`, new ones are in lower case.
+        Words are looked up as usual; with `lowercase`, new ones are lower-cased.
         """
         if self.spellings is None:
             return self
         new = (word for word in words if isinstance(word, str) and self._row(word) < 0)
         names = dict.fromkeys(word.lower() if self.lowercase else word for word in new)
-        spelt = partial(NamedRows._by_spelling, self)  # gensim's face has zeros where nothing is known
+        spelt = partial(NamedRows._by_spelling, self)  # gensim's face gives zeros for unknown words
         found = {name: spelt(name) for name in names if name not in self.words}
         found = {name: vector for name, vector in found.items() if vector is not None}
         if not found:
@@ -115,26 +115,24 @@ class NamedRows:
 
     @property
     def dim(self) -> int:
-        """Numbers per vector."""
+        """Number of dimensions."""
         return self.matrix.shape[1]
 
     def id(self, word: Name) -> int:
-        """Return the row of `word`; UnknownNameError with near spellings if it has none. A row is its own."""
+        """Return the row of `word`, or a given row itself; UnknownNameError, with similar spellings, if unknown."""
         row = self._row(word)
         if row < 0:
             raise self._unknown(word)
         return row
 
     def _row(self, key):
-        """Return the row of a word (int), or -1. A whole number is a name if there is one, else a row, unless names are
-        mostly whole numbers.
-        """
+        """Return the row of a word (int), or -1. An int that is no name is a row, unless most names are numbers."""
         row = self._row_of_name(key)
         may_be_row = row < 0 and isinstance(key, KEYS) and is_row(key) and 0 <= key < len(self)
         return int(key) if may_be_row and not self._numbered else row
 
     def _row_of_name(self, key):
-        """Return the row of a word (int), or -1; a number is a name here."""
+        """Return the row of a word (int), or -1; numbers count as names only."""
         if not isinstance(key, (*KEYS, tuple)) or isinstance(key, bool):
             return -1
         text = text_of(key)
@@ -142,7 +140,7 @@ class NamedRows:
         return self.words.find(as_word(text, self.lowercase)) if row < 0 else row
 
     def _is_key(self, key):
-        """Tell what names a word, be it unknown, from several of them and from vectors."""
+        """Return whether `key` names one word, known or not, rather than several words or a vector."""
         return isinstance(key, KEYS) or is_name(key, self.words, self.lowercase)
 
     @cached_property
@@ -150,7 +148,7 @@ class NamedRows:
         return mostly_numbers(self.words)
 
     def _by_spelling(self, word):
-        """Return the vector of a spelling, float32 (dim,); None if there is none, or all of it is zero."""
+        """Return the vector of a spelling, float32 (dim,); None if there is none or it is all zeros."""
         if self.spellings is None or not isinstance(word, str):
             return None
         vector = self.spellings.vector(word.lower() if self.lowercase else word)
@@ -158,7 +156,7 @@ class NamedRows:
 
     def _unknown(self, word):
         if is_row(word) and not self._numbered:
-            text = f"no row {word} among {len(self):,}; rows are counted from 0 to {len(self) - 1}"
+            text = f"no row {word} among {len(self):,}; rows run from 0 to {len(self) - 1}"
             return UnknownNameError(text)
         text = word if isinstance(word, bool) else text_of(word)
         return UnknownNameError(
@@ -167,7 +165,7 @@ class NamedRows:
 
     @cached_property
     def unit(self) -> np.ndarray:
-        """The vectors at length one, float32 (n, dim); a zero vector stays zero. Computed at first use."""
+        """The vectors scaled to unit length, float32 (n, dim); zero vectors stay zero. Computed on first use."""
         return unit_rows(self.matrix)
 
     @cached_property
@@ -175,17 +173,17 @@ class NamedRows:
         return lengths_of(self.matrix)
 
     def similarity(self, a: Name, b: Name) -> float:
-        """Return the cosine of two words' vectors, a float in [-1, 1]; 0 if one of them is zero."""
+        """Return the cosine of two words' vectors, float in [-1, 1]; 0 if one of them is zero."""
         return float(np.clip(self._direction(a) @ self._direction(b), -1.0, 1.0))
 
     def cosines(self, first: ArrayLike, second: ArrayLike) -> np.ndarray:
-        """Return the cosines of pairs of rows, int (n_pairs,) each: float64 (n_pairs,), in double precision."""
+        """Return the cosines of pairs of rows, float64 (n_pairs,). first, second : array_like, int, (n_pairs,)"""
         one, other = (np.asarray(rows) for rows in (first, second))
         for rows in (one, other):
             whole = rows.dtype.kind in "iu" or not rows.size
             if not whole or rows.shape != (one.size,) or not ((rows >= 0) & (rows < len(self))).all():
                 raise ConfigError(
-                    f"cosines takes two lists, as long, of rows from 0 to {len(self) - 1}; see id for a name"
+                    f"cosines takes two equally long lists of rows from 0 to {len(self) - 1}; see id for a name"
                 )
         a, b = (normalised(self.matrix[rows.astype(np.intp)]) for rows in (one, other))
         return np.clip(np.einsum("ij,ij->i", a, b), -1.0, 1.0)
@@ -221,38 +219,38 @@ class NamedRows:
         *,
         topn: int | EllipsisType | None = ...,
     ) -> Any:
-        """Return the `k` words with the highest cosine to the sum of the positive minus the negative ones.
+        """Return the `k` words most similar, by cosine, to the sum of positive minus negative vectors.
 
-        Each word enters at length one, a vector as it is; the words themselves are left out of the answer.
+        Vectors of words are scaled to unit length first; raw vectors are used as given. The query words are excluded.
 
         Parameters
         ----------
-        positive, negative : str, int, ndarray of (dim,), or a list of such
-            Words, their rows, or vectors. In a list also pairs of one of these and a weight; it stands instead of 1
-            for the positive and of -1 for the negative ones.
-        k, topn : int, at least 1, or None, for the cosines of all words; `topn` is gensim's name
-        restrict_vocab : int, at least 1, optional; answer from the first so many words only
+        positive, negative : str, int, ndarray of (dim,), or list of these
+            Words, rows or raw vectors. A list may also hold (key, weight) pairs; the weight replaces 1 for positive
+            and -1 for negative keys.
+        k, topn : int, at least 1, or None for the cosines of all words; `topn` is gensim's name
+        restrict_vocab : int, at least 1, optional; search only the first `restrict_vocab` words
 
         Returns
         -------
         list of (str, float)
-            Words and cosines, in double precision, the highest first; equal ones in the order of the words.
+            Words and cosines in double precision, highest first; ties in the order of the words.
         ndarray, float64, (n,)
-            With ``k=None``: the cosines of all words, the named ones among them.
+            With ``k=None``: the cosines of all words, including the query words.
 
-        UnknownNameError, with near spellings, if a word has no vector; ConfigError if `k` or `restrict_vocab` is below
-        1, a vector has another dimension, or the sum of the vectors is zero.
+        UnknownNameError, with similar spellings, if a word has no vector; ConfigError if `k` or `restrict_vocab` is
+        below 1, a vector has the wrong dimension, or the sum of the vectors is zero.
         """
         k = k if topn is ... else topn
         n = self._first(k, restrict_vocab)
         items = self._items(positive, negative)
         if not items:
-            raise ConfigError(f"most_similar needs a {self.noun} or a vector to look near")
+            raise ConfigError(f"most_similar needs at least one {self.noun} or vector")
         query = np.zeros(self.dim)
         for vector, weight, _ in items:
             query += weight * vector
         if not query.any():
-            raise ConfigError(f"nothing is nearest to a zero vector; ask for other {self.noun}s")
+            raise ConfigError(f"a zero vector has no neighbours; give other {self.noun}s")
         query = normalised(query[None])[0]
         if k is None:
             return cosines_with(self.matrix[:n], query)
@@ -260,8 +258,9 @@ class NamedRows:
         return self._named(*nearest(self.matrix[:n], self._lengths[:n], query, named, k))
 
     def compared(self, a: Name, b: Name, k: int = 10) -> tuple[float, tuple[int, int], Near]:
-        """Return the cosine of two words, the place of each among the other's nearest, from 1, and the `k` near both:
-        those with the highest lower one of their two cosines, the highest first.
+        """Return the cosine of two words, the rank of each among the other's neighbours, and `k` words near both.
+
+        Ranks start at 1. Words near both are those whose lower cosine is highest, best first.
         """
         self._first(0 if k is None else k, None)
         first, second = self._direction(a), self._direction(b)
@@ -270,7 +269,7 @@ class NamedRows:
         return self.similarity(a, b), (1 + nearer[0], 1 + nearer[1]), self._named(rows, cosines)
 
     def _first(self, k, restrict_vocab):
-        """Return how many words may be answers (int); ConfigError if this or `k` is below 1."""
+        """Return how many words are searched (int); ConfigError if `k` or `restrict_vocab` is below 1."""
         for name, value in (("k", k), ("restrict_vocab", restrict_vocab)):
             check_whole(name, 1 if value is None else value)
         return len(self.matrix[:restrict_vocab])
@@ -279,14 +278,14 @@ class NamedRows:
         return [(self.words[row], score) for row, score in zip(rows.tolist(), scores.tolist(), strict=True)]
 
     def _items(self, positive, negative):
-        """Return a list of (vector, (dim,), of a word at length one; weight, float; row, int, or None)."""
+        """Return a list of (vector, weight, row): (dim,), at unit length for words; float; int or None."""
         found = []
         for weight, items in ((1.0, self._as_list(positive)), (-1.0, self._as_list(negative))):
             for item in items:
                 pair = (
                     isinstance(item, tuple) and len(item) == 2 and isinstance(item[1], Real) and not self._is_key(item)
                 )
-                weighted = pair and not isinstance(item[0], float | np.floating)  # and no vector of two numbers
+                weighted = pair and not isinstance(item[0], float | np.floating)  # not a vector of two numbers
                 key, own = item if weighted else (item, weight)
                 if not np.isfinite(own):
                     raise ConfigError(f"the weight of {key!r:.60} must be a finite number, not {own}")
@@ -295,11 +294,11 @@ class NamedRows:
         return found
 
     def _direction(self, item):
-        """Return the vector of a word, a row or a raw vector at length one, float64 (dim,)."""
+        """Return the vector of a word or row, or a raw vector, at unit length: float64 (dim,)."""
         return normalised(self._resolve(item)[0][None])[0]
 
     def _resolve(self, item):
-        """Return the vector of a word, a row or a raw vector, (dim,), and the row or None."""
+        """Return the vector of a word or row, or a raw vector, (dim,), and the row or None."""
         if self._is_key(item):
             row = self._row(item)
             vector = self._by_spelling(item) if row < 0 else self.matrix[row]

@@ -1,7 +1,7 @@
-"""What names a thing, in every question: text, a number, a day, …, or a tuple, as the data of training have it.
+"""Keys that name a word: text, a number, a date, …, or a tuple, as in the training data.
 
-A whole number, 100.0 like 100, is the name "100" if there is one. Else an int is a row, unless most of the names are
-whole numbers: an unknown one would answer for a stranger. A tuple is one name if its text is, as of a node ``(2, 2)``.
+A whole number, 100.0 like 100, is the name "100" if that exists. Otherwise an int is a row, unless most names are
+whole numbers: an unknown one would return the wrong row. A tuple whose text is a name is that name: node ``(2, 2)``.
 """
 
 from datetime import date
@@ -16,35 +16,35 @@ from ..data.words import as_word, text_of
 from ..ground.errors import ConfigError
 
 KEYS = (str, int, float, np.integer, np.floating, date, np.datetime64, Decimal, Enum, UUID, bytes, bytearray)
-"""What names a word: itself, a number or date as text, or its row; bytes are known, to be refused by `text_of`."""
-_LOOKED_AT = 1000  # names that tell whether most are numbers
+"""Types of a key: the word, a number or date as text, or its row; bytes are included so that `text_of` refuses them."""
+_LOOKED_AT = 1000  # names checked to decide whether most are numbers
 
 
 def is_row(key):
-    """Tell whether a key may be a row: a whole number that is no float."""
+    """Return whether a key may be a row: a whole number of an integer type."""
     return isinstance(key, Integral) and not isinstance(key, bool)
 
 
 def is_name(key, words, lowercase=False):
-    """Tell whether a tuple is one of the words (PackedStrings), rather than several."""
+    """Return whether a tuple names one of the words (PackedStrings), rather than several."""
     return isinstance(key, tuple) and as_word(str(key), lowercase) in words
 
 
 def mostly_numbers(words):
-    """Tell whether most words are whole numbers, as names of nodes and items may be: a number is no row then."""
+    """Return whether most words are whole numbers, as names of nodes and items may be: then no number is a row."""
     seen = words[:_LOOKED_AT]
     return 2 * sum(word.removeprefix("-").isdecimal() for word in seen) > len(seen)
 
 
 def named(given, words, lowercase=False):
-    """Return one key, or several, as text (list of str): of an int that is no name, but a row, the word in that row.
+    """Return one or several keys as text (list of str); an int that is a row, not a name, gives the word of that row.
 
-    ConfigError for what is neither.
+    ConfigError for anything else.
     """
     if isinstance(given, KEYS) or is_name(given, words, lowercase):
         keys = [given]
     elif given is None or not np.iterable(given):
-        raise ConfigError(f"items and users are asked for by a name or several, not {given!r:.60}")
+        raise ConfigError(f"items and users are looked up by one or several names, not {given!r:.60}")
     else:
         keys = list(given)
     names = [text_of(key) for key in keys]

@@ -1,24 +1,24 @@
-"""The rows of a matrix that are nearest to a query, by cosine: float32 products propose, double precision decides.
+"""Find the rows nearest to a query by cosine: float32 products select candidates, double precision ranks them.
 
-How far each of them may be off is known, so that the answer is the same.
+The error of the float32 cosines is bounded, so the result is exact.
 """
 
 import numpy as np
 
-ROWS = 1024  # looked at together in float64; their copies stay in the cache of a core
-_NUMBERS = 1 << 18  # looked at together for some that are not finite
-_SAFE = np.float32(1e-30), np.float32(1e30)  # squared lengths that float32 products are right for
+ROWS = 1024  # per float64 block; the copies stay in the cache of a core
+_NUMBERS = 1 << 18  # per block in the check for non-finite numbers
+_SAFE = np.float32(1e-30), np.float32(1e30)  # range of squared lengths for which float32 products are accurate
 
 
 def normalised(matrix):
-    """Return the rows at length one, float64 (n, dim); zero rows stay zero, huge and tiny ones are safe."""
+    """Return the rows scaled to unit length, float64 (n, dim); zero rows stay zero, huge and tiny ones are safe."""
     rows = matrix.astype(np.float64)
     lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
     return rows / np.where(lengths > 0, lengths, 1.0)[:, None]
 
 
 def unit_rows(matrix):
-    """Return the rows at length one, float32 (n, dim), as `normalised` does, some at a time."""
+    """Return the rows scaled to unit length, float32 (n, dim), by `normalised`, in blocks."""
     unit = np.empty(matrix.shape, np.float32)
     for start in range(0, len(matrix), ROWS):
         some = slice(start, start + ROWS)
@@ -27,7 +27,7 @@ def unit_rows(matrix):
 
 
 def lengths_of(matrix):
-    """Return the lengths of float32 rows, float32 (n,); NaN where a product of float32 numbers may be far off."""
+    """Return the lengths of float32 rows, float32 (n,); NaN where float32 products may be inaccurate."""
     with np.errstate(over="ignore", under="ignore"):
         squares = np.einsum("ij,ij->i", matrix, matrix)
     squares[~((squares >= _SAFE[0]) & (squares <= _SAFE[1]))] = np.nan
@@ -35,7 +35,7 @@ def lengths_of(matrix):
 
 
 def row_not_finite(matrix):
-    """Return the first row of a float32 (n, dim) with a number that is not finite, None if there is none."""
+    """Return the first row of a float32 (n, dim) that has a non-finite number, or None."""
     step = max(1, _NUMBERS // matrix.shape[1])
     for start in range(0, len(matrix), step):
         finite = np.isfinite(matrix[start : start + step])
@@ -45,9 +45,9 @@ def row_not_finite(matrix):
 
 
 def cosines_with(matrix, query, rows=None):
-    """Return the cosines of rows (of all, if None) with a query, float64 (dim,) of length one: float64 (n,).
+    """Return the cosines of `rows` (all if None) with a query in double precision, float64 (n,); 0 for a zero row.
 
-    In double precision; 0 for a zero row. matrix : float32, (n, dim)
+    matrix : float32, (n, dim); query : float64, (dim,), of unit length
     """
     cosines = np.empty(len(matrix if rows is None else rows))
     for start in range(0, len(cosines), ROWS):
@@ -57,12 +57,12 @@ def cosines_with(matrix, query, rows=None):
 
 
 def nearest(matrix, lengths, query, left_out, k):
-    """Return the rows with the highest cosines, intp (at most k,), and these, float64: the highest first.
+    """Return the rows with the highest cosines, intp (at most k,), and these cosines, float64, highest first.
 
-    Equal ones are in the order of the rows.
+    Ties are in row order.
 
-    matrix, lengths : float32, (n, dim) and (n,), of `lengths_of`; query : float64, (dim,), of length one
-    left_out : list of int, rows that are no answers
+    matrix, lengths : float32, (n, dim) and (n,), from `lengths_of`; query : float64, (dim,), of unit length
+    left_out : list of int, rows to exclude
     """
     rough, error = _rough(matrix, lengths, query)
     rows = np.flatnonzero(_may_be_best(rough, error, k, [row for row in left_out if row < len(matrix)]))
@@ -72,16 +72,16 @@ def nearest(matrix, lengths, query, left_out, k):
 
 
 def _rough(matrix, lengths, query):
-    """Return cosines, float32 (n,), NaN where nothing is known, and how far they may be off.
+    """Return cosines, float32 (n,), NaN where unknown, and a bound on their error.
 
-    Product and squared length are off by at most `dim` roundings of 2^-24, query, root and quotient by a few.
+    Product and squared length have an error of at most `dim` roundings of 2^-24; query, root and quotient, of a few.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         return (matrix @ query.astype(np.float32)) / lengths, np.float32((3 * len(query) + 16) * 2.0**-24)
 
 
 def _may_be_best(rough, error, k, left_out):
-    """Tell which rows may be among the `k` best, bool (n,); `rough` gets −∞ where nothing is known or wanted."""
+    """Return which rows may be among the `k` best, bool (n,); sets `rough` to −∞ for unknown and excluded rows."""
     unknown = np.isnan(rough)
     rough[unknown] = rough[left_out] = -np.inf
     close = unknown | (rough + error >= (np.partition(rough - error, -k)[-k] if k < len(rough) else -np.inf))
@@ -90,11 +90,11 @@ def _may_be_best(rough, error, k, left_out):
 
 
 def compared(matrix, lengths, first, second, left_out, k):
-    """Return how many rows are nearer to each of two queries than they are to each other, and who is near to both.
+    """Count the rows nearer to each query than the two queries are to each other, and find the rows near both.
 
-    first, second : float64, (dim,), of length one; left_out : list of int, rows that do not count; others as `nearest`
+    first, second : float64, (dim,), of unit length; left_out : list of int, rows to exclude; others as for `nearest`
 
-    Returns nearer, two int; rows and cosines, intp and float64 (at most k,), the highest lower ones of two cosines.
+    Returns nearer, two int; rows and cosines, intp and float64 (at most k,), by the lower of a row's two cosines.
     """
     queries, cosine = np.stack([first, second]), first @ second
     rough, (error, _) = zip(*(_rough(matrix, lengths, query) for query in queries), strict=True)
@@ -112,7 +112,7 @@ def compared(matrix, lengths, first, second, left_out, k):
 
 
 def top_rows(scores, k):
-    """Return the rows of the `k` highest scores, intp (k,), the highest first, equal ones in the order of the rows.
+    """Return the rows of the `k` highest scores, intp (k,), highest first, ties in row order.
 
     scores : float32 or float64, (n,); k : at most n
     """

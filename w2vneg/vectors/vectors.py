@@ -1,4 +1,4 @@
-"""Word vectors as users have them: made, compared, drawn, written and read."""
+"""The public class of word vectors: look-up, comparison, plots, saving and loading."""
 
 from __future__ import annotations
 
@@ -18,33 +18,33 @@ if TYPE_CHECKING:
 
 
 class Vectors(Keyed):
-    """Words and their vectors. They also answer to the names of gensim's KeyedVectors (`vectors.keyed`).
+    """Words and their vectors, with the methods of gensim's KeyedVectors as well (`vectors.keyed`).
 
     Parameters
     ----------
-    words : iterable of str, n of them, all different; the most frequent first if the order is known
+    words : iterable of str, n distinct words, most frequent first if the order is known
     matrix : array_like, float32, (n, dim)
-        One row per word; kept as it is if it is float32 and C-contiguous (a memory map stays one), else converted.
-    counts : array_like, whole numbers of 0 or more, (n,), optional, how often each word occurred; kept as int64
-    spellings : readout.letters.Spellings, optional, what gives a vector to a word that is not among them
-    noun : str, what a word is called in messages: word, item, user, node
-    lowercase : bool, the words are of lower-cased text, so that `King` is looked up as `king`
-    rules : readout.paradigms.Rules, optional, what joined words by their spelling
-    notes : sequence of str, what was read otherwise than a file has it
+        One row per word; not copied if it is float32 and C-contiguous (a memory map stays one), else converted.
+    counts : array_like, non-negative integers, (n,), optional, how often each word occurred; stored as int64
+    spellings : readout.letters.Spellings, optional, derives vectors of unknown words from their spelling
+    noun : str, what messages call a word: word, item, user, node
+    lowercase : bool, the words come from lower-cased text, so that `King` is looked up as `king`
+    rules : readout.paradigms.Rules, optional, the rules that related words by their spelling
+    notes : sequence of str, deviations from the content of the file that was read
 
-    ConfigError if the parts do not fit together, there is no word or dimension, a word occurs twice, a number is NaN.
+    ConfigError if the parts do not match, there is no word or dimension, a word repeats, or a number is not finite.
     """
 
     def kin(self, word: Name) -> list[Kin]:
-        """Return the words that the read-out `paradigms` joined with a word, the strongest first: list of Kin.
+        """Return the words that the read-out `paradigms` related to a word, strongest first: list of Kin.
 
-        Each has ``word``; ``rule``, what it has instead, as ``-y +ies``; ``pairs``, how many follow that rule. Of an
-        unknown word whose spelling has a vector: those that this is made of. ConfigError if the vectors were not made
-        by that read-out, or read from a file that does not keep rules; npz does.
+        Each has a ``word``, the ``rule`` that leads to it, such as ``-y +ies``, and ``pairs``, how many pairs follow
+        that rule. For an unknown word with a vector by spelling, these are the words it is derived from. ConfigError if
+        the vectors were not made by that read-out, or loaded from a file that does not keep rules; npz does.
         """
         if self.rules is None:
-            remedy = "take read_out('both+paradigms') of a model, or name its folder and --readout both+paradigms"
-            raise ConfigError(f"these vectors have no kin: it is found by the read-out paradigms; {remedy}")
+            remedy = "call read_out('both+paradigms') of a model, or give its folder and --readout both+paradigms"
+            raise ConfigError(f"these vectors have no kin: only the read-out paradigms finds them; {remedy}")
         row = self._row(word)
         if row < 0 and self._by_spelling(word) is None:
             raise self._unknown(word)
@@ -55,10 +55,10 @@ class Vectors(Keyed):
         return self.most_similar([b, c], [a], topn=k)
 
     def map(self, way: str = "pca", titles: Mapping[str, str] | None = None) -> Any:
-        """Return a map of all words as a Plotly figure: clusters in colours, frequent words large. Extra ``report``.
+        """Return a Plotly map of all words, coloured by cluster and sized by frequency; needs the extra ``report``.
 
-        way : {"pca", "umap"}, the two principal axes; or UMAP of the cosines, which takes longer; extra ``umap``
-        titles : mapping of str to str, optional, what words or items are shown as
+        way : {"pca", "umap"}, the first two principal axes, or UMAP of the cosines (slower; needs the extra ``umap``)
+        titles : mapping of str to str, optional, names to show instead of the words
         """
         from ..look.report import map_figure
 
@@ -71,18 +71,18 @@ class Vectors(Keyed):
         return neighbours_figure(self, word, k)
 
     def save(self, path: str | Path, format: str | None = None, precision: int | None = None) -> None:
-        """Write the vectors; see `w2vneg.vectors.formats.save` for formats (by suffix unless named) and precision."""
+        """Save the vectors. `format` defaults to that of the suffix; for more, see `w2vneg.vectors.formats.save`."""
         from .formats import save
 
         save(path, self, format, precision)
 
     @classmethod
     def load(cls, path: str | Path, readout: str | None = None, oov: str | None = None) -> Vectors:
-        """Read vectors from a file of any format or a model folder, known by content.
+        """Load vectors from a file of any format or a model folder; the content decides which.
 
-        readout : str, optional, how vectors are made of a model folder's matrices, if not as the model says
-        oov : {None, "letters"}, with ``"letters"`` any spelling has a vector: of a read-out with letters or paradigms,
-            or npz written from one; of n-grams with ``readout="in"``; of a ``.bin`` of fastText's
+        readout : str, optional, how to derive vectors from the matrices of a model folder; the model's own by default
+        oov : {None, "letters"}, ``"letters"`` gives any spelling a vector; needs a read-out with letters or paradigms,
+            an npz file written from one, a model with n-grams and ``readout="in"``, or fastText's ``.bin``
         """
         from .formats import read
 
@@ -91,7 +91,7 @@ class Vectors(Keyed):
         return vectors
 
     def to_gensim(self) -> Any:
-        """Return the same vectors as gensim's KeyedVectors (a copy), with the counts if known."""
+        """Return a copy as gensim's KeyedVectors, with the counts if known; needs the extra ``gensim``."""
         KeyedVectors = require("gensim.models", "gensim", "to_gensim()").KeyedVectors
         keyed = KeyedVectors(self.dim, dtype=np.float32)
         keyed.add_vectors(list(self.words), self.matrix)
@@ -101,7 +101,7 @@ class Vectors(Keyed):
 
 
 def spells(oov):
-    """Tell whether words out of the vocabulary are to have vectors; ConfigError for an unknown way."""
+    """Return whether out-of-vocabulary words get vectors; ConfigError for an unknown `oov`."""
     if oov not in (None, "letters"):
         raise ConfigError(f"oov must be letters or None, not {oov!r}")
     return oov is not None
@@ -110,6 +110,6 @@ def spells(oov):
 def with_spellings(oov, spellings):
     """Return `spellings`; ConfigError if they are requested and the read-out has none."""
     if oov is not None and spellings is None:
-        ways = "letters or paradigms, as readout='both+letters', or a model trained with subwords and readout='in'"
+        ways = "letters or paradigms, such as 'both+letters', or a model trained with subwords and readout='in'"
         raise ConfigError(f"vectors of any spelling need a read-out with {ways}")
     return spellings

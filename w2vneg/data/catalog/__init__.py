@@ -1,4 +1,4 @@
-"""Named data: corpora, evaluation sets and vectors, where they come from, and how their arrival is verified."""
+"""Named data: corpora, evaluation sets and vectors, where they come from, and how downloads are verified."""
 
 from .places import Dataset, at_hand, cache_place, fetch, info, names, names_in_cache, resolve, where
 

@@ -1,4 +1,4 @@
-"""Bytes that arrive: downloaded, copied or unpacked, verified, and kept only if the manifest knows them."""
+"""Download, copy or unpack files, verify them, and keep only what matches the manifest."""
 
 import gzip
 import hashlib
@@ -16,12 +16,12 @@ _CHUNK = 1 << 18
 _TIMEOUT = 30  # seconds without an answer
 _LARGEST_ARCHIVE = 1 << 27  # bytes; the largest known one has 35 MB
 _LARGEST_UNPACKED = 1 << 30  # bytes read from a compressed archive in search of a member
-_verified: dict = {}  # (path, Form) -> (size, mtime_ns) of the file when it was last found right
+_verified: dict = {}  # (path, Form) -> (size, mtime_ns) of the file when it was last verified
 
 
 class Unreachable(DataError):
-    """A place that did not give the file as it is known; another one may. What does not print is escaped: a server may
-    have said it.
+    """A place that did not deliver the expected file; another may. Unprintable characters are escaped, as the text may
+    come from a server.
     """
 
     def __init__(self, text):
@@ -29,7 +29,7 @@ class Unreachable(DataError):
 
 
 def mismatch(path, form):
-    """Return in words why the file at `path` is not `form`, or None; one found right is read once."""
+    """Return in words why the file at `path` does not match `form`, or None; a verified file is not read again."""
     try:
         status = os.stat(path)
         stamp = status.st_size, status.st_mtime_ns
@@ -53,26 +53,26 @@ def rows_sha256(path):
 
 
 def download(url, form, destination, progress=None):
-    """Fetch `url` to `destination` if it is what `form` says; else Unreachable, nothing kept."""
+    """Download `url` to `destination` if it matches `form`; else Unreachable, and nothing is kept."""
     with _answer_of(url) as answer:
         store(_received(answer, url, progress), form, destination, url)
 
 
 def download_members(url, wanted, progress=None):
-    """Fetch an archive and unpack members of it, each by its name only, to places of our choosing.
+    """Download an archive and unpack members of it, each by its name only, to the given destinations.
 
-    wanted : list of (member, form, destination); the first must be there and right, the others come along if they are
-    Unreachable if the address gives no file, or the archive, or its first member, is not what it should be
+    wanted : list of (member, form, destination); the first must be present and correct, others are kept if they are
+    Unreachable if the address delivers no file, or if the archive or its first member is not as expected
     """
     folder = wanted[0][2].parent
     with writing_to(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        archive = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 (entered below, errors told apart)
+        archive = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 (entered below, errors kept apart)
     with archive:
         with _answer_of(url) as answer:
             for chunk in _received(answer, url, progress):
                 if archive.tell() + len(chunk) > _LARGEST_ARCHIVE:
-                    raise Unreachable(f"{url} gave more than {_LARGEST_ARCHIVE} bytes; nothing was kept")
+                    raise Unreachable(f"{url} delivered more than {_LARGEST_ARCHIVE} bytes; nothing was kept")
                 with writing_to(folder):
                     archive.write(chunk)
         _take_out(archive, *wanted[0], url)
@@ -82,7 +82,7 @@ def download_members(url, wanted, progress=None):
 
 
 def store(chunks, form, destination, origin):
-    """Write chunks of bytes from `origin` to `destination` if they are as `form` says; else Unreachable, none kept."""
+    """Write chunks of bytes from `origin` to `destination` if they match `form`; else Unreachable, none is kept."""
     with writing_to(destination.parent):
         destination.parent.mkdir(parents=True, exist_ok=True)
     digest, size, begun = _digest(form), 0, b""
@@ -91,13 +91,13 @@ def store(chunks, form, destination, origin):
             begun, size = begun or chunk, size + len(chunk)
             if form.size and size > form.size:
                 more = f"more than the expected {form.size} bytes"
-                raise Unreachable(f"{origin} gave {more}{_as_a_page(begun)}; nothing was kept")
+                raise Unreachable(f"{origin} delivered {more}{_as_a_page(begun)}; nothing was kept")
             stream.write(chunk)
             digest.update(chunk)
         complaint = _complaint(form, digest, size)
         if complaint:
-            what = f"{form.name} as known{_as_a_page(begun)}"
-            raise Unreachable(f"{origin} did not give {what}: {complaint}; nothing was kept")
+            what = f"the expected {form.name}{_as_a_page(begun)}"
+            raise Unreachable(f"{origin} did not deliver {what}: {complaint}; nothing was kept")
 
 
 def _as_a_page(begun):
@@ -105,7 +105,7 @@ def _as_a_page(begun):
 
 
 def chunks_of(stream, origin):
-    """Yield the bytes of an open stream; failing to read or unpack it is Unreachable, naming `origin`."""
+    """Yield the bytes of an open stream; Unreachable, naming `origin`, if it cannot be read or unpacked."""
     import lzma
     import zipfile
     import zlib
@@ -182,14 +182,14 @@ def _take_out(archive, member, form, destination, url):
                 store(chunks_of(stream, url), form, destination, f"{member} in {url}")
     except W2vnegError:
         raise
-    except Exception as error:  # zipfile fails in every way that Python has: a name without a letter is an IndexError
+    except Exception as error:  # zipfile may raise anything: an empty name is an IndexError
         archive.seek(0)
-        what = f"a {kind} archive that can be read{_as_a_page(archive.read(_CHUNK))}"
+        what = f"a readable {kind} archive{_as_a_page(archive.read(_CHUNK))}"
         raise Unreachable(f"{url} is not {what}: {error}; nothing was kept") from error
 
 
 class _Bounded(gzip.GzipFile):
-    """A stream that refuses to unpack without end."""
+    """A stream that limits how much it unpacks."""
 
     def read(self, size=-1):
         self._check(self.tell() + size)
@@ -205,7 +205,7 @@ class _Bounded(gzip.GzipFile):
 
 
 def _choose(entries, member, url):
-    """Return the entry called `member`, or the only one of that file name; never one that points outside."""
+    """Return the entry called `member`, or the only one with its file name; never one that points outside."""
     inside = [name for name in entries if not name.startswith("/") and ".." not in name.split("/")]
     for name in inside:
         if name.removeprefix("./") == member:

@@ -1,7 +1,7 @@
-"""Named data: the manifests, one TOML table per name; where a set is, in the order of resolution, and the steps that
-bring it here; and vectors by name.
+"""Named data: the manifests, one TOML table per name; how a set is found, in the order of resolution, and fetched; and
+vectors by name.
 
-gensim's own downloader runs code that comes with vectors. Here the file is checked against its catalog and read.
+gensim's own downloader runs code that comes with vectors. Here the file is checked against its catalog, then read.
 """
 
 import os
@@ -21,11 +21,11 @@ from .download import Unreachable, chunks_of, download, download_members, mismat
 
 KINDS = ("corpus", "items", "similarity", "analogy")
 _FOLDERS = ("data", "eval_sets")
-_HERE = {"data folder", "cache", "gensim", "mirror"}  # what `where` says of a set that needs no download
+_HERE = {"data folder", "cache", "gensim", "mirror"}  # what `where` returns for a set that needs no download
 
 
 class Form(NamedTuple):
-    """One shape a file may have: name, bytes (0: not known), checksum (`md5` where no sha256 is known)."""
+    """One form of a file: name, size in bytes (0: unknown), checksum (`md5` if no sha256 is known)."""
 
     name: str
     size: int
@@ -37,12 +37,12 @@ class Form(NamedTuple):
 class Dataset:
     """What is known about one named corpus or evaluation set; empty strings and 0 mean "none".
 
-    kind : str, one of `KINDS`; file, size, sha256, md5 : of the unpacked file, one of the two checksums at least
-    url, member, homepage : str, the official address; the path inside when it is a zip or tar.gz; a page to read
-    mirror, mirror_size, mirror_sha256 : path inside a mirror, and bytes and checksum there where it is stored packed
-    gensim_copy, gensim_rows : str, file among gensim's test data, and what `rows_sha256` gives of it
-    tags : bool, words carry a part-of-speech tag (``sun-n``) that readers take off
-    made_here : bool, made from what is on this machine; nothing is stored or downloaded
+    kind : str, one of `KINDS`; file, size, sha256, md5 : of the unpacked file, with at least one of the two checksums
+    url, member, homepage : str, the official address; the path inside if it is a zip or tar.gz; a page to read
+    mirror, mirror_size, mirror_sha256 : path inside a mirror, and size and checksum there if it is stored compressed
+    gensim_copy, gensim_rows : str, file among gensim's test data, and its `rows_sha256`
+    tags : bool, words carry a part-of-speech tag (``sun-n``), which readers remove
+    made_here : bool, made from what is on this machine, not downloaded
     """
 
     name: str
@@ -78,7 +78,7 @@ class Dataset:
 
     @property
     def forms(self):
-        """Every shape that is accepted, the unpacked one first."""
+        """All accepted forms, the unpacked one first."""
         return (self.content,) if self.mirrored == self.content else (self.content, self.mirrored)
 
 
@@ -102,7 +102,7 @@ def checkout():
 
 
 def read_manifest(path):
-    """Return what one TOML file describes, a dict of name to `Dataset`; DataError if it is malformed."""
+    """Return the data sets that one TOML file describes (dict, name -> `Dataset`); DataError if it is malformed."""
     try:
         tables = parse_toml(read_text(path), path)
         return {name: Dataset(name=name, **table) for name, table in tables.items()}
@@ -120,7 +120,7 @@ def _all():
 
 
 def _home():
-    """Return the folder with those of manifests: a checkout, or ``share/w2vneg`` of an environment, above this file."""
+    """Return the folder above this file that holds the manifests: a checkout, or an environment's ``share/w2vneg``."""
     above = Path(__file__).resolve().parents[3:8]
     for home in (checkout(), *(folder / "share" / "w2vneg" for folder in above)):
         if home is not None and (home / "eval_sets").is_dir():
@@ -135,15 +135,15 @@ def _home():
 
 
 def resolve(name_or_path, mirror=None, *, kind=None):
-    """Return the file, which may be packed, that a name or a path stands for (Path), fetching it if need be.
+    """Return the Path of the file, which may be compressed, for a name or a path; download it if necessary.
 
     The order: a path that exists; the data folder (``W2VNEG_DATA``, and ``data/`` and ``eval_sets/`` of a checkout);
     the cache; gensim's copy; the mirror; the official address. Named files are verified before they are used.
 
     mirror : str or path, optional, a folder or an http(s) address laid out as the manifests say; else ``W2VNEG_MIRROR``
     kind : str, optional, ``corpus``, ``items``, ``similarity`` or ``analogy``: a name of another kind is refused
-    UnknownNameError or InputError if there is no such name and file; DataError if the data cannot be had, with what to
-    download and where to put it, or are not what they should be; ConfigError for a mirror whose address names a user;
+    UnknownNameError or InputError if there is no such name or file; DataError if the data cannot be obtained, with what
+    to download and where to put it, or are not as expected; ConfigError for a mirror whose address has a user name;
     OutputError without a cache
     """
     text = os.fspath(name_or_path)
@@ -153,24 +153,24 @@ def resolve(name_or_path, mirror=None, *, kind=None):
 
 
 def fetch(name, mirror=None):
-    """Make sure that the named set is kept on this machine and return its Path; arguments and errors as of `resolve`.
+    """Make sure that the named set is on this machine, and return its Path; arguments and errors as for `resolve`.
 
-    What is in the data folder or the cache stays, and gensim's copy where no mirror is set; else it comes to the cache.
+    A file in the data folder or the cache is used, or gensim's copy if no mirror is set; else it is put into the cache.
     """
     return _had(info(name), mirror, ("data folder", "cache") if _mirror(mirror) else ())
 
 
 def _had(dataset, mirror, kept=()):
-    """Return the file of a set, where it is or brought here; kept : tuple of str, where it may stay, () for anywhere"""
+    """Return the file of a set, fetched if necessary; kept : tuple of str, where it may stay, () for anywhere"""
     if dataset.made_here:
         return builtin_path(dataset.name)
     for status, path, complaint in _here(dataset, mirror):
         if complaint:
-            raise DataError(f"{path} is not {dataset.name} as known: {complaint}; remove or replace it")
+            raise DataError(f"{path} is not the expected {dataset.name}: {complaint}; remove or replace it")
         if not kept or status in kept:
             return path
         break
-    tried, mirror = [], _mirror(mirror)  # of str, what was in the way
+    tried, mirror = [], _mirror(mirror)  # tried: of str, what went wrong
     for bring in (_from_mirror, _from_its_address) if mirror else (_from_its_address,):
         try:
             with SHOW.get()(f"fetching {dataset.name}") as progress:
@@ -180,10 +180,10 @@ def _had(dataset, mirror, kept=()):
     place = cache_dir("data", dataset.file)
     by_hand = f"put the file at {place}, or "
     if dataset.url:
-        taken_out = f", take {dataset.member} out of it" if dataset.member else ""
+        taken_out = f", extract {dataset.member}" if dataset.member else ""
         by_hand = f"download {dataset.url}{taken_out} and put it at {place}, or "
     unless = "" if mirror else "no mirror is set and "
-    gensim = f", or run {how_to_install('gensim')}: gensim carries a copy" if dataset.gensim_copy else ""
+    gensim = f", or run {how_to_install('gensim')}: gensim includes a copy" if dataset.gensim_copy else ""
     raise DataError(
         f"{dataset.name} is not on this machine, {unless}{'; '.join(tried)}; {by_hand}"
         f"name a folder or address that has {dataset.mirror} with --mirror or W2VNEG_MIRROR{gensim}"
@@ -191,10 +191,10 @@ def _had(dataset, mirror, kept=()):
 
 
 def where(name, mirror=None):
-    """Tell without any download whether a named set is here, and how: (status, Path or None).
+    """Return where a named set is, without any download: (status, Path or None).
 
-    The status is ``data folder``, ``cache``, ``gensim``, ``mirror``, ``damaged`` (a file that is not what it should
-    be), ``made on first use`` or ``absent``.
+    The status is ``data folder``, ``cache``, ``gensim``, ``mirror``, ``damaged`` (a file that is not as expected),
+    ``made on first use`` or ``absent``.
     """
     dataset = info(name)
     if dataset.made_here:
@@ -206,19 +206,19 @@ def where(name, mirror=None):
 
 
 def at_hand(name, mirror=None):
-    """Return the Path of a named set that is on this machine as it should be, else None; nothing is downloaded."""
+    """Return the Path of a named set if an intact copy is on this machine, else None; nothing is downloaded."""
     status, path = where(name, mirror)
     return path if status in _HERE else None
 
 
 def cache_place(name):
-    """Return the Path in the cache where a hand-made download of the named set is looked for."""
+    """Return the Path in the cache where a manual download of the named set is expected."""
     dataset = info(name)
     return builtin_place(name) if dataset.made_here else cache_dir("data", dataset.file)
 
 
 def names_in_cache():
-    """Return a pattern (str) of the names that named sets have among the downloads in the cache."""
+    """Return a pattern (str) of the file names that named sets have in the cache."""
     forms = {form.name for dataset in _all().values() if not dataset.made_here for form in dataset.forms}
     return "|".join([BUILTIN_NAME, *map(re.escape, sorted(forms))])
 
@@ -240,7 +240,7 @@ def _mirror(mirror=None):
     place = os.path.expanduser(str(mirror or os.environ.get("W2VNEG_MIRROR") or ""))
     if _is_address(place) and "@" in place.split("/")[2]:
         raise ConfigError(
-            f"the mirror {scheme_of(place)}://…: neither user nor password is sent to a mirror; leave them out of its "
+            f"the mirror {scheme_of(place)}://…: neither user nor password is sent to a mirror; remove them from its "
             "address, or name a folder"
         )
     return place
@@ -298,7 +298,7 @@ def _from_mirror(dataset, mirror, progress):
         download(f"{mirror.rstrip('/')}/{quote(dataset.mirror)}", dataset.mirrored, destination, progress)
         return destination
     if not folder.is_dir():
-        raise DataError(f"the mirror {folder} is no folder; name an existing one, or an http(s) address")
+        raise DataError(f"the mirror {folder} is not a folder; name an existing one, or an http(s) address")
     for _, path, _ in _in_folder("mirror", folder, dataset):
         form = next(form for form in dataset.forms if form.name == path.name)
         destination = cache_dir("data", form.name)
@@ -324,7 +324,7 @@ def _from_its_address(dataset, mirror, progress):
 
 # ---- vectors of gensim's catalog
 
-VECTORS = {  # name -> MD5 of its file, as the catalog has it
+VECTORS = {  # name -> MD5 of its file, as in the catalog
     "conceptnet-numberbatch-17-06-300": "fd642d457adcd0ea94da0cd21b150847",
     "fasttext-wiki-news-subwords-300": "de2bb3a20c46ce65c9c131e1ad9a77af",
     "glove-twitter-25": "50db0211d7e7a2dcd362c6b774762793",
@@ -342,10 +342,10 @@ _RELEASES = "https://github.com/RaRe-Technologies/gensim-data/releases/download"
 
 
 def located(path):
-    """Return the Path of vectors: where a file or folder of that name is, there; else those of `VECTORS` are fetched.
+    """Return the Path of vectors: `path` if it exists or is not in `VECTORS`, else a copy, downloaded if necessary.
 
-    They are looked for where gensim keeps its own, in the cache, in ``gensim-data`` of a mirror (``W2VNEG_MIRROR``),
-    and where gensim downloads them; DataError if they cannot be had, or are not what its catalog says.
+    Copies are searched for in gensim's own folder, in the cache, in ``gensim-data`` of a mirror (``W2VNEG_MIRROR``),
+    and at gensim's download address; DataError if none can be obtained, or it does not match the catalog.
     """
     name = os.fspath(path)
     if name not in VECTORS or os.path.exists(name):
@@ -360,7 +360,7 @@ def located(path):
     for place in here:
         if place.is_file():
             return place
-    tried = []  # of str, what was in the way
+    tried = []  # of str, what went wrong
     for address in addresses:
         with SHOW.get()(f"fetching {name}") as progress:
             try:

@@ -1,4 +1,4 @@
-"""Encoded data: what all have in common, what is reported of them, how they are dealt out; and text as ids."""
+"""Encoded data: their common base, reports and shares of ranks; and text as ids."""
 
 import mmap
 import re
@@ -14,13 +14,12 @@ from ..vocab import Vocabulary
 
 @dataclass(frozen=True)
 class CorpusReport:
-    """What was found in a corpus and what became of it.
+    """Statistics of a corpus and of its encoding.
 
-    `lines` counts a last line without a line feed too; `sentences` keep at least one token; `bytes` are unpacked.
-    `seconds` is what encoding took, whenever that was; `cached`: whether it was in an earlier run; `damage` what
-    was wrong with a copy in the cache that this one replaces. `joins` tells how often words of a phrase were joined,
-    `bad_rows` how many rows of a table were left out, `tokens_by` in words how text became tokens, `notes` what
-    was noticed in the files and said as a `FileNote`.
+    `lines` includes a last line without a newline; `sentences` keep at least one token; `bytes` are uncompressed.
+    `seconds` is the time that encoding took; `cached` is whether that was in an earlier run; `damage` describes the
+    fault of a cached copy that this one replaces. `joins` counts how often words were joined into a phrase, `bad_rows`
+    the rows of a table that were left out. `tokens_by` describes how text became tokens, `notes` are the `FileNote`s.
     """
 
     files: int
@@ -39,11 +38,11 @@ class CorpusReport:
     bad_rows: int = 0
     tokens_by: str = ""
     notes: tuple = ()
-    hints = ()  # as of `ItemsReport`
+    hints = ()  # as in `ItemsReport`
 
     @property
     def discarded(self):
-        """How many tokens, and how many types, were discarded (int, int)."""
+        """The numbers of discarded tokens and types (int, int)."""
         return self.tokens - self.kept_tokens, self.types - self.kept_types
 
     def line(self):
@@ -59,12 +58,13 @@ class CorpusReport:
 
 @dataclass(frozen=True)
 class ItemsReport:
-    """What was found in files of items and what became of it; what is not said here is as in `CorpusReport`.
+    """Statistics of files of items and of their encoding; fields that are not described are as in `CorpusReport`.
 
-    `kind` is the source; `rows` are those of the files (entries of a matrix, lines of baskets). `items` are the
-    vocabulary, `targets` that of the columns. `kept` counts distinct pairs or edges, or items in histories and baskets;
-    `groups` are these, 0 for pairs. `left_out` tells why -> how many; `added` of how many rows the weights were added
-    up. `columns` say what was read as what, `hints` what may be wrong with that; `names` are of all columns.
+    `kind` is the source; `rows` counts the rows of the files (entries of a matrix, lines of baskets). `items` is the
+    size of the vocabulary, `targets` that of the columns. `kept` counts distinct pairs or edges, or the items in
+    histories and baskets; `groups` counts these, 0 for pairs. `left_out` maps reasons to numbers, `added` kinds of rows
+    whose weights were added up. `columns` says what each column was read as, `hints` what may be wrong with that;
+    `names` are of all columns.
     """
 
     kind: str
@@ -87,7 +87,7 @@ class ItemsReport:
 
     @classmethod
     def of(cls, kind, tables, names, rectangular=False):
-        """Return the report of `readers.tables.Tables` that were read, with what comes later still empty.
+        """Return the report of `readers.tables.Tables` after reading, without the results of encoding.
 
         names : set of words.NameIndex, of all things
         """
@@ -119,7 +119,7 @@ class ItemsReport:
 
 
 def counted(number, what):
-    """Return a number and what it counts, as "1 row" (str); what : str, in the plural, with no other word before it"""
+    """Return a number with a noun, such as "1 row" (str); what : str, in the plural, starting with the noun"""
     if number == 1:
         what = re.sub(r"\b(histor|entr)ies\b|s\b", lambda end: f"{end[1]}y" if end[1] else "", what, count=1)
         what = what.replace("that repeat ", "that repeats ").replace(" give ", " gives ")
@@ -137,8 +137,8 @@ def _how(report):
 class Encoded:
     """Data as ids with their vocabularies: `vocab` of the centres, `vocab_out` of the targets.
 
-    source : str, how training goes through them, as `TrainConfig.source`; arrays : tuple of ndarray, by which a run
-    knows its data again; stored : int, bytes on disk; phrases : tuple, those that were joined while reading
+    source : str, name of the traversal, as in `TrainConfig.source`; arrays : tuple of ndarray, by which a run
+    recognises its data; stored : int, bytes on disk; phrases : tuple, those joined while reading
     times : ndarray or None, when each was seen
     """
 
@@ -151,17 +151,17 @@ class Encoded:
 
     @property
     def vocab_out(self):
-        """Vocabulary: of the targets; that of the centres unless they are two kinds of things."""
+        """The Vocabulary of the targets; that of the centres unless they are two kinds of things."""
         return self.vocab
 
     @property
     def n_pairs(self):
-        """How much an epoch has to learn from (float): the pairs where data are pairs, else what they consist of."""
+        """The size of an epoch (float): in pairs if the data are pairs, else in tokens or edges."""
         return float(len(self))
 
     @property
     def traversal(self):
-        """The class of the traversal, with what is to be known of it."""
+        """The class of the traversal."""
         return TRAVERSALS[self.source]
 
     def walk(self, config):
@@ -172,20 +172,20 @@ class Encoded:
         """Raise InputError if another program has damaged the data since they were encoded."""
 
     def share(self, slot, borders):
-        """Return a rank's share; all together they are the whole; ConfigError if data are too few for so many ranks.
+        """Return the share of one rank; ConfigError if there are too few data for so many ranks.
 
-        slot : int, which share; borders : list of float, (n_ranks + 1,), where shares begin and end, 0 … 1 of the whole
+        slot : int, which share; borders : list of float, (n_ranks + 1,), bounds of the shares, from 0 to 1
         """
         return self if len(borders) == 2 else self._share(slot, borders)
 
 
 @dataclass(frozen=True, eq=False)
 class EncodedCorpus(Encoded):
-    """A text, or baskets, as ids. The arrays are read-only; large ones are mapped and may be larger than memory.
+    """A text, or baskets, as ids. The arrays are read-only; large ones are memory-mapped and may exceed memory.
 
     ids : ndarray, int32, (n_tokens,), the kept tokens, sentence after sentence
     offsets : ndarray, int64, (n_sentences + 1,); sentence s is ``ids[offsets[s]:offsets[s + 1]]``; none is empty
-    times : ndarray, float64, (n_tokens,), or None, rising within a history; where a table has times
+    times : ndarray, float64, (n_tokens,), ascending within a history; None if no table had times
     """
 
     ids: np.ndarray
@@ -205,11 +205,11 @@ class EncodedCorpus(Encoded):
         return self.ids, self.offsets
 
     def check(self):
-        """Raise InputError if another program has cut a mapped file short: looking past its end ends the process."""
+        """Raise InputError if another program has truncated a mapped file: reading past its end kills the process."""
         if not all(map(_still_whole, self.arrays)):
             raise InputError(
-                "the encoded corpus was cut short by another program while it was in use; let nothing write into the "
-                "cache folder, and start again: the corpus will be encoded anew"
+                "the encoded corpus was truncated by another program while in use; keep other programs from writing "
+                "to the cache folder and start again: the corpus will be encoded anew"
             )
 
     @property
@@ -217,7 +217,7 @@ class EncodedCorpus(Encoded):
         return len(self.offsets) - 1
 
     def _share(self, slot, borders):
-        """Cut it into stretches, within a sentence only if it is `divisible`; arrays are views."""
+        """Return a contiguous part, cut within a sentence only if the data are `divisible`; arrays are views."""
         begin, end = (int(len(self) * border) for border in borders[slot : slot + 2])
         if not self.traversal.divisible:
             begin, end = (int(self.offsets[np.searchsorted(self.offsets, place)]) for place in (begin, end))
@@ -239,15 +239,15 @@ def _still_whole(array):
         array = array.base
     try:
         return not isinstance(array, mmap.mmap) or array.size() >= len(array)
-    except OSError:  # a file of the network that is gone
+    except OSError:  # a network file that is gone
         return False
 
 
 def going_round(n, borders):
-    """Return whose each of n things is, dealt out one by one: int64 (n,); where shares are equal, k mod n_ranks."""
+    """Assign n things to ranks in turn, by share: int64 (n,), the rank of each; k mod n_ranks for equal shares."""
     shares = np.diff(borders)
-    shares = np.maximum(np.round(shares / shares.max(), 9), 1e-9)  # what is meant to be equal is
-    sizes = np.ceil(n * shares / shares.sum()).astype(np.int64) + 1  # a few more than there are
+    shares = np.maximum(np.round(shares / shares.max(), 9), 1e-9)  # shares meant to be equal are equal
+    sizes = np.ceil(n * shares / shares.sum()).astype(np.int64) + 1  # slightly more than n in total
     owners = np.repeat(np.arange(len(shares)), sizes)
     turns = np.concatenate([(np.arange(size) + 0.5) / share for size, share in zip(sizes, shares, strict=True)])
     return owners[np.argsort(turns, kind="stable")[:n]]

@@ -1,6 +1,6 @@
-"""One pass over files: tokens get provisional numbers, are counted, and become ids once the vocabulary is chosen.
+"""Count a text in one pass: tokens get provisional numbers, which become ids once the vocabulary is chosen.
 
-Tokens are scanned in a thread beside the one that reads.
+One thread reads while another scans tokens.
 """
 
 import hashlib
@@ -29,8 +29,8 @@ from ..sources.corpus import Text
 from ..vocab import Vocabulary, check_choice, choose_vocabulary, ids_in
 from .corpus import CorpusReport, EncodedCorpus, mapped
 
-FORMAT = 4  # of a cache entry; a change of what readers yield calls for a new one too
-_IN_MEMORY = 1 << 24  # bytes of provisional numbers before they go to disk
+FORMAT = 4  # of a cache entry; increment it also if the output of readers changes
+_IN_MEMORY = 1 << 24  # bytes of provisional numbers that are kept in memory; more go to disk
 _FIRST_SLOTS = 1 << 14
 _FIRST_ARENA = 1 << 17
 
@@ -66,11 +66,11 @@ class Settings:
         parts += ["joins", phrases] if phrases else []
         parts += ["column", self.table] if self.table else []
         parts += [code] if (code := code_of(self.reader)) else []
-        # no FORMAT: a new one replaces former entries
+        # without FORMAT, so that a new format replaces old entries
         return hashlib.sha256(json.dumps(parts, default=as_index).encode()).hexdigest()[:16]
 
     def read(self, source, tally):
-        """Yield an opened source as UTF-8, as the reader has it, stripped and with phrases joined; tally : Counter"""
+        """Yield the reader's UTF-8 text of an opened source, stripped and with phrases joined; tally : Counter"""
         encoding = self.encoding
         if self.strip or self.table:
             text = self.table.pieces(source, encoding, tally) if self.table else read_text(source, encoding=encoding)
@@ -84,9 +84,9 @@ class Settings:
 
 
 class TokenCounter:
-    """Counts tokens; their numbers go to a stream as they come.
+    """Counts tokens and writes their numbers to a stream.
 
-    stream : TokenStream, takes the numbers of each stretch of text
+    stream : TokenStream, receives the numbers of each piece of text
     types : TypeTable, about 100 bytes a type; bytes, n_tokens, n_lines, n_empty_lines : int
     """
 
@@ -94,11 +94,11 @@ class TokenCounter:
         self._stream = stream
         self.types = TypeTable()
         self._pending = deque()
-        self._line_begun = False  # has the present line a token?
+        self._line_begun = False  # whether the current line has a token
         self.bytes = self.n_tokens = self.n_lines = self.n_empty_lines = 0
 
     def count(self, pieces, name):
-        """Take in one source, in pieces, whose end ends a sentence; yields after each; InputError at a huge token."""
+        """Count one source in pieces, and yield after each; its end ends a sentence. InputError at a huge token"""
         lines_before, held, line_open = self.n_lines, b"", False
         with ThreadPoolExecutor(1) as beside:
             for piece in pieces:
@@ -113,8 +113,8 @@ class TokenCounter:
                 if len(held) > LONGEST_TOKEN:
                     self._collect()
                     raise InputError(
-                        f"{name}:{self.n_lines - lines_before + 1}: no white space for {len(held):,} bytes: "
-                        "not text with words set apart by blanks; separate its words first"
+                        f"{name}:{self.n_lines - lines_before + 1}: no white space in {len(held):,} bytes, so "
+                        "words are not separated by blanks; segment the text first"
                     )
                 yield
             if line_open:
@@ -122,7 +122,7 @@ class TokenCounter:
             self._collect()
 
     def _submit(self, beside, text):
-        """Have a stretch of text scanned, which ends with white space; meanwhile take the numbers of that before."""
+        """Start scanning text that ends with white space; meanwhile collect the numbers of the text before it."""
         self._pending.append(beside.submit(self._scan, text))
         self._collect(leave=1)
 
@@ -133,7 +133,7 @@ class TokenCounter:
         return numbers[: tally[tokens.WRITTEN]], tally[tokens.LINES], tally[tokens.EMPTY_LINES]
 
     def _collect(self, leave=0):
-        """Take the numbers of stretches, in order, until only so many are pending."""
+        """Collect the numbers of scanned texts, in order, until only `leave` are pending."""
         while len(self._pending) > leave:
             numbers, n_lines, n_empty_lines = self._pending.popleft().result()
             self._stream.write(numbers)
@@ -160,14 +160,14 @@ class TypeTable:
         return int(self.tally[TYPES])
 
     def scan(self, block, size, out):
-        """Number the tokens of a block of text; see `tokens.scan`. The tally begins anew but for the types."""
+        """Number the tokens of a block of text; see `tokens.scan`. The tally is reset except for the types."""
         self.tally[:TYPES] = self.tally[TYPES + 1 :] = 0
-        with np.errstate(over="ignore"):  # hashing wraps around; heard of only with the JIT off
+        with np.errstate(over="ignore"):  # hashing wraps around; warns only with the JIT off
             while tokens.scan(block, size, self._table, out, self.tally):
                 self._grow(size)
 
     def _grow(self, room):
-        """Make room in whichever part of the table is full, for a type of up to `room` bytes."""
+        """Enlarge the part of the table that is full, enough for a type of up to `room` bytes."""
         slots, arena, starts = self._table
         if len(self) + 1 >= starts.size:
             larger = np.zeros((2 * len(slots), 4), dtype=np.uint64)
@@ -179,7 +179,7 @@ class TypeTable:
         self._table = TokenTable(slots, arena, starts)
 
     def counts(self):
-        """Return how often each type was met (ndarray, int64, (n_types,))."""
+        """Return the count of each type (ndarray, int64, (n_types,))."""
         slots = self._table.slots
         taken = slots[slots[:, ENTRY] != 0]
         counts = np.zeros(len(self), dtype=np.int64)
@@ -187,7 +187,7 @@ class TypeTable:
         return counts
 
     def words(self, numbers):
-        """Return the types of the given numbers, which ascend (list of str)."""
+        """Return the types with the given numbers, which must ascend (list of str)."""
         if not len(numbers):
             return []
         starts = self._table.starts
@@ -199,10 +199,10 @@ class TypeTable:
 
 @dataclass
 class Counted:
-    """A corpus after the pass over its text; started : float, time.perf_counter then
+    """A corpus after the counting pass; started : float, time.perf_counter at its start
 
-    tally : Counter, of "joins" of two words to a phrase, and "bad rows" of a table that were left out
-    notes : tuple of str, on the files, with their names
+    tally : Counter of "joins" of two words into a phrase, and of "bad rows" of a table that were left out
+    notes : tuple of str, remarks on the files, with their names
     """
 
     counter: TokenCounter
@@ -214,7 +214,7 @@ class Counted:
     notes: tuple = ()
 
     def encoded(self, stream, vocab, ids_by_type):
-        """Return the EncodedCorpus, in temporary files, of what a stream holds."""
+        """Return the EncodedCorpus of the numbers in a stream, in temporary files."""
         with writing_to(None), tempfile.TemporaryFile() as ids_file, tempfile.TemporaryFile() as offsets_file:
             write_ids(stream, ids_by_type, ids_file, offsets_file)
             ids_file.flush()
@@ -236,7 +236,7 @@ class Counted:
 
 
 def count_files(files, stamps, settings, stream, progress):
-    """Count the tokens of files, which go to a stream; returns a `Counted`, NothingToTrainError if there is none."""
+    """Count the tokens of files and write their numbers to a stream: a `Counted`; NothingToTrainError without any."""
     started, counter, tally = time.perf_counter(), TokenCounter(stream), Counter()
     total = None if None in stamps else sum(stamp[0] for stamp in stamps)
     done, unpacked, digests, notes = 0, 0, [], []
@@ -263,8 +263,8 @@ def count_sentences(sentences, settings, stream):
         pass
     if counter.n_tokens == 0:
         spent = isinstance(sentences, Iterator)
-        hint = "; a generator gives them once: make it anew for each fit, or give a list" if spent else ""
-        raise NothingToTrainError(f"the corpus holds no token: the iterable gave no sentence, or only empty ones{hint}")
+        hint = "; a generator can be read only once: create one for each fit, or give a list" if spent else ""
+        raise NothingToTrainError(f"the corpus has no token: the iterable gave no sentence, or only empty ones{hint}")
     return Counted(counter, started, counter.bytes, 0, [], tally)
 
 
@@ -280,12 +280,12 @@ def write_ids(stream, ids_by_type, ids_file, offsets_file):
 
 
 class TokenStream:
-    """What a pass leaves for later, in memory while it is little and else in unnamed files of `folder`."""
+    """Numbers that a pass stores for later, in memory while they are few, then in an unnamed file in `folder`."""
 
     def __init__(self, folder):
         self._folder = folder
         self._file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY, dir=folder)  # noqa: SIM115
-        self._pieces = []  # how many numbers each has
+        self._pieces = []  # length of each
 
     def __enter__(self):
         return self
@@ -295,13 +295,13 @@ class TokenStream:
             self._file.close()
 
     def write(self, numbers):
-        """Take the next numbers (ndarray, int32)."""
+        """Append numbers (ndarray, int32)."""
         self._pieces.append(len(numbers))
         with writing_to(self._folder):
             self._file.write(memoryview(numbers).cast("B"))
 
     def pieces(self):
-        """Yield what was written again (ndarray, int32)."""
+        """Yield the written arrays again (ndarray, int32)."""
         with writing_to(self._folder):
             self._file.seek(0)
         for size in self._pieces:

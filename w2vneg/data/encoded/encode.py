@@ -1,11 +1,11 @@
-"""Encode a text in one pass, or open what an earlier pass has left in the cache.
+"""Encode a text in one pass, or open the result of an earlier pass from the cache.
 
 While the text is read, tokens get provisional numbers (`data.encoded.count`), which go to a temporary file; then the
 vocabulary is chosen and the numbers become ids. Neither tokens nor more than about 400,000 types are held in memory.
 
-A cache entry is found by settings and content, which is known by SHA-256; a memo of sizes and times spares reading an
-unchanged file again. An entry is read against its checksums when it is opened (a third to half a second for a GB); a
-damaged one is made again, and the report says so.
+A cache entry is identified by its settings and the SHA-256 of the content; a memo of sizes and times avoids rereading
+unchanged files. Opening an entry verifies its checksums (a third to half a second per GB); a damaged one is made again,
+and the report says so.
 """
 
 import hashlib
@@ -30,25 +30,25 @@ from . import count
 from .corpus import CorpusReport, EncodedCorpus, mapped
 from .count import FORMAT, Settings, TokenStream
 
-_IN_MEMORY = 1 << 28  # bytes of a file that are kept in memory rather than mapped: 67 million ids
-_PIECE = 1 << 20  # bytes that are summed together
-_SETTLED = 2_000_000_000  # nanoseconds; a file changed later than that before it was read is not remembered
+_IN_MEMORY = 1 << 28  # bytes; larger files are mapped rather than read: 67 million ids
+_PIECE = 1 << 20  # bytes per checksum update
+_SETTLED = 2_000_000_000  # nanoseconds; a file that changed less than this before it was read is not remembered
 
 
 def encode_corpus(source, *, use_cache=True, progress=None, **settings):
-    """Count, choose the vocabulary and encode, or open what an earlier call has left in the cache: an EncodedCorpus.
+    """Encode a text, or open the result of an earlier call from the cache: an EncodedCorpus.
 
     source : path, list of paths or of `InMemoryTable`, as for `data.readers.sources.find_files`; or iterable of
-        iterables of str, sentences as lists of tokens, gone through once
-    use_cache : bool, False neither looks into the cache nor writes to it
-    progress : callable, optional, called with (stored bytes read, stored bytes in all or None) now and then
-    min_count, max_vocab, vocab, encoding, lowercase : as of `data.inputs.encode_input`
-    reader : str, a name among `data.readers.READERS`
-    strip : sequence of str, names among `data.readers.text.CLEANERS`, what to take out before words are separated
-    phrases : sequence of data.phrases.Phrase, which are joined to one word; in lower case if the text is
-    table : data.readers.tables.TextColumn, optional; the files are tables, and the text stands in this column
+        iterables of str, sentences as lists of tokens, iterated once
+    use_cache : bool, False neither reads nor writes the cache
+    progress : callable, optional, called periodically with (stored bytes read, total stored bytes or None)
+    min_count, max_vocab, vocab, encoding, lowercase : as in `data.inputs.encode_input`
+    reader : str, a name in `data.readers.READERS`
+    strip : sequence of str, names in `data.readers.text.CLEANERS`, what to remove before words are separated
+    phrases : sequence of data.phrases.Phrase, to join into one word each; in lower case if the text is
+    table : data.readers.tables.TextColumn, optional; the files are tables with the text in this column
     InputError if a file is missing, unreadable or not text, or too few words are left; ConfigError if an option is out
-    of range; OutputError without room in the cache or for temporary files. A read-only cache gives a `FileNote`
+    of range; OutputError without room for the cache or temporary files. A read-only cache gives a `FileNote`
     """
     settings, progress = Settings(**settings), progress or (lambda done, total: None)
     files = find_files(source) if is_paths(source) else None
@@ -61,7 +61,7 @@ def encode_corpus(source, *, use_cache=True, progress=None, **settings):
         problem = cache.why_read_only()
         if not problem:
             return cache.made(progress)
-        note = f"the cache {cache.root} cannot be written ({problem}), so the encoded data are kept for this run alone"
+        note = f"the cache {cache.root} is not writable ({problem}), so the encoded data are kept for this run only"
         warnings.warn(note, FileNote, stacklevel=2)
     with TokenStream(None) as stream:
         if files is None:
@@ -74,8 +74,8 @@ def encode_corpus(source, *, use_cache=True, progress=None, **settings):
 class Cache:
     """The cache entries of one list of files under one set of settings.
 
-    An entry is the folder ``corpora/<settings>-<stored bytes>-<content>``, of read-only files. Only if there is one of
-    these settings and this size is it worth knowing the content before the files are encoded.
+    An entry is a folder ``corpora/<settings>-<stored bytes>-<content>`` of read-only files. Files are hashed before
+    they are encoded only if there is an entry with these settings and this size.
     """
 
     def __init__(self, files, stamps, settings):
@@ -86,7 +86,7 @@ class Cache:
         place = hashlib.sha256("\0".join(self._absolute).encode(errors="surrogateescape")).hexdigest()[:32]
         self._memo = self.root / "memo" / f"{place}.json"
         self._now = time.time_ns()
-        self._damage = ""  # what is wrong with the entry that is there
+        self._damage = ""  # the fault of an existing entry
 
     def found(self, progress):
         if not any(self.root.glob(self.prefix + "*")):
@@ -95,12 +95,12 @@ class Cache:
         corpus = self._open(self._entry(digests))
         if corpus is not None:
             self._remember(digests)
-            for note in corpus.report.notes:  # as when the files were read
+            for note in corpus.report.notes:  # as on the first reading
                 warnings.warn(note, FileNote, stacklevel=3)
         return corpus
 
     def why_read_only(self):
-        """Return why nothing can be written into the cache (str), empty if it can: known before a long pass."""
+        """Return why the cache is not writable (str), empty if it is; checked before a long pass."""
         try:
             self.root.mkdir(parents=True, exist_ok=True)
             tempfile.TemporaryFile(dir=self.root).close()
@@ -117,7 +117,7 @@ class Cache:
             try:
                 with atomic_folder(entry) as folder:
                     self._write(folder, counted, stream, vocab, ids_by_type)
-            except OutputError as error:  # or another process put its own there at this very moment
+            except OutputError as error:  # another process may have just written the entry
                 failure = error
             corpus = self._open(entry, vocab)
         if corpus is None:
@@ -127,7 +127,7 @@ class Cache:
         return replace(corpus, report=replace(corpus.report, cached=False, damage=damage))
 
     def key(self, progress=None):
-        """Return what these files under these settings are known by (str); the files are read unless they are known."""
+        """Return the key of these files under these settings (str); files are read if they are not in the memo."""
         digests = self._digests(progress or (lambda done, total: None))
         self._remember(digests)
         return self._entry(digests).name
@@ -162,7 +162,7 @@ class Cache:
             if _known_by(entry / "vocab.tsv") != known["vocab.tsv"]:
                 raise InputError("vocab.tsv differs from its checksum")
             vocab = vocab or self.settings.vocab or Vocabulary.load(entry / "vocab.tsv")
-            vocab.words.forget_table()  # it has served to check them; training looks no word up
+            vocab.words.forget_table()  # used only for checks; training looks up no words
             ids = _numbers(entry / "ids.i32", known["ids.i32"], np.int32)
             offsets = _numbers(entry / "offsets.i64", known["offsets.i64"], np.int64)
         except InputError as error:
@@ -179,7 +179,7 @@ class Cache:
         return EncodedCorpus(ids, offsets, vocab, report, stored=size)
 
     def _digests(self, progress):
-        """Return the SHA-256 of each file, from the memo where the file has not changed."""
+        """Return the SHA-256 of each file, from the memo if the file has not changed."""
         try:
             known = {path: (stamp, digest) for path, stamp, digest in json.loads(self._memo.read_text())}
         except (OSError, ValueError, TypeError, RecursionError):
@@ -200,9 +200,9 @@ class Cache:
         rows = [
             [path, stamp, digest]
             for path, stamp, digest in zip(self._absolute, self.stamps, digests, strict=True)
-            if self._now - stamp[1] > _SETTLED  # a later change would show in its time
+            if self._now - stamp[1] > _SETTLED  # so that a later change alters its time
         ]
-        with suppress(OSError, OutputError):  # costs the next run a look at the files, no more
+        with suppress(OSError, OutputError):  # the next run only hashes the files again
             self._memo.parent.mkdir(parents=True, exist_ok=True)
             with atomic_file(self._memo) as memo:
                 memo.write(json.dumps(rows).encode())
@@ -221,7 +221,7 @@ def _known_by(path):
 
 
 def _numbers(path, known, dtype):
-    """Return the numbers of a file, (n,), read-only; InputError if it is another than was `known`. Code trusts them."""
+    """Return the numbers of a file, (n,), read-only; InputError if it differs from `known`. Callers trust them."""
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         if size != known["size"]:
@@ -229,5 +229,5 @@ def _numbers(path, known, dtype):
         numbers = np.fromfile(file, dtype) if size <= _IN_MEMORY else mapped(file, dtype)
     if zlib.crc32(numbers) != known["crc32"]:
         raise InputError(f"{path.name} differs from its checksum")
-    numbers.flags.writeable = False  # as what is mapped, which is another type to the compiler than other arrays
+    numbers.flags.writeable = False  # as mapped arrays are: for the compiler another type than writeable ones
     return numbers

@@ -17,18 +17,18 @@ _EVENT = np.dtype([("user", np.int32), ("item", np.int32), ("time", np.float64),
 
 
 def encode_events(tables, shaping, given, by_amount, adds, first=False):
-    """Encode who rated (bought, saw) what, one event a row: an EncodedCorpus or EncodedPairs.
+    """Encode ratings, purchases or views, one event per row: an EncodedCorpus or EncodedPairs.
 
     A sentence is a history of two items or more; or, if rectangular, rows are users and columns items.
-    tables : readers.tables.Tables, with the columns user, item, time, amount and, if there is a least one, rating
+    tables : readers.tables.Tables, with the columns user, item, time, amount and, with a min_rating, rating
     shaping : VocabOptions; given : Input, with min_rating, max_history and rectangular, see `sources.ratings`
-    by_amount, adds : bool, each row weighs by its amount, else 1; rows of the same pair add up, else the latest counts
-    first : bool, as of `inputs.encode_input`: the earliest row of a pair counts, and says when it was
-    InputError as `Tables`; or if nothing reaches the least rating, or too few items are left
+    by_amount, adds : bool, a row weighs its amount, else 1; rows of the same pair add up, else the latest counts
+    first : bool, as in `inputs.encode_input`: the earliest row of a pair counts and sets its time
+    InputError as in `Tables`; or if nothing reaches min_rating, or too few items are left
     """
     started = time.perf_counter()
     users, items = NameIndex(shaping.lowercase), NameIndex(shaping.lowercase)
-    left_out = {}  # why -> how many
+    left_out = {}  # reason -> number
     events, timed = _events(tables, users, items, given.min_rating, left_out, by_amount)
     if adds:
         each = events.copy()
@@ -38,7 +38,7 @@ def encode_events(tables, shaping, given, by_amount, adds, first=False):
     report = ItemsReport.of("ratings", tables, {users, items}, bool(given.rectangular))
     added = {_REPEATS: left_out.pop(_REPEATS)} if adds else {}
     none = tables.tally["no amount"] * by_amount
-    hints = (f"{none:,} of {tables.n_rows:,} rows have no amount, and count as 1",) if none else ()
+    hints = (f"{none:,} of {tables.n_rows:,} rows have no amount and count as 1",) if none else ()
     report = replace(report, left_out=report.left_out | left_out, added=added, hints=report.hints + hints)
     if given.rectangular:
         user, item, when, amount = (events[name] for name in _EVENT.names)
@@ -49,7 +49,7 @@ def encode_events(tables, shaping, given, by_amount, adds, first=False):
 
 
 def _events(tables, users, items, min_rating, left_out, by_amount):
-    """Return all rows that count, `_EVENT` (n,), in the order of the files, and whether they have times."""
+    """Return the rows that count, `_EVENT` (n,), in the order of the files, and whether they have times."""
     parts = []
     nameless = low = nothing = 0
     highest, timed = -np.inf, False
@@ -70,7 +70,7 @@ def _events(tables, users, items, min_rating, left_out, by_amount):
         parts.append(part[kept & (part["amount"] != 0)])
     left_out["rows without a user"] = nameless
     left_out[f"rows rated below {min_rating:g}" if min_rating is not None else "rows rated too low"] = low
-    left_out["rows of an amount of 0"] = nothing
+    left_out["rows with amount 0"] = nothing
     events = np.concatenate(parts)
     if not len(events) and low:
         raise InputError(
@@ -82,7 +82,7 @@ def _events(tables, users, items, min_rating, left_out, by_amount):
 
 
 def _once(events, n_items, max_history, left_out, first):
-    """Return events by user and time, each pair once, by its first or its last event, of each user the latest ones."""
+    """Return events by user and time: the first or the last of each pair, at most `max_history` of a user's latest."""
     events, keep = events[np.lexsort((events["time"], events["user"]))], "first" if first else "last"
     repeats = pd.Series(events["user"].astype(np.int64) * n_items + events["item"]).duplicated(keep=keep).to_numpy()
     left_out[_REPEATS] = int(repeats.sum())
@@ -95,7 +95,7 @@ def _once(events, n_items, max_history, left_out, first):
 
 
 def _events_of(data, events, words):
-    """Return `EncodedPairs.events` of pairs; events : `_EVENT` (n,); words : lists of str, of their users and items"""
+    """Return `EncodedPairs.events` of pairs; events : `_EVENT` (n,); words : two lists of str, of users and items"""
     users, items = (
         vocab.words.find_all(own)[events[name]].astype(np.int64)
         for vocab, own, name in zip((data.vocab, data.vocab_out), words, ("user", "item"), strict=True)
@@ -113,13 +113,13 @@ def _histories(events, timed, words, shaping, report, started):
     left_out = dict(report.left_out)
     events, short = _of_two(events)
     if not len(events):
-        raise InputError(f"no history of two different items is left ({short:,} users have one); check --user-col")
+        raise InputError(f"no history of two different items is left ({short:,} users have only one); check --user-col")
     seen = np.bincount(events["item"], minlength=len(words))
     vocab, ids = choose_items(words, seen.astype(np.float64), shaping, shaping.vocab)
     which = "rare items" if shaping.vocab is None else "unknown items"
     known = ids[events["item"]] >= 0
     left_out[which] = int(np.count_nonzero(seen[ids < 0]))
-    left_out[f"times that {which} were seen"] = int(len(known) - known.sum())
+    left_out[f"occurrences of {which}"] = int(len(known) - known.sum())
     events, dropped = _of_two(events[known])
     if not len(events):
         raise InputError(f"no history of two items is left without the {which}; lower --min-count or give more data")
@@ -135,6 +135,6 @@ def _histories(events, timed, words, shaping, report, started):
 
 
 def _of_two(events):
-    """Return the events without the users who have one item, and how many these are."""
+    """Return the events without users who have only one item, and the number of these users."""
     sizes = np.bincount(events["user"])
     return events[sizes[events["user"]] > 1], int((sizes == 1).sum())

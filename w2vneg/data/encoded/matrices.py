@@ -1,7 +1,7 @@
-"""Sparse matrices in the files of `scipy.sparse.save_npz`; and files of names for them.
+"""Sparse matrices in the files of `scipy.sparse.save_npz`, and files of names for them.
 
-A few hundred bytes may stand for gigabytes. So the headers of all arrays are read first, and scipy unpacks nothing
-unless memory has room for it.
+A few hundred bytes may unpack to gigabytes. So the headers of all arrays are read first, and scipy unpacks them only if
+they fit into memory.
 """
 
 import math
@@ -22,14 +22,14 @@ from ..readers.text import read_text
 from ..words import NameIndex
 
 _SHARE = 0.5  # of the machine's memory that a matrix may take
-_PER_ENTRY = 60  # bytes at the peak of encoding, beside the file's own
+_PER_ENTRY = 60  # bytes at the peak of encoding, in addition to the arrays of the file
 _READ = {"data", "format", "shape", "indices", "indptr", "row", "col", "coords", "offsets", "_is_array"}  # by scipy
-_PER_NAME = 130  # bytes of a row or column that has its number for a name
+_PER_NAME = 130  # bytes for a row or column named by its number
 
 
 def read_names(path, *, encoding="utf-8", lowercase=False):
-    """Read a file of distinct names, one a line, none empty, else InputError; return them as words (list of str)."""
-    names, empty = NameIndex(lowercase), "the line is empty; give one name a line, as many as the matrix has rows"
+    """Read a file of distinct, non-empty names, one per line, as words (list of str); InputError for other files."""
+    names, empty = NameIndex(lowercase), "the line is empty; give one name per line, as many as the matrix has rows"
     with ByteStream(path) as source:
         for i, line in enumerate(_lines(source.name, read_text(source, encoding=encoding))):
             place = f"{source.name}:{i + 1}"
@@ -37,7 +37,7 @@ def read_names(path, *, encoding="utf-8", lowercase=False):
             if number < 0:
                 raise InputError(f"{place}: {empty}")
             if number < i:
-                raise InputError(f"{place}: the name {line.strip()!r} is that of line {number + 1}; make them distinct")
+                raise InputError(f"{place}: the name {line.strip()!r} is also on line {number + 1}; make them distinct")
     if not names:
         raise InputError(f"{source.name}:1: {empty}")
     return names.words
@@ -56,29 +56,29 @@ def _lines(name, pieces):
 
 
 def is_matrix(file):
-    """Tell whether a table in memory is a sparse matrix, or a file a whole archive, as all files of `save_npz` are."""
+    """Return whether a table in memory is a sparse matrix, or a file a complete zip archive, as from `save_npz`."""
     if isinstance(file, InMemoryTable):
         return file.matrix is not None
-    if not os.path.isfile(file):  # what is taken from a pipe is lost to whoever reads it next
+    if not os.path.isfile(file):  # reading from a pipe here would lose data
         return False
     if zipfile.is_zipfile(file):
         return True
     try:
         with open(file, "rb") as stream:
             cut = stream.read(4) == b"PK\3\4"
-    except OSError:  # reported by whoever reads it next
+    except OSError:  # reported when it is read
         return False
     if cut:
-        raise InputError(f"{file}: an .npz file without its end; it was cut short: copy it, or write it, again")
+        raise InputError(f"{file}: an .npz file without its end, so it was truncated; copy it or write it again")
     return False
 
 
 def load_matrix(path, rectangular, named):
-    """Read a file of `scipy.sparse.save_npz`: a coo_matrix, indices within its shape, entries finite and not negative.
+    """Read a file of `scipy.sparse.save_npz`: a coo_matrix with indices in its shape and finite entries of 0 or more.
 
-    path : str, or an InMemoryTable of a matrix; rectangular : bool, it need not be square; named : bool, no names are
-        made
-    InputError if it is no such file, is damaged or malformed, does not fit into memory, or is no matrix of counts
+    path : str, or an InMemoryTable of a matrix; rectangular : bool, it need not be square; named : bool, names are
+        given
+    InputError if it is not such a file, is damaged or malformed, does not fit into memory, or has invalid entries
     """
     if isinstance(path, InMemoryTable):
         matrix = sparse.coo_matrix(path.matrix)
@@ -88,29 +88,29 @@ def load_matrix(path, rectangular, named):
             matrix = _loaded(path)
         except InputError:
             raise
-        except Exception as error:  # of zipfile, NumPy and scipy, who read whatever there is
+        except Exception as error:  # zipfile, NumPy and scipy raise many types for malformed files
             reason = str(error) or type(error).__name__
             raise InputError(
-                f"{path}: no sparse matrix as scipy.sparse.save_npz writes it ({reason[:200]}); write it again with "
+                f"{path}: not a sparse matrix written by scipy.sparse.save_npz ({reason[:200]}); write it again with "
                 "that function"
             ) from error
     if not rectangular and matrix.shape[0] != matrix.shape[1]:
         raise InputError(
-            f"{path}: {matrix.shape[0]:,} rows and {matrix.shape[1]:,} columns: things of one kind make it square; if "
-            "they are two kinds, read it as --pairs or --cooccurrence with --rectangular"
+            f"{path}: {matrix.shape[0]:,} rows and {matrix.shape[1]:,} columns: one kind of thing needs a square "
+            "matrix; for two kinds, read it as --pairs or --cooccurrence with --rectangular"
         )
     wrong = ~(np.isfinite(matrix.data) & (matrix.data >= 0))
     if wrong.any():
         at = int(np.argmax(wrong))
         raise InputError(
             f"{path}: the entry in row {matrix.row[at]}, column {matrix.col[at]} (from 0 on) is {matrix.data[at]}; "
-            "entries tell how often items were seen together: finite, and 0 or more"
+            "entries are counts or weights: they must be finite and 0 or more"
         )
     return matrix
 
 
 def numbered(matrix, rectangular):
-    """Return rows and columns of a coo_matrix, and lists of numbers as their names; of few entries those that occur."""
+    """Return rows and columns of a coo_matrix, and their numbers as names; with few entries, only those that occur."""
     if max(matrix.shape) <= matrix.nnz:
         return matrix.row, matrix.col, [list(map(str, range(side))) for side in matrix.shape]
     if rectangular:
@@ -121,7 +121,7 @@ def numbered(matrix, rectangular):
 
 
 def _check_headers(path, named):
-    """Raise InputError if the matrix of an archive is of no numbers or too large, ValueError if it is malformed."""
+    """Raise InputError if the matrix of an archive is not numeric or too large, ValueError if it is malformed."""
     found, size, sides = {}, 0, np.zeros(0)  # name -> shape and dtype
     with zipfile.ZipFile(path) as archive:
         for info in archive.infolist():
@@ -151,25 +151,25 @@ def _check_headers(path, named):
     memory = _SHARE * memory_size()
     if needed > memory:
         raise InputError(
-            f"{path}: to encode {entries:,} entries in {sides[0]:,} rows and {sides[1]:,} columns takes "
-            f"{needed / 2**30:,.1f} GB, and {memory / 2**30:,.1f} GB may be used; leave rare items out of the matrix"
+            f"{path}: encoding {entries:,} entries in {sides[0]:,} rows × {sides[1]:,} columns takes "
+            f"{needed / 2**30:,.1f} GB; only {memory / 2**30:,.1f} GB may be used, so leave out rare items"
         )
 
 
 def _loaded(path):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of indices without a sign
+        warnings.simplefilter("ignore")  # about unsigned indices
         with np.load(path) as arrays:
             if "coords" in arrays and arrays["format"].item() in ("coo", b"coo"):  # which SciPy 1.15 cannot read
                 row, column = arrays["coords"]
                 return sparse.coo_matrix((arrays["data"], (row, column)), tuple(arrays["shape"].tolist()))
         matrix = sparse.load_npz(path)
         if matrix.format == "dia":
-            with np.load(path) as arrays:  # scipy reads numbers beyond 32 bits as others
+            with np.load(path) as arrays:  # scipy misreads numbers beyond 32 bits
                 if (arrays["offsets"] != matrix.offsets).any():
                     raise ValueError("offsets has numbers beyond all diagonals")
         if matrix.format in ("csr", "csc", "bsr"):
-            if (matrix.indptr[1:] < matrix.indptr[:-1]).any():  # which scipy passes over if they end with 0
+            if (matrix.indptr[1:] < matrix.indptr[:-1]).any():  # scipy misses this if they end with 0
                 raise ValueError("the pointers in indptr fall")
             matrix.check_format(full_check=True)
         return sparse.coo_matrix(matrix)

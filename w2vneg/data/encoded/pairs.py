@@ -1,7 +1,7 @@
-"""Items seen together, and how often: pairs with weights, graphs to walk on at random, and pairs that are held out.
+"""Items seen together: weighted pairs, graphs for random walks, and held-out pairs.
 
-The count of a node is how often walks visit it: ten walks of 80 nodes from each node that has an edge to follow, each
-step by the weights alone. It is worked out, not drawn, so noise by popularity follows visits.
+The count of a node is the expected number of visits by walks: ten walks of 80 nodes from each node with an outgoing
+edge, each step in proportion to the weights. It is computed, not sampled, so noise by popularity follows visits.
 """
 
 import os
@@ -28,10 +28,10 @@ from ..words import NameIndex, as_word
 from .corpus import Encoded, ItemsReport, counted, going_round
 
 _SWITCHES = {"0", "1", "0.0", "1.0"}
-ALONE = "nodes without an edge to another"  # why they are left out
-_WALKS, _LENGTH = 10, 80  # of the visits that are counted
-_BELOW = 1 - 1e-9  # of a scaled sum: one that is whole but for its last digits is not rounded up
-_SETTLED = 1e-4  # share of the visits that moves in a step, from which on the steps to come are taken to be alike
+ALONE = "nodes without an edge to another"  # reason for leaving them out
+_WALKS, _LENGTH = 10, 80  # walks per node and nodes per walk, for the counts
+_BELOW = 1 - 1e-9  # factor on scaled sums: keeps rounding errors from rounding a whole sum up
+_SETTLED = 1e-4  # share of the visits that a step moves; below it, all later steps are assumed to be equal
 
 
 class _Matrix(Encoded):
@@ -47,21 +47,20 @@ class _Matrix(Encoded):
 class EncodedPairs(_Matrix):
     """Weighted pairs (i, j): j was seen with i. Rows are centres, columns targets.
 
-    matrix : scipy.sparse.csr_matrix, float32, (n_in, n_out), weights above 0; columns sorted, none twice
-    vocab : Vocabulary, names of the rows, with sums of weights, rounded up, as counts: of a row and the column of the
-        same name together where they are one kind of thing, else of rows; weights that are all below 1 are scaled to a
-        mean of 1 before that
-    vocab_out : Vocabulary, names of the columns; the very object `vocab` where they are one kind of thing
-    sums : (float64 (n_in,), float64 (n_out,)), or None; of a rank's share, those of rows and columns of the whole
-    order, times : ndarray, int64 and float64, (nnz,), or None; of each entry its place among the row's in the order of
-        time, and its time; where a table has times
-    events : (int64, float64, float64), each (n_events,), or None; the entry, the time and the amount of each event, by
-        row and time; where pairs are encoded by their first event, and sum up several
+    matrix : scipy.sparse.csr_matrix, float32, (n_in, n_out), weights above 0; columns sorted, no duplicates
+    vocab : Vocabulary of the rows; counts are sums of weights, rounded up: of the row and the column of the same name
+        if they are one kind of thing, else of the row; weights that are all below 1 are first scaled to a mean of 1
+    vocab_out : Vocabulary of the columns; the same object as `vocab` if they are one kind of thing
+    sums : (float64 (n_in,), float64 (n_out,)), row and column sums of the whole matrix in a rank's share; else None
+    order, times : ndarray, int64 and float64, (nnz,), a number for each entry that rises with time within its row, and
+        its time; None if no table had times
+    events : (int64, float64, float64), each (n_events,), the entry, time and amount of each event, by row and time;
+        None unless pairs are encoded by their first event and sum up several
     """
 
     matrix: object
     vocab: Vocabulary
-    vocab_out: Vocabulary = None  # type: ignore[assignment]  # always given; a value of its own hides the property
+    vocab_out: Vocabulary = None  # type: ignore[assignment]  # always given; the default hides the property
     report: ItemsReport | None = None
     sums: tuple | None = None
     order: np.ndarray | None = None
@@ -74,7 +73,7 @@ class EncodedPairs(_Matrix):
         return float(self.matrix.sum(dtype=np.float64))
 
     def _share(self, slot, borders):
-        """Deal the rows out, so that nobody else trains that centre."""
+        """Return the rows of one rank, whose centres no other rank trains."""
         matrix = self.matrix
         mine = going_round(matrix.shape[0], borders) == slot
         kept = np.repeat(mine, np.diff(matrix.indptr))
@@ -91,10 +90,10 @@ class EncodedPairs(_Matrix):
 class EncodedGraph(_Matrix):
     """A graph as a sparse matrix.
 
-    matrix : scipy.sparse.csr_matrix, float32, (n_nodes, n_nodes); row i has the weights of the edges that lead on from
-        node i, above 0; columns sorted, none twice, none on the diagonal; symmetric unless the graph is directed
-    vocab : Vocabulary, names of the nodes, with visits as counts
-    origins : ndarray, int32, (n_origins,), where walks begin; None: at every node with an edge to follow
+    matrix : scipy.sparse.csr_matrix, float32, (n_nodes, n_nodes); row i has the weights, above 0, of the edges from
+        node i; columns sorted, no duplicates, no diagonal; symmetric unless the graph is directed
+    vocab : Vocabulary of the nodes, with visits as counts
+    origins : ndarray, int32, (n_origins,), where walks begin; None: at every node with an outgoing edge
     """
 
     matrix: object
@@ -105,7 +104,7 @@ class EncodedGraph(_Matrix):
     source = "graph"
 
     def _share(self, slot, borders):
-        """Deal out the nodes where walks begin; the graph is whole at every rank."""
+        """Return the whole graph with one rank's share of the nodes where walks begin."""
         all_origins = np.flatnonzero(np.diff(self.matrix.indptr)).astype(np.int32)
         own = all_origins[going_round(len(all_origins), borders) == slot]
         if not len(own):
@@ -114,10 +113,10 @@ class EncodedGraph(_Matrix):
 
 
 def read_ends(batches, keys, indexes, dtype=np.float64):
-    """Return the numbers of the two names and the weights of all rows: ndarray, (n,), int32, int32 and float.
+    """Return the numbers of both names and the weights of all rows: ndarray, (n,), int32, int32 and float.
 
     batches : iterable of `readers.columns.Batch`; keys : two str; indexes : two words.NameIndex, or one twice
-    dtype : type of the ones that stand for weights which are not there
+    dtype : type of the weights of 1 for a table without weights
     """
     parts = []
     for batch in batches:
@@ -128,17 +127,17 @@ def read_ends(batches, keys, indexes, dtype=np.float64):
 
 
 def encode_pairs(rows, columns, weights, words, shaping, report, started, times=None):
-    """Choose the items of pairs as they were read, and sum the weights of equal ones: an EncodedPairs.
+    """Encode pairs as read: choose the items and sum the weights of equal pairs; return an EncodedPairs.
 
     rows, columns : ndarray, int32, (n,), numbers of names; weights : ndarray, float64, (n,), 0 or more
     words : (list of str, list of str), the names of rows and of columns; the same ones if they are one kind of thing
-    shaping : VocabOptions; report : ItemsReport, which is completed; started : float, time.perf_counter then
-    times : ndarray, float64, (n,), or None; then no pair stands twice, and those of a row are in their order
-    InputError if too few items or no pair are left, or a sum of weights is past float32
+    shaping : VocabOptions; report : ItemsReport, to be completed; started : float, time.perf_counter at the start
+    times : ndarray, float64, (n,), or None; with times, pairs are distinct and chronological within a row
+    InputError if too few items or no pair are left, or a sum of weights exceeds float32
     """
     left_out, rectangular, kept = dict(report.left_out), report.rectangular, weights > 0
     _check_sum(weights.sum(dtype=np.longdouble))
-    left_out["rows of weight 0"] = int((~kept).sum())
+    left_out["rows with weight 0"] = int((~kept).sum())
     if not rectangular:
         left_out["pairs of an item with itself"] = int((kept & (rows == columns)).sum())
         kept &= rows != columns
@@ -146,7 +145,7 @@ def encode_pairs(rows, columns, weights, words, shaping, report, started, times=
         rows, columns, weights = rows[kept], columns[kept], weights[kept]
     if not len(rows):
         raise InputError(
-            "no pair is left: all have weight 0 or are of an item with itself; name other files or columns "
+            "no pair is left: all have weight 0 or pair an item with itself; name other files or columns "
             "(--weight-col), or give --rectangular if items and targets are two kinds of things"
         )
     parts = _of_counts(weights)
@@ -165,36 +164,36 @@ def encode_pairs(rows, columns, weights, words, shaping, report, started, times=
     known = (rows >= 0) & (columns >= 0)
     left_out[f"rows with {which}"] = int(len(known) - known.sum())
     if not known.any():
-        raise InputError(f"no pair is left: every one has one of {n_out:,} {which}; keep more of them")
+        raise InputError(f"no pair is left: each has one of {n_out:,} {which}; keep more of them")
     matrix = _csr(rows[known], columns[known], weights[known], (len(vocab), len(vocab_out)))
     single = _single_precision(matrix)
-    left_out["pairs whose weight is below what float32 holds"] = matrix.nnz - single.nnz
+    left_out["pairs with a weight too small for float32"] = matrix.nnz - single.nnz
     found = {"items": len(vocab), "targets": len(vocab_out), "kept": single.nnz, "left_out": left_out}
     report = replace(report, **found, seconds=time.perf_counter() - started)
     if times is None:
         return EncodedPairs(single, vocab, vocab_out, report)
-    order = np.lexsort((columns[known], rows[known]))  # as a csr_matrix has its entries
+    order = np.lexsort((columns[known], rows[known]))  # the order of entries in a csr_matrix
     return EncodedPairs(single, vocab, vocab_out, report, order=order, times=times[known][order])
 
 
 def _of_counts(weights):
-    """Return weights whose sums are counts, float64 (n,): these ones, scaled to a mean of 1 if all are below 1."""
+    """Return weights whose sums serve as counts, float64 (n,): as given, or scaled to mean 1 if all are below 1."""
     return weights if weights.max() >= 1 else weights / weights.sum() * (len(weights) * _BELOW)
 
 
 def encode_edges(heads, tails, weights, words, directed, shaping, report, started):
-    """Sum equal edges, choose the nodes, and number them by visits: an EncodedGraph.
+    """Encode edges: sum equal ones, choose the nodes and number them by visits; return an EncodedGraph.
 
     heads, tails : ndarray, int32, (n,); weights : ndarray, float32 or float64, (n,), above 0; words : list of str
-    shaping, report, started, and errors : as of `encode_pairs`
+    shaping, report, started, and errors : as in `encode_pairs`
     """
     n_edges = lambda matrix: matrix.nnz if directed else matrix.nnz // 2  # noqa: E731
     _check_sum(2 * weights.sum(dtype=np.longdouble))
     proper, left_out = heads != tails, dict(report.left_out)
     n_proper = int(proper.sum())
-    left_out["edges of a node with itself"] = len(proper) - n_proper
+    left_out["self-loops"] = len(proper) - n_proper
     if not n_proper:
-        raise InputError("no edge is left: all are of a node with itself; name other files or columns")
+        raise InputError("no edge is left: all are self-loops; name other files or columns")
     heads, tails, weights = heads[proper], tails[proper], weights[proper]
     left_out[ALONE] = left_out.get(ALONE, 0) + len(words) - len(_those_in(heads, tails, len(words)))
     if not directed:
@@ -215,29 +214,29 @@ def encode_edges(heads, tails, weights, words, directed, shaping, report, starte
         raise InputError(f"no edge is left: each has one of {left_out[which]:,} {which}; keep more of them")
     rows, columns, data = rows[known], columns[known], matrix.data[known]
     tied = _those_in(rows, columns, len(vocab))
-    if shaping.vocab is None and len(tied) < len(vocab):  # some had edges of rare nodes alone
+    if shaping.vocab is None and len(tied) < len(vocab):  # some had only edges of rare nodes
         left_out[ALONE] += len(vocab) - len(tied)
         vocab = Vocabulary([vocab.words[i] for i in tied.tolist()], vocab.counts[tied])
         rows, columns = np.searchsorted(tied, rows), np.searchsorted(tied, columns)
     matrix = _csr(rows, columns, data, (len(vocab),) * 2)
     found = {"items": len(vocab), "targets": len(vocab), "kept": n_edges(matrix), "left_out": left_out}
-    added = {"rows that repeat an edge" + ", either way round" * (not directed): repeats}
+    added = {"rows that repeat an edge" + ", in either direction" * (not directed): repeats}
     report = replace(report, **found, added=added, seconds=time.perf_counter() - started)
     return EncodedGraph(matrix, vocab, report, directed)
 
 
 def _those_in(heads, tails, n):
-    """Return which of n nodes have an edge, ids in order (int64); heads, tails : ndarray, int, ids"""
+    """Return the sorted ids (int64) of the n nodes that have an edge; heads, tails : ndarray, int, ids"""
     found = np.zeros(n, bool)
     found[heads] = found[tails] = True
     return np.flatnonzero(found)
 
 
 def expected_visits(matrix):
-    """Return how often each node is visited, float64, (n_nodes,); matrix : csr_matrix, float32, of weights of edges
+    """Return the expected visits of each node, float64, (n_nodes,); matrix : csr_matrix, float32, edge weights
 
-    With P the chances of a step, walks are at their k-th node i with chance (start P^k)_i, so visits are the sum of
-    that over the steps of all walks.
+    With P the transition probabilities, walks are at node i after k steps with probability (start P^k)_i. Visits are
+    the sum of these over the steps of all walks.
     """
     weights = np.asarray(matrix.sum(axis=1, dtype=np.float64)).ravel()
     here = (weights > 0).astype(np.float32)
@@ -258,41 +257,41 @@ def _check_sum(weights, where=""):
 
 
 def _csr(rows, columns, data, shape):
-    from scipy.sparse import coo_matrix  # a quarter of a second, and no text needs it
+    from scipy.sparse import coo_matrix  # takes a quarter of a second, and text does not need it
 
-    return coo_matrix((data, (rows, columns)), shape).tocsr()  # sums what is there twice
+    return coo_matrix((data, (rows, columns)), shape).tocsr()  # sums duplicates
 
 
 def _single_precision(matrix):
     with np.errstate(over="ignore"):
         single = matrix.astype(np.float32)
     if np.isinf(single.data).any():
-        raise InputError(f"the weights of a pair sum to {matrix.data.max():g}, past what float32 holds; scale down")
+        raise InputError(f"the weights of a pair sum to {matrix.data.max():g}, too much for float32; scale them down")
     single.eliminate_zeros()
     if not single.nnz:
-        raise InputError(f"the largest weight, {matrix.data.max():g}, is below what float32 holds; scale weights up")
+        raise InputError(f"the largest weight, {matrix.data.max():g}, is too small for float32; scale weights up")
     return single
 
 
 def sums_of(matrix):
-    """Return the sums of a sparse matrix's rows and of its columns: (float64 (n_in,), float64 (n_out,))."""
+    """Return the row and column sums of a sparse matrix: (float64 (n_in,), float64 (n_out,))."""
     rows, columns = (np.asarray(matrix.sum(axis=axis, dtype=np.float64)).ravel() for axis in (1, 0))
     return rows, columns
 
 
 def ones_of(matrix):
-    """Return a csr_matrix of ones, float32, where a sparse matrix has anything."""
+    """Return a csr_matrix, float32, with a one for each nonzero entry of a sparse matrix."""
     return (matrix.tocsr().astype(np.float32) != 0).astype(np.float32)
 
 
 @dataclass(frozen=True, eq=False)
 class HeldOut:
-    """Weighted pairs (centre, target) in ids, in the order of the file.
+    """Weighted pairs (centre, target) as ids, in file order.
 
-    centres, targets : ndarray, int64, (n,); weights : ndarray, float64, (n,), above 0; 1 where the file has none
-    n_unknown : int, rows with an item in no vocabulary, which are not among the pairs; n_read : int, both together
+    centres, targets : ndarray, int64, (n,); weights : ndarray, float64, (n,), above 0; 1 if the file has none
+    n_unknown : int, rows with an unknown item, which are not among the pairs; n_read : int, known and unknown rows
     weight_read : float, sum of all weights, or None without a file
-    columns : tuple of str, what was read as what, and what was left out
+    columns : tuple of str, which column was read as what, and what was left out
     """
 
     centres: np.ndarray
@@ -308,16 +307,16 @@ class HeldOut:
 
 
 def as_trained(path, own, read, liked=True):
-    """Return what `read`, callable, makes of pairs: a table is read as the training data were, if it is such a table.
+    """Return the result of `read`, a callable, for pairs; use the options of the training data if the table fits them.
 
-    It is another one where its columns have names that say enough, others than in training, and those of training went
-    by numbers; or by no request at all, and it has the column "weight" of `split` and no ratings. In memory it is such
-    a table only with names of columns, and if ratings decided in training, with ratings by name. Where training had
-    edges, another table is of edges, too, and they lead both ways unless the graph is directed.
+    A table does not fit if its header names the columns, with other names than in training, and training had columns
+    by number; or if training had ratings without column options and the header has the "weight" of `split` but no
+    ratings. A table in memory fits only with column names and, if training had a min_rating, with named ratings. After
+    training on edges, other tables are read as edges, too, in both directions unless the graph is directed.
 
-    path : as of `read_pairs_file`, and what `read` is called with if it is another table
-    own : dict, the training data as of `Input.as_dict`, and "names" of their columns if there were any; or nothing
-    liked : bool, rows of a rating that was too low for training are left out
+    path : as in `read_pairs_file`; passed to `read` if the table does not fit
+    own : dict, the training data as in `Input.as_dict`, and the "names" of their columns if there were any; or empty
+    liked : bool, leave out rows with a rating that was too low for training
     """
     own = dict(own)
     names = own.pop("names", ())
@@ -334,25 +333,25 @@ def as_trained(path, own, read, liked=True):
     if not liked and own.get("min_rating") is not None:
         own = {name: value for name, value in own.items() if name not in ("min_rating", "rating_col")}
     named = [own[name] for name in ("user_col", "item_col", "source_col", "target_col") if own.get(name) is not None]
-    seen = in_memory or os.path.isfile(path)  # what can be read but once is not looked at
+    seen = in_memory or os.path.isfile(path)  # what can be read only once is not inspected
     if seen and _is_another(plain, own, named, names):
         return read(plain)
     if in_memory:
         own = {name: value for name, value in own.items() if name not in OF_TEXT}
     try:
         return read(Input.from_dict(own | {"files": [path]}))
-    except (NoColumnError, ConfigError):  # its columns are others
+    except (NoColumnError, ConfigError):  # its columns differ
         return read(plain)
 
 
 def _has_columns(table, own, names):
-    """Return whether an InMemoryTable has names of columns by which it can be read as the training data were (bool)."""
+    """Return whether an InMemoryTable has column names that suit the options of the training data (bool)."""
     if not table.named or (table.nodes is not None and own.get("kind") == "edges"):  # a graph has its own directions
         return False
     if table.head == list(names):
         return True
     places = [str(value).isdecimal() for name, value in own.items() if name.endswith("_col")]
-    if any(places):  # of columns of a file without a header
+    if any(places):  # columns of a file, by number
         return False
     return table.nodes is None and (own.get("min_rating") is None or _is_rated(table.head, own))
 
@@ -362,7 +361,7 @@ def _is_rated(names, own):
 
 
 def edges_as_trained(path, own, read):
-    """Return what `read` makes of edges, as `as_trained` of pairs: of data that were neither, none is taken over."""
+    """Do as `as_trained` for edges; ignore the options of training data that were neither edges nor pairs."""
     return as_trained(path, own if own.get("kind") in ("edges", "pairs") else {"kind": "edges"}, read)
 
 
@@ -381,16 +380,15 @@ def _is_another(path, own, named, names):
 
 
 def read_pairs_file(path, vocab, vocab_out, *, lowercase=False, needed=True, unit=1.0):
-    """Read pairs (item, target[, weight]) and look their names up; returns a `HeldOut` of one pair or more.
+    """Read pairs (item, target[, weight]) and look up their names; return a `HeldOut` of at least one pair.
 
-    path : path, table in memory or Input of pairs, as `--pairs` is read without options: the columns that are
-        called so, else 1 and 2; a column of ratings or times is no weight; UTF-8, or else Latin-1. Of an Input of
-        ratings those below its least one are left out. One of edges that are not directed is of pairs both ways round,
-        each once, with the sum of its weights.
-    vocab, vocab_out : Vocabulary, names of centres and of targets; lowercase : bool, these were lower-cased
-    needed : bool, refuse a table in memory of which no pair is left, as a file is
-    unit : float, the weight of each pair where the table has no weights
-    InputError, with file and line, if the file is no such table; or if no pair is left, or weights are past counting
+    path : path or table in memory, read like `--pairs` without options: columns by name, else 1 and 2; ratings and
+        times are not weights; UTF-8, else Latin-1. Or an Input of pairs; or one of ratings, without those below its
+        min_rating; or one of edges: if undirected, pairs are in both directions, each once, with its weights summed.
+    vocab, vocab_out : Vocabulary, of centres and of targets; lowercase : bool, their names are lower-cased
+    needed : bool, raise for a table in memory without a usable pair, as for a file
+    unit : float, the weight of each pair if the table has no weights
+    InputError, with file and line, if the file is not such a table; or if no pair is left, or the weights overflow
     """
     tables, least = _tables(path), _least_rating(path)
     of_edges = isinstance(path, Input) and path.kind == "edges"
@@ -419,22 +417,22 @@ def read_pairs_file(path, vocab, vocab_out, *, lowercase=False, needed=True, uni
     gathered = [np.concatenate(part) for part in zip(*parts, strict=True)]
     gathered = _each_once(*gathered, len(vocab_out)) if both else gathered
     n_low, n_returns, low = tables.tally["low"], tables.tally["returns"], f"rows rated below {least or 0:g}"
-    found = ((n_returns, "returns"), (n_low, low), (n_idle, "rows of weight 0"))
-    found += ((tables.tally["like rows"], "lines among the rows that begin with # or % as comments do"),)
-    left_out = ["edges both ways round"] * both + [f"left out: {counted(n, which)}" for n, which in found if n]
+    found = ((n_returns, "returns"), (n_low, low), (n_idle, "rows with weight 0"))
+    found += ((tables.tally["like rows"], "comment-like lines (# or %) among the rows"),)
+    left_out = ["edges in both directions"] * both + [f"left out: {counted(n, which)}" for n, which in found if n]
     n_read = tables.n_rows - n_returns - n_low - n_idle
     held = HeldOut(*gathered, n_unknown, n_read, weight_read, (*tables.labels.said, *left_out))
     if not len(held) and (needed or not in_memory):
         raise InputError(
             f"{path}: none of its {tables.n_rows:,} pairs has a weight above 0 and two known items"
-            f"{f', and {n_low:,} are {low}' if n_low else ''}; is it from the data that the model is trained on, with "
+            f"{f', and {n_low:,} are {low}' if n_low else ''}; is it from the data that the model was trained on, with "
             "the same names?"
         )
     return held
 
 
 def _each_once(centres, targets, weights, n):
-    """Return pairs in the order in which they come first, equal ones with the sum of their weights."""
+    """Return distinct pairs in order of first appearance, with their weights summed."""
     _, first, place = np.unique(centres * n + targets, return_index=True, return_inverse=True)
     order = np.argsort(first)
     first = first[order]
@@ -442,7 +440,7 @@ def _each_once(centres, targets, weights, n):
 
 
 def count_centres(path, *, lowercase=False):
-    """Return how often each name is the first of a pair in a file or table, as for `read_pairs_file`: a Vocabulary."""
+    """Count how often each name comes first in a pair of a file or table, as for `read_pairs_file`: a Vocabulary."""
     counts = Counter()
     for batch in _liked(_tables(path), _least_rating(path)):
         column = batch.columns["item"]
@@ -453,11 +451,11 @@ def count_centres(path, *, lowercase=False):
 
 
 def read_labels_file(path, *, lowercase=False, noun="item"):
-    """Read labels of things, a thing and a label a row: an `EncodedPairs` of things and labels, as two kinds.
+    """Read labels, one thing and label per row: an `EncodedPairs` of things and labels, as two kinds.
 
-    path : path or table in memory, as for `read_pairs_file`; a column that is called as labels are has them
-    lowercase : bool, names that differ in case are one; noun : str, what a thing is called in messages
-    InputError, with file and line, if the file is no such table; or if it has a column of 0 and 1 for each label
+    path : path or table in memory, as for `read_pairs_file`; a column named like labels is used for them
+    lowercase : bool, ignore case in names; noun : str, for a thing in messages
+    InputError, with file and line, if the file is not such a table; or if it has a column of 0 and 1 for each label
     """
     started, (thing, label, _) = time.perf_counter(), pair_columns()
     thing = replace(thing, key=noun, option=f"the {noun}s", words=f"{noun}s")
@@ -472,8 +470,8 @@ def read_labels_file(path, *, lowercase=False, noun="item"):
 
 
 def _refuse_one_hot(path, third, labels):
-    """Raise InputError if the column beside that of labels holds 0 and 1 alone, too; labels : Labels"""
-    if isinstance(path, str | os.PathLike) and not os.path.isfile(path):  # what can be read but once
+    """Raise InputError if the column next to the labels also has only 0 and 1; labels : Labels"""
+    if isinstance(path, str | os.PathLike) and not os.path.isfile(path):  # it can be read only once
         return
     last, found = replace(third, key="last", requested=labels.n_columns), {"label": set(), "last": set()}
     with suppress(NoColumnError):
@@ -482,13 +480,13 @@ def _refuse_one_hot(path, third, labels):
             for key, values in found.items():
                 values.update(filter(str.strip, batch.columns[key].names))
         if tables.labels["label"] != labels["label"] and set() < found["label"] <= _SWITCHES:
-            remedy = "write a row for each 1, with the name and the label, or call the one column that is meant label"
+            remedy = "write a row of name and label for each 1, or rename the column to be used to 'label'"
             if not found["last"] <= _SWITCHES:
                 cut = r"""awk -F '[\t,;]' '{print $1 "\t" $NF}' FILE > labels.tsv"""
-                remedy = f"if labels are in the last column, {tables.labels['last']}, cut it out: {cut}"
+                remedy = f"if labels are in the last column, {tables.labels['last']}, extract it: {cut}"
             raise InputError(
-                f"{path}: {labels['label']} and {tables.labels['label']} hold 0 and 1 alone, as tables with a column "
-                f"for each label do; {remedy}"
+                f"{path}: {labels['label']} and {tables.labels['label']} hold only 0 and 1, as in a table with a "
+                f"column for each label; {remedy}"
             )
 
 
@@ -497,7 +495,7 @@ def _least_rating(path):
 
 
 def _liked(tables, least):
-    """Yield batches without rows of a rating below the least, a float or None; those are counted in `tables.tally`."""
+    """Yield batches without rows rated below `least` (float or None), which are counted in `tables.tally`."""
     for batch in tables:
         if least is not None:
             kept = batch.columns["rating"] >= least
@@ -509,7 +507,7 @@ def _liked(tables, least):
 def _tables(path):
     if isinstance(path, Input):
         columns = pair_columns(path, "source", held_out=True) if path.kind == "edges" else pair_columns(path)
-        if path.kind == "ratings":  # of which users are items there, and items targets
+        if path.kind == "ratings":  # users become items, and items targets
             weight = NONE if path.min_rating is not None else path.rating_col or NONE
             named = SimpleNamespace(item_col=path.user_col, target_col=path.item_col, weight_col=weight)
             amount = Column("amount", "the amount", "amount", means=("weight",))  # below 0: a return

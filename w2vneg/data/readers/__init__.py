@@ -1,8 +1,8 @@
-"""Readers: from stored files to text of one form, which the encoder counts and numbers.
+"""Readers: convert stored files to text of one form, whose tokens the encoder counts and numbers.
 
 A reader is a generator function ``read(source, *, encoding, lowercase)`` that takes an opened `sources.ByteStream` and
-yields pieces of valid UTF-8 bytes without NUL, cut anywhere, in which white space separates tokens and a line feed ends
-a sentence; InputError for what it cannot turn into that form. docs/extending.md shows how to write one.
+yields pieces of valid UTF-8 bytes without NUL, split anywhere. White space separates tokens, and a line feed ends a
+sentence. InputError if the file cannot be converted. docs/extending.md shows how to write one.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ _PACKAGE = Path(__file__).resolve().parents[2]
 
 
 def code_of(name):
-    """Return a digest of the file of a reader from outside (str), for what it yields may change; "" of our own."""
+    """Return a digest of an external reader's source file (str), as its output may change; "" for built-in readers."""
     reader = READERS[name]
     while isinstance(reader, partial):
         reader = reader.func

@@ -1,7 +1,7 @@
-"""The cells of a column as names, numbers, times or texts; what cannot be one is reported with its line.
+"""Convert the cells of a column to names, numbers, times or texts; errors name the line.
 
-Everywhere `where` is a function from the place of a row in its piece to words like ``file:line``. pandas is imported
-here and in `rows`, which are imported when a table is read.
+Throughout, `where` is a function from the index of a row in its batch to text like ``file:line``. pandas is imported
+here and in `rows`, and both are imported only when a table is read.
 """
 
 import datetime
@@ -18,17 +18,17 @@ from .column_names import is_quantity, meant_by
 from .columns import TRUTHS, NameColumn
 from .layout import is_number
 
-_SAMPLE = 1000  # cells among which the first time is looked for
-_OF_LOGS = re.compile(r"(\[?)\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d( [-+]\d{4})?(\]?)")  # as web servers write
+_SAMPLE = 1000  # cells searched for the first one that is a time
+_OF_LOGS = re.compile(r"(\[?)\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d( [-+]\d{4})?(\]?)")  # as web servers write them
 _OF_TWITTER = re.compile(r"[A-Z][a-z]{2} [A-Z][a-z]{2} \d\d \d\d:\d\d:\d\d [-+]\d{4} \d{4}")
 _MISSING, _LONGEST_MISSING = {"nan", "null", "none", "na", "n/a", "<na>", "\\n"}, 6  # \N as Hive and MySQL write it
-_NOBODY = {*_MISSING, "#n/a", "#nv", "#null!", "."}  # Excel's and SPSS's, and SAS's
+_NOBODY = {*_MISSING, "#n/a", "#nv", "#null!", "."}  # from Excel, SPSS and SAS
 
 
 def read_cells(cells, column, label, where, times, tally):
-    """Return an array of any cells as a column is to be read: a NameColumn, numbers, times or texts.
+    """Convert an array of any cells to what a column needs: a NameColumn, numbers, times or texts.
 
-    tally : Counter, of "no amount", cells without one, and of "nobody: …", users and items called as what is missing
+    tally : Counter, of "no amount" (missing amounts) and "nobody: …" (users whose name stands for a missing value)
     """
     if column.kind in ("time", "text"):
         return {"time": times.read, "text": _texts}[column.kind](cells, column, label, where)
@@ -42,32 +42,32 @@ def _names(cells, column, label, where, tally):
         found, different = pd.factorize(cells)
     except TypeError:
         row = next(row for row, cell in enumerate(cells) if getattr(type(cell), "__hash__", None) is None)
-        raise InputError(f"{where(row)}: {label} ({column.option}) holds {str(cells[row])[:40]}, no name") from None
+        raise InputError(f"{where(row)}: {label} ({column.option}) holds {str(cells[row])[:40]}, not a name") from None
     texts = different.tolist()
-    if different.dtype.kind == "M":  # each by itself: a day is a day beside what has a time of day
+    if different.dtype.kind == "M":  # one by one: a date stays a date beside others with a time of day
         texts = list(map(text_of, different))
-    texts += [""] * bool((found < 0).any())  # of missing cells, whose -1 takes the last
+    texts += [""] * bool((found < 0).any())  # for missing cells, whose code -1 takes the last
     codes, names = found, texts
     if (found < 0).any() or not all(type(cell) is str for cell in texts):
         most = 2.0 ** {2: 11, 4: 24}.get(different.dtype.itemsize, 53) if different.dtype.kind == "f" else 2.0**53
         for place, cell in enumerate(texts):
             large = isinstance(cell, float) and cell.is_integer() and abs(cell) >= most
             if large or isinstance(cell, bytes):
-                why = "which cannot tell ids apart; give text or integers" if large else "bytes; give CELL.decode()"
+                why = "too large for an exact id; give text or integers" if large else "bytes; give CELL.decode()"
                 raise InputError(f"{where(int(np.argmax(found == place)))}: {label} holds {cell!r:.60}, {why}")
             texts[place] = text_of(cell)
-        codes, names = pd.factorize(np.array(texts, object))  # 1 and "1" are one
+        codes, names = pd.factorize(np.array(texts, object))  # 1 and "1" are the same
         codes, names = codes[found], names.tolist()
-    of_people = column.key == "user" or meant_by(label) == "user"  # items, words may be called so
+    of_people = column.key == "user" or meant_by(label) == "user"  # items and words may have such names
     for code, name in enumerate(names):
         if of_people and name.lower() in _NOBODY:
             tally[f"nobody: {name!r} in {label}"] += int(np.count_nonzero(codes == code))
         empty, problem = not name.strip(), ""
         if "\0" in name or not (name.isascii() or name.encode(errors="ignore").decode() == name):
-            problem = f"the name {name!r:.60} in {label} holds NUL or a lone surrogate"
+            problem = f"the name {name!r:.60} in {label} contains NUL or a lone surrogate"
         elif "\n" in name:
-            problem = f"the name {name[:60]!r} in {label} ({column.option}) holds a line feed; "
-            problem += "take it out, or close the quote that is open on this line"
+            problem = f"the name {name[:60]!r} in {label} ({column.option}) contains a line feed; "
+            problem += "remove it, or close the quote left open on this line"
         elif empty and not (column.may_be_empty or column.lenient):
             problem = f"the cell in {label} ({column.option}) is empty; each row needs a name"
         if problem:
@@ -78,12 +78,12 @@ def _names(cells, column, label, where, tally):
 
 
 def _numbers(cells, column, label, where, tally=None):
-    """Return cells as finite float64, of ratings true and false as 1 and 0; InputError at others. A missing amount is
-    1, and counted in `tally`.
+    """Return cells as finite float64, in ratings also true and false, as 1 and 0; InputError for others. A missing
+    amount becomes 1, and is counted in `tally`.
     """
     if cells.dtype.kind in "mM":
-        remedy = "of lengths of time give COLUMN.dt.total_seconds()"
-        raise InputError(f"{where(0)}: {label} ({column.option}) holds times, no numbers; {remedy}")
+        remedy = "for durations, give COLUMN.dt.total_seconds()"
+        raise InputError(f"{where(0)}: {label} ({column.option}) holds times, not numbers; {remedy}")
     numbers = np.asarray(pd.to_numeric(pd.Series(cells), errors="coerce"), np.float64)
     if column.kind == "number" and (lacking := np.isnan(numbers)).any():
         numbers = numbers.copy()
@@ -100,7 +100,7 @@ def _numbers(cells, column, label, where, tally=None):
         numbers = np.where(allowed, numbers, np.nan)
     elif not allowed.all():
         row = int(np.argmin(allowed))
-        raise InputError(f"{where(row)}: in {label} ({column.option}) {_complaint(column, cells[row], numbers[row])}")
+        raise InputError(f"{where(row)}: in {label} ({column.option}), {_complaint(column, cells[row], numbers[row])}")
     return numbers
 
 
@@ -114,21 +114,21 @@ def _complaint(column, cell, number):
     if isinstance(cell, str) and not cell.strip():
         return f"a cell is empty where a number should be; {column.leave_out}"
     if column.kind == "amount" and -np.inf < number < 0:
-        return f"the amount {number:g} is below 0: {column.leave_out}"
+        return f"the amount {number:g} is below 0; {column.leave_out}"
     if column.above_zero and number <= 0:
-        stored = " (of a sparse matrix, MATRIX.eliminate_zeros())" if number == 0 else ""
-        why = f"the weight {number:g} is not above 0, as that of an edge is"
-        return f"{why}: {column.leave_out}{stored}, or all weights, with {column.typed('none')}"
+        stored = " (for a sparse matrix, MATRIX.eliminate_zeros())" if number == 0 else ""
+        why = f"the weight {number:g} of an edge is not above 0"
+        return f"{why}; {column.leave_out}{stored}, or ignore all weights with {column.typed('none')}"
     if number < 0:
-        return f"the weight {number:g} is below 0; weights tell how often a pair was seen: {column.leave_out}"
+        return f"the weight {number:g} is below 0, but a weight counts how often a pair was seen; {column.leave_out}"
     if is_number(cell):  # nan, inf, or one that is too large
-        return f"{str(cell).strip()[:60]} is no finite number"
-    instead = f"; {column.typed('none', '--rating-col')} leaves amounts out" if column.kind == "amount" else ""
-    return f"{str(cell)[:60]!r} is no number (write decimals with a point; is this the right column?{instead})"
+        return f"{str(cell).strip()[:60]} is not a finite number"
+    instead = f", ignore amounts with {column.typed('none', '--rating-col')}" if column.kind == "amount" else ""
+    return f"{str(cell)[:60]!r} is not a number; write decimals with a point{instead}, or name the right column"
 
 
 def _texts(cells, column, label, where):
-    """Return cells as text, list of str; "" where one is missing, or says so. InputError for what is none."""
+    """Return cells as text (list of str), "" for those that are or mean missing; InputError for other types."""
     texts = list(cells)
     for row, cell in enumerate(texts):
         if _is_missing(cell):
@@ -138,20 +138,20 @@ def _texts(cells, column, label, where):
         elif isinstance(cell, int | float | np.number) and not isinstance(cell, bool):
             texts[row] = str(cell)
         else:
-            remedy = "write what is needed of it as a column of text"
+            remedy = "write the part you need as a column of text"
             if not isinstance(cell, dict | bytes):
-                remedy += ", or give lists of words to Word2Vec.fit as they are"
-            raise InputError(f"{where(row)}: {label} ({column.option}) holds {str(cell)[:40]}, no text; {remedy}")
+                remedy += ", or pass lists of words directly to Word2Vec.fit"
+            raise InputError(f"{where(row)}: {label} ({column.option}) holds {str(cell)[:40]}, not text; {remedy}")
     return texts
 
 
 class Times:
-    """Times as numbers that sort as they do: numbers stay, dates become seconds; the first of all decides the form."""
+    """Convert times to numbers in the same order: numbers stay, dates become seconds; the first one sets the format."""
 
-    form = None  # "number", or a format as of strptime
+    form = None  # "number", or a strptime format
 
     def read(self, cells, column, label, where):
-        """Return times (str, numbers, dates) as float64 (n_rows,); InputError at one not written as the first."""
+        """Return times (str, numbers, dates) as float64 (n_rows,); InputError if one differs in format."""
         first = next((cell for cell in cells if not _is_missing(cell)), cells[0]) if cells.dtype.kind == "O" else None
         if isinstance(first, datetime.date):
             cells = self._dates(cells, column, label, where)
@@ -166,7 +166,7 @@ class Times:
             return np.full(len(cells), np.nan) if column.lenient else _numbers(cells, column, label, where)
         if self.form == "number":
             return _numbers(cells, column, label, where)
-        # parts of a second in one row, in another not; ISO 8601 has neither names of zones nor halves of days
+        # fractions of a second may be in some rows only; ISO 8601 has no names of zones, and no AM or PM
         parts = self.form.startswith("%Y-%m-%d") and "%S" in self.form and not re.search("%[Zp]", self.form)
         times = pd.to_datetime(pd.Series(cells), format="ISO8601" if parts else self.form, errors="coerce", utc=True)
         if times.isna().any() and not column.lenient:
@@ -174,34 +174,34 @@ class Times:
             if _is_missing(cells[row]):
                 raise InputError(f"{where(row)}: the time in {label} ({column.option}) is missing; {column.leave_out}")
             raise InputError(
-                f"{where(row)}: the time {str(cells[row])[:40]!r} in {label} ({column.option}) is not written as the "
-                f"first one is ({self.form}); write all as numbers or as YYYY-MM-DD HH:MM:SS"
+                f"{where(row)}: the time {str(cells[row])[:40]!r} in {label} ({column.option}) is not written like "
+                f"the first ({self.form}); write all times as numbers or as YYYY-MM-DD HH:MM:SS"
             )
         seconds = times.dt.tz_localize(None).to_numpy("datetime64[us]").astype(np.int64) / 1e6
         return np.where(times.isna(), np.nan, seconds)
 
     @staticmethod
     def _dates(cells, column, label, where):
-        """Return objects, dates or missing, as an array of NumPy's; what is something else is bad or an InputError."""
+        """Return dates and missing values as datetime64; other objects are marked as bad, or an InputError."""
         dates = pd.to_datetime(pd.Series(cells), utc=True, errors="coerce").dt.tz_localize(None).to_numpy()
         wrong = [row for row in np.flatnonzero(np.isnat(dates)).tolist() if not _is_missing(cells[row])]
         if wrong and not column.lenient:
-            raise InputError(f"{where(wrong[0])}: {label} ({column.option}) holds {str(cells[wrong[0]])[:40]}, no time")
+            raise InputError(f"{where(wrong[0])}: {label} ({column.option}) holds {cells[wrong[0]]!s:.40}, not a time")
         return dates
 
     def _form_of(self, cells, column, label, where, row):
-        """Return the form of the first time, in `row`; where day and month can be told apart, by all cells."""
+        """Return the format of the first time, in `row`; all cells help to distinguish day and month."""
         if is_number(cells[row]):
             return "number"
         if not isinstance(cells[row], str):
-            raise InputError(f"{where(row)}: {label} ({column.option}) holds {str(cells[row])[:40]}, no time")
+            raise InputError(f"{where(row)}: {label} ({column.option}) holds {str(cells[row])[:40]}, not a time")
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of a guess that goes against `dayfirst`, which is no preference here
+            warnings.simplefilter("ignore")  # about a guess against `dayfirst`, which is no preference here
             orders = (False,) if cells[row].strip()[:4].isdecimal() else (False, True)  # after a year comes the month
             forms = {_form(cells[row].strip(), first) for first in orders}
         if None in forms:
             raise InputError(
-                f"{where(row)}: {cells[row][:40]!r} in {label} ({column.option}) is no time; "
+                f"{where(row)}: {cells[row][:40]!r} in {label} ({column.option}) is not a time; "
                 "write times as numbers or as YYYY-MM-DD HH:MM:SS"
             )
         if len(forms) == 1:
@@ -218,11 +218,11 @@ class Times:
 
 
 def _form(text, day_first):
-    """Return the format of a time as of strptime, or None."""
+    """Return the strptime format of a time, or None."""
     if log := _OF_LOGS.fullmatch(text):
         return f"{log[1]}%d/%b/%Y:%H:%M:%S{' %z' if log[2] else ''}{log[3]}"
     if _OF_TWITTER.fullmatch(text):
         return "%a %b %d %H:%M:%S %z %Y"
-    half = re.fullmatch(r"(.*\d)( ?)[AP]M", text, re.IGNORECASE)  # of a day, with hours from 1 to 12
+    half = re.fullmatch(r"(.*\d)( ?)[AP]M", text, re.IGNORECASE)  # AM or PM, with hours from 1 to 12
     form = guess_datetime_format(half[1] if half else text, dayfirst=day_first)
     return form.replace("%H", "%I") + half[2] + "%p" if form and half else form

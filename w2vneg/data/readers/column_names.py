@@ -1,10 +1,10 @@
-"""What columns are meant by their names, as the tables of the field call them."""
+"""What the columns of a table mean, by the names in common use."""
 
 import re
 
 _ID = {"id", "ids", "no", "key", "idx", "index", "num", "number", "hash", "uuid", "pk", "uri"}
 _NAME = {"name", "title"}
-_NAMES = {  # meaning -> names, in lower case and without what `_ID` takes off
+_NAMES = {  # meaning -> names, in lower case and without the endings in `_ID`
     "user": "user users customer visitor session reviewer member client account uid u person reader listener viewer "
     "buyer shopper subscriber household usr cust query msno rater consumer",
     "item": "item items product article movie film book track song artist sku asin isbn i business anime game recipe "
@@ -30,14 +30,14 @@ _BY_LAST = {"rating": "rating", "score": "rating", "stars": "rating"}
 _BY_LAST |= dict.fromkeys(("time", "timestamp", "date", "datetime"), "time")
 _RATED = {*_NAMES["user"].split(), *_NAMES["item"].split(), "review", "rating", "star", "my"}
 _KIND = re.compile(r":(token|float|token_seq|float_seq|string|str|int|integer|long|double)(\[\])?$", re.IGNORECASE)
-_THINGS = {"", "node", "token", "lemma", "protein", "gene", "entity", "term", "vertex"}  # "" is an id or a name alone
+_THINGS = {"", "node", "token", "lemma", "protein", "gene", "entity", "term", "vertex"}  # "" is just "id" or "name"
 _LABELS = {"label", "labels", "class", "classes", "category", "categories", "tag", "tags", "pos"}
 _ANSWERS = {"click", "clicked", "clk", "like", "liked", "label", "buy", "bought", "purchase", "purchased"}
 _ANSWERS |= {"convert", "converted", "conversion"}
-_NEO4J = re.compile(r":(START|END)_ID(\([^()]*\))?", re.IGNORECASE)  # of its importer
+_NEO4J = re.compile(r":(START|END)_ID(\([^()]*\))?", re.IGNORECASE)  # headers of its importer
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+")
 _TWINS = [("a", "b"), ("1", "2"), ("i", "j"), ("x", "y"), ("0", "1"), ("u", "v"), ("left", "right"), ("l", "r")]
-_ENDS = [("source", "target"), ("src", "dst")]  # as first parts, of SOURCE_PAGE and TARGET_PAGE
+_ENDS = [("source", "target"), ("src", "dst")]  # as first parts: SOURCE_PAGE, TARGET_PAGE
 _ROW_NUMBERS = {"", "index", "row", "rownum", "rownames", "id", "no", "nr", "idx", "level_0", "unnamed_0", "edge"}
 _ROW_NUMBERS |= {"row_id"}
 
@@ -52,15 +52,15 @@ _NAMED = re.compile(
 
 
 def sound_like_columns(names):
-    """Return whether these (list of str) are the names of a table's columns: all differ, and half of them are usual."""
+    """Return whether `names` (list of str) look like a header: all differ, and at least half of them are common."""
     usual = sum(_NAMED.fullmatch(name) is not None for name in names)
     return len(set(names)) == len(names) and all(names[1:]) and 2 * usual >= len(names)
 
 
 def column_of_text(columns):
-    """Return which column is most likely that of texts: one that is called so, of several that with the most blanks.
+    """Return the column most likely to hold text: one with a typical name, preferring the one with the most blanks.
 
-    columns : dict, name -> some of its cells (sequence; empty if they are not known)
+    columns : dict, name -> some of its cells (sequence; empty if unknown)
     """
 
     def likely(name):
@@ -80,7 +80,7 @@ def _parts(name):
 
 
 def _plain(name):
-    """Return a name in lower case with ``_`` between its parts, and what was an id without the word for it."""
+    """Return a name in lower case, with ``_`` between its parts and without an ending such as ``_id``."""
     if end := _NEO4J.search(str(name)):
         return "source" if end[1].upper() == "START" else "target"
     parts = _parts(name)
@@ -96,7 +96,7 @@ def _plain(name):
 
 
 def _found(name):
-    """Return (meaning or None, rank) of a name: of two that mean the same, that of the lower rank is taken."""
+    """Return (meaning or None, rank) of a name; if two names mean the same, the lower rank wins."""
     plain = _plain(name)
     parts = plain.split("_")
     squeezed = plain.replace("_", "")
@@ -118,30 +118,30 @@ def _found(name):
 def meant_by(name):
     """Return what a column of this name holds: "user", "item", "source", "target", "weight", "rating", "time" or None.
 
-    Any case, CamelCase and separators, with or without an id at the end, with RecBole's ``:token`` or ``:float``.
+    Case, CamelCase, separators, an ending such as ``_id`` and RecBole's ``:token`` or ``:float`` make no difference.
     """
     return _found(name)[0]
 
 
 def meanings_of(head):
-    """Return the meaning, or None, and its rank (list of tuple) of each name: of a subject beside an object alone."""
+    """Return (meaning or None, rank) of each name (list of tuple); "subject" counts only beside "object"."""
     known = set(map(_plain, head))
     return [_found(name) if _ONLY_BESIDE.get(one := _plain(name), one) in known else (None, 9) for name in head]
 
 
 def last_part_means(name):
-    """Return what the last of several parts of a name means, as "item" of `click_article_id`; enough for a proposal."""
+    """Return the meaning of the last of several parts, as "item" for `click_article_id`; enough for a suggestion."""
     stem, _, last = _plain(name).rpartition("_")
     return _MEANT.get(last) if stem else None
 
 
 def is_label(name):
-    """Return whether a column of this name holds labels, where these are wanted: `meant_by` knows none."""
+    """Return whether a column of this name holds labels, for tables that need them; `meant_by` does not know labels."""
     return _plain(name) in _LABELS
 
 
 def is_answer(name):
-    """Return whether a column of this name says if what was shown was taken, as `clicked` or `is_click` (bool)."""
+    """Return whether a column of this name holds responses to shown items, such as `clicked` or `is_click` (bool)."""
     return _plain(name).removeprefix("is_") in _ANSWERS
 
 
@@ -152,18 +152,18 @@ def names_things(name):
 
 
 def is_title(name):
-    """Return whether a column of this name says what things are called (bool)."""
+    """Return whether a column of this name holds titles (bool)."""
     return name.strip().lower() in _NAME
 
 
 def is_quantity(name):
-    """Return whether a column of this name holds quantities, of which those below 0 are returns."""
+    """Return whether a column of this name holds quantities, where values below 0 are returns."""
     return not {"quantity", "qty"}.isdisjoint(_parts(name))
 
 
 def columns_meant(head):
-    """Return the places of columns by what their names say: dict of meaning -> list of int, of the clearest names: of
-    `customer_id` and `order_id` the first is the user, of `artist_id` and `artist_name` the first the item.
+    """Return the column indices for each meaning (dict, str -> list of int). The clearest names win: `customer_id` over
+    `order_id` for the user, `artist_id` over `artist_name` for the item.
     """
     best = {}
     for place, (meaning, rank) in enumerate(meanings_of(head)):
@@ -173,7 +173,7 @@ def columns_meant(head):
 
 
 def twins(head):
-    """Return the places (list of tuple) of all columns of which two differ in a last sign, as item_a and item_b."""
+    """Return the indices (list of tuple) of all pairs of names that differ in one end part, as item_a and item_b."""
     stems = {}
     for place, name in enumerate(head):
         parts = _parts(name)
@@ -192,9 +192,9 @@ def twins(head):
 
 
 def numbers_rows(name, labelled=None):
-    """Return whether a column of this name may be a mere number of rows: it has no name, or is called id or index.
+    """Return whether a column of this name may just number the rows: it has no name, or is called id or index.
 
-    labelled : list of str, other columns of a table of labels, whose id is a name where they have at most a title
+    labelled : list of str, the other columns of a table with labels; "id" is a name if they hold titles at most
     """
     plain = "_".join(_parts(name))
     named = labelled is None or not {one.lower() for one in labelled if names_things(one)} <= _NAME

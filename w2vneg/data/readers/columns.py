@@ -1,8 +1,8 @@
-"""Which columns of a table are meant: those asked for, else by their names, else by their positions.
+"""Find the columns of a table: as requested, else by name, else by position.
 
-Names decide where they say what is needed. Where they contradict the positions, or fit two columns, the run asks: a
-`DoubtError` lists the columns, what was guessed, and the flags to type. A weight is taken from a column that is called
-so, or that was requested; from the third of a table without names, unless it looks like a time.
+Clear names decide. If names contradict the positions, or fit two columns, a `DoubtError` lists the columns, the guess
+and the flags to type. A weight is read from a column that is requested or has such a name; in a table without names,
+from the third column, unless it looks like a time.
 """
 
 import re
@@ -26,24 +26,24 @@ from .column_names import (
     without_kind,
 )
 
-NONE = "none"  # asked for in the place of a column: there is none
-TRUTHS = {"false": 0.0, "true": 1.0}  # in any case, where answers stand
+NONE = "none"  # requested instead of a column: there is none
+TRUTHS = {"false": 0.0, "true": 1.0}  # in any case, in columns of answers
 _AMONG = {"user", "item", "source", "target"}
 _DATE = re.compile(r"\d{4}-\d\d-\d\d([T ].*)?|\d{1,2}[/.]\d{1,2}[/.]\d{4}( .*)?")
-_UNIX = 1e8, 1e19  # seconds since 1970 from 1973 on, or milliseconds to nanoseconds
+_UNIX = 1e8, 1e19  # seconds since 1970, from 1973, up to nanoseconds
 _FAR = 100
-_SURE = 20  # rows, below which what the cells look like is no sign
-_MOMENTS = 100_000  # what never falls and is above is likelier a time than a weight: a day has 86,400 seconds
+_SURE = 20  # rows, below which the look of the cells proves nothing
+_MOMENTS = 100_000  # numbers above it that never decrease are likelier times than weights: a day has 86,400 seconds
 
 
 class Head(NamedTuple):
-    """What is known of a table's columns before it is read.
+    """What is known about a table's columns before it is read.
 
-    names : list of str, or their numbers from 1 on where there is no header; named : bool, whether there is one
+    names : list of str, or numbers from 1 if there is no header; named : bool, whether there is one
     numeric : list of bool, whether each holds numbers
-    cells : list of list of str, some cells of each, those that are blank left out
-    sign : str, the delimiter, "" of tables that have none
-    ordered : bool, whether their positions mean anything
+    cells : list of list of str, some non-blank cells of each
+    sign : str, the delimiter, "" for tables without one
+    ordered : bool, whether the positions mean anything
     """
 
     names: list
@@ -55,7 +55,7 @@ class Head(NamedTuple):
 
     @property
     def is_bare(self):
-        """Whether names say nothing: there is no header, or they number columns from 0 on, as data frames do (bool)."""
+        """Whether the names mean nothing: there is no header, or they count from 0, as in data frames (bool)."""
         return not self.named or self.names == [str(place) for place in range(len(self.names))]
 
     def label(self, place):
@@ -68,7 +68,7 @@ class Head(NamedTuple):
 
 
 class NameColumn(NamedTuple):
-    """codes : ndarray, int64, (n_rows,), places in `names`, -1 where empty; names : list of str, as written"""
+    """codes : ndarray, int64, (n_rows,), indices into `names`, -1 if empty; names : list of str, as written"""
 
     codes: np.ndarray
     names: list
@@ -77,9 +77,9 @@ class NameColumn(NamedTuple):
 class Batch(NamedTuple):
     """Some rows of one file or table.
 
-    where : callable, the number of a row, from 0 on, to words like ``file:line``; n_rows : int
-    columns : dict, key -> an array of cells as they stand; once read a NameColumn, ndarray float64 (n_rows,) or, of
-        texts, a list of str, and None for a column that is not there
+    where : callable, a row's index, from 0, to text like ``file:line``; n_rows : int
+    columns : dict, key -> an array of raw cells; once converted a NameColumn, ndarray float64 (n_rows,) or, for texts,
+        a list of str, and None for a missing column
     labels : Labels, key -> what messages call the column
     """
 
@@ -89,7 +89,7 @@ class Batch(NamedTuple):
     labels: dict
 
     def rows(self, kept):
-        """Return the same with the rows that are kept alone. kept : bool, (n_rows,); the columns are read"""
+        """Return a batch of the kept rows only. kept : bool, (n_rows,); the columns must be converted already"""
         if kept.all():
             return self
         places, columns = np.flatnonzero(kept), dict(self.columns)
@@ -104,10 +104,10 @@ class Batch(NamedTuple):
 class Labels(dict):
     """What messages call each column that is read.
 
-    said, hints : tuple of str, what was taken for what, and what may be wrong with that
-    two_kinds : bool, of users and items by name
-    no_weight : str, what to type if the weight is none, where neither a name nor anybody says that it is one; else ""
-    by_name : bool, all names were found by what their columns are called; names : tuple of str, of all columns
+    said, hints : tuple of str, how each column was interpreted, and what may be wrong with that
+    two_kinds : bool, the columns are named as users and items
+    no_weight : str, what to type if a weight that was neither requested nor found by name is none; else ""
+    by_name : bool, all columns of names were found by their own names; names : tuple of str, of all columns
     n_columns : int, of the table
     """
 
@@ -118,9 +118,9 @@ class Labels(dict):
 
 
 def find_columns(where, columns, head):
-    """Return the places of columns (dict, key -> int from 0 on) that are there, and `Labels`.
+    """Return the indices of the columns that were found (dict, key -> int, from 0), and `Labels`.
 
-    InputError if one is missing, two are the same, or texts are numbers; DoubtError if it is not clear which are meant
+    InputError if one is missing, two are the same, or texts are numbers; DoubtError if it is not clear which to read
     """
     guess = _Guess(where, columns, head)
     places = guess.places()
@@ -132,7 +132,7 @@ def find_columns(where, columns, head):
         if column.kind == "text" and head.numeric[place]:
             figures = [any(map(str.isdigit, cell)) for cell in head.cells[place]]
             if 2 * sum(figures) >= len(figures):
-                what = f"{head.label(place)} ({column.option}) holds numbers, no text"
+                what = f"{head.label(place)} ({column.option}) holds numbers, not text; name another column"
                 raise InputError(f"{where}: {what}. The columns are: {head.shown()}")
     labels = Labels({key: head.label(place) for key, place in places.items()})
     meanings = {c.key: guess.called[places[c.key]] for c in columns if c.kind == "name" and c.means}
@@ -149,34 +149,34 @@ def find_columns(where, columns, head):
             give = f"{weight.as_ratings}, or {labels.no_weight}"
         if len(numbers) >= 10 and _like_ratings(numbers) and max(numbers) in (5, 10) and median(numbers) >= 3:
             labels.hints = (
-                f"column {places[weight.key] + 1} is taken for a weight and looks like a rating, which is none; if it "
-                f"is, give {give}",
+                f"column {places[weight.key] + 1} is read as a weight, but looks like a rating; if it is a rating, "
+                f"give {give}",
             )
     return places, labels
 
 
 def hint_of_weights(labels, weights):
-    """Return a hint (tuple of str, empty or one) where the largest weight is most of the sum of many, or, where weights
-    are guessed, far above the median.
+    """Return a hint (tuple of str, empty or one) if the largest of many weights is more than half of their sum or, for
+    guessed weights, far above the median.
     """
     guessed = labels.no_weight and len(weights)
     middle, largest = (float(np.median(weights)), float(np.max(weights))) if guessed else (0, 0)
     if middle > 0 and largest >= _FAR * middle:
         return (
-            f"the largest weight, {largest:g}, is {largest / middle:,.0f} times the median, in {labels['weight']}; "
-            f"if it is no weight, give {labels.no_weight}",
+            f"the largest weight, {largest:g}, is {largest / middle:,.0f} times the median of {labels['weight']}; "
+            f"if these are not weights, give {labels.no_weight}",
         )
     total, largest = float(np.sum(weights)), float(np.max(weights, initial=0))
     if len(weights) < _FAR or 2 * largest <= total:
         return ()
     return (
         f"one weight, {largest:g}, is more than half of the sum of all {len(weights):,}, {total:.3g}, which is "
-        "the length of an epoch; leave that row out or cap its weight, or say with --pairs-per-epoch how many to draw",
+        "the length of an epoch; remove that row, cap its weight, or set the length with --pairs-per-epoch",
     )
 
 
 def refuse_names_as_weights(file, labels, heads, tails, weights, words):
-    """Raise DoubtError where guessed weights are names of nodes: of triples of whole numbers, or lists of neighbours.
+    """Raise DoubtError if guessed weights are names of nodes, as in triples of integers or lists of neighbours.
 
     file : str or table, for the message; labels : Labels; words : list of str, the names of all nodes
     heads, tails : ndarray, (n_rows,), int; weights : ndarray, (n_rows,), float
@@ -185,12 +185,12 @@ def refuse_names_as_weights(file, labels, heads, tails, weights, words):
         return
     n_heads, n_tails = (np.count_nonzero(np.bincount(ends)) for ends in (heads, tails))
     lists = labels.n_columns > 3 and n_heads == len(heads)
-    if not lists and 2 * n_tails > n_heads:  # as in most graphs, which are spared the rest
+    if not lists and 2 * n_tails > n_heads:  # as in most graphs, which skip the rest
         return
     different, counts = np.unique(weights, return_counts=True)
-    if 2 * len(different) < n_heads:  # few weights are ordinary, also where nodes have numbers
+    if 2 * len(different) < n_heads:  # few different weights are normal, even if nodes are numbers
         return
-    grouped = 1 + np.count_nonzero(tails[1:] != tails[:-1]) == n_tails  # as a matrix that is written by columns
+    grouped = 1 + np.count_nonzero(tails[1:] != tails[:-1]) == n_tails  # as in a matrix written by columns
     if not lists and (grouped or 2 * n_tails > len(different)):
         return
     known = set(words)
@@ -201,7 +201,7 @@ def refuse_names_as_weights(file, labels, heads, tails, weights, words):
     if lists:
         what = "lists of neighbours: awk '{gsub(/[,;|]/, FS); for (i = 2; i <= NF; i++) print $1, $i}' FILE > edges.txt"
     raise DoubtError(
-        f"{file}: nearly all numbers in {labels['weight']}, where weights stand otherwise, are names of nodes, as in "
+        f"{file}: nearly all numbers in {labels['weight']}, where weights are expected, are names of nodes, as in "
         f"{what}; or give --weight-col {third} if they are weights"
     )
 
@@ -211,15 +211,15 @@ class _Guess:
         self.where, self.columns, self.head = where, columns, head
         found = meanings_of(head.names) if head.named else [(None, 0)] * len(head.names)
         self.called = [meaning for meaning, _ in found]  # what each column means
-        meant = columns_meant(head.names) if head.named else {}  # those of the clearest names, if they hold no times
+        meant = columns_meant(head.names) if head.named else {}  # by the clearest names, unless they hold times
         meant = {meaning: [at for at in places if not self._is_time(at)] for meaning, places in meant.items()}
         self.meant = {meaning: places for meaning, places in meant.items() if places}
-        self.order = list(range(len(head.names)))  # by which positions count
+        self.order = list(range(len(head.names)))  # the columns that positions count
         labelled = head.names[1:] if any(column.of_labels for column in columns) else None
         if head.named and len(head.names) >= 3 and numbers_rows(head.names[0], labelled):
             first = head.cells[0]
             numbers = all(cell.strip().isdecimal() for cell in first) or head.names[0].strip()
-            if len(set(first)) == len(first) and numbers:  # what numbers the rows is not counted
+            if len(set(first)) == len(first) and numbers:  # a column of row numbers is not counted
                 self.order = self.order[1:]
         if labelled and self.order[0] == 0 and numbers_rows(head.names[0]):  # then a title is no label
             titles = [at for at in self.order if is_title(head.names[at])]
@@ -237,17 +237,17 @@ class _Guess:
         return {column.key: found[column.key] for column in self.columns if found[column.key] is not None}
 
     def _refuse_matrix(self, columns):
-        """Raise DoubtError if the header and the first column are the same names, or if there are many columns of
-        numbers, as many as rows, or some behind names that differ, none of which is called as columns are.
+        """Raise DoubtError for a matrix: the header and the first column have the same names; or no column has a common
+        name, and there are many columns of numbers, as many as rows, or some after a column of distinct names.
         """
         head = self.head
         first, *others = head.cells
         n_rows, n_columns = len(first), len(head.names)
-        above = head.names[1:] if head.named else [own[0] for own in others if len(own) > n_rows]  # a corner is blank
+        above = head.names[1:] if head.named else [own[0] for own in others if len(own) > n_rows]  # the corner is blank
         pairs = list(zip(first, above, strict=False))
         labelled = len(pairs) > 2 and all(head.numeric[1:]) and all(a == b for a, b in pairs)
         unnamed = not self.meant and all(head.numeric) and (n_columns > 8 or n_rows == n_columns > 4)
-        inner = range(1, n_columns - (not head.numeric[-1]))  # a last column may say what each row is
+        inner = range(1, n_columns - (not head.numeric[-1]))  # a last column may label the rows
         pairs_of_names = twins(head.names)
         pair = pairs_of_names[0] if len(pairs_of_names) == 1 else ()
         known = 0 in pair or (pair and head.numeric[0]) or any(at in inner for own in self.meant.values() for at in own)
@@ -267,15 +267,15 @@ class _Guess:
             above = int(self.where.rpartition(":")[2]) - 1 if head.sign else 0
             skipped = f", skiprows={above}" if above else ""
             program = f"{read}, index_col=0{skipped}).select_dtypes('number'){write}"
-        remedy = f', as by: python -c "{program}"' if head.sign and program else ""
+        remedy = f', for example by: python -c "{program}"' if head.sign and program else ""
         values = _flags(columns, range(1, len(columns) + 1))
         raise DoubtError(
-            f"{self.where}: looks like a matrix, and a table has a pair a row; write a row for each pair{remedy}"
-            + f" ({values} if it is a table all the same)" * bool(values)
+            f"{self.where}: looks like a matrix, but a table has one pair per row; write a row for each pair{remedy}"
+            + f" (if it is a table after all, give {values})" * bool(values)
         )
 
     def _labels(self):
-        """Return the place of a column of labels that is wanted and called so (dict); positions then pass it over."""
+        """Return the index of a label column, if one is wanted and has such a name (dict); positions then skip it."""
         places = [at for at, name in enumerate(self.head.names) if self.head.named and is_label(name)]
         columns = [column for column in self.columns if column.of_labels] if places else []
         if columns:
@@ -287,7 +287,7 @@ class _Guess:
         requested, names, option = column.requested, self.head.names, column.spelt()
         if requested == NONE and column.kind in ("weight", "amount") and NONE not in names:
             return None
-        if self.head.named and str(requested) in names:  # a label of a data frame may be a number
+        if self.head.named and str(requested) in names:  # the name of a data frame's column may be a number
             requested = str(requested)
         elif not isinstance(requested, str) or requested.isdecimal():
             return self._within(column, int(requested) - 1, requested)
@@ -302,7 +302,7 @@ class _Guess:
             )
         if len(places) > 1:
             both = " and ".join(str(at + 1) for at in places)
-            raise InputError(f"{self.where}: {requested!r} stands over the columns {both}; give {option} the number")
+            raise InputError(f"{self.where}: the columns {both} are called {requested!r}; give {option} a number")
         return places[0]
 
     def _within(self, column, place, requested):
@@ -328,7 +328,7 @@ class _Guess:
                 fits[tuple(places)] = meanings
         if not fits and len(columns) == 2 and self.head.named and "source" in columns[0].means:
             pairs, first = [] if columns[1].of_labels else twins(self.head.names), tuple(self.order[:2])
-            if taken & set(sum(pairs, ())) or len(set(sum(pairs, ()))) < 2 * len(pairs):  # of which some are series
+            if taken & set(sum(pairs, ())) or len(set(sum(pairs, ()))) < 2 * len(pairs):  # some form series
                 pairs = []
             if len(pairs) > 1 and first not in pairs:
                 both = ", ".join(" and ".join(map(self.head.label, pair)) for pair in pairs)
@@ -342,10 +342,10 @@ class _Guess:
         if fits:
             return {c.key: places[0] for c, places in zip(columns, next(iter(fits)), strict=True)}
         ends = [at for at in self.order if self.called[at] is None and not self._is_time(at)]
-        ends = [at for at in ends if at in self.order[:2] or not self.head.numeric[at]]  # which may hold names
+        ends = [at for at in ends if at in self.order[:2] or not self.head.numeric[at]]  # may hold names
         unclear = len(ends) > 3 and not self.head.is_bare
         if not self.head.ordered or (unclear and not any(self.meant.get(one) for c in columns for one in c.means)):
-            self._ask(f"no columns are called what {' and '.join(column.words for column in columns)} are", columns)
+            self._ask(f"no column names match {' and '.join(column.words for column in columns)}", columns)
         found = {column.key: self._by_position(column) for column in columns}
         self._check_positions(columns, found, taken)
         return found
@@ -356,28 +356,28 @@ class _Guess:
 
     def _check_positions(self, columns, found, taken):
         if "source" in columns[0].means and self._is_triples() and found[columns[-1].key] == 1:
-            why = "column 2, where targets stand otherwise, looks like relations between columns 1 and 3"
+            why = "column 2, where targets are expected, looks like relations between columns 1 and 3"
             self._ask(why, columns, [1, 3][-len(columns) :])
         if "source" in columns[0].means and self._is_timed() and found[columns[0].key] == 0:
-            why = "the numbers in column 1 never fall, as times or numbers of rows do, and columns 2 and 3 share names"
+            why = "the numbers in column 1 never decrease, like times or row numbers, and columns 2 and 3 share names"
             self._ask(why, columns, [2, 3][-len(columns) :])
-        texts = [at for at in self.order[2:] if not self.head.numeric[at]]  # of which some may be the ends
+        texts = [at for at in self.order[2:] if not self.head.numeric[at]]  # some may be sources or targets
         several = "source" in columns[0].means and len(self.order) > 3 and texts
         for column in columns:
             place = found[column.key]
             label, cells = self.head.label(place), self.head.cells[place]
             if self.called[place] not in (None, *column.means):
-                why = f"column {place + 1}, where {column.words} stand otherwise, is called {self.head.names[place]!r}"
+                why = f"column {place + 1}, where {column.words} are expected, is called {self.head.names[place]!r}"
                 self._ask(why, columns)
             if self._is_time(place):
                 why = "holds times"
             elif not cells and any(self.head.cells) and not column.may_be_empty:
-                why = "is empty in all rows that were looked at"
+                why = "is empty in all rows examined"
             elif several and column is columns[-1] and len(cells) >= _SURE and len(set(cells)) == 1:
-                why = f"holds {cells[0]!r} in all rows that were looked at"
+                why = f"holds {cells[0]!r} in all rows examined"
             else:
                 continue
-            self._ask(f"{label}, where {column.words} stand otherwise, {why}", columns, taken=[place])
+            self._ask(f"{label}, where {column.words} are expected, {why}", columns, taken=[place])
         one, other = (self.head.cells[found[column.key]] for column in (columns[0], columns[-1]))
         n_names = {len(set(one)), len(set(other)), len(set(zip(one, other, strict=False)))}
         matched = len(one) == len(other) >= _SURE and len(n_names) == 1 and 2 * max(n_names) <= len(one)
@@ -389,15 +389,15 @@ class _Guess:
         for meaning in _AMONG & set(self.meant) & means:
             if not used & set(self.meant[meaning]):
                 unread = f"{self.head.label(self.meant[meaning][0])} is not among the columns that would be read"
-                self._ask(f"{unread}, and sounds as if it were meant", columns)
+                self._ask(f"{unread}, but its name fits", columns)
 
     def _other(self, column, taken):
-        """Return the place of a weight, a rating, or a column that `default` alone says; None without."""
+        """Return the index of a weight, a rating, or a column that only has a `default`; None without one."""
         named = [at for meaning in column.means for at in self.meant.get(meaning, []) if at not in taken]
         if column.kind == "amount":
             named = [at for at in named if self.head.numeric[at]]
             free = [at for at in self.order if self.head.numeric[at] and at not in taken]
-            quantities = [at for at in free if is_quantity(self.head.names[at])]  # of which some may be returns
+            quantities = [at for at in free if is_quantity(self.head.names[at])]  # some may be returns
             place = next(iter(sorted(quantities, key=lambda at: at not in named) or named), None)
             if place is None and not set(free) & set(self.meant.get("rating", [])):
                 self._refuse_answers(column, taken)
@@ -412,15 +412,15 @@ class _Guess:
         free = [at for at in self.order if at not in taken and self.head.numeric[at] and not self._is_time(at)]
         alone = len(free) == 1 and self.called[free[0]] is None
         if not self.head.ordered or (column.means and not self.head.is_bare and not alone):
-            self._ask(f"no column is called {column.words}", [column], taken=taken)
+            self._ask(f"no column name matches {column.words}", [column], taken=taken)
         place = free[0] if column.means and not self.head.is_bare else self._by_position(column)
         if column.means and (why := self._no_rating(place, taken)):
-            why = f"column {place + 1}, where {column.words} stand otherwise, holds {why}"
+            why = f"column {place + 1}, where {column.words} are expected, holds {why}"
             self._ask(why, [column], taken={*taken, place})
         return place
 
     def _refuse_answers(self, column, taken):
-        """Raise DoubtError if a log without ratings or amounts says of each row whether what was shown was taken."""
+        """Raise DoubtError if a log without ratings or amounts has a column of responses to the items shown."""
         if column.beside or any(one.key == "rating" for one in self.columns):
             return
         for place, (name, cells) in enumerate(zip(self.head.names, self.head.cells, strict=True)):
@@ -431,32 +431,32 @@ class _Guess:
                 no, yes = (cells[numbers.index(answer)].strip() for answer in (0, 1))
                 flags = _joined([column.typed(name, "--rating-col"), column.typed(1, "--min-rating")], column)
                 raise DoubtError(
-                    f"{self.where}: {self.head.label(place)} holds {no} and {yes}, and rows of {no} would count as "
-                    f"those of {yes}; give {flags} to leave them out, or {column.typed(NONE, '--rating-col')} to keep "
-                    "all"
+                    f"{self.where}: {self.head.label(place)} holds {no} and {yes}, and rows with {no} would count like "
+                    f"those with {yes}; give {flags} to leave them out, or {column.typed(NONE, '--rating-col')} to "
+                    "keep all"
                 )
 
     def _no_rating(self, place, taken):
-        """Return what a column of a table without names holds (str) if it can be no ratings, else None."""
+        """Return what a column without a clear name holds (str) if it cannot be ratings, else None."""
         numbers, *others = (_numbers(self.head.cells[at]) for at in [place, *set(self.order) - taken - {place}])
         if are_times(self.head.cells[place]):
             return "times"
         likelier = any(len(set(own)) > 2 and _like_ratings(own) for own in others)
         likelier |= len(self.order) > 3 and min(numbers, default=0) > 100
         other = len(numbers) >= _SURE and likelier and not _like_ratings(numbers)
-        return "other numbers than ratings" if other else None
+        return "numbers that do not look like ratings" if other else None
 
     def _weight(self, column, taken):
-        head, ours = self.head, column.option.startswith("--")  # not of held-out pairs, which count one each without
+        head, ours = self.head, column.option.startswith("--")  # not for held-out pairs, which then count one each
         rating = self.meant.get("rating", [])
         if rating and ours and rating[0] not in taken:
-            name, why = head.names[rating[0]], ", which may be a weight or none. Give "
+            name, why = head.names[rating[0]], ", which may or may not be a weight. Give "
             if self.columns[0].key != "source":
-                why = ", and a rating is no weight: a low one is no sign of liking. Give "
+                why = ", and a rating is not a weight: a low one is no sign of liking. Give "
                 why += f"{column.as_ratings}, or "
             raise InputError(
-                f"{self.where}: column {rating[0] + 1} is called {name!r}{why}{column.typed(name)} to take it "
-                f"for a weight, or {column.typed(NONE)} to leave it out"
+                f"{self.where}: column {rating[0] + 1} is called {name!r}{why}{column.typed(name)} to use it "
+                f"as a weight, or {column.typed(NONE)} to ignore it"
             )
         place = column.default - 1
         if not head.is_bare or place >= len(head.names) or place in taken or not head.numeric[place]:
@@ -465,21 +465,21 @@ class _Guess:
         numbers, behind = _numbers(cells), [at for at in range(place + 1, len(head.names)) if head.cells[at]]
         whole = len(numbers) >= _SURE and all(number % 1 == 0 for number in numbers)
         if are_times(cells):
-            why = f"column {place + 1}, where weights stand otherwise, holds times, which are no weights"
+            why = f"column {place + 1}, where weights are expected, holds times"
         elif any(map(are_times, beside)) and _like_ratings(numbers):
-            why = f"columns {place + 1} and {place + 2} look like ratings and their times, which are no weights; a log "
-            why += f"of ratings is given as {column.as_ratings}"
+            why = f"columns {place + 1} and {place + 2} look like ratings and their times, not weights; give a log of "
+            why += f"ratings as {column.as_ratings}"
         elif (
             whole
             and sorted(numbers) == numbers
             and 2 * len(set(numbers)) > len(numbers)
             and (numbers[0] == 0 or numbers[-1] > _MOMENTS)
         ):
-            why = f"the numbers in column {place + 1}, where weights stand otherwise, never fall, as times do; give "
-            why += f"{column.typed(place + 1)} if it holds weights"
+            why = f"the numbers in column {place + 1}, where weights are expected, never decrease, like times; if they "
+            why += f"are weights, give {column.typed(place + 1)}"
         elif whole and min(numbers) > 100 and any(not head.numeric[at] or are_times(head.cells[at]) for at in behind):
-            why = f"column {place + 1}, where weights stand otherwise, may hold ids, with times or text behind it; "
-            why += f"give {column.typed(place + 1)} if it holds weights"
+            why = f"column {place + 1}, where weights are expected, may hold ids, as times or text follow it; "
+            why += f"if it holds weights, give {column.typed(place + 1)}"
         else:
             return place
         if ours:
@@ -500,19 +500,19 @@ class _Guess:
             return False
         times, *ends = map(_numbers, self.head.cells[:3])
         sources, targets = map(set, ends)
-        if len(times) < _SURE or sorted(times) != times or not targets or min(targets) <= 1:  # as counts begin with 1
+        if len(times) < _SURE or sorted(times) != times or not targets or min(targets) <= 1:  # counts begin with 1
             return False
         return 2 * len(sources & targets) >= len(sources | targets) and not (sources | targets) & set(times)
 
     def _is_time(self, place):
-        """Return whether a column holds times: one called a user or the like does not, but a start or an end may."""
+        """Return whether a column holds times; one named as a user or the like does not, but "start" or "end" may."""
         cells = self.head.cells[place]
         if self.called[place] in _AMONG:
             return self.head.names[place].strip().lower() in ("start", "end") and are_times(cells)
         return _are_dates(cells)
 
     def _ask(self, why, columns, values=None, taken=()):
-        """Raise DoubtError with what to type; values : list, one for each column; taken : places of none of them"""
+        """Raise DoubtError with what to type; values : list, one per column; taken : indices not to suggest"""
         likeliest = self._likeliest(columns, taken)
         names = ["COLUMN" if place is None else self.head.names[place] for place in likeliest]
         values = values or [
@@ -520,11 +520,11 @@ class _Guess:
         ]
         flags = _flags(columns, values)
         order = f"name or order the columns as {', '.join(column.key for column in self.columns)}"
-        remedy = f"say which are meant: {flags}" if flags else order
+        remedy = f"choose with {flags}" if flags else order
         raise DoubtError(f"{self.where}: {why}. The columns are: {self.head.shown()}; {remedy}")
 
     def _likeliest(self, columns, taken):
-        """Return the likeliest place of each column (list of int, or None where none is likely), another for each."""
+        """Return the likeliest index of each column (list of int, or None if none is likely), all different."""
         together = zip(*(column.means for column in columns), strict=False)
         together = max(together, key=lambda one: sum(map(self.meant.__contains__, one)), default=[None] * len(columns))
         named = [self.meant.get(meaning, []) for meaning in together]
@@ -542,7 +542,7 @@ class _Guess:
         return [found[at] for at in range(len(columns))]
 
     def _is_likely(self, place, column):
-        """Return whether neither the name nor the cells of a column say that it is another one."""
+        """Return whether neither the name nor the cells of a column show that it is another one."""
         cells, numbers = self.head.cells[place], _numbers(self.head.cells[place])
         meanings = {self.called[place], last_part_means(self.head.names[place])}
         if place not in self.order or meanings & {"time", "rating", "weight"}.difference(column.means):
@@ -553,18 +553,18 @@ class _Guess:
 
 
 def _flags(columns, values):
-    """Return what to type (str) for the columns (list of layout.Column) that options name: a value each, or ""."""
+    """Return what to type (str) for the columns (list of layout.Column) that have an option: a value each, or ""."""
     typed = [c.typed(value) for c, value in zip(columns, values, strict=True) if c.option.startswith("--")]
     return _joined(typed, columns[0])
 
 
 def _joined(typed, column):
-    """Return several options (list of str) in one, as who reads the message types those of a layout.Column."""
+    """Return several options (list of str) as one text, as the user types those of a layout.Column."""
     return (", " if column.in_memory else " ").join(typed)
 
 
 def are_times(cells):
-    """Return whether all of these cells (sequence of str) are dates, or whole numbers as of Unix times."""
+    """Return whether all of these cells (sequence of str) are dates, or integers like Unix times."""
     numbers = _numbers(cells)
     unix = bool(numbers) and _UNIX[0] < min(numbers) and max(numbers) < _UNIX[1]
     return (unix and all(n == int(n) for n in numbers)) or _are_dates(cells)
@@ -586,24 +586,24 @@ def _like_ratings(numbers):
 
 
 def _said(columns, places, head, words):
-    """Yield what each column was taken for, in words; words : dict of key -> str, what names are called"""
+    """Yield in words how each column was interpreted; words : dict, key -> str, what the names are"""
     for column in columns:
         place = places.get(column.key)
         if place is not None:
             called = words.get(column.key) or column.words or column.key
             said = f"{called} = {'column ' if head.named else ''}{head.label(place)}"
-            if column.kind == "amount" and column.requested is None:  # without being named it weighs nothing
-                said += ", for returns alone" if is_quantity(head.names[place]) else ", not used"
+            if column.kind == "amount" and column.requested is None:  # a weight only if it is requested
+                said += ", for returns only" if is_quantity(head.names[place]) else ", not used"
                 would = column.option.startswith("--")
-                said += f", {column.typed(head.names[place])} would weigh by it" if would else ""
+                said += f", {column.typed(head.names[place])} would use it as a weight" if would else ""
             yield said
         elif column.kind == "weight":
             behind = range(1 + max(places.values()), len(head.names))
             idle = [at for at in behind if head.named and head.numeric[at] and meant_by(head.names[at]) is None]
             ours = len(idle) == 1 and column.option.startswith("--") and column.requested is None
-            more = f", {column.typed(head.names[idle[0]])} would take the numbers of that column" if ours else ""
-            yield f"weight none{more}"
+            more = f", {column.typed(head.names[idle[0]])} would use that column" if ours else ""
+            yield f"no weights{more}"
         elif column.kind == "time":
             times = columns_meant(head.names).get("time", []) if head.named else []
             more = f", {column.typed(head.names[times[0]])} would order them" if times else ""
-            yield f"time none, histories follow the file{more}"
+            yield f"no times, histories in file order{more}"

@@ -1,7 +1,7 @@
-"""Foreign formats: how each looks in its first lines, and what to type instead.
+"""Foreign formats: how to recognise each by its first lines, and what to type instead.
 
-Each test looks at many lines, not at one: a false alarm is worse than a miss. Nothing that a file says is run. To add
-one, write a row of `KINDS`.
+Each test examines many lines, not just one: a false alarm is worse than a miss. No code in a file is ever run. To add
+a format, add a row to `KINDS`.
 """
 
 import ast
@@ -25,19 +25,19 @@ from .text import codec_name
 
 LOOKED_AT = 1 << 18  # bytes
 _LINES = 200
-_FEW = 20  # lines, below which columns are no sign of a table
+_FEW = 20  # lines, below which columns do not show a table
 _DELIMITERS = ",\t;|"
 _TABLES = ("edges", "pairs", "ratings", "column")
 _ALL = ("text", "baskets", *_TABLES)
 _ANY = (*_ALL, "vectors")
-_A_LINE = "take the text out of it, a sentence a line"
+_A_LINE = "extract its text, one sentence per line"
 _OF_TEXT = "say which column holds the text: --text-col COLUMN"
 _PARQUET = "a Parquet file"
 
 
 class Head(NamedTuple):
-    """data : bytes, the beginning of a file; text : str, the same
-    lines : list of str, the first that are not blank, all of them whole
+    """data : bytes, the beginning of a file; text : str, the same, decoded
+    lines : list of str, the first non-blank lines, all of them complete
     """
 
     data: bytes
@@ -46,9 +46,9 @@ class Head(NamedTuple):
 
     @classmethod
     def of(cls, data, encoding="utf-8"):
-        """Take bytes; those that are not of this encoding become U+FFFD. ConfigError for an unknown encoding."""
+        """Decode bytes; those invalid in this encoding become U+FFFD. ConfigError for an unknown encoding."""
         text = ""
-        with suppress(UnicodeError):  # whoever reads all of it will tell
+        with suppress(UnicodeError):  # reported when all of it is read
             text = data[:LOOKED_AT].decode(codec_name(encoding), errors="replace").removeprefix("\ufeff")
         text = re.sub(r'(?i)\A"?sep=(.|\\t)"?\r?\n', "", text)  # as Excel writes it
         lines = [line for line in re.split(r"\r\n|\r|\n", text) if line.strip()]
@@ -56,13 +56,13 @@ class Head(NamedTuple):
         return cls(data, text, (lines if whole else lines[:-1])[:_LINES])
 
     def share(self, test):
-        """Return of how many of the lines a test is true, from 0 to 1."""
+        """Return the share of lines that pass a test, from 0 to 1."""
         return sum(map(bool, map(test, self.lines))) / max(1, len(self.lines))
 
 
 class Kind(NamedTuple):
     """name : str; test : callable, Head -> bool; remedy : str, or callable, Head -> str; where : tuple of str, what a
-    file of this kind must not be given as: "text", "baskets", "edges", "pairs", "ratings", "column", "vectors"
+    file of this kind cannot be given as: "text", "baskets", "edges", "pairs", "ratings", "column", "vectors"
     columns : callable, Head -> dict, the names of a table's columns -> some of their cells
     """
 
@@ -73,7 +73,7 @@ class Kind(NamedTuple):
     columns: Callable | None = None
 
 
-# ---- tests, functions of a Head, and the longer remedies
+# ---- tests, which are functions of a Head, and longer remedies
 
 
 def _starts(magic):
@@ -81,12 +81,12 @@ def _starts(magic):
 
 
 def _has(*patterns):
-    """Return the test that all patterns are in the first lines, of which each may begin with ``^``."""
+    """Return a test that all patterns occur in the first lines; ``^`` matches at the beginning of each line."""
     return lambda head: all(re.search(pattern, "\n".join(head.lines), re.MULTILINE) for pattern in patterns)
 
 
 def _each(pattern, share=0.9):
-    """Return the test that so many of the lines are as a pattern is, but for blanks at their ends."""
+    """Return a test that at least this share of the lines match a pattern, ignoring blanks at both ends."""
     return lambda head: head.share(lambda line: re.fullmatch(pattern, line.strip())) >= share
 
 
@@ -98,7 +98,7 @@ _TREE, _LEAF = re.compile(r"\s*\( ?(\(|[\w-]+ \()"), re.compile(r"\(([A-Z]{1,6}\
 
 
 _OF_FASTA = (
-    "write its sequences as k-mers, here of 3 letters, a sequence a line: awk 'function out() {if (s) {for (i = 1; "
+    "write its sequences as k-mers, here of 3 letters, one per line: awk 'function out() {if (s) {for (i = 1; "
     """i < length(s) - 1; i++) printf "%s ", substr(s, i, 3); print ""}; s = ""} /^>/ {out(); next} """
     r"""{sub(/\r$/, ""); s = s $0} END {out()}' FILE > text.txt"""
 )
@@ -130,16 +130,16 @@ def _rows_out(head):
         return f"write each object on a line of its own: {_by_python(each, 'rows.jsonl', 'json, re')}"
     rows = "json.load(sys.stdin)" + ("['KEY']" if head.lines[0].lstrip()[:1] == "{" else "")
     program = _by_python(f"[print(json.dumps(row)) for row in {rows}]", "rows.jsonl")
-    return f"write a list of rows as JSON lines, which tables are read from: {program}"
+    return f"write the list of rows as JSON lines, which can be read as a table: {program}"
 
 
 def _objects(head):
-    """Return the lines of JSON that are whole (list of dict)."""
+    """Return the lines that are complete JSON objects (list of dict)."""
     return [JSON.parse(line) for line in head.lines if fits(line, JSON.parse)]
 
 
 def _below_comments(test):
-    """Return the test that nine of ten lines pass this one, of those that do not begin with #, if there are some."""
+    """Return a test that nine of ten of the lines that do not begin with #, if there are any, pass this one."""
 
     def passed(head):
         lines = [line for line in head.lines if not line.startswith("#")]
@@ -175,17 +175,17 @@ _THIRD |= {"dynamic": "changes"} | dict.fromkeys(("positive", "posweighted", "mu
 
 
 def _konect(head):
-    """Return ("sym", "asym" or "bip"; what a third column holds, or None); two times None for no KONECT."""
+    """Return ("sym", "asym" or "bip"; what a third column holds, or None); (None, None) if it is not KONECT."""
     found = _KONECT.fullmatch(head.lines[0])
     return (found[1], _THIRD.get(found[2])) if found else (None, None)
 
 
 def _of_konect(head):
-    """Return what to do with a graph of KONECT's, and what its third column is taken for."""
+    """Return how to give a KONECT graph, and how to use its third column."""
     shape, third = _konect(head)
     if shape == "bip" and third not in (None, "weights"):
         return (
-            f"give it to --ratings with --rectangular: its third column holds {third}, which are no weights; "
+            f"give it to --ratings with --rectangular: its third column holds {third}, not weights; "
             "--min-rating leaves low ones out"
         )
     kind, flags = ("pairs", " --rectangular") if shape == "bip" else ("edges", "")
@@ -193,7 +193,7 @@ def _of_konect(head):
     if len(row) > 2:
         column = "3" if third == "weights" else "none"
         flags += f" --weight-col {column} (its third column holds {third or 'no weights'})"
-    return f"take its header off, grep -v '^%' FILE > {kind}.txt, and give --{kind} {kind}.txt{flags}"
+    return f"remove its header, grep -v '^%' FILE > {kind}.txt, and give --{kind} {kind}.txt{flags}"
 
 
 def _is_metis(head):
@@ -211,20 +211,20 @@ _OF_MARKS = re.compile(r"[^\w\s]+|SENT|PUN\w*|PONCT\w*|F[a-z]+")  # tags of punc
 
 
 def _even(rows):
-    """Return rows (list of list of str) if they are five or more, of as many cells, two or more; else []."""
+    """Return rows (list of list of str) if there are five or more, all with as many cells, at least two; else []."""
     return rows if len(rows) > 4 and len(rows[0]) > 1 and len(set(map(len, rows))) == 1 else []
 
 
 def _tokens(head):
-    """Return of a file of a token a line which column has the words (int, from 1 on), what awk does with lines without
-    one (str), and what parts cells (a tab, or None for blanks); None for another file.
+    """Return, for a file with one token per line, the column of words (int, from 1), what awk does with lines without a
+    token (str), and the delimiter (a tab, or None for blanks); None for any other file.
     """
     said = re.match(r"#\s*global\.columns\s*=(.*)", head.lines[0])  # in CoNLL-U Plus
     names = said[1].split() if said else []
     names = names if names[:1] == ["ID"] and "FORM" in names else []
     rows = _even([line.split("\t") for line in head.lines if not line.startswith("#")])
     size = len(rows[0]) if rows and all(_NUMBER.fullmatch(row[0]) for row in rows) else 0
-    if size and (size in (10, len(names)) or (size > 3 and _counts_words(head, rows))):  # ranges, as 1-2, are none
+    if size and (size in (10, len(names)) or (size > 3 and _counts_words(head, rows))):  # ranges, as 1-2, are no tokens
         return names.index("FORM") + 1 if names else 2, "NF && $1 !~ /^[0-9]+$/ {next} ", "\t"
     rows = _even([line.split() for line in head.lines if not line.startswith(("#", "-DOCSTART-"))])
     last, first = (all(re.fullmatch(r"O|[BIES]-\w+", row[at]) for row in rows) for at in (-1, 0))
@@ -235,7 +235,7 @@ def _tokens(head):
 
 
 def _counts_words(head, rows):
-    """Tell whether the first cells count from 1 on, anew behind each blank line, and the second ones hold words."""
+    """Return whether the first cells count from 1, again after each blank line, and the second ones hold words."""
     n_parts = number = 0
     for line in re.split(r"\r\n|\r|\n", head.text)[:_LINES]:
         if not line.strip():
@@ -250,7 +250,7 @@ def _counts_words(head, rows):
 
 
 def _is_vertical(head, sign):
-    """A token, its tag, perhaps its lemma, with tabs or blanks between, and punctuation; or tags between the lines."""
+    """Return whether lines hold a token, its tag and perhaps its lemma, with punctuation or lines of markup between."""
     body = [line for line in head.lines if not re.fullmatch(r"<!--[^\t]*-->", line.strip())]
     lines = [line for line in body if not re.fullmatch(r"</?[A-Za-z][^<>\t]*>", line.strip())]
     rows = _even([row for row in (line.split(sign) for line in lines) if not re.search(r"\s", "".join(row))])
@@ -270,11 +270,11 @@ def _of_tokens(head):
         rf"""{{sub(/\r$/, "")}} {over}NF < 2 {{if (!/^</ || /^<\/s(entence)?>/) print ""; next}} """
         rf"""{{gsub(/ /, "_", ${column}); printf "%s ", ${column}}} $2 ~ /^(SENT|[$][.])$/ {{print ""}}"""
     )
-    return "write a sentence a line: awk " + r"-F'\t' " * bool(sign) + f"'{sentences}' FILE > text.txt"
+    return "write one sentence per line: awk " + r"-F'\t' " * bool(sign) + f"'{sentences}' FILE > text.txt"
 
 
 def _rows(head, delimiter):
-    """Return the first lines as rows of as many cells as most have (list of list of str); [] unless nine of ten are."""
+    """Return the first lines as rows of the most common size (list of list of str); [] unless nine of ten have it."""
     for quoting in (csv.QUOTE_MINIMAL, csv.QUOTE_NONE):
         with suppress(csv.Error):
             rows = [row for row in csv.reader(head.lines, delimiter=delimiter, quoting=quoting) if row]
@@ -286,7 +286,7 @@ def _rows(head, delimiter):
 
 
 def _header(head):
-    """Return the columns of a table by their names (dict of str -> list of str); {} if it is none with a header."""
+    """Return the columns of a table by name (dict, str -> list of str); {} if it is no table with a header."""
     for delimiter in _DELIMITERS:
         names = [name.strip().strip('"') for name in head.lines[0].split(delimiter)]
         if len(names) < 2 or not (sound_like_columns(names) or len(columns_meant(names)) > 1):
@@ -299,9 +299,9 @@ def _header(head):
 
 
 def _unnamed(head):
-    """Return the columns of a table of text by their numbers (dict of str -> list of str); {} if it is none.
+    """Return the columns of a table of text by number (dict, str -> list of str); {} if it is none.
 
-    It has cells in quotes, or an id of each row beside text; of three columns or more with tabs the text may be missing
+    It has quoted cells, or an id of each row beside text; with tabs and three or more columns, text may be missing
     """
     for sign in _DELIMITERS:
         rows = _rows(head, sign)[1:]  # the first may be a header
@@ -320,12 +320,12 @@ def _unnamed(head):
 
 
 def _label_of_gml(head):
-    """Return the key that networkx shall take for the names of nodes, or None for their numbers."""
+    """Return the key that networkx should use for the names of nodes, or None for their numbers."""
     return next((key for key in ("label", "name") if re.search(rf"(?m)^\s*{key}\b", head.text)), None)
 
 
 def _is_lgl(head):
-    """Lines of # and a node, each above its neighbours, perhaps with weights, which are nodes of such lines, too."""
+    """Return whether lines of # and a node stand above lines of its neighbours, perhaps with weights."""
     nodes = [line.split()[1] for line in head.lines if re.fullmatch(r"# \S+\s*", line)]
     others = [line.split() for line in head.lines if not line.startswith("#")]
     even = all(len(row) == 1 or (len(row) == 2 and fits(row[1], float, float)) for row in others)
@@ -334,7 +334,7 @@ def _is_lgl(head):
 
 
 def _is_tgf(head):
-    """Numbers of nodes and their names, a line of # alone, and pairs of these numbers."""
+    """Return whether a file has the numbers of nodes and their names, a line of just #, and pairs of these numbers."""
     nodes, sign, edges = head.text.replace("\r", "").partition("\n#\n")
     known = {line.split()[0] for line in nodes.split("\n") if line.strip()}
     ends = [line.split()[:2] for line in edges.split("\n")[:_LINES] if line.strip()]
@@ -344,7 +344,7 @@ def _is_tgf(head):
 _TABLES_OF_OTHERS = b"ORC", b"Obj\x01", b"$FL", b"<stata_dta>", bytes(12) + b"\xc2\xea\x81", b"X\n\0\0\0"
 _AS_TEXT = "write its rows as text"
 _AS_EDGES = "write its edges as a table: source, target"
-_EDGES = "write its edges, and give --directed if they are: "
+_EDGES = "write its edges, and give --directed if they are directed: "
 _BY_NETWORKX = (
     f"{_EDGES}python -c \"import re, networkx as nx; [print(u, v, d.get('weight', d.get('value', 1)), sep='\\t') "
     'for u, v, d in nx.{}.edges(data=True)]" > edges.tsv'
@@ -370,9 +370,9 @@ MATRIX_OUT = (
     "scipy.sparse.save_npz('matrix.npz', scipy.sparse.coo_matrix(scipy.io.mmread('FILE')))\""
 )
 
-KINDS = [  # in the order in which they are asked
+KINDS = [  # in the order in which they are tried
     Kind(
-        "a zip archive or an Excel workbook",  # which tables and matrices know themselves
+        "a zip archive or an Excel workbook",  # tables and matrices handle these themselves
         f"{_AS_TEXT}, unpacked",
         _starts(b"PK\x03\x04"),
         ("text", "baskets", "column"),
@@ -381,25 +381,25 @@ KINDS = [  # in the order in which they are asked
     Kind(_PARQUET, _OF_TEXT, _starts(b"PAR1"), ("text",)),
     Kind(_PARQUET, f"{_AS_TEXT}, unpacked", _starts(b"PAR1"), ("baskets",)),
     Kind(
-        "a file of ORC, Avro, SPSS, Stata, SAS or R",
+        "an ORC, Avro, SPSS, Stata, SAS or R file",
         "write it as Parquet or CSV",
         lambda head: b"\0" in head.data and head.data.startswith(_TABLES_OF_OTHERS),
     ),
     Kind("an HDF5 file", _AS_TEXT, _starts(b"\x89HDF\r\n\x1a\n"), _ANY),
     Kind("an SQLite database", _AS_TEXT, _starts(b"SQLite format 3\0"), _ANY),
     Kind("a NumPy array", _AS_TEXT, _starts(b"\x93NUMPY")),
-    Kind("a file of PDF, PostScript or RTF", _AS_TEXT, _starts((b"%PDF-", b"%!PS", b"{\\rtf")), _ANY),
-    Kind("a pointer of Git LFS", "fetch its file: git lfs pull", _starts(b"version https://git-lfs"), _ANY),
+    Kind("a PDF, PostScript or RTF file", _AS_TEXT, _starts((b"%PDF-", b"%!PS", b"{\\rtf")), _ANY),
+    Kind("a Git LFS pointer", "fetch its file: git lfs pull", _starts(b"version https://git-lfs"), _ANY),
     Kind(
-        "an archive of tar, 7-Zip, RAR, lz4, lzma or compress",
-        "unpack it (tar -xf FILE, 7z x FILE), and give what it holds",
+        "a tar, 7-Zip, RAR, lz4, lzma or compress archive",
+        "unpack it (tar -xf FILE, 7z x FILE), and give the files in it",
         lambda head: head.data.startswith(_ARCHIVES) or head.data[257:262] == b"ustar",
         _ANY,
     ),
     Kind("an Arrow file", _OUT_OF_ARROW, _starts(b"ARROW1")),
-    Kind("an Arrow stream, as the library datasets saves to disk", _OUT_OF_ARROW, _starts(b"\xff\xff\xff\xff")),
+    Kind("an Arrow stream, as the datasets library saves to disk", _OUT_OF_ARROW, _starts(b"\xff\xff\xff\xff")),
     Kind(
-        "a pickle of Python's",
+        "a Python pickle",
         "it is not opened, as it may run any code; write it as text with the program that made it",
         lambda head: re.match(rb"\x80[\x02-\x05][\x95\x8a-\x8f}\](cX}q]", head.data) is not None,
     ),
@@ -407,7 +407,7 @@ KINDS = [  # in the order in which they are asked
     Kind(
         "JSON lines",
         lambda head: (
-            "give a row for each thing to --ratings or --pairs, or write the list of a key with tabs: "
+            "if each line holds one item, give it to --ratings or --pairs; else write the list of a key with tabs: "
             + lists_out(_objects(head))
         ),
         _is_json_lines,
@@ -415,29 +415,29 @@ KINDS = [  # in the order in which they are asked
     ),
     Kind("a JSON document", _rows_out, _is_json_document),
     Kind(
-        "JSON arrays, one a line",
-        f"write their parts with tabs: {_ARRAYS_OUT}",
+        "JSON arrays, one per line",
+        f"write their parts separated by tabs: {_ARRAYS_OUT}",
         lambda head: head.share(lambda line: fits(line.strip(), json.loads, list)) >= 0.9,
     ),
     Kind(
-        "an edge list of networkx with its attributes as Python dicts",
+        "a networkx edge list with attributes as Python dicts",
         "give it to --edges",
         _is_networkx,
         ("text", "baskets", "pairs", "ratings"),
     ),
     Kind(
-        "Python's dicts, one a line",
-        f"write them as JSON lines, which tables are read from: {_DICTS_OUT}",
+        "Python dicts, one per line",
+        f"write them as JSON lines, which can be read as a table: {_DICTS_OUT}",
         lambda head: _is_python(head) and fits(head.lines[0].strip().rstrip(","), ast.literal_eval),
     ),
     Kind(
-        "Python's tuples, lists or sets, one a line",
-        f"write their parts with tabs: {_PYTHON_OUT}",
+        "Python tuples, lists or sets, one per line",
+        f"write their parts separated by tabs: {_PYTHON_OUT}",
         _is_python,
     ),
     Kind(
         "baskets in braces or brackets",
-        r"""take them off: awk '{sub(/^"*[{[(]/, ""); sub(/[])}]"*\r?$/, "")} 1' FILE > baskets.txt""",
+        r"""remove these: awk '{sub(/^"*[{[(]/, ""); sub(/[])}]"*\r?$/, "")} 1' FILE > baskets.txt""",
         _each(r'("?[{\[(].*[}\])]"?)'),
         ("baskets",),
     ),
@@ -445,7 +445,7 @@ KINDS = [  # in the order in which they are asked
     Kind("GEXF", _BY_NETWORKX.format("read_gexf('FILE')"), _has(r"\A(.*\n){0,19}.*<gexf\b")),
     Kind(
         "XML or HTML",
-        "write what is needed of it as text or as a table",
+        "write the part you need as text or as a table",
         _has(r"(?i)\A\s*<(\?xml|!doctype|html|rss|svg)\b"),
         ("baskets", *_TABLES, "vectors"),
     ),
@@ -457,13 +457,13 @@ KINDS = [  # in the order in which they are asked
     Kind("Turtle", "write it as a table of subject and object", _has(r"(?i)\A\s*@(prefix|base)\s+\S*\s*<[^>]*>\s*\.")),
     Kind("a KONECT graph", _of_konect, lambda head: _konect(head)[0] is not None, ("text", "baskets")),
     Kind(
-        "a KONECT graph, bipartite or with ratings, signs or changes for weights",
+        "a KONECT graph, bipartite or with ratings, signs or changes instead of weights",
         _of_konect,
         lambda head: _konect(head)[0] == "bip" or _konect(head)[1] not in (None, "weights"),
         ("edges", "pairs"),
     ),
     Kind(
-        "Pajek's .net",
+        "a Pajek .net file",
         f"{_EDGES}{_PAJEK_OUT}",
         _has(r"(?i)\A((%|/\*).*\n)*\*(vertices|network)\b", r"(?i)^\*vertices\s+\d"),
     ),
@@ -473,18 +473,18 @@ KINDS = [  # in the order in which they are asked
         _has(r'\A(\s*#.*\n)*\s*(Creator\s+".*"\s+)?(Version\s+\S+\s+)?graph\s*\[', r"\bnode\s*\["),
     ),
     Kind(
-        "Graphviz's DOT",
+        "Graphviz DOT",
         _AS_EDGES,
         _has(r"\A(\s*(//.*\n|#.*\n|/\*[^*]*\*/))*\s*(strict\s+)?(di)?graph\b[^{\n]*\{", r"\S[ \t]*-[->][ \t]*\S"),
     ),
     Kind(
         "a graph in DIMACS format",
-        f"write its edges: {_ARCS_OUT}, and give --directed if they are, --weight-col none if their numbers are "
-        "lengths or costs",
+        f"write its edges: {_ARCS_OUT}, and give --directed if they are directed, --weight-col none if their numbers "
+        "are lengths or costs",
         _has(r"\A(c\b.*\n)*p\s+(edge|col|sp|max|min)\s+\d+\s+\d+\s*$"),
     ),
     Kind(
-        "blocks of rows, each below a line with the item of all of them, as of Netflix",
+        "blocks of rows, each below a line with their item, as in the Netflix data",
         f"write a row for each user and item: {_BLOCKS_OUT}",
         lambda head: _has(r"\A\d+:\s*$", r"^\d+(,.*)?$")(head) and _each(r"\d+(:|,.*)?", 1)(head),
         ("baskets", *_TABLES),
@@ -493,7 +493,7 @@ KINDS = [  # in the order in which they are asked
     Kind("METIS adjacency lists", _AS_EDGES, _is_metis, _TABLES),
     Kind("TGF", _AS_EDGES, _is_tgf),
     Kind(
-        "networkx's adjacency lists of several lines",
+        "a networkx multi-line adjacency list",
         _BY_NETWORKX.format("read_multiline_adjlist('FILE')"),
         lambda head: _has(r"^[^#\s]\S*\s+\d+\s*$", r"^\S+\s+\{")(head) and _each(r"#.*|\S+\s+(\d+|\{.*\})", 1)(head),
     ),
@@ -503,13 +503,11 @@ KINDS = [  # in the order in which they are asked
         _has(r"\A%%MatrixMarket"),
     ),
     Kind(
-        "LibSVM's rows of a label and feature:value",
+        "LibSVM rows of a label and feature:value",
         "write row and feature as a table of two columns",
         lambda head: len(head.lines) > 1 and _each(r"[-+]?[\d.]+(\s+(qid:)?\d+:[-+\d.eE]+)+\s*(#.*)?", 0.95)(head),
     ),
-    Kind(
-        "ARFF", "cut its header off and give what stands below @data", _has(r"(?i)^@relation\b", r"(?i)^@attribute\b")
-    ),
+    Kind("ARFF", "remove its header and give the rows below @data", _has(r"(?i)^@relation\b", r"(?i)^@attribute\b")),
     Kind(
         "an SQL dump",
         "write the table with the database's own export, as CSV",
@@ -517,39 +515,39 @@ KINDS = [  # in the order in which they are asked
     ),
     Kind("FASTA", _OF_FASTA, _is_fasta, ("text",)),
     Kind(
-        "trees of a treebank, in brackets",
+        "treebank trees in brackets",
         _A_LINE,
         lambda head: _TREE.match(head.text) and head.share(_LEAF.search) > 0.7,
         ("text",),
     ),
-    Kind("a transcript in CHAT", _A_LINE, _has(r"\A@(UTF8|Begin|Font)", r"^\*\w+:\t"), ("text",)),
+    Kind("a CHAT transcript", _A_LINE, _has(r"\A@(UTF8|Begin|Font)", r"^\*\w+:\t"), ("text",)),
     Kind("an archive of web pages (WARC)", _A_LINE, _has(r"\AWARC/1\.\d\s*$", r"^WARC-Type:"), ("text",)),
     Kind(
         "subtitles with times",
-        """take these off: awk '!/^WEBVTT|-->|^[0-9]*\\r?$/' FILE > text.txt""",
+        """remove the times: awk '!/^WEBVTT|-->|^[0-9]*\\r?$/' FILE > text.txt""",
         lambda head: head.share(re.compile(r"\s*\d[\d:.,]+ --> \d").match) > 1 / 7,
         ("text",),
     ),
-    Kind("a vertical file, CoNLL or CoNLL-U, a token a line", _of_tokens, _tokens, ("text",)),
+    Kind("a vertical file, CoNLL or CoNLL-U, one token per line", _of_tokens, _tokens, ("text",)),
     Kind("a table with a header", _OF_TEXT, _header, ("text",), _header),
     Kind("a table without a header", _OF_TEXT, _unnamed, ("text",), _unnamed),
-    Kind("a log, a row for each thing", "give it to --ratings, or --pairs", _header, ("baskets",)),
+    Kind("a log, one item per row", "give it to --ratings or --pairs", _header, ("baskets",)),
     Kind(
-        "lines that end as on old Macs, in carriage returns alone",
-        r"turn them into line feeds: tr '\r' '\n' < FILE > text.txt",
+        "lines that end in carriage returns only, as on old Macs",
+        r"turn these into line feeds: tr '\r' '\n' < FILE > text.txt",
         lambda head: not re.search(r"[\n\0]", head.text) and head.text.rstrip().count("\r") > 1,
         ("text", "baskets"),
     ),
 ]
 
 
-# ---- asking them all
+# ---- trying them all
 
 
 def recognise(data, where, encoding="utf-8"):
-    """Return the `Kind` that the beginning of a file is of, or None.
+    """Return the `Kind` of a file, by its beginning, or None.
 
-    data : bytes, unpacked; where : str, what it is given as, as of `Kind`; "column" is of text in a table
+    data : bytes, unpacked; where : str, what it is given as, as in `Kind`; "column" is text in a table
     encoding : str, of its text
     """
     head = Head.of(data, encoding)
@@ -557,15 +555,15 @@ def recognise(data, where, encoding="utf-8"):
 
 
 def refuse(name, data, where, encoding="utf-8"):
-    """Raise InputError if a file is of a foreign format; name : str, of the file; otherwise as `recognise`."""
+    """Raise InputError if a file is of a foreign format; name : str, of the file; the others as in `recognise`."""
     kind = recognise(data, where, encoding)
     if kind is None:
         return
     head = Head.of(data, encoding)
     override = "give --plain to read it as it is"
     if where in _TABLES:
-        override = "give --delimiter if it is a table all the same"
-    what = {"text": "text", "baskets": "baskets, one a line"}.get(where, "a table of rows")
+        override = "give --delimiter if it is a table after all"
+    what = {"text": "text", "baskets": "baskets, one per line"}.get(where, "a table of rows")
     columns = kind.columns(head) if kind.columns else {}
     columns = dict.fromkeys(names_in(name), ()) if kind.name == _PARQUET else columns
     remedy = kind.remedy(head) if callable(kind.remedy) else kind.remedy
@@ -584,24 +582,24 @@ _MARKUP = re.compile(
 
 
 def tag_in(data, encoding="utf-8"):
-    """Return a tag (str) of a text that begins with one, or has some in three of its first lines, else ""."""
+    """Return a tag (str) if a text begins with one, or has some in three of its first lines, else ""."""
     head = Head.of(data, encoding)
     found = list(filter(None, map(_MARKUP.search, head.lines)))
     return found[0][0][:40] if len(found) > 2 or (found and _MARKUP.match(head.lines[0].lstrip())) else ""
 
 
 def form_of_records(data, where, encoding="utf-8"):
-    """Return the `rows.Form` of a table whose rows name their own cells, by its beginning; None for another."""
+    """Return the `records.Form` of a table whose rows name their own cells, by its beginning; None for any other."""
     head = Head.of(data, encoding)
     if not head.lines:
         return None
-    if _is_json_lines(head) or (where == "column" and re.match(r'\s*\{[ \t]*"', head.text)):  # whose lines may be long
+    if _is_json_lines(head) or (where == "column" and re.match(r'\s*\{[ \t]*"', head.text)):  # lines may be long
         return JSON
     return NETWORKX if where == "edges" and _is_networkx(head) else None
 
 
 def beginnings(files):
-    """Yield (name, first bytes, unpacked) of files, of URLs the first; pipes are left out."""
+    """Yield (name, first bytes, unpacked) of files, but only of the first URL; pipes are skipped."""
     remote = 0
     for path in find_files(files) if files else ():
         local = path != STDIN and scheme_of(path) is None

@@ -1,6 +1,6 @@
-"""Tables that are columns already: in memory, as data frames, arrays, matrices, graphs, lists of rows; and Parquet.
+"""Columnar tables: in memory, as data frames, arrays, matrices, graphs or lists of rows; and Parquet files.
 
-A name is what a text file would hold: text as it is, a number as its decimals, a whole one without them.
+A name is what a text file would hold: text unchanged, a number with its decimals, a whole number without any.
 """
 
 from collections import Counter
@@ -16,25 +16,25 @@ from .column_names import columns_meant, meant_by
 from .columns import Batch, Head, find_columns
 from .layout import mostly_numbers
 
-_SAMPLE = 100  # cells that tell what a column holds
-_ROWS, _TEXTS = 1 << 19, 1 << 12  # of a table that are held at a time, of which texts take more room
+_SAMPLE = 100  # cells that show what a column holds
+_ROWS, _TEXTS = 1 << 19, 1 << 12  # rows held at a time; texts take more memory
 
 
 class InMemoryTable:
-    """A table in memory; stands in an `Input` where the paths of files would.
+    """A table in memory; takes the place of file paths in an `Input`.
 
-    name : str, for messages; matrix : the scipy.sparse matrix that it was made of, or None
-    head : list of str, names of the columns, or their numbers from 1 on; named : bool, whether they have names
+    name : str, for messages; matrix : the scipy.sparse matrix that it was made from, or None
+    head : list of str, names of the columns, or their numbers from 1; named : bool, whether they have names
     columns : list of ndarray, (n_rows,)
-    nodes : sequence or None, names of all nodes of a graph, numbers of a matrix: some may have no edge
+    nodes : sequence or None, all nodes, as names for a graph or numbers for a matrix: some may have no edge
     index : tuple, names of a data frame's index, which is not read
-    directed : bool, of such a graph, or None; unordered : bool, of one that is not and does not name two kinds of nodes
+    directed : bool, for a graph, else None; unordered : bool, a graph that is undirected and has one kind of nodes
     """
 
     index: tuple = ()
     directed: bool | None = None
     unordered = False
-    notes = ()  # as of `sources.ByteStream`
+    notes = ()  # as in `sources.ByteStream`
 
     def __init__(self, name, columns, head=None, matrix=None):
         self.name, self.columns, self.matrix = name, columns, matrix
@@ -42,9 +42,9 @@ class InMemoryTable:
         self.named = head is not None
         self.head = [str(i + 1) for i in range(len(columns))] if head is None else list(map(str, head))
         if bad := [column for column in self.head if column.encode(errors="ignore").decode() != column]:
-            raise ConfigError(f"{name}: a column is called {bad[0]!r:.60}, which is no text; give it another name")
+            raise ConfigError(f"{name}: a column is called {bad[0]!r:.60}, which is not valid text; rename it")
         self.bytes = sum(column.nbytes for column in columns)
-        self.position = self.unpacked = self.bytes  # as a `sources.ByteStream` has them once it is read
+        self.position = self.unpacked = self.bytes  # as in a `sources.ByteStream` that has been read
 
     def __len__(self):
         return len(self.columns[0])
@@ -57,9 +57,9 @@ class InMemoryTable:
 
     @classmethod
     def of(cls, data):
-        """Make one of a data frame, Series, pyarrow table, sparse matrix, array, networkx graph, list of rows, or None
+        """Make one from a data frame, Series, pyarrow table, sparse matrix, array, graph or list of rows; else None
 
-        ConfigError if rows are of several lengths, or are not there yet
+        ConfigError if rows differ in length, or do not exist yet
         """
         if isinstance(data, cls):
             return data
@@ -76,40 +76,40 @@ class InMemoryTable:
             return cls(name, [_cells(data)])
         if hasattr(data, "dtype") and hasattr(data, "ndim"):
             return cls._of_array(name, data)
-        if hasattr(data, "column_names") and hasattr(data, "itercolumns"):  # of pyarrow
+        if hasattr(data, "column_names") and hasattr(data, "itercolumns"):  # from pyarrow
             return cls(name, [_cells_of_arrow(column) for column in data.itercolumns()], data.column_names)
-        if hasattr(type(data), "columns") and hasattr(data, "collect"):  # a plan of polars' or a cluster's
+        if hasattr(type(data), "columns") and hasattr(data, "collect"):  # a lazy plan of polars or a cluster
             raise ConfigError(f"a {name} has no rows yet; give what its collect() returns, or a DataFrame")
         if hasattr(data, "columns") and hasattr(data, "__getitem__") and hasattr(data, "shape"):
             head = list(data.columns)
-            at = data.iloc if hasattr(data, "iloc") else data  # by number: two columns may have one name
+            at = data.iloc if hasattr(data, "iloc") else data  # by number: two columns may share a name
             found = cls(name, [_cells(at[:, i]) for i in range(len(head))], head)
             found.index = tuple(getattr(getattr(data, "index", None), "names", ()))
             return found
         return None
 
     def in_index(self, wanted):
-        """Return what to do (str) where names in the index, and none of a column, are or mean one of those wanted; else
-        "". wanted : iterable of str
+        """Return what to do (str) if the index, but no column, has a name or meaning that is wanted; else "".
+        wanted : iterable of str
         """
         wanted = {*wanted} - {*self.head} - columns_meant(self.head).keys()
         names = [name for name in self.index if name is not None and not {name, meant_by(name)}.isdisjoint(wanted)]
-        return f"{' and '.join(map(repr, names))} in the index: give TABLE.reset_index()" if names else ""
+        return f"the index has {' and '.join(map(repr, names))}; give TABLE.reset_index()" if names else ""
 
     @classmethod
     def of_pairs(cls, data):
-        """Make one as `of` does; ConfigError for what is no table, or has one column."""
+        """Make one as `of` does; ConfigError if it is no table, or has only one column."""
         found = cls.of(data)
         if found is None:
-            raise ConfigError(f"pairs are a file, a table or an Input of them, not {data!r:.60}")
+            raise ConfigError(f"pairs must be a file, a table or an Input of pairs, not {data!r:.60}")
         if len(found.columns) < 2:
-            raise ConfigError(f"{found.name}: pairs take two columns or more, and this has {len(found.columns)}")
+            raise ConfigError(f"{found.name}: pairs need at least two columns; this one has {len(found.columns)}")
         return found
 
     @classmethod
     def _of_rows(cls, rows):
-        head, columns = getattr(rows[0], "_fields", None), _columns_of(rows)  # of named tuples
-        start = int(bool(head) and head[0] == "Index")  # the rows' labels, as pandas' itertuples has them
+        head, columns = getattr(rows[0], "_fields", None), _columns_of(rows)  # for named tuples
+        start = int(bool(head) and head[0] == "Index")  # row labels, as from pandas' itertuples
         return cls("list", columns[start:], head and head[start:])
 
     @classmethod
@@ -138,27 +138,27 @@ class InMemoryTable:
         if array.ndim == 1:
             return cls(name, [array])
         if array.ndim != 2:
-            raise ConfigError(f"{name}: a table is an array of two dimensions, a pair a row, not of {array.ndim}")
+            raise ConfigError(f"{name}: a table is an array of two dimensions, one pair per row, not of {array.ndim}")
         if array.dtype.kind in "biuf":
             if array.dtype.kind in "iu" and array.shape[0] == 2 and array.shape[1] > 3:
                 raise ConfigError(
-                    f"the {name} of 2 × {array.shape[1]:,} looks like sources above targets, and a table has a pair a "
-                    "row; give ARRAY.T"
+                    f"the {name} of 2 × {array.shape[1]:,} looks like sources above targets, but a table has one pair "
+                    "per row; give ARRAY.T"
                 )
             cls._refuse_dense(name, *array.shape)
         return cls(name, list(np.asarray(array).T))
 
     @staticmethod
     def _refuse_dense(name, n_rows, n_columns):
-        """Raise ConfigError if numbers are no list of pairs but a matrix: of many columns, or of as many as rows."""
+        """Raise ConfigError if numbers are a matrix, not pairs: they have many columns, or as many as rows."""
         if n_columns > 8 or n_rows == n_columns > 4:
             raise ConfigError(
-                f"the {name} of {n_rows:,} × {n_columns:,} looks like a matrix, and a table has a pair a row; give "
+                f"the {name} of {n_rows:,} × {n_columns:,} looks like a matrix, but a table has one pair per row; give "
                 "scipy.sparse.csr_matrix(ARRAY)"
             )
 
     def batches(self, columns):
-        """Yield a `Batch` of cells after the other; columns : list of layout.Column"""
+        """Yield the cells in `Batch`es; columns : list of layout.Column"""
         n_columns, known = len(self.columns), any(column.requested for column in columns) or columns_meant(self.head)
         if n_columns > 2 and not known and all(column.dtype.kind in "biuf" for column in self.columns):
             self._refuse_dense(self.name, len(self), n_columns)
@@ -167,7 +167,7 @@ class InMemoryTable:
             mostly_numbers(some) if column.dtype.kind in "OUST" else column.dtype.kind in "iuf"
             for column, some in zip(self.columns, cells, strict=True)
         ]
-        if self.matrix is not None:  # its columns are known, and its third is the weight
+        if self.matrix is not None:  # its columns are known, and the third is the weight
             columns = [replace(c, requested=c.requested or c.default) if c.default in (1, 2, 3) else c for c in columns]
         head = Head(self.head, self.named, numeric, cells)
         found, asked = {}, [[c.requested] if c.requested is not None else c.means for c in columns if c.kind == "name"]
@@ -183,7 +183,7 @@ class InMemoryTable:
         for start in range(0, len(self), n_rows):
 
             def where(row, start=start):
-                return f"{self.name}: row {start + row} (from 0 on)"
+                return f"{self.name}: row {start + row} (from 0)"
 
             some = slice(start, start + n_rows)
             cells = {key: self.columns[at][some] for key, at in found.items()}
@@ -191,31 +191,31 @@ class InMemoryTable:
 
 
 def is_graph(data):
-    """Tell whether something is a graph as networkx has them."""
+    """Return whether an object is a graph like those of networkx."""
     return hasattr(data, "is_directed") and hasattr(data, "edges")
 
 
 def _columns_of(rows):
     if not rows[0]:
-        raise ConfigError("row 0 (from 0 on) is empty; a row of pairs has two cells or more")
+        raise ConfigError("row 0 (from 0) is empty; a row of pairs has at least two cells")
     for number, row in enumerate(rows):
         if not isinstance(row, list | tuple) or len(row) != len(rows[0]):
-            raise ConfigError(f"row {number} (from 0 on), {row!r:.60}, has not the {len(rows[0])} cells of the first")
+            raise ConfigError(f"row {number} (from 0), {row!r:.60}, does not have {len(rows[0])} cells like the first")
         if isinstance(row[-1], dict):
-            raise ConfigError(f"row {number} (from 0 on), {row!r:.60}, ends with a dict; give a number, or the graph")
+            raise ConfigError(f"row {number} (from 0), {row!r:.60}, ends with a dict; give a number, or the graph")
     return list(map(_objects, zip(*rows, strict=True)))
 
 
 def _cells(series):
-    """Return a column of a data frame as an array whose cells are what a file of it would hold."""
+    """Return a column of a data frame as an array with the cells that a file would hold."""
     if getattr(getattr(series, "dtype", None), "tz", None) is not None:
         series = series.dt.tz_convert(None)
-    null_count = getattr(series, "null_count", None)  # of polars, which makes decimals of whole numbers beside a null
+    null_count = getattr(series, "null_count", None)  # polars turns integers beside a null into floats
     if callable(null_count) and null_count():
         return _objects(series.to_list())
     dtype = getattr(series, "dtype", None)
     if not isinstance(dtype, np.dtype) and getattr(dtype, "kind", "") in ("i", "u", "b") and series.isna().any():
-        return _objects(series.astype(object).where(series.notna(), None))  # pandas does so, too
+        return _objects(series.astype(object).where(series.notna(), None))  # so does pandas
     return series.to_numpy()
 
 
@@ -241,7 +241,7 @@ def _rows_at_once(columns):
 
 
 def read_parquet(source, columns):
-    """Yield an opened Parquet file as one `Batch` of cells after the other; all is read at once if packed or piped."""
+    """Yield an opened Parquet file in `Batch`es of cells; it is read as a whole if compressed or piped."""
     require("pyarrow", "parquet", f"reading {source.name}, which is a Parquet file,")
     import pyarrow as pa
     import pyarrow.parquet
@@ -275,7 +275,7 @@ def read_parquet(source, columns):
 
 
 def names_in(path):
-    """Return the names of the columns of a Parquet file (list of str); [] if it cannot be read, or without pyarrow."""
+    """Return the names of a Parquet file's columns (list of str); [] if it cannot be read, or without pyarrow."""
     try:
         import pyarrow.parquet
 
@@ -292,18 +292,18 @@ def _sample(file, n_columns):
 
 
 def _joined(name, pieces):
-    """Return all of a file that cannot be read here and there, within a quarter of the memory."""
+    """Return the whole of a file without random access, up to a quarter of the memory."""
     held, size, most = [], 0, memory_size() // 4
     for piece in pieces:
         held.append(piece)
         size += len(piece)
         if size > most:
-            raise InputError(f"{name}: more than {most / 1e9:.1f} GB of Parquet, packed or piped; unpack it to a file")
+            raise InputError(f"{name}: more than {most / 1e9:.1f} GB of packed or piped Parquet; unpack it to a file")
     return b"".join(held)
 
 
 def _of_arrow(cells, kind):
-    """Return an Arrow array as one of NumPy's, or, of names that are texts or whole numbers, of pandas'."""
+    """Return an Arrow array as a NumPy array or, for names that are texts or integers, a pandas one."""
     import pyarrow as pa
 
     if kind == "text":
@@ -313,6 +313,6 @@ def _of_arrow(cells, kind):
         return cells.to_numpy(zero_copy_only=False)
     cells = cells.dictionary_decode() if pa.types.is_dictionary(cells.type) else cells
     texts = [pa.types.is_string, pa.types.is_large_string, pa.types.is_integer, pa.types.is_null]
-    if not any(one(cells.type) for one in texts):  # called as in a data frame
+    if not any(one(cells.type) for one in texts):  # as in a data frame
         return _cells_of_arrow(cells)
     return cells.cast(pa.string()).dictionary_encode().to_pandas()

@@ -1,4 +1,4 @@
-"""How a delimited file is laid out: its delimiter, whether it has a header, and which columns are meant."""
+"""How a delimited file is laid out: its delimiter, whether it has a header, and which columns to read."""
 
 import csv
 import io
@@ -22,15 +22,15 @@ from .column_names import (
 from .columns import Head, find_columns
 
 DELIMITERS = {"tab": "\t", "::": "::", "semicolon": ";", "pipe": "|", "comma": ",", "blank": " "}  # name -> text
-STAND_IN = "\x1f"  # the unit separator takes the place of `::`, as parsers know delimiters of one byte only
+STAND_IN = "\x1f"  # the unit separator replaces `::`, as parsers accept only delimiters of one byte
 _SAMPLE_ROWS = 100
-_SHORTEST, _RECUR = 20, 0.9  # rows, and how many of them have names that come again, for one without to be odd
-_FEW = 5  # rows, up to which twins are no header
+_SHORTEST, _RECUR = 20, 0.9  # number of rows, and share of recurring names, from which a unique first row is odd
+_FEW = 5  # rows, below which twins are no header
 _DATE = re.compile(r"\d[-\d/:.TZ+ ]*")
 _SEP = re.compile(r'"?sep=(.|\\t|\t)"?', re.IGNORECASE)
-_FIELDS = re.compile(r"#fields:?\s", re.IGNORECASE)  # before the names of columns in logs
+_FIELDS = re.compile(r"#fields:?\s", re.IGNORECASE)  # before the column names in logs
 _COMMA = re.compile(r"[-+]?\d+,\d+")
-_CENTS = re.compile(r"[-+]?\d+(,\d\d)?")  # of money
+_CENTS = re.compile(r"[-+]?\d+(,\d\d)?")  # amounts of money
 _RULE = re.compile("--[- ]*")
 _DIGITS, _LETTERS = re.compile(r"\d+"), re.compile(r"[^\W\d]+")
 _KINDS = {"item", "word", "node", "product", "movie", "user", "gene", "protein", "entity", "term", "vertex", "id"}
@@ -38,20 +38,20 @@ _KINDS = {"item", "word", "node", "product", "movie", "user", "gene", "protein",
 
 @dataclass(frozen=True)
 class Column:
-    """A column that is requested.
+    """A column to read.
 
-    key : str, by which a batch has it; option : str, the option that names it, for messages
-    kind : "name" (a word), "number", "weight" (0 or more; without a header where numbers stand that may be weights),
-        "amount" (0 or more, or nothing; where numbers stand), "time" or "text"
-    requested : str or int, its name in the header or its number from 1 on; None for what the names say, else `default`
-    default : int, a number from 1 on, or None for a column that need not be there
-    means : tuple of str, what its name may mean (`column_names`), the likeliest first; of two columns of names, the
-        meanings at one place go together; words : str, what it holds, in words
-    may_be_empty : bool, a name may be empty; above_zero : bool, a weight of 0 is a mistake
-    lenient : bool, a bad cell is marked, as code -1 or NaN, and not refused
-    of_labels : bool, it is the one that is called as labels are (`column_names.is_label`), if there is one
-    beside : bool, of a table beside the training data, which no option says how to read; in_memory : bool, of a table
-        that Python gave
+    key : str, its key in a batch; option : str, the option that names it, for messages
+    kind : "name" (a word), "number", "weight" (0 or more; without a header, only if its numbers may be weights),
+        "amount" (0 or more, or missing; only a column of numbers), "time" or "text"
+    requested : str or int, its name in the header or its number from 1; None: by its meaning, else at `default`
+    default : int, a number from 1, or None for an optional column
+    means : tuple of str, what its name may mean (`column_names`), likeliest first; for two columns of names, the
+        meanings at the same index go together; words : str, what it holds, for messages
+    may_be_empty : bool, a name may be empty; above_zero : bool, a weight of 0 is an error
+    lenient : bool, a bad cell is marked, as code -1 or NaN, instead of refused
+    of_labels : bool, prefer the column with a name for labels (`column_names.is_label`), if there is one
+    beside : bool, it is in a table beside the training data, which has no layout options; in_memory : bool, it is in a
+        table passed from Python
     """
 
     key: str
@@ -69,27 +69,27 @@ class Column:
     in_memory: bool = False
 
     def spelt(self, option=None):
-        """Return its option, or another one, as who reads the message has it: ``--item-col``, or ``item_col``."""
+        """Return its option, or another one, as the user writes it: ``--item-col``, or in Python ``item_col``."""
         option = option or self.option
         return option.removeprefix("--").replace("-", "_") if self.in_memory else option
 
     def typed(self, value, option=None):
-        """Return an option with its value: ``--item-col user``, or ``item_col='user'``; as `spelt`."""
+        """Return an option with its value: ``--item-col user``, or in Python ``item_col='user'``."""
         return self.spelt(option) + (f"={value!r}" if self.in_memory else f" {shlex.quote(str(value))}")
 
     @property
     def as_ratings(self):
-        """What to give for a log of ratings (str)."""
+        """The options for a log of ratings (str)."""
         return "Input('ratings', …) with min_rating" if self.in_memory else "--ratings with --min-rating"
 
     @property
     def leave_out(self):
-        return "take such rows out" if self.beside else f"leave such rows out with {self.typed('skip', '--bad-rows')}"
+        return "remove such rows" if self.beside else f"leave such rows out with {self.typed('skip', '--bad-rows')}"
 
 
 @dataclass(frozen=True)
 class Layout:
-    """How one file is to be read; a blank as delimiter stands for any number of blanks and tabs."""
+    """How to read one file; a blank as delimiter stands for any number of blanks and tabs."""
 
     delimiter: str
     quoting: bool
@@ -98,7 +98,7 @@ class Layout:
     places: dict
     labels: dict
     numeric: list
-    commas: bool  # are likely before decimals, and points before thousands
+    commas: bool  # likely precede decimals, and points thousands
 
 
 def delimiter_of(text):
@@ -107,7 +107,7 @@ def delimiter_of(text):
         return {"\\t": "\t", "space": " "}.get(text)
     chosen = DELIMITERS.get(text, text)
     if chosen != "::" and (len(chosen.encode()) != 1 or chosen in '\r\n"\0' or chosen.isalnum()):
-        known = f"a single sign that stands in no name, or one of {', '.join(DELIMITERS)}"
+        known = f"a single ASCII character, no letter, digit or quote, or one of {', '.join(DELIMITERS)}"
         raise ConfigError(f"the delimiter must be {known}; not {text!r}")
     return chosen
 
@@ -117,11 +117,11 @@ def named(delimiter):
 
 
 def find_layout(name, sample, columns, delimiter=None, header=None, quoting=True):
-    """Settle how a file is read, by its first lines: a `Layout`.
+    """Return the `Layout` of a file, by its first lines.
 
-    name : str, of the file, for messages; columns : list of Column; quoting : bool, quotes mean something
+    name : str, of the file, for messages; columns : list of Column; quoting : bool, quotes are special
     sample : str, whole lines from the file's beginning, not all blank; delimiter, header : detected if None
-    InputError if there is only one column, a column requested is missing or stands twice, or two are the same
+    InputError if there is only one column, or a requested column is missing, ambiguous or the same as another
     """
     n_blank = sample[: len(sample) - len(sample.lstrip())].count("\n")
     where = f"{name}:{n_blank + 1}"
@@ -130,11 +130,11 @@ def find_layout(name, sample, columns, delimiter=None, header=None, quoting=True
     chosen = delimiter or _found_delimiter(where, sample, names, of_text)
     rows = rows_of(sample, chosen, quoting)
     head = _stripped(rows[0])
-    below = [row for row in rows[1:] if _stripped(row) != head and not _RULE.fullmatch("".join(row))]  # of parts
+    below = [row for row in rows[1:] if _stripped(row) != head and not _RULE.fullmatch("".join(row))]  # repeated
     if of_text and len(head) == 1 and names and head[0] not in names:
         raise InputError(
-            f"{where}: no table with a column called {names[0]!r}, but {_shown(sample)}; name the tables alone, as "
-            "'DIR/*.parquet', or the column by its number; --text-col none is for plain text"
+            f"{where}: expected a table with a column {names[0]!r}, found {_shown(sample)}; name only tables, as "
+            "'DIR/*.parquet', or give the column's number; for plain text, give --text-col none"
         )
     if len(head) == 1 and not of_text:
         found = _candidates(sample)
@@ -148,9 +148,9 @@ def find_layout(name, sample, columns, delimiter=None, header=None, quoting=True
     found = found or ("source" in columns[0].means and not labelled and _twins_alone(head, below))
     has_header = header or (header is None and found)
     if names and header is False:
-        raise ConfigError(f"column {names[0]!r}: without a header, columns go by their numbers, from 1 on")
+        raise ConfigError(f"column {names[0]!r}: without a header, give the column's number, from 1")
     if has_header and below and {len(row) for row in below} == {len(head) + 1} and columns_meant(head):
-        head = ["", *head]  # as R writes it: the names of rows have no column of their own
+        head = ["", *head]  # as R writes it: the column of row names has no name
     cells = _cells_below(below if has_header else rows, len(head))
     numeric = [mostly_numbers(own) for own in cells]
     shown = head if has_header else [str(i + 1) for i in range(len(head))]
@@ -166,8 +166,8 @@ def find_layout(name, sample, columns, delimiter=None, header=None, quoting=True
 
 
 def _may_be_header(columns):
-    """Return a hint (tuple of str) where the first names of these columns, which are no numbers, are almost the only
-    ones that stand in them once; or ().
+    """Return a hint (tuple of str) if the first names of these columns are no numbers and never recur, while nearly all
+    others do; else ().
     """
     if min(map(len, columns), default=0) < _SHORTEST:
         return ()
@@ -177,20 +177,20 @@ def _may_be_header(columns):
     if sum(n for n in count.values() if n > 1) < _RECUR * count.total():
         return ()
     first = " and ".join(repr(name[:40]) for name in firsts)
-    return (f"the first row, {first}, is read as one of the others, and neither comes again; a header? Give --header",)
+    return (f"the first row, {first}, was read as data, but its names never recur; if it is a header, give --header",)
 
 
 def _cells_below(rows, n_columns):
-    """Return the cells of each column that are not blank (list of list of str), of rows of so many."""
+    """Return the non-blank cells of each column (list of list of str), from rows with `n_columns` cells."""
     rows = [list(map(str.strip, row)) for row in rows if len(row) == n_columns]
     return [[row[i] for row in rows if row[i]] for i in range(n_columns)]
 
 
 def without_foreword(sample, delimiter=None, of_text=False, header=None):
-    """Return a text with blank lines for what stands before the rows, how many they were, and whether a comment that
-    names the columns of the rows became their header.
+    """Return a text with the lines before its rows blanked, the number of these lines, and whether a comment that names
+    the columns became the header.
 
-    of_text : bool, lines may be texts, so that Excel's ``sep=`` alone is no row; header : False if there is none
+    of_text : bool, lines may be texts, so only Excel's ``sep=`` is blanked; header : False if there is none
     """
     lines = sample.split("\n")
     n_sep = int(_SEP.fullmatch(lines[0].lstrip("\ufeff").rstrip()) is not None)  # as Excel writes it
@@ -202,7 +202,7 @@ def without_foreword(sample, delimiter=None, of_text=False, header=None):
         return "\n".join([*above, *lines[len(above) :]]), n_sep + sum(map(bool, lines[: len(above)])) - 1, True
     comments = [i for i in range(first) if lines[i].strip()]
     sign = delimiter or likely_delimiter("\n".join(lines[first:]))
-    if sign and not comments:  # titles, which that sign does not part, or which are padded with it
+    if sign and not comments:  # titles, which it does not split, or only pads
         rows = [i for i, line in enumerate(lines[: first + 20]) if line.strip()]
         most = next((at for at, i in enumerate(rows) if any(map(str.strip, rows_of(lines[i], sign)[0][1:]))), 0)
         comments = rows[:most]
@@ -212,9 +212,9 @@ def without_foreword(sample, delimiter=None, of_text=False, header=None):
 
 
 def _header_above(lines, delimiter):
-    """Return the lines above rows that begin with # or %, where the last one, or one of #fields, has as many names as
-    rows have cells: that one without its sign, blank ones for the others. The names are usual ones of columns, or stand
-    directly behind # and do not come again. [] without.
+    """Return the lines above the rows, if one of them is a header behind # or %: the header uncommented, the others
+    blank; else []. A header is the last line, or ``#fields``, and has a name for each cell of a row. These are common
+    column names, or directly follow # and do not recur.
     """
     own = (i for i, line in enumerate(lines) if line.strip() and not (line.startswith("#") or _is_comment(line)))
     n_above = next(own, 0)
@@ -240,7 +240,7 @@ def _header_above(lines, delimiter):
 
 
 def _is_comment(line):
-    """Return whether a line cannot be a row: # or % and a blank, or names of columns behind the sign."""
+    """Return whether a line cannot be a row: # or %, followed by nothing, a blank, # or %, or column names."""
     text = line.lstrip()
     if not text.startswith(("#", "%")):
         return False
@@ -256,13 +256,13 @@ def rows_of(text, delimiter, quotes=True):
         text = re.sub(r"(?m)^ +| +$", "", re.sub(r"[ \t]+", " ", text))
     rows = []
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, quoting=quoting)
-    with suppress(csv.Error):  # a cell of more than 131 072 signs, after an unclosed quote for one; what follows tells
+    with suppress(csv.Error):  # a cell of more than 131,072 characters, as after an unclosed quote; reported later
         rows.extend(islice((row for row in reader if len(row) > 1 or (row and row[0].strip())), _SAMPLE_ROWS))
     return rows or [[text]]
 
 
 def _candidates(sample):
-    """Return the delimiters that could be (list of str), the likeliest first: those with which rows agree."""
+    """Return the possible delimiters (list of str), likeliest first: those that split half of the rows evenly."""
     found = []
     for order, delimiter in enumerate(DELIMITERS.values()):
         rows = rows_of(sample, delimiter)
@@ -278,8 +278,8 @@ def _candidates(sample):
 
 
 def _surely_tabs(sample, rows):
-    """Tell whether tabs separate cells, whatever else may: in nine of ten rows, none of them within quotes, and not two
-    cells of unlike form where another sign parts all rows into more.
+    """Return whether tabs clearly separate cells: in nine of ten rows, never within quotes, and not into two cells of
+    different form if another delimiter splits all rows into more.
     """
     full = sum(len([*filter(str.strip, row)]) > 1 for row in rows) >= 0.9 * len(rows)
     if not full or any(cell.count('"') % 2 for line in sample.splitlines() for cell in line.split("\t")):
@@ -294,12 +294,12 @@ def _surely_tabs(sample, rows):
 
 
 def _alike(cells):
-    """Tell whether cells are of one form: digits, letters and signs in the same order."""
+    """Return whether cells have the same form: digits, letters and other characters in the same order."""
     return len({_LETTERS.sub("a", _DIGITS.sub("0", cell)) for cell in cells}) == 1
 
 
 def likely_delimiter(sample):
-    """Return the delimiter that the first lines of a file are most likely separated by, or None."""
+    """Return the most likely delimiter of a file, by its first lines, or None."""
     return next(iter(_candidates(sample)), None)
 
 
@@ -313,9 +313,9 @@ def _in_names(sample, delimiter):
 
 
 def _rival(sample, sign, others):
-    """Return the delimiter that may part rows without a header in place of `sign`, or None: each row into as many
-    cells, of which the first two are of one form and hold `sign`, as names may, or a single one between others does,
-    as lists may.
+    """Return a delimiter that may separate rows without a header instead of `sign`, or None. It splits all rows evenly,
+    and `sign` stands in the first two cells, if they have the same form, as in names, or in a single inner cell, as in
+    lists.
     """
     own = rows_of(sample, sign)
     if sign == "\t" or _has_usual_names(own[0]):
@@ -335,20 +335,20 @@ def _rival(sample, sign, others):
 
 def _found_delimiter(where, sample, names, of_text):
     found = _candidates(sample)
-    if of_text:  # in which blanks part words, and which may be the only column
+    if of_text:  # blanks separate words, and there may be only one column
         found = [sign for sign in found if sign != " "] or [","]
     heads = {delimiter: list(map(str.strip, rows_of(sample, delimiter)[0])) for delimiter in found}
     with_names = [sign for sign, head in heads.items() if set(names) <= {*head, *map(without_kind, head)}]
     if not found:
         raise InputError(
-            f"{where}: only one column found: neither tab, ::, semicolon, pipe, comma nor blanks part the first lines "
-            f"alike, as {_shown(sample)}; name what does with --delimiter"
+            f"{where}: only one column found: no tab, ::, semicolon, pipe, comma or blank splits the first lines "
+            f"evenly, as in {_shown(sample)}; give the right --delimiter"
         )
     sign, *others = with_names or found
     rival = None if of_text or names else _rival(sample, sign, others)
     if rival:
         raise DoubtError(
-            f"{where}: rows may be separated by {named(sign)} or by {named(rival)}, as {_shown(sample)}; say which: "
+            f"{where}: rows may be separated by {named(sign)} or by {named(rival)}, as in {_shown(sample)}; give "
             f"--delimiter {named(sign)} or --delimiter {named(rival)}"
         )
     return sign
@@ -364,7 +364,7 @@ def mostly_numbers(cells):
 
 
 def is_number(cell):
-    """Tell whether Python reads a cell as a number; how pandas reads 1e999 depends on its version."""
+    """Return whether Python reads a cell as a number; how pandas reads 1e999 depends on its version."""
     try:
         float(cell)
     except (ValueError, TypeError):
@@ -377,9 +377,9 @@ def _stripped(row):
 
 
 def _has_header(first, rows, names, labelled):
-    """Return whether the first row has the names requested, or usual ones, or no number where below most are.
+    """Return whether the first row has the requested names, common names, or no numbers above a column of numbers.
 
-    rows : list of list of str, those below; labelled : bool, names of things and of labels are usual together
+    rows : list of list of str, the rows below; labelled : bool, a name for things and one for labels are common, too
     """
     if names and set(names) <= {*first, *map(without_kind, first)}:
         return True
@@ -394,7 +394,7 @@ def _has_header(first, rows, names, labelled):
 
 
 def _sound_like_names(cells):
-    """Return whether two of these cells are usual names of columns, of two meanings, or twins as item_a and item_b."""
+    """Return whether these cells are common column names of at least two meanings, or twins, as item_a and item_b."""
     if len({meant_by(cell) for cell in cells} - {None}) > 1:
         return True
     pairs = twins(cells)
@@ -402,8 +402,8 @@ def _sound_like_names(cells):
 
 
 def _twins_alone(first, rows):
-    """Return whether two cells of the first of several rows are twins, as Person_A and Person_B or u and v, and no
-    cell below begins alike or, of single letters, is one.
+    """Return whether two cells of the first row are twins, such as Person_A and Person_B or u and v, and no cell below
+    begins like them or, for single letters, is a single letter.
     """
     pairs = twins(first)
     if len(pairs) != 1 or len(rows) < _FEW or any(map(_is_figures, first)):
@@ -412,11 +412,11 @@ def _twins_alone(first, rows):
     stem, below = one[:-1], list(chain(*_cells_below(rows, len(first))))
     if stem != other[:-1] or any(cell.startswith(stem) if stem else len(cell) == 1 for cell in below):
         return False
-    return not (stem.isupper() and any(map(str.isupper, below)))  # as symbols of genes
+    return not (stem.isupper() and any(map(str.isupper, below)))  # such as gene symbols
 
 
 def is_amount(cell):
-    """Return whether a cell is a number, or is meant to be one: with a comma before its decimals."""
+    """Return whether a cell is a number, or is meant to be one, with a decimal comma."""
     return is_number(cell) or _COMMA.fullmatch(cell) is not None
 
 

@@ -1,4 +1,4 @@
-"""Rows that name their own cells: JSON lines, and edges as networkx writes them. Nothing that a file says is run."""
+"""Rows that name their own cells: JSON lines, and edges as networkx writes them. No code in a file is ever run."""
 
 import ast
 import json
@@ -14,15 +14,15 @@ from .column_names import columns_meant
 from .columns import Batch, Head, find_columns
 from .layout import mostly_numbers
 
-LINES = "for line in sys.stdin if line.strip()"  # in a program that is to be typed
-_SAMPLE = 100  # rows that show which columns there are, and what they hold
+LINES = "for line in sys.stdin if line.strip()"  # in a program for the user to type
+_SAMPLE = 100  # rows that show which columns exist, and what they hold
 _NUMPY = re.compile(r"\bnp\.\w+\(([^()'\"]*)\)")  # a number as NumPy 2 shows it
 _UNPARSED = ValueError, SyntaxError, TypeError, RecursionError, MemoryError  # what parsing raises
 
 
 class Form(NamedTuple):
-    """name : str, of a row; parse : callable, a line to dict of str -> cell, ValueError for another
-    ends : tuple of str, columns that are there whatever the others are called
+    """name : str, of a row; parse : callable, from a line to a dict, str -> cell; ValueError for any other line
+    ends : tuple of str, columns that every row has, whatever the others are called
     """
 
     name: str
@@ -31,9 +31,9 @@ class Form(NamedTuple):
 
 
 def read_records(name, blocks, form, columns, bad=None):
-    """Yield blocks of whole lines, blank ones left out, as one `Batch` of text after the other.
+    """Yield blocks of whole lines, without blank ones, as `Batch`es of text.
 
-    bad : Counter, in which lines that are no such rows are counted; the first is refused if None
+    bad : Counter, counts the lines that are no such rows; if None, the first one is refused
     """
     columns = [replace(c, requested=c.requested or c.key) if c.key in form.ends else c for c in columns]
     found, n_lines = None, 0
@@ -62,9 +62,9 @@ def _parsed(line, form, where, bad, column):
         return form.parse(line)
     except _UNPARSED:
         if bad is not None:
-            bad[f"bad rows: no {form.name}"] += 1
+            bad[f"bad rows: not a {form.name}"] += 1
             return None
-        raise InputError(f"{where}: no {form.name}, in {line[:60]!r}; mend it, or {column.leave_out}") from None
+        raise InputError(f"{where}: {line[:60]!r} is not a {form.name}; correct it, or {column.leave_out}") from None
 
 
 def columns_in(rows):
@@ -80,7 +80,7 @@ def _columns_of(where, rows, form, columns):
     values = columns_in(rows)
     keys = list(values)
     if not keys:
-        raise InputError(f"{where}: there is no key in the first rows; give a table with columns")
+        raise InputError(f"{where}: the first rows have no keys; give a table with columns")
     cells = [[text for value in own if (text := _text(value)) and text.strip()] for own in values.values()]
     head = Head(keys, True, [mostly_numbers(own) for own in cells], cells, ordered=False)
     try:
@@ -99,7 +99,7 @@ def _columns_of(where, rows, form, columns):
 
 
 def _cells(rows, key, column, where):
-    """Return the cells of a column as text, ndarray of str objects; "" where one is missing and may be."""
+    """Return the cells of a column as text, ndarray of str objects; "" for missing ones, if they are allowed."""
     cells = np.empty(len(rows), object)
     for number, row in enumerate(rows):
         value = row.get(key)
@@ -107,12 +107,12 @@ def _cells(rows, key, column, where):
             value = None
         text = "" if value is None else _text(value)
         if text is None and not column.lenient:
-            what = f"{where(number)}: {key!r} ({column.option}) holds {str(value)[:40]}, which is nested"
-            raise InputError(f"{what}; it holds {_unnested([{key: value}])}")
+            what = f"{where(number)}: {key!r} ({column.option}) is nested, as in {str(value)[:40]}"
+            raise InputError(f"{what}: it holds {_unnested([{key: value}])}")
         if value is None and not (column.lenient or column.may_be_empty or column.kind == "amount"):
             instead = f", count each row as 1 with {column.typed('none')}" if column.kind == "weight" else ""
             raise InputError(
-                f"{where(number)}: there is no {key!r} ({column.option}); every row needs one{instead}, or "
+                f"{where(number)}: {key!r} ({column.option}) is missing; add it to every row{instead}, or "
                 f"{column.leave_out}"
             )
         cells[number] = text or ""
@@ -123,13 +123,13 @@ def _unnested(rows):
     """Return what is nested in rows (list of dict), and what to do with it (str); None for text and numbers."""
     kinds = {type(value) for row in rows for value in row.values()}
     if list in kinds:
-        return f"lists, which become a line each by: {lists_out(rows)}"
+        return f"lists; write them one per line with: {lists_out(rows)}"
     return "keys of its own; write these beside the others, as pandas.json_normalize does" if dict in kinds else None
 
 
 def lists_out(rows):
-    """Return a command that writes the lists of a key with tabs; `rows` (list of dict) say which key, and, of a list of
-    objects, which of their keys is called as items are.
+    """Return a command that writes the lists of a key with tabs; `rows` (list of dict) show which key and, for lists of
+    objects, which of their keys has a common name for items.
     """
     lists = [(key, value) for row in rows for key, value in row.items() if isinstance(value, list)]
     key, value = min(lists, key=_unlikely, default=("KEY", []))
@@ -144,14 +144,14 @@ def lists_out(rows):
 
 
 def _unlikely(item):
-    """Return whether a list is empty, and whether neither its key nor one within is called as items are (two bool)."""
+    """Return whether a list is empty, and whether no key, its own or one inside, is named as an item (two bool)."""
     key, value = item
     inside = value[0] if value and isinstance(value[0], dict) else ()
     return not value, "item" not in columns_meant([key, *inside])
 
 
 def _typed(key):
-    """Return a key as it stands in a program within double quotes of a shell; 'KEY' for one of other signs."""
+    """Return a key quoted for a program within a shell's double quotes; 'KEY' if it has special characters."""
     return f"'{key}'" if re.fullmatch(r"[\w .:/-]+", key) else "'KEY'"
 
 
@@ -162,11 +162,11 @@ def _text(value):
 
 
 class _NotFinite(str):
-    """NaN or Infinity, which JSON has not."""
+    """NaN or Infinity, which JSON does not have."""
 
 
 def _json_object(line):
-    found = json.loads(line, parse_int=str, parse_float=str, parse_constant=_NotFinite)  # numbers as they are written
+    found = json.loads(line, parse_int=str, parse_float=str, parse_constant=_NotFinite)  # numbers as written
     if not isinstance(found, dict):
         raise ValueError
     return found
@@ -183,11 +183,11 @@ def _networkx_edge(line):
 
 
 JSON = Form("JSON object", _json_object)
-NETWORKX = Form("edge of networkx's", _networkx_edge, ("source", "target"))
+NETWORKX = Form("networkx edge", _networkx_edge, ("source", "target"))
 
 
 def fits(line, parse, kind=dict):
-    """Return whether a parser, which runs nothing, makes an object of this kind of a line; of a huge one none."""
+    """Return whether a parser, which runs no code, turns a line into an object of this kind; False for a huge line."""
     try:
         return len(line) <= 100_000 and isinstance(parse(line), kind)
     except _UNPARSED:

@@ -1,6 +1,6 @@
-"""Delimited text in blocks of whole rows, and mistakes with their line.
+"""Read delimited text in blocks of whole rows; errors name the line.
 
-`kernels.text.rows` cuts blocks, of which pandas' C parser takes the columns that are requested.
+`kernels.text.rows` cuts the blocks, and pandas' C parser reads the requested columns.
 """
 
 import csv
@@ -22,8 +22,8 @@ from .text import read_text
 
 _BLOCK = 1 << 23  # bytes of text parsed at a time
 _LONGEST_ROW = 1 << 26
-_SAMPLE = 1 << 16  # bytes that settle the layout
-_FEW = 20  # lines like rows beside some rows, up to which they may be comments
+_SAMPLE = 1 << 16  # bytes that determine the layout
+_FEW = 20  # lines like rows that may still be comments, if there are other rows
 _ALL = np.iinfo(np.int64).max
 _COMMENT = re.compile(rb"(?m)^[#%].*")
 _ROW = re.compile(rb"^[ \t]*[^\s#%]", re.MULTILINE)
@@ -33,7 +33,7 @@ _LIKE_ROW = re.compile(rb"^[#%][^\s#%][^\t ,;|\n]*[\t ,;|]", re.MULTILINE)
 
 
 def _whole_lines(name, pieces):
-    """Yield about `_BLOCK` bytes of whole lines at a time, with line feeds alone as their ends, also of the last."""
+    """Yield about `_BLOCK` bytes of whole lines at a time; all of them, even the last, end in a line feed only."""
     held, size = [], 0
     for piece in pieces:
         held.append(piece)
@@ -45,7 +45,7 @@ def _whole_lines(name, pieces):
         if cut:
             yield _line_feeds(text[:cut])
         elif size > _LONGEST_ROW:
-            raise InputError(f"{name}: no line ends within {size:,} bytes: not a table of rows")
+            raise InputError(f"{name}: no line ends within {size:,} bytes, so it is not a table of rows")
         held, size = [text[cut:]], len(text) - cut
     text = _line_feeds(b"".join(held))
     if text:
@@ -57,7 +57,7 @@ def _line_feeds(text):
 
 
 def read_rows(source, tables):
-    """Yield the text of an opened file as one `Batch` of cells after the other, read as `Tables` have it."""
+    """Yield the text of an opened file in `Batch`es of cells, read with the options of `Tables`."""
     name, columns, delimiter, tally = source.name, tables.columns, tables.delimiter, tables.tally
     kind = {"source": "edges", "user": "ratings", "text": "column"}.get(columns[0].key, "pairs")
     form = form_of_records(source.first(), kind, tables.encoding) if delimiter is None else None
@@ -85,7 +85,7 @@ def read_rows(source, tables):
 
 
 def _without_foreword(blocks, delimiter, tally, of_text, header):
-    """Return blocks without what stands before the rows, and whether a header of theirs was a comment."""
+    """Return blocks without the lines before the rows, and whether the header was a comment."""
     first, has_header = next(blocks, b""), False
     if not first.startswith(b"%%MatrixMarket"):
         cut = _end_of_sample(first)
@@ -96,18 +96,18 @@ def _without_foreword(blocks, delimiter, tally, of_text, header):
 
 
 def _end_of_sample(text):
-    """Return where the line ends with which a layout has been seen (int)."""
+    """Return the end of the last line from which a layout is found (int)."""
     return text.find(b"\n", min(_SAMPLE, len(text)) - 1) + 1
 
 
 def _without_comments(name, blocks, tally):
-    """Yield blocks of whole lines with blank ones in place of comments, each with a row in it but for the last."""
+    """Yield blocks of whole lines with comments blanked; each block but the last contains a row."""
     held = b""
     for text in blocks:
         if b"#" in text or b"%" in text:
             if text.startswith(b"%%MatrixMarket"):
                 raise InputError(
-                    f"{name}: a matrix in Matrix Market format, whose first row is no edge; write it as a sparse "
+                    f"{name}: a matrix in Matrix Market format, whose first row is not an edge; write it as a sparse "
                     f"matrix: {MATRIX_OUT}"
                 )
             row = _ROW.search(text)
@@ -126,17 +126,17 @@ def _without_comments(name, blocks, tally):
 
 
 def _refuse_comments(name, text, n_like, n_rows):
-    """Raise DoubtError: many lines are like rows, and begin as comments do; `text` (bytes) has some of them."""
+    """Raise DoubtError: many lines look like rows, but begin like comments; `text` (bytes) holds some of them."""
     quoted = r"""sed -E 's/^[#%][^#%,;|[:space:]][^,;|[:space:]]*/"&"/' FILE > edges.txt"""
-    out = "take them out if they are none, grep -v '^[#%]' FILE > edges.txt, or " * bool(n_rows)
+    out = "remove them if they are comments, grep -v '^[#%]' FILE > edges.txt, or " * bool(n_rows)
     raise DoubtError(
-        f"{name}: {n_like:,} lines, beside {n_rows:,} rows, begin with # or % as comments do, and a name, as "
+        f"{name}: {n_like:,} lines, beside {n_rows:,} rows, begin with # or % like comments, then a name, as in "
         f"{_line(text[_LIKE_ROW.search(text).start() :], 0)!r}; {out}put these names in quotes: {quoted}"
     )
 
 
 def _whole_rows(name, blocks, layout, tables):
-    tally, lines_before, rest = tables.tally, 0, b""  # of a row with line feeds between quotes
+    tally, lines_before, rest = tables.tally, 0, b""  # rest: of a row with line feeds in quotes
     skip_header, header = layout.header, b""
     for text in blocks:
         text = rest + (text.replace(b"::", STAND_IN.encode()) if layout.delimiter == STAND_IN else text)
@@ -144,21 +144,21 @@ def _whole_rows(name, blocks, layout, tables):
             end = _scanned(text, layout, 0, 1)[1]
             lines_before += text.count(b"\n", 0, end)
             header, text, skip_header = text[:end].strip(b"\n"), text[end:], False
-            rule = _RULE.match(text)  # as sqlcmd has below the names
+            rule = _RULE.match(text)  # as sqlcmd writes it below the names
             text = rule[1] + b"\n" + text[rule.end() :] if rule else text
             again, longest, begins = _again(header, layout.delimiter.encode())
-        if header and longest in text and any(begin in text for begin in begins):  # parts put together
+        if header and longest in text and any(begin in text for begin in begins):  # parts were joined
             text, n_again = again.subn(rb"\1", text)
             tally["headers within the rows"] += n_again
         rows, end, lines, found = _scanned(text, layout, layout.n_fields)
         if found and tables.skips:
             text, n_bad = _without_odd_rows(text, layout)
-            tally["bad rows: another number of fields"] += n_bad
+            tally["bad rows: wrong number of fields"] += n_bad
             rows, end, lines, found = _scanned(text, layout, layout.n_fields)
         if found:
             column, how = tables.columns[0], "quote names that hold the delimiter"
             if rb"\"" in text.split(b"\n", lines + 1)[lines]:
-                how = r"""double the quotes in names, as by: sed 's/\\"/""/g' FILE > NEW"""
+                how = r"""double the quotes in names, for example by: sed 's/\\"/""/g' FILE > NEW"""
             how += "" if column.beside else ", give another --delimiter"
             raise InputError(
                 f"{name}:{lines_before + lines + 1}: {found} fields where the first row has {layout.n_fields} "
@@ -175,13 +175,13 @@ def _whole_rows(name, blocks, layout, tables):
         lines_before += rest[: len(rest) - len(rest.lstrip(b" \n"))].count(b"\n")
         raise InputError(
             f"{name}:{lines_before + 1}: a quote opened in this row is never closed, in {_line(rest.lstrip(), 0)!r}; "
-            "double a quote that is part of a name, or give --quoting none if quotes are signs"
+            "double a quote that is part of a name, or give --quoting none if quotes are plain characters"
         )
 
 
 def _again(header, sign):
-    """Return the pattern of a line that repeats a header (bytes), quoted or not, and what is in a text with one: the
-    longest name, for the first may be blank, and one of several beginnings.
+    """Return the pattern of a line that repeats a header (bytes), quoted or not, and what a text with one contains: the
+    longest name, as the first may be blank, and one of several beginnings.
     """
     names = [
         name.strip(b'" \t\r') for name in header.removeprefix(b"\xef\xbb\xbf").split(None if sign == b" " else sign)
@@ -194,12 +194,12 @@ def _again(header, sign):
 
 
 def _scanned(text, layout, n_fields, most=_ALL):
-    """Return what `scan_rows` finds in bytes; n_fields : int, 0 for any; most : int, rows"""
+    """Return what `scan_rows` finds in `text` (bytes); n_fields : int, 0 for any; most : int, limit of rows"""
     return scan_rows(np.frombuffer(text, np.uint8), ord(layout.delimiter), layout.quoting, n_fields, most)
 
 
 def _without_odd_rows(text, layout):
-    """Return whole rows with blank lines in place of those of another number of fields, and how many they are."""
+    """Return whole rows with those of the wrong number of fields blanked, and the number of these."""
     view, parts, begin, n_bad = memoryview(text), [], 0, 0
     while True:
         size, found = _scanned(view[begin:], layout, layout.n_fields)[1::2]
@@ -218,7 +218,7 @@ def _line(text, number):
 
 
 class _Block(NamedTuple):
-    """Whole rows as text, and how many lines of the file are before them."""
+    """Whole rows as text, and the number of lines before them in the file."""
 
     name: str
     text: bytes
@@ -230,7 +230,7 @@ class _Block(NamedTuple):
         return f"{self.name}:{self.lines_before + _scanned(self.text, self.layout, 0, row)[2] + 1}"
 
     def check_quotes(self, of_text):
-        """Raise InputError if a quoted cell seems to hold rows; of texts, if one goes on behind its closing quote."""
+        """Raise InputError if a quoted cell seems to hold rows or, for texts, continues after its closing quote."""
         if not self.layout.quoting or b'"' not in self.text:
             return
         if sum(map(bool, map(bytes.strip, self.text.split(b"\n")))) == self.n_rows:
@@ -256,12 +256,12 @@ class _Block(NamedTuple):
         until = f" ({n_lines} lines in all)" if n_lines else ""
         raise InputError(
             f"{self.name}:{self.lines_before + line + 1}: a quote opens a cell here that ends lines later{until} and "
-            f"holds the delimiter, so that it may have swallowed rows, in {_line(self.text, line)!r}; give --quoting "
-            "none if quotes are signs here, or --quoting csv if the cell is one"
+            f"contains the delimiter, so it may have swallowed rows, in {_line(self.text, line)!r}; give --quoting "
+            "none if quotes are plain characters here, or --quoting csv if this is one cell"
         )
 
     def cells(self, columns):
-        """Return the cells of each column: dict, key -> ndarray of str objects or, where all are numbers, float64."""
+        """Return the cells of each column: dict, key -> ndarray of str objects or, if all are numbers, float64."""
         places, numeric = self.layout.places, set()
         for column in columns:
             place = places.get(column.key)
@@ -270,13 +270,13 @@ class _Block(NamedTuple):
                 numeric.add(place)
         try:
             frame = self._parse(places.values(), numeric)
-        except ValueError:  # a number that is none; or one that only looks odd, as with blanks around it
+        except ValueError:  # a bad number, or one that only looks odd, as with blanks around it
             frame = self._parse(places.values(), ())
         return {key: frame[at].to_numpy() for key, at in places.items()}
 
     def refuse_thousands(self, columns):
-        """Raise InputError if each number with a point in a column of weights or amounts may be a whole one, as 1.200
-        is where decimals have a comma.
+        """Raise InputError if each number with a point in a column of weights or amounts may be an integer, as 1.200 is
+        in a table with decimal commas.
         """
         if not self.layout.commas or not _THOUSANDS.search(self.text):
             return
@@ -291,11 +291,11 @@ class _Block(NamedTuple):
                 (row, cell), whole = pointed[0], pointed[0][1].replace(".", "")
                 raise InputError(
                     f"{self.where(row)}: {cell} in {self.layout.labels[column.key]} ({column.option}) may be {whole}, "
-                    f"in a table where decimals have a comma; write {whole}, or {cell}0 if it has decimals"
+                    f"in a table with decimal commas; write {whole}, or {cell}0 if it has decimals"
                 )
 
     def _parse(self, places, numeric):
-        """Return the columns as a DataFrame by their places; those not `numeric` as str objects, not as categories."""
+        """Return columns by their `places` as a DataFrame; those not `numeric` as str objects, not as categories."""
         kinds = {place: np.float64 if place in numeric else object for place in places}
         how = {"header": None, "na_filter": False, "index_col": False, "low_memory": False, "engine": "c"}
         frame = pd.read_csv(
@@ -310,6 +310,6 @@ class _Block(NamedTuple):
         if len(frame) != self.n_rows:
             raise InputError(
                 f"{self.where(0)}: from here on {self.n_rows:,} rows were counted but {len(frame):,} parsed; "
-                "its quotes cannot be understood"
+                "check its quotes"
             )
         return frame

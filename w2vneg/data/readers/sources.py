@@ -1,6 +1,6 @@
-"""Which files a name stands for, and their bytes, unpacked, in pieces of bounded size.
+"""Find the files that a name stands for, and read their bytes, unpacked, in pieces of bounded size.
 
-What a URL names is listed, measured and opened by fsspec, and read as a stream; passwords are never part of it.
+URLs are listed, measured and opened by fsspec, and read as streams; they must not contain passwords.
 """
 
 import bz2
@@ -37,15 +37,15 @@ PIECE = 1 << 20  # bytes read, or unpacked, at a time
 _PACKED_PIECE = 1 << 16
 _ZSTD_PIECE = 1 << 13
 
-_CODECS = {  # name -> what its files begin with, and what makes an object that unpacks; zstd's is a package
+_CODECS = {  # name -> how its files begin, and a function that creates a decompressor; zstd's is in a package
     "gzip": (re.compile(rb"\x1f\x8b\x08"), lambda: zlib.decompressobj(wbits=31)),
     "bzip2": (re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)"), bz2.BZ2Decompressor),
     "xz": (re.compile(rb"\xfd7zXZ\x00"), lambda: lzma.LZMADecompressor(format=lzma.FORMAT_XZ)),
     "zstd": (re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18"), None),
 }
 _BROKEN = OSError, ValueError, lzma.LZMAError, zlib.error  # what unpacking raises
-_HEAD = 16  # bytes that settle the codec
-_AHEAD: WeakKeyDictionary = WeakKeyDictionary()  # stream of standard input -> what was read of it to be looked at
+_HEAD = 16  # bytes that determine the codec
+_AHEAD: WeakKeyDictionary = WeakKeyDictionary()  # stream of standard input -> what was read from it for inspection
 _WEB = {"http", "https"}
 _ASIDE = ".", "_SUCCESS", "_committed_", "_started_", "_temporary", "_metadata", "_common_metadata", "_delta_log"
 
@@ -58,7 +58,7 @@ def is_paths(source):
 
 
 def is_stream(file):
-    """Tell whether one of the files of an `Input` is standard input, a pipe or a device, which can be read once."""
+    """Return whether a file of an `Input` is standard input, a pipe or a device, which can be read only once."""
     if not isinstance(file, str) or file == STDIN:
         return file == STDIN
     return file.startswith(("/dev/fd/", "/proc/self/fd/")) or is_special(os.path.expanduser(file))
@@ -67,11 +67,11 @@ def is_stream(file):
 def find_files(source):
     """List the files that `source` stands for: list of str, or of InMemoryTable.
 
-    source : path, InMemoryTable, or list of them: files, glob patterns (``**`` goes into folders), folders (all files
-        in them and below, but for hidden ones and what Spark leaves beside its data, as _SUCCESS), ``"-"`` for standard
-        input, URLs. Globs and folders are sorted by path
-    What is named several times, by links too, is there once, with a `FileNote`
-    InputError for what is not there, is empty, cannot be listed or reached; MissingExtraError, ConfigError for a URL
+    source : path, InMemoryTable, or list of them: files, glob patterns (``**`` enters folders), folders (all files in
+        them and below, except hidden ones and Spark's extra files such as _SUCCESS), ``"-"`` for standard input,
+        URLs. Globs and folders are sorted by path
+    A file named several times, even by links, is listed once, with a `FileNote`
+    InputError if one is missing or empty, or cannot be listed or reached; MissingExtraError, ConfigError for a URL
     """
     names = [source] if isinstance(source, (str, os.PathLike, InMemoryTable)) else source
     files = []
@@ -95,8 +95,8 @@ def _once(files):
             again.append(file)
         found.setdefault(key, file)
     if again:
-        what = f"{again[0]} is" if len(again) == 1 else f"{len(again):,} files, as {again[0]}, are"
-        warnings.warn(f"{what} named more than once, and read once", FileNote, stacklevel=1)
+        what = f"{again[0]} is" if len(again) == 1 else f"{len(again):,} files, such as {again[0]}, are"
+        warnings.warn(f"{what} named more than once, but read only once", FileNote, stacklevel=1)
     return list(found.values())
 
 
@@ -126,7 +126,7 @@ def _expand(name):
         problem = "no such file or folder" + (f" (relative to {os.getcwd()}); check the path" if hint == "." else hint)
     if not files:
         raise InputError(f"{name}: {problem}")
-    return list(dict.fromkeys(files))  # `**` lists a folder and what is in it
+    return list(dict.fromkeys(files))  # `**` lists a folder and its contents
 
 
 def _files_below(folder):
@@ -152,7 +152,7 @@ def _is_aside(path):
 
 def _expand_url(url):
     fs, path = _store(url)
-    web = scheme_of(url) in _WEB  # where a ? begins a question, and pages with links look like folders
+    web = scheme_of(url) in _WEB  # where ? begins a query, and pages with links look like folders
     with _with_remedy(url, "cannot be found"):
         found, missing = [], ""
         if any(sign in path for sign in ("*" if web else "*?[")):
@@ -175,8 +175,8 @@ def _store(url):
     fsspec = require("fsspec.core", "remote", f"reading {url}")
     if "@" in url.split("://")[1].split("/")[0] and urlsplit(url).password:
         raise ConfigError(
-            f"{scheme_of(url)}://…: a password in a URL would be kept in the model folder; let fsspec know it by its "
-            "configuration, and leave it out"
+            f"{scheme_of(url)}://…: a password in a URL would be kept in the model folder; remove it, and give it to "
+            "fsspec by its configuration"
         )
     with _with_remedy(url, "cannot be reached"):
         return fsspec.url_to_fs(url)
@@ -184,7 +184,7 @@ def _store(url):
 
 @contextmanager
 def _with_remedy(url, what):
-    """Tell what goes wrong in a store's package, each of which has errors of its own, as an InputError."""
+    """Turn errors of a store's package, each of which has its own types, into an InputError."""
     try:
         yield
     except InputError:
@@ -199,9 +199,9 @@ def _with_remedy(url, what):
 
 
 def file_stamp(path):
-    """Return what tells that a file has not changed (list of int), or None for a pipe, a URL or a table in memory.
+    """Return a stamp that changes with a file (list of int), or None for a pipe, a URL or a table in memory.
 
-    path : as of `find_files`, or a descriptor. It is size, times of content and of state in nanoseconds, inode, device.
+    path : as in `find_files`, or a descriptor. It is size, mtime and ctime in nanoseconds, inode and device.
     """
     if path == STDIN or isinstance(path, InMemoryTable) or scheme_of(path):
         return None
@@ -223,8 +223,8 @@ class ByteStream:
 
     path : str, a path, a URL or ``"-"``
     name : str, for messages; stamp : list of int or None, see `file_stamp`
-    position : int, stored bytes read so far; unpacked : int, bytes handed out by `pieces` so far
-    codec : str, what it is packed with, or None; known once the first piece is read
+    position : int, stored bytes read so far; unpacked : int, bytes yielded by `pieces` so far
+    codec : str, its compression, or None; known once the first piece is read
     notes : list of str, what readers have noticed in it
     """
 
@@ -234,10 +234,10 @@ class ByteStream:
         self.position, self.unpacked, self.notes = 0, 0, []
         self._hash, self._pieces = hashlib.sha256(), self._unpacked()
         self._errors, self.stamp, self.codec = OSError, None, None
-        self._ahead = b""  # stored bytes that the file has given already
+        self._ahead = b""  # stored bytes that were read already
         if path == STDIN:
             if sys.stdin is None:
-                raise InputError("standard input is closed; give it something to read, or name a file")
+                raise InputError("standard input is closed; pipe data into it, or name a file")
             self._file = sys.stdin.buffer
             self._ahead = _AHEAD.pop(self._file, b"")
             return
@@ -265,13 +265,13 @@ class ByteStream:
         return self._hash.hexdigest()
 
     def pieces(self):
-        """Return an iterator of the content, unpacked, in bytes of about `PIECE`; InputError if it is unreadable,
-        changes, or is corrupt.
+        """Return an iterator over the unpacked content, about `PIECE` bytes at a time; InputError if it is unreadable,
+        corrupt, or changed meanwhile.
         """
         return self._pieces
 
     def first(self):
-        """Return the first piece of the content (bytes), which still is among the `pieces`; b"" without one."""
+        """Return the first piece of the content (bytes), which remains among the `pieces`; b"" if there is none."""
         first = next(self._pieces, b"")
         self._pieces = chain([first], self._pieces)
         return first
@@ -288,10 +288,10 @@ class ByteStream:
             self.unpacked += len(piece)
             yield piece
         if self.stamp and file_stamp(self._file.fileno())[:2] != self.stamp[:2]:
-            raise InputError(f"{self.name}: the file changed while it was read; try again when it is whole")
+            raise InputError(f"{self.name}: the file changed while it was read; try again when it is complete")
 
     def stored(self):
-        """Yield the content as it is stored, in bytes, of which `digest` is."""
+        """Yield the content as stored (bytes); `digest` is computed from it."""
         try:
             while piece := self._ahead or self._file.read(PIECE):
                 self._ahead = b""
@@ -304,9 +304,9 @@ class ByteStream:
 
     def _unpack(self, codec, stored):
         (_, open_member), errors = _CODECS[codec], _BROKEN
-        step, most = _PACKED_PIECE, (PIECE,)  # bytes to be taken and given at a time
-        if codec == "zstd":  # which has no limit for one piece
-            zstandard = require("zstandard", "zstd", f"reading {self.name}, which is packed with zstd,")
+        step, most = _PACKED_PIECE, (PIECE,)  # bytes to read, and to yield, at a time
+        if codec == "zstd":  # cannot limit the size of a piece
+            zstandard = require("zstandard", "zstd", f"reading {self.name}, which is compressed with zstd,")
             open_member = zstandard.ZstdDecompressor(max_window_size=1 << 31).decompressobj
             step, most, errors = _ZSTD_PIECE, (), (*_BROKEN, zstandard.ZstdError)
         member, done = None, 0
@@ -341,16 +341,16 @@ class ByteStream:
 
 @contextmanager
 def begun(path):
-    """Open a file or table to look at its beginning; standard input ends where it pauses, and can be read after."""
+    """Open a file or table to inspect its beginning; of standard input only a piece, which can be read again."""
     with opened(path) as source:
         if path == STDIN:
             _AHEAD[source._file] = source._ahead = next(source.stored(), b"")
-            source._file = io.BytesIO()  # packed data may break off here
+            source._file = io.BytesIO()  # compressed data may break off here
         yield source
 
 
 def start_of(pieces, size):
-    """Return the first bytes of pieces, at least `size` if they have them; errors are raised to who reads all."""
+    """Return the first bytes of pieces, at least `size` if there are so many; errors are ignored here."""
     data = b""
     with suppress(InputError):
         for piece in pieces:
@@ -361,9 +361,9 @@ def start_of(pieces, size):
 
 
 def taken(pieces, take):
-    """Yield what is made of pieces of text that are cut anywhere, holding back what is not whole yet.
+    """Yield what `take` makes of pieces of text that are split anywhere, holding back what is incomplete.
 
-    take : callable, (all that is held, whether it is the end) -> (what is made of its beginning, how long that was)
+    take : callable, (text held, whether it is the end) -> (result for its beginning, length of that beginning)
     """
     held = b""
     for piece in pieces:

@@ -1,7 +1,7 @@
-"""Tables in pieces of bounded size: ids as text, weights and times as numbers, mistakes with their line.
+"""Read tables in batches of bounded size: ids as text, weights and times as numbers; errors name the line.
 
-What a table is made of gives `Batch`es of cells as they stand (`frames`, `records`, `rows`), which become names and
-numbers here, by `cells`. The two that import pandas are imported when a table is read.
+`frames`, `records` and `rows` yield `Batch`es of raw cells, which `cells` converts to names and numbers. `rows` and
+`cells` import pandas, so they are imported only when a table is read.
 """
 
 import re
@@ -19,29 +19,29 @@ from .layout import Column, delimiter_of, is_amount
 from .sources import file_stamp, find_files, opened
 from .text import utf8_or_latin_1
 
-_WRONG = {"name": "an empty cell", "time": "no time"} | dict.fromkeys(
-    ("number", "weight", "amount"), "no number that counts"
+_WRONG = {"name": "an empty cell", "time": "no valid time"} | dict.fromkeys(
+    ("number", "weight", "amount"), "no valid number"
 )
 _NO_ROW = "files without a row"
 _DECIMAL = re.compile(r"\s*(\d+\.0\s*)?")
-_FEW, _LOOKED_AT = 20, 20_000  # names, below which lists are no sign, and among which they are looked for
+_FEW, _LOOKED_AT = 20, 20_000  # names: the fewest that show lists, and how many are examined for them
 _UNWRITABLE = re.compile(r"[\0\ud800-\udfff]")
 
 
 class Tables:
-    """Files of rows; iterating yields one `Batch` after the other, and can be done once.
+    """Files of rows; can be iterated once, yielding one `Batch` after another.
 
-    source : as for `readers.sources.find_files`; each file may be packed, and has a delimiter and a header of its own
-    columns : list of layout.Column; how : what has the options of `sources._options.TableOptions`, or some of them
-    encoding : str; comments : bool, lines that begin with # or % are none of the table; beside : bool, as of Column
-    progress : callable, optional, called with (stored bytes read, stored bytes in all or None) after each batch
-    n_files, bytes, n_rows : int, what has been read so far, unpacked, bad rows too
-    tally : Counter, of "comments", of "like rows" among them, of "returns", of "no amount", of "nobody: …", names
-        that may be none, and of reasons why rows are "bad rows: …"
+    source : as for `readers.sources.find_files`; each file may be compressed, and has its own delimiter and header
+    columns : list of layout.Column; how : an object with all or some options of `sources._options.TableOptions`
+    encoding : str; comments : bool, lines that begin with # or % are comments; beside : bool, as in Column
+    progress : callable, optional, called with (stored bytes read, total stored bytes or None) after each batch
+    n_files, bytes, n_rows : int, what has been read so far; bytes are unpacked, and rows include bad ones
+    tally : Counter, of "comments", "like rows" among them, "returns", "no amount", "nobody: …" (names that may mean
+        a missing user), and "bad rows: …" by reason
     labels : columns.Labels, of the first file
-    Files without a row are passed over, if another has rows.
-    InputError while iterating: a file that is missing or of another encoding, no row at all, a column that is missing,
-    a row of too many or too few fields, an empty name, a number that is none, is not finite or, for a weight, below 0
+    Files without rows are skipped, if another has rows.
+    InputError while iterating: a missing file, a wrong encoding, no row at all, a missing column, a row with too many
+    or too few fields, an empty name, a cell that is no finite number, or a weight below 0
     """
 
     def __init__(self, source, columns, how=None, *, encoding="utf-8", progress=None, comments=False, beside=False):
@@ -60,28 +60,28 @@ class Tables:
 
     @property
     def hints(self):
-        """What may be wrong with how rows were read (tuple of str)."""
+        """Possible problems with how rows were read (tuple of str)."""
         hints = list(self.labels.hints)
         for column in self.columns:
             lacking = [file for file, labels in self._found.items() if column.key not in labels]
             if column.kind == "weight" and 0 < len(lacking) < len(self._found):
                 hints.append(
-                    f"{lacking[0]} has no {column.key} column, as other files have, and each of its rows counts 1; "
-                    f"give it one, or leave all out with {column.option} none"
+                    f"{lacking[0]} has no {column.key} column, unlike other files, so each of its rows counts 1; "
+                    f"add the column, or ignore it in all files with {column.option} none"
                 )
         hints += (
-            f"{number:,} rows have {why.removeprefix('nobody: ')}; if that stands for nobody, leave them out"
+            f"{number:,} rows have {why.removeprefix('nobody: ')}; if it means a missing user, remove them"
             for why, number in self.tally.items()
             if why.startswith("nobody") and number > 1
         )
         if n_like_rows := self.tally["like rows"]:
             hints.append(
-                f"{n_like_rows:,} lines among the rows begin with # or % and a name, and were passed as comments; if "
+                f"{n_like_rows:,} lines among the rows begin with # or % and a name, and were skipped as comments; if "
                 "they are rows, put their first names in quotes"
             )
         hints += (
-            f"the names in {self.labels[key]} are whole numbers with .0, as pandas writes them beside a gap, and in "
-            "Python 100.0 asks for '100'; write them without, in pandas by FRAME.astype({COLUMN: 'Int64'}).to_csv"
+            f"the names in {self.labels[key]} are integers with .0, as pandas writes them if a cell is missing, but in "
+            "Python 100.0 means '100'; write them without .0, in pandas with FRAME.astype({COLUMN: 'Int64'}).to_csv"
             for key in sorted(self._decimal & set(self.labels))
             if self.n_rows
         )
@@ -89,7 +89,7 @@ class Tables:
 
     @property
     def left_out(self):
-        """What was not read, and how many: dict of str -> int."""
+        """What was left out, and how much of it (dict, str -> int)."""
         about = {"comment lines" if self.comments else "lines before the rows": self.tally["comments"]}
         about |= {"returns, of a quantity below 0": self.tally["returns"]} if self.tally["returns"] else {}
         about |= {why: self.tally[why] for why in ("headers within the rows", _NO_ROW) if self.tally[why]}
@@ -98,7 +98,7 @@ class Tables:
     def __iter__(self):
         done = n_kept = 0
         for path in self.files:
-            rows_before = self.n_rows, self.tally["bad rows: another number of fields"]
+            rows_before = self.n_rows, self.tally["bad rows: wrong number of fields"]
             with opened(path) as source:
                 for batch in self.batches(source):
                     if not self.labels:
@@ -117,17 +117,17 @@ class Tables:
                 self.bytes += source.unpacked
             self.n_files += 1
             self._progress(done, self._total)
-            self.tally[_NO_ROW] += rows_before == (self.n_rows, self.tally["bad rows: another number of fields"])
+            self.tally[_NO_ROW] += rows_before == (self.n_rows, self.tally["bad rows: wrong number of fields"])
         if self.files and not self.n_rows:
-            raise InputError(f"{source.name}: there is no row, or a header alone; give a table with rows")
+            raise InputError(f"{source.name}: there are no rows, or only a header; give a table with rows")
         if self.tally["returns"] == self.n_rows:
-            raise InputError(f"{self.files[0]}: all of the {self.n_rows:,} rows are returns, of a quantity below 0")
+            raise InputError(f"{self.files[0]}: all {self.n_rows:,} rows are returns, of a quantity below 0")
         if self.n_rows and not n_kept:
             why = "; ".join(f"{number:,} {why}" for why, number in self.left_out.items() if number)
-            raise InputError(f"{self.files[0]}: none of the {self.n_rows:,} rows is left: {why}")
+            raise InputError(f"{self.files[0]}: none of the {self.n_rows:,} rows can be used: {why}")
 
     def batches(self, source):
-        """Yield all rows of one opened file or table, bad ones marked."""
+        """Yield all rows of one opened file or table, with bad ones marked."""
         from .cells import Times, read_cells
         from .rows import read_rows
 
@@ -148,9 +148,9 @@ class Tables:
             yield Batch(where, n_rows, read, labels)
 
     def writable(self, text, where, row):
-        """Return whether a text can be written as UTF-8 without NUL; if not, count its row as a bad one, or refuse it.
+        """Return whether a text can be written as UTF-8 without NUL; if not, count its row as bad, or refuse it.
 
-        where : callable, int -> str, of a batch's rows
+        where : callable, int -> str, from a row of the batch to its place in the file
         """
         found = _UNWRITABLE.search(text)
         if found is None:
@@ -158,14 +158,14 @@ class Tables:
         what = "NUL" if found[0] == "\0" else "a lone surrogate"
         if not self.skips:
             raise InputError(
-                f"{where(row)}: the text holds {what} ({found[0]!a}), which no text has; take it out, or leave such "
-                "rows out with --bad-rows skip"
+                f"{where(row)}: the text contains {what} ({found[0]!a}), which is not valid text; remove it, or leave "
+                "such rows out with --bad-rows skip"
             )
         self.tally[f"bad rows: {what} in the text"] += 1
         return False
 
     def _kept(self, batch):
-        """Return a batch without bad rows and returns, which are counted, bad rows by what is wrong with them first."""
+        """Return a batch without bad rows and returns, and count both, bad rows by their first problem."""
         kept = np.ones(batch.n_rows, bool)
         for column in self.columns if self.skips else ():
             values = batch.columns[column.key]
@@ -184,19 +184,19 @@ class Tables:
 
 
 def _hints_of_lists(batch):
-    """Return a hint (tuple of str) for each column of names of a `Batch` most of whose cells are lists."""
+    """Return a hint (tuple of str) for each column of names in a `Batch` if most of its cells look like lists."""
     names = {key: column for key, column in batch.columns.items() if isinstance(column, NameColumn)}
     signs = {key: sign for key, column in names.items() if (sign := _sign_of_lists(column))}
     return tuple(
-        f"most cells of {batch.labels[key]} look like lists, with {sign!r} between parts, and are one name each; write "
-        f"a row for each part, in pandas by t[COLUMN] = t[COLUMN].str.split({sign!r}); t = t.explode(COLUMN)"
+        f"most cells of {batch.labels[key]} look like lists separated by {sign!r}, but each is read as one name; write "
+        f"a row for each part, in pandas with t[COLUMN] = t[COLUMN].str.split({sign!r}); t = t.explode(COLUMN)"
         for key, sign in signs.items()
     )
 
 
 def _sign_of_lists(column):
-    """Return the sign between parts of lists in a NameColumn, or None: most cells hold it, hardly any of these comes
-    again, but half of their parts do, in other cells and at other places; all parts between blanks have digits.
+    """Return the separator of lists in a NameColumn, or None: half of the cells contain it, and these hardly recur, but
+    half of their parts recur in other cells at other positions; if it is a blank, all parts contain digits.
     """
     counts = np.bincount(column.codes[column.codes >= 0], minlength=len(column.names))[:_LOOKED_AT].tolist()
     for sign in ";|, ":
@@ -214,7 +214,7 @@ def _sign_of_lists(column):
 
 
 class TextColumn(NamedTuple):
-    """The column of a table whose cells are texts: its name or number, and the layout of the table as of `Tables`."""
+    """The column of texts in a table: its name or number, and the table's layout as in `Tables`."""
 
     column: str | int
     delimiter: str | None = None
@@ -223,9 +223,9 @@ class TextColumn(NamedTuple):
     bad_rows: str | None = None
 
     def pieces(self, source, encoding, tally):
-        """Yield the texts of an opened file or table as UTF-8, a line each; `tally` counts rows that are left out.
+        """Yield the texts of an opened file or table as UTF-8, one per line; `tally` counts the rows left out.
 
-        InputError, with the row, at a lone surrogate or a NUL, which JSON and tables in memory may have, unless bad
+        InputError, naming the row, for a lone surrogate or NUL, which JSON and tables in memory may contain, unless bad
         rows are skipped
         """
         wanted = [Column("text", "--text-col", "text", self.column, may_be_empty=True)]
@@ -241,12 +241,12 @@ class TextColumn(NamedTuple):
 
 
 def read_titles(path, columns=(1, 2), lowercase=False):
-    """Read what items are called: dict, id as a vocabulary has it -> the first title that is not empty.
+    """Read the titles of items: dict, id as in the vocabulary -> its first non-empty title.
 
-    path : a table as `Tables` reads them; UTF-8, or else Latin-1; columns : numbers from 1 on, or names, of ids and
-        titles
-    lowercase : bool, the vocabulary is of ids that were lower-cased
-    InputError if the file cannot be read, or a column is not there
+    path : a table as for `Tables`, in UTF-8 or else Latin-1; columns : numbers from 1, or names, of the columns of ids
+        and titles
+    lowercase : bool, the ids in the vocabulary were lower-cased
+    InputError if the file cannot be read, or a column is missing
     """
     wanted = [
         Column(key, "--titles-cols", "name", column, may_be_empty=True)

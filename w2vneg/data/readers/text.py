@@ -1,8 +1,8 @@
-"""The readers of text: bytes are checked or transcoded, lower-cased and, if requested, split into words; before that
-tags, entities, URLs, e-mail addresses and numbers may be taken out of raw text. Sentences in memory become the same.
+"""Read text: bytes are checked or transcoded, lower-cased and, if requested, split into words. Before that, tags,
+entities, URLs, e-mail addresses and numbers may be removed. Sentences in memory take the same form.
 
-Patterns are of bytes of UTF-8: beside tags a letter beyond ASCII is any byte from 0x80 on. Numbers, which are many, are
-found by compiled code (`kernels.text.words`).
+Patterns match UTF-8 bytes; next to tags, any byte from 0x80 counts as a letter. Numbers, which are many, are found by
+compiled code (`kernels.text.words`).
 """
 
 import codecs
@@ -25,37 +25,37 @@ from ...ground.files.bounded import scheme_of
 from .sources import PIECE, STDIN, ByteStream, taken
 
 LONGEST_TOKEN = 1 << 24
-_NOT_BY_CHANCE = 4  # signs beyond ASCII that are right UTF-8
+_NOT_BY_CHANCE = 4  # non-ASCII characters in valid UTF-8
 _ASCII = bytes(range(128))
-_MARKS = {  # encoding -> marks, of which it needs one
+_MARKS = {  # encoding -> byte-order marks, of which it needs one
     "utf-16": (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE),
     "utf-32": (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE),
 }
 
 
 def codec_name(encoding):
-    """Return Python's own name of a text encoding (str); ConfigError if there is none such."""
+    """Return Python's own name of a text encoding (str); ConfigError if it is unknown."""
     try:
         info = codecs.lookup(encoding)
     except (LookupError, TypeError, ValueError):
         from encodings.aliases import aliases
 
         hint = did_you_mean(encoding, sorted({*aliases, *aliases.values()} - {encoding}), shown=-1)
-        raise ConfigError(f"unknown encoding {encoding!r}{hint} Python's names of encodings hold, as latin-1") from None
+        raise ConfigError(f"unknown encoding {encoding!r}{hint} Use one of Python's names, such as latin-1") from None
     if not info._is_text_encoding:
-        raise ConfigError(f"{encoding!r} does not turn bytes into text; name a text encoding, as utf-8")
+        raise ConfigError(f"{encoding!r} does not turn bytes into text; name a text encoding, such as utf-8")
     return "utf-8" if info.name == "utf-8-sig" else info.name
 
 
 def _marked(head):
-    """Return the encoding (str) that a byte-order mark says, "" without one."""
+    """Return the encoding (str) that a byte-order mark shows, or "" without one."""
     return next((name for name in ("utf-32", "utf-16") if head.startswith(_MARKS[name])), "")
 
 
 def utf8_or_latin_1(path):
-    """Return the encoding of a file that people keep beside their data (str): UTF-8, or else Latin-1.
+    """Return the encoding (str) of a file kept beside the training data: UTF-8, or else Latin-1.
 
-    It is that of its mark, or of Windows, where it can be. Pipes and tables are UTF-8.
+    A byte-order mark comes first, and Windows' cp1252 before Latin-1. Pipes and tables are UTF-8.
     """
     if not isinstance(path, str | os.PathLike) or str(path) == STDIN:
         return "utf-8"
@@ -75,26 +75,26 @@ def utf8_or_latin_1(path):
 def read_text(source, *, encoding="utf-8", lowercase=False):
     """Yield a text file as UTF-8, without a byte-order mark at its start.
 
-    source : sources.ByteStream; encoding : str, any text codec of Python's; lowercase : bool, by Unicode's rules
-    InputError, with file, line and place, at a byte that is not of this encoding, or a NUL byte (a binary file)
-    A `FileNote`, which goes to the source's notes, too, where it is likely to be of another encoding
+    source : sources.ByteStream; encoding : str, any of Python's text codecs; lowercase : bool, by Unicode's rules
+    InputError, with file, line and place, for a byte that is invalid in this encoding, or a NUL byte (a binary file)
+    A `FileNote`, also added to the source's notes, if it is likely to be in another encoding
     """
     return _Text(source.name, codec_name(encoding), getattr(source, "notes", [])).transcoded(source.pieces(), lowercase)
 
 
 class _Text:
-    """The bytes of one file on their way through a decoder, with line and place for messages.
+    """Decode the bytes of one file, and keep track of line and place for messages.
 
-    notes : list, to which go notes (str) on the file
+    notes : list, receives notes (str) on the file
     """
 
     def __init__(self, name, encoding, notes):
         self.name = name
         self.encoding = encoding
         self._notes = notes
-        self.lines = 0  # line feeds before the present piece
-        self.place = 0  # bytes before the present piece
-        self._ascii = True  # are these?
+        self.lines = 0  # line feeds before the current piece
+        self.place = 0  # bytes before the current piece
+        self._ascii = True  # whether these are ASCII
         self._decoder = codecs.getincrementaldecoder(encoding)()
         self._head, self._doubted = b"", encoding.startswith("utf")
 
@@ -119,20 +119,20 @@ class _Text:
             self.place += len(piece)
 
     def _doubt(self, piece, text):
-        """Note, once, UTF-8, and control characters that stand for the quotes and dashes of Windows."""
+        """Note once if the text is likely UTF-8, or has control characters where cp1252 has quotes and dashes."""
         what, likely, found = "", "utf-8", None
         if self._ascii and not piece.isascii():
             self._ascii = False
             with suppress(UnicodeDecodeError):
                 known = codecs.getincrementaldecoder("utf-8")().decode(piece)
                 by_chance = "\0" in known or sum(not sign.isascii() for sign in known) < _NOT_BY_CHANCE
-                what = "" if by_chance else f"what is read as {self.encoding} is UTF-8 as well"
+                what = "" if by_chance else f"the text read as {self.encoding} is also valid UTF-8"
                 found = re.search(r"[^\x00-\x7f]", text)
         if not what and self.encoding.startswith("iso8859") and (found := re.search("[\x80-\x9f]", text)):
             what, likely = f"byte 0x{ord(found[0]):02x} is a control character in {self.encoding}", "cp1252"
         if what and found:
             self._doubted, line = True, self.lines + text.count("\n", 0, found.start()) + 1
-            self._notes.append(f"{self.name}:{line}: {what}; it looks like --encoding {likely}")
+            self._notes.append(f"{self.name}:{line}: {what}; it looks like {likely}: give --encoding {likely}")
             warnings.warn(self._notes[-1], FileNote, stacklevel=2)
 
     def _encode(self, text):
@@ -140,7 +140,7 @@ class _Text:
             data = text.encode()
         except UnicodeEncodeError as error:
             raise InputError(
-                f"{self.name}: near line {self.lines + 1}: read as {self.encoding}, the text holds a lone "
+                f"{self.name}: near line {self.lines + 1}: read as {self.encoding}, the text contains a lone "
                 f"surrogate ({text[error.start]!r}); name its true encoding with --encoding"
             ) from error
         self._refuse_nul(data, None)
@@ -155,13 +155,13 @@ class _Text:
         if by_its_mark := self._by_its_mark():
             advice = by_its_mark
         elif self._head == b"PK\x03\x04":
-            advice = "it is a zip archive or an Excel workbook: write its text or rows as text, or pack them with gzip"
+            advice = "it is a zip archive or an Excel workbook: save its text or rows as text, or gzip them"
         else:
             advice = "it is a binary file, or text in an encoding like UTF-16 (then give --encoding)"
-        raise InputError(f"{self.name}:{line}: a NUL byte{where}, which text does not hold; {advice}")
+        raise InputError(f"{self.name}:{line}: a NUL byte{where}, which text does not contain; {advice}")
 
     def _by_its_mark(self):
-        """Return what to do where a byte-order mark says another encoding (str), "" where it does not."""
+        """Return what to do (str) if a byte-order mark shows another encoding, else ""."""
         said = _marked(self._head)
         if not said or self.encoding.startswith(said):
             return ""
@@ -175,10 +175,10 @@ class _Text:
             marks = _MARKS.get(self.encoding)
             if marks and not self._head.startswith(marks):
                 raise InputError(
-                    f"{self.name}: no byte-order mark, which {self.encoding} begins with; give --encoding "
-                    f"{self.encoding}-le or {self.encoding}-be, or that of another encoding"
+                    f"{self.name}: no byte-order mark, with which {self.encoding} begins; give --encoding "
+                    f"{self.encoding}-le or {self.encoding}-be, or another encoding"
                 ) from error
-            if not isinstance(error, UnicodeDecodeError):  # a few codecs tell no place
+            if not isinstance(error, UnicodeDecodeError):  # a few codecs give no place
                 raise InputError(
                     f"{self.name}: near line {self.lines + 1}: not {self.encoding} ({error}); "
                     "name its true encoding with --encoding"
@@ -196,7 +196,7 @@ class _Text:
 
 
 def _likely(text, wrong):
-    """Return encodings (str) that bytes which are no UTF-8 may be of; wrong : int, the first of them."""
+    """Return the likely encodings (str) of bytes that are not UTF-8; wrong : int, the first of these bytes."""
     if len(text.translate(None, _ASCII)) > len(text) - len(text.translate(None, string.ascii_letters.encode())):
         return "cp1251, iso8859-7, shift_jis, gb18030"
     return "cp1252, latin-1, utf-16" if 0x80 <= wrong < 0xA0 else "latin-1, cp1252, utf-16"
@@ -207,13 +207,13 @@ def _whole_words(text):
     if not text or text[-1].isspace():
         return text, ""
     last = text.rsplit(None, 1)[-1]
-    if len(last) > LONGEST_TOKEN:  # refused further on
+    if len(last) > LONGEST_TOKEN:  # refused later
         return text, ""
     return text[: len(text) - len(last)], last
 
 
 def read_words(source, *, encoding="utf-8", lowercase=False):
-    """Yield text as `read_text`, without soft hyphens, with blanks for punctuation; see `kernels.text.words`."""
+    """Yield text like `read_text`, without soft hyphens, and with blanks for punctuation; see `kernels.text.words`."""
     from ...kernels.text.words import SPACE, blank_others, kinds_of_characters
 
     kinds, before = kinds_of_characters(), SPACE
@@ -228,11 +228,11 @@ def read_words(source, *, encoding="utf-8", lowercase=False):
     return taken((one.replace(b"\xc2\xad", b"") if b"\xad" in one else one for one in pieces), take)
 
 
-_STRIPPED = 1 << 20  # bytes that are looked at together where no line ends
-_MOST_HELD = 1 << 24  # bytes, where there is no blank either; readers refuse so long a word, or cut it
+_STRIPPED = 1 << 20  # bytes that are cleaned together if no line ends
+_MOST_HELD = 1 << 24  # bytes, if there is no blank either; readers refuse or cut such a long word
 
 _ATTRIBUTE = rb"""\s+[\w:.-]+\s*=\s*(?:"[^"<>]*"|'[^'<>]*'|[^\s"'<>=]+)"""
-_TAG = re.compile(  # over the end of a line only what is clearly one: it has a value in quotes, or nothing but a name
+_TAG = re.compile(  # across lines only a clear one, with a quoted value or nothing but a name
     rb"<(?=[/!?]?[A-Za-z][^<>]{0,2000}>)"
     rb"""(?:[^<>\n]*|[!?][^<>]*|/?[\w:.-]+(?:(?=[^<>]*=\s*["'])(?:%b|\s+[\w:.-]+)*)?\s*/?)>""" % _ATTRIBUTE
 )
@@ -241,18 +241,18 @@ _WITHIN_WORDS = re.compile(  # between two letters
     rb"span|strong|su[bp]|supplied|tt|u|unclear|var)(?:%b)*\s*/?>(?=[\w\x80-\xff])" % _ATTRIBUTE
 )
 _BROKEN_WORD = re.compile(rb"""\s{0,99}<[clp]b\s(?=[^<>]*\bbreak\s*=\s*["']no["'])[^<>]{0,2000}>""")  # TEI's lb, pb, cb
-_FAR = 1 << 18  # bytes from the beginning of a script or a comment to its end
+_FAR = 1 << 18  # longest script or comment, in bytes
 _PARTS = [  # beginning and end
     (re.compile(rb"(?i)<(?:script|style)(?=[\s>])"), re.compile(rb"(?i)</(?:script|style)\s*>")),
     (re.compile(rb"<!--"), re.compile(rb"-->")),
 ]
-_MARKED = re.compile(rb"<!\[CDATA\[|<!\[[^<>\n]*\]>")  # sections of XML, and what Internet Explorer reads
+_MARKED = re.compile(rb"<!\[CDATA\[|<!\[[^<>\n]*\]>")  # sections of XML, and conditions of Internet Explorer
 _OPEN_TAG = re.compile(rb"<[/!?]?[A-Za-z][^<>]*\Z")
 _ENTITY = re.compile(rb"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 
 
 def _run(without=rb""):
-    """Return a pattern of a run of bytes (bytes) without white space, Unicode's among it, and some more."""
+    """Return a pattern (bytes) of a run of bytes without white space, including Unicode's, and without some more."""
     plain = rb"[^\s\x1c-\x1f\xc2\xe1\xe2\xe3%b]" % without
     lead = (
         rb"(?!\xc2[\x85\xa0]|\xe1\x9a\x80|\xe2\x80[\x80-\x8a\xa8\xa9\xaf]|\xe2\x81\x9f|\xe3\x80\x80)[\xc2\xe1\xe2\xe3]"
@@ -261,10 +261,10 @@ def _run(without=rb""):
 
 
 _HTTP = rb"[hH][tT]{2}[pP]"
-# letters and digits; beyond ASCII those of scripts with blanks: of others a word may go on before and behind an address
+# letters and digits; beyond ASCII only in scripts with blanks: in others, a word may touch an address on both sides
 _OF_HOST = rb"(?:[\w-]|(?:[\xc3-\xdf]|\xe0[\xa4-\xb7]|\xe1[\xb8-\xbf])[\x80-\xbf])+"
-_BEFORE_HOST = rb"(?:[\w.+-]|[\x80-\xbf](?:[\xc3-\xdf]|[\xa4-\xb7]\xe0|[\xb8-\xbf]\xe1))+"  # from its end
-_ADDRESSES = [  # a sign with what follows, for one byte is quickly looked for; and what is before, from its end
+_BEFORE_HOST = rb"(?:[\w.+-]|[\x80-\xbf](?:[\xc3-\xdf]|[\xa4-\xb7]\xe0|[\xb8-\xbf]\xe1))+"  # reversed
+_ADDRESSES = [  # a marker with what follows, as one byte is found quickly; and what precedes it, reversed
     tuple(map(re.compile, sides))
     for sides in (
         (rb"://(?:(?<=%b://)|(?<=%b[sS]://)|(?<=[fF][tT][pP]://))%b" % (_HTTP, _HTTP, _run()), rb"(?i)s?ptth|ptf"),
@@ -292,7 +292,7 @@ def _without_markup(text):
 
 
 def _without_parts(text, begin, end):
-    """Return a text with a blank for each part; the ends are gone through, lest each beginning looks for one."""
+    """Return a text with a blank for each part; it loops over the ends, so that no beginning searches for its end."""
     kept, done, seen = [], 0, 0
     for close in end.finditer(text):
         found = begin.search(text, max(seen, close.start() - _FAR), close.start())
@@ -304,24 +304,24 @@ def _without_parts(text, begin, end):
 
 
 def _markup_taken(text, last):
-    """Return the beginning of a text without markup and how long that was: up to where none goes on, as for `taken`."""
+    """Return the beginning of a text without markup, and how long it was, for `taken`; no markup continues after it."""
     end = len(text) if last else _end_of_lines(text)
     if not last and end:
         tag = _OPEN_TAG.search(text, max(0, end - 2048), end)
         end = tag.start() if tag else end
-        for begin, close in _PARTS * 4:  # in one of which another may have begun
+        for begin, close in _PARTS * 4:  # one may have begun in another
             start = max(0, end - _FAR)
             start = max((one.end() for one in close.finditer(text, start, end)), default=start)
             found = begin.search(text, start, end)
             end = found.start() if found else end
         some = text[max(0, end - 99) : end]
-        end -= len(some) - len(some.rstrip())  # white space in front of a broken word is a part of it
+        end -= len(some) - len(some.rstrip())  # white space before the break of a word belongs to it
         end = end or (len(text) if len(text) > _MOST_HELD else 0)
     return _without_markup(text[:end]), end
 
 
 def _end_of_lines(text):
-    """Return where whole lines end (int), or whole words of a very long line; 0 if more is to be waited for."""
+    """Return where whole lines end (int), or whole words of a very long line; 0 if more text is needed."""
     end = text.rfind(b"\n") + 1
     if not end and len(text) > _STRIPPED:
         end = text.rfind(b" ") + 1 or (len(text) if len(text) > _MOST_HELD else 0)
@@ -329,7 +329,7 @@ def _end_of_lines(text):
 
 
 def _without_urls(text):
-    """Take out addresses; from a sign to both sides: from the beginning e-mail would take the square of a word."""
+    """Remove addresses, from a marker to both sides: from the beginning, e-mail would take quadratic time in a word."""
     for sign, before in _ADDRESSES:
         kept, end = [], 0
         for found in sign.finditer(text):
@@ -355,7 +355,7 @@ def _without_numbers(text):
 
 @functools.cache
 def _numbers():
-    """Return which code points touch a number, bool, (0x110000,), and the pattern of those of digits beyond ASCII."""
+    """Return the code points that join a number to a word, bool, (0x110000,), and a pattern of non-ASCII numbers."""
     from ...kernels.text.words import kinds_of_characters, of_words, ranges_of
 
     touching = of_words(kinds_of_characters())
@@ -364,7 +364,7 @@ def _numbers():
 
 
 def _with_other_digits(text, pattern, new):
-    """Return a text with `new` for what a pattern finds that begins with a digit beyond ASCII."""
+    """Return a text with `new` in place of each match of a pattern that begins with a non-ASCII digit."""
     return text if len(text.translate(None, _LEADS)) == len(text) else pattern.sub(new, text.decode()).encode()
 
 
@@ -374,11 +374,11 @@ CLEANERS = {
     "drop": _without_numbers,
     "digit": lambda text: _with_other_digits(text.translate(_TO_ZERO), _DIGIT, "0"),
 }
-"""Name -> function of whole lines (bytes to bytes), in the order in which they are used."""
+"""Name -> function of whole lines (bytes to bytes), in order of use."""
 
 
 class Stripped:
-    """A source of UTF-8 from which the named things are taken; for a reader, as `sources.ByteStream`."""
+    """A source of UTF-8 from which the named cleaners remove things; for a reader, like `sources.ByteStream`."""
 
     def __init__(self, name, pieces, cleaners):
         self.name, self._pieces = name, taken(pieces, _markup_taken) if "markup" in cleaners else pieces
@@ -395,14 +395,14 @@ class Stripped:
         return bytes(text), end
 
 
-_SOME = 100  # sentences that are looked at before they are read
+_SOME = 100  # sentences that are checked before they are read
 
 
 def read_sentences(sentences, *, lowercase=False):
-    """Yield lists of tokens as UTF-8, a sentence a line.
+    """Yield lists of tokens as UTF-8, one sentence per line.
 
-    sentences : iterable of iterables of str, gone through once; a token is not empty, without white space and NUL
-    InputError, with the sentence's number from 1 on, if one is a string or holds something else than such tokens
+    sentences : iterable of iterables of str, iterated once; a token is not empty, and has no white space or NUL
+    InputError, with the sentence's number from 1, if one is a string or holds anything but such tokens
     """
     try:
         sentences = iter(sentences)
@@ -421,20 +421,20 @@ def read_sentences(sentences, *, lowercase=False):
 
 
 def check_sentences(corpus):
-    """Raise InputError for what is easily taken for sentences: strings that name no files, pairs."""
+    """Raise InputError for what is easily mistaken for sentences: strings that name no files, and pairs."""
     if not isinstance(corpus, (list, tuple)) or not corpus:
         return
     some = corpus[:_SOME]
     if all(isinstance(one, str) for one in some) and not any(_names_a_file(one) for one in some):
         raise InputError(
-            f"a list of strings names files, and {some[0][:60]!r} is none; sentences are lists of words: "
+            f"a list of strings must name files, but {some[0][:60]!r} is none; give sentences as lists of words: "
             "[line.split() for line in lines]"
         )
     tuples = [one for one in some if isinstance(one, tuple)]
     if some == [one for one in tuples if len(one) == 2 or (len(one) == 3 and isinstance(one[2], numbers.Real))]:
         raise InputError(
             f"{some[0]!r:.60} looks like a pair, not a sentence; give Input('pairs', PAIRS, rectangular=True) for "
-            "users and items, Input('pairs', PAIRS) for items seen together; sentences of two words are given as lists"
+            "users and items, Input('pairs', PAIRS) for items seen together; give sentences of two words as lists"
         )
 
 
@@ -448,11 +448,10 @@ def _line(sentence, number):
     if isinstance(sentence, (str, bytes)):
         raise InputError(f"{what}; give a list of tokens (.split() makes one)")
     if isinstance(sentence, Mapping):
-        raise InputError(f"{what}, a record and no sentence; give records as a table: pandas.DataFrame(RECORDS)")
+        raise InputError(f"{what}, a record, not a sentence; give records as a table: pandas.DataFrame(RECORDS)")
     if isinstance(sentence, (set, frozenset)):
         raise InputError(
-            f"{what}, which has no order: another run of Python would train on another one; give a list of tokens "
-            "(sorted() makes one)"
+            f"{what}, whose order would differ in another run of Python; give a list of tokens (sorted() makes one)"
         )
     try:
         tokens = list(sentence)
@@ -462,7 +461,7 @@ def _line(sentence, number):
     if line.split() != tokens or "\0" in line:
         wrong = next(token for token in tokens if token.split() != [token] or "\0" in token)
         raise InputError(
-            f"sentence {number}: the token {wrong!r} is empty or holds white space or NUL; "
+            f"sentence {number}: the token {wrong!r} is empty or contains white space or NUL; "
             "leave it out or join its parts"
         )
     return line
@@ -473,6 +472,6 @@ def _joined(lines, number):
         return ("\n".join(lines) + "\n").encode()
     except UnicodeEncodeError as error:
         raise InputError(
-            f"sentence {number} or one shortly before: a token holds a lone surrogate "
-            f"({error.object[error.start]!r}), which is no character; decode the text properly"
+            f"sentence {number} or one shortly before: a token contains a lone surrogate "
+            f"({error.object[error.start]!r}), which is not a character; decode the text properly"
         ) from error

@@ -1,8 +1,8 @@
-"""Sources and traversals: what a run reads, and how training goes through it. docs/extending.md shows how to write one.
+"""Sources and traversals: kinds of input, and how training goes through them. docs/extending.md shows how to add one.
 
-Every file of this folder whose name does not begin with _ is imported: what it holds registers itself. A file is a
-source with all that is its own: name, options, how its files are read, and its traversal, unless another source has the
-same. Nothing heavy is imported here, so that help comes fast: what reads or trains is imported when it is called.
+Every module in this folder whose name does not begin with _ is imported, and registers its classes. A module holds all
+of one source: name, options, how its files are read, and its traversal, unless it shares that of another source. Heavy
+imports are delayed until something is read or trained, to keep the help fast.
 """
 
 from dataclasses import dataclass, replace
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Traversal:
-    """How training goes through data: the class says what others must know of it, an object goes through some data.
+    """How training goes through data: the class describes the traversal, an instance goes through particular data.
 
-    The name of a subclass is `TrainConfig.source`, and its `Options` are options of the run.
-    source : NamedTuple that answers `fill` and `group` (see `kernels.contracts`)
-    n_positions : int, what an epoch's blocks divide: tokens of a text, of baskets or of random walks, visits of rows
-    largest_group : int, positives; mean_group : float, of a centre, about
-    places : int, of scratch for each position of a block; margin : int, of scratch beside these
+    The registered name of a subclass is `TrainConfig.source`, and its `Options` are options of the run.
+    source : NamedTuple that implements `fill` and `group` (see `kernels.contracts`)
+    n_positions : int, positions of an epoch, split into blocks: tokens of text, baskets or walks, or visits of rows
+    largest_group : int, most positives of a centre; mean_group : float, their mean, about
+    places : int, scratch numbers per position of a block; margin : int, scratch in addition
     centre_weights : float64, (n_in,), how often each id is the centre in an epoch, on average
-    pairs_of : (float64 (n_in,), float64 (n_out,)), pairs of each centre and of each target in an epoch, where they are
+    pairs_of : (float64 (n_in,), float64 (n_out,)), pairs of each centre and of each target in an epoch, if they are
         known; None: about `mean_group` for each time that an id is the centre
     """
 
@@ -40,23 +40,23 @@ class Traversal:
     centre_weights: "np.ndarray"
     pairs_of: "tuple[np.ndarray, np.ndarray] | None" = None
 
-    data = ""  # the data that are gone through so, in the plural, with their flags: "text (--corpus)"
-    kind = "items"  # what ``--help-all`` takes: "text", "items" or "graph"
-    loss = "us"  # the objective where none is named
-    # the same for two kinds of things, as users and items, where it is another
+    data = ""  # noun for the data, in the plural, with their flags: "text (--corpus)"
+    kind = "items"  # the value of ``--help-all``: "text", "items" or "graph"
+    loss = "us"  # the default objective
+    # the default objective for two kinds of things, such as users and items, if it differs
     bipartite_loss: ClassVar[str | None] = None
-    alpha_scale = 1.0  # what a preset's alpha is multiplied by where none is named
-    min_count = 1  # how often a word or an item must be seen to be known, where nothing else is requested
-    readout = "in"  # the read-out where none is named; chosen on development data (docs/readouts.md)
-    noun = "item"  # what the things are called that get vectors, where the source is not known
-    # what training goes through, in the plural, for progress; None where pairs say it all
+    alpha_scale = 1.0  # factor on a preset's alpha if none is given
+    min_count = 1  # default for the least occurrences of a word or an item
+    readout = "in"  # the default read-out; chosen on development data (docs/readouts.md)
+    noun = "item"  # noun for the things that get vectors, if the source is unknown
+    # unit of progress, in the plural; None if pairs are enough
     unit: ClassVar[str | None] = "items"
-    of_words = False  # the things are spelt words: their letters may be looked at, and word sets evaluate their vectors
-    windows = True  # things stand in an order and have others around them, whose pairs go both ways
-    paired = False  # the data are pairs already, with weights
-    example: ClassVar[str | None] = None  # the source of such data, where they are `paired`
-    divisible = False  # data may be cut anywhere, if need be within a sentence
-    recommends = True  # what a vector is good for next is `recommend`, and not `nearest`
+    of_words = False  # the things are words: their spelling may be used, and word sets evaluate their vectors
+    windows = True  # things have an order and contexts, and pairs go both ways
+    paired = False  # the data are already weighted pairs
+    example: ClassVar[str | None] = None  # a source of such data, if they are `paired`
+    divisible = False  # data may be cut anywhere, even within a sentence
+    recommends = True  # the command suggested after training is `recommend`, not `nearest`
     Options: type | None = None  # dataclass of `option` fields, which become options of the run
 
     def __init_subclass__(cls):
@@ -65,24 +65,24 @@ class Traversal:
 
     @classmethod
     def of(cls, data, config):
-        """Return the traversal of encoded data; InputError or ConfigError without a pair, or if options do not fit."""
+        """Return the traversal of encoded data; InputError or ConfigError without a pair or with unsuitable options."""
         raise NotImplementedError
 
     @classmethod
     def counts_occurrences(cls, data):
-        """Tell whether the counts of the vocabulary are how often things occur (bool)."""
+        """Return whether the counts of the vocabulary are numbers of occurrences (bool)."""
         return True
 
     @classmethod
     def written(cls, data, config):
-        """Return what is gone through as sentences: int32 ids, and int64 offsets, (n_sentences + 1,)."""
+        """Return the data as sentences: int32 ids, and int64 offsets, (n_sentences + 1,)."""
         return data.ids, data.offsets
 
     @classmethod
     def counts(cls, data, config, window=None):
-        """Return how often each pair is gone through in an epoch, about: csr_matrix; without a window all of one.
+        """Return about how often each pair occurs in an epoch: csr_matrix; all pairs of a sentence without a window.
 
-        window : int, another than the run's
+        window : int, optional, replaces the run's
         """
         from ...kernels.cooccurrence import pair_counts
 
@@ -91,7 +91,7 @@ class Traversal:
 
     @classmethod
     def cooccurrences(cls, data, config, centres):
-        """Return how often each of `centres` has each target as a positive, about: numbers (n_centres, n_out)."""
+        """Return about how often each of `centres` has each target as a positive: ndarray (n_centres, n_out)."""
         from ...kernels.cooccurrence import occurring
 
         window, ordered = getattr(config.source, "window", None), getattr(config.source, "ordered", False)
@@ -101,7 +101,7 @@ class Traversal:
 
     @classmethod
     def made_up(cls, path, names, rng):
-        """Write data of these names (list of str) to a Path and encode them, to be compiled for; rng : random.Random"""
+        """Write random data of these names (list of str) to a Path and encode them, to compile; rng : random.Random"""
         from ..encoded import encode_corpus
         from ..inputs import Input, encode_input
 
@@ -115,14 +115,14 @@ class Traversal:
         return replace(encode_corpus([str(path)], min_count=1, use_cache=False), source=name)
 
     def room(self, block):
-        """Return how many int32 `fill` needs for a block of this many positions."""
+        """Return the number of int32 that `fill` needs for a block of this many positions."""
         return self.places * block + self.margin + 8
 
 
 def as_gone_through(data, config):
-    """Return ids and offsets of sentences, from behind where ordered words around predict the one in the middle.
+    """Return ids and offsets of sentences, reversed if an ordered context predicts the word in the middle.
 
-    The right side of a centre, to which `ordered` keeps, is then what came before it.
+    `ordered` uses only the right side of a centre, which then holds the words before it.
     """
     if config.source.ordered and config.inputs.plug.around:
         return data.ids[::-1], len(data.ids) - data.offsets[::-1]
@@ -130,34 +130,34 @@ def as_gone_through(data, config):
 
 
 def check_pairs(offsets, sentence, word, also=""):
-    """Raise an error if no sentence has two words, for there is no pair then.
+    """Raise NothingToTrainError if no sentence has two words, as there is no pair then.
 
     sentence, word : str, their nouns; also : str, another remedy
     """
     if (offsets[1:] - offsets[:-1]).max() < 2:
         raise NothingToTrainError(
-            f"no pair to train on: every {sentence} has one known {word}; give {sentence}s of several {word}s, or "
+            f"no pair to train on: every {sentence} has only one known {word}; give {sentence}s of several {word}s, or "
             f"lower --min-count{also}"
         )
 
 
 class Source:
-    """What is read: files of one kind, named on the command line by the flag ``--NAME``."""
+    """A kind of input: files given on the command line with the flag ``--NAME``."""
 
     help: str = ""  # one line for the help
     metavar: str = "PATH"  # how the help writes its value
     repeatable: bool = True  # the flag may be given several times
-    catalog: str = "items"  # Which named data it may read: "corpus" or "items"
-    # what the things are called that get vectors: "word", "item", "node". Of users and items, rows are users.
+    catalog: str = "items"  # which named data it may read: "corpus" or "items"
+    # noun for the things that get vectors: "word", "item", "node". With users and items, rows are users.
     noun: str = "item"
-    rows: str = "lines"  # what its files consist of, in the plural, for reports
-    # what is kept of them, for reports; {} stands for how many sentences there are: "items in {:,} baskets"
+    rows: str = "lines"  # noun for the rows of its files, in the plural, for reports
+    # what is kept, for reports; {} is replaced by the number of sentences: "items in {:,} baskets"
     kept: str = "pairs"
-    unit: str = "lines"  # what a split deals out where it deals out no single pairs, in the plural: "users", "baskets"
-    paired: bool = False  # its rows are pairs that do not tell whose they are, unless they are of users and items
-    timed: bool = False  # its sentences are histories in the order of time, where a column has times
-    tables: bool = False  # the files are tables, so that a table in memory may stand for them
-    Options: type | None = None  # dataclass of `option` fields: how the files are to be read, and where in them to look
+    unit: str = "lines"  # noun for what a split by user or time assigns, in the plural: "users", "baskets"
+    paired: bool = False  # its rows are pairs without users, unless they are of users and items
+    timed: bool = False  # its sentences are histories, in chronological order if there is a time column
+    tables: bool = False  # the files are tables, so a table in memory is accepted, too
+    Options: type | None = None  # dataclass of `option` fields: how to read the files, and where in them to look
 
     def __init_subclass__(cls):
         refuse_misspelt(cls, Source)
@@ -167,31 +167,31 @@ class Source:
         if cls.Options is not None:
             cls.Options = as_options(cls.Options)
 
-    # how training goes through the data: a name of `TRAVERSALS`, as ``TrainConfig.source``; or, where options
-    # decide, a class method that returns it of an `Input`
+    # how training goes through the data: a name in `TRAVERSALS`, as in ``TrainConfig.source``; or, if options
+    # decide, a class method that returns it for an `Input`
     traversal: Any = "text"
 
     @classmethod
     def encode(cls, given, **shaping):
-        """Read the files of an `Input`; returns an EncodedCorpus, EncodedPairs or EncodedGraph, as `traversal` has it.
+        """Read the files of an `Input`; return an EncodedCorpus, EncodedPairs or EncodedGraph to match `traversal`.
 
         given : data.inputs.Input, with ``given.files`` and, as attributes, the options
-        **shaping : those of `data.inputs.encode_input`; phrases only if there are any, first of timed sources alone
+        **shaping : those of `data.inputs.encode_input`; phrases only if there are any, first only for timed sources
         """
         raise NotImplementedError
 
     @classmethod
     def settled(cls, given, encoding, mirror=None):
-        """Return an `Input` with what its options leave open and the beginning of its files tells."""
+        """Return an `Input` whose unset options are chosen by the beginning of its files."""
         return given
 
     @classmethod
     def check(cls, given):
-        """Raise ConfigError if the options of an `Input` do not go together."""
+        """Raise ConfigError if the options of an `Input` are incompatible."""
 
     @classmethod
     def advice(cls, given, words):
-        """Return what to do about words (PackedStrings) that look as if an Input was read wrongly (str), or None."""
+        """Return advice (str) if the words (PackedStrings) look as if an Input was misread, else None."""
 
 
 SOURCES = Registry("source", Source)
@@ -204,14 +204,14 @@ def options_of(kind):
 
 
 def of_users(kind):
-    """Tell whether a source's rows are of users (bool), whose histories are read; False for one that is not known."""
+    """Return whether a source reads histories of users (bool); False for an unknown source."""
     return kind in SOURCES and SOURCES[kind].unit == "users"
 
 
 def noun_of(kind, source, rectangular=False, targets=False):
-    """Return what a model's things are called (str), by its source, and by its traversal where that is not known.
+    """Return the noun for a model's things (str) by its source, or by its traversal if the source is unknown.
 
-    rectangular : bool, rows and columns are two kinds of things; targets : bool, it is those of the columns
+    rectangular : bool, rows and columns are two kinds of things; targets : bool, return the noun for the columns
     """
     if rectangular:
         return "item" if targets else "user"
@@ -219,7 +219,7 @@ def noun_of(kind, source, rectangular=False, targets=False):
 
 
 def traversal_of(source):
-    """Return the traversal of a name, or the base of all where a plug-in that is not loaded has it."""
+    """Return the traversal with a name, or the base class if the name is of a plug-in that is not loaded."""
     return TRAVERSALS.get(source, Traversal)
 
 

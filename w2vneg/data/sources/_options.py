@@ -1,4 +1,4 @@
-"""Options that several sources or traversals have."""
+"""Options shared by several sources or traversals."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -15,22 +15,22 @@ def _number_of_column(value):
 
 
 def column(help, default_text, common=False):
-    """Return the option of a column, by name or by number from 1 on."""
+    """Return an option for a column, given by name or by number from 1."""
     return option(None, help, default_text=default_text, metavar="COLUMN", coerce=_number_of_column, common=common)
 
 
 # called once for each source that has the option: a field belongs to one dataclass
-item_column = partial(column, "Column of items, by name or number.", "by name, else 1, in --ratings 2", common=True)
+item_column = partial(column, "Column of items, by name or number.", "by name, else 1 (--ratings: 2)", common=True)
 target_column = partial(
     column, "Column of targets: the other item, or the node that an edge leads to.", "by name, else 2"
 )
 weight_column = partial(
     column,
     "Column of weights or counts; none ignores them.",
-    "by name; without a header 3, if half of it are numbers",
+    "by name; without a header 3, if half are numbers",
 )
 rectangular = partial(
-    option, None, "Rows and columns differ in kind: users and items.", default_text="by column names", common=True
+    option, None, "Rows and columns are different kinds: users and items.", default_text="by column names", common=True
 )
 delimiter = partial(
     option,
@@ -44,7 +44,7 @@ subsample = partial(
     option, help="Downsample words above this frequency; 0 keeps all.", at_least=0, below=1, common=True
 )
 ordered = partial(
-    option, False, "Take positives from after the centre only: next words, later purchases.", negative_flag="both-sides"
+    option, False, "Take positives only from after the centre: next words, later purchases.", negative_flag="both-sides"
 )
 window = partial(option, help="Context size: tokens on each side.", at_least=1, at_most=1000, common=True)
 dynamic_window = partial(
@@ -58,15 +58,15 @@ class TableOptions:
     header: bool | None = option(None, "The first line names the columns.", default_text="detected")
     quoting: str | None = option(
         None,
-        "none: quotes are ordinary characters. csv: a quoted cell may hold anything. auto: csv, but refuse a cell that "
-        "seems to swallow rows.",
+        "none: quotes are ordinary characters. csv: a quoted cell may contain anything. auto: csv, but refuse a cell "
+        "that seems to swallow rows.",
         choices=("auto", "none", "csv"),
         default_text="auto",
     )
     bad_rows: str | None = option(
         None,
         "error: stop at the first bad row. skip: drop and count rows with an empty cell, too many or too few cells, or "
-        "a number that does not count. Always dropped: returns, of a quantity below 0; --ratings rows without a user.",
+        "an unusable number. Always dropped: returns, with a quantity below 0; --ratings rows without a user.",
         choices=("error", "skip"),
         default_text="error",
     )
@@ -81,9 +81,9 @@ class PairOptions(TableOptions):
 
 
 def pair_columns(given=None, first="item", held_out=False):
-    """Return the columns of a table of pairs or, if "source" is the first, of edges, for `readers.tables.Tables`.
+    """Return the columns of a table of pairs or, if `first` is "source", of edges, for `readers.tables.Tables`.
 
-    given : Input that names them, or None; held_out : bool, no flags name them, and an edge may have a weight of 0
+    given : Input that names them, or None; held_out : bool, there are no flags for them, and edges may have weight 0
     """
     from ..readers.layout import Column
 
@@ -102,7 +102,7 @@ def pair_columns(given=None, first="item", held_out=False):
 
 
 def tables_of(given, columns, shaping, **more):
-    """Return the `readers.tables.Tables` of an `Input`; shaping : vocab.VocabOptions; more : of Tables"""
+    """Return the `readers.tables.Tables` of an `Input`; shaping : vocab.VocabOptions; more : arguments of Tables"""
     from ..readers.tables import Tables
 
     files = more.pop("files", list(given.files))

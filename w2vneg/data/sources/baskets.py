@@ -1,4 +1,4 @@
-"""Baskets of items, one a line. Some sign may set items apart, so that their names may hold blanks."""
+"""Baskets of items, one per line. With a separator other than blanks, names may contain blanks."""
 
 import functools
 import re
@@ -12,7 +12,7 @@ from ...ground.option import option
 from . import SOURCES, TRAVERSALS, Source, Traversal, as_gone_through, check_pairs
 from ._options import delimiter, ordered, plain, subsample
 
-_FEW = 20  # lines, below which baskets of two are no sign of a log
+_FEW = 20  # lines; with fewer, baskets of two are no sign of a log
 _FLAGS = {"0", "1", "true", "false", "t", "f"}
 _NAMES_OUT = (
     r"""awk -F {sign} '{{gsub(/"|\r$/, "")}} {head}{{s = ""; for (i = {first}; i <= NF; i++) """
@@ -22,7 +22,7 @@ _COUNT = re.compile(r"\d+(\.\d+)?")
 _WHITE = bytes([9, 11, 12, 13, 28, 29, 30, 31, 32])  # ASCII white space but the line feed
 _UNICODE_WHITE = re.compile(r"[^\S\x00-\x7f]")
 _OPENED = re.compile(rb'(?:^|[ \n])("(?:[^ \n]*[^ \n"])?)(?=[ \n]|$)')
-_BESIDE = re.compile(rb"(?<!\0)\0+(?=[ \n])|(?<=[ \n])\0+")  # NUL stands for a blank; text has none of its own
+_BESIDE = re.compile(rb"(?<!\0)\0+(?=[ \n])|(?<=[ \n])\0+")  # NUL represents a blank; text itself contains none
 
 
 @SOURCES.register("baskets")
@@ -38,7 +38,7 @@ class Baskets(Source):
 
     @classmethod
     def encode(cls, given, vocab_out=None, **shaping):
-        """Read baskets as text is, into the cache; blanks part the items, or another sign."""
+        """Read baskets like text, through the cache; items are separated by blanks or another sign."""
         from ..encoded import encode_corpus
         from ..readers.layout import named
 
@@ -46,26 +46,26 @@ class Baskets(Source):
         corpus = encode_corpus(list(given.files), reader=basket_reader(delimiter or " "), **shaping)
         report = _report(given, corpus, shaping.get("vocab") is not None)
         if not given.delimiter and delimiter not in (None, " "):
-            report = replace(report, columns=(f"separated by {named(delimiter)}, as it looks; else give --delimiter",))
+            report = replace(report, columns=(f"separated by {named(delimiter)}, as detected; else give --delimiter",))
         return replace(corpus, report=report)
 
 
 def _report(given, corpus, fixed):
-    """Return the ItemsReport of baskets; InputError if none has two items. fixed : bool, of the vocabulary"""
+    """Return the ItemsReport of baskets; InputError if none has two items. fixed : bool, the vocabulary is"""
     from ..encoded.corpus import ItemsReport
 
     found, n_items = corpus.report, len(corpus.vocab)
     single = int((corpus.offsets[1:] - corpus.offsets[:-1] == 1).sum())
     if single == found.sentences:
-        guess = "; name the sign between items with --delimiter if it is not a blank"
+        guess = "; give the sign between items with --delimiter if it is not a blank"
         hint = guess if given.delimiter in (None, " ") else ""
-        raise InputError(f"none of the {single:,} baskets has two items, so nothing was bought together{hint}")
+        raise InputError(f"none of the {single:,} baskets has two items, so there is no pair{hint}")
     which = "unknown items" if fixed else "rare items"
     left_out = {
         which: found.discarded[1],
-        f"times that {which} were seen": found.discarded[0],
+        f"occurrences of {which}": found.discarded[0],
         "empty baskets": found.lines - found.sentences,
-        "baskets of one item give no pairs": single,
+        "baskets of one item, which give no pairs": single,
     }
     sizes = {"items": n_items, "targets": n_items, "kept": found.kept_tokens, "groups": found.sentences}
     same = {name: getattr(found, name) for name in ("seconds", "cached", "damage")}
@@ -73,7 +73,7 @@ def _report(given, corpus, fixed):
 
 
 def _delimiter_of(given, encoding):
-    """Return what parts the items of an `Input`, as asked or as the first file looks; refuse what are no baskets."""
+    """Return the separator of the items of an `Input`, as given or detected; refuse files that are not baskets."""
     from ..readers import foreign
     from ..readers.layout import delimiter_of, named
 
@@ -87,22 +87,22 @@ def _delimiter_of(given, encoding):
         command = next(filter(None, (names_of_flags(_rows(lines, sign), sign) for sign in signs)), None)
         if command:
             raise DoubtError(
-                f"{name}: looks like a column for each item, 0 or False where a basket has it not, no baskets; write "
-                f"the names: {command} (give --plain if these are items)"
+                f"{name}: looks like a table with a column for each item, 0 or False if a basket lacks it, not like "
+                f"baskets; write the names: {command} (give --plain if these are items)"
             )
         chosen = chosen or guess_delimiter(name, lines)
         rows = _rows(lines, chosen)
         quoted = next((item for row in rows for item in row if len(item) > 2 and item[0] == item[-1] == '"'), None)
         if quoted:
             raise DoubtError(
-                f"{name}: items stand in quotes, as {quoted[:60]}, which would be part of their names; take them "
-                f"off, tr -d '\"' < FILE > baskets.txt, or give --plain --delimiter {named(chosen)} to keep them"
+                f"{name}: items are in quotes, as in {quoted[:60]}, which would be part of their names; remove them "
+                f"(tr -d '\"' < FILE > baskets.txt), or give --plain --delimiter {named(chosen)} to keep them"
             )
         if why := looks_like_log(rows):
             sign = "" if all("\t" in line for line in lines) else f"-d{shlex.quote(chosen)} "
             raise DoubtError(
-                f"{name}: looks like a log, not like baskets: {why}; give a log to --ratings or --pairs, cut a first "
-                f"column off that is no item (cut {sign}-f2- FILE > baskets.txt), or give --plain if these are items"
+                f"{name}: looks like a log, not like baskets: {why}; use --ratings or --pairs for a log, drop a first "
+                f"column that is not an item (cut {sign}-f2- FILE > baskets.txt), or give --plain if these are items"
             )
     return chosen
 
@@ -116,9 +116,9 @@ def _rows(lines, delimiter):
 
 
 def names_of_flags(rows, delimiter):
-    """Return a command that writes the names of items in place of flags, or None where rows of items (list of list of
-    str) are no flags below a header or, of many, without one; a column that numbers them may stand before the flags,
-    which then may be counts, some of them 0.
+    """Return a command that replaces flags by the names of items, or None if rows (list of list of str) are not flags
+    below a header, or many rows of flags without one. A first column may number the rows; then the flags may be counts,
+    some of them 0.
     """
     below = rows[1:]
     if len(below) < 2 or len(set(map(len, below))) > 1:
@@ -138,7 +138,7 @@ def names_of_flags(rows, delimiter):
 
 
 def looks_like_log(rows):
-    """Return why rows of items (list of list of str) look like a log of one event a line (str), or None."""
+    """Return why rows of items (list of list of str) look like a log of one event per line (str), or None."""
     from ..readers.columns import are_times
 
     if len(rows) < _FEW:
@@ -146,28 +146,28 @@ def looks_like_log(rows):
     firsts, seen = [row[0] for row in rows], Counter(item for row in rows for item in row)
     if all(len(row) == 2 for row in rows):
         if sum(n == 1 for n in seen.values()) >= 0.9 * len(seen):
-            return "every line has two things, and nine of ten occur once"
+            return "every line has two entries, and nine of ten entries occur once"
         runs = 1 + sum(a != b for a, b in pairwise(firsts))
         if runs == len(set(firsts)) <= len(rows) / 2 and not set(firsts) & {row[1] for row in rows}:
-            return "every line has two things, of which the first goes on for several lines, as in a log by basket"
+            return "every line has two entries, and the first repeats over several lines, as in a log by basket"
     sizes = set(map(len, rows))
     if len(sizes) == 1 and len(rows[0]) > 2 and sum(map(are_times, zip(*rows, strict=True))) == 1:
-        return "every line has as many things, and a time at the same place"
+        return "every line has the same number of entries, and a time in the same place"
     numbers = [int(first) for first in firsts if re.fullmatch(r"\d{1,15}", first)]
     if len(numbers) == len(firsts) and all(b - a == 1 for a, b in pairwise(numbers)):
-        return "the first things count the lines, as numbers of baskets do"
+        return "the first entries number the lines, like numbers of baskets"
     if len(sizes) > 1 and all(row[0] == str(len(row) - 1) for row in rows):
-        return "the first things are the numbers of the others"
+        return "the first entries count the others on their lines"
     n_rest, n_again = seen.total() - len(rows), sum(n for n in seen.values() if n > 1)
     if max(sizes) > 2 and all(seen[first] == 1 for first in firsts) and 2 * n_again >= n_rest:
-        return "the first things occur once and most others again, as names of baskets do"
+        return "the first entries occur once and most others repeatedly, like names of baskets"
     return None
 
 
 def guess_delimiter(name, lines):
-    """Return what parts the items of baskets (str, one sign): what leaves the fewest; DoubtError if two signs do.
+    """Return the separator of items (str, one sign): the one that leaves the fewest; DoubtError if it is unclear.
 
-    name : str, of the file; lines : list of str, its first
+    name : str, of the file; lines : list of str, its first lines
     """
     from ..readers.layout import named
 
@@ -185,19 +185,19 @@ def guess_delimiter(name, lines):
         return " "
     raise DoubtError(
         f"{name}: items may be separated by {named(sign)} ({n_items:,} items in the first {len(lines):,} lines) or by "
-        f"blanks ({n_words:,} items); say which: --delimiter {named(sign)} or --delimiter blank"
+        f"blanks ({n_words:,} items); choose --delimiter {named(sign)} or --delimiter blank"
     )
 
 
 def basket_reader(delimiter):
-    """Return the name of the reader of baskets with this delimiter, a single ASCII sign, else ConfigError (str)."""
+    """Return the name (str) of the reader of baskets with this delimiter; ConfigError unless it is one ASCII sign."""
     from ..readers import READERS
 
     if delimiter == " ":
         return "text"
     if len(delimiter) != 1 or not delimiter.isascii() or delimiter in "_\n\r\0":
         raise ConfigError(
-            f"items of baskets are separated by one ASCII sign, not {delimiter!r}; replace it in the file"
+            f"items of baskets must be separated by one ASCII sign, not {delimiter!r}; replace it in the file"
         )
     name = f"baskets {delimiter!r}"
     if name not in READERS:
@@ -206,9 +206,9 @@ def basket_reader(delimiter):
 
 
 def read_baskets(source, *, delimiter, encoding="utf-8", lowercase=False):
-    """Yield baskets as text: the delimiter becomes a blank, a blank inside a name ``_``, blanks beside names vanish.
+    """Yield baskets as text: the delimiter becomes a blank, a blank inside a name ``_``; blanks around names vanish.
 
-    InputError, too, if two names of a file become one, or one begins with a quote that it does not close
+    InputError, too, if two names of a file become one, or a name opens a quote that it does not close
     """
     from ..readers.sources import taken
     from ..readers.text import LONGEST_TOKEN, read_text
@@ -218,24 +218,24 @@ def read_baskets(source, *, delimiter, encoding="utf-8", lowercase=False):
     def take(text, last):
         end = max(text.rfind(sign), text.rfind(b"\n")) + 1
         if len(text) - end > LONGEST_TOKEN:
-            raise InputError(f"{source.name}: no {delimiter!r} and no end of line for {len(text):,} bytes: no baskets")
+            raise InputError(f"{source.name}: no {delimiter!r} and no line end in {len(text):,} bytes, so not baskets")
         return names.joined(text + sign if last else text[:end]), end
 
     return taken(read_text(source, encoding=encoding, lowercase=lowercase), take)
 
 
 class _Names:
-    """Joins the parts of names, and remembers how those that hold ``_`` afterwards were written."""
+    """Joins the parts of names, and remembers the original of each name that then contains ``_``."""
 
     def __init__(self, file, delimiter):
         table = bytearray(bytes.maketrans(_WHITE, bytes(len(_WHITE))))
         table[ord(delimiter)] = 32
         self._file, self._table = file, bytes(table)
         self._forms = {}  # word -> the name with NUL for blanks
-        self._lines = 0  # before the present text
+        self._lines = 0  # before the current text
 
     def joined(self, text):
-        """Return whole names, each with its delimiter or line feed, with single blanks between them."""
+        """Return whole names, given with their delimiters and line feeds, with single blanks between them."""
         if not text.isascii():
             text = _UNICODE_WHITE.sub("\v", text.decode()).encode()
         text = text.translate(self._table)
@@ -247,7 +247,7 @@ class _Names:
             name = opened[1].replace(b"\0", b" ").decode()
             raise InputError(
                 f"{self._file}:{line}: the item {name[:60]!r} begins with a quote that it does not close; in baskets "
-                "quotes do not keep a delimiter inside a name: set items apart by another sign, or take the quote out"
+                "quotes do not protect a delimiter inside a name: use another delimiter, or remove the quote"
             )
         self._lines += text.count(b"\n")
         names = set(text.replace(b"\n", b" ").split(b" ")) if b"\0" in text or b"_" in text else ()
@@ -300,6 +300,6 @@ class WholeBaskets(Traversal):
     @classmethod
     def counts(cls, corpus, config, window=None):
         pairs = super().counts(corpus, config)
-        pairs.setdiag(0)  # nothing is its own positive
+        pairs.setdiag(0)  # no item is its own positive
         pairs.eliminate_zeros()
         return pairs

@@ -11,7 +11,7 @@ from ._options import PairOptions
 
 @SOURCES.register("cooccurrence")
 class Cooccurrence(Source):
-    help = "Co-occurrence counts: a sparse .npz or a table. The .npz is of scipy.sparse; the table has a pair per row."
+    help = "Co-occurrence counts: a sparse .npz or a table. The .npz is from SciPy; the table has one pair per row."
     tables = True
     paired = True
     repeatable = False
@@ -29,7 +29,7 @@ class Cooccurrence(Source):
 
     @classmethod
     def encode(cls, given, **shaping):
-        """Read a sparse matrix, whose row i, column j holds how often j was seen with i; any table as `Pairs` does."""
+        """Read a sparse matrix, whose entry (i, j) is how often j was seen with i; or a table, as `Pairs` does."""
         from ..encoded.corpus import ItemsReport
         from ..encoded.matrices import is_matrix, load_matrix, numbered
         from ..encoded.pairs import encode_pairs
@@ -41,7 +41,7 @@ class Cooccurrence(Source):
         files = find_files(list(given.files))
         if len(files) != 1 or not is_matrix(files[0]):
             if names:
-                raise InputError(f"{files[0]}: names go with one sparse matrix, in a .npz file, which this is not")
+                raise InputError(f"{files[0]}: names apply only to one sparse matrix, in a .npz file; leave them out")
             return Pairs.encode(given, **shaping)
         shaping, rectangular, file = VocabOptions(**shaping).checked(), bool(given.rectangular), files[0]
         matrix = load_matrix(file, rectangular, bool(names))
@@ -60,13 +60,13 @@ class Cooccurrence(Source):
 
 
 def _words_of(matrix, path, files, shaping, rectangular):
-    """Return the names of rows and of columns that files have, checked against the shape."""
+    """Read the names of rows and columns from files, and check their numbers against the shape."""
     from ..encoded.matrices import read_names
 
     words = [read_names(file, encoding=shaping.encoding, lowercase=shaping.lowercase) for file in files]
     if len(files) != 1 + rectangular:
-        wanted = "two files of names, of rows and of columns" if rectangular else "one file of names"
-        raise ConfigError(f"this matrix takes {wanted}; {len(files)} were given")
+        wanted = "two files of names, for rows and for columns" if rectangular else "one file of names"
+        raise ConfigError(f"this matrix needs {wanted}; {len(files)} were given")
     for file, names, size, side in zip(files, words, matrix.shape, ("rows", "columns"), strict=False):
         if len(names) != size:
             raise InputError(f"{file}: {len(names):,} names, but {path} has {size:,} {side}; give one a line, in order")

@@ -1,4 +1,4 @@
-"""Text: a sentence a line, gone through by windows."""
+"""Text: one sentence per line, trained on by windows."""
 
 import dataclasses
 import functools
@@ -15,14 +15,14 @@ from ...ground.option import option
 from . import SOURCES, TRAVERSALS, Source, Traversal, as_gone_through, check_pairs
 from ._options import TableOptions, column, dynamic_window, ordered, plain, subsample, window
 
-AUTO = "auto"  # in place of a tokenizer, or of a file of phrases
-_READERS = {"whitespace": "text"}  # tokenizer -> reader, where they are called differently
-_OURS = (AUTO, "whitespace", "words")  # of plain text; a plug-in may read what it likes
+AUTO = "auto"  # instead of a tokenizer or a phrase file
+_READERS = {"whitespace": "text"}  # tokenizer -> reader, if their names differ
+_OURS = (AUTO, "whitespace", "words")  # for plain text; a plug-in may read anything
 _STRIPPED = ("markup", "urls")
-_JOINED = (  # lines up to a blank one, or to the tag of a sentence
+_JOINED = (  # joins lines up to a blank one, or to the tag of a sentence
     r"""awk '{sub(/\r$/, "")} !NF || /^[ \t]*<\/?s[ >]/ {print ""; next} {printf "%s ", $0}' FILE > text.txt"""
 )
-_FEW = 20  # lines of one token, below which they are no sign of anything
+_FEW = 20  # lines of one token; fewer are no sign of anything
 
 
 def _check_tokenizer(name):
@@ -40,12 +40,12 @@ def _names(strip):
 def _check_strip(names):
     unknown = [name for name in names.split(",") if name not in _STRIPPED]
     if unknown:
-        raise ConfigError(f"strip takes {' and '.join(_STRIPPED)}, with a comma between, not {unknown[0]!r}")
+        raise ConfigError(f"strip takes {' and '.join(_STRIPPED)}, separated by a comma, not {unknown[0]!r}")
 
 
 @SOURCES.register("corpus")
 class Corpus(Source):
-    help = "Text: file, folder, glob, named corpus or - (stdin). 'w2vneg data list' names corpora."
+    help = "Text: file, folder, glob, named corpus or - (stdin). 'w2vneg data list' lists corpora."
     metavar = "PATH|NAME"
     catalog = "corpus"
     noun = "word"
@@ -53,11 +53,11 @@ class Corpus(Source):
 
     class Options(TableOptions):
         text_col: str | None = column(
-            "Column of text, by name or number. The data are CSV, JSON lines or Parquet.", "plain text", common=True
+            "Column of text, by name or number. For CSV, JSON lines or Parquet.", "plain text", common=True
         )
         tokenizer: str = option(
             AUTO,
-            "Tokens: auto, whitespace or words (letters and digits). auto: words for raw text, by the first megabyte.",
+            "Tokens: auto, whitespace or words (letters and digits). auto: words if the first megabyte is raw text.",
             metavar="NAME",
             common=True,
             check=_check_tokenizer,
@@ -70,13 +70,13 @@ class Corpus(Source):
         )
         numbers: str = option(
             "keep",
-            "Numbers: keep them; digit, write each digit as 0; drop those that stand alone.",
+            "keep: leave numbers as they are. digit: write each digit as 0. drop: remove standalone numbers.",
             choices=("keep", "digit", "drop"),
             metavar="keep|digit|drop",
         )
         phrases: str | None = option(
             None,
-            "Join phrases: a file of 'w2vneg phrases', or auto. auto finds those of this text, by its defaults.",
+            "Join phrases: a file from 'w2vneg phrases', or auto. auto finds phrases in this text, with defaults.",
             common=True,
             metavar="FILE|auto",
             files=True,
@@ -94,10 +94,10 @@ class Corpus(Source):
             frame = given.files[0]
             columns = {name: cells[:_FEW] for name, cells in zip(frame.head, frame.columns, strict=True)}
             named, names = column_of_text(columns), ", ".join(map(repr, columns))[:200]
-            raise ConfigError(f"text is a column of a table: give text_col={named!r}; columns: {names}")
+            raise ConfigError(f"name the table's column of text: text_col={named!r}; columns: {names}")
         of_tables = [item.name for item in dataclasses.fields(TableOptions) if item.name in given.options]
         if of_tables:
-            raise ConfigError(f"{of_tables[0]} is of tables; name their column of text with text_col (--text-col)")
+            raise ConfigError(f"{of_tables[0]} applies to tables; name their column of text: text_col (--text-col)")
 
     @classmethod
     def settled(cls, given, encoding, mirror=None):
@@ -105,7 +105,7 @@ class Corpus(Source):
             return given
         from ..catalog import info, names
 
-        if all(file in names() and info(file).made_here for file in given.files):  # by us, with blanks between words
+        if all(file in names() and info(file).made_here for file in given.files):  # with blanks between words
             return given.replace(tokenizer="whitespace")
         files, table = given.located(mirror).files, cls._table(given)
         return given.replace(tokenizer=tokenizer_of(files, table, encoding, _names(given.strip)))
@@ -132,27 +132,27 @@ class Corpus(Source):
         if AUTO not in given.phrases:
             return [phrase for path in given.phrases for phrase in read_phrases(path)]
         if len(given.phrases) > 1:
-            raise ConfigError("--phrases auto finds phrases itself; leave it out beside files (./auto is a file)")
+            raise ConfigError("--phrases auto cannot be combined with files; leave one out (./auto is a file)")
         also = {name: shaping[name] for name in ("encoding", "lowercase", "progress")}
         return phrases_in(list(given.files), **reading, **also)
 
     @classmethod
     def reading(cls, given, encoding="utf-8"):
-        """Return how the files of an `Input` become words: `reader`, `strip` and `table` of `encode_corpus` (dict)."""
+        """Return `reader`, `strip` and `table` of `encode_corpus`, by which an `Input` becomes words (dict)."""
         from ..readers import foreign
 
         given, table = cls.settled(given, encoding), cls._table(given)
         if not given.plain and given.tokenizer in _OURS:
-            once = {"-"} if AUTO in given.phrases else ()  # which is refused then, unread
+            once = {"-"} if AUTO in given.phrases else ()  # standard input is then refused unread
             begun = foreign.beginnings([file for file in given.files if table is None and file not in once])
-            if table is not None:  # in whose texts tags are looked for, too
+            if table is not None:  # texts in a table may have tags, too
                 begun = [(given.files[0], _beginning(given.files, table, encoding, ())[0].encode())]
             remarked = "markup" in (given.strip or "")
             for name, data in begun:
                 if table is None:
                     foreign.refuse(name, data, "text", encoding)
                 if not remarked and (tag := foreign.tag_in(data, encoding if table is None else "utf-8")):
-                    note = f"{name}: tags, as {tag!r}, are read as words; remove them with --strip markup"
+                    note = f"{name}: tags such as {tag!r} are read as words; remove them with --strip markup"
                     warnings.warn(note, FileNote, stacklevel=3)
                     remarked = True
         strip = [*_names(given.strip), *({given.numbers} - {"keep"})]
@@ -160,7 +160,7 @@ class Corpus(Source):
 
     @staticmethod
     def _table(given):
-        """Return the `TextColumn` that an `Input` names, or has as its only one; None for plain text."""
+        """Return the `TextColumn` that an `Input` names, or its only one; None for plain text."""
         from ..readers.columns import NONE
         from ..readers.layout import delimiter_of
         from ..readers.tables import TextColumn
@@ -176,54 +176,54 @@ class Corpus(Source):
 
 
 def _about_lines(encoded):
-    """Return what to do about a text of which most lines have one token (str), or None; without a pair an error does.
+    """Return advice (str) on a text in which most lines have one token, else None; a text without pairs is an error.
 
-    Of sentences that were longer no more can have become so short than words were left out.
+    Discarding words can have shortened at most as many sentences as words were discarded.
     """
     n, single = encoded.n_sentences, int((encoded.offsets[1:] - encoded.offsets[:-1] == 1).sum())
     if not _FEW <= single < n or 2 * (single - encoded.report.discarded[0]) <= n:
         return None
     return (
-        f"{single:,} of {n:,} sentences have one token, from which nothing can be learnt; if a "
-        f"sentence goes on over lines, join these: {_JOINED}"
+        f"{single:,} of {n:,} sentences have only one token, so they give no pairs; if sentences "
+        f"span several lines, join these: {_JOINED}"
     )
 
 
-# ---- what text becomes tokens by, by its beginning, and what speaks against it afterwards
+# ---- choosing the tokenizer by the beginning of a text, and checking the words afterwards
 
 _LOOKED_AT = 1 << 20  # bytes
 _MOST_FILES = 8
 _ENDS = ',;:!?")]}'
 _OPENS = ".(“«[{"
-_INSIDE = "’·׳״"  # of words, though Unicode has them among the ends
+_INSIDE = "’·׳״"  # of words, though Unicode classifies them as ends
 _RAW = 0.01  # of the tokens; at most .0002 in plain and tokenised text, at least .067 in raw text
-_MANY = 0.05  # of the words; of plain corpora 0 %, of raw prose 13 % to 24 %
-_LONG = 8  # letters: most words of scripts without blanks have one to four
+_MANY = 0.05  # of the words; 0 % in plain corpora, 13 % to 24 % in raw prose
+_LONG = 8  # letters: most words in scripts without blanks have one to four
 _WORDS = 20_000  # the most frequent ones
 _LIGATURES = re.compile("[\ufb00-\ufb06]")
 _INVISIBLE = (
-    r"[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]"  # but for joiners, which words need
+    r"[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]"  # except joiners, which words need
 )
 _SCRIPTS = "\u0e00\u0eff", "\u1000\u109f", "\u1780\u17ff", "\u3041\u30ff", "\u3400\u9fff"  # first and last letters
 
 
 @functools.cache
 def _is_end(sign):
-    """Return whether a sign is punctuation behind a word, of any script; a full stop may be an abbreviation's."""
+    """Return whether a sign is punctuation after a word, in any script, except a full stop, which may abbreviate."""
     return sign in _ENDS or (not sign.isascii() and sign not in _INSIDE and category(sign) in ("Pe", "Pf", "Po"))
 
 
 class Chosen(str):
-    """A tokenizer; why : str, what spoke for it, in words"""
+    """The name of a tokenizer; why : str, the reason for its choice"""
 
     why = ""
 
 
 def tokenizer_of(files, table, encoding, strip=()):
-    """Return the tokenizer that the beginning calls for (`Chosen`): ``whitespace`` for words set apart, or ``words``.
+    """Choose the tokenizer by the beginning of a text (`Chosen`): ``words`` for raw text, else ``whitespace``.
 
-    Text is raw where words carry punctuation, one in a hundred or more, and more often than it stands alone. A full
-    stop, which abbreviations have, counts at the end of a line. strip : sequence of str, what is taken out before
+    Text is raw if one token in a hundred or more ends in punctuation, and more than are punctuation alone. A full stop,
+    which may abbreviate, counts only at the end of a line. strip : sequence of str, what is removed first
     """
     text, where = _beginning(files, table, encoding, strip)
     tokens = Counter(text.split())
@@ -239,16 +239,16 @@ def tokenizer_of(files, table, encoding, strip=()):
     share = at_words / max(1, tokens.total())
     raw = share >= _RAW and at_words > alone
     chosen = Chosen("words" if raw else "whitespace")
-    few = "punctuation stands alone" if alone > at_words else "hardly a word ends in punctuation"
-    seen = f"{share:.0%} of the tokens end in punctuation, as {example!r}" if raw else where or few
+    few = "punctuation is already separated" if alone > at_words else "hardly any word ends in punctuation"
+    seen = f"{share:.0%} of the tokens end in punctuation, such as {example!r}" if raw else where or few
     other = "whitespace" if raw else "words"
-    other = f"{'Keep it with' if raw else 'For raw text:'} --tokenizer {other}, or Input(…, tokenizer={other!r})"
+    other = f"{'Keep it:' if raw else 'For raw text:'} --tokenizer {other}, or Input(…, tokenizer={other!r})"
     chosen.why = f"--tokenizer {chosen} chosen: {seen}. {other}"
     return chosen
 
 
 def _beginning(files, table, encoding, strip):
-    """Return the beginning of a text (str), stripped, and why there is none, in words."""
+    """Return the beginning of a text (str), stripped, and the reason if there is none (str)."""
     from ..readers.sources import STDIN, begun, find_files, start_of
     from ..readers.text import Stripped, codec_name
 
@@ -258,7 +258,7 @@ def _beginning(files, table, encoding, strip):
     chosen = again[:: -(-len(again) // _MOST_FILES) or 1]
     for file in chosen:
         size = _LOOKED_AT // len(chosen)
-        with suppress(InputError, UnicodeError), begun(file) as source:  # whoever reads all of it will tell
+        with suppress(InputError, UnicodeError), begun(file) as source:  # reported when all of it is read
             if table is None:
                 some = start_of(source.pieces(), size).decode(encoding, errors="replace")[:size]
             else:
@@ -266,32 +266,32 @@ def _beginning(files, table, encoding, strip):
             if strip:
                 some = b"".join(Stripped(source.name, [some.encode()], strip).pieces()).decode()
             text += some + "\n"
-    return text, "" if again else "what is read only once is not looked at"
+    return text, "" if again else "data that can be read only once are not inspected"
 
 
 def about_words(words):
-    """Return what to do about words (sequence of str) that look like text nobody has taken apart (str), or None."""
+    """Return advice (str) if words (sequence of str) look like text that is not tokenised, else None."""
     some = list(words[:_WORDS])
     if label := next((word for word in some if word.startswith("__label__")), ""):
         out = "sed 's/__label__[^ ]* *//g' FILE > text.txt"
-        return f"labels of fastText's, as {label!r}, are read as words in every window; take them off first: {out}"
+        return f"fastText labels such as {label!r} are read as words in every window; remove them first: {out}"
     ends = [word for word in some if _is_end(word[-1]) and any(map(str.isalnum, word))]
     if len(ends) > _MANY * len(some):
         return (
-            f"{len(ends) / len(some):.0%} of the words end in punctuation, as {ends[0]!r}; "
-            "--tokenizer words takes it off"
+            f"{len(ends) / len(some):.0%} of the words end in punctuation, such as {ends[0]!r}; "
+            "--tokenizer words removes it"
         )
     runs = [word for word in some if sum(any(a <= letter <= z for a, z in _SCRIPTS) for letter in word) >= _LONG]
     if len(runs) > _MANY * len(some):
         return (
-            f"{len(runs) / len(some):.0%} of the words are whole phrases of a script without blanks, as {runs[0]!r}; "
-            "segment the text first, and train on one blank between words, or give lists of words to Word2Vec.fit"
+            f"{len(runs) / len(some):.0%} of the words are phrases in a script without blanks, such as {runs[0]!r}; "
+            "segment the text first, with a blank between words, or give lists of words to Word2Vec.fit"
         )
     return _about_spellings(some)
 
 
 def _about_spellings(words):
-    """Return what to do about words that Unicode writes in several ways, and Turkish in lower case (str or None)."""
+    """Return advice (str) on words with several spellings in Unicode or lower-cased Turkish, else None."""
     composed, known = {}, set(words)
     for word in words:
         if not word.isascii():
@@ -303,8 +303,8 @@ def _about_spellings(words):
         line = f"re.sub('{_INVISIBLE}', '', line)"
         program = f"[print(unicodedata.normalize('{form}', {line}), end='') for line in sys.stdin]"
         return (
-            f"words in two spellings of Unicode's: {len(twins):,}, as {twins[0][0]!r} and {twins[0][1]!a}; "
-            f'make them one first: python -X utf8 -c "import re, sys, unicodedata; {program}" < FILE > text.txt'
+            f"words with two Unicode spellings: {len(twins):,}, such as {twins[0][0]!r} and {twins[0][1]!a}; "
+            f'unify them first: python -X utf8 -c "import re, sys, unicodedata; {program}" < FILE > text.txt'
         )
     dotted = next((word for word in composed if "i\u0307" in word), "")
     advice = f"{dotted!r} has an i with a dot above: İ in lower case; lower-case Turkish first: sed 's/İ/i/g; s/I/ı/g'"
@@ -337,7 +337,7 @@ class Text(Traversal):
         from ...kernels.schedule import keep_thresholds
         from ...kernels.walk import TextWindows
 
-        check_pairs(corpus.offsets, "sentence", cls.noun, f"; lines of a token each are joined by {_JOINED}")
+        check_pairs(corpus.offsets, "sentence", cls.noun, f"; to join lines of one token: {_JOINED}")
         own = config.source
         keep = keep_thresholds(corpus.vocab.counts, own.subsample)
         source = TextWindows(*as_gone_through(corpus, config), keep, own.window, own.dynamic_window, own.ordered)

@@ -1,4 +1,4 @@
-"""Graphs: an edge a row, walked at random."""
+"""Graphs: one edge per row, trained on by random walks."""
 
 import time
 from dataclasses import replace
@@ -7,9 +7,9 @@ from ...ground.option import option
 from . import SOURCES, TRAVERSALS, Source, Traversal
 from . import _options as options
 
-_WRITTEN = 1 << 24  # nodes of walks that are written out at most
-_FEW = 20  # rows, up to which the first one may well have their number
-_STREAM = 12  # first word of the name of the random numbers that they are written with
+_WRITTEN = 1 << 24  # most nodes of walks that are written out
+_FEW = 20  # rows; with fewer, the first one may contain their number by chance
+_STREAM = 12  # first part of the name of the random stream for walks that are written out
 
 
 @SOURCES.register("edges")
@@ -31,7 +31,7 @@ class Edges(Source):
 
     @classmethod
     def encode(cls, given, vocab_out=None, **shaping):
-        """Read edges, two nodes and perhaps a weight a row, or sparse matrices; weights of equal edges are summed."""
+        """Read edges, two nodes and an optional weight per row, or sparse matrices; sum the weights of equal edges."""
         import numpy as np
 
         from ..encoded.corpus import ItemsReport
@@ -48,7 +48,7 @@ class Edges(Source):
         tables = options.tables_of(given, options.pair_columns(given, "source"), shaping, files=files, comments=True)
         names, alone = NameIndex(shaping.lowercase), 0
         heads, tails, weights = read_ends(tables, ("source", "target"), (names, names), np.float32)
-        for file in files:  # those without an edge are nodes, too
+        for file in files:  # nodes without an edge count, too
             if not isinstance(file, InMemoryTable) or file.nodes is None:
                 continue
             if file.matrix is None:
@@ -59,12 +59,12 @@ class Edges(Source):
         hints = tables.hints + hint_of_weights(tables.labels, weights)
         row = [names.words[heads[0]], names.words[tails[0]], *[f"{weights[0]:g}"] * ("weight" in tables.labels)]
         if row[-1] == str(len(heads) - 1) and len(heads) > _FEW and all(map(str.isdecimal, row)) and len(files) == 1:
-            first = "the first row ends with the number of the others, as a line of sizes does"
-            hints += (f"{first}, and is read as an edge; if it is none: tail -n +2 FILE > edges.txt",)
+            first = "the first row ends with the number of the others, like a header with sizes"
+            hints += (f"{first}, but is read as an edge; if it is not one: tail -n +2 FILE > edges.txt",)
         if tables.labels.two_kinds and (n_both := len(np.intersect1d(heads, tails))):
             both = " and ".join(tables.labels[key] for key in ("source", "target"))
             hints += (
-                f"{n_both:,} names stand in {both} alike, and each is one node; rename them if they are two things",
+                f"{n_both:,} names occur in both {both}, and each is one node; rename them if they are two things",
             )
         report = ItemsReport.of("edges", tables, {names})
         report = replace(report, hints=hints, left_out=report.left_out | {ALONE: alone})
@@ -89,9 +89,9 @@ def _bias(help):
 
 
 def _relative(weights, nodes, gamma):
-    """Divide weights of edges by mean + γ standard deviations of those that have the same node; float32, (n_edges,).
+    """Divide edge weights by mean + γ standard deviations of the edges with the same node; float32, (n_edges,).
 
-    Roundings of the sums are too small for float32, so that they make no weight lighter than what it equals.
+    Rounding errors of the sums vanish in float32, so they make no weight lighter than a value that it equals.
     """
     import numpy as np
 
@@ -122,8 +122,8 @@ class Graph(Traversal):
         ordered: bool = options.ordered()
         walks_per_node: int = option(10, "Random walks per node and epoch.", at_least=1)
         walk_length: int = option(80, "Nodes per random walk.", at_least=2, at_most=10_000)
-        p: float = _bias("node2vec's return parameter: above 1 a walk seldom turns straight back, below 1 often.")
-        q: float = _bias("node2vec's in-out parameter: above 1 a walk stays near the last node, below 1 it moves away.")
+        p: float = _bias("node2vec's return parameter: above 1, walks seldom turn straight back; below 1, often.")
+        q: float = _bias("node2vec's in-out parameter: above 1, walks stay near the last node; below 1, move away.")
         gamma: float | None = option(
             None,
             "node2vec+: for q, edges below a node's mean + GAMMA standard deviations are weak; try 0 and 1.",
@@ -175,7 +175,7 @@ class Graph(Traversal):
 
     @classmethod
     def written(cls, graph, config):
-        """Return walks as a text: those of an epoch or, if they are longer than 17 million nodes, a part of them."""
+        """Return the walks of an epoch as sentences, or a part of them if they have more than 17 million nodes."""
         import numpy as np
 
         from ...kernels.schedule import stream_key

@@ -1,4 +1,4 @@
-"""Tables of pairs: item, target and perhaps a weight; each row is visited with its columns."""
+"""Tables of pairs: item, target and optional weight; training visits each row with its columns."""
 
 import time
 from dataclasses import replace
@@ -9,10 +9,10 @@ from . import SOURCES, TRAVERSALS, Source, Traversal
 from ._options import PairOptions, pair_columns, tables_of
 
 _VISIT = 8  # pairs of one visit of a row: they share a copy of the centre's vector
-_DENSE_VISIT = 64  # where a centre costs as much as all targets, however many pairs it has
+_DENSE_VISIT = 64  # if a centre costs as much as all targets, however many pairs it has
 _MOST = 1 << 31  # pairs of an epoch; their visits are listed in memory
-_LISTED = 1 << 26  # pairs an epoch may hold to be listed without being requested: 270 MB
-_ORDER = 11  # first word of a random stream's name
+_LISTED = 1 << 26  # most pairs of an epoch that are listed by default: 270 MB
+_ORDER = 11  # first part of a random stream's name
 
 
 @SOURCES.register("pairs")
@@ -26,7 +26,7 @@ class Pairs(Source):
 
     @classmethod
     def encode(cls, given, **shaping):
-        """Read tables of pairs; the weights of equal pairs are summed. Those of an item with itself are left out."""
+        """Read tables of pairs; weights of equal pairs are summed. Pairs of an item with itself are left out."""
         from ..encoded.corpus import ItemsReport
         from ..encoded.pairs import encode_pairs, read_ends
         from ..readers.columns import hint_of_weights
@@ -43,8 +43,8 @@ class Pairs(Source):
             for batch in tables:
                 if given.rectangular is None and tables.labels.two_kinds:
                     raise DoubtError(
-                        f"{batch.where(0)}: {batch.labels['item']} and {batch.labels['target']} sound like two kinds "
-                        "of things, and may be one; give --rectangular, or --no-rectangular if the same name is the "
+                        f"{batch.where(0)}: {batch.labels['item']} and {batch.labels['target']} seem to be two kinds "
+                        "of things, but may be one; give --rectangular, or --no-rectangular if the same name is the "
                         "same thing in both"
                     )
                 yield batch
@@ -72,7 +72,7 @@ class WeightedPairs(Traversal):
         pair_weights: str | None = option(
             None,
             "enumerate: repeat each pair by its weight in an epoch. sample: draw pairs in proportion to their weights.",
-            default_text="enumerate, for few whole numbers",
+            default_text="enumerate for few whole weights, else sample",
             choices=("enumerate", "sample"),
         )
         pairs_per_epoch: int | None = option(
@@ -97,7 +97,7 @@ class WeightedPairs(Traversal):
         return whole._counted(rows, columns, drawn or rows.sum() * max(1.0, pairs.matrix.nnz / total))
 
     def _counted(self, rows, columns, n_pairs=None):
-        """Return it with the pairs of each row and column in an epoch, as their weights; n_pairs : float, all"""
+        """Return a copy with `pairs_of` in proportion to row and column weights; n_pairs : float, pairs in an epoch"""
         n_pairs = self.n_positions * self.mean_group if n_pairs is None else n_pairs
         return replace(self, pairs_of=(rows * (n_pairs / rows.sum()), columns * (n_pairs / rows.sum())))
 
@@ -114,16 +114,16 @@ class WeightedPairs(Traversal):
             how = "enumerate" if counts and total <= _LISTED and own.pairs_per_epoch is None else "sample"
         problem = ""
         if how == "enumerate" and not counts:
-            problem = "--pair-weights enumerate needs whole numbers as weights, and some of these have fractions; take "
+            problem = "--pair-weights enumerate needs whole numbers as weights, but some have fractions; use "
             problem += "--pair-weights sample"
         elif how == "enumerate" and own.pairs_per_epoch is not None:
-            problem = "--pairs-per-epoch has no effect with --pair-weights enumerate; take sample or leave it out"
+            problem = "--pairs-per-epoch has no effect with --pair-weights enumerate; use sample or leave it out"
         elif how == "enumerate" and total > _MOST:
-            problem = f"the weights add up to {total:.3g} pairs an epoch, too many to list; take --pair-weights sample "
+            problem = f"the weights add up to {total:.3g} pairs per epoch, too many to list; use --pair-weights sample "
             problem += "(and --pairs-per-epoch)"
         elif total > _MOST and own.pairs_per_epoch is None:
-            problem = f"the weights add up to {total:.3g} pairs, too many for an epoch; say with --pairs-per-epoch how "
-            problem += "many to draw"
+            problem = f"the weights add up to {total:.3g} pairs, too many for an epoch; choose with --pairs-per-epoch "
+            problem += "how many to draw"
         if problem:
             raise ConfigError(problem)
         if how == "enumerate":

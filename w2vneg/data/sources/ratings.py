@@ -1,4 +1,4 @@
-"""Tables of events: who rated, bought or saw what; histories by user, or pairs of user and item."""
+"""Tables of events, such as ratings, purchases or views: histories by user, or pairs of user and item."""
 
 from ...ground.errors import ConfigError
 from ...ground.option import option
@@ -17,7 +17,7 @@ class Ratings(Source):
         user_col: str | None = column("Column of users, by name or number.", "by name, else 1", common=True)
         item_col: str | None = item_column()
         rating_col: str | None = column(
-            "Column of ratings, for --min-rating; with --rectangular one of quantities, which weigh if named; or none.",
+            "Column of ratings, for --min-rating; none ignores it. With --rectangular, named quantities are weights.",
             "by name, else 3",
         )
         min_rating: float | None = option(None, "Drop rows with a lower rating.", default_text="none", common=True)
@@ -28,8 +28,8 @@ class Ratings(Source):
         rectangular: bool | None = rectangular()
         repeats: str | None = option(
             None,
-            "Rows that repeat a user and an item. count: they add up to the weight of the pair. once: the last stays, "
-            "of split --by time the first.",
+            "Rows that repeat a user and an item. count: they add up to the weight of the pair. once: keep the last; "
+            "for split --by time, the first.",
             choices=("count", "once"),
             default_text="count with a --rating-col of quantities, else once",
         )
@@ -40,9 +40,9 @@ class Ratings(Source):
 
     @classmethod
     def encode(cls, given, first=False, **shaping):
-        """Read rows as histories or, if rectangular, as pairs of user and item. The last row of a pair counts.
+        """Read rows as histories or, if rectangular, as pairs of user and item. `repeats` says which rows count.
 
-        first : bool, as of `data.inputs.encode_input`
+        first : bool, as in `data.inputs.encode_input`
         """
         from ..encoded.histories import encode_events
         from ..readers.column_names import is_quantity, meant_by
@@ -57,14 +57,14 @@ class Ratings(Source):
         of_weights = meant_by(name) == "weight" or is_quantity(name) or (given.rectangular and name.isdecimal())
         if weighed and not of_weights:
             raise ConfigError(
-                "a column of ratings is of use only with a least rating; give --min-rating too, or for weights a "
-                "column that is called as a quantity or a count is, or its number"
+                "a column of ratings is used only with --min-rating; give --min-rating too, or for weights a column "
+                "named like a quantity or a count, or its number"
             )
         counted = weighed if given.repeats is None else given.repeats == "count"
         if (weighed or counted) and not given.rectangular:
             raise ConfigError(
-                "an item stands once in a history, whatever its quantity; give --rectangular for pairs of user and "
-                "item with weights, or leave --rating-col and --repeats out, or write a history a line for --baskets "
+                "an item occurs once in a history, whatever its quantity; give --rectangular for weighted pairs of "
+                "user and item, or leave out --rating-col and --repeats, or write one history per line for --baskets "
                 "or --corpus, which keep repeats"
             )
         requested = given.rating_col if weighed or none else None

@@ -1,1 +1,1 @@
-"""Files and folders: complete or not there, read within bounds, owned by one process; and where caches lie."""
+"""Files and folders: atomic writes, bounded reads, locks, and the location of caches."""

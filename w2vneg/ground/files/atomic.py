@@ -1,9 +1,9 @@
-"""Files and folders that appear complete or not at all: written beside their place, made durable, then renamed.
+"""Files and folders that appear complete or not at all: written beside their place, synced to disk, then renamed.
 
-What is written goes to ``.NAME.xxxxxxxx.part`` beside NAME, which its writer keeps locked. A writer
-that was killed leaves it behind; the next one that writes NAME finds it without an owner and removes it. A folder takes
-the place of a former one by an `exchange`. Where the system has none, two renames do it, and whoever comes after a kill
-between them puts the former one back (`recover`).
+Output goes to ``.NAME.xxxxxxxx.part`` beside NAME, which its writer keeps locked. A killed writer leaves it behind; the
+next writer of NAME finds it without an owner and removes it. A folder replaces a former one by an `exchange`. Systems
+without it use two renames; if the writer is killed between them, the next process restores the former folder
+(`recover`).
 """
 
 import ctypes
@@ -22,29 +22,29 @@ from ..errors import OutputError
 from .bounded import check_path, is_special
 from .locks import claim, still_names
 
-_PART, _FORMER = ".part", ".former"  # being written; what it takes the place of
+_PART, _FORMER = ".part", ".former"  # being written; being replaced
 _HIDDEN = re.compile(r"\..+\.(?:[a-z0-9_]{8}\.(?:part|former)|lock)")
 
 _OPEN_FILES = "/dev/fd"  # one name for each open file of this process
-_MOST_LINKS = 40  # on the way to a file, as for the system
-_AT_FDCWD = -100  # paths are as for any other call
+_MOST_LINKS = 40  # followed in a path, as by the system
+_AT_FDCWD = -100  # paths are relative to the current folder
 _EXCHANGE = 2  # flag of renameat2 on Linux, of renamex_np on macOS
 _UNSUPPORTED = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EPERM}
 
 
 def _reason(error):
     said = error.strerror or str(error)
-    cut_short = "the disk is full, or a limit on the size of files is reached"  # NumPy says how much alone
+    cut_short = "the disk is full, or a limit on the size of files is reached"  # NumPy gives only the sizes
     return f"{cut_short} ({said})" if re.fullmatch(r"\d+ requested and \d+ written", said) else said
 
 
 @contextmanager
 def atomic_file(path, mode="wb", encoding=None, permissions=None):
-    """Open a temporary file beside `path`; when the block ends without an error it is on the disk, and then is `path`.
+    """Open a temporary file beside `path`; if the block ends without an error, it is synced and renamed to `path`.
 
-    A link is followed, so that it stays one; a device, a pipe or an open file (``/dev/stdout``) is written to as it is,
-    and a reader that goes away has seen enough. OutputError if the file cannot be created, written or renamed.
-    permissions : int, of the file; those that the umask leaves if None
+    A link is followed and stays a link. A device, a pipe or an open file (``/dev/stdout``) is written to directly, and
+    a reader that closes it early is no error. OutputError if the file cannot be created, written or renamed.
+    permissions : int, of the file; by the umask if None
     """
     check_path(path)
     path, target = Path(path), Path(os.path.realpath(path))
@@ -61,7 +61,7 @@ def atomic_file(path, mode="wb", encoding=None, permissions=None):
             stream.flush()
             os.chmod(temporary, 0o666 & ~_umask() if permissions is None else permissions)
             os.fsync(stream.fileno())
-            if os.name == "posix":  # still locked, so that nobody takes it for litter
+            if os.name == "posix":  # still locked, so that no `sweep` removes it
                 os.replace(temporary, target)
         if os.name != "posix":
             os.replace(temporary, target)
@@ -76,14 +76,14 @@ def atomic_file(path, mode="wb", encoding=None, permissions=None):
 
 
 def passes_on(path):
-    """Return whether what is written to `path` goes on to a device, a pipe or an open file: never to be replaced."""
+    """Return whether `path` is a device, a pipe or an open file, which are written to but never replaced."""
     return is_special(path) or _descriptor(path) is not None
 
 
 def appending(path):
-    """Open a UTF-8 text file to add lines to it, each there at once; OutputError.
+    """Open a UTF-8 text file to append lines, each written at once; OutputError.
 
-    A last line that was cut short is ended first. A device, a pipe or an open file is written to as it is.
+    An incomplete last line is ended first. A device, a pipe or an open file is written to directly.
     """
     options = {"encoding": "utf-8", "newline": "", "buffering": 1}
     try:
@@ -100,13 +100,13 @@ def appending(path):
 
 
 def _open_as_it_is(path, mode, **options):
-    """Open what `passes_on`; an open file goes on where it is, or at its end if it was opened so."""
+    """Open a path that `passes_on`; an open file continues at its position, or at its end if opened to append."""
     descriptor = _descriptor(path)
     return open(path if descriptor is None else os.dup(descriptor), mode, **options)
 
 
 def _descriptor(path):
-    """Return the number of the open file that a path names, as ``/dev/stdout`` does (int); None if it names none."""
+    """Return the descriptor of the open file that a path such as ``/dev/stdout`` names (int); None if it names none."""
     place, open_files = os.fspath(path), os.path.realpath(_OPEN_FILES)
     for _ in range(_MOST_LINKS):
         folder, name = os.path.split(place)
@@ -114,17 +114,17 @@ def _descriptor(path):
             return int(name)
         try:
             place = os.path.join(folder, os.readlink(place))
-        except (OSError, ValueError):  # no link
+        except (OSError, ValueError):  # not a link
             return None
     return None
 
 
 @contextmanager
 def atomic_folder(path, keep=None):
-    """Yield a temporary folder that takes the place of `path` (replacing a former one) when the block ends well.
+    """Yield a temporary folder that becomes `path` (replacing a former one) if the block ends without an error.
 
-    OutputError if `path` is a file, or the folder cannot be written; a former folder is then as it was.
-    keep : callable, optional, whether an entry of the former folder stays, by its name, unless it is new
+    OutputError if `path` is a file, or the folder cannot be written; a former folder is then unchanged.
+    keep : callable, optional, name -> whether an entry of the former folder stays, unless the new one has it
     """
     path, target = Path(path), Path(os.path.realpath(path))
     if os.path.exists(target) and not os.path.isdir(target):
@@ -162,11 +162,11 @@ def _new_part(target, folder=False):
             descriptor, temporary = tempfile.mkstemp(**options)
         if descriptor is None or (claim(descriptor) is not False and still_names(temporary, descriptor)):
             return descriptor, Path(temporary)
-        os.close(descriptor)  # swept by another writer in the moment between making and locking it
+        os.close(descriptor)  # swept by another writer between making and locking it
 
 
 def _take_place(new, target):
-    """Put the folder `new` in the place of `target`; return the Path of what is to be deleted, or None."""
+    """Replace `target` by the folder `new`; return the Path to be deleted, or None."""
     try:
         inside = os.path.samefile(os.curdir, target)
     except OSError:
@@ -177,13 +177,13 @@ def _take_place(new, target):
     if not exchange(new, target):
         _take_place_in_two(new, target)
         return None
-    if inside:  # this process would be left in a folder without a name
+    if inside:  # else this process would be left in a deleted folder
         os.chdir(target)
     return new
 
 
 def _take_place_in_two(new, target):
-    """Do the same with two renames; a kill between them leaves the former one, which `recover` puts back."""
+    """Do the same with two renames; a kill between them leaves the former folder, which `recover` restores."""
     former = new.with_suffix(_FORMER)
     os.replace(target, former)
     try:
@@ -195,7 +195,7 @@ def _take_place_in_two(new, target):
 
 
 def exchange(first, second):
-    """Let two existing paths of one file system change places, in one step; False where that cannot be done."""
+    """Swap two existing paths of one file system in one step; return False if that is not supported."""
     call = _system_call()
     if call is None or call(os.fsencode(first), os.fsencode(second)) == 0:
         return call is not None
@@ -207,7 +207,7 @@ def exchange(first, second):
 
 @functools.cache
 def _system_call():
-    """Return a function of two byte strings that answers 0 if all is well, or None where there is none."""
+    """Return a function of two byte strings that returns 0 on success, or None if the system has none."""
     if sys.platform not in ("linux", "darwin"):
         return None
     library = ctypes.CDLL(None, use_errno=True)
@@ -219,7 +219,7 @@ def _system_call():
 
 
 def _link_entries(source, target, keep):
-    """Give `target` the entries of `source` that are to stay: the very files where links can be made, else copies."""
+    """Give `target` the entries of `source` that are to stay: hard links if possible, else copies."""
     for entry in os.scandir(source):
         if keep(entry.name) and not (place := target / entry.name).exists():
             if entry.is_dir(follow_symlinks=False):
@@ -231,12 +231,12 @@ def _link_entries(source, target, keep):
 def _link(source, target):
     try:
         os.link(source, target, follow_symlinks=False)
-    except OSError:  # no such links here, or none across what is mounted
+    except OSError:  # no hard links here, or not across mounts
         shutil.copy2(source, target, follow_symlinks=False)
 
 
 def recover(path):
-    """Put a folder back in its place if its writer was killed between two renames; return whether that was needed."""
+    """Restore a folder whose writer was killed between two renames; return whether that was needed."""
     check_path(path)
     target = Path(os.path.realpath(path))
     if os.path.lexists(target):
@@ -253,21 +253,21 @@ def recover(path):
 
 
 def sweep(path):
-    """Remove what killed writers of `path` have left beside it, unless it has a living owner or may come back."""
+    """Remove what killed writers of `path` left beside it, unless it has a living owner or can be recovered."""
     target = Path(os.path.realpath(path))
     for found in _left_behind(target):
-        lost = found.suffix == _PART or os.path.lexists(target)  # else `recover` puts it in its place
+        lost = found.suffix == _PART or os.path.lexists(target)  # else `recover` restores it
         if lost and not _has_owner(found):
             _remove_tree(found) if found.is_dir() else _discard(found)
 
 
 def is_hidden(name):
-    """Tell whether a name is one that this module or `locks` gives to what is on its way."""
+    """Return whether a name is a temporary one of this module or of `locks`."""
     return _HIDDEN.fullmatch(name) is not None
 
 
 def _left_behind(target):
-    """Return what lies beside `target` under its temporary names (list of Path)."""
+    """Return the paths beside `target` with its temporary names (list of Path)."""
     try:
         pattern = re.compile(rf"\.{re.escape(target.name)}\.[a-z0-9_]{{8}}\.(?:part|former)")
         return [target.parent / name for name in os.listdir(target.parent) if pattern.fullmatch(name)]
@@ -276,10 +276,10 @@ def _left_behind(target):
 
 
 def _has_owner(path):
-    """Tell whether a living process keeps `path` locked, or may: where there are no locks nobody can know."""
+    """Return whether a living process has locked `path`, or may have: without locks that is unknown."""
     try:
         descriptor = os.open(path, os.O_RDONLY)
-    except OSError:  # gone by itself, or another user's
+    except OSError:  # already gone, or another user's
         return True
     try:
         return claim(descriptor) is not True
@@ -295,7 +295,7 @@ def check_writable(path):
     try:
         _check_links(path)
         if passes_on(path):
-            if not stat.S_ISFIFO(os.stat(path).st_mode):  # whose reader would leave when it is closed
+            if not stat.S_ISFIFO(os.stat(path).st_mode):  # closing it would end its reader
                 _open_as_it_is(path, "wb").close()
             return
         sweep(target)
@@ -318,7 +318,7 @@ def check_folder_writable(path):
         parent = parent.parent
     try:
         _check_links(path)
-        if os.path.exists(target) and not os.access(target, os.W_OK | os.X_OK):  # what is in it could not be removed
+        if os.path.exists(target) and not os.access(target, os.W_OK | os.X_OK):  # its entries could not be removed
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         os.rmdir(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=_PART, dir=parent))
     except OSError as error:
@@ -326,20 +326,20 @@ def check_folder_writable(path):
 
 
 def _check_links(path):
-    """Raise OSError if links lead round in a circle, of which `os.path.realpath` says nothing."""
+    """Raise OSError if links form a loop, which `os.path.realpath` ignores."""
     with suppress(FileNotFoundError):
         os.stat(path)
 
 
 def _sync(path):
-    """Have what a file holds, or which names a folder holds, on the disk before this returns."""
+    """Sync the content of a file, or the names in a folder, to disk before returning."""
     if os.name != "posix" and os.path.isdir(path):
         return  # folders cannot be opened there
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     except OSError as error:
-        if error.errno != errno.EINVAL:  # a file system that has no such thing as making it durable
+        if error.errno != errno.EINVAL:  # the file system does not support it
             raise
     finally:
         os.close(descriptor)
@@ -361,8 +361,8 @@ def _umask():
 
 
 def _remove_tree(folder):
-    """Remove a folder as far as that can be done; folders in it, or itself, may be write-protected."""
-    if os.path.islink(folder):  # where it leads is not ours
+    """Remove a folder as far as possible; it, or folders in it, may be write-protected."""
+    if os.path.islink(folder):  # its target is not ours
         return
     for place, _, _ in os.walk(folder):
         with suppress(OSError):

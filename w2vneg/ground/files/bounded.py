@@ -1,6 +1,6 @@
-"""Reading what a user names, within bounds: what does not end is an InputError that names the file.
+"""Bounded reading of files that a user names: a file without end is an InputError that names it.
 
-`read_text`, `read_json` and `parse_toml` are for what is held whole, `lines_of` for what is not. Matrices: `npy`.
+`read_text`, `read_json` and `parse_toml` read whole files, `lines_of` reads line by line. For matrices see `npy`.
 """
 
 import json
@@ -17,14 +17,14 @@ TO_UTF_8 = "convert the file to UTF-8; if it is Latin-1: iconv -f latin1 -t utf-
 LONGEST_LINE = 1 << 24  # bytes, of a file that is read line by line
 _LONGEST_TOML = 1 << 20  # characters; Python reads about half a MB a second
 _MOST_PARTS = 32  # of a key; the time to read one grows with the square of their number
-_MOST_BITS = 1000  # of a whole number; more are no float, and cannot be printed
+_MOST_BITS = 1000  # of a whole number; larger ones fit no float and cannot be printed
 _PART = r"""(?:[\w-]+|"[^"\n]*"|'[^'\n]*')"""
 _MANY_PARTS = re.compile(rf"(?:^|[\[{{,])[ \t]*(?:{_PART}[ \t]*\.[ \t]*){{{_MOST_PARTS}}}", re.MULTILINE)
 _URL = re.compile(r"([a-z][a-z0-9+.-]+)://", re.IGNORECASE)
 
 
 def is_path(place):
-    """Tell whether something is a str or a Path, and a file could be called so."""
+    """Return whether something is a str or a Path that could name a file."""
     try:
         return isinstance(place, str | os.PathLike) and bool(name := os.fsencode(place)) and b"\0" not in name
     except UnicodeEncodeError:  # a lone surrogate
@@ -34,17 +34,17 @@ def is_path(place):
 def check_path(place, remedy="name a file or folder"):
     """Raise ConfigError with a remedy unless `is_path`."""
     if not is_path(place):
-        raise ConfigError(f"a path is a str or a Path, and {place!r:.60} is none; {remedy}")
+        raise ConfigError(f"a path is a str or a Path, not {place!r:.60}; {remedy}")
 
 
 def scheme_of(name):
-    """Return what a URL, a str, begins with, such as ``s3``, in lower case; None for a path."""
+    """Return the scheme of a URL, such as ``s3``, in lower case; None for a path."""
     found = _URL.match(name) if isinstance(name, str) else None
     return found and found[1].lower()
 
 
 def read_bytes(path, missing="no such file"):
-    """Return all bytes of a file; InputError, `missing` if it is not there, if it is unreadable or above `LARGEST`."""
+    """Return all bytes of a file; InputError if it is missing (with `missing`), unreadable or above `LARGEST`."""
     try:
         with open(path, "rb") as stream:
             data = stream.read(LARGEST + 1)
@@ -63,7 +63,7 @@ def read_text(path, missing="no such file", errors="strict"):
 
 
 def decoded(path, data, errors="strict"):
-    """Return UTF-8 bytes of a file as str, without a byte-order mark; InputError naming the line that is none."""
+    """Decode UTF-8 bytes of a file, without a byte-order mark; InputError names the line that is not UTF-8."""
     try:
         return data.decode("utf-8-sig", errors)
     except UnicodeDecodeError as error:
@@ -75,12 +75,12 @@ def decoded(path, data, errors="strict"):
 
 
 def read_json(path, missing="no such file"):
-    """Return what a JSON file holds; InputError as `read_text`, or if it is not JSON or a number is not finite."""
+    """Return what a JSON file holds; InputError as for `read_text`, or if it is not JSON or a number is not finite."""
     return parse_json(read_text(path, missing), path)
 
 
 def parse_json(text, where, lenient=False):
-    """Return what JSON text, or its bytes, means; InputError, with `where` it stands, if it is none.
+    """Parse JSON text, or its bytes; InputError, which names its source `where`, if it is not JSON.
 
     lenient : bool, a number that is not finite becomes None instead of an InputError
     """
@@ -91,7 +91,7 @@ def parse_json(text, where, lenient=False):
             return value
         if lenient:
             return None
-        raise ValueError(f"{text[:20]} is no finite number")
+        raise ValueError(f"{text[:20]} is not a finite number")
 
     try:
         return json.loads(text, parse_float=number, parse_constant=number)
@@ -100,7 +100,7 @@ def parse_json(text, where, lenient=False):
 
 
 def parse_toml(text, where):
-    """Return what TOML text means (dict); InputError, with `where` it stands, if it is none or beyond all measure."""
+    """Parse TOML text (dict); InputError, which names its source `where`, if it is not TOML or too large."""
     try:
         import tomllib
     except ImportError:  # Python 3.10
@@ -108,11 +108,11 @@ def parse_toml(text, where):
     if len(text) > _LONGEST_TOML:
         raise InputError(f"{where}: more than {_LONGEST_TOML >> 20} MB of TOML; name many files by a folder or a glob")
     if _MANY_PARTS.search(text):
-        raise InputError(f"{where}: a key of more than {_MOST_PARTS} parts with dots between them; no option has any")
+        raise InputError(f"{where}: a dotted key of more than {_MOST_PARTS} parts; no option has one")
     try:
         values = tomllib.loads(text.replace("\r\n", "\n"))
-    except (ValueError, RecursionError) as error:  # not only of its own kind: thousands of digits, brackets
-        decoded(where, text.encode("utf-8", "surrogateescape"))  # a file that is no UTF-8 is reported as that
+    except (ValueError, RecursionError) as error:  # also other errors: thousands of digits, brackets
+        decoded(where, text.encode("utf-8", "surrogateescape"))  # a file that is not UTF-8 is reported as such
         raise InputError(f"{where}: not TOML ({error})") from error
     left = [values]
     while left:
@@ -127,7 +127,7 @@ def parse_toml(text, where):
 
 
 def digested(path, digest):
-    """Return a digest of `hashlib` that has taken in a file; OSError."""
+    """Update a digest of `hashlib` with a file and return it; OSError."""
     with open(path, "rb") as stream:
         while piece := stream.read(1 << 20):
             digest.update(piece)
@@ -135,7 +135,7 @@ def digested(path, digest):
 
 
 def lines_of(path, stream):
-    """Yield the lines of a binary stream with their ends; InputError at one of more than `LONGEST_LINE` bytes."""
+    """Yield the lines of a binary stream with their ends; InputError if one has `LONGEST_LINE` bytes or more."""
     for number, line in enumerate(iter(partial(stream.readline, LONGEST_LINE), b""), 1):
         if len(line) == LONGEST_LINE:
             refuse_line(path, number)
@@ -144,30 +144,30 @@ def lines_of(path, stream):
 
 def refuse_line(path, number):
     """Raise InputError for a line without end."""
-    raise InputError(f"{path}:{number}: no line ends within {LONGEST_LINE >> 20} MB; this is another kind of file")
+    raise InputError(f"{path}:{number}: no line end within {LONGEST_LINE >> 20} MB; this is another kind of file")
 
 
 def is_special(path):
-    """Tell whether `path` is a device or a pipe, which cannot be read twice."""
+    """Return whether `path` is a device or a pipe, which cannot be read twice."""
     try:
         mode = os.stat(path).st_mode
-    except (OSError, ValueError):  # whoever opens it tells
+    except (OSError, ValueError):  # opening it raises the error
         return False
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
 def check_reachable(path):
-    """Raise InputError if a folder on the way to `path` may not be entered: what is in it then seems not to exist."""
+    """Raise InputError if a folder on the way to `path` may not be entered, so that `path` seems not to exist."""
     if complaint := barred(path):
         raise InputError(f"{path}: {complaint}")
 
 
 def barred(path):
-    """Return the complaint (str) that a folder on the way to `path` may not be entered; None if that is not so."""
+    """Return the complaint (str) if a folder on the way to `path` may not be entered; else None."""
     try:
         os.stat(path)
     except PermissionError as error:
-        return f"cannot be read ({error.strerror}); get the right to enter its folder, or name another file"
+        return f"cannot be read ({error.strerror}); get permission to enter its folder, or name another file"
     except (OSError, ValueError):
         pass
     return None
@@ -176,6 +176,6 @@ def barred(path):
 def check_regular(path):
     """Raise InputError if `path` is a device, a pipe or the like, or the str ``"-"``, which is standard input."""
     if path == "-":
-        raise InputError("-: standard input, which cannot be looked at twice; copy it to a file")
+        raise InputError("-: standard input, which cannot be read twice; copy it to a file")
     if is_special(path):
-        raise InputError(f"{path}: no file but a device or a pipe, which cannot be looked at twice; copy it to a file")
+        raise InputError(f"{path}: a device or a pipe, which cannot be read twice; copy it to a file")

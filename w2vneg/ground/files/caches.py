@@ -1,4 +1,4 @@
-"""Where downloaded, encoded and compiled things are kept: how much of each kind, and how to be rid of it."""
+"""Caches of downloads, encoded data and compiled code: where they are, their sizes, and how to clear them."""
 
 import os
 import re
@@ -11,14 +11,14 @@ from pathlib import Path
 from ..errors import ConfigError, OutputError, did_you_mean
 
 KINDS = {  # kind -> what it is
-    "corpora": "encoded data, made again when they are read",
-    "phrases": "phrases found in corpora, made again when they are requested",
-    "jit": "compiled code, compiled again when it is needed",
+    "corpora": "encoded data, encoded again when needed",
+    "phrases": "phrases found in corpora, found again when needed",
+    "jit": "compiled code, compiled again when needed",
     "data": "downloads and the built-in corpus",
 }
-MADE_AGAIN = ("corpora", "phrases", "jit")  # of what is on this machine
-_KEY = r"[0-9a-f]{16}-\d+-[0-9a-f]{32}"  # of data, as `data.encoded.encode.Cache` has it
-_NAMES = {  # kind -> {folder below its own: pattern of the names in it}; those of data are in the catalog
+MADE_AGAIN = ("corpora", "phrases", "jit")  # without a download
+_KEY = r"[0-9a-f]{16}-\d+-[0-9a-f]{32}"  # of data, as in `data.encoded.encode.Cache`
+_NAMES = {  # kind -> {subfolder: pattern of the names in it}; those of data are in the catalog
     "corpora": {"": _KEY, "memo": r"[0-9a-f]{32}\.json"},
     "phrases": {"": rf"\d+-{_KEY}\.tsv"},
     "jit": {"": r"[0-9a-f]{20}|[0-9a-f]{64}\.syntax"},
@@ -28,7 +28,7 @@ _NAMES = {  # kind -> {folder below its own: pattern of the names in it}; those 
 def cache_dir(*parts):
     """Return the folder ``<cache>/parts…`` as a Path; it is not created.
 
-    ``W2VNEG_CACHE`` names another folder than the platform's (``~/.cache/w2vneg`` on Linux).
+    ``W2VNEG_CACHE`` replaces the platform's folder (``~/.cache/w2vneg`` on Linux).
     """
     root = os.environ.get("W2VNEG_CACHE")
     if not root:
@@ -39,7 +39,7 @@ def cache_dir(*parts):
 
 
 def at_home(path, variable):
-    """Return a Path with ``~`` put in full; ConfigError, naming the environment's variable, where there is no home."""
+    """Return a Path with ``~`` expanded; ConfigError, which names the environment variable, if there is no home."""
     try:
         return Path(path).expanduser()
     except RuntimeError:
@@ -48,7 +48,7 @@ def at_home(path, variable):
 
 @contextmanager
 def writing_to(folder):
-    """Turn an OSError of the block into an OutputError: folder : Path, in the cache, or None for temporary files."""
+    """Turn an OSError of the block into an OutputError; folder : Path, in the cache, or None for temporary files."""
     try:
         yield
     except OSError as error:
@@ -61,7 +61,7 @@ def writing_to(folder):
 
 @dataclass(frozen=True)
 class Cached:
-    """kind, what : str; path : Path, there or not; files, bytes : int; others : list of str, names not w2vneg's own"""
+    """kind, what : str; path : Path, existing or not; files, bytes : int; others : list of str, names not w2vneg's"""
 
     kind: str
     what: str
@@ -80,7 +80,7 @@ def path_of(kind):
 
 
 def cached(kinds, downloads):
-    """Return what is kept of these kinds, a list of `Cached`. downloads : str, pattern of the names in ``data``"""
+    """Return what is cached of these kinds, a list of `Cached`. downloads : str, pattern of the names in ``data``"""
     found = []
     for kind in kinds:
         sizes, others = [], []
@@ -95,7 +95,7 @@ def cached(kinds, downloads):
 
 
 def clear(kinds, downloads):
-    """Remove what is kept of these kinds, or OutputError; return what there was, as `cached`. What others put stays."""
+    """Remove what is cached of these kinds and return it as `cached` does; others' files stay. OutputError."""
     found = cached(kinds, downloads)
     for one in found:
         try:
@@ -109,10 +109,10 @@ def clear(kinds, downloads):
 
 
 def _entries(kind, downloads):
-    """Yield (os.DirEntry, whether its name is one that w2vneg gives) of what is kept of a kind; OSError."""
+    """Yield (os.DirEntry, whether its name is one of w2vneg's) for the cache of a kind; OSError."""
     folders = _NAMES.get(kind, {"": downloads})
     for folder, names in folders.items():
-        given = re.compile(rf"(?:{names})|\.(?:{names})\.[a-z0-9_]{{8}}\.(?:part|former)")  # on its way: see `atomic`
+        given = re.compile(rf"(?:{names})|\.(?:{names})\.[a-z0-9_]{{8}}\.(?:part|former)")  # temporary: see `atomic`
         with suppress(FileNotFoundError), os.scandir(path_of(kind) / folder) as entries:
             for entry in sorted(entries, key=lambda entry: entry.name):
                 if folder or entry.name not in folders:

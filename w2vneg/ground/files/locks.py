@@ -1,4 +1,4 @@
-"""Who owns a place: locks that the system takes back when their process ends, however it ends."""
+"""Ownership of files and folders: locks that the system releases when their process ends, however it ends."""
 
 import json
 import os
@@ -15,13 +15,13 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-CAN_WAIT = fcntl is not None  # for what another process has locked
+CAN_WAIT = fcntl is not None  # for a lock of another process
 
 
 def claim(descriptor):
-    """Lock an open file or folder, without waiting; closing it gives the lock back.
+    """Lock an open file or folder, without waiting; closing it releases the lock.
 
-    Return True if it is ours now, False if another owner lives, None where the file system has no locks.
+    Return True if it is ours now, False if it has another living owner, None if the file system has no locks.
     """
     if fcntl is None:
         return None
@@ -35,14 +35,14 @@ def claim(descriptor):
 
 
 def give_up(descriptor):
-    """Give a lock back at once: closing does not where a child of a fork has the file open, too."""
+    """Release a lock at once; closing does not if a forked child also has the file open."""
     if fcntl is not None:
         with suppress(OSError):
             fcntl.flock(descriptor, fcntl.LOCK_UN)
 
 
 def still_names(path, descriptor):
-    """Tell whether `path` is the open file `descriptor`: another process may have removed or replaced it meanwhile."""
+    """Return whether `path` is still the open file `descriptor`; another process may have removed or replaced it."""
     try:
         return os.path.samestat(os.lstat(path), os.fstat(descriptor))
     except FileNotFoundError:
@@ -50,23 +50,23 @@ def still_names(path, descriptor):
 
 
 def lock_file(path):
-    """Return the Path of the file that stands for the ownership of `path`: hidden, beside it."""
+    """Return the Path of the lock file of `path`, a hidden file beside it."""
     target = Path(os.path.realpath(path))
     return target.with_name(f".{target.name}.lock")
 
 
 @contextmanager
 def owned(path):
-    """Own a folder to be written, there or not, for as long as the block lasts: no other process that asks gets it.
+    """Own a folder to be written, existing or not, for the duration of the block, which excludes other owners.
 
-    Its parent is made where it is missing. OutputError if that cannot be, or names the process that owns the folder.
+    A missing parent is created. OutputError if that fails, or if another process, which it names, owns the folder.
     """
     try:
         name = lock_file(path)
         name.parent.mkdir(parents=True, exist_ok=True)
         descriptor = _locked(path, name)
     except FileExistsError as error:
-        raise OutputError(f"cannot write {path}: {name.parent} is no folder; choose another place") from error
+        raise OutputError(f"cannot write {path}: {name.parent} is not a folder; choose another place") from error
     except OSError as error:
         raise OutputError(f"cannot write {path}: {error.strerror or error}; choose another place") from error
     try:
@@ -79,7 +79,7 @@ def owned(path):
 
 
 def keeps_others_out(path):
-    """Tell whether owning `path`, as somebody does now, keeps others out: not on a file system without locks."""
+    """Return whether the current owner of `path` keeps others out; False on a file system without locks."""
     try:
         descriptor = os.open(lock_file(path), os.O_RDWR)
     except OSError:  # nobody owns it
@@ -91,13 +91,13 @@ def keeps_others_out(path):
 
 
 def _locked(path, name):
-    """Return the descriptor of the lock file, which is ours."""
+    """Lock the lock file of `path` and return its descriptor."""
     while True:
         descriptor = os.open(name, os.O_RDWR | os.O_CREAT, 0o666)
         if claim(descriptor) is False:
             owner = _owner(descriptor)
             os.close(descriptor)
-            raise OutputError(f"cannot write {path}: {owner} writes there; wait for it or choose another folder")
+            raise OutputError(f"cannot write {path}: {owner} is writing there; wait for it or choose another folder")
         if still_names(name, descriptor):  # else its owner has just ended and removed it
             break
         os.close(descriptor)
@@ -109,7 +109,7 @@ def _locked(path, name):
 
 
 def _owner(descriptor):
-    """Return the owner of a lock file in words."""
+    """Describe the owner of a lock file."""
     with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
         about = json.loads(os.pread(descriptor, 4096, 0))
         return f"process {about['pid']} on {about['host']} ({about['command']}, since {about['since']})"

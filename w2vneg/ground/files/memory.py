@@ -1,4 +1,4 @@
-"""How much memory there is: asked by whoever would refuse, or size, something by it."""
+"""How much memory this process may use, for checks and for sizes of buffers."""
 
 import os
 from contextlib import suppress
@@ -9,26 +9,26 @@ try:
 except ImportError:  # Windows
     resource = None  # type: ignore[assignment]
 
-_GUESS = 4 * 2**30  # where it cannot be asked
+_GUESS = 4 * 2**30  # if it is unknown
 _GROUPS = "/proc/self/cgroup"  # a line for each hierarchy: its number, its controllers, this process's group
 _MOUNTED = "/sys/fs/cgroup"
-_LIMITS = {"": "memory.max", "memory": "memory/memory.limit_in_bytes"}  # of the root group; version 2 names nothing
+_LIMITS = {"": "memory.max", "memory": "memory/memory.limit_in_bytes"}  # of the root group; in version 2 without a name
 
 
 def memory_size(default=_GUESS):
-    """Return the bytes of memory this process may use (int); `default` where unknown.
+    """Return the bytes of memory this process may use (int); `default` if unknown.
 
-    That is the least of the machine's memory, the limits of the process's control group and of each group above it,
+    That is the minimum of the machine's memory, the limits of the process's control group and of each group above it,
     and the limits of the process itself (``ulimit -v``, ``ulimit -d``).
     """
     limits = []
     with suppress(AttributeError, ValueError, OSError):
         size, pages = os.sysconf("SC_PAGE_SIZE"), os.sysconf("SC_PHYS_PAGES")
-        if min(size, pages) > 0:  # -1 where the system does not tell
+        if min(size, pages) > 0:  # -1 if the system does not know
             limits.append(size * pages)
     for path in _files_of_groups():
         with suppress(OSError, ValueError), open(path, encoding="ascii") as stream:
-            limits.append(int(stream.read()))  # no such group or limit, or "max", is passed over
+            limits.append(int(stream.read()))  # a missing group or limit, or "max", is skipped
     for kind in ("RLIMIT_AS", "RLIMIT_DATA"):
         limit = resource.getrlimit(getattr(resource, kind))[0] if hasattr(resource, kind) else None
         if limit not in (None, getattr(resource, "RLIM_INFINITY", None)):
@@ -37,9 +37,9 @@ def memory_size(default=_GUESS):
 
 
 def _files_of_groups():
-    """Yield the files of the limits of control groups, of version 1 or 2.
+    """Yield the files with the limits of control groups, of version 1 or 2.
 
-    In a container the group may be named as the machine sees it; what is mounted as the root is then the container's.
+    In a container the group may have the host's name for it; the mounted root is then the container's own group.
     """
     lines = []
     with suppress(OSError), open(_GROUPS, "rb") as stream:

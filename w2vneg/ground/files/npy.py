@@ -1,4 +1,4 @@
-"""NumPy's own form of a matrix, in files and archives: no header is believed, nothing is ever unpickled."""
+"""NumPy's npy format, in files and archives: headers are verified, nothing is ever unpickled."""
 
 import math
 import os
@@ -10,17 +10,17 @@ from ..errors import InputError
 
 
 def read_mask(path):
-    """Return the yes and no of an npy file, bool (n,), n at least 1; InputError as `read_matrix` has it."""
+    """Return the booleans of an npy file, bool (n,), n at least 1; InputError as for `read_matrix`."""
     mask = read_matrix(path, np.bool_, ndim=1)
     if (mask.view(np.uint8) > 1).any():
-        raise InputError(f"{path}: holds something else than yes and no; the file is damaged")
+        raise InputError(f"{path}: holds values other than true and false; the file is damaged")
     return mask
 
 
 def read_matrix(path, kind=np.float32, mapped=False, ndim=2):
-    """Return the matrix of an npy file, (rows, columns) of a kind of number, `mapped` read-only instead of read.
+    """Return the matrix of an npy file, (rows, columns) of dtype `kind`; if `mapped`, read-only from a memory map.
 
-    InputError if the file cannot be read, or is anything else, or shorter or longer than its header says.
+    InputError if the file cannot be read, is anything else, or is shorter or longer than its header says.
     """
     try:
         with open(path, "rb") as stream:
@@ -30,7 +30,7 @@ def read_matrix(path, kind=np.float32, mapped=False, ndim=2):
                 what = f"{'a matrix' if ndim == 2 else 'an array'} of {np.dtype(kind)}"
                 raise InputError(f"{path}: expected {what}, found {dtype} of shape {shape}")
             if math.prod(shape) * dtype.itemsize != size - begin:
-                raise InputError(f"{path}: cut short or damaged: its {size:,} bytes do not hold the promised {shape}")
+                raise InputError(f"{path}: cut short or damaged: its {size:,} bytes do not match the header, {shape}")
             order = "F" if column_major else "C"
             if mapped:
                 return np.asarray(np.memmap(path, dtype, "r", begin, shape, order))
@@ -42,17 +42,17 @@ def read_matrix(path, kind=np.float32, mapped=False, ndim=2):
 
 
 def npy_header(stream):
-    """Read the header of an array in npy form, version 1.0, from a binary stream; ValueError if it is none.
+    """Read the header of an npy array, version 1.0, from a binary stream; ValueError if it is not one.
 
     Returns (shape, column_major, dtype): tuple of int, bool, numpy.dtype
     """
     if stream.read(8) != b"\x93NUMPY\x01\x00":
-        raise ValueError("it does not begin as one")
+        raise ValueError("it does not begin like one")
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("error")  # of a header that NumPy would have to mend
+            warnings.simplefilter("error")  # on a header that NumPy would repair
             shape, column_major, dtype = np.lib.format.read_array_header_1_0(stream)
-    except Exception as error:  # NumPy evaluates the header, and what is damaged fails in every way that Python has
+    except Exception as error:  # NumPy evaluates the header, so a damaged one may raise anything
         raise ValueError("its header is damaged") from error
     if dtype.hasobject:
         raise ValueError("an array of objects cannot be read without executing code in it")

@@ -1,4 +1,4 @@
-"""Files that are written packed, as the endings of their names say: .gz, .bz2, .xz, .zst."""
+"""Compressed output, chosen by the suffix of the file: .gz, .bz2, .xz, .zst."""
 
 import bz2
 import gzip
@@ -14,7 +14,7 @@ def _zstd(stream):
     return zstandard.ZstdCompressor().stream_writer(stream, closefd=False)
 
 
-_PACKERS = {  # ending -> what packs into a stream
+_PACKERS = {  # suffix -> compressor on a stream
     ".gz": lambda stream: gzip.GzipFile("", "wb", fileobj=stream, mtime=0),
     ".bz2": lambda stream: bz2.BZ2File(stream, "wb"),
     ".xz": lambda stream: lzma.LZMAFile(stream, "wb"),  # noqa: SIM115 (closed by `packed`'s caller)
@@ -23,13 +23,13 @@ _PACKERS = {  # ending -> what packs into a stream
 
 
 def without_packing(path):
-    """Return a path (str) and its ending for packing, in lower case, taken off it; "" if it has none."""
+    """Split a path into a bare path (str) and its suffix of compression in lower case, "" if it has none."""
     bare, ending = os.path.splitext(os.fspath(path))
     return (bare, ending.lower()) if ending.lower() in _PACKERS else (os.fspath(path), "")
 
 
 def packed(stream, path):
-    """Return a context manager that gives what packs into `stream` as the name of `path` says, or `stream` itself.
+    """Return a context manager of a compressor on `stream`, chosen by the suffix of `path`, or of `stream` itself.
 
     `stream` stays open. MissingExtraError for .zst without zstandard
     """

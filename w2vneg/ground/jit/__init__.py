@@ -1,8 +1,8 @@
-"""The one door to Numba: compile options, the disk cache, threads.
+"""The single point of access to Numba: compile options, the disk cache, threads.
 
-Compiled code is cached in a folder named by the syntax of every file that holds any: Numba by itself looks at the file
-of the outermost function alone, and would go on using machine code built from helpers that have changed since. What a
-plug from outside the package goes into has the plug's files in its key (`watch_plug`).
+Compiled code is cached in a folder named by the syntax of all files with jitted code. Numba alone checks only the file
+of the outermost function, and would keep using machine code built from helpers that have changed since. Code that a
+plug from outside the package is part of has the plug's files in its key (`watch_plug`).
 """
 
 import hashlib
@@ -38,10 +38,10 @@ DISABLE_JIT = bool(_numba_config.DISABLE_JIT)  # type: ignore[attr-defined]
 
 
 ZERO, ONE = np.float32(0.0), np.float32(1.0)
-"""A plain 0.0 would make float64 of what is computed with it."""
+"""A plain 0.0 would promote results to float64."""
 
 LEAF = {"reassoc", "contract"}
-"""fastmath flags of the innermost loops: all the speed of SIMD sums, with NaN and infinity still what they are."""
+"""fastmath flags of the innermost loops: the full speed of SIMD sums, with NaN and infinity preserved."""
 
 _PACKAGE = Path(__file__).resolve().parents[2]
 _ROOMS = (
@@ -52,13 +52,13 @@ _ROOMS = (
     "objectives/weighers/*.py",
     "objectives/inputs/*.py",
 )  # all jitted code that other jitted code calls
-_OPTIONS = {"error_model": "numpy", "nogil": True, "no_cfunc_wrapper": True}  # C calls none of it
-_INNER = {"no_cpython_wrapper": True}  # nor does Python call what a hot loop does; compiling goes faster without
-_UNUSED_FOR = 30 * 24 * 3600  # seconds after which the machine code of other versions is swept out
+_OPTIONS = {"error_model": "numpy", "nogil": True, "no_cfunc_wrapper": True}  # never called from C
+_INNER = {"no_cpython_wrapper": True}  # functions of hot loops are not called from Python either; compiles faster
+_UNUSED_FOR = 30 * 24 * 3600  # seconds after which the machine code of other versions is deleted
 
 _dispatchers: list = []
 _outside_plugs: dict[type, dict] = {}  # class -> {str function bound to it: str digest of their files}
-_CPUS = {  # values of W2VNEG_CPU -> what a processor must have to run the code
+_CPUS = {  # values of W2VNEG_CPU -> features that a processor needs to run the code
     "generic": (),
     "x86-64-v2": ("sse4.2", "popcnt"),
     "x86-64-v3": ("avx2", "bmi2", "fma"),
@@ -67,7 +67,7 @@ _CPUS = {  # values of W2VNEG_CPU -> what a processor must have to run the code
 
 
 def _choose_cpu(name):
-    """Have Numba compile for any processor of a kind, so that machines can share compiled code; ConfigError if it
+    """Make Numba compile for any processor of a kind, so that machines can share compiled code; ConfigError if it
     cannot run here.
     """
     from llvmlite.binding import get_host_cpu_features
@@ -92,7 +92,7 @@ def _files_of_rooms():
 
 @cache
 def _place():
-    """Return the folder of this version's compiled code, there or not."""
+    """Return the folder of this version's compiled code, existing or not."""
     parent = path_of("jit")
     return parent / _package_digest(parent)
 
@@ -105,9 +105,9 @@ def _package_digest(parent):
 
 @cache
 def cache_folder():
-    """Return the folder of this version's compiled code as a Path, or None where no cache can be written.
+    """Return the folder of this version's compiled code as a Path, or None if no cache can be written.
 
-    ``W2VNEG_JIT_CACHE`` names another parent than the ``jit`` folder of the cache.
+    ``W2VNEG_JIT_CACHE`` replaces its parent, the ``jit`` folder of the cache.
     """
     folder = _place()
     try:
@@ -134,18 +134,18 @@ def _sweep(parent):
 
 
 def _cache(dispatcher):
-    folder = cache_folder() or _place()  # one that cannot be written may hold code all the same
+    folder = cache_folder() or _place()  # a read-only folder may still hold code
     if not hasattr(dispatcher, "enable_caching"):
         return  # NUMBA_DISABLE_JIT
     if isinstance(dispatcher, _Borrower):
-        folder /= "borrowers"  # the index of a folder tells functions apart by source, not by options
+        folder /= "borrowers"  # the index of a folder distinguishes functions by source, not by options
     keep_code(dispatcher, folder, _files_of_rooms(), _outside_plugs)
 
 
 def watch_plug(plug, function):
-    """Make machine code that an outside plug goes into depend on the files of its class and of its function.
+    """Make machine code that includes an outside plug depend on the files of its class and of its function.
 
-    Sockets call it for all that is bound to them. Helpers that a plug imports from yet other files are not watched.
+    Sockets call it for all that is bound to them. Helpers that a plug imports from other files are not watched.
     """
     code = function.__code__
     sources = {Path(code.co_filename), Path(getattr(sys.modules.get(plug.__module__), "__file__", None) or "")}
@@ -160,7 +160,7 @@ def watch_plug(plug, function):
 
 
 class _WithoutOverlaps(Compiler):
-    """Numba's compiler, which may assume that no two arguments share memory, as in its own loops of `prange`."""
+    """Numba's compiler, set to assume that no two arguments share memory, as in its own `prange` loops."""
 
     def define_pipelines(self):
         self.state.flags.noalias = True
@@ -168,9 +168,9 @@ class _WithoutOverlaps(Compiler):
 
 
 class _Borrower(CPUDispatcher):
-    """What a hot loop calls, compiled without an entry for Python, which takes an eighth of the compiler's time.
+    """A function of hot loops, compiled without an entry point for Python, which saves an eighth of the compile time.
 
-    A second dispatcher, with an entry, is made the first time that Python calls it.
+    A second dispatcher, with the entry point, is made when Python first calls it.
     """
 
     def __call__(self, *args, **kwargs):
@@ -185,15 +185,15 @@ class _Borrower(CPUDispatcher):
 
 
 def njit(function=None, *, fastmath=False, parallel=False, borrows=False, loop=False):
-    """Compile with the house's options: NumPy's division rules, no GIL, the disk cache.
+    """Compile with the project's options: NumPy's division rules, no GIL, the disk cache.
 
     fastmath : set of str, `LEAF` for a loop whose sums may be reordered; never True
     parallel : bool, for launchers that use `prange`
-    borrows : bool, for a function of the hot loop that allocates nothing: references to its arrays are not counted, for
-        which two workers would wait for each other, and it is always inlined, for handing over arrays costs as much as
-        a short loop over a row
-    loop : bool, for a hot loop itself, which Python calls: it allocates nothing either, and no two arrays that it gets,
-        those within NamedTuples among them, may overlap if one of them is written to (the compiler relies on it)
+    borrows : bool, for a function of the hot loop that allocates nothing: references to its arrays are not counted,
+        since counting makes workers wait for each other, and it is always inlined, since passing arrays costs as much
+        as a short loop over a row
+    loop : bool, for a hot loop itself, which Python calls: it allocates nothing either, and no two arrays passed to it,
+        including those in NamedTuples, may overlap if one of them is written to (the compiler relies on it)
     """
     options = _OPTIONS | {"fastmath": fastmath, "_nrt": not (borrows or loop), "forceinline": borrows}
     pipeline = {"pipeline_class": _WithoutOverlaps} if loop else {}
@@ -210,10 +210,10 @@ def njit(function=None, *, fastmath=False, parallel=False, borrows=False, loop=F
 
 
 def implementation_of(stub, choose, borrows=True):
-    """Let compiled calls of `stub` run the Python function that ``choose(first argument's class)`` returns.
+    """Make compiled calls of `stub` run the Python function that ``choose(first argument's class)`` returns.
 
-    The class is that of a NamedTuple, known while compiling: the choice costs nothing at run time, and the next process
-    finds the result in the disk cache. `borrows` is that of `njit`.
+    The class is that of a NamedTuple, known at compile time: the choice costs nothing at run time, and the next process
+    finds the result in the disk cache. `borrows` is as in `njit`.
     """
     options = _OPTIONS | _INNER | {"_nrt": not borrows, "forceinline": borrows}
 
@@ -225,13 +225,13 @@ def implementation_of(stub, choose, borrows=True):
 
 
 def jitable(function):
-    """Let compiled code call a plain Python function, which stays one: calling it from Python compiles nothing."""
+    """Make a plain Python function callable from compiled code; calling it from Python compiles nothing."""
     return _register_jitable(**_OPTIONS, **_INNER, _nrt=False, forceinline=True)(function)
 
 
 @intrinsic
 def prefetch(typing_context, array, row, column):
-    """Start loading the cache line that holds ``array[row, column]``, as if it were to be read only."""
+    """Start loading the cache line that holds ``array[row, column]``, for reading only."""
 
     def emit(context, builder, signature, arguments):
         import llvmlite.ir as ir
@@ -252,22 +252,22 @@ def prefetch(typing_context, array, row, column):
 if DISABLE_JIT:
 
     def prefetch(array, row, column):
-        """Do nothing: plain Python has no say in it."""
+        """Do nothing: plain Python cannot prefetch."""
 
 
 @contextmanager
 def watched(*listeners):
-    """Tell listeners of each function that is compiled inside, rather than found in the disk cache.
+    """Report each function that is compiled in the block, rather than found in the disk cache.
 
-    *listeners : callables, called with a `Compiling` when it begins and a `Compiled` when it is done; what a function
-    calls is compiled with it, and not reported
+    *listeners : callables that receive a `Compiling` when it begins and a `Compiled` when it is done; functions that
+    it calls are compiled with it and not reported
     """
     with numba_events.install_listener("numba:compile", _Watcher(listeners)):
         yield
 
 
 class _Watcher(numba_events.Listener):
-    """One at a time compiles, under Numba's lock, so that a depth is enough."""
+    """Follows the depth of compilation; under Numba's lock only one thread compiles at a time."""
 
     def __init__(self, listeners):
         self._listeners, self._depth, self._begun = listeners, 0, 0.0
@@ -294,8 +294,8 @@ def _shown(dispatcher):
 
 
 def compilations():
-    """Return what this process has compiled, and found in the disk cache: dict of str, a function's name -> (int, int)
-    signatures of it.
+    """Return how many signatures this process compiled, and found in the disk cache: dict of str, a function's name ->
+    (int, int).
     """
     counts = {}
     for dispatcher in _dispatchers:
@@ -313,10 +313,10 @@ def available_threads():
 
 
 def launch(work, count):
-    """Run ``work(0)`` to ``work(count - 1)`` side by side and return their results, a list in this order.
+    """Run ``work(0)`` to ``work(count - 1)`` in parallel and return their results, a list in this order.
 
-    On this thread and on others of Python, `available_threads` at most; a loop of `prange` does no more, and takes
-    twice as long to compile. Nothing runs any more once an exception leaves here, Ctrl-C among them.
+    They run on this and other Python threads, `available_threads` at most; a `prange` loop is no faster and takes
+    twice as long to compile. Nothing is left running when an exception, such as Ctrl-C, leaves this function.
     """
     todo, results = iter(range(count)), [None] * count
 
@@ -329,7 +329,7 @@ def launch(work, count):
         for _ in range(0 if DISABLE_JIT else min(count, available_threads()) - 1):
             try:
                 futures.append(_helpers().submit(some))
-            except RuntimeError:  # no more threads, or the interpreter is about to end: this one does it all
+            except RuntimeError:  # no more threads, or the interpreter is about to end: this thread does the rest
                 break
         some()
     finally:
@@ -343,7 +343,7 @@ def launch(work, count):
 
 
 def _wait_for(futures):
-    """Wait until all are done; only then a Ctrl-C that came meanwhile counts."""
+    """Wait until all are done; only then raise a Ctrl-C that came meanwhile."""
     interrupt = None
     while not all(future.done() for future in futures):
         try:
@@ -360,12 +360,12 @@ def _helpers():
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_helpers.cache_clear)  # threads do not survive it
+    os.register_at_fork(after_in_child=_helpers.cache_clear)  # threads do not survive a fork
 
 
 @contextmanager
 def threads(count):
-    """Let loops of `prange` inside use `count` threads, at most those available, and yield how many; then as before."""
+    """Let `prange` loops in the block use `count` threads, at most those available, and yield how many."""
     before = numba.get_num_threads()
     count = max(1, min(count, available_threads()))
     numba.set_num_threads(count)

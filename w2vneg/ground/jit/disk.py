@@ -1,14 +1,14 @@
 """Numba's disk cache of compiled code, made safe against damage, and its keys.
 
-Numba trusts its files: an empty index ends every command, and machine code with one wrong bit runs. Here each file ends
-with a digest of all that stands before it, and each function is stored beside the signature that it is for, because two
-processes that save at one time may choose the same name. What is not whole or for another signature counts as missing.
+Numba trusts its files: an empty index makes every command fail, and machine code with one wrong bit runs. Here each
+file ends with a digest of its content, and each function is stored with its signature, because two processes that save
+at the same time may choose the same name. A file that is damaged or for another signature counts as missing.
 
-What one process compiles others wait for, rather than compile it, too.
+While one process compiles a function, others wait for it rather than compile it too.
 
 Numba's keys are the bytes of a whole file and the line of a function. Here they are the syntax of the file, so that a
-comment changes nothing, and the names of the classes that a signature holds, so that a process which cannot import some
-of them can read the index.
+comment changes nothing, and the names of the classes in a signature, so that a process that cannot import some of them
+can still read the index.
 """
 
 import ast
@@ -29,21 +29,21 @@ from numba.core.event import trigger_event
 
 from ..files.locks import CAN_WAIT, claim, give_up
 
-not_kept: list = []  # the last OSError for which compiled code was not kept
+not_kept: list = []  # the last OSError because of which compiled code was not cached
 
 _DIGEST = hashlib.sha256
 _SIZE = _DIGEST().digest_size
 _PATIENCE = 60.0  # seconds that another process may take to compile one function
-_OFTEN = 0.02  # seconds between looks whether it is done
+_OFTEN = 0.02  # seconds between checks whether it is done
 
 
 def keep_code(dispatcher, folder, known=(), plugs=None):
-    """Let a dispatcher find its compiled code below a folder, and leave it there.
+    """Make a dispatcher load its compiled code from a folder and store it there.
 
-    folder : Path or None; without one, or where it cannot be made, nothing is kept
-    known : container of Path, files that the name of the folder stands for; a function of any other file is compiled
-        again when this file says another thing
-    plugs : dict of class -> dict, what the code of a signature that holds this class depends on besides, str -> str
+    folder : Path or None; without one, or if it cannot be made, nothing is cached
+    known : container of Path, files that the name of the folder covers; a function of any other file is compiled
+        again when this file changes
+    plugs : dict of class -> dict, what else the code of a signature with this class depends on, str -> str
     """
     dispatcher._cache = NullCache()
     if folder is None:
@@ -58,7 +58,7 @@ def keep_code(dispatcher, folder, known=(), plugs=None):
 
 
 def _in_turn(compile_for, kept):
-    """Return a dispatcher's `compile` that gives back the turn that it took, also where the compiler fails."""
+    """Return a dispatcher's `compile` that releases the turn that it took, even if the compiler fails."""
 
     def compile_in_turn(signature):
         try:
@@ -70,14 +70,14 @@ def _in_turn(compile_for, kept):
 
 
 class _Locator(CompileResultCacheImpl._locator_classes[0]):  # type: ignore[misc, valid-type]
-    """Numba's locator that takes a folder."""
+    """Numba's locator of a given folder."""
 
     def __init__(self, function, path):
         super().__init__(function, path)
         self._code = function.__code__
 
     def ensure_cache_path(self):
-        """Make the folder; one that is there will do, for code can be read where none can be written."""
+        """Make the folder unless it exists; code can be read from a folder that is read-only."""
         if not Path(self.get_cache_path()).is_dir():
             super().ensure_cache_path()
 
@@ -85,7 +85,7 @@ class _Locator(CompileResultCacheImpl._locator_classes[0]):  # type: ignore[misc
         return None  # `_Cache` has it
 
     def get_disambiguator(self):
-        """Tell functions of one name in one file apart, whatever their docstrings, which are strings, are."""
+        """Distinguish functions with one name in one file, without regard to strings, such as docstrings."""
         code = self._code
         numbers = [constant for constant in code.co_consts if isinstance(constant, int | float)]
         return _DIGEST(repr((code.co_names, code.co_freevars, numbers)).encode()).hexdigest()[:10]
@@ -120,7 +120,7 @@ class _Cache(FunctionCache):
         return repr(sig), tuple(self._classes_in(sig)), *rest
 
     def _classes_in(self, kind):
-        """Yield what tells of each NamedTuple's class within a type of Numba or a tuple of types."""
+        """Yield the identity of each NamedTuple's class within a type of Numba or a tuple of types."""
         plug = getattr(kind, "instance_class", None)
         if plug is not None:
             yield f"{plug.__module__}.{plug.__qualname__}", *sorted(self._plugs.get(plug, {}).items())
@@ -136,11 +136,11 @@ class _Cache(FunctionCache):
     def _found(self, sig, target_context):
         try:
             return super().load_overload(sig, target_context)
-        except Exception:  # of whatever kind: compiling does without
+        except Exception:  # of any kind: it is compiled instead
             return None
 
     def _take_turn(self, sig, codegen):
-        """Wait while another process compiles this; return whether one did. Then others wait, until `end_turn`."""
+        """Wait while another process compiles this and return whether one did; then others wait until `end_turn`."""
         name = _DIGEST(repr(self._index_key(sig, codegen)).encode()).hexdigest()[:16]
         place, begun = f"{self._cache_file._index_path}.{name}.turn", time.monotonic()
         try:
@@ -152,7 +152,7 @@ class _Cache(FunctionCache):
         self._turns[sig] = turn, place
         if claim(turn) is not False:
             return False
-        with trigger_event("numba:compile", data={"dispatcher": self._dispatcher}):  # for who counts these seconds
+        with trigger_event("numba:compile", data={"dispatcher": self._dispatcher}):  # to count these seconds
             while claim(turn) is False and time.monotonic() - begun < _PATIENCE:
                 time.sleep(_OFTEN)
         return True
@@ -173,7 +173,7 @@ class _Cache(FunctionCache):
 
 
 class _Files(IndexDataCacheFile):
-    """An index and data files, each with its digest; each datum with its key."""
+    """An index and data files, each with its digest; each entry with its key."""
 
     def save(self, key, data):
         super().save(key, (key, data))
@@ -186,7 +186,7 @@ class _Files(IndexDataCacheFile):
         try:
             _check(self._index_path)
             return super()._load_index()
-        except Exception:  # missing, damaged, or with a class that is no longer there
+        except Exception:  # missing, damaged, or with a class that no longer exists
             return {}
 
     def _load_data(self, name):
@@ -202,7 +202,7 @@ class _Files(IndexDataCacheFile):
 
 
 def _check(path):
-    """Raise OSError unless a file ends with the digest of what stands before it."""
+    """Raise OSError unless a file ends with the digest of the content before it."""
     with open(path, "rb") as file:
         content = file.read()
     if _DIGEST(content[:-_SIZE]).digest() != content[-_SIZE:]:
@@ -210,10 +210,10 @@ def _check(path):
 
 
 def syntax_digest(source):
-    """Return a digest (bytes) of the syntax of Python source (bytes); of the bytes themselves if it is no Python."""
+    """Return a digest (bytes) of the syntax of Python source (bytes); of the bytes themselves if it is not Python."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of what is written there Python warned when it was imported
+            warnings.simplefilter("ignore")  # Python warned on import
             tree = ast.parse(source)
         for node in ast.walk(tree):
             if isinstance(getattr(node, "body", None), list):
@@ -225,16 +225,16 @@ def syntax_digest(source):
 
 
 def _is_text(statement):
-    """Tell whether a statement is a string alone, as a docstring is."""
+    """Return whether a statement is only a string, such as a docstring."""
     value = getattr(statement, "value", None)
     return isinstance(statement, ast.Expr) and isinstance(value, ast.Constant) and isinstance(value.value, str)
 
 
 def digest_of_files(root, paths, notes):
-    """Return one digest (str) of the syntax of many files and of their names, as relative to the folder `root`.
+    """Return one digest (str) of the syntax of many files and of their names, relative to the folder `root`.
 
-    Parsing them takes a fifth of the time that a short command does, so the answer for these very bytes is noted in the
-    folder `notes`, where it can be written to.
+    Parsing them takes a fifth of the time of a short command, so the digest of these exact bytes is saved in the
+    folder `notes` if that is writable.
     """
     sources = {path.relative_to(root).as_posix(): path.read_bytes() for path in sorted(paths)}
     key = hashlib.sha256(sys.version.encode())  # another Python may have other names for the same syntax
@@ -243,7 +243,7 @@ def digest_of_files(root, paths, notes):
     note = notes / f"{key.hexdigest()}.syntax"
     with suppress(OSError, ValueError):
         known = note.read_text(encoding="ascii")
-        if re.fullmatch("[0-9a-f]{64}", known):  # else it was cut short, or damaged since
+        if re.fullmatch("[0-9a-f]{64}", known):  # else it is truncated or damaged
             return known
     digest = hashlib.sha256()
     for name, source in sources.items():

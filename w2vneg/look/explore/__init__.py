@@ -1,7 +1,7 @@
-"""What the explorer answers, a page of one's own machine that `app` serves: dicts that `json` can write.
+"""Answers of the explorer, a local page that `app` serves: dicts that `json` can write.
 
-An expression is a word, a sum as ``king - man + woman``, or an analogy as ``man : king :: woman``. Signs stand between
-blanks, so that words may hold them. Of items a title stands for its item.
+An expression is a word, a sum such as ``king - man + woman``, or an analogy such as ``man : king :: woman``. Signs need
+spaces around them, as words may contain them. For items, a title stands for its item.
 """
 
 from bisect import bisect_left
@@ -15,18 +15,18 @@ from ..figures.interactive import figure_json
 from ..report.maps import map_of
 
 LONGEST = 500  # characters of a question
-ANSWERS = 12  # to one
+ANSWERS = 12  # to a question
 _COMPLETIONS = 12
-_HAD = 100  # items of a user that are named
+_HAD = 100  # items of a user that are shown
 _SIGNS = {"+": 1.0, "-": -1.0, "−": -1.0}
 _KINDS = ("about", "complete", "near", "compare", "next", "user", "word", "map")
 
 
 class Answers:
-    """Of vectors and models side by side.
+    """Answers about vectors and models side by side.
 
     subjects : list of report.subjects.Subject, at least one; titles are those of the first
-    way : {"pca", "umap", "none"}, how maps are made
+    way : {"pca", "umap", "none"}, how to make maps
     """
 
     def __init__(self, subjects, way="none"):
@@ -40,7 +40,7 @@ class Answers:
         self._maps = {}  # number of a subject -> figure in JSON, made at first use
 
     def about(self):
-        """Return what the page says of the vectors, and which questions it can ask."""
+        """Return a description of the vectors, and which questions the page can ask."""
         described = []
         for one in self.subjects:
             vectors = one.vectors
@@ -51,7 +51,7 @@ class Answers:
         return {"subjects": described, **kinds, "map": self.way != "none"}
 
     def map(self, of="0"):
-        """Return the map of one of the subjects, by its number: a figure in JSON (str)."""
+        """Return the map of one of the subjects, by its index: a figure in JSON (str)."""
         if self.way == "none":
             raise ConfigError("there is no map; start with --map pca or umap")
         number = self._numbered(of)
@@ -70,17 +70,17 @@ class Answers:
 
     def _numbered(self, of):
         if not 0 <= _whole(of) < len(self.subjects):
-            raise ConfigError(f"no vectors are number {of!r}; there are {len(self.subjects)}, from 0")
+            raise ConfigError(f"no vectors have number {of!r}; there are {len(self.subjects)}, from 0")
         return _whole(of)
 
     def answer(self, kind, **given):
-        """Answer a question of one of the kinds: what the method of this name returns.
+        """Answer a question of one of the kinds: return the result of the method of this name.
 
-        ConfigError for another kind, other parts of a question, or one that is too long; UnknownNameError for unknown
+        ConfigError for an unknown kind, unknown arguments, or a question that is too long; UnknownNameError for unknown
         words.
         """
         if kind not in _KINDS:
-            raise ConfigError(f"no question is called {kind!r}{did_you_mean(kind, _KINDS)}")
+            raise ConfigError(f"unknown question {kind!r}{did_you_mean(kind, _KINDS)}")
         if sum(map(len, map(str, given.values()))) > LONGEST:
             raise ConfigError(f"a question has at most {LONGEST} characters")
         method = getattr(self, kind)
@@ -90,7 +90,7 @@ class Answers:
         return method(**given)
 
     def complete(self, q="", of=""):
-        """Return words that begin with `q`, the most frequent first; of items also those whose titles hold it.
+        """Return words that begin with `q`, most frequent first; for items, also those whose titles contain it.
 
         of : "users" for users of a model that has them
         """
@@ -104,7 +104,7 @@ class Answers:
         return {"words": [self._entry(word) for word in found[:_COMPLETIONS]]}
 
     def _meant(self, text):
-        """Return the word of a text: itself if known; among titles that of this one, or all that completes it."""
+        """Return the word of a text: itself if known, else the item with this title, or its only completion."""
         typed = " ".join(text.lower().split())
         if not self._called or any(text in one.vectors for one in self.subjects):
             return text
@@ -113,7 +113,7 @@ class Answers:
         return found[0] if len(found) == 1 else text
 
     def near(self, q=""):
-        """Return the nearest of an expression, in each of the vectors; `only` tells what no other has."""
+        """Return the words nearest to an expression in each of the vectors; `only` marks those that no other has."""
         named, q = [], self._meant(q)
 
         def near_of(one):
@@ -130,7 +130,7 @@ class Answers:
         return {"asked": named, "columns": columns}
 
     def compare(self, a="", b=""):
-        """Return the cosine of two words, the place of each among the other's nearest, and who is near to both."""
+        """Return the cosine of two words, the rank of each among the other's neighbours, and words near both."""
         a, b = self._meant(a), self._meant(b)
 
         def compared_by(one):
@@ -140,10 +140,10 @@ class Answers:
         return {"a": self._entry(a), "b": self._entry(b), "columns": _columns(self.subjects, compared_by)}
 
     def next(self, items=""):
-        """Return what comes next after items, one a line of `items`, and how much each of them contributes."""
+        """Return recommendations after items, one per line of `items`, and how much each of them contributes."""
         names = [self._meant(item) for item in items.split("\n") if item]
         if not names:
-            raise ConfigError("what comes next needs an item or more")
+            raise ConfigError("recommending needs at least one item")
         asked = [one for one in self.subjects if one.recommends]
         columns = [{"name": one.name, "near": self._reasoned(one.list_for(names, ANSWERS))} for one in asked]
         if not columns:
@@ -151,7 +151,7 @@ class Answers:
         return {"items": [self._entry(name) for name in names], "columns": columns}
 
     def user(self, q=""):
-        """Return what a user has, and what each model of users and items recommends, with reasons."""
+        """Return a user's items, and what each model of users and items recommends, with reasons."""
         if not self._with_users:
             raise ConfigError("none of these has users; train with --ratings or --pairs")
         columns, had = [], []
@@ -173,7 +173,7 @@ class Answers:
 
 
 class Completions:
-    """What begins with what is typed, in any case. words : sequence of str, the most frequent first"""
+    """Case-insensitive completion. words : sequence of str, most frequent first"""
 
     def __init__(self, words):
         lower = [word.lower() for word in words]
@@ -188,9 +188,9 @@ class Completions:
 
 
 def parsed(text, vectors):
-    """Return the positive and the negative words of an expression (two lists); ConfigError if it is none."""
+    """Return the positive and the negative words of an expression (two lists); ConfigError if it is invalid."""
     words = text.split()
-    if text.strip() in vectors:  # of items, blanks may be within
+    if text.strip() in vectors:  # items may contain spaces
         return [text.strip()], []
     if len(words) == 5 and words[1] == ":" and words[3] == "::":
         a, _, b, _, c = words
@@ -209,17 +209,17 @@ def parsed(text, vectors):
         else:
             raise ConfigError(f"expected + or - before {word!r}; an analogy is written man : king :: woman")
     if not words or sign is not None:
-        raise ConfigError("type a word, a sum as king - man + woman, or man : king :: woman")
+        raise ConfigError("type a word, a sum such as king - man + woman, or man : king :: woman")
     return positive, negative
 
 
 def _whole(text):
-    """Return a text's whole number, -1 if it is none of sensible length; Python converts no more than 4,300 digits."""
+    """Return a text as a whole number, -1 if it is not one or too long; Python converts at most 4,300 digits."""
     return int(text) if str(text).isdecimal() and len(str(text)) <= 18 else -1
 
 
 def _columns(subjects, answer):
-    """Return the name of each subject and its answer (list of dict), or the error that it has instead.
+    """Return the name of each subject and its answer (list of dict), or its error.
 
     answer : function of a subject that returns a dict; ConfigError if no subject has an answer
     """
@@ -235,7 +235,7 @@ def _columns(subjects, answer):
 
 
 def _mark_differences(columns):
-    """Say of each answer whether no other column has it."""
+    """Mark each answer that no other column has."""
     words = [{entry["word"] for entry in column.get("near", ())} for column in columns]
     for number, column in enumerate(columns):
         others = [own for i, own in enumerate(words) if i != number and own]

@@ -1,8 +1,8 @@
-"""The server of the explorer: for this machine alone, behind a token, and with nothing from anywhere else.
+"""The server of the explorer: for this machine only, behind a token, without external resources.
 
-Words come from strangers' corpora, and a page of a stranger's may send requests to this machine. So the page writes
-words as text and may load and ask nothing but its own server; requests need the token, which is in the address; and the
-Host header must be this machine's, as otherwise a name that a stranger lets point here (DNS rebinding) would do.
+Words come from untrusted corpora, and any web page may send requests to this machine. So the page inserts words as
+text and may only contact its own server; requests need the token, which is in the address; and the Host header must be
+that of this machine, which prevents DNS rebinding.
 """
 
 import json
@@ -20,12 +20,12 @@ from ...ground.errors import ConfigError, W2vnegError
 from ..figures.interactive import bundle, page_script
 
 HOST = "127.0.0.1"
-_PAGES = {"": "page.html", "page.js": "page.js", "page.css": "page.css"}  # what is requested -> file beside this one
-_SCRIPTS = {"plotly.js": bundle, "figures.js": page_script}  # what is requested -> function that returns it
+_PAGES = {"": "page.html", "page.js": "page.js", "page.css": "page.css"}  # requested path -> file of this folder
+_SCRIPTS = {"plotly.js": bundle, "figures.js": page_script}  # requested path -> function that returns it
 _KINDS = {"html": "text/html", "js": "text/javascript", "css": "text/css"}
 _ARGUMENTS = ("q", "a", "b", "items", "of", "row")
 _HEADERS = {
-    # Scripts are our server's alone. Plotly styles its elements itself, and compiles what feeds WebGL.
+    # Only scripts of our server run. Plotly sets inline styles, and compiles code for WebGL.
     "content-security-policy": "default-src 'none'; script-src 'self' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
     "connect-src 'self'; img-src data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     "cache-control": "no-store",
@@ -36,17 +36,17 @@ _HEADERS = {
 
 
 class Server(ThreadingTCPServer):
-    """Answers requests under ``/token/`` by `Answers`, each connection on a thread that Ctrl-C does not wait for.
+    """Serves `Answers` under ``/token/``, each connection on a thread that Ctrl-C does not wait for.
 
-    port : int, of this machine only, any free one for 0; ConfigError if it cannot be had
+    port : int, on this machine only, 0 for any free one; ConfigError if it cannot be used
     """
 
     allow_reuse_address, daemon_threads, request_queue_size = True, True, 128
 
     def __init__(self, answers, token, port=0):
         self.answers, self.token = answers, token
-        self.questions, self.maps = Lock(), Lock()  # scoring functions write into arrays of their own; maps take long
-        self.reports = Lock()  # one defect at a time is written, and none after the end
+        self.questions, self.maps = Lock(), Lock()  # scoring functions reuse their arrays; maps take long
+        self.reports = Lock()  # errors are printed one at a time, and none after the end
         try:
             super().__init__((HOST, port), _Handler)
         except OSError as error:
@@ -54,19 +54,19 @@ class Server(ThreadingTCPServer):
 
     @property
     def address(self):
-        """What to open in a browser (str)."""
+        """Address to open in a browser (str)."""
         return f"http://{HOST}:{self.server_address[1]}/{self.token}/"
 
     def handle_error(self, request, client_address):
-        """Tell of a defect of ours, not of a reader that went away."""
+        """Report errors of the server, but not clients that disconnect."""
         if not isinstance(sys.exc_info()[1], OSError):
             with self.reports:
                 super().handle_error(request, client_address)
 
     def leave(self):
-        """End this process now if a question is still worked at; else nothing.
+        """End this process at once if a question is still being answered; otherwise do nothing.
 
-        Leaving the usual way, OpenBLAS waits for its threads, and forever for what a daemon was about to do with them.
+        On a regular exit, OpenBLAS waits for its threads, forever if a daemon thread was about to use them.
         """
         if self.questions.locked() or self.maps.locked():
             for stream in (sys.stdout, sys.stderr):
@@ -77,7 +77,7 @@ class Server(ThreadingTCPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version, timeout = "HTTP/1.1", 60
-    disable_nagle_algorithm = True  # else answers wait for the reader's word on their beginnings, 40 ms
+    disable_nagle_algorithm = True  # otherwise answers wait 40 ms for the client's acknowledgement
 
     def do_GET(self):
         path, _, query = self.path.partition("?")
@@ -96,7 +96,7 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             self._send(200, "application/json", self._answer(what.removeprefix("api/"), query))
 
-    do_HEAD = do_GET  # `_send` leaves the body out
+    do_HEAD = do_GET  # `_send` omits the body
 
     def _answer(self, kind, query):
         given = {name: value for name, value in parse_qsl(query, keep_blank_values=True) if name in _ARGUMENTS}
@@ -104,7 +104,7 @@ class _Handler(BaseHTTPRequestHandler):
         with {"about": nullcontext(), "map": server.maps}.get(kind, server.questions):
             try:
                 found = server.answers.answer(kind, **given)
-            except W2vnegError as error:  # half a word is unknown, too: that is an answer
+            except W2vnegError as error:  # a half-typed word is unknown: that is an answer, too
                 found = {"error": str(error)}
         return found if isinstance(found, str) else json.dumps(found)
 
@@ -119,4 +119,4 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(body)
 
     def log_message(self, *about):
-        """Say nothing of requests."""
+        """Do not log requests."""

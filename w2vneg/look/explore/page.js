@@ -1,5 +1,5 @@
 "use strict";
-// Words are strangers': they are only ever written as text (textContent), never as markup.
+// Words are untrusted: they are only ever inserted as text (textContent), never as markup.
 const byId = (id) => document.getElementById(id);
 
 function give(element, attributes) {
@@ -22,7 +22,7 @@ async function ask(kind, asked) {
   return response.json();
 }
 
-// Ask when typing has paused for a moment; an answer that another question has overtaken is dropped.
+// Send a question when typing pauses; drop an answer if a newer question has been sent.
 function asker() {
   let timer, latest = 0;
   return (question, show) => {
@@ -59,7 +59,7 @@ function showColumns(place, found, whenClicked, head) {
   }
 }
 
-// An input with a list of completions of the word being typed. `whole`: the text is one word, taken by Enter. `of`: of whom, such as "users".
+// An input with a list of completions of the word being typed. `whole`: the text is one word, accepted by Enter. `of`: what to complete, such as "users".
 function completing(input, whole, changed, taken, of = "") {
   const list = make("ul", undefined, undefined, { id: `${input.id}-list`, role: "listbox", "aria-label": "Completions", hidden: "" });
   give(input, { role: "combobox", "aria-expanded": "false", "aria-controls": list.id, "aria-autocomplete": "list" });
@@ -121,7 +121,7 @@ function completing(input, whole, changed, taken, of = "") {
 }
 
 const near = byId("near"), nearLater = asker();
-let answered = null;  // the last answer, which maps mark
+let answered = null;  // the last answer, marked on maps
 function askNear(word) {
   near.value = word;
   showNear();
@@ -143,8 +143,8 @@ function showCompared() {
   const asked = { a: a.value.trim(), b: b.value.trim() };
   compareLater(async () => (asked.a && asked.b ? ask("compare", asked) : null), (found) => {
     const [first, second] = found?.a ? [shown(found.a), shown(found.b)] : [];
-    const told = (column) => `Cosine ${column.cosine.toFixed(3)}. ${second} is number ${column.places[0].toLocaleString("en")} of the nearest of ${first}, ` +
-      `${first} number ${column.places[1].toLocaleString("en")} of those of ${second}. Near to both:`;
+    const told = (column) => `Cosine ${column.cosine.toFixed(3)}. ${second} is number ${column.places[0].toLocaleString("en")} among the neighbours of ${first}, ` +
+      `${first} number ${column.places[1].toLocaleString("en")} among those of ${second}. Near both:`;
     showColumns(byId("compare-answer"), found, (word) => { b.value = word; showCompared(); }, told);
   });
 }
@@ -155,7 +155,7 @@ const item = byId("item"), basket = [], nextLater = asker();
 function showChosen(names) {
   byId("chosen").replaceChildren(...basket.map((name, i) => {
     const title = names[i] || name;
-    const button = make("button", `${title} ×`, undefined, { type: "button", "aria-label": `Take ${title} out of the basket` });
+    const button = make("button", `${title} ×`, undefined, { type: "button", "aria-label": `Remove ${title} from the basket` });
     button.addEventListener("click", () => { basket.splice(i, 1); showNext(); item.focus(); });
     return button;
   }));
@@ -205,7 +205,7 @@ async function drawMap(of) {
   place.textContent = "Drawing …";
   if (!window.Plotly) await load("plotly.js").then(() => load("figures.js"));
   const figure = await ask("map", { of });
-  if (of !== mapOf) return;  // another was chosen meanwhile
+  if (of !== mapOf) return;  // another one was chosen meanwhile
   place.textContent = figure.error || "";
   if (figure.error) return;
   figure.layout.height = undefined;

@@ -1,17 +1,17 @@
-"""Charts as they are meant, in one style, whoever draws them: `still` for papers, `interactive` for pages."""
+"""Charts in one style, independent of what draws them: `still` for papers, `interactive` for pages."""
 
 from dataclasses import dataclass, field
 
 import numpy as np
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")  # Okabe and Ito 2008
-DASHES = ("solid", "dash", "dot", "dashdot")  # a second sign, for print in grey
-GROUPS = (*COLOURS[:6], "#888888", "#7A4B2A")  # of points on a map, on light and dark paper
+DASHES = ("solid", "dash", "dot", "dashdot")  # to distinguish lines in greyscale
+GROUPS = (*COLOURS[:6], "#888888", "#7A4B2A")  # of points on a map, on light and dark pages
 
 
 @dataclass(frozen=True)
 class Looks:
-    """How points of a map look. groups : uint8 (n,), numbers of groups, by colour; called : list of str, the groups
+    """How points of a map look. groups : uint8 (n,), index of each point's group; called : list of str, group names
     sizes : float32 (n,), diameters in pixels
     """
 
@@ -22,9 +22,9 @@ class Looks:
 
 @dataclass(frozen=True)
 class Series:
-    """name : str; x, y : array-like, (n,); text : sequence of str (n,), or None, what each point is called
-    low, high : array-like, (n,), or None, ends of intervals; reference : bool, drawn thinly behind what it is for
-    like : int, or None, the number of the series that it has its colour of
+    """name : str; x, y : array-like, (n,); text : sequence of str (n,), or None, the label of each point
+    low, high : array-like, (n,), or None, ends of intervals; reference : bool, drawn thinly behind the others
+    like : int, or None, the number of the series whose colour it shares
     """
 
     name: str
@@ -37,19 +37,19 @@ class Series:
     like: int | None = None
 
     def colour(self, number):
-        """Return its colour as the series of a number in a chart."""
+        """Return its colour as series `number` of a chart."""
         return COLOURS[(number if self.like is None else self.like) % len(COLOURS)]
 
     def dash(self, number):
-        """Return how its line is drawn, one of `DASHES`."""
+        """Return the style of its line, one of `DASHES`."""
         return "dot" if self.reference else DASHES[(number if self.like is None else self.like) % len(DASHES)]
 
 
 @dataclass(frozen=True)
 class Chart:
-    """key : str, its name among files; x, y : str, labels of the axes with units
-    kind : {"lines", "points", "bars", "dots", "map"}; bars and dots have names as x, and dots lie on their side
-    level : float or None, of y, to compare with; looks : Looks of the points of a map
+    """key : str, its file name; x, y : str, labels of the axes with units
+    kind : {"lines", "points", "bars", "dots", "map"}; bars and dots have names as x, and dots are horizontal
+    level : float or None, reference value of y; looks : Looks of the points of a map
     """
 
     key: str
@@ -64,7 +64,7 @@ class Chart:
 
     @property
     def whole_x(self):
-        """Whether x are few whole numbers, each of which has its place on the axis."""
+        """Whether x are few whole numbers, so that each gets a tick."""
         return self.x == "epoch" and max(np.ptp(series.x) for series in self.series) <= 12
 
     @property
@@ -75,7 +75,7 @@ class Chart:
 
 @dataclass(frozen=True)
 class Table:
-    """title : str; head : list of str; rows : list of lists of str, the first one names the row"""
+    """title : str; head : list of str; rows : list of lists of str, whose first cell names the row"""
 
     title: str
     head: list

@@ -1,4 +1,4 @@
-"""Charts for the page: Plotly figures as JSON that is safe within HTML."""
+"""Charts for pages: Plotly figures as JSON that is safe within HTML."""
 
 from html import escape
 from importlib.resources import files
@@ -9,12 +9,12 @@ from ...ground.errors import require
 from . import GROUPS
 
 _EXTRA = "report", "a report"
-_SYMBOLS = ("circle", "diamond", "square", "triangle-up")  # of points, for print in grey
+_SYMBOLS = ("circle", "diamond", "square", "triangle-up")  # of points, for greyscale print
 _MARGINS = {"bars": {"l": 130, "r": 16, "b": 120}, "dots": {"l": 130, "r": 16, "b": 50}}  # pixels: names are long
 
 
 def bundle():
-    """Return Plotly's JavaScript, which the page carries (str)."""
+    """Return Plotly's JavaScript, which the page embeds (str)."""
     return require("plotly.offline", *_EXTRA).get_plotlyjs()
 
 
@@ -24,7 +24,7 @@ def page_script():
 
 
 def figure_json(chart):
-    """Return a chart as a Plotly figure in JSON (str), to stand in a script element."""
+    """Return a chart as a Plotly figure in JSON (str), for a script element."""
     return safe_json(figure_of(chart).to_json())
 
 
@@ -52,7 +52,7 @@ def figure_of(chart):
         yaxis={"title": {"text": escape(chart.y)}, "type": "linear", "automargin": True, **labelled},
     )
     if chart.kind == "points":
-        figure.update_layout(legend={"itemsizing": "constant"})  # small points are hard to tell apart
+        figure.update_layout(legend={"itemsizing": "constant"})  # small points are hard to distinguish
     if chart.kind == "bars":
         figure.update_xaxes(tickangle=-40, type="category")
     if chart.kind == "dots":
@@ -66,14 +66,14 @@ def figure_of(chart):
 
 
 def safe_json(text):
-    """Return JSON that neither ends a script element nor begins a comment in one: its signs are escaped."""
+    """Escape JSON so that it neither ends a script element nor begins a comment in one."""
     for sign in "<>&\u2028\u2029":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
     return text
 
 
 def _texts(series):
-    """Return what points are called, as text: Plotly takes some tags for its own."""
+    """Return the labels of points, escaped, as Plotly interprets some tags."""
     return None if series.text is None else [escape(word) for word in series.text]
 
 
@@ -92,7 +92,7 @@ def _points(objects, chart, series, number):
 
 
 def _error(series):
-    """Return the ends of intervals as Plotly has them, or None."""
+    """Return the intervals in Plotly's form, or None."""
     if series.low is None:
         return None
     return {"type": "data", "array": series.high - series.y, "arrayminus": series.y - series.low, "thickness": 1}

@@ -1,6 +1,6 @@
 "use strict";
-// Charts on a page, of figures as `figure_json` writes them; a map has labels, and can be searched, marked and clicked.
-// What points are called is escaped within figures, as Plotly takes some tags for its own.
+// Draws figures as `figure_json` writes them; a map has labels, and can be searched, marked and clicked.
+// Labels of points are escaped in figures, as Plotly interprets some tags.
 const SIGNS = { "&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"', "&#x27;": "'" };
 const ESCAPES = Object.fromEntries(Object.entries(SIGNS).map(([escape, sign]) => [sign, escape]));
 const asText = (escaped) => escaped.replace(/&(?:amp|lt|gt|quot|#x27);/g, (escape) => SIGNS[escape]);
@@ -8,7 +8,7 @@ const asMarkup = (text) => text.replace(/[&<>"']/g, (sign) => ESCAPES[sign]);
 const ARRAYS = { f4: Float32Array, u1: Uint8Array };
 const numbers = ({ dtype, bdata }) => new ARRAYS[dtype](Uint8Array.from(atob(bdata), (sign) => sign.charCodeAt(0)).buffer);
 
-// Draw on an element in the ink and paper of its page.
+// Draw in an element, in the colours of its page.
 function drawFigure(place, figure) {
   const ink = getComputedStyle(document.body).color, dark = matchMedia("(prefers-color-scheme: dark)").matches;
   const { layout } = figure, map = layout.dragmode === "pan", grid = dark ? "#3b3e45" : "#e6e6e6";
@@ -28,10 +28,10 @@ function rangeOf(values) {
 }
 
 const POINTS = 75_000;  // drawn at a time
-const CELL = [112, 56];  // pixels: a region whose most frequent word has its label
+const CELL = [112, 56];  // pixels: a region that shows the label of its most frequent word
 
-// A map, drawn on the `.plot` of a box. `clicked` is called with the number of a point.
-// Of more points than can be drawn fluently, the first in view are: rows are sorted by frequency, so zooming in shows rarer ones.
+// A map, drawn in the `.plot` of a box. `clicked` is called with the row of a point.
+// If there are too many points to draw smoothly, only the first in view are drawn: rows are sorted by frequency, so zooming in shows rarer ones.
 class PointMap {
   static async of(box, figure, clicked) {
     const map = new PointMap(), { data: [trace], layout } = figure, { marker } = trace;
@@ -40,7 +40,7 @@ class PointMap {
     map.controls = above("controls");
     map.addLegend(above("clusters"));
     Object.assign(marker, { color: numbers(marker.color), size: numbers(marker.size), showscale: false });
-    const axis = { showticklabels: false, showgrid: false, title: "" };  // places mean nothing: only what is near what
+    const axis = { showticklabels: false, showgrid: false, title: "" };  // coordinates mean nothing, only proximity
     for (const one of [layout.xaxis, layout.yaxis]) Object.assign(one, axis);
     layout.margin = { l: 4, r: 4, b: 4, t: layout.title.text ? 32 : 4 };
     if (layout.height && box.clientWidth < 500) layout.height = 480;
@@ -55,7 +55,7 @@ class PointMap {
     return map;
   }
 
-  // Choose the rows to draw, those within and closely around ranges of x and y.
+  // Choose the rows to draw: those within or just outside ranges of x and y.
   choose(ranges) {
     const rows = [], [x, y] = this.at, wide = ranges.map(([low, high]) => [low - (high - low) / 4, high + (high - low) / 4]);
     const [[left, right], [low, high]] = this.words.length > POINTS ? wide : [[-Infinity, Infinity], [-Infinity, Infinity]];
@@ -63,13 +63,13 @@ class PointMap {
     this.rows = rows;
   }
 
-  // What Plotly draws of the chosen rows, as `restyle` takes it.
+  // The chosen rows as Plotly's `restyle` takes them.
   points() {
     const { rows, at: [x, y], marker } = this, of = (values) => [rows.map((row) => values[row])];
     return { x: of(x), y: of(y), text: of(this.texts), marker: [{ ...marker, color: of(marker.color)[0], size: of(marker.size)[0] }] };
   }
 
-  // Write what is marked and, where that leaves room, the most frequent word of each region in view.
+  // Label the marked points and, if there is room, the most frequent word of each region in view.
   label() {
     const { xaxis, yaxis } = this.plot._fullLayout, [x, y] = this.at, seen = new Set(), marked = new Set(this.marks.map(({ row }) => row)), found = [];
     const half = (row) => 3.4 * Math.min(this.words[row].length, 18) + 3;
@@ -89,7 +89,7 @@ class PointMap {
     return Plotly.relayout(this.plot, { annotations: [...this.marks, ...labels] });
   }
 
-  // Say which colour is which cluster.
+  // Show the colour of each cluster.
   addLegend(place) {
     const { colorscale, colorbar: { ticktext } } = this.marker;
     ticktext.forEach((name, i) => {
@@ -100,11 +100,11 @@ class PointMap {
     });
   }
 
-  // Label what the view shows when it changes; of very many points draw others, and tell how many there are.
+  // Update labels when the view changes; with very many points, also draw those now in view and show how many there are.
   followView() {
     const told = document.createElement("output"), many = this.words.length > POINTS;
     const tell = () => {
-      told.textContent = this.rows.length < POINTS ? "All in view are drawn." : `${POINTS.toLocaleString("en")} of ${this.words.length.toLocaleString("en")} are drawn, the most frequent in view; zoom in for others.`;
+      told.textContent = this.rows.length < POINTS ? "All points in view are drawn." : `${POINTS.toLocaleString("en")} of ${this.words.length.toLocaleString("en")} points are drawn, the most frequent in view; zoom in for more.`;
     };
     if (many) { this.controls.append(told); tell(); }
     let before = "";
@@ -140,7 +140,7 @@ class PointMap {
     });
   }
 
-  // Mark some points by their words, the first `asked` of them strongly, and show their surroundings.
+  // Mark points with their words, the first `asked` of them prominently, and show their surroundings.
   mark(rows, asked = 1) {
     const ink = getComputedStyle(document.body).color;
     const [x, y] = this.at;

@@ -1,4 +1,4 @@
-"""Charts for papers: matplotlib figures, readable in grey."""
+"""Charts for papers: matplotlib figures, readable in greyscale."""
 
 import numpy as np
 
@@ -12,11 +12,11 @@ _MARKERS = "o^sDvPX"
 
 
 def styled():
-    """Return a context in which matplotlib draws in our style: colours and dashes of `charts`, no frame."""
+    """Return a context in which matplotlib draws in our style: colours and dashes of `figures`, no frame."""
     rc = require("matplotlib", *_EXTRA).rc_context
     cycler = require("cycler", *_EXTRA).cycler
     dashes = [_STYLES[name] for name in DASHES]
-    signs = cycler(color=COLOURS * len(dashes)) + cycler(linestyle=dashes * len(COLOURS))  # none twice
+    signs = cycler(color=COLOURS * len(dashes)) + cycler(linestyle=dashes * len(COLOURS))  # all distinct
     return rc(
         {
             "axes.prop_cycle": signs,
@@ -32,9 +32,9 @@ def styled():
 
 
 def drawn(shown, **options):
-    """Return a matplotlib Figure of a `Chart`, or of what a function draws on one, in our style.
+    """Return a matplotlib Figure of a `Chart`, or one that a function draws on, in our style.
 
-    It has 6.4 by 4.2 inches unless said otherwise. MissingExtraError without matplotlib.
+    It is 6.4 by 4.2 inches by default. MissingExtraError without matplotlib.
     """
     make = require("matplotlib.figure", *_EXTRA).Figure
     with styled():
@@ -43,12 +43,12 @@ def drawn(shown, **options):
             shown(figure)
         else:
             draw(shown, figure.subplots())
-    figure._repr_png_ = lambda: as_bytes(figure)  # notebooks show it
+    figure._repr_png_ = lambda: as_bytes(figure)  # shown by notebooks
     return figure
 
 
 def as_bytes(figure, suffix="png"):
-    """Return a matplotlib Figure as a file's content (bytes)."""
+    """Return a matplotlib Figure as the content of a file (bytes)."""
     from io import BytesIO
 
     stream = BytesIO()
@@ -74,12 +74,12 @@ def draw(chart, axes):
 
 
 def plain(text):
-    """Return a text that matplotlib does not read as mathematics."""
+    """Escape a text so that matplotlib does not read it as mathematics."""
     return text.replace("$", r"\$")
 
 
 def write_figures(charts, folder, suffixes=("png", "svg"), begun=""):
-    """Write each chart under its key, behind what names begin with, once for each suffix; returns the names (list)."""
+    """Write each chart once per suffix, to a file named by `begun` and its key; returns the names (list)."""
     from pathlib import Path
 
     from ...ground.files.atomic import atomic_file

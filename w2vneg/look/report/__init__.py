@@ -1,4 +1,4 @@
-"""A page to look at: what runs did and what their vectors know, beside each other.
+"""The report: a page that shows runs and their vectors side by side.
 
 >>> from w2vneg.look.report import make_report
 >>> make_report(["model", "other"]).write("report.html")
@@ -21,12 +21,12 @@ from ..searches import section_of_comparison
 from . import maps, sections
 from .subjects import Subject, load_subjects
 
-_HEAD = 200  # bytes of a page that say what has made it
+_HEAD = 200  # bytes of a page that include its generator
 
 
 @dataclass
 class Report:
-    """title : str; sections : list of charts.Section, the first one the verdict"""
+    """title : str; sections : list of figures.Section, the first one the verdict"""
 
     title: str
     sections: list
@@ -37,7 +37,7 @@ class Report:
         return [chart for section in self.sections for chart in section.charts]
 
     def html(self):
-        """Return the page, which needs nothing else (str); MissingExtraError without Plotly or Jinja."""
+        """Return the page, which is self-contained (str); MissingExtraError without Plotly or Jinja."""
         environment = require("jinja2", "report", "a report").Environment(autoescape=True, trim_blocks=True)
         template = environment.from_string(files(__package__).joinpath("page.html").read_text("utf-8"))
         environment.globals["figure"] = figure_json
@@ -55,7 +55,7 @@ class Report:
 
 
 def is_page(path):
-    """Tell whether a file is a page that `Report.write` has written."""
+    """Return whether a file was written by `Report.write`."""
     try:
         with open(path, "rb") as stream:
             return b'<meta name="generator" content="w2vneg report">' in stream.read(_HEAD)
@@ -64,15 +64,15 @@ def is_page(path):
 
 
 def make_report(paths, readout=None, words=(), way="pca", mirror=None, titles=None, test=None):
-    """Look at model folders, files of vectors and folders of comparisons; returns a `Report`.
+    """Make a `Report` on model folders, files of vectors and folders of comparisons.
 
-    paths : sequence of str or Path, at least one; readout : str, optional, how vectors are made of model folders
-    words : sequence of str, whose neighbours to show; some are chosen if there are none
-    way : {"pca", "umap", "none"}, how the map is made
-    mirror : str, optional, a folder in which named evaluation sets are looked for, too; nothing is downloaded
-    titles : dict of str -> str, optional, what items are called
-    test : str or Path, optional, held-out pairs that models of items rank, beside baselines; those that a run was
-        evaluated by if None
+    paths : sequence of str or Path, at least one; readout : str, optional, the read-out of model folders
+    words : sequence of str, words whose neighbours to show; some are chosen if it is empty
+    way : {"pca", "umap", "none"}, how to make the map
+    mirror : str, optional, another folder to search for named evaluation sets; nothing is downloaded
+    titles : dict of str -> str, optional, titles of items
+    test : str or Path, optional, held-out pairs to rank with models of items and with baselines; by default those that
+        a run was validated on
     """
     maps.check_way(way)
     if not paths:
@@ -83,7 +83,7 @@ def make_report(paths, readout=None, words=(), way="pca", mirror=None, titles=No
     found = [section_of_comparison(path) for path in compared]
     others = [path for path in paths if path not in compared]
     if searched := next((path for path in others if Path(path, "search.json").is_file()), None):
-        raise ConfigError(f"{searched} holds a search, and no vectors; its table is {Path(searched, 'trials.md')}")
+        raise ConfigError(f"{searched} holds a search, not vectors; its table is {Path(searched, 'trials.md')}")
     subjects = load_subjects(others, readout, titles) if others else []
     if subjects:
         sections.check_known(subjects, words)
@@ -113,10 +113,10 @@ def map_figure(vectors, way="pca", titles=None):
 
 
 def neighbours_figure(vectors, word, k=10):
-    """Return the nearest of a word by cosine as a matplotlib Figure; see `Vectors.plot_neighbours`."""
+    """Return the nearest neighbours of a word as a matplotlib Figure; see `Vectors.plot_neighbours`."""
     near = [] if k is None else vectors.most_similar(word, k=k)
     if not near:
-        raise ConfigError("nothing is near to plot: there must be another word, and a k of at least 1")
+        raise ConfigError("no neighbours to plot: there must be another word, and a k of at least 1")
     names, cosines = zip(*near, strict=True)
     series = [Series("", list(names), np.array(cosines))]
     chart = Chart("neighbours", f"Nearest to {word}", "", "cosine", series, "dots")
@@ -124,7 +124,7 @@ def neighbours_figure(vectors, word, k=10):
 
 
 def history_figure(model):
-    """Return the events of a run by epoch as a matplotlib Figure; see `Word2Vec.plot_history`."""
+    """Return the history of a run by epoch as a matplotlib Figure; see `Word2Vec.plot_history`."""
     subjects = [Subject("run", "", None, model)]
     charts = sections.learning(subjects).charts + sections.draws(subjects).charts
     if not charts:

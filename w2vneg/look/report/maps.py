@@ -1,4 +1,4 @@
-"""Maps, all vectors in two dimensions coloured by cluster; and the shape of their cloud: lengths, spectrum."""
+"""Maps of all vectors in two dimensions, coloured by cluster; and the shape of their cloud: lengths, spectrum."""
 
 import warnings
 
@@ -8,27 +8,27 @@ from ...ground.errors import ConfigError, did_you_mean, require
 from ..figures import GROUPS, Chart, Looks, Section, Series, Table
 
 MAPS = ("pca", "umap", "none")
-_SAMPLE = 20_000  # rows that centres of clusters are found on
+_SAMPLE = 20_000  # rows for fitting the centres of clusters
 _ROUNDS = 15
-_FREQUENT = 4, 20_000  # clusters are named by words of the first quarter, and by so many at most
-_SMALL, _LARGE = 3.0, 14.0  # pixels, of the rarest and the most frequent
+_FREQUENT = 4, 20_000  # clusters are named by words of the first quarter, at most this many
+_SMALL, _LARGE = 3.0, 14.0  # pixels, for the rarest and the most frequent word
 _DOTS = 5000  # points of a chart that shows a trend
 _TEXTS = {
-    "pca": "The two principal axes of the vectors at length one; what is near on them need not be near on others.",
-    "umap": "UMAP of the cosines. Near points are near; distances between groups mean little.",
+    "pca": "The first two principal axes of the unit vectors. Points that are close here may differ on other axes.",
+    "umap": "UMAP of the cosines. Close points are similar; distances between groups mean little.",
 }
 
 
 def check_way(way):
-    """Raise ConfigError for a map that is unknown, MissingExtraError without what makes it."""
+    """Raise ConfigError for an unknown map, MissingExtraError if its package is missing."""
     if way not in MAPS:
-        raise ConfigError(f"no map is called {way!r}{did_you_mean(way, MAPS)}")
+        raise ConfigError(f"unknown map {way!r}{did_you_mean(way, MAPS)}")
     if way == "umap":
         require("umap", "umap", "--map umap")
 
 
 def section_of(subjects, way):
-    """All words on maps, a section of a report."""
+    """Maps of all words, a section of a report."""
     section = Section("Map", _TEXTS.get(way, ""))
     if way != "none":
         for number, one in enumerate(subjects):
@@ -40,8 +40,8 @@ def section_of(subjects, way):
 def map_of(vectors, way="pca", title="", names=None, number=0):
     """Return a `Chart` of all vectors by "pca" or "umap".
 
-    names : list of str (n,), optional, what points are called, the words unless said otherwise
-    number : int, of the vectors among several
+    names : list of str (n,), optional, labels of the points, by default the words
+    number : int, index of the vectors among several
     """
     names = list(vectors.words) if names is None else names
     at, axes = places(vectors, way), (f"{way.upper()} 1", f"{way.upper()} 2")
@@ -50,9 +50,9 @@ def map_of(vectors, way="pca", title="", names=None, number=0):
 
 
 def places(vectors, way="pca", seed=1):
-    """Return where each word lies on a map, float32 (n, 2); ConfigError for another way.
+    """Return the position of each word on a map, float32 (n, 2); ConfigError for an unknown `way`.
 
-    way : {"pca", "umap"}, the two principal axes of the vectors at length one, or UMAP of their cosines (McInnes et al.
+    way : {"pca", "umap"}, the first two principal axes of the unit vectors, or UMAP of their cosines (McInnes et al.
         2018)
     """
     if way not in MAPS[:2]:
@@ -68,8 +68,8 @@ def places(vectors, way="pca", seed=1):
 
 
 def looks_of(vectors, names):
-    """Return `Looks`: clusters, each called by three of its frequent words that are nearest its centre, and sizes by
-    the logarithm of the count, or of the place in a file.
+    """Return `Looks`: clusters, each named by the three frequent words nearest its centre, and sizes by the logarithm
+    of the count, or of the rank in a file.
     """
     numbers, centres = clusters(vectors)
     share, most = _FREQUENT
@@ -87,10 +87,10 @@ def looks_of(vectors, names):
 
 
 def clusters(vectors, seed=1):
-    """Return the cluster of each vector at length one, uint8 (n,), and their centres, float32 (k, dim).
+    """Return the cluster of each unit vector, uint8 (n,), and the centres, float32 (k, dim).
 
-    k-means of a sample of 20,000 (Lloyd 1982) that begins far apart (Arthur and Vassilvitskii 2007); the rest belongs
-    to the nearest centre. The largest cluster comes first, and none is empty.
+    k-means (Lloyd 1982) on a sample of 20,000, with k-means++ starts (Arthur and Vassilvitskii 2007); the rest is
+    assigned to the nearest centre. The largest cluster comes first, and none is empty.
     """
     from scipy.cluster.vq import kmeans2
 
@@ -99,7 +99,7 @@ def clusters(vectors, seed=1):
     some = unit[rng.choice(len(unit), min(len(unit), _SAMPLE), replace=False)]
     some = some[np.unique(np.round(some, 6), axis=0, return_index=True)[1]]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of a cluster that is empty
+        warnings.simplefilter("ignore", UserWarning)  # about an empty cluster
         centres, _ = kmeans2(some, min(len(GROUPS), len(some)), iter=_ROUNDS, minit="++", rng=rng)
     numbers = (unit @ centres.T - (centres**2).sum(axis=1) / 2).argmax(axis=1)
     sizes = np.bincount(numbers, minlength=len(centres))
@@ -111,14 +111,14 @@ def clusters(vectors, seed=1):
 
 
 def spectrum(vectors):
-    """Return the share of the variance along each principal axis, float64 (dim,), the largest first."""
+    """Return the share of the variance along each principal axis, float64 (dim,), largest first."""
     values, _ = principal_axes(vectors.matrix)
     total = values.sum()
     return values / total if total > 0 else np.full(len(values), 1 / len(values))
 
 
 def effective_rank(shares):
-    """Return exp of the entropy of the shares (float): how many axes of equal share would be as many as these."""
+    """Return exp of the entropy of the shares (float): the equivalent number of axes with equal shares."""
     from scipy.stats import entropy
 
     return float(np.exp(entropy(shares)))
@@ -134,7 +134,7 @@ def principal_axes(matrix):
 def shape(subjects):
     """Norms and spectrum."""
     section = Section(
-        "Shape", "An effective rank far below the dimensions says that few directions carry the variance."
+        "Shape", "An effective rank far below the dimensions means that few directions carry the variance."
     )
     norms, axes, rows = [], [], []
     known = all(one.vectors.counts is not None for one in subjects)
@@ -151,11 +151,11 @@ def shape(subjects):
     label = "count in the training data" if known else "rank by frequency or place in the file"
     section.charts += [
         Chart("norms", "Norm against frequency", label, "length of the vector", norms, "points", log_x=True),
-        Chart("spectrum", "Spectrum", "principal axes", "variance along them, %, summed", axes),
+        Chart("spectrum", "Spectrum", "principal axes", "cumulative variance, %", axes),
     ]
     return section
 
 
 def _spread(n, most):
-    """Return at most so many of the numbers below n, the low ones dense and the high ones sparse, int64."""
+    """Return at most `most` of the numbers below n, dense at the low end and sparse at the high end, int64."""
     return np.unique(np.geomspace(1, n, min(most, n)).astype(np.int64)) - 1

@@ -1,4 +1,4 @@
-"""What is reported of runs and vectors: each function makes one section, empty where there is nothing to report."""
+"""Sections of a report on runs and vectors: each function makes one, empty if there is nothing to report."""
 
 from itertools import zip_longest
 from pathlib import Path
@@ -12,31 +12,31 @@ from ...vectors.evaluation.baselines import MODEL, POPULARITY, evaluate_with_bas
 from ..figures import Chart, Section, Series, Table
 from .subjects import ANALOGY, SIMILARITY, sets_at_hand
 
-FEWEST = 50  # pairs or questions: of fewer a figure says next to nothing
+FEWEST = 50  # pairs or questions: with fewer, a figure is inconclusive
 _OF_LISTS = ("ndcg", "recall", "list_precision", "map", "coverage")
 _OUTLIERS = 10
 _RESAMPLES = 500
-_WORDS = 8  # whose neighbours are shown unless some are requested
+_WORDS = 8  # words whose neighbours are shown by default
 _NEIGHBOURS = 8
-_USERS, _HAVE = 3, 5  # whose lists are shown, and how many of the items they have are named
+_USERS, _HAVE = 3, 5  # users whose lists are shown, and how many of their items are named
 _DIAGNOSES = {  # figure -> label of its axis
-    "total_variation": "total variation of draws from their target",
-    "drift": "total variation of the model from draws made ahead",
+    "total_variation": "total variation between draws and target",
+    "drift": "total variation between model and draws made ahead",
     "effective_size": "effective number of negatives",
     "true_positives": "share of negatives that are positives",
     "cosine": "cosine of expected and full gradient",
     "relative_error": "relative error of the expected gradient",
-    "noise": "noise of one gradient, relative",
+    "noise": "relative noise of one gradient",
     "popularity_slope": "slope of dot products on log popularity",
     "pmi_slope": "slope of dot products on PMI",
 }
 
 
 def measured(subjects, mirror=None):
-    """Return what the evaluation sets on this machine find of vectors of words.
+    """Evaluate vectors of words on the evaluation sets of this machine.
 
-    It is a dict of EvaluationSet -> list of SimilarityResult or AnalogyResult, one for each of the subjects; None where
-    the vectors know too little of the set. Sets of which all know too little are left out.
+    Returns a dict of EvaluationSet -> list of SimilarityResult or AnalogyResult, one for each subject; None if the
+    vectors know too little of the set. Sets of which all subjects know too little are left out.
     """
     found = {}
     for evaluate, names in ((evaluate_similarity, SIMILARITY), (evaluate_analogy, ANALOGY)):
@@ -59,25 +59,25 @@ def _measured(evaluate, subject, one_set):
 
 
 def verdict(subjects, found, ranked):
-    """How good, against what: a line for each of the vectors, and what knows nothing; or lists beside baselines."""
-    section = Section("How good", "")
+    """Scores of the vectors, compared with chance; or of lists, compared with baselines."""
+    section = Section("Quality", "")
     of_words = [number for number, one in enumerate(subjects) if one.of_words]
     if found:
         section.text = (
-            "Correlation of cosines with people's scores, and per cent of analogies right, with 95 % intervals and how "
-            f"much of a set is known. Sets of which fewer than {FEWEST} pairs are known are left out."
+            "Correlation of cosines with human scores, and per cent of correct analogies, with 95 % intervals and how "
+            f"much of a set is known. Sets with fewer than {FEWEST} known pairs are left out."
         )
         epochs = [subjects[n].records("EpochDone") for n in of_words]
-        rows = [["trained in", *(f"{_spent(one)[1].sum():.1f} s" if one else "–" for one in epochs), "–"]]
+        rows = [["training time", *(f"{_spent(one)[1].sum():.1f} s" if one else "–" for one in epochs), "–"]]
         for one_set, results in found.items():
             name, nothing = (f"{one_set.name} analogies", "0 %") if one_set.name in ANALOGY else (one_set.name, "0")
             rows.append([name, *(_in_short(results[n]) for n in of_words), nothing])
-        head = ["", *(subjects[n].name for n in of_words), "knowing nothing"]
+        head = ["", *(subjects[n].name for n in of_words), "chance"]
         section.tables.append(Table("", head, rows))
     elif of_words:
         section.text = (
-            f"No evaluation set of this machine has {FEWEST} pairs of known words: the neighbours below have to "
-            "convince. 'w2vneg data fetch' brings sets."
+            f"No evaluation set on this machine has {FEWEST} pairs of known words; see the neighbours below, or "
+            "download sets with 'w2vneg data fetch'."
         )
     for one in subjects:
         if one.name in ranked:
@@ -85,17 +85,17 @@ def verdict(subjects, found, ranked):
             section.tables.append(table)
             section.text += f" {text}"
         elif one.recommends:
-            section.text += f" To evaluate the lists of {one.name}, hold pairs out: --test FILE, docs/splits.md."
+            section.text += f" To evaluate the lists of {one.name}, hold out pairs: --test FILE, docs/splits.md."
     return section
 
 
 def ranked(subjects, test=None):
-    """Return how models of items rank held-out pairs, beside baselines: dict of name -> RankingEvaluation.
+    """Rank held-out pairs with models of items and with baselines: dict of name -> RankingEvaluation.
 
-    test : path, optional; those by which a run was evaluated as it trained, if None and still there
+    test : path, optional; by default the pairs that a run was validated on, if they still exist
     """
     if test is not None and not any(one.recommends for one in subjects):
-        raise ConfigError("held-out pairs (--test) are ranked by models of items, and none of these is one")
+        raise ConfigError("held-out pairs (--test) are ranked by models of items, but none of these is one")
     found = {}
     for one in subjects:
         settings = one.model.best.settings if one.recommends and one.model.best is not None else {}
@@ -104,14 +104,14 @@ def ranked(subjects, test=None):
             continue
         beside = (
             known_beside(path) if one.model.known is None else None
-        )  # of a split; else the model knows who has what
+        )  # of a split; else the model knows its users' items
         left_out = beside if test else settings["files"].get("known")
         found[one.name] = evaluate_with_baselines(one.model, path, exclude_known=left_out, ks=(10,), bootstrap=0)
     return found
 
 
 def _beside_baselines(name, evaluation):
-    """Return how lists rank held-out pairs: a `Table`, and a sentence (str)."""
+    """Return the results of lists on held-out pairs: a `Table`, and sentences (str)."""
     results = {called: result.by_name() for called, result in evaluation.results.items()}
     head = ["lists of 10", *(name if called == MODEL else called for called in results)]
     rows = [[METRICS[n].title.format(k=10), *(f"{one[f'{n}@10']:.4f}" for one in results.values())] for n in _OF_LISTS]
@@ -119,9 +119,9 @@ def _beside_baselines(name, evaluation):
     pairs = ", ".join(Path(file).name for file in evaluation.test.files)
     text = f"Lists of {name} are {how} the most popular items, by NDCG on held-out pairs, {pairs}."
     if evaluation.known is None and not evaluation.own_known:
-        text += " Pairs trained on compete in them; 'w2vneg eval ranking' leaves them out with --exclude-known."
+        text += " They may contain training pairs; 'w2vneg eval ranking' leaves those out with --exclude-known."
     if evaluation.trained:
-        text += f" The model was trained on {evaluation.trained:,} of these pairs, which says nothing of new ones."
+        text += f" The model was trained on {evaluation.trained:,} of these pairs; new ones may rank worse."
     return Table("", head, rows), text
 
 
@@ -137,11 +137,11 @@ def _in_short(result):
 
 
 def runs(subjects):
-    """What was trained on what, with which options, on what machine."""
+    """Data, options and machine of each run."""
     head = ["", *(one.name for one in subjects)]
     facts = [_facts(one) for one in subjects]
     rows = [[name, *(own.get(name, "–") for own in facts)] for name in dict.fromkeys(k for own in facts for k in own)]
-    section = Section("What was run", "", tables=[Table("", head, rows)])
+    section = Section("Runs", "", tables=[Table("", head, rows)])
     trained = [one for one in subjects if one.model is not None]
     options = [one.model.config.as_dict() for one in trained]
     head = ["", *(one.name for one in trained)]
@@ -168,13 +168,13 @@ def _facts(subject):
     facts["objective"] = f"{options['loss']}, sampler {options['sampler']}, {options['negatives']} negatives"
     files = read.get("files") or read.get("names") or [read.get("kind", "in memory")]
     facts["data"] = ", ".join(Path(str(file)).name for file in files)
-    facts["tokens or pairs of the data"] = f"{model.origin.n_tokens:,}"
+    facts["tokens or pairs in the data"] = f"{model.origin.n_tokens:,}"
     epochs = subject.records("EpochDone")
     ended = ", interrupted" if model.history and model.history[-1].get("event") == "Interrupted" else ""
     facts["epochs"] = f"{len(epochs)} of {options['epochs']}{ended}"
     if epochs:
         facts["pairs trained"] = f"{sum(record['pairs'] for record in epochs):,}"
-        facts["seconds of training"] = f"{_spent(epochs)[1].sum():.1f}"
+        facts["training time, s"] = f"{_spent(epochs)[1].sum():.1f}"
         facts["last loss"] = f"{epochs[-1]['loss']:.4f} (at init {epochs[-1]['untrained']:.4f})"
     return facts | {name: str(value) for name, value in subject.versions.items()}
 
@@ -184,8 +184,8 @@ def _shown(value):
 
 
 def learning(subjects):
-    """Curves of the runs, epoch by epoch."""
-    section = Section("Learning", "Losses of different objectives or samplers do not compare.")
+    """Curves of the runs by epoch."""
+    section = Section("Learning", "Losses of different objectives or samplers are not comparable.")
     loss, alpha, rate, held = [], [], [], {}
     for number, one in enumerate(subjects):
         records = one.records("EpochDone")
@@ -199,9 +199,9 @@ def learning(subjects):
             rate.append(Series(one.name, epoch, tokens / seconds / 1e6, like=number))
         for record in one.records("Validated"):
             held.setdefault(record["metric"], {}).setdefault(number, []).append((record["epoch"], record["value"]))
-    plans = [("loss", "Loss", "mean loss of a pair, nats", loss)]
+    plans = [("loss", "Loss", "mean loss per pair, nats", loss)]
     plans += [("alpha", "Learning rate", "alpha", alpha)] * _changes(alpha)
-    plans += [("speed", "Speed", "million tokens or pairs of data a second", rate)]
+    plans += [("speed", "Speed", "million tokens or pairs per second", rate)]
     section.charts += [Chart(key, title, "epoch", y, series) for key, title, y, series in plans if series]
     for metric, runs_of in held.items():
         series = [_through(subjects[n], n, points) for n, points in runs_of.items()]
@@ -210,7 +210,7 @@ def learning(subjects):
 
 
 def _changes(series):
-    """Tell whether there is something to draw: what stays the same all the time is none, of one epoch it is."""
+    """Return whether there is something to draw: a series that is not constant, or that has a single epoch."""
     return any(len(one.y) == 1 or np.ptp(one.y) > 0 for one in series)
 
 
@@ -223,7 +223,7 @@ def _through(subject, number, points):
 def _spent(records):
     """Return tokens and seconds of each epoch, two float64 (n,).
 
-    Both are counted from where a run began or was resumed. Where it was, tokens are no more than before.
+    Both are counted from the start of a run or from where it was resumed, which lowers the count of tokens.
     """
     tokens, seconds = (np.array([record[name] for record in records], float) for name in ("tokens", "seconds"))
     resumed = np.diff(tokens, prepend=0.0) <= 0
@@ -232,8 +232,8 @@ def _spent(records):
 
 
 def draws(subjects):
-    """What the draws of negatives were like, of runs with ``--diagnose``."""
-    section = Section("Draws", "On a fixed sample of pairs, against the full softmax: docs/diagnostics.md.")
+    """Quality of the drawn negatives, for runs with ``--diagnose``."""
+    section = Section("Draws", "On a fixed sample of pairs, against the full softmax; see docs/diagnostics.md.")
     for figure, label in _DIAGNOSES.items():
         series = []
         for number, one in enumerate(subjects):
@@ -246,10 +246,10 @@ def draws(subjects):
 
 
 def similarity(subjects, found):
-    """Cosines against what people said of pairs of words. found : as `measured` returns it"""
+    """Cosines against human scores of pairs of words. found : as `measured` returns it"""
     from ...vectors.evaluation.similarity import scored_pairs
 
-    section = Section("Similarity", "Each pair of a set as people score it, and by cosine.")
+    section = Section("Similarity", "Human score and cosine of each pair of a set.")
     outliers, differences = [], []
     for one_set, results in found.items():
         if one_set.name in ANALOGY:
@@ -261,21 +261,21 @@ def similarity(subjects, found):
             names = [f"{a} – {b}" for a, b in pairs.words]
             series.append(Series(subjects[number].name, pairs.human, pairs.cosines, names, like=number))
             outliers += _outliers(one_set.name, subjects[number].name, pairs)
-        chart = Chart(f"similarity-{one_set.name}", one_set.name, "people's score", "cosine", series, "points")
+        chart = Chart(f"similarity-{one_set.name}", one_set.name, "human score", "cosine", series, "points")
         section.charts.append(chart)
         others = [_difference(scored.get(0), scored.get(number)) for number in range(1, len(subjects))]
         differences.append([one_set.name, *others])
     if differences and len(subjects) > 1:
         head = ["set", *(one.name for one in subjects[1:])]
-        section.tables.append(Table(f"Above {subjects[0].name}, on the same pairs", head, differences))
+        section.tables.append(Table(f"Difference from {subjects[0].name}, on the same pairs", head, differences))
     if outliers:
-        head = ["set", "vectors", "pair", "people's rank", "rank by cosine"]
-        section.tables.append(Table("Furthest apart, by rank from the most similar", head, outliers, folded=True))
+        head = ["set", "vectors", "pair", "human rank", "cosine rank"]
+        section.tables.append(Table("Largest differences in rank; 1 is the most similar", head, outliers, folded=True))
     return section
 
 
 def _difference(first, second):
-    """Return by how much the second of two `ScoredPairs` is above the first, with its interval (str)."""
+    """Return by how much the second `ScoredPairs` correlates better than the first, with an interval (str)."""
     if first is None or second is None:
         return "–"
     both = set(first.words) & set(second.words)
@@ -287,7 +287,7 @@ def _difference(first, second):
 
 
 def _outliers(name, subject, found):
-    """Return rows of the pairs whose places by people and by cosine differ most."""
+    """Return rows of the pairs whose human rank and cosine rank differ most."""
     from scipy.stats import rankdata
 
     people, ours = rankdata(-found.human), rankdata(-found.cosines)
@@ -296,8 +296,8 @@ def _outliers(name, subject, found):
 
 
 def analogies(subjects, found):
-    """Shares of analogy questions answered rightly, by category, with Wilson's 95 % intervals."""
-    section = Section("Analogies", "Per cent right at the first answer (3CosAdd); bars show 95 % intervals.")
+    """Accuracy on analogy questions by category, with Wilson's 95 % intervals."""
+    section = Section("Analogies", "Percentage of correct first answers (3CosAdd); error bars show 95 % intervals.")
     for one_set, results in found.items():
         if one_set.name not in ANALOGY:
             continue
@@ -313,14 +313,14 @@ def analogies(subjects, found):
                 if score is not None and score.precision is not None:
                     shown = "{:.1f} ({:.1f} … {:.1f})".format(*_right(score))
                     totals.append([one.name, score.name, shown, f"{score.scored}/{score.total}"])
-        label = "questions answered rightly, %"
-        section.tables.append(Table(one_set.name, ["vectors", "part", "% right", "questions"], totals))
+        label = "correct answers, %"
+        section.tables.append(Table(one_set.name, ["vectors", "part", "% correct", "questions"], totals))
         section.charts.append(Chart(f"analogies-{one_set.name}", one_set.name, "", label, series, "bars"))
     return section
 
 
 def _right(score):
-    """Return per cent of the first answers of a `SectionScore` that are right, and its interval (three floats)."""
+    """Return the percentage of correct first answers of a `SectionScore`, and its interval (three floats)."""
     from scipy.stats import binomtest
 
     share = score.precision[1]
@@ -329,9 +329,9 @@ def _right(score):
 
 
 def neighbours(subjects, words=()):
-    """The nearest of some words, in columns."""
+    """The nearest neighbours of some words, in columns."""
     items = all(one.has_users for one in subjects)
-    section = Section("People who liked this also liked" if items else "Neighbours", "The nearest by cosine.")
+    section = Section("People who liked this also liked" if items else "Neighbours", "Nearest by cosine.")
     for word in words or chosen_words(subjects):
         columns = [_nearest(one, word) for one in subjects]
         if any(columns) or words:
@@ -342,7 +342,7 @@ def neighbours(subjects, words=()):
 
 
 def check_known(subjects, words):
-    """Raise InputError for a word that no subject has a vector of."""
+    """Raise UnknownNameError for a word of which no subject has a vector."""
     for word in words:
         if not any(_nearest(one, word) for one in subjects):
             subjects[0].vectors.most_similar(word)
@@ -357,8 +357,8 @@ def _nearest(subject, word):
 
 
 def lists(subjects):
-    """What some users have, what they get, and why."""
-    section = Section("Lists of users", "Scores are dot products; behind them the items had that are nearest.")
+    """The items of some users, what they are recommended, and why."""
+    section = Section("Lists for users", "Scores are dot products; next to them are the user's nearest items.")
     for one in (one for one in subjects if one.has_users and one.model.known is not None):
         sizes = np.diff(one.model.known.indptr)
         some = np.flatnonzero(sizes >= min(_HAVE, sizes.max()))
@@ -375,12 +375,12 @@ def lists(subjects):
             for word, score, why in found:
                 reasons = ", ".join(f"{one.title(own)} {near:.2f}" for own, near in why)
                 rows.append([one.title(word), f"{score:.2f}", reasons])
-            section.tables.append(Table(title, ["gets", "score", "near to"], rows))
+            section.tables.append(Table(title, ["recommended", "score", "near to"], rows))
     return section
 
 
 def chosen_words(subjects):
-    """Return words that all know (list of str): longer ones, frequent but not the most frequent."""
+    """Return words that all subjects know (list of str): longer ones, frequent but not the most frequent."""
     first, others = subjects[0].vectors, [one.vectors for one in subjects[1:]]
     n = len(first)
     found = []
@@ -392,10 +392,10 @@ def chosen_words(subjects):
 
 
 def paired_difference(human, first, second, seed=1):
-    """Return how much higher the second's Spearman correlation with people is than the first's, and its interval.
+    """Return how much higher the second Spearman correlation with human scores is than the first, and its interval.
 
-    Both have scored the same pairs of words, float64 (n,). These are drawn again with replacement, 500 times, for both
-    alike: a percentile bootstrap (Efron 1979). So what makes a set hard for either does not widen the interval.
+    Both have scored the same pairs of words, float64 (n,). The pairs are resampled 500 times, jointly for both: a
+    percentile bootstrap (Efron 1979). So pairs that are hard for both do not widen the interval.
     """
     from scipy.stats import rankdata
 

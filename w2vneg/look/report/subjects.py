@@ -1,4 +1,4 @@
-"""What a report is of: vectors, and what is known of the run that made them."""
+"""Subjects of a report: vectors, and the run that made them, if known."""
 
 import os
 from contextlib import suppress
@@ -24,9 +24,9 @@ _REASONS = 3
 
 @dataclass
 class Subject:
-    """name : str, how it is called in the report; path : str; vectors : Vectors
-    model : training.model.Model, or None for a file of vectors; versions : dict of str, of what trained it
-    titles : dict of str -> str, what items are called
+    """name : str, its name in the report; path : str; vectors : Vectors
+    model : run.model.Model, or None for a file of vectors; versions : dict of str, of the software that trained it
+    titles : dict of str -> str, titles of items
     """
 
     name: str
@@ -37,38 +37,38 @@ class Subject:
     titles: dict = field(default_factory=dict)
 
     def records(self, event):
-        """Return the events of one kind, list of dict; of an epoch that was run again the last word."""
+        """Return the events of one kind, list of dict; only the last one of an epoch that was repeated."""
         history = [] if self.model is None else self.model.history
         found = [record for record in history if record.get("event") == event]
         return list({record.get("epoch"): record for record in found}.values())
 
     @property
     def of_words(self):
-        """Whether they may be words; a file of vectors does not say."""
+        """Whether the vectors may be those of words; True for a file, which does not say."""
         return self.model is None or self.model.config.traversal.of_words
 
     @property
     def recommends(self):
-        """Whether it is of items, or of users and items, that lists are made of."""
+        """Whether it is a model of items, or of users and items, that can recommend."""
         return self.model is not None and self.model.config.traversal.recommends
 
     @property
     def has_users(self):
-        """Whether it is of users and items; its vectors are those of items."""
+        """Whether it is a model of users and items; its vectors are those of the items."""
         return self.recommends and self.model.vocab_out is not self.model.vocab
 
     def list_of(self, user, k):
-        """Return the list of a user that the model knows, as `list_for` does, and the rows of the items had."""
+        """Return the list of a known user, as `list_for` does, and the rows of the user's items."""
         model = self.model
         (row,) = ids_of(model, [user])
         has = np.empty(0, np.int64) if model.known is None else model.known[row].indices.astype(np.int64)
         return self._list(scores_of(model)(np.array([row]))[0], has, k, self._cosines), has
 
     def list_for(self, items, k):
-        """Return what comes next after items, or for a new user who has them: list of (word, score, reasons).
+        """Recommend after `items`, or for a new user who has them: list of (word, score, reasons), best first.
 
-        The best comes first. Reasons are a few (item, number), the strongest first: what each item adds to the score
-        or, of users and items, the cosine with it.
+        Reasons are a few (item, number), strongest first: what each item adds to the score or, for users and items,
+        the cosine with it.
         """
         model = self.model
         if self.has_users:
@@ -94,19 +94,19 @@ class Subject:
 
     @cached_property
     def own_titles(self):
-        """What the words of the vectors are called: titles are of items, and a read-out may be of users."""
+        """Titles of the words of the vectors; none if these are not items, as with a read-out of users."""
         model = self.model
         return self.titles if model is None or self.vectors.words == model.vocab_out.words else {}
 
     def title(self, word):
-        """Return what a word of the vectors is shown as."""
+        """Return the title of a word of the vectors, or the word itself."""
         return self.own_titles.get(word, word)
 
 
 def load_subjects(paths, readout=None, titles=None, any_spelling=False):
-    """Read model folders and files of vectors (list of Subject), named as shortly as tells them apart.
+    """Load model folders and files of vectors (list of Subject), with the shortest names that are distinct.
 
-    With `any_spelling` unknown words get vectors by their spelling, where there is what gives them.
+    With `any_spelling`, unknown words get vectors by their spelling if possible.
     """
     from ...run.model import Model
 
@@ -126,13 +126,13 @@ def load_subjects(paths, readout=None, titles=None, any_spelling=False):
 
 def _vectors(path, readout, any_spelling):
     if any_spelling:
-        with suppress(ConfigError):  # it knows its words alone; what else is wrong is reported below
+        with suppress(ConfigError):  # it knows only its words; other errors are reported below
             return Vectors.load(path, readout=readout, oov="letters")
     return Vectors.load(path, readout=readout)
 
 
 def short_names(paths):
-    """Return the last parts of paths, as many as make them different (list of str)."""
+    """Return the last parts of paths, as many as make them distinct (list of str)."""
     parts = [os.path.normpath(os.fspath(path)).split(os.sep) for path in paths]
     for n in range(1, 1 + max(map(len, parts))):
         names = ["/".join(own[-n:]) for own in parts]
@@ -142,7 +142,7 @@ def short_names(paths):
 
 
 class EvaluationSet(NamedTuple):
-    """name : str; path : Path; tags : bool or None, whether lemma tags are to be taken off"""
+    """name : str; path : Path; tags : bool or None, whether to remove lemma tags"""
 
     name: str
     path: Path
@@ -150,7 +150,7 @@ class EvaluationSet(NamedTuple):
 
 
 def sets_at_hand(names, mirror=None):
-    """Return those of some named sets that are on this machine (list of EvaluationSet); nothing is downloaded."""
+    """Return the named sets that are on this machine (list of EvaluationSet); nothing is downloaded."""
     found = []
     for name in names:
         with suppress(W2vnegError):

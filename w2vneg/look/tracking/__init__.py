@@ -1,7 +1,7 @@
-"""Trackers of experiments, as listeners of a run: ``--track tensorboard=DIR``. One tracker a file.
+"""Experiment trackers, as listeners of a run: ``--track tensorboard=DIR``. One tracker per file.
 
-Each gets the options of the run once, figures by name as they come, and at the end the vectors. The step of a figure
-is the thousandth of an epoch, so that a resumed run goes on where it was.
+Each gets the options of the run once, figures by name as they arrive, and the vectors at the end. A step is a
+thousandth of an epoch, so that a resumed run continues where it stopped.
 """
 
 import warnings
@@ -13,15 +13,15 @@ from ...ground.jit import available_threads
 from ...ground.registry import Registry, import_all
 
 STEPS = 1000  # in an epoch
-_APART = 0.01  # of an epoch between two figures of rounds: a hundred points each
+_APART = 0.01  # of an epoch between figures of rounds: a hundred points per epoch
 
 
 class Tracker:
-    """Keeps the figures of one run at a place.
+    """Logs the figures of one run to a place.
 
-    keeps : str, what, and where_to : str, whether a FILE or a DIR, for the docs
-    package : str, what it needs, if anything, kept as `module`; extra : str, its name here, which installs that
-    place : str, what stands behind the name of the tracker
+    keeps : str, what it logs, and where_to : str, FILE or DIR, for the docs
+    package : str, the package it needs, if any, imported as `module`; extra : str, its name and that of the extra
+    place : str, what follows the name of the tracker
     """
 
     keeps, where_to, package, extra = "", "DIR", "", ""
@@ -30,19 +30,19 @@ class Tracker:
         self.place = place
 
     def check(self):
-        """Raise MissingExtraError or OutputError if the tracker is not installed, or cannot write; before training."""
+        """Raise MissingExtraError or OutputError, before training, if the tracker is not installed or cannot write."""
         if self.package:
             self.module = require(self.package, self.extra, f"--track {self.extra}")
             check_folder_writable(self.place)
 
     def begin(self, options):
-        """Open it for a run with these options (dict of str -> value)."""
+        """Start logging a run with these options (dict of str -> value)."""
 
     def log(self, epoch, figures):
-        """Keep figures (dict of str -> float) of a moment, `epoch` epochs (float) into the run."""
+        """Log figures (dict of str -> float) at `epoch` epochs (float) into the run."""
 
     def keep_vectors(self, vectors, counts):
-        """Keep the vectors of the run (Vectors, with int64 counts of their words), if the tracker shows such."""
+        """Log the vectors of the run (Vectors, with int64 counts of their words), if the tracker can show vectors."""
 
     def end(self):
         """Close it; also after an error or Ctrl-C."""
@@ -52,13 +52,13 @@ TRACKERS = Registry("tracker", Tracker)
 
 
 class Tracking:
-    """A listener that hands the events of a run to trackers; a context from its begin to its end.
+    """A listener that passes the events of a run to trackers; a context manager around the run.
 
-    A tracker that fails meanwhile is left out of the rest of the run: nothing that is reported matters more than it.
+    A tracker that fails is dropped for the rest of the run, as the run matters more than its log.
 
-    trackers : sequence of str or Tracker, as ``csv=run.csv``
-    config : TrainConfig or RunSpec, the options of the run, its source among them; the attribute may be set until the
-        run begins, for the data may choose some
+    trackers : sequence of str or Tracker, such as ``csv=run.csv``
+    config : TrainConfig or RunSpec, the options of the run, including its source; the attribute may be set until the
+        run begins, as some options may depend on the data
     warn : callable, called with a sentence when a tracker fails
     """
 
@@ -82,7 +82,7 @@ class Tracking:
                 tracker.begin(options)
             except W2vnegError:
                 raise
-            except Exception as error:  # of whatever kind the tracker's are
+            except Exception as error:  # trackers may raise anything
                 raise OutputError(f"cannot track to {tracker.place} ({error}); choose another place") from error
         return self
 
@@ -90,7 +90,7 @@ class Tracking:
         self._call_all("end")
 
     def __call__(self, event):
-        """Take an event of the run."""
+        """Log an event of the run."""
         epoch, metrics = event.moment(self.config.epochs), event.metrics()
         if not metrics or epoch is None:
             return
@@ -101,22 +101,22 @@ class Tracking:
         self._call_all("log", float(epoch), metrics)
 
     def keep_vectors(self, vectors, counts):
-        """Hand over the vectors. vectors : Vectors, by falling count; counts : int64 (n,), of their words"""
+        """Log the vectors. vectors : Vectors, by falling count; counts : int64 (n,), of their words"""
         self._call_all("keep_vectors", vectors, counts)
 
     def _call_all(self, name, *arguments):
         for tracker in list(self.trackers):
             try:
                 getattr(tracker, name)(*arguments)
-            except Exception as error:  # of whatever kind the tracker's are
+            except Exception as error:  # trackers may raise anything
                 self.trackers.remove(tracker)
                 with suppress(Exception):
                     tracker.end()
-                self._warn(f"Warning: cannot track to {tracker.place} ({error}); training goes on without it.")
+                self._warn(f"Warning: cannot track to {tracker.place} ({error}); training continues without it.")
 
 
 def step_of(epoch):
-    """Return the step (int) of a moment `epoch` epochs into a run."""
+    """Return the step (int) at `epoch` epochs into a run."""
     return round(STEPS * epoch)
 
 

@@ -1,4 +1,4 @@
-"""A CSV file: a line for each figure, with the run that it is of. Several runs may share one."""
+"""A CSV file with a line for each figure and its run. Several runs may share a file."""
 
 import csv
 import os
@@ -13,9 +13,9 @@ _HEADING = ["run", "epoch", "figure", "value"]
 
 @TRACKERS.register("csv")
 class CsvFile(Tracker):
-    """``csv=FILE``; lines are added to a file of former runs, and are there as they come."""
+    """``csv=FILE``; lines are appended to a file of earlier runs, and written at once."""
 
-    keeps, where_to = "a line for each figure: run, epoch, figure, value; runs add to one file", "FILE"
+    keeps, where_to = "a line for each figure: run, epoch, figure, value; runs append to one file", "FILE"
 
     def check(self):
         check_writable(self.place)
@@ -29,7 +29,7 @@ class CsvFile(Tracker):
         except (OSError, ValueError, csv.Error):
             first = None
         if first != _HEADING:
-            raise OutputError(f"cannot write {self.place}: it holds something else than figures; name another file")
+            raise OutputError(f"cannot write {self.place}: it holds something other than figures; name another file")
 
     def begin(self, options):
         self._run = f"{time.strftime('%Y-%m-%dT%H:%M:%S')} {os.getpid()}"

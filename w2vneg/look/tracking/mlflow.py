@@ -1,4 +1,4 @@
-"""MLflow: a run in a database in a folder of this machine."""
+"""MLflow: a run in a database in a local folder."""
 
 import time
 from pathlib import Path
@@ -6,12 +6,12 @@ from pathlib import Path
 from . import TRACKERS, Tracker, step_of
 
 _EXPERIMENT = "w2vneg"
-_LONGEST = 500  # letters of a parameter's value
+_LONGEST = 500  # characters of a parameter's value
 
 
 @TRACKERS.register("mlflow")
 class MlFlow(Tracker):
-    """``mlflow=DIR``, as ``mlflow ui --backend-store-uri sqlite:///DIR/mlflow.db`` shows it."""
+    """``mlflow=DIR``; ``mlflow ui --backend-store-uri sqlite:///DIR/mlflow.db`` shows it."""
 
     keeps = "a run in the database `DIR/mlflow.db`, for `mlflow ui`"
     package, extra = "mlflow", "mlflow"
@@ -32,7 +32,7 @@ class MlFlow(Tracker):
     def log(self, epoch, figures):
         moment, step = int(1000 * time.time()), step_of(epoch)
         metric = self.module.entities.Metric
-        named = {name.replace("@", " at "): value for name, value in figures.items()}  # it refuses the sign
+        named = {name.replace("@", " at "): value for name, value in figures.items()}  # MLflow refuses @
         self._client.log_batch(self._run, [metric(name, value, moment, step) for name, value in named.items()])
 
     def end(self):

@@ -1,15 +1,15 @@
-"""TensorBoard, by tensorboardX: scalars and options as event files, and the vectors for the projector."""
+"""TensorBoard, via tensorboardX: scalars and options as event files, and the vectors for the projector."""
 
 from ...config.spec import to_toml
 from ...vectors import Vectors
 from . import TRACKERS, Tracker, step_of
 
-_SHOWN = 10_000  # most frequent words; the projector of a browser does not take many more
+_SHOWN = 10_000  # most frequent words; the browser's projector cannot handle many more
 
 
 @TRACKERS.register("tensorboard")
 class TensorBoard(Tracker):
-    """``tensorboard=DIR``, the log directory; a run that is resumed adds a file to it."""
+    """``tensorboard=DIR``, the log directory; a resumed run adds a file to it."""
 
     keeps = "scalars, options, and the 10,000 most frequent words for the projector"
     package, extra = "tensorboardX", "tensorboard"

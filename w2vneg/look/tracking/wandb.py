@@ -1,4 +1,4 @@
-"""Weights & Biases, offline: a run below a folder, which ``wandb sync`` sends when its owner wants to."""
+"""Weights & Biases, offline: a run in a folder, uploaded only by ``wandb sync``."""
 
 import os
 
@@ -9,7 +9,7 @@ from . import TRACKERS, Tracker, step_of
 class WeightsAndBiases(Tracker):
     """``wandb=DIR``; nothing leaves the machine."""
 
-    keeps = "a run of Weights & Biases, offline; `wandb sync` sends it when you want to"
+    keeps = "an offline run of Weights & Biases; `wandb sync` uploads it"
     package, extra = "wandb", "wandb"
 
     def begin(self, options):

@@ -1,6 +1,6 @@
-"""Inputs: which rows make the vector that is compared with the targets. One composition a file.
+"""Inputs: the rows that make the vector compared with the targets. One composition per file.
 
-Every file of this folder but those that begin with _ is imported, and registers its compositions (docs/extending.md).
+Every file of this folder whose name does not begin with _ is imported; it registers its inputs (docs/extending.md).
 """
 
 from ...ground.registry import Registry, import_all

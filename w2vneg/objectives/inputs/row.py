@@ -7,8 +7,8 @@ from . import INPUTS
 
 @INPUTS.register("row")
 class Row(Inputs):
-    """Nothing to hold: the loops of `kernels.shard` and `kernels.window` read one row themselves; `kernels.paths` takes
-    it for a bag of one.
+    """Holds nothing: the loops of `kernels.shard` and `kernels.window` read one row themselves; `kernels.paths` treats
+    it as a bag of one.
     """
 
     about = About(
@@ -16,7 +16,7 @@ class Row(Inputs):
         equation="x = v_centre",
         paper="Mikolov et al. 2013; all five papers",
         cost="nothing",
-        use="whenever nothing else is requested",
+        use="the default",
     )
     composes = False
 

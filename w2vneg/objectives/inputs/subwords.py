@@ -2,8 +2,8 @@
 
     x_w = (v_w + Σ_g u_g) / (1 + |G_w|),    each of these rows ← itself − α dL/dx
 
-G_w are the n-grams of ``<word>``, of minn to maxn characters, by their bucket: FNV-1a of their bytes modulo the number
-of buckets, as fastText has it. Only buckets that the vocabulary uses have rows, those of frequent words first.
+G_w are the n-grams of ``<word>`` with minn to maxn characters, identified by bucket: FNV-1a of their bytes modulo the
+number of buckets, as in fastText. Only buckets that the vocabulary uses have rows, the most frequent first.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ from ...kernels.text.words import buckets_of
 from ..plugs import About, Inputs, option, small_rows
 from . import INPUTS
 
-_WORDS, _GRAMS = 1, 2  # first word of a random stream's name
+_WORDS, _GRAMS = 1, 2  # first part of a random stream's seed
 
 
 class _Options:
@@ -25,7 +25,7 @@ class _Options:
 
 
 class Grams(Inputs, base=True, fields=True):
-    """Vectors with n-grams in them.
+    """Base of the inputs with n-grams.
 
     starts : int64, (n_vocab + 1,); grams : int32, those of word w are the rows ``grams[starts[w]:starts[w + 1]]``
     words_in, grams_in : float32, (n_vocab, dim) and (n_grams, dim), trained
@@ -51,7 +51,7 @@ class Grams(Inputs, base=True, fields=True):
     @classmethod
     def normalise_options(cls, options, given):
         if options.minn > options.maxn:
-            raise ConfigError(f"minn ({options.minn}) is above maxn ({options.maxn}), so there is no n-gram; lower it")
+            raise ConfigError(f"minn ({options.minn}) is above maxn ({options.maxn}), so no n-gram fits; lower minn")
         return options
 
     def room(self, most):
@@ -73,11 +73,11 @@ class Grams(Inputs, base=True, fields=True):
 class Subwords(Grams):
     Options = _Options
     about = About(
-        summary="the mean of the word's row and of its character n-grams': fastText",
+        summary="the mean of the word's row and those of its character n-grams: fastText",
         equation="x = (v_w + Σ_g u_g) / (1 + |G_w|)",
         paper="Bojanowski et al. 2017",
-        cost="some 15 rows a centre, once for all of its pairs",
-        use="rare words, languages rich in forms; any spelling has a vector in what export --format fasttext writes",
+        cost="about 15 rows per centre, once for all of its pairs",
+        use="rare words, highly inflected languages; in files of export --format fasttext, any spelling has a vector",
     )
 
 
@@ -87,11 +87,11 @@ class WindowSubwords(Grams):
     around = True
     alpha_scale = 2.0
     about = About(
-        summary="the mean of the rows and n-grams of the words around: fastText's CBOW",
+        summary="the mean of the rows and n-grams of the context words: fastText's CBOW",
         equation="x = mean of v_w and u_g over all words w of the context and their n-grams g",
         paper="Bojanowski et al. 2017; Joulin et al. 2017",
-        cost="some 15 rows for each word of the context",
-        use="as subwords, where words around should predict",
+        cost="about 15 rows per context word",
+        use="as subwords, with CBOW instead of skip-gram",
     )
 
 
@@ -121,7 +121,7 @@ def rows_of_grams(words, counts, shortest, longest, buckets):
     """Return the n-grams of words (PackedStrings) as rows.
 
     starts, grams : int64, (n_words + 1,), int32, (n,); the rows of word w are ``grams[starts[w]:starts[w + 1]]``
-    used : int64, (n_rows,), the bucket of each row; rows that occur most often first
+    used : int64, (n_rows,), the bucket of each row; the most frequent rows first
     """
     starts, hashed = buckets_of(words, shortest, longest, buckets)
     found, places = np.unique(hashed, return_inverse=True)

@@ -2,7 +2,7 @@
 
     x = (1/m) Σ_k v_k,    v_k ← v_k − α dL/dx
 
-Each of the m rows takes the whole step, as in word2vec.c, gensim and fastText, so that their mean takes it, too.
+Each of the m rows takes the whole step, as in word2vec.c, gensim and fastText, so their mean takes it, too.
 """
 
 from ...kernels.contracts import implement_gather
@@ -13,14 +13,14 @@ from . import INPUTS
 @INPUTS.register("window")
 class Window(Inputs):
     about = About(
-        summary="the mean of the words around predicts the one in the middle: CBOW",
+        summary="the mean of the context words predicts the word in the middle: CBOW",
         equation="x = (1/m) Σ_k v_k over the context",
         paper="Mikolov et al. 2013, §3.1",
-        cost="one set of negatives a word, not one a pair: several times as fast as row",
-        use="much text and little time; frequent words",
+        cost="one set of negatives per word, not per pair: several times as fast as row",
+        use="large corpora and little time; frequent words",
     )
     around = True
-    alpha_scale = 2.0  # as word2vec.c has it; best on development data, too
+    alpha_scale = 2.0  # as in word2vec.c; best on development data, too
 
     def room(self, most):
         return most, 0

@@ -1,4 +1,4 @@
-"""Losses: what gradient n + 1 logits give. One family a file, its equation on top.
+"""Losses: from n + 1 logits to n + 1 gradients. One family per file, its equation on top.
 
 Every file of this folder whose name does not begin with _ is imported, and registers its losses (docs/extending.md).
 """

@@ -1,15 +1,15 @@
-"""What losses share: of the softmax family logits corrected by the noise, one normaliser, its penalty.
+"""Shared parts of the losses. The softmax family: logits corrected for the noise, one normaliser, its penalty.
 
     t_k = s_k − log q_k − c        for the negatives, c one correction for all of them
-    Z = ω₀ e^{t₀} + Σ_k ω_k e^{t_k}        (the positive's term left out where a loss has none)
+    Z = ω₀ e^{t₀} + Σ_k ω_k e^{t_k}        (without the positive's term if a loss has none)
     L = −t₀ + log Z + λ (log Z)²
     ∂L/∂s_k = (1 + 2 λ log Z) ω_k e^{t_k} / Z        ∂L/∂s₀ likewise, less 1
 
-Self-normalisation (notes §5): the penalty keeps log Z near 0, so that e^s can be read as a probability without any
-sum. With a fraction γ < 1 it is laid on that share of the pairs, chosen at random, as λ/γ: its expectation is that of
-λ on all of them. A loss of this family has the fields ``penalty`` (λ/γ; 0 is none) and ``fraction`` (γ).
+Self-normalisation (notes §5): the penalty keeps log Z near 0, so that e^s can be read as a probability without
+summing. With a fraction γ < 1, a random share γ of the pairs gets the penalty λ/γ, which is λ on average. A loss of
+this family has the fields ``penalty`` (λ/γ; 0 is none) and ``fraction`` (γ).
 
-Of the logistic losses −log σ(−x) = log(1 + e^x) and its slope σ(x), for many x and without overflow.
+The logistic losses: −log σ(−x) = log(1 + e^x) and its slope σ(x), for many x and without overflow.
 """
 
 import math
@@ -23,13 +23,13 @@ from ...kernels.functions import FULL, fast_exp, fast_log, highest
 from ...kernels.rng import next_unit
 from ..plugs import Loss, option
 
-_LIMIT = np.float32(80.0)  # logits beyond count as this, as they do in `exp_logits`
-_RAREST = np.float32(-1e4)  # log q below counts as this: no draw is so rare, and s − log q stays finite
+_LIMIT = np.float32(80.0)  # logits are clipped to ± this, as in `exp_logits`
+_RAREST = np.float32(-1e4)  # lower bound of log q: no draw is so rare, and s − log q stays finite
 _NOWHERE = np.float32(-1e30)  # log of a term that does not count
 
 
 def parse_penalty(text):
-    """Return (penalty, fraction) of the text "λ" or "λ,fraction", (0, 1) of None; ConfigError if it is neither."""
+    """Parse "λ" or "λ,fraction" into (penalty, fraction), None into (0, 1); ConfigError for any other text."""
     if text is None:
         return 0.0, 1.0
     try:
@@ -75,14 +75,14 @@ class OverVocabulary(Loss, base=True, fields=True):
         return cls(len(context.counts), *parse_penalty(options.self_normalise))
 
     def loss_at_init(self, n_negatives):
-        """Value for uniform draws; for others the logarithm of its expected normaliser, the full softmax's."""
+        """Return the value for uniform draws; for others, the log of the expected normaliser, the full softmax's."""
         log_z = math.log(self.n_vocab)
         return log_z + penalty_at(self, log_z)
 
 
 @njit(borrows=True)
 def penalty_now(loss, rng):
-    """Return what multiplies (log Z)² for this pair (float64): the penalty if the pair is chosen, else 0."""
+    """Return the factor on (log Z)² for this pair (float64): the penalty if the pair is chosen, else 0."""
     if loss.penalty > 0.0 and (loss.fraction >= 1.0 or next_unit(rng) < loss.fraction):
         return np.float64(loss.penalty)
     return 0.0
@@ -90,7 +90,7 @@ def penalty_now(loss, rng):
 
 @njit(borrows=True)
 def clipped(logit):
-    """Return the float32 logit as it counts: at most ±80."""
+    """Clip a float32 logit to ±80."""
     return min(max(logit, -_LIMIT), _LIMIT)
 
 
@@ -102,7 +102,7 @@ def corrected(logit, log_q):
 
 @njit(borrows=True)
 def count(weights):
-    """Return how many negatives weigh something (int64)."""
+    """Return how many negatives have a weight above 0 (int64)."""
     n = 0
     for k in range(1, weights.shape[0]):
         n += weights[k] > ZERO
@@ -128,10 +128,10 @@ def clear(gradients):
 
 @njit(borrows=True)
 def softmax_step(loss, rng, first, shift, positive_in, logits, log_q, weights, gradients):
-    """Do the step above; return L.
+    """Compute the step above; return L.
 
     first, shift : float32, t₀ and c
-    positive_in : bool, the positive's term belongs to Z; without it and without a negative that counts L is 0
+    positive_in : bool, Z includes the positive's term; without it and without a negative that counts, L is 0
     """
     n = gradients.shape[0]
     positive_in = positive_in and weights[0] > ZERO
@@ -172,7 +172,7 @@ def logistic_one(x):
 
 @njit(borrows=True)
 def logistic_many(weights, gradients):
-    """Replace x_k in gradients[1:] by ω_k σ(x_k); return Σ ω_k log(1 + e^{x_k}) (float64). ω_k = 0 takes any x_k."""
+    """Replace x_k in gradients[1:] by ω_k σ(x_k); return Σ ω_k log(1 + e^{x_k}) (float64); ω_k = 0 ignores x_k."""
     value, product = 0.0, 1.0  # one logarithm for many factors
     for k in range(1, gradients.shape[0]):
         x, weight = gradients[k], weights[k]

@@ -1,12 +1,12 @@
-"""BlackOut (Ji et al. 2016; Botev, Zheng and Barber 2017, eqs. 29–30): each negative is told that it is not the one.
+"""BlackOut (Ji et al. 2016; Botev, Zheng and Barber 2017, eqs. 29–30): the positive against each negative.
 
     p_j = z_j / Σ_l z_l,    z_j = ω_j e^{s_j} / q_j        over the positive (j = 0) and the negatives
     L = −log p₀ − Σ_k log(1 − p_k)
     r_k = p_k / (1 − p_k),    R = Σ_k r_k        k = 1 … n
     ∂L/∂s₀ = p₀ − 1 − p₀ R        ∂L/∂s_k = p_k (2 − R + r_k)
 
-(from ∂p_k/∂s_j = p_k (δ_jk − p_j); r_k (1 − p_k) = p_k.) Where one target u takes nearly all of the mass, 1 − p_u is
-lost to rounding and r_u overflows. So all is written in A = Σ_{j≠u} z_j and the lead of u over the next: 1 − p_u is
+(from ∂p_k/∂s_j = p_k (δ_jk − p_j); r_k (1 − p_k) = p_k.) If one target u has nearly all of the mass, 1 − p_u is lost
+to rounding and r_u overflows. So all is expressed by A = Σ_{j≠u} z_j and the lead of u over the next: 1 − p_u is
 A / (z_u + A), and p_j r_u = p_j p_u / (1 − p_u) = z_j z_u / (A (z_u + A)), at most 1.
 
 Draws that are the positive must be excluded. A weight multiplies z, so a negative of weight 0 has p = 0 and no term.
@@ -47,7 +47,7 @@ class BlackOut(Loss):
 
 @njit(borrows=True)
 def _log_terms(logits, log_q, weights, terms):
-    """Write log z_j into `terms`, `_NOWHERE` for what does not count; return (place of the largest, the next one)."""
+    """Write log z_j into `terms`, `_NOWHERE` for weights of 0; return (place of the largest, value of the second)."""
     largest, best, second = 0, _NOWHERE, _NOWHERE
     for k in range(terms.shape[0]):
         term, weight = _NOWHERE, weights[k]

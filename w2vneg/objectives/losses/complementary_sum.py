@@ -3,15 +3,15 @@
     L = −s₀ + log Z̃,    Z̃ = ω₀ e^{s₀} + Σ_k ω_k κ_k e^{s_k}
     ∂L/∂s₀ = ω₀ e^{s₀}/Z̃ − 1        ∂L/∂s_k = ω_k κ_k e^{s_k}/Z̃
 
-S draws with replacement, none of them the positive: κ_k = 1 / (S q'_k), q' = q / (1 − q₀), the law of draws from q of
-which those that hit the positive were thrown away. Independent draws (Bernoulli, each target once or not at all):
-κ_k = 1 / b_k. Either way E[Z̃] = Z, the full softmax's normaliser, and every gradient lies in [−1, 1]: that is what
-keeps it stable where plain importance sampling is not. Drawn in proportion to e^{s}, Z̃ is Z itself for any S.
+S draws with replacement, none of them the positive: κ_k = 1 / (S q'_k), q' = q / (1 − q₀), the law of draws from q
+without those that hit the positive. Independent draws (Bernoulli, each target once or not at all):
+κ_k = 1 / b_k. Either way E[Z̃] = Z, the full softmax's normaliser, and every gradient lies in [−1, 1]: that
+makes it stable, unlike plain importance sampling. With draws in proportion to e^{s}, Z̃ is Z itself for any S.
 
 Eqs. 10 and 18 print u where log u is meant; the estimate of log Z is biased (footnote 3), that of Z is not.
 
-Draws of the positive must be excluded. ``--exclude window`` or ``known`` leave out more, and κ is then somewhat too
-large. A sampler whose log q is an estimate may put q₀ above 1; 1 − q₀ counts as 1e-6 at least.
+Draws of the positive must be excluded. ``--exclude window`` or ``known`` exclude more, which makes κ slightly too
+large. A sampler whose log q is an estimate may give q₀ above 1; 1 − q₀ is taken as at least 1e-6.
 """
 
 import math
@@ -39,7 +39,7 @@ class ComplementarySum(OverVocabulary):
         "L = −s₀ + log( e^{s₀} + Σ κ_k e^{s_k} ), κ = (1 − q₀) / (S q_k), or 1 / b_k with Bernoulli draws",
         "CSS eqs. 16–22",
         "one exponential for each draw, log q of the positive",
-        "to approach the full softmax with bounded gradients; needs --exclude target; with few draws biased: see next",
+        "to approach the full softmax with bounded gradients; needs --exclude target; biased with few draws: see next",
     )
 
     @classmethod
@@ -64,7 +64,7 @@ def step(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradi
 
 @njit(borrows=True)
 def _count_drawn(log_q):
-    """Return how many targets were drawn (int64): the excluded ones, too, for q is b over their number."""
+    """Return how many targets were drawn (int64), excluded ones included: q is b over their number."""
     n = 0
     for k in range(1, log_q.shape[0]):
         n += log_q[k] < _EMPTY

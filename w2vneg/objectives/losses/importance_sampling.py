@@ -4,7 +4,7 @@
     ∂L/∂s₀ = −1        ∂L/∂s_k = ω_k e^{s_k} q_k⁻¹ / Σ_l ω_l e^{s_l} q_l⁻¹
 
 Z is unbiased for draws over all targets, the positive among them; but a set that misses the positive, as most do, has
-nothing to weigh against −s₀. The loss has no lower bound and training diverges by nature: it is here to show that.
+no term to balance −s₀. The loss has no lower bound and training diverges by nature: it is included to show that.
 """
 
 import numpy as np
@@ -20,7 +20,7 @@ from ._parts import OverVocabulary, clipped, count, softmax_step
 class ImportanceSampling(OverVocabulary):
     needs_log_q = True
     takes_positive_weight = False
-    unstable = "plain importance sampling diverges by nature: take --loss css or sampled-softmax"
+    unstable = "plain importance sampling diverges by nature: use --loss css or sampled-softmax"
     about = About(
         "softmax whose normaliser is estimated by importance sampling alone; diverges by nature",
         "L = −s₀ + log( (1/S) Σ e^{s_k} / q_k )",

@@ -5,7 +5,7 @@
 
 With `mean_negatives` the sum over the negatives is divided by the number of those that count (CSS eq. 28).
 
-Unlike word2vec.c nothing is skipped at large |s|: for hard negatives those updates are the informative ones.
+Unlike in word2vec.c, no update is skipped at large |s|: for hard negatives, those are the informative ones.
 """
 
 import math
@@ -22,7 +22,7 @@ from ._parts import count
 
 @LOSSES.register("ns")
 class NegativeSampling(Loss):
-    """mean_negatives : bool, the negatives' part is their mean and not their sum"""
+    """mean_negatives : bool, average the negatives' terms instead of summing them"""
 
     mean_negatives: bool = False
 
@@ -41,7 +41,7 @@ class NegativeSampling(Loss):
         "L = −log σ(s₀) − Σ log σ(−s_k)",
         "Mikolov et al. 2013; notes eqs. 15–22; CSS eq. 28 (mean over the negatives)",
         "one exponential for each negative",
-        "fast and robust; its optimum is not that of the likelihood",
+        "fast and stable; its optimum is not that of the likelihood",
     )
 
     def loss_at_init(self, n_negatives):
@@ -87,7 +87,7 @@ def step_group(loss, shared, weighed, m, n, e_positive, e_negative, w_positive, 
 
 @njit(borrows=True)
 def _log_product(exp_logits, n, inverse):
-    """Return Σ log(1 + o_k) over the first n e^s (float64), of 1 / o_k where `inverse` is 1."""
+    """Return Σ log(1 + o_k) over the first n e^s (float64), with 1 / o_k if `inverse` is 1."""
     value, product = 0.0, 1.0
     for k in range(n):
         o = np.float64(exp_logits[k])

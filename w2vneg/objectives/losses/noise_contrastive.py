@@ -4,9 +4,9 @@
     L = −log σ(x₀) − Σ_k ω_k log σ(−x_k)
     ∂L/∂s₀ = σ(x₀) − 1        ∂L/∂s_k = ω_k σ(x_k)        ∂L/∂log z = −(∂L/∂s₀ + Σ_k ∂L/∂s_k)
 
-n is the number of negatives that count. Noise ranges over all targets, the positive among them. z stands for the
-normaliser: fixed (z = 1 as Mnih and Teh have it, ``--log-z`` another), or one log z for each centre trained along with
-the vectors, which is what the theory asks for: it starts at log V and moves by at most 1 at a step.
+n is the number of negatives that count. The noise covers all targets, including the positive. z is the normaliser:
+fixed (z = 1 as in Mnih and Teh, or as set by ``--log-z``), or one log z per centre, trained along with the vectors, as
+the theory requires: it starts at log V and moves by at most 1 per step.
 """
 
 import math
@@ -23,12 +23,12 @@ from ._parts import clear, corrected, count, logistic_many, logistic_one, softpl
 
 
 def _uniform_value(n, log_z):
-    """Loss of zero logits when every −log(n q) − log z is −log n − (log z − log V)."""
+    """Return the loss of zero logits when every −log(n q) − log z is −log n − (log z − log V)."""
     return softplus(math.log(n) + log_z) + n * softplus(-math.log(n) - log_z)
 
 
 class LearnedNormaliser(Loss):
-    """log_z : float32, (n_vocab, 1), one for each centre"""
+    """log_z : float32, (n_centres, 1), one for each centre"""
 
     log_z: np.ndarray
 
@@ -60,11 +60,11 @@ class NoiseContrastive(Loss):
     needs_log_q = True
     needs_positive_log_q = True
     about = About(
-        "logistic regression that tells the observed target from noise of known probability",
+        "logistic regression that separates the observed target from noise of known probability",
         "L = −log σ(x₀) − Σ log σ(−x_k),  x = s − log(n q) − log z",
         "Gutmann and Hyvärinen 2010; notes eqs. 7–13; CSS §5.2",
         "one exponential for each draw, log q of the positive",
-        "for vectors whose e^s is a probability without any sum; wants many negatives, or --log-z learned",
+        "for scores whose e^s is a probability without summing; needs many negatives, or --log-z learned",
     )
 
     @classmethod
@@ -90,7 +90,7 @@ def _number(text):
 
 @njit(borrows=True)
 def _contrast(log_z, logits, log_q, weights, gradients):
-    """Write the gradients for this log z (float32); return L. Without a negative that counts nothing is contrasted."""
+    """Write the gradients for this log z (float32); return L, 0 without a negative that counts."""
     n = count(weights)
     if n == 0:
         clear(gradients)

@@ -4,8 +4,8 @@
     logistic    L = Σ_k ω_k log(1 + e^{x_k})       ∂L/∂s_k = ω_k σ(x_k)        ∂L/∂s₀ = −Σ_k ∂L/∂s_k
     hinge       L = Σ_k ω_k max(0, x_k)            ∂L/∂s_k = ω_k [x_k > 0]     ∂L/∂s₀ = −Σ_k ∂L/∂s_k
 
-The logistic one with a single negative is complementary sum sampling from uniform draws if Δ = log(V − 1), which is
-its default; Δ = 0 is Bayesian personalised ranking (Rendle et al. 2009). Hinge takes Δ = 1 (eq. 24).
+With a single negative and Δ = log(V − 1), its default, the logistic loss is complementary sum sampling from uniform
+draws; Δ = 0 is Bayesian personalised ranking (Rendle et al. 2009). The hinge loss has Δ = 1 (eq. 24).
 """
 
 import math
@@ -39,7 +39,7 @@ class Ranking(OfLead):
         "L = −Σ log σ(s₀ − s_k − Δ),  Δ = log(V − 1)",
         "CSS eqs. 25–27; margin 0: Rendle et al. 2009",
         "one exponential for each negative",
-        "when order is all that matters: recommendations; Δ = 0 with dns or popularity draws",
+        "when only the order matters, as in recommendations; Δ = 0 with dns or popularity draws",
     )
 
     @classmethod
@@ -58,7 +58,7 @@ class Hinge(OfLead):
         "L = Σ max(0, Δ − s₀ + s_k),  Δ = 1",
         "CSS eq. 24 (Collobert and Weston 2008)",
         "one comparison for each negative",
-        "ranking that lets go of pairs in order; learns only from violations",
+        "ranking that ignores pairs already in order; learns only from violations",
     )
 
     @classmethod

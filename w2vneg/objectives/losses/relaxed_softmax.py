@@ -3,9 +3,9 @@
     L = −s₀ + log Z,    Z = ω₀ e^{s₀} + Σ_k ω_k e^{s_k}
     ∂L/∂s₀ = ω₀ e^{s₀}/Z − 1        ∂L/∂s_k = ω_k e^{s_k}/Z
 
-with ω₀ = 1 unless a weigher says otherwise. Eq. 5 lists only the negatives in its set V. Without the positive the loss
-has no lower bound, and eq. 10 of the CIS paper, by the same authors, includes it; so it is included here, unless
-`positive_in_normaliser` is off: then the first term of Z is left out and ∂L/∂s₀ = −1. Nothing corrects for how the
+with ω₀ = 1 unless a weigher sets it. Eq. 5 lists only the negatives in its set V. Without the positive, the loss has no
+lower bound, and eq. 10 of the CIS paper, by the same authors, includes it; so it is included here. If
+`positive_in_normaliser` is off, the first term of Z is left out and ∂L/∂s₀ = −1. Nothing corrects for how the
 negatives were drawn: that is what makes it relaxed.
 """
 
@@ -23,7 +23,7 @@ from ._parts import PenaltyOptions, clear, parse_penalty, penalty_at, penalty_no
 
 @LOSSES.register("relaxed")
 class RelaxedSoftmax(Loss):
-    """positive_in : bool, the positive belongs to Z; penalty, fraction : float, of self-normalisation"""
+    """positive_in : bool, Z includes the positive; penalty, fraction : float, of self-normalisation"""
 
     positive_in: bool = True
     penalty: float = 0.0
@@ -35,11 +35,11 @@ class RelaxedSoftmax(Loss):
         )
 
     about = About(
-        "softmax over the positive and its negatives, whatever these were drawn from",
+        "softmax over the positive and its negatives, regardless of how these were drawn",
         "L = −s₀ + log( e^{s₀} + Σ ω_k e^{s_k} )",
         "RS eq. 5; CIS eqs. 7–10 with the discriminator's weights",
         "no exponential of its own",
-        "with hard negatives (boltzmann): the best vectors for their time",
+        "with hard negatives (boltzmann): the best vectors for the time spent",
     )
 
     @classmethod

@@ -1,19 +1,19 @@
 """Sampled softmax (Blanc and Rendle 2018, eqs. 2–5) and softmax over a sampled vocabulary (CSS §6.2).
 
-Sampled softmax corrects each negative's logit by how often it is expected among the n draws, and leaves the positive:
+Sampled softmax corrects each negative's logit by its expected count among the n draws, but not the positive's:
 
     o₀ = s₀        o_k = s_k − log(n q_k)
     L = −o₀ + log Z,    Z = ω₀ e^{o₀} + Σ_k ω_k e^{o_k}
     ∂L/∂s₀ = ω₀ e^{o₀}/Z − 1        ∂L/∂s_k = ω_k e^{o_k}/Z
 
-Eq. 2 speaks of negative classes: for a q of draws that are never the positive Theorem 2.1 says that the gradient is
-that of the full softmax, without bias, if q is the softmax itself. Where the positive is excluded the law of the
-remaining draws is q / (1 − q₀), and with it this loss is complementary sum sampling to the letter: that runs then.
-Without exclusion the positive's term may enter Z a second time, and no q and no number of draws is free of bias.
+Eq. 2 is about negative classes. If draws from q are never the positive, Theorem 2.1 says that the gradient is an
+unbiased estimate of the full softmax's if q is the softmax itself. If the positive is excluded, the remaining draws
+follow q / (1 − q₀), and this loss is exactly complementary sum sampling, which then runs in its place. Without
+exclusion, the positive's term may enter Z twice, and the estimate is biased for every q and number of draws.
 
-With `correct_positive` the positive's logit becomes s₀ − log(n q₀) as well, as TensorFlow has it. log n then cancels in
-L: this is the softmax over positive and negatives on s − log q of Jean et al. (2015), the CSS paper's "IS Large Vocab",
-registered as `large-vocab`. For the penalty of self-normalisation log Z keeps the correction by log n.
+With `correct_positive`, the positive's logit becomes s₀ − log(n q₀) as well, as in TensorFlow. log n then cancels in L:
+this is the softmax over positive and negatives on s − log q of Jean et al. (2015), the CSS paper's "IS Large Vocab",
+registered as `large-vocab`. In the penalty of self-normalisation, log Z keeps the correction by log n.
 """
 
 import math
@@ -40,7 +40,7 @@ class SampledSoftmax(OverVocabulary):
         "L = −s₀ + log( e^{s₀} + Σ e^{s_k} / (n q_k) )",
         "kernel eqs. 2–5 (with the positive excluded: the same as css)",
         "one exponential for each draw",
-        "to approach the full softmax, with --exclude target; with few draws far from the softmax biased: see next",
+        "to approach the full softmax, with --exclude target; biased with few draws far from the softmax: see next",
     )
 
     @classmethod
@@ -52,7 +52,7 @@ class SampledSoftmax(OverVocabulary):
         return super().from_options(options, context)
 
     def loss_at_init(self, n_negatives):
-        """Value for uniform draws; for others the logarithm of its expected normaliser."""
+        """Return the value for uniform draws; for others, the log of the expected normaliser."""
         log_z = math.log(1 + self.n_vocab)
         return log_z + penalty_at(self, log_z)
 

@@ -6,8 +6,8 @@
 Exact, by matrix products over batches of centres (`dense.softmax`), whose pairs all step from the same vectors.
 
 With ``--absolute-softmax`` s is |x · y| (Blanc and Rendle, eq. 11): ∂L/∂(x · y) gets the sign of x · y. With
-``--self-normalise λ`` each pair's loss has λ (log Z)² on top (Devlin et al. 2014), a fraction of the pairs if one is
-given, γ, as λ/γ on those (Andreas and Klein 2015): ∂/∂s_j = 2 λ log Z · e^{s_j} / Z.
+``--self-normalise λ``, each pair's loss gets λ (log Z)² on top (Devlin et al. 2014); with a fraction γ, that share of
+the pairs gets λ/γ (Andreas and Klein 2015): ∂/∂s_j = 2 λ log Z · e^{s_j} / Z.
 """
 
 from ...ground.option import option
@@ -27,5 +27,5 @@ class Softmax(OverVocabulary):
         equation="L = −s₀ + log Σ_j e^{s_j}, j over all words",
         paper="RS eqs. 1–3 (MLE); CIS §4 (FS); kernel eq. 1",
         cost="3 V dot products' worth of BLAS for each distinct centre of a batch, whatever the number of positives",
-        use="as the yardstick for all that samples, and outright where V is some ten thousand",
+        use="as the reference for all sampled losses, and in its own right for V of about ten thousand",
     )

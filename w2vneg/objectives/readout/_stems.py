@@ -1,7 +1,7 @@
-"""Words that share a stem, and the rules that they follow: found by what words are made of alone.
+"""Words that share a stem, and the rules that they follow: found from spelling alone.
 
-A word is cut before each of its last few characters. Stems and ends are known by hashes of 64 bits: that two of some
-millions share one has a chance of about one in a million. Beginnings are ends of words written backwards.
+A word is cut before each of its last few characters. Stems and ends are identified by 64-bit hashes: the chance that
+any two of a few million collide is about one in a million. Beginnings are ends of words written backwards.
 """
 
 import numpy as np
@@ -9,23 +9,23 @@ import numpy as np
 from ...ground.jit import launch
 from ...kernels.kin import Groups, Links, count_rules, cut, list_links
 
-STEM = 3  # characters that words share, at least
-WHOLE = 5  # characters of words that differ by beginnings, at least
-_CROWD = 500  # words that share a beginning and are no paradigm any more, such as numbered names
-_MOST = 25  # pairs for each word of a large vocabulary: more would take more memory than its vectors do
+STEM = 3  # fewest characters that words share
+WHOLE = 5  # fewest characters of words that differ by beginnings
+_CROWD = 500  # most words of a stem: more are no paradigm, such as numbered names
+_MOST = 25  # most pairs per word of a large vocabulary: more would take more memory than its vectors
 _LARGE = 1 << 16  # words
-_ENDS = 64  # of which rules are counted at a time
+_ENDS = 64  # ends whose rules are counted at a time
 
 
 def in_parts(work, n, size):
-    """Run ``work(slice)`` for parts of n things, one at least, and return the results: the same on any machine."""
+    """Run ``work(slice)`` for parts of n things, at least one part, and return the results: same on any machine."""
     parts = [slice(start, min(start + size, n)) for start in range(0, max(n, 1), size)]
     return launch(lambda k: work(parts[k]), len(parts))
 
 
 def linked(words, support, longest):
     """Return `Links` between words that share a stem, by rules with `support` pairs or more, and whether each rule is
-    of beginnings, bool (n_rules,). Where there were more pairs than `_MOST` for each word, rules of fewest pairs go.
+    about beginnings, bool (n_rules,). If there are more than `_MOST` pairs per word, the rarest rules are dropped.
     """
     lengths = np.fromiter(map(len, words), np.int64, len(words))
     codes = np.frombuffer("".join(words).encode("utf-32-le", "surrogatepass"), np.uint32).copy()
@@ -53,7 +53,7 @@ def part_of(links, part):
 
 
 def _groups(codes, lengths, front, support, longest):
-    """Return the `Groups` of words by stems that 2 to `_CROWD` of them share, of ends that `support` words have."""
+    """Return the `Groups` of words by stem: stems of 2 to `_CROWD` words, ends of `support` words or more."""
     if front:  # all characters backwards, so that the last word comes first
         codes, lengths = codes[::-1].copy(), lengths[::-1]
     starts = np.concatenate([[0], np.cumsum(lengths)])
@@ -94,7 +94,7 @@ def _groups(codes, lengths, front, support, longest):
 
 
 def _of_one_stem(stems):
-    """Return the places of stems that 2 to `_CROWD` have, those of one beside each other, and how many have each."""
+    """Return the places of stems of 2 to `_CROWD` words, sorted by stem, and the number of words of each stem."""
     order = np.argsort(stems, kind="stable")
     stems = stems[order]
     fresh = np.ones(len(stems), bool)
@@ -105,7 +105,7 @@ def _of_one_stem(stems):
 
 
 def _rules(groups, support):
-    """Return ends that stand beside another behind `support` stems or more, int32: one, the other, and how many."""
+    """Return pairs of ends that share `support` stems or more, int32: one, the other, and the number of stems."""
 
     def work(part):
         met = np.zeros((part.stop - part.start, len(groups.beyond)), np.int32)

@@ -3,8 +3,8 @@
     H = [u(X), u(Y)],    u(M): columns of M centred, then rows of length one
     Z_j = (H U)_j (s_j / s_d)^(−q/2),    HᵀH = U diag(s²) Uᵀ
 
-Half of what training learns is in the output matrix: what stands where a word stands, and what it stands beside, say
-different things of it. The vectors keep the model's own length d. q whitens them in part: the first axes, along which
+Half of what training learns is in the output matrix: the words that can replace a word and the words around it say
+different things about it. The vectors keep the model's dimension d. q whitens them in part: the first axes, along which
 all words differ, count less.
 """
 
@@ -23,9 +23,9 @@ def blocks(n):
 class Directions:
     """The rows of a matrix as directions: columns centred, then rows of length one. Zero rows stay zero.
 
-    matrix : float32, (n, dim), possibly mapped
-    through : float64, (dim, dim), what rows are multiplied by first; None for nothing
-    scale : float, how long the rows are
+    matrix : float32, (n, dim), possibly memory-mapped
+    through : float64, (dim, dim), multiplies the centred rows; None for no product
+    scale : float, length of the rows
     """
 
     def __init__(self, matrix, through=None, scale=1.0):
@@ -43,11 +43,11 @@ class Directions:
 
 
 def principal(parts, dim, whitening):
-    """Project rows that stand side by side onto the first principal axes of their second moments.
+    """Project concatenated rows onto the first principal axes of their second moments.
 
         H = [H_1, H_2, …],  HᵀH = U diag(s²) Uᵀ,  Z_j = (H U)_j (s_j / s_d)^(−q/2) for the first d axes
 
-    by blocks of rows, so that nothing but the result, float32 (n, d), is as large as a matrix.
+    by blocks of rows, so that only the result, float32 (n, d), is as large as a matrix.
 
     parts : list of Directions, H_1, H_2, …, each (n, dim_k); dim : int, d; whitening : float, q in [0, 2]
     """
@@ -59,7 +59,7 @@ def principal(parts, dim, whitening):
     values, axes = np.linalg.eigh(moments)
     s = np.sqrt(np.maximum(values[::-1][:dim], 0.0))
     axes = axes[:, ::-1][:, :dim]
-    axes = axes * np.where(axes[np.abs(axes).argmax(axis=0), np.arange(dim)] < 0, -1.0, 1.0)  # one sign everywhere
+    axes = axes * np.where(axes[np.abs(axes).argmax(axis=0), np.arange(dim)] < 0, -1.0, 1.0)  # fixed signs
     smallest = s[s > 1e-6 * s[0]][-1] if s[0] > 0 else 1.0
     axes = axes * (np.maximum(s, smallest) / smallest) ** (-whitening / 2)
     z = np.empty((n, dim), np.float32)
@@ -83,7 +83,7 @@ class BothMatrices(Readout):
         equation="Z = [u(X), u(Y)] U_d diag(s / s_d)^(-q/2)",
         paper="our own",
         cost="4 d V products and an eigenproblem of 2 d numbers: a second at a million words",
-        use="analogies and similarity; better than the input matrix at every objective measured here",
+        use="analogies and similarity; better than the input matrix for every objective measured here",
     )
 
     def read(self, trained, vectors):

@@ -1,13 +1,13 @@
-"""Letters: words that are spelt alike are drawn together, rare ones most; and any spelling has a vector.
+"""Letters: words with similar spellings move together, rare ones most; and any spelling has a vector.
 
 F: words by character n-grams of ``<word>``, those that occur in two words or more; rows of length one. Z is centred.
 
     B = argmin Σ_w n_w / (n_w + κ) ‖z_w − F_w B‖² + λ ‖B‖²      (conjugate gradients)
     z_w ← (1 − p_w) z_w + p_w F_w B,                            p_w = max(κ / (n_w + κ), φ)
 
-n_w counts the word, κ is the prior's worth in occurrences, φ the share of spelling in the most frequent words. A word
-never seen has the vector F_w B. The prior helps where meaning shows in the spelling: grammar, derived and rare words.
-It knows nothing of meaning by itself; a larger φ costs semantic analogies.
+n_w is the word's count, κ the weight of the prior in occurrences, φ the share of spelling in the most frequent words.
+An unseen word has the vector F_w B. The prior helps where spelling shows meaning: grammar, derived and rare words. It
+knows no meaning beyond that; a larger φ costs semantic analogies.
 """
 
 import numpy as np
@@ -16,12 +16,12 @@ from ...ground.jit import available_threads, launch
 from ...kernels.sparse import COLUMNS, blend, descend, normal_product, right_side
 from . import READOUTS, About, Readout, option
 
-_STEPS = 8  # of conjugate gradients: more fit the vectors' noise, and score the same or lower
+_STEPS = 8  # of conjugate gradients: more steps fit the vectors' noise, and score the same or lower
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Spellings:
-    """Vectors of any spelling, of n-grams of `shortest` to `longest` characters.
+    """Vectors of any spelling, from n-grams of `shortest` to `longest` characters.
 
     grams : uint64, (n_grams,), their sorted hashes; coefficients : float32, (n_grams, dim), B
     """
@@ -44,7 +44,7 @@ class Spellings:
 class Letters(Readout):
     class Options:
         share: float = option(0.3, "Share of spelling in the vector of a frequent word.", at_least=0, at_most=1)
-        prior: float = option(20.0, "Occurrences that spelling is worth.", above=0)
+        prior: float = option(20.0, "Weight of spelling, in occurrences of a word.", above=0)
         ridge: float = option(0.3, "Ridge penalty on the coefficients of n-grams.", above=0)
         minn: int = option(3, "Shortest character n-gram.", at_least=1, at_most=20)
         maxn: int = option(6, "Longest character n-gram.", at_least=1, at_most=20)
@@ -53,20 +53,20 @@ class Letters(Readout):
     matrices = ()
     of_text = True
     about = About(
-        summary="words that are spelt alike are drawn together, rare ones most; any spelling has a vector",
+        summary="words with similar spellings move together, rare ones most; any spelling has a vector",
         equation="z_w ← (1 − p_w) z_w + p_w F_w B, p_w = max(κ / (n_w + κ), φ)",
         paper="our own; n-grams as in Bojanowski et al. 2017",
         cost="16 products of a sparse matrix, V by n-grams, with the vectors",
-        use="text: rare words and grammar gain most; frequent words give up a little of what they mean",
+        use="text: rare words and grammar gain most; frequent words lose a little of their meaning",
     )
 
     def memory(self, n_vocab, dim):
         threads = min(available_threads(), -(-dim // COLUMNS))
-        return 4 * n_vocab * dim + (300 + 650 * threads) * n_vocab  # of F, and of what is solved for
+        return 4 * n_vocab * dim + (300 + 650 * threads) * n_vocab  # for F and for the solver
 
     def read(self, trained, vectors):
         options, words = self.options, list(trained.words)
-        order = np.array(sorted(range(len(words)), key=words.__getitem__), np.int64)  # kin share what lies in the cache
+        order = np.array(sorted(range(len(words)), key=words.__getitem__), np.int64)  # kin share cached rows
         longest = max(options.minn, options.maxn)
         grams, f = gram_matrix([words[row] for row in order.tolist()], options.minn, longest)
         del words
@@ -82,7 +82,7 @@ class Letters(Readout):
 
         def solve(part):
             first, width = starts[part], min(COLUMNS, dim - starts[part])
-            row = np.empty(3 * COLUMNS, np.float32)[COLUMNS : 2 * COLUMNS]  # on lines that no other thread writes to
+            row = np.empty(3 * COLUMNS, np.float32)[COLUMNS : 2 * COLUMNS]  # no other thread writes to its lines
             place = centred, order, first, width
             b = _solve(spelt, sureness, place, np.float32(options.ridge), len(grams), row)
             if coefficients is not None:
@@ -102,7 +102,7 @@ def characters(text):
 
 
 def mixed(codes):
-    """Return numbers of characters, neighbouring ones far apart: uint64 (n,)."""
+    """Return code points mixed so that neighbouring ones are far apart: uint64 (n,)."""
     codes = (codes + np.uint64(1)) * _MULTIPLIER
     return codes ^ codes >> np.uint64(29)
 
@@ -110,7 +110,7 @@ def mixed(codes):
 def hashed_grams(words, shortest, longest):
     """Return the character n-grams of each ``<word>``: their hashes, uint64 (n,), and the words' numbers, int32 (n,).
 
-    Shortest first. That two of some millions share a hash has a chance of about one in a million.
+    Shortest first. The chance that any two of a few million hashes collide is about one in a million.
     """
     found = [(np.empty(0, np.uint64), np.empty(0, np.int32)), *_by_length(words, shortest, longest)]
     hashes, owners = map(np.concatenate, zip(*found, strict=True))
@@ -134,9 +134,9 @@ def _by_length(words, shortest, longest):
 
 def gram_matrix(words, shortest, longest):
     """Return the n-grams that occur in two words or more, uint64, (n_grams,), hashes in the order of their first words;
-    and F, a csr_matrix, float32, (n_words, n_grams), zero for a word without any.
+    and F, a csr_matrix, float32, (n_words, n_grams), zero for a word without one.
     """
-    from scipy import sparse  # a quarter of a second, and most runs need it not
+    from scipy import sparse  # takes a quarter of a second, and most runs do not need it
 
     empty = np.empty(0, np.uint64), np.empty(0, np.int32), np.empty(0, np.int64)
     found = [empty, *(_shared(*grams) for grams in _by_length(words, shortest, longest))]
@@ -152,7 +152,7 @@ def gram_matrix(words, shortest, longest):
 
 
 def _shared(hashes, owners):
-    """Return the n-grams, of one length, of two words or more, the words of each, and how many; by rising hashes."""
+    """Return the n-grams of one length in two words or more, sorted by hash, the words of each, and their number."""
     order = np.argsort(hashes, kind="stable")
     hashes, owners = hashes[order], owners[order]
     del order

@@ -1,9 +1,9 @@
-"""Matrices as they are: the input vectors, the output vectors, their sum; and output vectors that serve any popularity.
+"""Plain matrices: the input vectors, the output vectors, their sum; and output vectors for any share of popularity.
 
 in: z_j = x_j        out: z_j = y_j        sum: z_j = x_j + y_j        corrected: z_j = [(1 + T) / T y_j, log D(j) − c]
 
-The law of `objectives.law` gives T and D. [x, λ] · z_j ranks as the score corrected by the share λ does, in one dot
-product; c, the mean of log D, changes no order, and a graph of neighbours finds little without it.
+The law of `objectives.law` gives T and D. [x, λ] · z_j ranks like the score corrected by the share λ, in one dot
+product; c, the mean of log D, does not change the order, but a nearest-neighbour graph finds little without it.
 """
 
 import numpy as np
@@ -28,7 +28,7 @@ class InputMatrix(AsItIs):
         equation="z_j = x_j",
         paper="Mikolov et al. 2013",
         cost="nothing",
-        use="to compare objectives by what they train, and with other programs",
+        use="to compare objectives, and other programs, by the trained vectors themselves",
     )
 
 
@@ -36,11 +36,11 @@ class InputMatrix(AsItIs):
 class OutputMatrix(AsItIs):
     matrices = ("vectors_out",)
     about = About(
-        summary="the output matrix: vectors of words as contexts, of items as what comes next",
+        summary="the output matrix: vectors of words as contexts, of items as targets",
         equation="z_j = y_j",
         paper="Mikolov et al. 2013",
         cost="nothing",
-        use="to look at what is predicted rather than at what predicts",
+        use="to compare targets rather than centres",
     )
 
 
@@ -58,7 +58,7 @@ class CorrectedOutputs(Readout):
     def read(self, trained, vectors):
         factor, log_noise = (1.0, None) if trained.law is None else trained.law()
         if log_noise is None or not np.ptp(log_noise):
-            raise ConfigError("popularity is in the dot products of this objective already; take --readout out")
+            raise ConfigError("this objective's dot products already include popularity; use --readout out")
         columns = np.float32(factor) * trained.vectors_out, log_noise - log_noise.mean()
         return np.column_stack(columns).astype(np.float32)
 
@@ -71,7 +71,7 @@ class SumOfMatrices(Readout):
         equation="z_j = x_j + y_j",
         paper="Pennington et al. 2014 (GloVe)",
         cost="nothing",
-        use="where a plain sum is wanted; both is better",
+        use="for a plain sum; both is better",
     )
 
     def read(self, trained, vectors):

@@ -1,17 +1,17 @@
-"""Paradigms: words that differ by one ending or beginning (run, running) stand at one offset a rule.
+"""Paradigms: words that differ by one ending or beginning (run, running) move to one common offset per rule.
 
-A rule is a pair of endings (or beginnings) behind a common stem. The cosines of its pairs are a mixture of chance,
-N(m₀, s₀) of random pairs, and kin, N(m₁, s₁); π_r is its share of kin, t the chance of a pair to be kin. The mixture is
-fitted with the weight n / (n + 100) of either word, for the cosines of rare words say little. Pairs of t < ½ go. k_r is
+A rule is a pair of endings (or beginnings) of a common stem. The cosines of its pairs are a mixture of chance,
+N(m₀, s₀) of random pairs, and kin, N(m₁, s₁); π_r is its share of kin, t the probability that a pair is kin. In the
+fit, each word has the weight n / (n + 100), as cosines of rare words are noisy. Pairs with t < ½ are dropped. k_r is
 the sum of t, a_r the mean cosine of a pair's offset with the others'. ẑ are centred rows of length one.
 
     z_i ← (ẑ_i + λ Σ_j w_ij (ẑ_j ∓ σ_r o_r)) / (1 + λ Σ_j w_ij)
     w_ij = t π_r a_r k_r / (k_r + 20) · n_j / (n_j + 20),    λ = 1 / (h W)
     o_r = Σ t (ẑ_j − ẑ_i) / Σ t,    σ_r = min(3, (rms ‖ẑ_j − ẑ_i‖ / ‖o_r‖)^½)
 
-n_j counts a word, W is the median over words of their Σ w. A mean of noisy offsets is too short, hence σ. Lengths are
-given back. A spelling that is not among the words stands at the mean of ẑ_j ∓ σ_r o_r over those that a rule leads to,
-weighted by π_r a_r k_r / (k_r + 20).
+n_j is a word's count, W the median over words of their Σ w. A mean of noisy offsets is too short, hence σ. Lengths are
+restored. An unknown spelling gets the mean of ẑ_j ∓ σ_r o_r over the words that its rules lead to, weighted by
+π_r a_r k_r / (k_r + 20).
 """
 
 from dataclasses import dataclass, field
@@ -26,14 +26,14 @@ from ...kernels.kin import Links, add_weights, compare_offsets, cosines, pull, s
 from . import READOUTS, About, Readout, option
 from ._stems import STEM, WHOLE, in_parts, linked, part_of
 
-_PER_RULE = 10_000  # words of which a pair must follow a rule, at least, or there would be as many rules as words
+_PER_RULE = 10_000  # words per pair that a rule must have, or there would be as many rules as words
 _FEW = 20  # pairs at which a rule counts half
 _RARE = 100  # occurrences at which a word's cosines count half
-_KIN = 0.5  # least chance that a pair is kin
-_ROWS = 1 << 11  # looked at together
-_CHUNK = 1 << 16  # pairs, too
-_SHARES = 16  # of pairs, each with its own sums for all rules
-_LINE = 16  # numbers that memory hands over at once
+_KIN = 0.5  # least probability that a pair is kin
+_ROWS = 1 << 11  # rows per block
+_CHUNK = 1 << 16  # pairs per block
+_SHARES = 16  # shares of the pairs, each with its own sums for all rules
+_LINE = 16  # float32 numbers of a cache line
 
 
 @dataclass
@@ -41,7 +41,7 @@ class Pairs:
     """E pairs of words and the rules they follow.
 
     i, j, rule : int32, (E,); kin : float32, (E,), t
-    front : bool, (n_rules,), whether it is of beginnings; strength : float64, (n_rules,), π a k / (k + 20)
+    front : bool, (n_rules,), whether it is about beginnings; strength : float64, (n_rules,), π a k / (k + 20)
     offsets : float32, (n_rules, dim), σ o
     """
 
@@ -58,8 +58,8 @@ class Pairs:
         return Links(self.i, self.j, self.rule, self.kin)
 
     def keep(self, kept):
-        """Keep those of a mask, rules numbered anew; return the mask of rules that are left."""
-        for name in Links._fields:  # one at a time, for they may be large
+        """Keep the pairs of a mask and renumber the rules; return the mask of the remaining rules."""
+        for name in Links._fields:  # one at a time, as they may be large
             setattr(self, name, getattr(self, name)[kept])
         left = np.zeros(len(self.front), bool)
         left[self.rule] = True
@@ -69,7 +69,7 @@ class Pairs:
 
 
 class Kin(NamedTuple):
-    """A word of the same paradigm; its rule, as ``-y +ies`` or ``un+``, and how many pairs follow that."""
+    """A word of the same paradigm; its rule, such as ``-y +ies`` or ``un+``, and how many pairs follow it."""
 
     word: str
     rule: str
@@ -77,21 +77,21 @@ class Kin(NamedTuple):
 
 
 class Rules:
-    """What was found in spellings: rules, and the words that they join."""
+    """The rules found in spellings, and the words that they link."""
 
     def __init__(self, words, pairs):
         self.words, self.pairs = PackedStrings.of(words), pairs
 
     @cached_property
     def ends(self):
-        """What the two words of a rule have behind, or before, their stem: list of (str, str)."""
+        """The endings, or beginnings, of the two words of each rule: list of (str, str)."""
         some = np.empty(len(self.pairs.front), np.int64)  # a pair of each rule
         some[self.pairs.rule] = np.arange(len(self.pairs.rule))
         words = ((self.words[int(self.pairs.i[e])], self.words[int(self.pairs.j[e])]) for e in some)
         return [_ends(*both, front) for both, front in zip(words, self.pairs.front, strict=True)]
 
     def kin(self, word):
-        """Return the `Kin` of a word, or of a spelling that is not among the words, the strongest first."""
+        """Return the `Kin` of a word, or of an unknown spelling, the strongest first."""
         sizes, found = np.bincount(self.pairs.rule), {}
         for row, rule, _ in self.joined(word):
             front = self.pairs.front[rule]
@@ -103,7 +103,7 @@ class Rules:
         return list(found.values())
 
     def joined(self, word):
-        """Return what stands beside a word: list of (row, rule, 1 where the word is behind the rule, else -1)."""
+        """Return the words linked to a word: list of (row, rule, 1 if the word is the second of the rule, else -1)."""
         row, pairs = self.words.find(word), self.pairs
         if row < 0:
             return self._spelt(word)
@@ -136,7 +136,7 @@ class Rules:
 
 
 class Derived:
-    """Vectors of any spelling: where its kin among the words would have it, else what its letters (or None) give."""
+    """Vectors of any spelling: predicted by its kin among the words, else by its letters, if they are not None."""
 
     def __init__(self, rules, vectors, letters):
         self.rules, self.vectors, self.letters = rules, vectors, letters
@@ -164,7 +164,7 @@ def _ends(one, other, front):
 @READOUTS.register("paradigms")
 class Paradigms(Readout):
     class Options:
-        damping: float = option(3.0, "h: what a word itself weighs beside its kin.", above=0)
+        damping: float = option(3.0, "h: weight of a word's own vector relative to its kin.", above=0)
         support: int = option(8, "Fewest pairs of a rule; more beyond 80,000 words.", at_least=4)
         longest: int = option(5, "Longest ending or beginning.", at_least=1, at_most=20)
 
@@ -172,7 +172,7 @@ class Paradigms(Readout):
     matrices = ()
     of_text = True
     about = About(
-        summary="words of a paradigm (run, running) stand at one offset a rule, found in spellings and vectors",
+        summary="words of a paradigm (run, running) move to one offset per rule, found in spellings and vectors",
         equation="z_i ← (ẑ_i + λ Σ_j w (ẑ_j − σ_r o_r)) / (1 + λ Σ_j w), λ = 1 / (h W)",
         paper="our own",
         cost="sorting stems, and four passes over the rows of pairs",
@@ -180,7 +180,7 @@ class Paradigms(Readout):
     )
 
     def memory(self, n_vocab, dim):
-        return 4 * n_vocab * dim + 700 * n_vocab  # of rows, of sorting stems and of pairs
+        return 4 * n_vocab * dim + 700 * n_vocab  # for rows, sorted stems and pairs
 
     def read(self, trained, vectors):
         support = max(self.options.support, len(vectors) // _PER_RULE)
@@ -202,7 +202,7 @@ class Paradigms(Readout):
 
 
 def _directions(vectors, out=None):
-    """Return rows less their mean, at length one, and what their lengths were, float32 (n, 1)."""
+    """Return rows minus their mean, scaled to length one, and their former lengths, float32 (n, 1)."""
     z = np.empty(vectors.shape, np.float32) if out is None else out
     lengths = np.empty((len(z), 1), np.float32)
     sums = in_parts(lambda rows: vectors[rows].sum(axis=0, dtype=np.float64), len(z), _ROWS)
@@ -217,14 +217,14 @@ def _directions(vectors, out=None):
 
 
 def _to_unit(z):
-    """Bring rows to length one, in place; return what they were, float32 (n, 1)."""
+    """Scale rows to length one, in place; return their former lengths, float32 (n, 1)."""
     lengths = np.sqrt(np.einsum("ij,ij->i", z, z))[:, None]
     z /= np.maximum(lengths, np.float32(1e-12))
     return lengths
 
 
 def candidates(words, support, longest):
-    """Return the pairs of words that share a stem, of rules with `support` pairs or more."""
+    """Return the pairs of words that share a stem, by rules with `support` pairs or more."""
     links, front = linked(words, support, longest)
     return Pairs(*links, front)
 
@@ -236,23 +236,23 @@ def _cosines(z, links):
 
 
 def _in_shares(work, links):
-    """Run ``work(slice)`` on shares of links and return the sums of what it returns."""
+    """Run ``work(slice)`` on shares of links and return the sums of the results."""
     results = in_parts(work, len(links.i), max(_CHUNK, -(-len(links.i) // _SHARES)))
     return [sum(parts[1:], parts[0]) for parts in zip(*results, strict=True)]
 
 
 def _of_rules(links, n_rules, weights):
-    """Add up ``weights(slice)`` of links by rule, float64 (n_rules,)."""
+    """Sum ``weights(slice)`` of links by rule, float64 (n_rules,)."""
     return _in_shares(lambda part: [np.bincount(links.rule[part], weights(part), n_rules)], links)[0]
 
 
 def _columns(dim, share):
-    """Return how many columns a thread takes so that all together have a share of them; results do not hang on it."""
+    """Return the columns per thread, so that all threads hold a share of them; results do not depend on it."""
     return _LINE * max(1, -(-int(dim * share) // (_LINE * available_threads())))
 
 
 def likely(z, pairs, counts):
-    """Return the pairs that are kin, of rules that hold, with all that `Pairs` has. Those given are changed."""
+    """Return the pairs that are kin, by rules that hold, with all fields of `Pairs`. `pairs` itself is changed."""
     i, j = np.random.default_rng(0).integers(len(z), size=(2, 100_000))
     i, j = i[i != j].astype(np.int32), j[i != j].astype(np.int32)
     chance = _cosines(z, Links(i, j, i, np.ones(len(i), np.float32)))
@@ -262,7 +262,7 @@ def likely(z, pairs, counts):
 
 
 def _fit(z, links, n_rules, chance, sure):
-    """Fit the mixture; write the chance of kin of `links` and return which are kept, and π of each rule."""
+    """Fit the mixture: write the probability of kin into `links`; return which are kept, and π of each rule."""
     m0, s0 = float(chance.mean()), max(float(chance.std()), 1e-6)
     cosine = _cosines(z, links)
     sure = sure[links.i] * sure[links.j]
@@ -299,7 +299,7 @@ def _of_quality(z, pairs, share):
 
 
 def _offsets(z, links, n_rules):
-    """Return of each rule Σ t o, float32 (n_rules, dim), Σ t, Σ t cos(o, the others' sum) and Σ t ‖o‖²."""
+    """Return for each rule Σ t o, float32 (n_rules, dim), Σ t, Σ t cos(o, the others' sum) and Σ t ‖o‖²."""
     sums = np.zeros((n_rules, z.shape[1]), np.float32)
     in_parts(lambda part: sum_offsets(z, links, part.start, part.stop, sums), z.shape[1], _columns(z.shape[1], 1))
 
@@ -312,7 +312,7 @@ def _offsets(z, links, n_rules):
 
 
 def move(z, pairs, sure, damping):
-    """Take words that have kin to the mean of themselves and where their kin would have them, in place."""
+    """Move words that have kin to the mean of their own and their predicted vectors, in place."""
     links, weights = pairs.links, np.zeros(len(z))
     add_weights(links, pairs.strength, sure, weights)
     scale = 1 / (damping * np.median(weights[weights > 0])) if weights.any() else 0.0

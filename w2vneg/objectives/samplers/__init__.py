@@ -1,4 +1,4 @@
-"""Samplers: which negatives. One sampler a file.
+"""Samplers: how negatives are drawn. One sampler per file.
 
 Every file of this folder whose name does not begin with _ is imported, and registers its samplers (docs/extending.md).
 """
@@ -10,7 +10,7 @@ SAMPLERS = Registry("sampler", Sampler)
 
 
 class Nothing(Sampler):
-    """What stands in a sampler's place beside a loss that has no negatives: never asked."""
+    """Placeholder for the sampler of a loss without negatives; never called."""
 
 
 import_all(__path__, __name__)

@@ -1,9 +1,9 @@
-"""Draws made ahead, between launches, among all words: by a matrix product for a batch of centres.
+"""Draws made ahead, between launches, from all words: by a matrix product for a batch of centres.
 
-Where the centres of several launches are foreseen, a centre is drawn for in the launch that has its first visit, for
-many visits at once, and anew after so many. So the draws of a frequent centre are behind the model by so many of its
-visits, or by one launch, and a rare one costs one row of the product in all of these launches. log q of a positive
-comes from the rows that the draws were made of, as that of the draws does.
+If the centres of several launches are known in advance, the draws for a centre are made in the launch of its first
+visit, for many visits at once, and again after that many. So a frequent centre's draws lag behind the model by that
+many visits or by one launch, and a rare centre costs one row of the product in all of these launches. log q of a
+positive comes from the same rows as the draws and their log q.
 """
 
 from typing import NamedTuple
@@ -16,13 +16,13 @@ from ...kernels.dense.draws import Drawn, exact_draws, scratch_size
 from ...kernels.linalg import dot
 from ..plugs import Sampler
 
-_LOOKED_AT = 64  # places of a launch, about, that say how far the model has moved from its draws
+_LOOKED_AT = 64  # about how many places of a launch `drift` looks at
 
 
 class Origin(NamedTuple):
-    """The rows that draws were made of, kept so that other targets are scored by the same rows.
+    """The rows from which draws were made, kept so that other targets are scored with the same rows.
 
-    centres : float32, (n_in, dim), of the centres that were drawn for last, older in the other places
+    centres : float32, (n_in, dim), current for the centres that were drawn for last, older for the others
     targets : float32, (launches, n_vocab, dim), as they were at each launch
     """
 
@@ -30,7 +30,7 @@ class Origin(NamedTuple):
     targets: np.ndarray
 
     def keep(self, vectors_in, vectors_out, centre_ids, launch):
-        """Copy the rows; centre_ids : int32, any shape, −1 where nobody is."""
+        """Copy the rows; centre_ids : int32, any shape, −1 for empty places."""
         there = np.unique(centre_ids[centre_ids >= 0])
         self.centres[there] = vectors_in[there]
         np.copyto(self.targets[launch], vectors_out)
@@ -43,12 +43,12 @@ def score_then(origin, launch, centre_id, target_id):
 
 
 def renewals(centre_ids, size, visits):
-    """Return the launch in which each place is drawn for: int32, as `centre_ids`.
+    """Return the launch in which each place's draws are made: int32, in the shape of `centre_ids`.
 
-    That is the first in which its centre occurs, and from there on each in which another `visits` of it begin. All
-    visits of a launch are drawn for alike, so that there is one version of a centre at a time.
+    That is the first launch in which its centre occurs, then each one in which another `visits` of it begin. All visits
+    within a launch are served alike, so that there is one version of a centre at a time.
 
-    centre_ids : int32, (workers, groups), −1 where nobody is; size : int, groups of a launch; visits : float, above 0
+    centre_ids : int32, (workers, groups), −1 for empty places; size : int, groups of a launch; visits : float, above 0
     """
     launches = np.broadcast_to(np.arange(centre_ids.shape[1]) // size, centre_ids.shape)
     n_launches = -(-centre_ids.shape[1] // size)
@@ -66,13 +66,13 @@ def renewals(centre_ids, size, visits):
 
 
 class DrawnAhead(Sampler, base=True, fields=True):
-    """Draws that are made between launches, for the centres of one, or of several that are foreseen.
+    """Draws made between launches, for the centres of one launch or of several that are foreseen.
 
     ids : int32, (workers, groups, max_draws), groups of one launch or of several; log_q : float32, the same
     log_z : float32, (workers, groups), log of the sum of all weights
-    centres, due : int32, (workers, groups), and in which of the launches each is drawn for
-    done : int64, (1,), launches of these that have been drawn for
-    visits : float, of a centre, drawn for at once; origin : Origin; scratch : float32, memory of the draws
+    centres, due : int32, (workers, groups), the centres, and the launch in which each one's draws are made
+    done : int64, (1,), how many of these launches have their draws
+    visits : float, visits of a centre served at once; origin : Origin; scratch : float32, memory for drawing
     """
 
     ids: np.ndarray
@@ -89,7 +89,7 @@ class DrawnAhead(Sampler, base=True, fields=True):
 
     @classmethod
     def room(cls, batch, context, launches=1, visits=1.0):
-        """Return these with room for `batch` centres of each worker in a launch, `launches` of them known at once."""
+        """Return these fields, sized for `batch` centres per worker and launch, with `launches` known at once."""
         n_vocab, groups = len(context.counts), launches * batch
         origin = Origin(
             np.zeros((context.n_centres, context.dim), np.float32),
@@ -101,7 +101,7 @@ class DrawnAhead(Sampler, base=True, fields=True):
         return *drawn, centres, np.zeros_like(centres), np.zeros(1, np.int64), visits, origin, scratch
 
     def law(self):
-        """Return the law of the draws, as `kernels.dense.draws` has it."""
+        """Return the law of the draws, as in `kernels.dense.draws`."""
         raise NotImplementedError
 
     def products(self, weights):
@@ -122,7 +122,7 @@ class DrawnAhead(Sampler, base=True, fields=True):
         size, n = self.batch_groups, centre_ids.shape[1]
         self.centres.fill(-1)
         self.centres[:, :n] = centre_ids
-        if n > size:  # else all are drawn for in the one launch
+        if n > size:  # else the one launch makes all draws
             self.due[:, :n] = renewals(centre_ids, size, self.visits)
         else:
             self.due.fill(0)
@@ -130,7 +130,7 @@ class DrawnAhead(Sampler, base=True, fields=True):
 
     def refresh(self, vectors_in, vectors_out, centre_ids, key):
         size, launch = self.batch_groups, self.done[0]
-        if not np.array_equal(centre_ids, self.centres[:, launch * size : (launch + 1) * size]):  # nobody foresaw them
+        if not np.array_equal(centre_ids, self.centres[:, launch * size : (launch + 1) * size]):  # not foreseen
             self.foresee(centre_ids)
             launch = 0
         now = np.where(self.due == launch, self.centres, np.int32(-1))
@@ -157,13 +157,13 @@ class DrawnAhead(Sampler, base=True, fields=True):
 
 @njit(borrows=True)
 def place_of(sampler, group):
-    """Return the place of a launch's group among those that are foreseen (int)."""
+    """Return the place of a launch's group among all foreseen groups (int)."""
     launches = sampler.origin.targets.shape[0]
     return group + (sampler.done[0] - 1) * (sampler.ids.shape[1] // launches)
 
 
 def implement_ahead(plug):
-    """Bind to a class what hands out its draws; its state is the worker's number."""
+    """Bind the functions that hand out the draws of a class; the state is the worker's number."""
     implement_open_sampler(plug)(_open_drawn)
     implement_draw(plug)(_hand_out)
 

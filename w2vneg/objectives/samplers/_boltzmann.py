@@ -1,4 +1,4 @@
-"""How Boltzmann negatives are drawn (`boltzmann` has the law): among M candidates, or ahead, among all words."""
+"""How Boltzmann negatives are drawn (`boltzmann` has the law): from M candidates, or ahead, from all words."""
 
 from collections import namedtuple
 
@@ -22,7 +22,7 @@ from ._ahead import DrawnAhead, implement_ahead, place_of, score_then
 
 class Boltzmann(Sampler):
     """table : uint64, (n_vocab,), of `kernels.rng`, for D; log_d : float32, (n_vocab,); inverse_temperature : 1 / T
-    n_candidates : int, M; replaced : int, those replaced for each centre (M: `sir`); absolute : bool, |x · y| counts
+    n_candidates : int, M; replaced : int, replaced for each centre (M: `sir`); absolute : bool, use |x · y|
     """
 
     table: np.ndarray
@@ -35,7 +35,7 @@ class Boltzmann(Sampler):
     gives_log_q = True
 
     def log_target(self, centre_id, logits):
-        """Return log D + s / T, with |s| in place of s where that is the model's logit."""
+        """Return log D + s / T, with |s| in place of s if that is the model's logit."""
         strengths = np.abs(logits) if self.absolute else logits
         return self.log_d + strengths * self.inverse_temperature
 
@@ -44,11 +44,11 @@ Candidates = namedtuple("Candidates", "ids rows scores next_scores scored overla
 """Scratch of one shard.
 
 ids : int32, rows : int64, scores, next_scores and running weight : float32, all (M,)
-scored : int64, (2,), the rows of the centres that `scores` and `next_scores` are of, -1 for none; the latter is
+scored : int64, (2,), the rows of the centres that `scores` and `next_scores` belong to, -1 for none; the latter is
     that of the next group
 overlap : float32, (1,), the dot product of these two centres
-targets : float32, ranks : int32, where each draw falls among the weights (n_draws and some)
-place : int64, (2,), which candidate is the oldest, -1 before there are any; how many are due to be replaced
+targets : float32, ranks : int32, where each draw falls among the weights (n_draws, padded)
+place : int64, (2,), the oldest candidate, -1 before there are any; how many are due for replacement
 log_z : float32, (1,), log of the mean of e^{s/T} over the candidates of the latest draw
 """
 
@@ -65,7 +65,7 @@ def open_candidates(sampler, n_draws):
 
 @njit(borrows=True)
 def _replace(sampler, state, out, rng, n):
-    """Draw n new candidates in place of the oldest, and start loading their rows: they are for the next centres."""
+    """Replace the n oldest candidates by new draws, and start loading their rows for the next centres."""
     table, ids, rows = sampler.table, state.ids, state.rows
     place = state.place[0]
     for _ in range(n):
@@ -80,9 +80,9 @@ def _replace(sampler, state, out, rng, n):
 
 @implement_prescore(Boltzmann)
 def prescore(sampler, state, inputs, centre_row, following_row, out):
-    """Score the candidates for two centres at a time: that they are loaded is what it costs.
+    """Score the candidates for two centres at a time: loading their rows is the main cost.
 
-    Where another centre comes than was expected it is scored alone, so that what is due is replaced.
+    If the next centre is not the expected one, it is scored alone, so that due candidates are replaced.
     """
     scores, next_scores, scored, m = state.scores, state.next_scores, state.scored, sampler.n_candidates
     if scored[1] == centre_row:
@@ -123,7 +123,7 @@ def draw(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logi
         targets[k] = next_unit(rng) * total
     ranks_into(running, targets, n, ranks)
     for k in range(n):
-        chosen = ranks[k] = min(ranks[k], m - 1)  # rounding may leave none above
+        chosen = ranks[k] = min(ranks[k], m - 1)  # rounding may leave no sum above
         ids[k] = candidates[chosen]
         logits[k] = scores[chosen]
     if log_q.shape[0] > 0:
@@ -160,7 +160,7 @@ def log_prob(sampler, state, group, centre_id, n, ids, logits, log_q):
 
 class BoltzmannExact(DrawnAhead):
     """log_d : float32, (n_vocab,); inverse_temperature : float; absolute : bool, the logit is |x · y|; then
-    `DrawnAhead`
+    the fields of `DrawnAhead`
     """
 
     log_d: np.ndarray

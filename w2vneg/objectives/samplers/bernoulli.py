@@ -1,20 +1,20 @@
-"""Bernoulli noise (Botev, Zheng and Barber 2017, section 2.2): every target enters by itself, never twice.
+"""Bernoulli noise (Botev, Zheng and Barber 2017, section 2.2): targets are drawn independently, at most once.
 
     P(j enters) = b_j,    b_j = min(0.99, c · count_j^a),    Σ_j b_j = S
 
-S is ``--negatives``: the expected number. c is what makes the b_j sum to S; 0.99 keeps 1 − b_j's logarithm finite. (The
-paper takes b = f^0.54 of the frequencies f because that sums to its S = 20.)
+S is ``--negatives``: the expected number. c makes the b_j sum to S; 0.99 keeps log(1 − b_j) finite. (The paper uses
+b = f^0.54 of the frequencies f because that sums to its S = 20.)
 
-Drawn without a look at the V targets. Let arrivals of target j be a Poisson process of rate λ_j = −log(1 − b_j) on the
-unit of time, all independent: j arrives at least once with chance b_j. All together are a Poisson process of rate Σ
-λ_j, each of them j with chance λ_j / Σ λ. So: go from arrival to arrival until time 1, and leave out whatever has
-arrived before. Exact, for about Σ λ draws.
+Drawing does not visit all V targets. Let target j arrive by a Poisson process of rate λ_j = −log(1 − b_j) on the unit
+of time, independently of the others: it arrives at least once with probability b_j. Together, all arrivals are a
+Poisson process of rate Σ λ_j, and each of them is j with probability λ_j / Σ λ. So we go from arrival to arrival until
+time 1, and skip targets that have arrived before. This is exact, and takes about Σ λ draws.
 
-Each set has so many places that a Poisson number of mean S would exceed them with a chance below 10⁻⁶; then what
-arrives last is left out. Places that stay empty have id −1 and log q = ∞, and weigh nothing.
+Each set has enough places that a Poisson number of mean S exceeds them with probability below 10⁻⁶; then the last
+arrivals are dropped. Empty places have id −1, log q = ∞ and weight 0.
 
 log q_j = log(b_j / N) with N the number in this set, so that a loss's n q_j is b_j and its 1 / (n q_j) the paper's
-κ = 1 / b_j. A loss that counts only what is left after exclusions must count these too: N is what entered.
+κ = 1 / b_j. A loss must count excluded draws, too: N is the number that entered.
 """
 
 import math
@@ -38,7 +38,7 @@ _EMPTY = np.int32(-1)
 
 
 def places_for(expected):
-    """Return an n, as small as a simple bound shows, with P(N > n) < 10⁻⁶ for N a Poisson number of that mean."""
+    """Return n with P(N > n) < 10⁻⁶ for a Poisson number N of this mean, the smallest by a simple bound."""
     n = math.ceil(expected)
     while True:
         first = math.exp((n + 1) * math.log(expected) - expected - math.lgamma(n + 2))  # P(N = n + 1)
@@ -62,7 +62,7 @@ def inclusion(log_p, expected):
 @SAMPLERS.register("bernoulli")
 class Bernoulli(Sampler):
     """table : uint64, (n_vocab,), of `kernels.rng`, for λ; log_b : float32, (n_vocab,)
-    rate : float, Σ λ; places : int, of each set
+    rate : float, Σ λ; places : int, per set
     """
 
     table: np.ndarray
@@ -75,11 +75,11 @@ class Bernoulli(Sampler):
     context_free = True
     independent = True
     about = About(
-        summary="every target enters by itself with probability b_j, never twice; their number varies",
+        summary="each target is drawn independently with probability b_j, at most once; the number of draws varies",
         equation="P(j enters) = b_j ∝ count_j^a, Σ b_j = n",
         paper="CSS §2.2, eqs. 7–9",
-        cost="as popularity, and some places that stay empty: 19 in all for 5, 28 for 10",
-        use="with css; where many negatives of few targets would otherwise repeat themselves",
+        cost="as popularity, plus some empty places: 19 places for 5 negatives, 28 for 10",
+        use="with css; for many negatives from few targets, which would repeat otherwise",
     )
 
     @classmethod
@@ -90,7 +90,7 @@ class Bernoulli(Sampler):
     def from_options(cls, options, context):
         n_vocab, expected = len(context.counts), context.run.negatives
         if expected > _HIGHEST * n_vocab:
-            most = f"at most {int(_HIGHEST * n_vocab)} with sampler bernoulli and {n_vocab} words, as none enters twice"
+            most = f"at most {int(_HIGHEST * n_vocab)} with sampler bernoulli and {n_vocab} words, as none repeats"
             raise ConfigError(f"negatives must be {most}; got {expected}: lower --negatives")
         b = inclusion(log_popularity(context.counts, options.noise_exponent), expected)
         rates = -np.log1p(-b)
@@ -100,9 +100,9 @@ class Bernoulli(Sampler):
 
 
 Entered = namedtuple("Entered", "marks turn log_sizes n_sets")
-"""Scratch of one shard: what has entered a set, and how many entered each set of the latest draw.
+"""Scratch of one shard: which targets have entered a set, and how many entered each set of the latest draw.
 
-marks : int32, (n_vocab,), the latest set that a target has entered; turn : int32, (1,), number of that set
+marks : int32, (n_vocab,), the latest set that a target has entered; turn : int32, (1,), number of the latest set
 log_sizes : float32, (sets,); n_sets : int64, (1,)
 """
 
@@ -115,7 +115,7 @@ def open_entered(sampler, n_draws):
 
 @njit(borrows=True)
 def _draw_set(sampler, state, rng, ids, first, last):
-    """Fill the places [first, last) with one independent set and -1 behind it; return its size (int64)."""
+    """Fill the places [first, last) with one independent set, then -1; return its size (int64)."""
     table, marks = sampler.table, state.marks
     turn = np.int32(state.turn[0] + 1)
     state.turn[0] = turn
@@ -152,7 +152,7 @@ def draw(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logi
 
 @implement_log_prob(Bernoulli)
 def log_prob(sampler, state, group, centre_id, n, ids, logits, log_q):
-    """The k-th positive stands beside the k-th set, or all of them beside the only one."""
+    """The k-th positive goes with the k-th set, or all of them with the only one."""
     last = state.n_sets[0] - 1
     for k in range(n):
         log_q[k] = sampler.log_b[ids[k]] - state.log_sizes[min(k, last)]

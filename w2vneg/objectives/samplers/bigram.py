@@ -1,13 +1,13 @@
-"""Bigram noise, a baseline of Blanc and Rendle 2018 (section 4): what stands next to the centre in the corpus.
+"""Bigram noise, a baseline of Blanc and Rendle 2018 (section 4): the centre's neighbours in the corpus.
 
     q(j|i) = (1 − β) c_ij / c_i + β p_j,    p_j ∝ count_j^a
 
-c_ij is how often j stands directly before or after i, c_i its sum over j, and β (``--back-off``) the share that comes
-from popularity, so that every target can be drawn; a centre without neighbours leaves popularity alone. The paper's
-task is to predict the next word, and its bigrams are of the word before; our groups look to both sides.
+c_ij is how often j occurs directly before or after i, c_i its sum over j, and β (``--back-off``) the share drawn from
+popularity, so that every target can be drawn; a centre without neighbours uses popularity alone. The paper predicts the
+next word, so its bigrams condition on the word before; our groups look to both sides.
 
 The counts are a sparse matrix with an alias table in each row: 16 bytes for each pair of neighbours that occurs. A draw
-takes constant time, the log q of others a binary search in the row.
+takes constant time; log q of other targets takes a binary search in the row.
 """
 
 import numpy as np
@@ -24,7 +24,7 @@ from .popularity import NoiseOptions, log_popularity
 
 @SAMPLERS.register("bigram")
 class Bigram(Sampler):
-    """A row for each centre and an entry for each of its neighbours, sorted by id; popularity behind them.
+    """A row for each centre with an entry for each of its neighbours, sorted by id; backed off to popularity.
 
     starts : int64, (n_vocab + 1,); targets : int32, (n_pairs,); shares : float32, (n_pairs,), (1 − β) c_ij / c_i
     row_table : uint64, (n_pairs,), an alias table for each row; table : uint64, (n_vocab,), that of p
@@ -40,7 +40,7 @@ class Bigram(Sampler):
     back_off: float
 
     class Options(NoiseOptions):
-        back_off: float = option(0.1, "Share of draws from the popularity distribution instead.", above=0, at_most=1)
+        back_off: float = option(0.1, "Share of bigram draws made from popularity instead.", above=0, at_most=1)
 
     gives_log_q = True
     needs_centre = True
@@ -49,8 +49,8 @@ class Bigram(Sampler):
         summary="the centre's own neighbours in the corpus, backed off to popularity",
         equation="Q_i(j) = (1 − b) c_ij / c_i + b p_j, c the counts of neighbours",
         paper="kernel §4, figure 2 (bigram)",
-        cost="as popularity; log q takes a binary search; the counts are made first, seconds for 17 million tokens",
-        use="negatives that fit the centre without looking at the model, with losses that correct for q",
+        cost="as popularity; log q takes a binary search; counting comes first, seconds for 17 million tokens",
+        use="negatives that fit the centre without scoring any, with losses that correct for q",
     )
 
     @classmethod
@@ -94,7 +94,7 @@ def draw(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logi
         else:
             place = first + alias_place(row_table, first, n_neighbours, rng)
             ids[k] = targets[place]
-            if reported:  # no need to look for it
+            if reported:  # no need to search
                 log_q[k] = np.float32(fast_log(sampler.shares[place] + back_off * sampler.p[ids[k]]))
     return False
 

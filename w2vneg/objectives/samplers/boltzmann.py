@@ -1,4 +1,4 @@
-"""Boltzmann negatives (Tanielian and Vasile 2019, eq. 8): hard ones, close to the centre as the model now sees it.
+"""Boltzmann negatives (Tanielian and Vasile 2019, eq. 8): hard ones, close to the centre in the current model.
 
     Q_i(j) = D(j) e^{s_ij / T} / Σ_j' D(j') e^{s_ij' / T}
 
@@ -6,22 +6,22 @@ D, the degeneracy, is uniform or popularity; T → ∞ leaves D, T → 0 the har
 
 `rolling`
     A shard keeps M candidates drawn from D and replaces a few of them for each centre, so that their rows stay in the
-    nearest cache; it draws among them with weights e^{s/T} (they already follow D): sampling-importance-resampling
+    nearest cache; it draws from them with weights e^{s/T} (they already follow D): sampling-importance-resampling
     (Rubin 1988) in which neighbouring centres share proposals. Candidates are scored for two neighbours at once and
-    replaced behind the second, whose scores are corrected for what the first one's step has moved.
+    replaced after the second, whose scores are corrected for the rows moved by the first one's step.
 `sir`
-    The same with all M candidates replaced behind each centre.
+    The same with all M candidates replaced after each centre.
 `exact`
-    All V targets scored by a matrix product, for a batch of centres ahead of their training.
+    All V targets scored by a matrix product, for a batch of centres before they are trained.
 `pool`
-    `exact` for the next `visits` visits of a centre at once, and those in the same launch. A launch has half as many
-    visits as there are centres. 16 are foreseen together, fewer where the copies of the output vectors would be large;
-    nothing is kept beyond them.
+    `exact` for the next `visits` visits of a centre at once, and any others in the same launch. A launch has half as
+    many visits as there are centres. 16 launches are foreseen together, fewer if the copies of the output vectors would
+    be large; no draws are kept beyond them.
 
-log q of `rolling` and `sir` takes the candidates' mean of e^{s/T} for the sum over D: exact as M → ∞.
+log q of `rolling` and `sir` replaces the sum over D by the candidates' mean of e^{s/T}: exact as M → ∞.
 
-Self-play (the CIS paper's g(·|i)) is D uniform and T = 1: the model's own softmax draws the negatives. Where the
-model's logit is |s| (kernel paper, eq. 11), so is the s above.
+Self-play (the CIS paper's g(·|i)) is D uniform and T = 1: the model's own softmax draws the negatives. If the model's
+logit is |s| (kernel paper, eq. 11), the s above is |s|, too.
 """
 
 import dataclasses
@@ -49,20 +49,20 @@ def candidates(default):
 class MethodOptions:
     method: str = option(
         "rolling",
-        "How to draw Boltzmann negatives: rolling or sir, among candidates; exact, among all words; pool, among all, "
+        "How to draw Boltzmann negatives: rolling or sir, from candidates; exact, from all words; pool, from all words "
         "for many visits of a centre at once.",
         choices=METHODS,
     )
     candidates: int = candidates(64)
     replaced: int = option(2, "Candidates that rolling replaces per centre.", at_least=1)
-    visits: float = option(8.0, "Visits of a centre that pool draws for at once.", above=0, default_text="pool: 8")
+    visits: float = option(8.0, "Visits of a centre that one draw of pool serves.", above=0, default_text="pool: 8")
 
 
 @dataclass(frozen=True, kw_only=True)
 class BoltzmannOptions(NoiseOptions, MethodOptions):
     temp: float = option(
         1.0,
-        "Temperature of Boltzmann negatives. inf leaves the degeneracy distribution alone.",
+        "Temperature of Boltzmann negatives. inf draws from the degeneracy distribution.",
         above=0,
         common=True,
         infinite=True,
@@ -98,12 +98,12 @@ class BoltzmannFamily(Sampler):
         paper="RS eq. 8 (UBS, PBS)",
         cost="rolling, sir: M dot products and e^s for each centre; exact: V of them, as a matrix product; pool: "
         "V for several visits",
-        use="the best vectors measured here with the relaxed softmax; lower T: harder negatives, better at the top",
+        use="with the relaxed softmax, the best vectors measured here; lower T: harder negatives, better top ranks",
     )
 
     _batch = 128  # centres per matrix product and worker: large enough for BLAS, small enough to be fresh
-    _launches = 16  # that pool foresees, between which it draws anew
-    _numbers = 2**26  # of 4 bytes: most of a pool's draws, and of the rows that they were made of
+    _launches = 16  # foreseen by pool, which redraws between them
+    _numbers = 2**26  # of 4 bytes: upper limit of a pool's draws, and of the rows they are made from
 
     @classmethod
     def draws_ahead(cls, options):
@@ -111,7 +111,7 @@ class BoltzmannFamily(Sampler):
 
     @classmethod
     def normalise_options(cls, options, given):
-        """Empty what method and degeneracy make idle; at T = ∞ draw from the degeneracy itself."""
+        """Set options without effect to None; at T = ∞, return those of the degeneracy's own sampler."""
         by_counts = options.degeneracy == "popularity"
         idle = {} if by_counts else refuse_idle(("noise_exponent",), "a degeneracy that is not popularity", given)
         if not math.isinf(options.temp):
@@ -134,7 +134,7 @@ class BoltzmannFamily(Sampler):
 
     @classmethod
     def _ahead(cls, options, context):
-        """Return what `DrawnAhead.room` takes."""
+        """Return the arguments of `DrawnAhead.room`."""
         if options.method != "pool":
             return cls._batch, context, 1, 1.0
         n_vocab, workers = len(context.counts), context.workers
@@ -161,7 +161,7 @@ class Selfplay(Sampler):
         summary="the model's own softmax draws the negatives: Boltzmann with a uniform degeneracy and T = 1",
         equation="Q_i(j) = e^{s_ij} / Σ e^{s_ij'}",
         paper="CIS §3.4 and §4 (SP)",
-        cost="M dot products a centre (rolling, sir), V (exact), V for several visits (pool)",
+        cost="M dot products per centre (rolling, sir), V (exact), V for several visits (pool)",
         use="with the relaxed softmax; with the discriminator as weigher it is CIS",
     )
 

@@ -2,13 +2,13 @@
 
     j = argmax { s_ic : c = c_1 … c_M },    c_l ~ P iid,    P(c) ∝ count_c^a
 
-Each negative is the highest-scoring of M fresh draws from the popularity distribution. With P's candidates sorted by
-score, and F(j) the share of P that scores below j, the j that is drawn has
+Each negative is the highest-scoring of M fresh draws from the popularity distribution. If F(j) is the share of P that
+scores below j, then j is drawn with probability
 
     Q_i(j) = (F(j) + P(j))^M − F(j)^M
 
-(targets of equal score apart), which moves from P at M = 1 to the hardest target as M → ∞. F is a sum over the
-vocabulary, so there is no log q to give. Ranks alone matter, not how far the scores are apart.
+(without ties in score), which moves from P at M = 1 to the hardest target as M → ∞. F is a sum over the vocabulary, so
+log q is not available. Only the ranks of the scores matter, not their differences.
 """
 
 from collections import namedtuple
@@ -30,7 +30,7 @@ _LOWEST = np.float32(-np.inf)
 @SAMPLERS.register("dns")
 class HardestOfM(Sampler):
     """table : uint64, (n_vocab,), of `kernels.rng`, for P; n_candidates : int, M
-    absolute : bool, the hardest is that of the largest |s|
+    absolute : bool, the hardest has the largest |s|
     """
 
     table: np.ndarray
@@ -44,8 +44,8 @@ class HardestOfM(Sampler):
         summary="the hardest of M draws from the popularity distribution, by rank of score",
         equation="j = argmax s_ic over c_1 … c_M ~ P, P(c) ∝ count_c^a",
         paper="Zhang et al. 2013; Chen et al. 2018",
-        cost="M dot products a negative",
-        use="with ranking losses and with ns; no loss that needs log q can take it",
+        cost="M dot products per negative",
+        use="with ranking losses and with ns; not with losses that need log q",
     )
 
     @classmethod
@@ -60,7 +60,7 @@ class HardestOfM(Sampler):
 
 Scored = namedtuple("Scored", "ids rows scores")
 """Scratch of one shard: ids int32 and rows int64, (2, M), of the candidates of this negative and of the next, whose
-rows are on their way meanwhile; scores float32, (M,)."""
+rows are loaded meanwhile; scores float32, (M,)."""
 
 
 @implement_open_sampler(HardestOfM)

@@ -1,7 +1,7 @@
-"""What a negative must not be: nothing, the positive beside it, any positive of its group, any known pair.
+"""Targets excluded as negatives: none, the positive itself, all positives of the group, all known pairs.
 
-A negative that is excluded keeps its place and weighs 0, as if it had not been drawn. A pair is known if it stands
-within the window anywhere in the text, all tokens counted; in a basket together, or in the file of pairs.
+An excluded negative keeps its place with weight 0, as if it had not been drawn. A pair is known if it occurs within the
+window anywhere in the text, counting all tokens, in the same basket, or in the file of pairs.
 """
 
 from collections import namedtuple
@@ -19,7 +19,7 @@ ExcludeWindow = namedtuple("ExcludeWindow", "flavour", defaults=[0])
 
 
 class ExcludeKnown(NamedTuple):
-    """A negative must not be a target that occurs with its centre anywhere in the training data, nor the positive.
+    """Excludes the positive and every target that occurs with the centre anywhere in the training data.
 
     starts : int64, (n_vocab + 1,); targets : int32, sorted within ``[starts[i], starts[i + 1])``
     """

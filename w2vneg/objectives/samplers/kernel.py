@@ -1,4 +1,4 @@
-"""Kernel based negatives (Blanc and Rendle 2018): near softmax sampling, with a tree without a look at all classes.
+"""Kernel-based negatives (Blanc and Rendle 2018): close to softmax sampling; a tree avoids scoring all classes.
 
     q(j|h) = K(h, w_j) / Σ_l K(h, w_l),    K = α s² + 1 (quadratic, §3.3) or s⁴ + 1 (quartic, §4.2),   s = h · w_j
 
@@ -9,15 +9,15 @@ the summed features of its classes (`kernels.tree`), so that
     Σ_{j in node} K(h, w_j) = α φ(h) · Σ_j packed(w_j w_jᵀ) + number of classes
 
 costs D = d(d + 1)/2 products, and a draw goes from the root to a leaf of D / d classes, which are scored one by one:
-O(D log V). The draws of one group share what they have computed. All probabilities come from the tree and from its own
-copy of the rows, which have moved on since: log q is exactly what was drawn from.
+O(D log V). The draws of one group share their computations. All probabilities come from the tree and its own copy of
+the rows, although the model's rows have moved since: log q is exact for these draws.
 
 `bulk`
-    Tree and copy are made anew between launches, in O(V D), every V / 16 groups. The paper's tree follows every change
-    of a row; the draws of this one are as good (docs/reproductions/kernel.md).
+    Tree and copy are rebuilt between launches, in O(V D), every V / 16 groups. The paper's tree follows every change
+    of a row; draws from this one are as good (docs/reproductions/kernel.md).
 `none`
-    No tree: all α s² + 1 come from a matrix product, for a batch of up to 128 centres ahead of their training: half the
-    tree's time at 15,000 classes and 20 negatives a pair. So do all s⁴ + 1, whose features were d⁴/24 numbers a node.
+    No tree: a matrix product gives all α s² + 1, for up to 128 centres before they are trained: half the tree's time at
+    15,000 classes and 20 negatives per pair. So it does all s⁴ + 1, whose features would take d⁴/24 numbers per node.
 """
 
 import math
@@ -54,7 +54,7 @@ class KernelTree(Sampler):
     """Quadratic kernel, sums rebuilt in bulk.
 
     sums : float32, (2 L, D), see `kernels.tree`; counts : float32, (2 L,), classes in each node
-    rows : float32, (n_vocab, dim), what the sums were made of; alpha : float; groups : int, between two rebuilds
+    rows : float32, (n_vocab, dim), source of the sums; alpha : float; groups : int, between two rebuilds
     """
 
     sums: np.ndarray
@@ -75,7 +75,7 @@ class KernelTree(Sampler):
 
 
 class KernelAhead(DrawnAhead):
-    """Either kernel, α s^power + 1, all classes scored. power : int, 2 or 4; alpha : float; then as `DrawnAhead`"""
+    """Either kernel, α s^power + 1, all classes scored. power : int, 2 or 4; alpha : float; then as in `DrawnAhead`"""
 
     power: int
     alpha: float
@@ -84,7 +84,7 @@ class KernelAhead(DrawnAhead):
     def scores_all(self):
         if self.power == 4:
             return "the quartic kernel", "--kernel quadratic"
-        return "a kernel without tree", "--tree bulk"
+        return "a kernel without a tree", "--tree bulk"
 
     def law(self):
         return KernelLaw(self.power, np.float32(self.alpha))
@@ -101,7 +101,7 @@ class KernelFamily(Sampler):
         kernel_alpha: float = option(100.0, "Factor on s^2 in the quadratic kernel.", above=0)
         tree: str = option(
             "bulk",
-            "How to draw by the quadratic kernel: bulk, from a tree of sums rebuilt between launches; none, by scoring "
+            "How to draw from the quadratic kernel: bulk, by a tree of sums rebuilt between launches; none, by scoring "
             "all words.",
             choices=TREES,
         )
@@ -111,10 +111,10 @@ class KernelFamily(Sampler):
         summary="in proportion to a kernel of the logit, from a tree of summed features or by a matrix product",
         equation="Q_i(j) ∝ α s_ij² + 1 (quadratic) or s_ij⁴ + 1 (quartic)",
         paper="kernel §3.2–3.3, eqs. 8–10",
-        cost="quadratic: about d log2(2V/d) / n + d dot products a draw at first, shared by the n draws of a group; "
+        cost="quadratic: about d log2(2V/d) / n + d dot products per draw at first, shared by the n draws of a group; "
         "a rebuild of V d / 2 dot products every V / 16 groups; quartic, and --tree none: "
-        "V dot products a centre, as a matrix product",
-        use="with sampled-softmax and --absolute-softmax, where few negatives must do for a nearly unbiased softmax",
+        "V dot products per centre, as a matrix product",
+        use="with sampled-softmax and --absolute-softmax, for a nearly unbiased softmax from few negatives",
     )
     _batch = 128  # centres per matrix product and worker without a tree, as for exact Boltzmann draws
 
@@ -150,11 +150,11 @@ class KernelFamily(Sampler):
 
 
 Visited = namedtuple("Visited", "centre features now split reach scored totals logits weights")
-"""Scratch of one shard: what the draws of the present group have looked at.
+"""Scratch of one shard: what the draws of the current group have computed.
 
 centre : float32, (dim,); features : float32, (D,), α φ(centre); now : int64, (1,), number of the group
-split : int64, (2 L,), the group for which a node's children were last weighed up
-reach : float64, (2 L,), probability of coming by a node, valid if its parent is split
+split : int64, (2 L,), the group for which a node's children were last weighed
+reach : float64, (2 L,), probability of reaching a node, valid if its parent is split
 scored : int64, (L,), the group for which a leaf's classes were last scored; totals : float32, (L,), their Σ K
 logits, weights : float32, (n_vocab,), s and K of the classes in scored leaves
 """
@@ -173,13 +173,13 @@ def open_visited(sampler, n_draws):
 
 @njit(borrows=True)
 def _mass(form, count):
-    """Σ K of a node; rounding can bring a sum of squares below 0, and a vector that diverges makes it NaN."""
+    """Return Σ K of a node; rounding can make a sum of squares negative, and a diverging vector makes it NaN."""
     return np.float64(count) + (np.float64(form) if form > ZERO else 0.0)
 
 
 @njit(borrows=True)
 def _split(sampler, state, node):
-    """Weigh up the children of a node, unless this group has done so."""
+    """Weigh the children of a node, unless this group has done so."""
     if state.split[node] == state.now[0]:
         return
     state.split[node] = state.now[0]

@@ -2,8 +2,8 @@
 
     Q(k) = log((k + 2) / (k + 1)) / log(V + 1),    k = 0 … V − 1, ids by falling count
 
-Zipf's law with exponent 1 read off the ranks alone. The sum over all k telescopes: for u uniform on [0, 1) (float64,
-for at rank 10⁶ two boundaries lie one part in a million apart) an exact draw is k = ⌊(V + 1)^u⌋ − 1.
+Zipf's law with exponent 1, from the ranks alone. The sum over all k telescopes: for u uniform on [0, 1) (float64, since
+at rank 10⁶ two boundaries lie one part in a million apart) an exact draw is k = ⌊(V + 1)^u⌋ − 1.
 """
 
 import math
@@ -30,11 +30,11 @@ class LogUniform(Sampler):
     gives_log_q = True
     context_free = True
     about = About(
-        summary="popularity by rank alone, as Zipf's law has it",
+        summary="popularity by rank alone, following Zipf's law",
         equation="Q(j) = log((j + 2) / (j + 1)) / log(V + 1), j the rank from 0",
         paper="CIS §4 (PopS)",
         cost="one exponential a draw",
-        use="to repeat experiments that sample by rank; where counts are not to be trusted",
+        use="to repeat experiments that sample by rank; if counts are unreliable",
     )
 
     @classmethod

@@ -41,7 +41,7 @@ class Popularity(Sampler):
         summary="in proportion to counts to a power",
         equation="Q(j) ∝ count_j^a, a = noise-exponent",
         paper="Mikolov et al. 2013 (a = .75); RS §3.2 (PS, a = 1); kernel §4 (unigram)",
-        cost="one random number and one look into an alias table for each negative",
+        cost="one random number and one alias-table lookup per negative",
         use="the common choice; fast, independent of the centre",
     )
 

@@ -21,7 +21,7 @@ class Uniform(Sampler):
     gives_log_q = True
     context_free = True
     about = About(
-        summary="every word alike",
+        summary="every word equally likely",
         equation="Q(j) = 1 / V",
         paper="RS §3.2 (US), CIS §4 (UniS)",
         cost="one random number for each negative, no table",

@@ -1,4 +1,4 @@
-"""Weighers: how much each negative counts. One weigher a file.
+"""Weighers: how much each negative counts. One weigher per file.
 
 Every file of this folder whose name does not begin with _ is imported, and registers its weighers (docs/extending.md).
 """

@@ -1,22 +1,22 @@
 """The discriminator of cooperative importance sampling (CIS paper, eqs. 8–10 and algorithm 1).
 
-A second model D(i, j) = d_i · e_j, with matrices of its own, is trained beside the first to tell true pairs from drawn
-ones, by binary cross-entropy on the very negatives of the step (eq. 9, as a loss):
+A second model D(i, j) = d_i · e_j, with matrices of its own, is trained alongside the first to separate true pairs from
+drawn ones, by binary cross-entropy on the same negatives (eq. 9, as a loss):
 
     L_D = −log σ(D(i, j₀)) − Σ_k log σ(−D(i, j_k))
     ∂L_D/∂D(i, j₀) = −σ(−D(i, j₀))        ∂L_D/∂D(i, j_k) = σ(D(i, j_k))
 
-and each target weighs what D gives for being a negative, with no gradient through it:
+and each target is weighed by D's probability that it is a negative, with no gradient through the weight:
 
     ω_k = σ(−D(i, j_k)),    ω₀ = 1 (eq. 8) or σ(−D(i, j₀)) (eq. 10, `weigh_positive`)
 
-A drawn target that looks like true data so counts little in a normaliser. What the paper leaves open: eq. 11 writes D
-for the weight in the gradient where eqs. 8 and 10 have σ(−D), which follow from the loss; we take these. A group's
-weights come from D as it was before its own step on that group. Negatives shared by m positives count m times in L_D.
-D learns from every draw, excluded ones, too. `both` trains D and the vectors on each group. `G:D` is algorithm 1 with G
-g-steps, then D d-steps, each on a group of its own; a d-step's pairs train D alone and are not counted. Each worker has
-its own turns, which begin anew with its share of a round. e starts at 0 and d at word2vec's small random numbers. D's
-rate falls, and its steps are bounded, as the model's.
+So a drawn target that looks like true data counts little in a normaliser. The paper is not consistent: eq. 11 has D for
+the weight in the gradient, eqs. 8 and 10 have σ(−D), which follows from the loss and is used here. A group's weights
+come from D as it was before its own step on that group. Negatives shared by m positives count m times in L_D. D learns
+from every draw, including excluded ones. `both` trains D and the vectors on each group. `G:D` is algorithm 1 with G
+g-steps, then D d-steps, each on a group of its own; a d-step's pairs train D alone and are not counted. Each worker
+takes its own turns, which restart with its share of a round. e starts at 0 and d at word2vec's small random numbers.
+D's learning rate decays and its steps are bounded like the model's.
 """
 
 from collections import namedtuple
@@ -32,31 +32,31 @@ from ..plugs import About, Weigher, option, small_rows
 from . import WEIGHERS
 
 _TURNS = {"both": (0, 0), "alternate": (1, 1)}
-_STREAM = 0xD  # keeps the discriminator's first vectors apart from the model's, which have the seed alone
+_STREAM = 0xD  # separates the discriminator's initial vectors from the model's, which use the seed alone
 
 
 def turns_of(text):
-    """Return (g-steps, d-steps) that take turns, (0, 0) if there are none, of "both", "alternate" or "G:D"."""
+    """Parse "both", "alternate" or "G:D" into (g-steps, d-steps), which take turns; (0, 0) if they do not."""
     try:
         turns = _TURNS.get(text) or tuple(int(part) for part in text.split(":"))
         fits = text in _TURNS or (len(turns) == 2 and min(turns) >= 1 and max(turns) <= 10_000)
     except ValueError:
         fits = False
     if not fits:
-        what = "both, alternate, or two whole numbers from 1 to 10000 such as 5:1, of the vectors and the discriminator"
+        what = "both, alternate, or two whole numbers from 1 to 10000 such as 5:1, for vectors and discriminator"
         raise ConfigError(f"discriminator_steps must be {what}; got {text!r}")
     return turns
 
 
 @WEIGHERS.register("discriminator")
 class Discriminator(Weigher):
-    """A model of what is negative.
+    """A second model that separates negatives from true pairs.
 
     discriminator_in, discriminator_out : float32, (n_in, dim) and (n_vocab, dim), trained in place
-    ratio : float, its learning rate over that of the model
+    ratio : float, its learning rate divided by the model's
     weigh_positive : bool, eq. 10
-    g_steps, d_steps : int, of the vectors and then of D, in turn; 0 for both at every group
-    shared : bool, the positives of a group share its negatives; bounded : bool
+    g_steps, d_steps : int, steps of the vectors and then of D, in turn; 0: both on every group
+    shared : bool, the positives of a group share its negatives; bounded : bool, D's steps are bounded
     """
 
     discriminator_in: np.ndarray
@@ -74,7 +74,7 @@ class Discriminator(Weigher):
         )
         discriminator_steps: str = option(
             "both",
-            "both: train the discriminator on every pair. G:D: in turns of G groups for the vectors, then D for the "
+            "both: train the discriminator on every pair. G:D: take turns, G groups for the vectors, then D for the "
             "discriminator; alternate is 1:1.",
             check=turns_of,
             metavar="both|alternate|G:D",
@@ -85,7 +85,7 @@ class Discriminator(Weigher):
 
     parameters = ("discriminator_in", "discriminator_out")
     about = About(
-        summary="a second model, trained beside the first, says how likely each draw is a true negative",
+        summary="a second model, trained alongside, estimates how likely each draw is a true negative",
         equation="ω_k = σ(−D(i, j_k)); D maximises log σ(D(i, j_0)) + Σ log σ(−D(i, j_k))",
         paper="CIS eqs. 8–10, algorithm 1",
         cost="1 + n dot products and row updates in matrices of its own: as much again as the loss itself",
@@ -126,7 +126,7 @@ def prepare_group(weigher, state, width, centre_row, m, positive_rows, n, negati
         fetch_row(out, negative_rows[k])
     for i in range(x.shape[0]):
         x[i] = centre[i]
-    # σ(−D) = 1 / (1 + e^D), of all targets in one pass
+    # σ(−D) = 1 / (1 + e^D), for all targets in one pass
     dots(width, out, positive_rows, m, x, positive_steps)
     dots(width, out, negative_rows, n, x, negative_steps)
     exp_into(positive_steps, padded(m), ONE, ZERO, positive_weights)

@@ -31,7 +31,7 @@ class SelfNormalisedImportance(Weigher):
 
 @njit(borrows=True)
 def share_out(values, sign, beta, weights):
-    """Let the n negatives that count weigh n e^{±v β} / Σ e^{±v β}, with the sign (float32) of ±1."""
+    """Set the weights of the n negatives that count to n e^{±v β} / Σ e^{±v β}; sign : float32, ±1."""
     top, counted, total = _LOWEST, ZERO, ZERO
     for j in range(1, weights.shape[0]):
         if weights[j] > ZERO:

@@ -12,7 +12,7 @@ class Unweighted(Weigher):
         equation="ω_k = 1",
         paper="RS eq. 5",
         cost="nothing",
-        use="whenever nothing else is requested",
+        use="the default",
     )
 
 

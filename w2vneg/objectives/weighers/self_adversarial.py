@@ -2,9 +2,9 @@
 
     ω_k = n e^{s_k / T} / Σ_l e^{s_l / T}
 
-over the n negatives of a positive that count, with no gradient through the weights. T → 0 leaves the hardest negative
-alone, T → ∞ makes all weights 1. The paper's weights sum to 1 (the loss `ns` with `mean_negatives` has that), ours to
-n, so that the same learning rates serve. The paper's α is 1 / T.
+over the n negatives of a positive that count, with no gradient through the weights. T → 0 leaves only the hardest
+negative, T → ∞ makes all weights 1. The paper's weights sum to 1 (as in the loss `ns` with `mean_negatives`), ours to
+n, so that the same learning rates apply. The paper's α is 1 / T.
 """
 
 import numpy as np
@@ -28,11 +28,11 @@ class SelfAdversarial(Weigher):
         )
 
     about = About(
-        summary="negatives weigh in proportion to e^{s / T}: hard ones from easy draws",
+        summary="weights in proportion to e^{s / T}: hard negatives from easy draws",
         equation="ω_k = n e^{s_k / T} / Σ e^{s_l / T}",
         paper="Sun et al. 2019 (RotatE), eqs. 5–6, there without the factor n",
         cost="n exponentials",
-        use="to have hard negatives from a cheap sampler, with a loss that sums over them (ns)",
+        use="for hard negatives from a cheap sampler, with a loss that sums over them (ns)",
     )
 
     @classmethod

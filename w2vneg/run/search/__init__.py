@@ -1,1 +1,1 @@
-"""A search over options: what to try, its trials, the best of them."""
+"""Searches over options: the combinations to try, their trials, and the best of them."""

@@ -1,10 +1,10 @@
-"""Runs side by side over the same seeds: means with intervals, and differences from the first run, seed by seed.
+"""Compare runs over the same seeds: means with intervals, and paired differences from the first run.
 
-Seeds decide more than many a change of options does. Two runs of one seed share what is drawn at the start, so that
-their difference may vary less than either: its interval is the one that says whether they differ. Intervals are
-Student's at 95 %, over seeds: they say nothing of other data. The p of a difference is of the paired t-test, after
-Holm's correction (1979) over all differences of the table: of many, some look large by chance. Of seeds that all differ
-alike, as ranks of few held-out pairs do, neither interval nor p is known.
+Seeds often matter more than options. Two runs with the same seed share their initial draws, so their difference may
+vary less than either run: its interval shows whether they differ. Intervals are Student's at 95 %, over seeds, and say
+nothing about other data. The p of a difference is from a paired t-test with Holm's correction (1979) over all
+differences of the table, because some of many look large by chance. If the difference is the same for all seeds, as
+with ranks of few held-out pairs, neither interval nor p is defined.
 """
 
 import re
@@ -20,33 +20,33 @@ from .trials import by_combination, key_of, penalties_of
 SAVED = "compare.json"
 _ROUNDING = 1e-12
 PAIRED = (
-    "Differences are from the first run, paired by seed; p is of paired t-tests, after Holm's correction; – no p "
+    "Differences are from the first run, paired by seed; p is from paired t-tests with Holm's correction; – no p "
     "value: one seed, or all differences are equal."
 )
 
 
 @dataclass(frozen=True)
 class Compared:
-    """One run over its seeds, by one metric on one set of data; all numbers are None where it failed."""
+    """One run over its seeds, by one metric on one set of data; all numbers are None if it failed."""
 
     name: str
     metric: str
-    data: str  # empty if there are no others
+    data: str  # empty if there is one set only
     values: dict  # seed -> float, the metric
     mean: float | None
     low: float | None  # of the interval; None with one seed
     high: float | None
-    difference: float | None  # from the first run that did not fail, over the seeds of both; None for it
+    difference: float | None  # from the first run that did not fail, over shared seeds; None for that run
     difference_low: float | None
     difference_high: float | None
     p: float | None  # of the difference
     seconds: float | None  # mean
     reason: str | None = None  # why it failed
-    l2: str | None = None  # the penalties that its seeds chose, each once, if that was left to them
+    l2: str | None = None  # the distinct penalties that its seeds chose, if left open
 
 
 class Measures(Validation):
-    """Several validations as one: an evaluation has the figures of all, and the first chooses."""
+    """Several validations as one: an evaluation reports the figures of all, and the first one decides."""
 
     def __init__(self, parts):
         first = parts[0]
@@ -69,7 +69,7 @@ class Measures(Validation):
 
 
 def compared(trials, combinations, names, metric, data=""):
-    """Sum up trials of several runs, in the order given; list of `Compared`, whose p is not corrected yet.
+    """Summarise the trials of several runs, in the given order: list of `Compared`, with uncorrected p.
 
     trials : list of `trials.Trial`; combinations : list of dict, the options of each run; names : list of str, of each
     metric : str, the figure to compare; data : str, what the trials were trained on
@@ -95,7 +95,7 @@ def compared(trials, combinations, names, metric, data=""):
 
 
 def corrected(runs):
-    """Return the runs (list of `Compared`) with Holm's correction of all their p: the k-th least times m − k + 1."""
+    """Return the runs (list of `Compared`) with Holm's correction of all their p: the k-th smallest times m − k + 1."""
     order = sorted((run.p, place) for place, run in enumerate(runs) if run.p is not None)
     found, least = list(runs), 0.0
     for k, (p, place) in enumerate(order):
@@ -105,7 +105,7 @@ def corrected(runs):
 
 
 def groups(runs):
-    """Return the runs of each data and metric, in order: list of lists of `Compared`."""
+    """Group runs by data and metric, in order: list of lists of `Compared`."""
     found = {}
     for run in runs:
         found.setdefault((run.data, run.metric), []).append(run)
@@ -113,13 +113,13 @@ def groups(runs):
 
 
 def replaced(runs):
-    """Return the runs that differences are from where the first of its data and metric failed (list of `Compared`)."""
+    """Return the baselines that replace failed first runs of their data and metric (list of `Compared`)."""
     bases = [(group[0], next((run for run in group if run.reason is None), None)) for group in groups(runs)]
     return [base for first, base in bases if base is not None and base is not first]
 
 
 def said_below(runs):
-    """Return what is said below a table of runs: `PAIRED`, which run stands for a first one that failed, penalties."""
+    """Return the notes below a table of runs: `PAIRED`, replaced baselines and chosen penalties."""
     names = dict.fromkeys((run.name, run.data) for run in replaced(runs))
     said = [f"The first run failed{f' on {on}' if on else ''}: differences are from {name}." for name, on in names]
     chosen = dict.fromkeys((run.name, run.data, run.l2) for run in runs if run.l2)
@@ -128,7 +128,7 @@ def said_below(runs):
 
 
 def read_compared(folder):
-    """Return what a comparison has left in its folder (list of `Compared`); InputError if that is damaged."""
+    """Read the comparison saved in a folder (list of `Compared`); InputError if it is damaged."""
     path = f"{folder}/{SAVED}"
     try:
         runs = [Compared(**run) for run in read_json(path)["runs"]]
@@ -138,9 +138,9 @@ def read_compared(folder):
 
 
 def student(values):
-    """Return a mean, the ends of its 95 % interval and the p of 0, by Student's t, four floats.
+    """Return a mean, the ends of its 95 % interval and the p for mean 0, by Student's t, four floats.
 
-    None for what few numbers, or equal ones, do not say: Student's t is sure of anything then.
+    None for values that are undefined for fewer than two numbers, or for equal ones.
     """
     if not values:
         return None, None, None, None
@@ -154,7 +154,7 @@ def student(values):
 
 
 def as_rows(runs):
-    """Return a heading and a line for each run, of text; data and metrics have columns where there are several."""
+    """Return a header and a row of text for each run; data and metrics have columns if there are several."""
     shown = [name for name in ("data", "metric") if len({getattr(run, name) for run in runs}) > 1]
     figure = "mean" if "metric" in shown else runs[0].metric
     lines = [[*shown, "run", figure, "95 % interval", "difference", "95 % interval", "p", "seeds", "seconds"]]
@@ -173,7 +173,7 @@ def as_rows(runs):
 
 
 def as_csv(runs):
-    """Return a line for each run and seed, with every metric, as CSV text: what another program makes tables of."""
+    """Return CSV text for other programs: a line for each run and seed, with every metric."""
     import pandas
 
     columns = ["data", "run", "seed", *dict.fromkeys(run.metric for run in runs)]
@@ -188,7 +188,7 @@ def as_csv(runs):
 
 
 def as_latex(rows):
-    """Return a heading and lines, of text, as a table of LaTeX with the rules of booktabs."""
+    """Return a header and rows of text as a LaTeX table with booktabs rules."""
     lines = [" & ".join(map(_escaped, row)) + r" \\" for row in rows]
     columns = ("l" * (rows[0].index("run") + 1)).ljust(len(rows[0]), "r")
     body = [r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule"]
@@ -207,16 +207,16 @@ def _span(low, high, layout):
     if low is None:
         return "–"
     ends = [(_rounded(end), end) for end in (low, high)]
-    signed = layout.startswith("+") and any(near for near, _ in ends)  # one that rounds to 0 shows on which side it is
+    signed = layout.startswith("+") and any(near for near, _ in ends)  # an end that rounds to 0 shows its sign
     return " … ".join(f"{end:+.1g}" if signed and end and not near else f"{near:{layout}}" for near, end in ends)
 
 
 def _shown_p(p):
-    """Return a p with two digits, or as many as show on which side of 0.05 it is; – for None."""
+    """Return p with two digits, or as many as show on which side of 0.05 it is; – for None."""
     texts = (f"{p:.{digits}g}" for digits in range(2, 18))
     return "–" if p is None else next(text for text in texts if float(text) != 0.05 or p == 0.05)
 
 
 def _rounded(value):
-    """Return the value to four places, and 0 for what would be shown as −0."""
+    """Return the value rounded to four places, with 0 instead of −0."""
     return round(value, 4) + 0.0

@@ -1,4 +1,4 @@
-"""What a search tries: every combination of a grid, or those drawn at random from a grid and ranges, or proposed."""
+"""Combinations for a search: all of a grid, random draws from a grid and ranges, or proposals of Optuna."""
 
 import itertools
 import math
@@ -13,14 +13,14 @@ from ...ground.events import Validated
 from ...ground.option import checked
 from .trials import by_combination
 
-_NOT_SEARCHED = {"seed": "--seeds repeats each combination under several", "plugin": "name all of them with --plugin"}
-_FIRST = 5  # runs of `Tpe` that go to their ends before any is given up
+_NOT_SEARCHED = {"seed": "use --seeds to repeat each combination", "plugin": "name all of them with --plugin"}
+_FIRST = 5  # runs of `Tpe` that run to completion before any is pruned
 _TRUTHS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
 
 @dataclass(frozen=True)
 class Range:
-    """Numbers from `low` to `high`, both included, uniform or with a uniform logarithm; whole ones if `whole`."""
+    """Numbers from `low` to `high`, inclusive, uniform or log-uniform; whole numbers if `whole`."""
 
     low: float
     high: float
@@ -28,19 +28,19 @@ class Range:
     whole: bool = False
 
     def draw(self, rng):
-        """Return a number: int if whole, else a float of four digits."""
+        """Draw a number: int if whole, else a float with four digits."""
         low, high = (self.low - 0.5, self.high + 0.5) if self.whole else (self.low, self.high)
         value = math.exp(rng.uniform(math.log(low), math.log(high))) if self.log else rng.uniform(low, high)
         return self.rounded(value)
 
     def rounded(self, value):
-        """Return a number of the range with the digits that are drawn: none behind the point if whole, else four."""
+        """Round a number as `draw` does, to an int if whole, else to four digits, and clip it to the range."""
         value = round(value) if self.whole else float(f"{value:.4g}")
         return min(max(value, self.low), self.high)
 
 
 def parse_grid(texts):
-    """Read ``NAME=VALUE,VALUE…`` texts: dict of option -> list of different values; ConfigError naming the text."""
+    """Parse ``NAME=VALUE,VALUE…`` texts: dict of option -> list of distinct values; ConfigError names the text."""
     grid = {}
     for text in texts:
         item, values = _split(text, "--grid", "alpha=0.025,0.05", grid)
@@ -51,7 +51,7 @@ def parse_grid(texts):
 
 
 def parse_ranges(texts, grid=()):
-    """Read ``NAME=LOW..HIGH`` or ``NAME=LOW..HIGH:log`` texts: dict of option -> Range; ConfigError naming the text."""
+    """Parse ``NAME=LOW..HIGH`` or ``NAME=LOW..HIGH:log`` texts: dict of option -> Range; ConfigError names the text."""
     ranges = {}
     for text in texts:
         item, values = _split(text, "--range", "alpha=0.01..0.2:log", {**dict.fromkeys(grid), **ranges})
@@ -59,7 +59,7 @@ def parse_ranges(texts, grid=()):
         low, dots, high = span.partition("..")
         if item.metadata["kind"] not in (int, float) or not dots or scale not in ("", "log", "linear"):
             raise ConfigError(
-                f"--range {text}: expected a number's option as NAME=LOW..HIGH or NAME=LOW..HIGH:log, such as "
+                f"--range {text}: expected a numeric option as NAME=LOW..HIGH or NAME=LOW..HIGH:log, such as "
                 "alpha=0.01..0.2:log; give other options with --grid"
             )
         low, high = _value(item, low, f"--range {text}"), _value(item, high, f"--range {text}")
@@ -80,15 +80,15 @@ def _split(text, flag, example, taken):
     if item is None:
         raise ConfigError(f"{flag} {text}: unknown option {name!r}{hint_for(name, list(table()))}")
     if name in _NOT_SEARCHED or item.metadata["group"] in (None, "corpus"):
-        why = _NOT_SEARCHED.get(name, "data are encoded once for all trials; give it as an option of its own")
+        why = _NOT_SEARCHED.get(name, "data are encoded once for all trials; give it as a separate option")
         raise ConfigError(f"{flag} {text}: {name} cannot be searched: {why}")
     if name in taken:
-        raise ConfigError(f"{flag} {text}: {name} is given twice; name all its values in one place")
+        raise ConfigError(f"{flag} {text}: {name} is given twice; give all its values in one place")
     return item, values
 
 
 def _value(item, text, whole):
-    """Turn one value of the command line's into what the option takes, within its range."""
+    """Convert a value from the command line to the type of the option, and check its range."""
     kind, text = item.metadata["kind"], text.strip()
     try:
         value = kind(text) if kind in (int, float) else text
@@ -104,25 +104,25 @@ def _value(item, text, whole):
 
 
 class Planned(list):
-    """Combinations that are known beforehand: what a search asks of whatever proposes some, and tells it."""
+    """Combinations known in advance; its methods are the interface of everything that proposes combinations."""
 
     def corners(self):
-        """Return combinations that stand for all, a list of dict."""
+        """Return combinations that represent all, a list of dict."""
         return self
 
     def begin(self, trials, metric):
-        """Take note of the trials that there are already (list of Trial), and of the Metric."""
+        """Receive the existing trials (list of Trial) and the Metric."""
 
     def tell(self, trials, metric):
-        """Take note of the trials of the combination that was proposed last (list of Trial)."""
+        """Receive the trials of the combination proposed last (list of Trial)."""
 
     def should_prune(self, event, first):
-        """Tell whether a run is to end after an event of its training; `first`: it is that of the first seed."""
+        """Return whether a run should end after an event of its training; first : bool, it has the first seed."""
         return False
 
 
 def combinations(grid):
-    """Return every combination of a grid (dict of option -> list), Planned of dict, the last option running first."""
+    """Return every combination of a grid (dict of option -> list), Planned of dict; the last option varies fastest."""
     return Planned(dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values()))
 
 
@@ -146,11 +146,11 @@ def draws(grid, ranges, n, seed):
 
 
 class Tpe:
-    """Proposes `n` combinations, with those that the folder has, by Optuna's TPE (Bergstra and others 2011).
+    """Proposes `n` combinations, counting those of the folder, by Optuna's TPE (Bergstra and others 2011).
 
-    TPE draws the first ten at random, then models where good and where bad runs lie. A run is given up when its best
-    evaluation so far is worse than the median of what the runs before it had at that point. Trials of a folder that is
-    gone on with are added without their curves. grid, ranges : as `parse_grid` and `parse_ranges` return them
+    TPE draws the first ten at random, then models where good and bad runs lie. A run is given up when its best
+    evaluation so far is worse than the median of earlier runs at that point. Trials of a resumed folder are added
+    without their curves. grid, ranges : as `parse_grid` and `parse_ranges` return them
     """
 
     def __init__(self, grid, ranges, n, seed):
@@ -163,11 +163,11 @@ class Tpe:
         return self._n
 
     def corners(self):
-        """See `Planned`: the combinations of the grid and of the ends of the ranges."""
+        """See `Planned`: all combinations of the grid and the ends of the ranges."""
         return combinations(self._grid | {name: [span.low, span.high] for name, span in self._ranges.items()})
 
     def begin(self, trials, metric):
-        """Take up the trials of a folder (list of Trial); `metric` is the Metric to choose by."""
+        """Add the trials of a folder (list of Trial); `metric` is the Metric to choose by."""
         optuna = self._optuna
         self._study = optuna.create_study(
             direction="maximize" if metric.sign > 0 else "minimize",
@@ -186,12 +186,12 @@ class Tpe:
         yield from (group[0].options for group in self._former)
         for _ in range(self._n - len(self._former)):
             self._running = self._study.ask(self._distributions())
-            ranges = self._ranges  # with the digits of `Range.draw`
+            ranges = self._ranges  # rounded as by `Range.draw`
             yield {n: ranges[n].rounded(value) if n in ranges else value for n, value in self._running.params.items()}
 
     def tell(self, trials, metric):
-        """Tell what came of the combination that was proposed last: its trials, one a seed."""
-        if self._running is None:  # one of the folder, which the study has
+        """Report the trials of the combination proposed last, one per seed."""
+        if self._running is None:  # from the folder, so the study has it
             return
         states, failed = self._optuna.trial.TrialState, [trial for trial in trials if trial.reason is not None]
         if failed or not trials:
@@ -201,7 +201,7 @@ class Tpe:
         self._running = None
 
     def should_prune(self, event, first):
-        """Tell whether a run is to be given up after an event; `first`: it is that of the first seed."""
+        """Return whether to give up a run after an event; first : bool, it has the first seed."""
         if not isinstance(event, Validated) or self._running is None or not first:
             return False
         self._running.report(event.value, round(1000 * event.epoch))

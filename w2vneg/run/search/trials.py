@@ -1,8 +1,8 @@
-"""The trials of a search and their folder: a line for each as it ends, tables and the best options made from them.
+"""The trials of a search and their folder, with tables and the best options.
 
-search.json    what every trial of the folder has in common
-trials.jsonl   one finished trial a line, written as they come: nothing else is ever read back
-trials.csv, trials.md, best.toml   made anew from it after each trial
+search.json    settings that all trials of the folder share
+trials.jsonl   one line per finished trial, written as it ends; results are read back from this file only
+trials.csv, trials.md, best.toml   rebuilt from it after each trial
 """
 
 import csv
@@ -32,16 +32,16 @@ class Trial:
     epoch: float | None  # of that state
     seconds: float
     reason: str | None = None  # why it failed
-    l2: str | None = None  # the penalty that it chose, as `--l2` takes it, if it was left to it
+    l2: str | None = None  # the penalty that it chose, as `--l2` takes it, if left open
 
     @property
     def given_up(self):
-        """Whether it was ended because others were better (see `tpe`)."""
+        """Whether it was stopped because others were better (see `space.Tpe`)."""
         return (self.reason or "").startswith(GIVEN_UP)
 
 
 def key_of(options):
-    """Return a text that is the same for the same combination."""
+    """Return a key (str) that is the same for equal combinations."""
     return json.dumps(options, sort_keys=True)
 
 
@@ -57,8 +57,8 @@ def by_combination(trials):
 class Row:
     """A combination over its seeds: means of figures, epoch and seconds; low, high : float, the metric's extremes.
 
-    figures is empty, and value, low, high and epoch None, where a trial failed, for a `reason`.
-    l2 : str, the penalties that its trials chose, each once, None if none did
+    If a trial failed, `reason` says why, figures is empty, and value, low, high and epoch are None.
+    l2 : str, the distinct penalties that its trials chose, None if none did
     """
 
     options: dict
@@ -74,7 +74,7 @@ class Row:
 
 
 def rows_of(trials, metric):
-    """Sum trials up by combination, the best first (by `Metric`), failures last; list of Row."""
+    """Summarise trials by combination, the best first (by `Metric`), failures last; list of Row."""
     rows = [_row(group, metric) for group in by_combination(trials).values()]
     return sorted(rows, key=lambda row: (row.value is None, -metric.sign * (row.value or 0.0)))
 
@@ -94,18 +94,18 @@ def _row(group, metric):
 
 
 def penalties_of(trials):
-    """Return the penalties that trials chose, each once (str); None if none did."""
+    """Return the distinct penalties that trials chose (str); None if none did."""
     return "; ".join(dict.fromkeys(trial.l2 for trial in trials if trial.l2)) or None
 
 
 class TrialFolder:
     """The trials of a search, and its folder.
 
-    path : path, a new or empty folder, or that of a former search, which then resumes; None: nothing is kept
-    common : dict that JSON can hold, what all trials have in common; config : TrainConfig, what is not searched
+    path : path, a new or empty folder, or that of an earlier search, which then resumes; None keeps nothing
+    common : dict of JSON values, settings that all trials share; config : TrainConfig, options that are not searched
     metric : Metric; flags : dict, of data and validation, for best.toml
-    OutputError if the folder holds something else, or cannot be written; ConfigError if it holds a search that has
-        something else in common; InputError if a line of its trials cannot be read
+    OutputError if the folder holds something else, or cannot be written; ConfigError if it holds a search with other
+        settings; InputError if a line of its trials cannot be read
     """
 
     def __init__(self, path, common, config, metric, flags=None):
@@ -126,7 +126,7 @@ class TrialFolder:
             except InputError as error:
                 raise InputError(f"{error}; name another folder") from error
             if not isinstance(former, dict):
-                raise InputError(f"{kept}: not of a search, but {str(former)[:40]}; name another folder")
+                raise InputError(f"{kept}: not a search, but {str(former)[:40]}; name another folder")
         if former is None:
             self._write("search.json", json.dumps(common, indent=2, allow_nan=False) + "\n")
         elif former != common:
@@ -138,7 +138,7 @@ class TrialFolder:
         path = self.path / "trials.jsonl"
         if not path.exists():
             return
-        *lines, _ = read_bytes(path).split(b"\n")  # what was cut short runs again
+        *lines, _ = read_bytes(path).split(b"\n")  # a trial whose line is incomplete runs again
         for number, line in enumerate(lines, 1):
             try:
                 self.trials.append(_trial(parse_json(line, "this line"), self.metric))
@@ -146,7 +146,7 @@ class TrialFolder:
                 raise InputError(f"{path}:{number}: not a trial ({error}); remove the line to run it again") from error
 
     def add(self, trial):
-        """Keep a trial: its line is on the disk when this returns."""
+        """Add a trial; its line is on disk when this returns."""
         self.trials.append(trial)
         if self.path is None:
             return
@@ -155,7 +155,7 @@ class TrialFolder:
             self._write("trials.jsonl", "".join(lines))
         except OutputError as error:
             said = str(error).removesuffix("nothing was left behind")
-            raise OutputError(f"{said}the trials before are kept, and the same command goes on") from error
+            raise OutputError(f"{said}earlier trials are kept; repeat the command to resume") from error
 
     def best_value(self):
         """Return the best figure so far (float); None without one."""
@@ -163,9 +163,9 @@ class TrialFolder:
         return max(values, key=lambda value: self.metric.sign * value, default=None)
 
     def write_tables(self, seeds):
-        """Write trials.csv, trials.md and best.toml; return the rows (list of Row), and the best one of all `seeds`.
+        """Write trials.csv, trials.md and best.toml; return the rows (list of Row), and the best with all `seeds`.
 
-        The best of fewer where none has all, None if every combination failed.
+        If none has all seeds, it is the best with fewer; None if every combination failed.
         """
         rows = rows_of(self.trials, self.metric)
         scored = [row for row in rows if row.value is not None]
@@ -180,8 +180,8 @@ class TrialFolder:
         return rows, best
 
     def _toml(self, best):
-        """Return the options of a Row, and those not searched that are no defaults, as TOML."""
-        agreed = {"l2": best.l2} if best.l2 and ";" not in best.l2 else {}  # so that nobody has to choose again
+        """Return the options of a Row, and other options that differ from their defaults, as TOML."""
+        agreed = {"l2": best.l2} if best.l2 and ";" not in best.l2 else {}  # so that it is not chosen again
         options = best.options | agreed
         config = dataclasses.replace(self.config, **options)
         spread = f", {best.low:.4f} to {best.high:.4f} over {best.seeds} seeds" if best.seeds > 1 else ""
@@ -199,7 +199,7 @@ class TrialFolder:
 
 
 def check_folder(path):
-    """Raise OutputError if `path` is no place for a search: a file, or a folder of other things."""
+    """Raise OutputError if `path` cannot hold a search: it is a file, or a folder with other contents."""
     check_folder_writable(path)
     path = Path(path)
     strange = path.is_dir() and not (path / "search.json").exists()
@@ -208,7 +208,7 @@ def check_folder(path):
 
 
 def _trial(values, metric):
-    """Return the Trial of what a line holds; TypeError or ConfigError if that is none of this metric."""
+    """Return the Trial of a parsed line; TypeError or ConfigError if it is not a trial with this metric."""
     if not isinstance(values, dict):
         raise TypeError(f"expected an object, found {str(values)[:40]}")
     trial = Trial(**values)
@@ -236,7 +236,7 @@ def _is_number(value):
 
 
 def _table(rows, metric):
-    """Return a heading and a line for each row, of text."""
+    """Return a header and a line of text for each row."""
     options = [row.options | ({"l2": row.l2} if row.l2 else {}) for row in rows]
     names = list(dict.fromkeys(name for own in options for name in own))
     others = list(dict.fromkeys(name for row in rows for name in row.figures if name != metric.name))
@@ -255,7 +255,7 @@ def _table(rows, metric):
 
 
 def as_markdown(table):
-    """Return a heading and lines, of text, as a table of Markdown."""
+    """Return a header and lines of text as a Markdown table."""
     cells = [[cell.replace("|", "\\|") for cell in line] for line in table]
     lines = ["| " + " | ".join(line) + " |" for line in cells]
     return "\n".join([lines[0], "|" + "---|" * len(table[0]), *lines[1:]]) + "\n"

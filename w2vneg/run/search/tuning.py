@@ -1,7 +1,7 @@
-"""A search over options: each combination is trained on the same encoded data and evaluated by the same held-out pairs.
+"""A search over options: each combination is trained on the same encoded data and evaluated on the same held-out pairs.
 
-Held-out pairs choose the state within a run and the run within a search; a figure that is to be believed comes from
-pairs that neither has seen. No trial ends the search: one that diverges, or is refused, is a row with the reason.
+Held-out pairs select the state within a run and the run within a search, so an unbiased result needs pairs that neither
+has seen. No trial ends the search: one that diverges or is refused becomes a row with the reason.
 """
 
 import dataclasses
@@ -26,12 +26,12 @@ from .trials import GIVEN_UP, Trial, TrialFolder, by_combination, key_of
 
 @dataclass(frozen=True)
 class Search:
-    """What was found."""
+    """The result of a search."""
 
     rows: list  # of Row, the best first
     best: object  # Row or None
     complete: bool  # not interrupted
-    trials: list  # of Trial, as they were run, with those that the folder had
+    trials: list  # of Trial, in the order run, with those already in the folder
 
 
 def tune(
@@ -43,16 +43,16 @@ def tune(
     encoded : EncodedCorpus or EncodedPairs, encoded once, shared by all trials
     config : TrainConfig, the options that are not searched; trials use its seed and those after it
     combinations : list of dict of str -> value, options of each trial (see `search.space`), or a Tpe that proposes them
-    validation : Validation, evaluates all trials, and ends each early if it has patience; seeds : int, of each
-    folder : path, optional, where to keep trials and tables; trials that are there already are not run again
+    validation : Validation, evaluates all trials, and ends each early if it has patience; seeds : int, per combination
+    folder : path, optional, where to keep trials and tables; existing trials are not run again
     listeners : sequence of callables, called with `TrialStarted`, the trainer's events, and `TrialDone`
-    kept_at : callable, optional, of options and seed: the folder that the model is saved to. One that is there is
-        evaluated, and not trained.
-    read : Input, optional, what was encoded, for best.toml and the models that are kept
-    fixed : dict of vocab or vocab_out -> path, optional, the files of vocabularies that were not chosen from it
-    of_command : bool, as of `Trainer.train`
-    Returns Search: after Ctrl-C: of the trials until then; the one that was running is lost
-    ConfigError if there is nothing to try, or the folder holds another search, or one of `kept_at` another run
+    kept_at : callable, optional, returns the folder in which to save the model of some options and a seed. An existing
+        model is evaluated, not retrained.
+    read : Input, optional, the data that were encoded, for best.toml and saved models
+    fixed : dict of vocab or vocab_out -> path, optional, the files of vocabularies that were not built from it
+    of_command : bool, as for `Trainer.train`
+    Returns Search; after Ctrl-C, of the trials finished by then, without the one that was running
+    ConfigError if there is nothing to try, the folder holds another search, or a folder of `kept_at` another run
     OutputError if another process searches in this folder, or it cannot be written
     """
     if not len(combinations) or seeds < 1:
@@ -71,7 +71,7 @@ def tune(
                 number += 1
                 own = by_combination(kept.trials).get(key_of(options), [])
                 if any(trial.seed == seed or trial.reason is not None for trial in own):
-                    continue  # what fails under one seed is not tried under the next
+                    continue  # a combination that failed with one seed is not tried with the next
                 _emit(listeners, TrialStarted(number, seeds * len(proposals), options, seed))
                 should_prune = partial(proposals.should_prune, first=seed == config.seed)
                 seeded = dataclasses.replace(config, seed=seed)
@@ -93,7 +93,7 @@ def tune(
 
 
 def _common(encoded, config, validation):
-    """Return what all trials of a folder have in common: dict that JSON can hold."""
+    """Return the settings that all trials of a folder share (dict of JSON values)."""
     origin = Provenance.of(encoded)
     data = [origin.fingerprint, origin.n_tokens, encoded.vocab.digest(), encoded.vocab_out.digest()]
     settings = {name: value for name, value in validation.settings.items() if name != "files"}
@@ -101,10 +101,10 @@ def _common(encoded, config, validation):
 
 
 def run_to_read(config, combinations, data, **run):
-    """Return the `Run` by which the data of a search are read: that of the first combination that is not refused.
+    """Return the `Run` that reads the data of a search: that of the first combination that is not refused.
 
-    config, combinations : as of `tune`, none of them a plain list; data, **run : as of `Run`
-    W2vnegError, the first refusal, if every combination is refused, as for data that cannot be read
+    config, combinations : as for `tune`, but not a plain list; data, **run : as for `Run`
+    W2vnegError, the first one, if every combination is refused, for example because the data cannot be read
     """
     first = None
     for options in combinations.corners():
@@ -118,7 +118,7 @@ def run_to_read(config, combinations, data, **run):
 def _run(encoded, config, options, validation, listeners, should_prune, place, origin, of_command):
     """Train one trial; return (Trial, None if it was interrupted; whether Ctrl-C was pressed).
 
-    place : of its model, or None; origin : dict, what its `Provenance` says of the data
+    place : path of its model, or None; origin : dict, fields of its `Provenance` about the data
     """
     if place is not None and place.exists():
         return _evaluated(place, encoded, config, options, validation), False
@@ -153,7 +153,7 @@ def _run(encoded, config, options, validation, listeners, should_prune, place, o
 
 
 def _evaluated(place, encoded, config, options, validation):
-    """Return the Trial of a model that was kept; ConfigError if it is of other options or data."""
+    """Return the Trial of a saved model; ConfigError if it has other options or data."""
     model, run = Model.load(place), Run(dataclasses.replace(config, **options), encoded)
     words = [vocab.digest() for one in (model, encoded) for vocab in (one.vocab, one.vocab_out)]
     same = model.origin.fingerprint == Provenance.of(encoded).fingerprint and words[:2] == words[2:]
@@ -163,16 +163,16 @@ def _evaluated(place, encoded, config, options, validation):
     if run.chooses and penalty_chosen(model.history):
         planned["l2"] = own["l2"]
     if not same or own != planned:
-        raise ConfigError(f"{place} holds a model of other data or options; keep models in another folder")
+        raise ConfigError(f"{place} holds a model with other data or options; keep models in another folder")
     epoch = model.config.epochs if model.best is None else model.best.epoch
     seconds, l2 = _choosing(model)
     return Trial(options, config.seed, validation.figures(model), epoch, seconds, l2=l2)
 
 
 def _choosing(model):
-    """Return how long a run trained, and chose before that, and the penalty that it chose; float, str or None.
+    """Return the seconds that a run trained and chose a penalty (float), and that penalty (str or None).
 
-    Without the seconds of compiling, evaluating and saving.
+    Time for compiling, evaluating and saving is not included.
     """
     chosen = penalty_chosen(model.history) or {"seconds": 0.0, "l2": None}
     trained = next((one["seconds"] for one in reversed(model.history) if one.get("event") == "EpochDone"), 0.0)

@@ -1,4 +1,4 @@
-"""Evaluation of vectors, which never sees the trainer.
+"""Evaluation of vectors, independent of the trainer.
 
 Each evaluator returns a dataclass with ``as_dict()``; those over a file are called as ``evaluate(vectors, path,
 **options)``.

@@ -1,10 +1,10 @@
 """Analogy questions "a is to b as c is to d", answered by 3CosAdd on unit vectors.
 
-The answer is the word w with the highest ``cos(w, b − a + c)``, where a, b, c are at length one and are themselves left
-out, whatever k. P@k is the share of the scored questions whose d is among the k best. Questions with an unknown word
+The answer is the word w with the highest ``cos(w, b − a + c)``, where a, b, c are scaled to unit length and are never
+answers themselves. P@k is the share of the scored questions whose d is among the k best. Questions with an unknown word
 are left out and counted.
 
-With a lower-case vocabulary the figures are those of gensim's ``evaluate_word_analogies``.
+With a lower-case vocabulary the figures equal those of gensim's ``evaluate_word_analogies``.
 """
 
 import re
@@ -18,8 +18,8 @@ from ...kernels.evaluation.ranking import count_better
 from .lookup import MORE, Lookup, Result, gensims_lookup, read_lines
 
 KS = (1, 5, 15)
-_GRAMMAR = re.compile(r"gram[0-9]")  # what sections of grammar begin with in the Google set
-_MEANING = "capital-common-countries", "capital-world", "currency", "city-in-state", "family"  # its others
+_GRAMMAR = re.compile(r"gram[0-9]")  # prefix of the Google set's grammar sections
+_MEANING = "capital-common-countries", "capital-world", "currency", "city-in-state", "family"  # its other prefixes
 _HEAD = re.compile(r"(?i)(word|w|term)_?[1-4a-d]|target|answer|expected")
 HALVES = {"dev": 0, "test": 1}  # half -> parity of a question's position in its section
 NEVER = np.iinfo(np.int64).max  # the rank of an answer that is a word of its own question
@@ -41,12 +41,12 @@ class SectionScore:
 
 @dataclass(frozen=True)
 class AnalogyResult(Result):
-    """How many analogy questions are answered rightly.
+    """Accuracy on analogy questions.
 
-    `sections` named as those of the Google set are semantic or syntactic; if none is, both totals are None.
+    `sections` named as in the Google set are semantic or syntactic; if none is, both totals are None.
 
     name, path : str, the set, and the file it was read from; half, restrict_vocab : as requested
-    semantic, syntactic : SectionScore over the sections of that kind, or None; unknown, lowered : as of `Lookup`
+    semantic, syntactic : SectionScore over the sections of that kind, or None; unknown, lowered : see `Lookup`
     """
 
     name: str
@@ -64,11 +64,11 @@ class AnalogyResult(Result):
 def evaluate_analogy(vectors, path, name=None, restrict_vocab=None, half=None, case="lower"):
     """Answer the analogy questions of a file; returns an `AnalogyResult`.
 
-    path : str or Path, lines ``: section``, and four words a line; see `read_questions`
-    name : str, optional, what to call the set; its file name if not given
-    restrict_vocab : int, at least 1, optional, only the first so many words are known, and may be answers
-    half : {None, "dev", "test"}, all questions, or of each section the 1st, 3rd, 5th … ("dev") or the others ("test")
-    case : as of `Lookup`
+    path : str or Path, a file with lines ``: section`` and lines of four words; see `read_questions`
+    name : str, optional, name of the set; its file name by default
+    restrict_vocab : int, at least 1, optional, know only the first `restrict_vocab` words, also as answers
+    half : {None, "dev", "test"}, all questions, or the 1st, 3rd, 5th … of each section ("dev"), or the others ("test")
+    case : see `Lookup`
 
     InputError if the file is missing or has a bad line, or no question can be scored.
     """
@@ -131,10 +131,10 @@ def evaluate_word_analogies(
 
 
 def answer_ranks(unit, questions):
-    """Return how many words are better answers than the right one, the question's three words left out, int64 (n,);
-    `NEVER` for an answer that is one of them. Of equally good words the one in the lower row comes first.
+    """Return how many words are better answers than the right one, not counting the question's words, int64 (n,).
 
-    unit : float32, (n_words, dim), vectors at length one; questions : int, (n, 4), rows of a, b, c and d
+    `NEVER` if the answer is one of the question's words. Ties are in row order.
+    unit : float32, (n_words, dim), vectors of unit length; questions : int, (n, 4), rows of a, b, c and d
     """
     questions = np.ascontiguousarray(questions, dtype=np.int64)
     ranks = count_better(np.ascontiguousarray(unit), questions)
@@ -160,10 +160,10 @@ def _total(kind, scores, parts):
 
 
 def read_questions(path):
-    """Read analogy questions: list of (section, list of four-tuples of str), from lines ``: section`` and four words.
+    """Read analogy questions from lines ``: section`` and four words: list of (section, list of four-tuples of str).
 
     Lines that start with ``//`` are comments; questions before the first section form one, ``questions``. A first line
-    of names, as word1 word2 word3 target, is a header.
+    of column names, such as word1 word2 word3 target, is a header.
     """
     sections, lines = [], [(number, line) for number, line in read_lines(path) if not line.startswith("//")]
     for number, line in lines:
@@ -180,11 +180,11 @@ def read_questions(path):
             found = f"{len(words)} word{'s' * (len(words) != 1)} ({line.strip()[:40]!r})"
             expected = f"{path}:{number}: expected four words or ': section'"
             if len(words) == 2:
-                found += ", as BATS has them: join two such pairs of a relation to one line"
+                found += ", as in BATS: join two such pairs of a relation into one line"
             raise InputError(f"{expected}, found {found}; correct or remove the line")
         if not sections:
             sections.append(("questions", []))
         sections[-1][1].append(tuple(words))
     if not any(questions for _, questions in sections):
-        raise InputError(f"{path} holds no analogy question; expected four words a line")
+        raise InputError(f"{path} holds no analogy question; expected four words per line")
     return sections

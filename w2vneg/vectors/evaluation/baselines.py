@@ -1,11 +1,11 @@
-"""A model on held-out pairs, beside baselines that only count: is it worth having?
+"""Rank held-out pairs with a model and with counting baselines: is the model worth having?
 
 >>> from w2vneg import Word2Vec
 >>> evaluation = Word2Vec.load("model").evaluate_ranking("split/test.tsv", exclude_known="split/train.tsv")
 >>> evaluation.model.mpr, evaluation.results["popularity"].mpr
 
-Popularity, and `slim` for users and items or counts of co-occurrence for items of one kind, are learnt in the training
-part of the same split and ranked like the model.
+The baselines are popularity, and `slim` for users and items or co-occurrence counts for items of one kind. They are
+fitted on the training part of the same split and ranked like the model.
 """
 
 import math
@@ -31,7 +31,7 @@ STANDINGS = BETTER, WORSE, ALIKE = "better than", "worse than", "not distinguish
 
 
 def standing(difference, low, high):
-    """Return which of `STANDINGS` a difference stands for, with the ends of its interval (`RankingResult.above`)."""
+    """Return the one of `STANDINGS` for a difference and the ends of its interval (see `RankingResult.above`)."""
     return BETTER if low > 0 else WORSE if high < 0 else ALIKE
 
 
@@ -40,8 +40,8 @@ MODEL, POPULARITY, COOCCURRENCE, SLIM = "model", "popularity", "item-item co-occ
 
 @dataclass(frozen=True)
 class Coverage:
-    """What files of pairs had for a model: read, unknown : int, rows, and those with an item that it does not know;
-    evaluated, weight : float, share of the rows without them, and of the weight; columns : how the first file was read
+    """How much of some files of pairs a model knows: read, unknown : int, rows, and those with an unknown item;
+    evaluated, weight : float, known share of the rows, and of the weight; columns : how the first file was read
     """
 
     files: list
@@ -55,11 +55,11 @@ class Coverage:
 @dataclass(frozen=True)
 class RankingEvaluation:
     """results : dict of str -> RankingResult, of the model and of each baseline, by the names above
-    test, known, train : Coverage of what was ranked, left out of the catalogue, and counted by the baselines; or None
-    options : dict of what was requested; missing : dict of baseline -> why it is not there
-    own_known : bool, what the users of the model had in training was left out of the catalogue
-    trained : int, distinct pairs of the test that the model was trained on, as far as it knows; shown : int, of those
-        that `fold_in` gives away
+    test, known, train : Coverage of the pairs ranked, left out of the catalogue, and used by the baselines; or None
+    options : dict of the settings; missing : dict of baseline -> why it is missing
+    own_known : bool, whether the training items of the model's users were left out of the catalogue
+    trained : int, distinct test pairs that the model was trained on, if it keeps its pairs; shown : int, distinct test
+        pairs that are in `fold_in`
     """
 
     results: dict[str, RankingResult]
@@ -78,19 +78,19 @@ class RankingEvaluation:
         return self.results[MODEL]
 
     def differences(self, baseline):
-        """Return by how much the model is better than a baseline: ``"precision@5"`` -> as `RankingResult.above`."""
+        """Return by how much the model beats a baseline: ``"precision@5"`` -> result of `RankingResult.above`."""
         other, own = self.results[baseline], self.model.by_name()
         names = [n for n in own if n in self.model.sums and n in other.sums and METRICS[n.partition("@")[0]].sign]
         return {name: self.model.above(other, name) for name in names}
 
     def beside(self, baseline):
-        """Return how the model stands beside a baseline, by figure: ``"precision@5"`` -> one of `STANDINGS`."""
+        """Return how the model compares with a baseline: ``"precision@5"`` -> one of `STANDINGS`."""
         return {name: standing(*found) for name, found in self.differences(baseline).items()}
 
     def as_dict(self):
         results = {name: one.as_dict() for name, one in self.results.items()}
         found = {name: self.differences(name) for name in list(results)[1:]}
-        apart = {  # an end that is nowhere is None, as JSON has no infinity
+        apart = {  # an infinite end becomes None, as JSON has no infinity
             name: {figure: [x if math.isfinite(x) else None for x in one] for figure, one in of.items()}
             for name, of in found.items()
         }
@@ -115,12 +115,12 @@ def evaluate_with_baselines(
     Tables are str, Path, a sequence of them, a table in memory or Input.
 
     test : table, pairs (item, target[, weight]) that were not trained on
-    exclude_known : table, optional, pairs to leave out of each centre's catalogue, as a rule the training part. None:
-        what the users of the model had in training; () leaves nothing out.
-    train : table, what the baselines count, if not `exclude_known`; without either popularity is the model's counts
-    fold_in : table, optional, (user, item), from which `folding.fold_in` makes users' vectors; left out of their lists
+    exclude_known : table, optional, pairs to leave out of each centre's catalogue, usually the training part. None
+        leaves out what the model's users had in training, () nothing.
+    train : table, data of the baselines, if not `exclude_known`; without both, popularity is by the model's counts
+    fold_in : table, optional, (user, item), for the users' vectors (`folding.fold_in`); left out of their lists
     note : callable, optional, called with a line on how `fold_in` was read
-    rank_itself : bool, among items of one kind, the centre is a rival of its own targets, as in the papers
+    rank_itself : bool, among items of one kind, a centre competes with its own targets, as in the papers
     settings : ks, samples, bootstrap, seed of `evaluate_ranking`; for score see `scores_of`
     """
     settings = {"ks": KS, "samples": 100, "bootstrap": 1000, "seed": 1} | settings
@@ -130,14 +130,14 @@ def evaluate_with_baselines(
     model, shown = folded.model, folded.known
     tests = _as_paths(test)
     if not tests:
-        raise ConfigError("name the held-out pairs that are ranked, a file or a table at least")
+        raise ConfigError("name the held-out pairs to rank: at least one file or table")
     held, tested = _read(tests, model)
     n_trained = _trained_on(trained, model.vocab, *held[:2])
     n_shown = 0 if shown is None else in_both(shown, *held[:2])
     own = exclude_known is None
     known, left_out = (model.known, None) if own else _matrix(_as_paths(exclude_known), model)
     counted, learnt = (known, left_out) if not train else _matrix(train, model, liked=True)
-    if folded.users is not None and own and not train:  # what is shown is not learnt from
+    if folded.users is not None and own and not train:  # the folded-in pairs are not training data
         counted = model.trained_on
     known = _together(known, shown)
     seen = model.vocab_out.counts if counted is None else np.asarray(counted.sum(axis=0)).ravel()
@@ -151,14 +151,14 @@ def evaluate_with_baselines(
         name = SLIM if model.config.rectangular else COOCCURRENCE
         try:
             if counted is None:
-                raise InputError("it is counted in the training part, which is not given")
+                raise InputError("it needs the training part, which is not given")
             if name == COOCCURRENCE and not results[MODEL].known_held_out and _is_within(counted, known):
                 raise InputError(
-                    "the pairs that it counts are left out of the catalogue; without them it is popularity"
+                    "the pairs that it counts are left out of the catalogue; without them, it equals popularity"
                 )
             scores = SlimScores.of(counted, shown) if name == SLIM else cooccurrence_scores(counted, seen)
             results[name] = rank(scores, logits=False)
-        except InputError as error:  # nobody has two items, too many have, or none is known
+        except InputError as error:  # no user has two items, too many do, or no item is known
             missing[name] = str(error)
     settings |= {"ks": list(settings["ks"]), "score": score}
     own = own and model.known is not None
@@ -166,7 +166,7 @@ def evaluate_with_baselines(
 
 
 def _trained_on(model, vocab, centres, targets):
-    """Return how many of the pairs a model keeps as what its users had (int); vocab : Vocabulary, of the centres"""
+    """Return how many of the pairs are among a model's training pairs (int). vocab : Vocabulary of the centres"""
     if model.known is None:
         return 0
     distinct, place = np.unique(centres, return_inverse=True)
@@ -176,19 +176,19 @@ def _trained_on(model, vocab, centres, targets):
 
 
 def in_both(matrix, centres, targets):
-    """Return how many distinct pairs a sparse matrix has, too (int)."""
+    """Return how many distinct pairs are also in a sparse matrix (int)."""
     pairs = scipy.sparse.coo_matrix((np.ones(len(centres)), (centres, targets)), matrix.shape).tocsr()
     return pairs.multiply(matrix.astype(bool)).nnz
 
 
 def read_known_of(strange, files, model, more=None, note=None):
-    """Return known pairs, and what says of names what they have: of list of str, (n,), to csr_matrix (n, n_targets).
+    """Return known pairs, and a function from names, list of str (n,), to what they have, csr_matrix (n, n_targets).
 
-    Known pairs are CSR, float64 (n_in, n_out), weights of the same pair summed; None if there are none.
+    Known pairs are CSR, float64 (n_in, n_out), with the weights of repeated pairs summed; None if there are none.
 
     strange : sequence of str, names that the model may not know
-    files : path, sequence of them, table in memory or Input; None: what the users of the model had in training
-    more : csr_matrix, optional, to be added; note : callable, optional, called with a line on how columns were read
+    files : path, sequence of them, table in memory or Input; None: what the model's users had in training
+    more : csr_matrix, optional, pairs to add; note : callable, optional, called with a line on how columns were read
     """
     lowercase, vocab = model.config.lowercase, model.vocab
     words = {word: 1 for name in strange if (word := as_word(name, lowercase)) and word not in vocab}
@@ -196,7 +196,7 @@ def read_known_of(strange, files, model, more=None, note=None):
         vocab = vocab.grown(Vocabulary.from_counts(words))
     if files is None:
         if note is not None and model.known is None and more is None and model.vocab_out is not model.vocab:
-            note("This model does not keep what users had, so that their lists may hold it; see --exclude-known.")
+            note("This model does not keep its users' items, so their lists may contain them; see --exclude-known.")
         pairs = own = model.known
     else:
         pairs, coverage = _matrix(_as_paths(files), model, vocab=vocab)
@@ -221,7 +221,7 @@ def _together(pairs, more):
 
 
 def _is_within(counted, known):
-    """Tell whether all pairs of one matrix are in another, or None."""
+    """Return whether all pairs of a matrix are in another, which may be None."""
     pairs = counted.astype(bool)
     return known is not None and pairs.multiply(known.astype(bool)).nnz == pairs.nnz
 
@@ -239,7 +239,7 @@ def _as_paths(files):
 def _read(files, model, needed=True, liked=True, vocab=None):
     """Return centres, targets and weights of the pairs, and their `Coverage`.
 
-    needed : bool, of `read_pairs_file`; liked : bool, of `as_trained`; vocab : of centres, if not the model's
+    needed : bool, see `read_pairs_file`; liked : bool, see `as_trained`; vocab : of the centres, if not the model's
     """
     options = {"vocab": vocab or model.vocab, "vocab_out": model.vocab_out, "lowercase": model.config.lowercase}
     options["needed"] = needed
@@ -253,9 +253,9 @@ def _read(files, model, needed=True, liked=True, vocab=None):
 
 
 def _matrix(files, model, liked=False, vocab=None):
-    """Return known pairs as CSR, and their `Coverage`; None without any, as a table in memory may have no row yet.
+    """Return known pairs as CSR, and their `Coverage`; None twice if there are none, as in an empty table.
 
-    liked : bool, of `as_trained`; what was rated low is known, too; vocab : of centres, if not the model's
+    liked : bool, see `as_trained`; low ratings make pairs known, too; vocab : of the centres, if not the model's
     """
     tables = [file.files[0] if isinstance(file, Input) else file for file in files]
     files = [file for file, one in zip(files, tables, strict=True) if not isinstance(one, InMemoryTable) or len(one)]

@@ -1,15 +1,15 @@
-"""Fold-in: vectors of users whom training did not see, from the items that they have.
+"""Fold-in: vectors of users that training did not see, from their items.
 
-The output vectors v_j stay as they are. With m items S, their weights counted, a user's vector is
+The output vectors v_j are fixed. The vector of a user with m items S, counted by weight, is
 
     x = argmin  −c Σ_{i in S} x · v_i + m log Σ_j D_j e^{c x · v_j} + ½ (x − u)ᵀ R (x − u)
 
 a softmax over targets with the noise D and c = (1 + T) / T, see `scores_of`. Weights are scaled as in training, to the
-pairs of an epoch. What was trained with an L2 penalty has the same here, R = λ m^ν and u = 0, and the same first number
-where that is held; else the trained users are the prior, with their mean u and R = κ S⁻¹, S their covariance. Newton's
-steps, each solved by a few of conjugate gradients, which ask for products with the output vectors only; the loss is
-convex, a step that does not lower it is halved, and a user whom a step gains hardly anything gets no more. Losses that
-are no softmax over drawn negatives (BPR, …) go the same way, with D uniform where the noise is not known. κ = 2 by
+pairs of an epoch. A model trained with an L2 penalty keeps it here, R = λ m^ν and u = 0, and its first number if that
+is held. Otherwise the trained users are the prior, with their mean u and R = κ S⁻¹, S their covariance. The convex loss
+is minimised by Newton steps, each solved by a few conjugate-gradient steps, which need only products with the output
+vectors. A step that does not lower the loss is halved; a user whose gain is negligible is done. Other losses than a
+softmax over drawn negatives (BPR, …) are treated alike, with D uniform if the noise is unknown. κ = 2 was chosen on
 development data (docs/journal/2026-11-25-items.md).
 """
 
@@ -30,19 +30,19 @@ from ..names import named
 
 NEW_USER = "new-user"
 _PRIOR = 2.0  # κ
-_STEPS, _INNER, _HALVINGS = 20, 4, 12  # Newton's, at most, conjugate gradients in each, and lengths that are tried
-_HARDLY = 1e-6  # nats a pair that a step gains, from which on it is the last
+_STEPS, _INNER, _HALVINGS = 20, 4, 12  # at most: Newton steps, conjugate-gradient steps in each, halvings
+_HARDLY = 1e-6  # nats per pair; a step that gains no more is the last
 _SCORES = 8_000_000  # held at a time, 32 MB
-_MOST = 1e9  # of one item that a user has
+_MOST = 1e9  # largest amount of an item
 _TINY = np.float32(1e-30)
-_RIDGE = 1e-6  # of the prior's mean variance: S may have no inverse
+_RIDGE = 1e-6  # share of the prior's mean variance that is added: S may have no inverse
 
 
 class Folded(NamedTuple):
-    """model : Model, whose users have been joined by the new ones; those it knew already have new vectors
+    """model : Model, with the new users added; users it knew already have new vectors
     users : ndarray, int64, (n,), ids of the users that were folded in; known : csr_matrix, (n_in, n_out), their items
     strange : list of str, users without an item that the model knows; read : HeldOut, how the table was read
-    All but the model are None where nobody was folded in.
+    Without a table, `users`, `known` and `read` are None.
     """
 
     model: object
@@ -53,14 +53,14 @@ class Folded(NamedTuple):
 
 
 def fold_in(model, pairs):
-    """Give vectors to users, from what they have; others stay as they are. Returns `Folded`.
+    """Compute vectors of users from their items; other users keep theirs. Returns `Folded`.
 
-    What users had in training stays known, beside what they have here.
+    What users had in training stays known, in addition to the items given here.
     pairs : path, or table in memory, of (user, item[, weight]); unknown items are left out, users may be unknown. It
-        is read as the model's own data were, if it can be.
+        is read as the model's training data were, if possible.
 
-    ConfigError if the model has items of one kind, or its scores are no dot products; InputError if the table cannot be
-    read, or is a file and has not one known item.
+    ConfigError if the model has items of one kind, or its scores are not dot products; InputError if the table cannot
+    be read, or is a file without a known item.
     """
     _check(model, vectors=False)
     config, unit = model.config, unit_of(model)
@@ -92,19 +92,19 @@ def fold_in(model, pairs):
 
 
 def _check(model, vectors=True):
-    """Refuse a model without users, or whose scores are no dot products; without vectors, if they are needed."""
+    """Refuse a model without users, or whose scores are not dot products; or without vectors, if they are needed."""
     if model.vocab_out is model.vocab:
-        raise ConfigError("this model has items of one kind and no users; ask for what goes with several items instead")
+        raise ConfigError("this model has items of one kind and no users; recommend for several items instead")
     if hasattr(model, "scoring"):
         if vectors:
-            raise ConfigError("a slim model has no vectors; ask recommend with new_user=True for a list")
+            raise ConfigError("a slim model has no vectors; call recommend with new_user=True for a list")
     elif LOSSES[model.config.loss.name].paths or model.config.absolute_softmax:
         name = model.config.loss.name
-        raise ConfigError(f"new users are folded in by dot products, and those of loss {name} are none")
+        raise ConfigError(f"new users are folded in by dot products, but the scores of loss {name} are not")
 
 
 def with_users(model, pairs, note=None):
-    """Return `fold_in`'s answer, the model itself without pairs; note : called with a line on how they were read."""
+    """Return the result of `fold_in`, the same model without pairs. note : called with a line on how they were read"""
     if pairs is None:
         return Folded(model, strange=[])
     folded = fold_in(model, pairs)
@@ -115,15 +115,15 @@ def with_users(model, pairs, note=None):
 
 
 def user_vector(model, items, user=None):
-    """Return the vector of a user who has these items, float32 (dim,); the model stays as it is.
+    """Return the vector of a user with these items, float32 (dim,); the model does not change.
 
-    items : sequence of str, or dict, str -> float, of amounts; one str is one item
-    user : str, optional, one that the model knows, whose vector is near: after another purchase one step is enough
+    items : str, sequence of str, or dict of str -> amount (float)
+    user : str, optional, a known user with a similar vector, as before the last purchase: then one step is enough
     """
     _check(model)
     ids = ids_of(model, items, of_items=True)
     if not len(ids):
-        raise ConfigError("name one item at least that the user has")
+        raise ConfigError("name at least one item of the user")
     amounts = amounts_of(items, len(ids), unit_of(model))
     has = scipy.sparse.csr_matrix((amounts, ids, [0, len(ids)]), (1, len(model.vocab_out)))
     has.sum_duplicates()
@@ -135,7 +135,7 @@ def user_vector(model, items, user=None):
 
 
 def amounts_of(items, n, unit=1.0):
-    """Return the amounts of n items, float64 (n,): a dict's values, else `unit`; ConfigError for one that is none."""
+    """Return the amounts of n items, float64 (n,): a dict's values, else `unit`; ConfigError if one is invalid."""
     if not isinstance(items, dict):
         return np.full(n, unit)
     amounts = {item: np.nan if isinstance(amount, str | bool) else _number(amount) for item, amount in items.items()}
@@ -154,9 +154,9 @@ def _number(value):
 
 
 def ids_of(model, names, of_items=False):
-    """Return the ids of keys, one or several as in `names`, among the centres or the items: int64 (n,).
+    """Return the ids of one or several keys (see `names`) among the centres or the items: int64 (n,).
 
-    UnknownNameError, with near spellings, for one that is unknown.
+    UnknownNameError, with similar spellings, for an unknown key.
     """
     vocab, lowercase = model.vocab_out if of_items else model.vocab, model.config.lowercase
     names = named(names, vocab.words, lowercase)
@@ -166,21 +166,21 @@ def ids_of(model, names, of_items=False):
         if found < 0:
             file = "vocab_out.tsv" if of_items else "vocab.tsv"
             histories = model.vocab is model.vocab_out and of_users(model.origin.input.get("kind"))
-            users = ", items alone; a model of users is trained with --rectangular (rectangular=True)" * histories
+            users = ", only items; train a model of users with --rectangular (rectangular=True)" * histories
             hint = near_hint(name, vocab.words, f"; its {file} lists what it knows{users}.")
             if several := several_hint([word], vocab.words):
                 hint = f"{several}."
             if word in model.vocab_out:
-                hint = ", only an item of that name; name one of the users, which its vocab.tsv lists."
+                hint = ", only an item of that name; name a user listed in its vocab.tsv."
             kind = "item" if vocab is model.vocab_out else "user"
             raise UnknownNameError(f"the model does not know the {kind} {name!r}{hint}")
     return ids
 
 
 def user_vectors(model, has, start=None):
-    """Return the vectors of users, float32 (n, dim), from `has`, csr_matrix, (n, n_out), weights of an item or more.
+    """Return the vectors of users, float32 (n, dim). has : csr_matrix, (n, n_out), weights of their items, one or more
 
-    start : float32, (n, dim), optional, vectors near those that are sought: one step leads from there
+    start : float32, (n, dim), optional, vectors close to the solution, from which one step is taken
     """
     loss = _Loss(model)
     vectors = np.empty((has.shape[0], model.config.dim), np.float32)
@@ -193,24 +193,24 @@ def user_vectors(model, has, start=None):
 
 
 def _trained(model):
-    """Return the number and the sum of weights, (int, float), of a model's pairs in training; (0, 0.0) if not kept."""
+    """Return the number and the summed weight of a model's training pairs, (int, float); (0, 0.0) if not kept."""
     pairs, summed = model.known if model.trained_on is None else model.trained_on, vars(model).get("_summed")
-    if summed is None or summed[0] is not pairs:  # a vector for one user must not add up the pairs of all
+    if summed is None or summed[0] is not pairs:  # not again for each user's vector
         summed = pairs, (0, 0.0) if pairs is None else (pairs.nnz, float(pairs.data.sum(dtype=np.float64)))
         vars(model)["_summed"] = summed
     return summed[1]
 
 
 def unit_of(model):
-    """Return the weight of a pair that is given without one, float: 1, or the mean in training if that is less."""
+    """Return the weight of a pair given without one (float): 1, or the mean weight in training if that is less."""
     n_pairs, total = _trained(model)
     return min(1.0, total / n_pairs) if n_pairs else 1.0
 
 
 def _pairs_of_1(model, penalized):
-    """Return how many pairs a weight of 1 is in an epoch of training, float; 1 where its pairs are not kept.
+    """Return how many pairs of a training epoch a weight of 1 stands for (float); 1 if the pairs are not kept.
 
-    penalized : bool, as the users were in training; else the prior is theirs, whatever --pairs-per-epoch was
+    penalized : bool, users had an L2 penalty in training; else the prior does not depend on --pairs-per-epoch
     """
     n_pairs, total = _trained(model)
     drawn = penalized and getattr(model.config.source, "pairs_per_epoch", None)
@@ -218,9 +218,9 @@ def _pairs_of_1(model, penalized):
 
 
 class _Loss:
-    """The function of `user_vectors`, for users side by side; arrays float32.
+    """The loss that `user_vectors` minimises, for a batch of users; arrays are float32.
 
-    out : (n_out, d), c v_j; log_noise : (n_out,), or 0; mean : (d,), u; precision : (d, d), R but for its factor
+    out : (n_out, d), c v_j; log_noise : (n_out,), or 0; mean : (d,), u; precision : (d, d), R without its factor
     power : float, the factor is m^power; 0 for a prior that does not grow
     held : bool, whether the first number of x stays at the mean's; factor : float, see `_pairs_of_1`
     """
@@ -229,7 +229,7 @@ class _Loss:
         config = model.config
         try:
             factor, log_noise = settled(model)
-        except ConfigError:  # not known
+        except ConfigError:  # unknown
             factor, log_noise = 1.0, None
         strength = l2_strengths(config.l2)[0]
         self.factor = _pairs_of_1(model, bool(strength))
@@ -249,7 +249,7 @@ class _Loss:
         self.out = model.vectors_out if factor == 1.0 else np.float32(factor) * model.vectors_out
 
     def minimum(self, has, x, steps):
-        """Return where users' losses are least, from `x` on; has : csr_matrix, (n, n_out); x : (n, d)"""
+        """Return the minimum of each user's loss, starting at `x`. has : csr_matrix, (n, n_out); x : (n, d)"""
         has = has * self.factor
         pull, sizes = (has @ self.out).astype(np.float32), np.asarray(has.sum(axis=1), np.float32)
         prior, x, going = sizes**self.power, x.copy(), np.arange(len(x))
@@ -261,7 +261,7 @@ class _Loss:
         return x
 
     def _step(self, x, pull, sizes, prior):
-        """Return where a step leads from `x`, (n, d), and for whom another one may be worth it: bool, (n,)."""
+        """Return `x`, (n, d), after one step, and which users may gain from another one: bool, (n,)."""
         value, chances = self._at(x, pull, sizes, prior)
         centre = chances @ self.out
         slope = self._free(pull - sizes * centre - prior * ((x - self.mean) @ self.precision))
@@ -272,7 +272,7 @@ class _Loss:
 
         way = _conjugate_gradients(bent, slope)
         gain, length = _dot(slope, way), np.ones_like(sizes)
-        far = gain > _HARDLY * sizes  # else float32 does not hold what is gained
+        far = gain > _HARDLY * sizes  # float32 does not resolve smaller gains
         for _ in range(_HALVINGS):
             worse = far & ~(self._at(x + length * way, pull, sizes, prior)[0] <= value - 1e-4 * gain * length)
             if not worse.any():
@@ -282,13 +282,13 @@ class _Loss:
         return x + length * way, (far & ~worse)[:, 0]
 
     def _free(self, way):
-        """Return `way`, (n, d), without what would move a number that is held; in place."""
+        """Return `way`, (n, d), with 0 for a number that is held; in place."""
         if self.held:
             way[:, 0] = 0
         return way
 
     def _at(self, x, pull, sizes, prior):
-        """Return the losses at `x`, (n, 1), and chances, (n, n_out)."""
+        """Return the losses at `x`, (n, 1), and probabilities, (n, n_out)."""
         scores = x @ self.out.T + self.log_noise
         top = scores.max(axis=1, keepdims=True)
         np.exp(scores - top, out=scores)
@@ -304,7 +304,7 @@ def _dot(a, b):
 
 
 def _conjugate_gradients(times, right):
-    """Return about what a positive definite matrix for each row, applied by `times`, takes to `right`: (n, d)."""
+    """Return an approximate solution of A y = right, (n, d), with a positive definite A per row, applied by `times`."""
     found, rest = np.zeros_like(right), right.copy()
     way, size = rest.copy(), _dot(rest, rest)
     for _ in range(_INNER):

@@ -1,16 +1,16 @@
-"""Tasks of nodes in a graph, by scikit-learn: classification and link prediction.
+"""Node tasks on graphs, with scikit-learn: classification and link prediction.
 
-Classification is DeepWalk's (Perozzi, Al-Rfou and Skiena 2014, section 4): a share of the labelled nodes is drawn for
-training, one logistic regression a label is fitted on their vectors, and each other node gets as many labels as it has,
-those with the highest chances. The figures are F1 over all decisions (micro) and the mean of F1 over labels (macro).
-The null model knows no vectors: it gives the most frequent labels of the training nodes.
+Classification follows DeepWalk (Perozzi, Al-Rfou and Skiena 2014, section 4): a share of the labelled nodes is drawn
+for training, one logistic regression per label is fitted on their vectors, and each other node gets its most probable
+labels, as many as it has. The figures are F1 over all decisions (micro) and the mean of F1 over labels (macro).
+The null model uses no vectors: it predicts the most frequent labels of the training nodes.
 
-Link prediction is node2vec's (Grover and Leskovec 2016, section 4.4): held-out edges against as many pairs of nodes
-drawn at random from those without an edge in any part. A pair's score is the dot product of its two vectors, or what a
-logistic regression makes of their Hadamard product u v, of |u − v| (L1) or of (u − v)² (L2), each by dimension and
-standardised. The regression is fitted on a development part, never on the pairs that are reported. Direction is not
-looked at. Two scores need no vectors, and stand beside: the product of the degrees in the training part, and the number
-of neighbours that two nodes share there.
+Link prediction follows node2vec (Grover and Leskovec 2016, section 4.4): held-out edges against as many random pairs of
+nodes without an edge in any part. A pair's score is the dot product of its two vectors, or the output of a logistic
+regression on their Hadamard product u v, on |u − v| (L1) or on (u − v)² (L2), each by dimension and standardised. The
+regression is fitted on a development part, never on the pairs that are reported. Direction is ignored. Two scores for
+comparison need no vectors: the product of the degrees in the training part, and the number of neighbours that two nodes
+share there.
 """
 
 import warnings
@@ -29,16 +29,16 @@ SHARES = (0.1, 0.5, 0.9)
 DOT, DEGREES, NEIGHBOURS = "dot product", "degree product", "common neighbours"
 FITTED = {"Hadamard": lambda u, v: u * v, "L1": lambda u, v: np.abs(u - v), "L2": lambda u, v: (u - v) ** 2}
 NULL = (DEGREES, NEIGHBOURS)
-_OTHERS = "if other columns are meant, give a table of these two alone"
+_OTHERS = "if other columns are meant, give a table of only these two"
 
 
 @dataclass(frozen=True)
 class ClassesResult(Result):
     """How well labels are predicted.
 
-    shares : dict of share of training -> dict of figure -> (mean, standard deviation) over draws, None for one: micro
-        and macro F1 of the vectors, null_micro and null_macro of the null model
-    unknown : int, labelled nodes without a vector; seeds : int, draws; columns : tuple of str, what was read as what
+    shares : dict of training share -> dict of figure -> (mean, standard deviation or None) over draws: micro and macro
+        F1 of the vectors, null_micro and null_macro of the null model
+    unknown : int, labelled nodes without a vector; seeds : int, draws; columns : tuple of str, how columns were read
     """
 
     shares: dict
@@ -53,28 +53,28 @@ class ClassesResult(Result):
 def evaluate_classes(vectors, labels, *, shares=SHARES, seeds=10, seed=1):
     """Predict the labels of nodes from their vectors; returns a `ClassesResult`.
 
-    labels : str, Path or table in memory, a node and a label a row; a node with several labels has as many rows. Names
-        are looked up as in every question
-    shares : sequence of float, in (0, 1), of the labelled nodes, for training; seeds : int, draws of these
+    labels : str, Path or table in memory, with a node and a label in each row; a node with several labels has as many
+        rows. Names are looked up as usual
+    shares : sequence of float, in (0, 1), training shares of the labelled nodes; seeds : int, draws of each
 
-    InputError if the file cannot be read, has fewer than two labels of two nodes, or too few of its nodes have a
-    vector; ConfigError if a share is out of range. A `FileNote` if there are labels of one node.
+    InputError if the file cannot be read, has fewer than two labels of two nodes or more, or too few of its nodes have
+    a vector; ConfigError if a share is out of range. A `FileNote` if there are labels of a single node.
     """
     score, linear = _sklearn("metrics").f1_score, _sklearn("linear_model").LogisticRegression
     several = _sklearn("multiclass").OneVsRestClassifier
     if not all(0 < share < 1 for share in shares):
-        raise ConfigError(f"shares of training must be above 0 and below 1, not {', '.join(map(str, shares))}")
+        raise ConfigError(f"training shares must be above 0 and below 1, not {', '.join(map(str, shares))}")
     read = read_labels_file(labels, lowercase=vectors.lowercase, noun=vectors.noun)
     rows = vectors.words.find_all(read.vocab.words)
     truth = read.matrix[rows >= 0].toarray() > 0
-    used = truth.any(axis=0)  # what is left are labels, and no headings
+    used = truth.any(axis=0)  # labels, without a heading
     headings = int((read.matrix[rows < 0][:, ~used].sum(axis=1) > 0).sum() == 1)
     truth = truth[:, used]
     x = vectors.matrix[rows[rows >= 0]]
     where = f"{labels} ({'; '.join(read.report.columns)})"
     if truth.shape[1] < 2 or not all(0 < round(share * len(x)) < len(x) for share in shares):
         found = f"{len(x):,} of {len(rows):,} labelled {vectors.noun}s have a vector, with {truth.shape[1]} labels"
-        raise InputError(f"{where}: {found}; that is too little to train and to test on; {_OTHERS}")
+        raise InputError(f"{where}: {found}; that is too little to train and test on; {_OTHERS}")
     _check_members(where, truth.sum(axis=0), vectors.noun)
     found = {}
     for share in shares:
@@ -83,7 +83,7 @@ def evaluate_classes(vectors, labels, *, shares=SHARES, seeds=10, seed=1):
             order = np.random.default_rng([seed, number]).permutation(len(x))
             train, test = np.split(order, [round(share * len(x))])
             null = np.tile(truth[train].mean(0), (len(test), 1))
-            model = several(linear(max_iter=1000))  # a logistic regression a label
+            model = several(linear(max_iter=1000))  # one logistic regression per label
             with warnings.catch_warnings():
                 warnings.filterwarnings("ignore", "Label .* present in all training|Label not .* is present")
                 fitted = model.fit(x[train], truth[train]).predict_proba(x[test])
@@ -98,9 +98,9 @@ def evaluate_classes(vectors, labels, *, shares=SHARES, seeds=10, seed=1):
 
 
 def _check_members(labels, members, noun):
-    """Refuse labels that are of one node each, and tell of some: one to train on and one to test on takes two."""
+    """Warn of labels of a single node, as training and testing need one each; InputError if almost all are."""
     n, several = len(members), int((members > 1).sum())
-    told = f"{labels}: {several:,} of {n:,} labels are of two {noun}s or more, and others cannot be learnt and tested"
+    told = f"{labels}: {several:,} of {n:,} labels have two {noun}s or more; others cannot be learnt and tested"
     if several < 2:
         raise InputError(f"{told}; {_OTHERS}, or give labels that {noun}s share")
     if several < n:
@@ -112,12 +112,12 @@ def _sklearn(part):
 
 
 def _spread(found):
-    """Return the mean and the standard deviation of each list, None of one number."""
+    """Return the mean and the standard deviation of each list; the latter is None for a single number."""
     return {n: (float(np.mean(one)), float(np.std(one, ddof=1)) if len(one) > 1 else None) for n, one in found.items()}
 
 
 def _chosen(chances, truth):
-    """Return for each node as many labels as it has, the likeliest: ndarray, bool."""
+    """Return the most probable labels of each node, as many as it has: ndarray, bool."""
     ranks = np.argsort(np.argsort(-chances, axis=1, kind="stable"), axis=1, kind="stable")
     return ranks < truth.sum(axis=1, keepdims=True)
 
@@ -126,11 +126,11 @@ def _chosen(chances, truth):
 class LinksResult(Result):
     """How well edges are separated from pairs without one.
 
-    auc, ap : dict of score -> (mean, standard deviation) over draws of pairs without an edge, None for one
-    edges, known, fitted_on : int, edges that were ranked, how many of these are of the training part as well, and
-        edges of the development part
+    auc, ap : dict of score -> (mean, standard deviation or None) over draws of pairs without an edge
+    edges, known, fitted_on : int, edges that were ranked, how many of these are also in the training part, and edges
+        of the development part
     unknown : int, rows of the held-out file with a node that has no vector; seeds : int, draws
-    columns : dict of part -> tuple of str, what was read as what
+    columns : dict of part -> tuple of str, how columns were read
     """
 
     auc: dict
@@ -146,10 +146,10 @@ class LinksResult(Result):
 def evaluate_links(vectors, test, *, train, valid=None, seeds=5, seed=1, own=None):
     """Separate held-out edges from pairs of nodes without an edge; returns a `LinksResult`.
 
-    test, train, valid : str, Path or table in memory, edges: those that are ranked, that vectors were trained on, and
-        that the regressions are fitted on; without `valid` none are
+    test, train, valid : str, Path or table in memory, edges to rank, edges that the vectors were trained on, and edges
+        to fit the regressions on; without `valid` there are no regressions
     seeds : int, draws of pairs without an edge
-    own : dict, optional, the data of the vectors as of `Input.as_dict`, as which edges are read
+    own : dict, optional, the vectors' training data, from `Input.as_dict`; edges are read in the same way
 
     InputError if a file cannot be read, or the graph has too few pairs without an edge.
     """
@@ -159,7 +159,7 @@ def evaluate_links(vectors, test, *, train, valid=None, seeds=5, seed=1, own=Non
     read = {name: edges_as_trained(file, own or {}, read_one) for name, file in given.items()}
     edges = {name: _numbered(held, len(vectors)) for name, held in read.items()}
     if not len(edges["test"]):
-        raise InputError(f"{test}: every edge is of a node with itself")
+        raise InputError(f"{test}: every edge connects a node with itself")
     known = np.unique(np.concatenate(list(edges.values())))
     is_edge = np.arange(2 * len(edges["test"])) < len(edges["test"])
     auc, ap = {}, {}
@@ -179,13 +179,13 @@ def evaluate_links(vectors, test, *, train, valid=None, seeds=5, seed=1, own=Non
 
 
 def _numbered(held, n):
-    """Return different pairs of different nodes i < j as numbers i n + j, sorted (ndarray, int64)."""
+    """Return the distinct pairs of nodes i < j as numbers i n + j, sorted (ndarray, int64)."""
     low, high = np.minimum(held.centres, held.targets), np.maximum(held.centres, held.targets)
     return np.unique((low * n + high)[low < high])
 
 
 def _beside(edges, known, n, rng):
-    """Return edges, and behind them as many pairs that are not among `known` numbers, as (2, n_pairs) nodes."""
+    """Return edges, followed by as many random pairs that are not among `known` numbers, as (2, n_pairs) nodes."""
     free = n * (n - 1) // 2 - len(known)
     if free < 2 * len(edges):
         few = f"only {free:,} pairs of nodes without an edge are left"
@@ -199,7 +199,7 @@ def _beside(edges, known, n, rng):
 
 
 def _scores(matrix, train, drawn):
-    """Return the scores of the pairs to be reported, by name (dict of str -> ndarray)."""
+    """Return the scores of the test pairs, by name (dict of str -> ndarray)."""
     first, second = drawn["test"]
     found = {}
     if "valid" in drawn:

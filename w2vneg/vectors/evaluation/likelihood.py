@@ -1,10 +1,10 @@
-"""Held-out likelihood: how well raw dot products, normalised over the whole vocabulary, predict text not trained on.
+"""Held-out likelihood: how well raw dot products, normalised over the whole vocabulary, predict unseen text.
 
     mean NLL = −(1/N) Σ_(i,j) [ s_ij − log Σ_j' e^{s_ij'} ]
 
-over the N pairs (i, j) of words at most `window` apart in one sentence, both directions or, ordered, j after i. Unlike
-training losses, these values compare between objectives and samplers; but only softmax-like objectives aim at them
-(negative sampling does not), so a low value is no proof of good vectors.
+over the N pairs (i, j) of words at most `window` apart in one sentence, in both directions or, if ordered, j after i.
+Unlike training losses, these values are comparable across objectives and samplers. But only softmax-like objectives
+optimise them (negative sampling does not), so a low value does not prove good vectors.
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ _SCORES = 16_000_000  # float32 numbers held at a time
 @dataclass(frozen=True)
 class LikelihoodResult(Result):
     """nll : float, mean negative log-likelihood per pair, nats; perplexity : e^nll; uniform : log V, the NLL of
-    knowing nothing; pairs : int
+    a uniform distribution; pairs : int
     """
 
     nll: float
@@ -33,8 +33,8 @@ class LikelihoodResult(Result):
 def evaluate_likelihood(score, corpus, window, ordered=False):
     """Normalise a model's scores (see `scores`) and evaluate them on held-out text; returns a `LikelihoodResult`.
 
-    corpus : EncodedCorpus, by the model's vocabulary, not part of what was trained on; InputError if it has no pair
-    ordered : bool, only words that follow are predicted, as of a model trained with ``--ordered``
+    corpus : EncodedCorpus, encoded with the model's vocabulary, not trained on; InputError if it has no pair
+    ordered : bool, predict only the words that follow, as a model trained with ``--ordered`` does
     """
     n_vocab = len(corpus.vocab)
     together = pair_counts(corpus.ids, corpus.offsets, n_vocab, window, ordered=ordered, remedy="give less text")

@@ -1,4 +1,4 @@
-"""What evaluators share: files read as lines, words found among the vectors, results as dicts."""
+"""What evaluators share: reading lines of files, looking up words, results as dicts."""
 
 import os
 from dataclasses import asdict
@@ -13,16 +13,16 @@ MORE = "train on more text or with a larger vocabulary"
 
 
 class Result:
-    """What an evaluator found; its subclasses are dataclasses, and `as_dict` what `json` can write."""
+    """The result of an evaluator; subclasses are dataclasses, and `json` can write what `as_dict` returns."""
 
     def as_dict(self):
         return asdict(self)
 
 
 def read_lines(path, of_names=False):
-    """Return the lines of a UTF-8 file with their numbers from 1, blank ones left out: list of (int, str).
+    """Return the non-blank lines of a UTF-8 file with their numbers, from 1: list of (int, str).
 
-    of_names : bool, it holds a name a line, and no evaluation set, for messages
+    of_names : bool, for messages: the file holds one name per line, not an evaluation set
     """
     if os.path.isdir(path):
         raise InputError(f"{path} is a folder; name a file in it")
@@ -31,20 +31,20 @@ def read_lines(path, of_names=False):
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     numbered = [(number, line) for number, line in enumerate(lines, 1) if line.strip()]
     if not numbered:
-        raise InputError(f"{path} is empty; it should hold {'a name a line' if of_names else 'an evaluation set'}")
+        raise InputError(f"{path} is empty; it should hold {'one name per line' if of_names else 'an evaluation set'}")
     return numbered
 
 
 class Lookup:
-    """Finds the rows of a question's words: as they are written, then (with ``case="lower"``) lower-cased.
+    """Finds the row of a word: as written, then (with ``case="lower"``) in lower case.
 
     case : {"lower", "exact"}; limit : int or None, words in later rows count as unknown
-    lowered, unknown : set of str, the words that were found in lower case only, and those that were not found
+    lowered, unknown : set of str, words that were found only in lower case, and words that were not found
     """
 
     def __init__(self, vectors, case="lower", limit=None):
         if case not in ("lower", "exact"):
-            raise ConfigError(f"case must be one of lower, exact, not {case!r}")
+            raise ConfigError(f"case must be lower or exact, not {case!r}")
         self._find, self._lower = cache(vectors.words.find), case == "lower"
         self._limit = len(vectors) if limit is None else limit
         self.lowered, self.unknown = set(), set()
@@ -63,9 +63,9 @@ class Lookup:
 
 
 def gensims_lookup(vectors, restrict_vocab, case_insensitive):
-    """Return a function from a word to its row, -1 if unknown, and the rows that words may have, int64 (n_rows,).
+    """Return a function from a word to its row, -1 if unknown, and the rows that it may return, int64 (n_rows,).
 
-    As gensim looks words up: of those that differ in case only, the first stands for all, as the most frequent one.
+    As in gensim, of words that differ only in case, the first stands for all, as the most frequent one.
     """
     words = vectors.words[:restrict_vocab]
     if not case_insensitive:

@@ -1,10 +1,10 @@
-"""The figures of a ranking, a row of `METRICS` each: how it is summed, what it is a mean over, what people call it.
+"""Ranking metrics, an entry of `METRICS` each: how it is summed, what it is a mean over, its usual name.
 
     rank_ij = #{j' : s_ij' > s_ij} + ½ #{j' ≠ j : s_ij' = s_ij}                 0 is the top; ties count half
     R_i     = all held-out targets of i;  g_i = softmax of s_i;  j' = the V_i targets of i's catalogue
 
-Equal scores have no order: every figure is its average over all orders of the equal ones, but for coverage and novelty,
-whose lists take equal ones in the order of ids. docs/ranking.md has its tables from here.
+Ties have no order: every figure is its average over all orders of tied targets, except coverage and novelty, whose
+lists take ties in the order of ids. The tables of docs/ranking.md are generated from here.
 """
 
 from collections.abc import Callable
@@ -15,19 +15,19 @@ from scipy.special import digamma, gammaln
 
 from ...ground.registry import Registry
 
-METRICS = Registry("metric")  # str -> RankingMetric, in the order in which they are shown
+METRICS = Registry("metric")  # str -> RankingMetric, in the order of display
 
 
 @dataclass(frozen=True)
 class RankingMetric:
-    """One figure.
+    """One metric.
 
     sums : callable, (`ranking.Block`), or (Block, k) if `at_k` -> float64 (n_centres,), sums over each centre's pairs,
-        of which the figure is a mean; None where that is not known
-    title : str, what people call it, with {k} for a k; form : str, how it is printed
-    at_k : bool, there is one for each length of list; by_pair : bool, a mean over pairs by weight, not over centres
-    sign : int, 1 where more is better, −1 where less is, 0 where no model is compared by it
-    chosen_as : str, what ``--metric`` calls it, if runs are chosen by it; of_mean : callable, the figure of the mean
+        of which the figure is a mean; None if unavailable
+    title : str, its usual name, with {k} for k; form : str, how it is printed
+    at_k : bool, there is one for each length of list; by_pair : bool, a weighted mean over pairs, not over centres
+    sign : int, 1 if higher is better, −1 if lower is, 0 if models are not compared by it
+    chosen_as : str, its name for ``--metric``, if runs can be chosen by it; of_mean : callable, from mean to figure
     """
 
     sums: Callable
@@ -44,18 +44,18 @@ class RankingMetric:
 
 
 def metric(name, title, **traits):
-    """Return a decorator that enters a function as the `sums` of a `RankingMetric`; its docstring is the definition."""
+    """Return a decorator that registers a function as `sums` of a `RankingMetric`; its docstring is the definition."""
     return lambda sums: METRICS.register(name)(RankingMetric(sums, title, **traits)).sums
 
 
 class TieGroups:
-    """The held-out targets of some centres, those of one centre with equal scores together.
+    """The held-out targets of some centres, grouped by centre and equal score.
 
-    Of the equal scores of one centre, t in all and h of them held out, with a others above them, every order is as
-    likely as any other. So a held-out one stands at each of the places a + 1 … a + t with chance 1 / t.
+    In a group, t targets of a centre are tied, h of them held out, and a targets are above. All orders of the t are
+    equally likely, so a held-out target is at each of the places a + 1 … a + t with probability 1 / t.
 
     row, above, total, held, before : int64, (n_groups,), by centre and then by falling score: the centre, targets above
-    (a), equal ones in all (t), held-out ones among them (h), and held-out ones above
+    (a), tied targets (t), held-out ones among them (h), and held-out targets above
     """
 
     def __init__(self, block):
@@ -73,7 +73,7 @@ class TieGroups:
 
 @metric("mpr", "MPR", by_pair=True, chosen_as="mpr")
 def _mpr(block):
-    """Mean of 1 − rank_ij / (V_i − 1): the share of the others that j beats. 1 is perfect, ½ is chance.
+    """Mean of 1 − rank_ij / (V_i − 1): the share of other targets that j beats. 1 is perfect, ½ is chance.
     RS §3.2.3, CIS §4; exact here."""
     rank = block.above + 0.5 * block.equal
     return block.total(block.weight * (1.0 - rank / np.maximum(block.size[block.row] - 1, 1)))
@@ -81,19 +81,19 @@ def _mpr(block):
 
 @metric("mpr_sampled", "MPR, sampled", by_pair=True, sign=0)
 def _mpr_sampled(block):
-    """How often s_ij > s_ij' for `--samples` targets j' drawn uniformly from i's catalogue; equal ones lose. RS eq. 10,
-    with `--mpr sampled`. It equals the exact one but for ties and 1/V_i."""
+    """How often s_ij > s_ij' for `--samples` targets j' drawn uniformly from i's catalogue; ties lose. RS eq. 10,
+    with `--mpr sampled`. It equals the exact MPR except for ties and 1/V_i."""
     if not block.samples:
         return None
     size = block.size[block.row]
     below = size - 1 - block.above - block.equal
-    wins = block.rng.binomial(block.samples, below / size)  # each j' is below j with this chance
+    wins = block.rng.binomial(block.samples, below / size)  # each j' is below j with this probability
     return block.total(block.weight * wins / block.samples)
 
 
 @metric("auc", "AUC")
 def _auc(block):
-    """How often a target of R_i is above one that is not held out, equal ones half."""
+    """How often a target of R_i is above one that is not held out; ties count half."""
     ties, others = block.ties, block.size - block.relevant
     beaten_by = (ties.above - ties.before) + 0.5 * (ties.total - ties.held)
     lost = ties.sum(ties.held * beaten_by) / np.maximum(block.relevant * others, 1)
@@ -102,8 +102,8 @@ def _auc(block):
 
 @metric("mrr", "MRR")
 def _mrr(block):
-    """1 / the best place of R_i, from 1 on, in the whole catalogue."""
-    ties = block.ties  # the first group of a centre has it, at its place m with chance C(t − m, h − 1) / C(t, h)
+    """1 / the best rank of R_i, from 1, in the whole catalogue."""
+    ties = block.ties  # it is in the first group of a centre, at place m with probability C(t − m, h − 1) / C(t, h)
     best = np.unique(ties.row, return_index=True)[1]
     groups = np.stack([ties.above[best], ties.total[best], ties.held[best]])
     cases, which = np.unique(groups, axis=1, return_inverse=True)
@@ -154,12 +154,12 @@ def _recall(block, k):
 
 @metric("hit_rate", "hit rate@{k}", at_k=True)
 def _hit_rate(block, k):
-    """1 if top_k and R_i meet, else 0."""
+    """1 if top_k contains a target of R_i, else 0."""
     ties = block.ties
     rate = (ties.sum(ties.above + ties.total <= k) > 0).astype(np.float64)
     border = (ties.above < k) & (ties.above + ties.total > k)
     t, h, s = ties.total[border], ties.held[border], k - ties.above[border]
-    possible = t - h >= s  # of the t at the border s come in: a draw that misses with chance C(t − h, s) / C(t, s)
+    possible = t - h >= s  # s of the t at the border are listed: none held out with probability C(t − h, s) / C(t, s)
     rest = np.where(possible, t - h, s)
     missed = gammaln(rest + 1) - gammaln(rest - s + 1) - gammaln(t + 1) + gammaln(t - s + 1)
     row = ties.row[border]
@@ -169,7 +169,7 @@ def _hit_rate(block, k):
 
 @metric("ndcg", "NDCG@{k}", at_k=True, chosen_as="ndcg")
 def _ndcg(block, k):
-    """Σ_{j ∈ top_k ∩ R_i} 1 / log₂(place_ij + 2), divided by what the best order would have: Σ_{r < min(k, |R_i|)}
+    """Σ_{j ∈ top_k ∩ R_i} 1 / log₂(place_ij + 2), divided by its value for the best order: Σ_{r < min(k, |R_i|)}
     1 / log₂(r + 2)."""
     gains = np.concatenate([[0.0], np.cumsum(1.0 / np.log2(np.arange(k) + 2.0))])
     first, last = np.minimum(block.above, k), np.minimum(block.above + block.equal + 1, k)
@@ -179,10 +179,10 @@ def _ndcg(block, k):
 
 @metric("map", "MAP@{k}", at_k=True)
 def _map(block, k):
-    """Σ_{j ∈ top_k ∩ R_i} (held-out ones among the first p_j) / p_j, divided by min(k, |R_i|); p_j is j's place from 1
-    on."""
-    # At place a + m of its group, one finds the b held-out ones before the group, itself, and of the m − 1 others a
-    # share of g = (h − 1) / (t − 1). With c = b + 1 and H the harmonic numbers, the sum over m ≤ M = min(t, k − a) is
+    """Σ_{j ∈ top_k ∩ R_i} (held-out ones among the first p_j) / p_j, divided by min(k, |R_i|); p_j is the rank of j,
+    from 1."""
+    # Up to place a + m there are the b held-out ones before the group, the target itself, and a share g of the m − 1
+    # others, g = (h − 1) / (t − 1). With c = b + 1 and H the harmonic numbers, the sum over m ≤ M = min(t, k − a) is
     #     Σ (c + g (m − 1)) / (a + m) = g M + (c − g (a + 1)) (H(a + M) − H(a))
     ties = block.ties
     a, t, h = ties.above, ties.total, ties.held
@@ -194,12 +194,12 @@ def _map(block, k):
 
 @metric("coverage", "coverage@{k}", at_k=True, sign=0)
 def _coverage(block, k):
-    """The share of all targets that stand in any centre's top_k. It is no mean, and has no interval."""
-    return None  # `ranking` counts it, of all lists together
+    """The share of all targets that are in any centre's top_k. It is not a mean and has no interval."""
+    return None  # `ranking` computes it over all lists
 
 
 @metric("novelty", "novelty@{k}, bits", at_k=True, sign=0)
 def _novelty(block, k):
-    """Mean of −log₂(share of j in all counts) over top_k: how little known, in bits, what is listed is. By the counts
+    """Mean of −log₂(share of j in all counts) over top_k: how unpopular the listed targets are, in bits. By the counts
     of the popularity baseline."""
     return block.novelty(k)

@@ -1,8 +1,8 @@
-"""Ranking of held-out pairs (i, j): where does j stand among all targets, sorted by the raw logit s_ij?
+"""Ranking of held-out pairs (i, j): the rank of j among all targets, sorted by the raw logit s_ij.
 
-What is made of the places is in `metrics`, a figure a row: means over pairs, as the papers have them, and means over
-centres, as for recommendations: the list of the k best targets of i against all its held-out ones.
-Where known targets are left out, they are taken from i's catalogue before anything is ranked or normalised; V_i is what
+`metrics` derives figures from the ranks: means over pairs, as in the papers, and means over centres, as for
+recommendations, which compare the list of the k best targets of i with all its held-out ones.
+Known targets that are left out are removed from i's catalogue before anything is ranked or normalised; V_i is what
 remains. Intervals: percentile bootstrap over centres, whose pairs belong together; beyond `_GROUPS` centres, over
 that many random groups of them.
 """
@@ -27,15 +27,15 @@ KS = (1, 5, 15, 50)
 
 @dataclass(frozen=True)
 class RankingResult:
-    """What is found; every figure of `METRICS` is an attribute, too: ``result.mpr``, ``result.ndcg[15]``.
+    """The result of a ranking; every figure of `METRICS` is also an attribute: ``result.mpr``, ``result.ndcg[15]``.
 
-    figures : dict of name -> float, or dict of k -> float; None where it is not known (likelihoods of scores that are
-        no logits, mpr_sampled without samples), empty for novelty where nothing was counted
-    intervals : dict of name -> (low, high), 95 %, of every mean ("precision@5"); none without bootstrap, of one
-    pairs : float, their weights' sum; distinct_pairs, centres : int; targets : int, in the catalogue
+    figures : dict of name -> float, or dict of k -> float; None if unavailable (likelihoods of scores that are not
+        logits, mpr_sampled without samples), empty for novelty without counts
+    intervals : dict of name -> (low, high), 95 %, of every mean ("precision@5"); none without bootstrap, for one centre
+    pairs : float, sum of their weights; distinct_pairs, centres : int; targets : int, in the catalogue
     known_left_out : bool; known_held_out : int, pairs both known and held out, which stay in the catalogue
-    tenths : list of dict, from the most popular tenth of all targets on: "pairs", the share of held-out pairs whose
-        target it has, "precision", dict of k -> how often these are among the k best; empty where nothing was counted
+    tenths : list of dict, tenths of all targets, most popular first: "pairs", the share of held-out pairs with such a
+        target, "precision", dict of k -> how often it is among the k best; empty without counts
     """
 
     figures: dict
@@ -49,7 +49,7 @@ class RankingResult:
     tenths: list
     sums: dict = field(default_factory=dict, repr=False, compare=False)  # float64 (groups,), of centres
 
-    if TYPE_CHECKING:  # the figures by name: class variables, so that they are no fields
+    if TYPE_CHECKING:  # the figures by name: class variables, as they are not fields
         mpr: ClassVar[float]
         auc: ClassVar[float]
         mrr: ClassVar[float]
@@ -84,11 +84,11 @@ class RankingResult:
         return facts.pop("figures") | facts
 
     def above(self, other, name):
-        """Return by how much a figure is better than another result's, with its 95 % interval: three float.
+        """Return by how much a figure is better than in `other`, with its 95 % interval: three float.
 
-        Below 0 it is worse. The interval is Student's, of the differences of the same centres, evaluated with one seed;
-        without end where these are all the same.
-        name : str, full, of a figure that models are compared by; other : RankingResult of the same pairs
+        Below 0 it is worse. The interval is Student's, for paired differences of the same centres, evaluated with the
+        same seed; it is infinite if all differences are equal.
+        name : str, full name of a figure that models are compared by; other : RankingResult of the same pairs
         """
         one = METRICS[name.partition("@")[0]]
         sizes, apart = self.sums["pairs" if one.by_pair else "centres"], self.sums[name] - other.sums[name]
@@ -116,18 +116,18 @@ def evaluate_ranking(
     """Rank the held-out targets of every centre among the whole catalogue; returns a `RankingResult`.
 
     scores : callable, int64 (b,) centre ids -> float32 or float64 (b, n_targets); see `scores`
-    pairs : (centres, targets, weights), int, int and float, (n,), held out; weights of the same pair are summed
+    pairs : (centres, targets, weights), int, int and float, (n,), held out; weights of repeated pairs are summed
     known : scipy.sparse matrix, (n_centres, n_targets), optional, pairs to leave out of the catalogue, if not held out
-    one_kind : bool, centres are targets, too, and none is a rival of its own targets
-    logits : bool, the scores are logits, so that likelihoods mean something
+    one_kind : bool, centres are targets, too, and none competes with its own targets
+    logits : bool, the scores are logits, so that likelihoods are meaningful
     samples, bootstrap : int, targets drawn for each pair for the sampled MPR, and resamples of the centres for the
-        intervals, alike for the same centres and seed, whatever the scores; 0 for none
+        intervals, which depend on centres and seed, not on scores; 0 for none
     counts : (n_targets,), optional, how often each target was seen in training, for novelty
-    each : callable, optional, called with every block's centres, int (b,), and the sums of each: "ndcg@10" ->
-        float64 (b,), which are the figures of each centre where they are means over centres
+    each : callable, optional, called for every block with its centres, int (b,), and their sums: "ndcg@10" ->
+        float64 (b,); for means over centres, these are the figures of each centre
 
-    InputError if there is no pair, or scores are no finite numbers. ConfigError if a k is below 1, a weight negative,
-    there are fewer than two targets, or known pairs are of another catalogue.
+    InputError if there is no pair, or scores are not finite. ConfigError if a k is below 1, a weight is negative,
+    there are fewer than two targets, or known pairs belong to another catalogue.
     """
     ks = check_settings(ks, samples, bootstrap, seed)
     if n_targets < 2:
@@ -135,7 +135,7 @@ def evaluate_ranking(
     held = _as_held(pairs, n_targets)
     centres = np.flatnonzero(np.diff(held.indptr))
     known_in = given_in = _as_known(known, *held.shape)
-    if one_kind:  # each centre is known with itself
+    if one_kind:  # no centre is in its own catalogue
         known_in = (given_in + scipy.sparse.eye(*held.shape, dtype=bool, format="csr")).tocsr()
     for_groups, for_samples, for_bootstrap = map(np.random.default_rng, np.random.SeedSequence(seed).spawn(3))
     groups = np.arange(len(centres))
@@ -174,7 +174,7 @@ def evaluate_ranking(
 
 
 def check_settings(ks, samples=0, bootstrap=0, seed=0, **others):
-    """Return ks as a tuple of int; ConfigError if it, or one of the others of `evaluate_ranking`, is out of range."""
+    """Return ks as a tuple of int; ConfigError if it or another setting of `evaluate_ranking` is out of range."""
     given = tuple(ks) if np.iterable(ks) else ()
     if not given or not all(isinstance(k, Integral) and k >= 1 for k in given):
         raise ConfigError(f"ks must be whole numbers of at least 1, such as ks=(5, 15), not {ks!r:.60}")
@@ -184,14 +184,14 @@ def check_settings(ks, samples=0, bootstrap=0, seed=0, **others):
 
 
 class Block:
-    """The held-out pairs of some centres, placed, for the figures of `metrics`.
+    """The held-out pairs of some centres with their ranks, for `metrics`.
 
-    row : int64, (n,), which centre of the block; target : int32, (n,); weight : float64, (n,)
+    row : int64, (n,), centre within the block; target : int32, (n,); weight : float64, (n,)
     above, equal : int64, (n,), targets that score higher, and others that score the same
     size : int64, (b,), of each centre's catalogue; log_p : float64, (n,)
-    scores : (b, n_targets), −∞ for what is left out; relevant : float64, (b,), held-out targets of each centre
+    scores : (b, n_targets), −∞ for targets left out; relevant : float64, (b,), held-out targets of each centre
     ties : metrics.TieGroups; novelty : callable, k -> float64 (b,) or None
-    logits, samples, rng : as `evaluate_ranking` was given them
+    logits, samples, rng : as for `evaluate_ranking`
     """
 
     def __init__(self, scores, centres, held, known, logits, samples, rng):
@@ -204,7 +204,7 @@ class Block:
         self.scores = np.ascontiguousarray(scores)
         found = find_places(self.scores, Question(*wanted, *out))
         if not np.isfinite(found.log_z).all() or not np.isfinite(found.own).all():
-            raise InputError("some scores are no finite numbers: the vectors are too long, the model has diverged")
+            raise InputError("some scores are not finite: the vectors are too long, the model has diverged")
         self.above, self.equal = found.above, found.equal
         self.size = scores.shape[1] - found.gone
         self.log_p = found.own - found.log_z[self.row]
@@ -212,16 +212,16 @@ class Block:
         self.ties = TieGroups(self)
 
     def total(self, values):
-        """Return sums over each centre's pairs, float64 (b,), of values (n,); None counts them."""
+        """Return sums over each centre's pairs, float64 (b,), of values (n,); None counts the pairs."""
         return np.bincount(self.row, values, self.n_centres)
 
     def inside(self, k):
-        """Return how much of each pair's target is among the k best, float64 (n,): 0 to 1, a share in a tie."""
+        """Return whether each pair's target is among the k best, float64 (n,): 0 or 1, or a share in a tie."""
         return np.clip((k - self.above) / (self.equal + 1.0), 0.0, 1.0)
 
 
 def _sums(block, ks):
-    """Return what every figure is made of: dict of name -> float64 (b,), sums over each centre's pairs."""
+    """Return the sums behind every figure: dict of name -> float64 (b,), over each centre's pairs."""
     sums = {"pairs": block.total(block.weight), "centres": np.ones(block.n_centres)}
     for name, one in ((name, METRICS[name]) for name in METRICS):
         sums |= {f"{name}@{k}": one.sums(block, k) for k in ks} if one.at_k else {name: one.sums(block)}
@@ -229,22 +229,22 @@ def _sums(block, ks):
 
 
 class _Catalogue:
-    """Figures of all targets together: who stands in any centre's list, and how well the popular ones do."""
+    """Figures of the whole catalogue: which targets are in any centre's list, and precision by popularity."""
 
     def __init__(self, ks, n_targets, counts):
-        self._ks, self._best_place = ks, np.full(n_targets, n_targets)  # of each target in any list
+        self._ks, self._best_place = ks, np.full(n_targets, n_targets)  # best rank of each target in any list
         self._bits = self._tenth = None
         if counts is not None:
             counts = np.asarray(counts, np.float64)
             order = np.argsort(-counts, kind="stable")
-            self._tenth = np.empty(n_targets, np.int64)  # of equally popular targets by their ids
+            self._tenth = np.empty(n_targets, np.int64)  # ties by id
             self._tenth[order] = 10 * np.arange(n_targets) // n_targets
             self._pairs, self._found = np.zeros(10), {k: np.zeros(10) for k in ks}
             if counts.sum() > 0:
                 self._bits = -np.log2(np.where(counts > 0, counts, 0.5 * counts[counts > 0].min()) / counts.sum())
 
     def add(self, block):
-        """Count a block's lists; return a function of k, the novelty of each centre's list, float64 (b,), or None."""
+        """Count a block's lists; return a function from k to the novelty of each list, float64 (b,), or None."""
         k = min(max(self._ks), block.scores.shape[1])
         ids = best_of_rows(block.scores.astype(np.float32, copy=False), k).ids
         listed = ids >= 0

@@ -1,8 +1,8 @@
-"""What comes next: the targets that a model expects with one or several items.
+"""Recommendations: the targets that score highest for one or several items or users.
 
 For seeds i₁ … i_m the score of j is the mean of the raw logits, (1/m) Σ s_(i j) = v̄ · w_j with v̄ the seeds' mean
-input vector. As a softmax it is the product of what each seed expects, its m-th root: all seeds must agree, and the
-score of one seed is its logit. A seed given twice counts twice.
+input vector. As a softmax it is the geometric mean of the seeds' distributions: all seeds must agree. The score of a
+single seed is its logit. A seed given twice counts twice.
 """
 
 from dataclasses import dataclass
@@ -22,16 +22,16 @@ from .folding import NEW_USER, amounts_of, fold_in, ids_of, unit_of
 from .lookup import read_lines
 from .scores import scores_of
 
-_SCORES = 16_000_000  # of a block of centres, which is handed on when it is done
-_BLOCKS = 8  # or at least so many times what a thread takes at a time
+_SCORES = 16_000_000  # of a block of centres, which is yielded when it is done
+_BLOCKS = 8  # times what a thread takes at once: smallest size of a block
 
 
 @dataclass(frozen=True, eq=False)
 class Recommendations:
-    """Lists of many centres, `queries`.
+    """Recommended lists of many centres, `queries`.
 
-    ids : int32, (n, k), rows of ``words`` (PackedStrings), the best first; −1 where a list has ended
-    scores : float32, (n, k); −inf where a list has ended
+    ids : int32, (n, k), rows of ``words`` (PackedStrings), best first; −1 after the end of a list
+    scores : float32, (n, k); −inf after the end of a list
     """
 
     queries: list
@@ -48,9 +48,9 @@ class Recommendations:
 
 
 def absent_of(model, only):
-    """Return which targets may not be listed, bool (V,), because they are not among the names `only`; None for None.
+    """Return which targets may not be listed, bool (V,), as they are not among the names `only`; None for None.
 
-    Names that the model does not know, such as new products, are passed over; ConfigError if it knows none of them.
+    Unknown names, such as new products, are ignored; ConfigError if all names are unknown.
     """
     if only is None:
         return None
@@ -64,12 +64,12 @@ def absent_of(model, only):
 
 
 def recommend_blocks(model, centres, k, known=None, score="raw", absent=None):
-    """Yield the best targets of one block of centres after the other: centres, int (b,); ids and scores, (b, k), as in
-    `Recommendations`. ConfigError with k below 1, InputError if scores are no numbers.
+    """Yield the best targets of blocks of centres: centres, int (b,); ids and scores, (b, k), as in `Recommendations`.
 
-    centres : ndarray, int, (n,), ids, each by itself; score : see `scores.scores_of`
+    ConfigError if k is below 1, InputError if scores are not finite.
+    centres : ndarray, int, (n,), ids, each with its own list; score : see `scores.scores_of`
     known : scipy.sparse.csr_matrix, (n_in, n_out), optional, targets to leave out for each centre
-    absent : ndarray, bool (n_out,), optional, targets to leave out for all, as of `absent_of`
+    absent : ndarray, bool (n_out,), optional, targets to leave out for all, from `absent_of`
     """
     check_whole("k", k)
     score, n_targets = scores_of(model, score), len(model.vocab_out)
@@ -90,12 +90,12 @@ def recommend_blocks(model, centres, k, known=None, score="raw", absent=None):
         with one_blas_thread():
             launch(work, -(-len(part) // score.rows))
         if not lists.sound.all():
-            raise InputError("some scores are no finite numbers: the vectors are too long, the model has diverged")
+            raise InputError("some scores are not finite: the vectors are too long, the model has diverged")
         yield part, lists.ids, lists.scores
 
 
 def read_queries(model, path=None):
-    """Return the ids of the names in a file, one a line, int64 (n,), and the names (list) that the model does not know.
+    """Return the ids of the names in a file, one per line, int64 (n,), and the unknown names (list).
 
     Without a file the ids are all centres. InputError if the file cannot be read, or names no known centre.
     """
@@ -112,14 +112,14 @@ def read_queries(model, path=None):
     return centres[known], [name for name, found in zip(names, known.tolist(), strict=True) if not found]
 
 
-UNKNOWN = "error", "skip", "popular"  # what a name gets that the model does not know
+UNKNOWN = "error", "skip", "popular"  # what an unknown name gets
 
 
 def popular(model, k, known, absent=None):
-    """Return the most popular targets, for whom the model does not know: ids, int32 (n, k), and log shares, float32.
+    """Return the most popular targets, for unknown names: ids, int32 (n, k), and log shares, float32.
 
-    known : csr_matrix, (n, n_targets), what each is known to have, which is left out; −1 and −∞ where a list is shorter
-    absent : bool, (n_targets,), optional, what is left out for all
+    known : csr_matrix, (n, n_targets), targets to leave out for each; shorter lists end with −1 and −∞
+    absent : bool, (n_targets,), optional, targets to leave out for all
     """
     counts = np.asarray(model.vocab_out.counts, np.float64)
     k = min(k, len(counts))
@@ -137,17 +137,17 @@ def popular(model, k, known, absent=None):
 def recommend_many(
     model, queries=None, k=10, known=None, score="raw", unknown="error", strange=(), had=None, only=None
 ):
-    """Return the best targets of many centres, each by itself, as `Recommendations`.
+    """Return the best targets of each of many centres as `Recommendations`.
 
     queries : sequence of str, optional, names of centres; all of them if None; the rest as for `recommend_blocks`
-    unknown : {"error", "skip", "popular"}, for names that the model does not know: UnknownNameError, no list, or the
-        most popular targets; strange : sequence of str, names of which nothing is known, either
-    had : callable, optional, from unknown names (list of str) to what each has, csr_matrix, which is left out
-    only : sequence of str, optional, the targets that lists may hold
+    unknown : {"error", "skip", "popular"}, for unknown names: UnknownNameError, no list, or the most popular targets
+    strange : sequence of str, further names to treat as unknown
+    had : callable, optional, from unknown names (list of str) to the targets to leave out for each, csr_matrix
+    only : sequence of str, optional, the targets that may be listed
     """
     vocab, lowercase = model.vocab, model.config.lowercase
     if unknown not in UNKNOWN:
-        raise ConfigError(f"unknown is one of {', '.join(UNKNOWN)}, not {unknown!r:.60}")
+        raise ConfigError(f"unknown must be one of {', '.join(UNKNOWN)}, not {unknown!r:.60}")
     if queries is None:
         names, rows = list(vocab.words), np.arange(len(vocab))
     else:
@@ -155,7 +155,7 @@ def recommend_many(
         words = [as_word(name, lowercase) for name in names]
         rows = (ids_of(model, names) if unknown == "error" else vocab.words.find_all(words)).astype(np.int64)
     if not names:
-        raise ConfigError("recommending needs a name or more; got none")
+        raise ConfigError("recommending needs at least one name; got none")
     without = np.isin(rows, vocab.words.find_all(strange)) & (rows >= 0)
     if unknown == "error" and without.any():
         raise UnknownNameError(f"{names[int(np.argmax(without))]!r} has no item that the model knows")
@@ -178,19 +178,19 @@ def recommend_many(
 
 
 def recommend(model, seeds, k=10, known=None, score="raw", only=None):
-    """Return the targets that score highest for the seeds, the best first: list of (str, float).
+    """Return the targets that score highest for the seeds, best first: list of (str, float).
 
-    Never a seed itself where centres and targets are one kind of thing.
+    Seeds are left out if centres and targets are the same kind of thing.
 
-    seeds : str or sequence of str, names of centres; a whole number is a name if there is one, else a row, unless most
+    seeds : str or sequence of str, names of centres; a whole number is a name if that exists, else a row, unless most
         names are whole numbers
-    known : scipy.sparse matrix, (n_in, n_out), optional, targets left out for having been seen with any of the seeds
-    score : see `scores.scores_of`; only : sequence of str, optional, the targets that the list may hold
+    known : scipy.sparse matrix, (n_in, n_out), optional, targets to leave out if known of any of the seeds
+    score : see `scores.scores_of`; only : sequence of str, optional, the targets that may be listed
     """
     seeds = named(seeds, model.vocab.words, model.config.lowercase)
     check_whole("k", k)
     if not seeds:
-        raise ConfigError("recommending needs an item or a user or more; got none")
+        raise ConfigError("recommending needs at least one item or user; got none")
     ids = ids_of(model, seeds)
     scoring = scores_of(model, score)
     scores = scoring.together(ids) if hasattr(scoring, "together") else scoring(ids).mean(axis=0, dtype=np.float64)
@@ -205,15 +205,15 @@ def recommend(model, seeds, k=10, known=None, score="raw", only=None):
 
 
 def recommend_new(model, items, k=10, score="raw", only=None):
-    """Return the items that score highest for a user whom training did not see, without those that he or she has.
+    """Return the items that score highest for a new user, without those that the user has.
 
-    items : str, sequence of str, or dict of str -> amount, what the user has, whole numbers as in `recommend`; the rest
+    items : str, sequence of str, or dict of str -> amount, the user's items, whole numbers as in `recommend`; the rest
         as for `recommend`
     """
     names = named(items, model.vocab_out.words, model.config.lowercase)
     if not names:
-        raise ConfigError("recommending to a new user needs an item or more that he or she has; got none")
-    ids_of(model, names, of_items=True)  # or it says which one is unknown
+        raise ConfigError("recommending to a new user needs at least one item of that user; got none")
+    ids_of(model, names, of_items=True)  # raises for an unknown one
     amounts = amounts_of(items, len(names), unit_of(model)).tolist()
     rows = [(NEW_USER, item, amount) for item, amount in zip(names, amounts, strict=True)]
     folded = fold_in(model, Input("pairs", rows, weight_col=3))

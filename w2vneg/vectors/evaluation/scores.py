@@ -1,7 +1,7 @@
-"""What is ranked: logits of a model, corrected on request, sparse regressions, and baselines that only count.
+"""Scoring functions: logits of a model, corrected on request, sparse regressions, and counting baselines.
 
 A scoring function takes centre ids, int (b,), and returns the scores of all targets, float32 or float64 (b, V). The
-caller may change what it gets, and the next call may write over it. That of a model is a `Scores`.
+caller may modify the result, and the next call may overwrite it. Scoring functions of models are `Scores`.
 """
 
 import math
@@ -22,32 +22,32 @@ from ...objectives.law import settled
 
 RAW, CORRECTED, FUSED = "raw", "corrected", "slim+"
 _SCORES = 4_000_000  # held at a time
-_MANY = 60  # items of a user, on average
+_MANY = 60  # items per user, on average
 
 
 def scores_of(model, score="raw"):
     """Return the scoring function of a `run.model.Model`: its logits, or the log-probabilities along its tree.
 
     score : "raw", "corrected" for popularity, or the share λ of the correction; "slim+W" adds W times the raw scores to
-        those of `slim`, learnt from what the model's users had
+        those of `slim`, fitted on the items of the model's users
 
-    With noise D, and Boltzmann negatives at temperature T, a softmax over drawn negatives settles where
+    With noise D, and Boltzmann negatives at temperature T, a softmax over drawn negatives converges to
 
         s = T / (1 + T) · (log P(j|i) − log D(j))          T = ∞ without them
 
-    So what is likely, rather than what is unusually likely, is the order of
+    So targets are ranked by probability, rather than by probability relative to the noise, with
 
         score(λ) = (1 + T) / T · s + λ log D(j)            λ = 1; with λ = 0 the order is that of raw scores
 
-    ConfigError if it is not known where scores settle with the model's loss and sampler.
+    ConfigError if the limit of the scores is unknown for the model's loss and sampler.
     """
     weight = fused_weight(score)
     share = share_of(score) if weight is None else 0.0
     if weight is not None and (model.known is None or hasattr(model, "scoring")):
-        raise ConfigError("score slim+W needs a model with vectors of users and items that keeps what the users had")
+        raise ConfigError("score slim+W needs a model with vectors of users and items that keeps the users' items")
     if hasattr(model, "scoring"):
         if share:
-            raise ConfigError("a slim model knows popularity already; leave --score out")
+            raise ConfigError("a slim model already includes popularity; leave --score out")
         return model.scoring()
     config, counts = model.config, np.asarray(model.vocab_out.counts)
     if config.loss.plug.paths:
@@ -59,7 +59,7 @@ def scores_of(model, score="raw"):
         learnt = (model.known,) if model.trained_on is None else (model.trained_on, model.known)
         return FusedScores(SlimScores.of(*learnt), raw, np.float32(weight))
     factor, log_noise = settled(model) if share else (1.0, None)
-    if log_noise is not None:  # as it never is along a tree
+    if log_noise is not None:  # always None along a tree
         raw.factor, raw.addend = np.float32(factor), (share * log_noise).astype(np.float32)
     return raw
 
@@ -75,12 +75,12 @@ def share_of(score):
 
 
 def fused_weight(score):
-    """Return W (float) of "slim+W", None for any other score; ConfigError if W is no number above 0."""
+    """Return W (float) of "slim+W", None for any other score; ConfigError if W is not a number above 0."""
     if not str(score).startswith(FUSED):
         return None
     weight = _number(str(score)[len(FUSED) :])
     if not 0 < weight < math.inf:
-        raise ConfigError(f"score {score!r:.40} has no number above 0 behind slim+, as slim+0.1 has")
+        raise ConfigError(f"score {score!r:.40} has no number above 0 after slim+; write slim+0.1, for example")
     return weight
 
 
@@ -92,28 +92,28 @@ def _number(text):
 
 
 def are_items_of_one_kind(model):
-    """Tell whether a model's centres are its targets, and no words: then none is a rival of its own targets."""
+    """Return whether a model's centres are also its targets, but not words: then none competes with its targets."""
     if model.vocab_out is not model.vocab:
         return False
     return hasattr(model, "scoring") or not model.config.traversal.of_words
 
 
 class Scores:
-    """The scoring function of a model. rows : int, how many centres to ask it for at once"""
+    """The scoring function of a model. rows : int, how many centres to score at once"""
 
     rows = 256
 
     def tiles(self, centres):
-        """Yield the same scores, float32, some targets at a time: (first of them, scores); by threads side by side."""
+        """Yield the same scores, float32, in tiles of targets: (first target, scores). Safe for concurrent threads."""
         yield 0, self(centres).astype(np.float32, copy=False)
 
 
 class PathScores(Scores):
-    """The scoring function of a model along paths of a tree: log P of every target, which sum to one; float32.
+    """The scoring function of a model along paths of a tree: log P of every target, float32.
 
         log P(j | x) = Σ_v log σ(±s_v) over the path to j = Σ_v log σ(s_v) − Σ_{v to the right} s_v
 
-    starts : int64, (n_targets + 1,); turns : int32, 2 · node and 1 more to the right (`kernels.paths`)
+    starts : int64, (n_targets + 1,); turns : int32, 2 · node, plus 1 for the right (`kernels.paths`)
     """
 
     def __init__(self, vectors_in, vectors_out, starts, turns):
@@ -131,9 +131,9 @@ class PathScores(Scores):
 
 
 class LogitScores(Scores):
-    """The scoring function of a model, float32: raw dot products, or their size for an absolute softmax.
+    """The scoring function of a model, float32: raw dot products, or their absolute values for an absolute softmax.
 
-    factor : float32, what they are multiplied by; addend : float32, (n_targets,), what is added then; None: as they are
+    factor : float32, multiplies them; addend : float32, (n_targets,), is then added; None for both leaves them as is
     """
 
     factor = addend = None
@@ -155,7 +155,7 @@ class LogitScores(Scores):
             yield first, self._scores(rows, first, out, buffer[: len(rows) * len(out)].reshape(len(rows), len(out)))
 
     def _scores(self, rows, first, out, scores):
-        with np.errstate(over="ignore", invalid="ignore"):  # whoever ranks tells what is no number
+        with np.errstate(over="ignore", invalid="ignore"):  # callers report non-finite scores
             np.matmul(rows, out.T, out=scores)
         if self.absolute:
             np.abs(scores, out=scores)
@@ -166,7 +166,7 @@ class LogitScores(Scores):
 
 
 class FusedScores(Scores):
-    """The scoring function of two models together, float32: scores of `slim` and `weight` times logits."""
+    """The scoring function of two models together, float32: scores of `slim` plus `weight` times logits."""
 
     def __init__(self, items, logits, weight):
         self.items, self.logits, self.weight, self.rows = items, logits, weight, min(items.rows, logits.rows)
@@ -187,9 +187,9 @@ class SlimScores(Scores):
 
     @classmethod
     def of(cls, known, shown=None):
-        """Learn from who has what, with usual options; shown : of the same shape, optional, what users have besides."""
+        """Fit on users' items, with default options. shown : of the same shape, optional, further items of the users"""
         has = ones_of(known)
-        learnt = has[np.diff(has.indptr) > 0]  # who has nothing would weigh in the column of ones
+        learnt = has[np.diff(has.indptr) > 0]  # users without items would count in the column of ones
         return cls(has if shown is None else ones_of(known + shown), fit_weights(learnt, *default_of(learnt)))
 
     def __call__(self, centres):
@@ -198,43 +198,43 @@ class SlimScores(Scores):
         return scores
 
     def together(self, centres):
-        """Return the scores of somebody who has what all of `centres` have, float64, (n,)."""
+        """Return the scores of one user who has the items of all `centres`, float64, (n,)."""
         return (self(centres) - self.weights.base).sum(axis=0, dtype=np.float64) + self.weights.base
 
 
 class Weights(NamedTuple):
-    """items : csr_matrix, float32, (n, n), what having i adds to the score of j; base : float32, (n,), for everybody"""
+    """items : csr_matrix, float32, (n, n), what having i adds to the score of j; base : float32, (n,), for all users"""
 
     items: scipy.sparse.csr_matrix
     base: np.ndarray
 
 
 def fit_weights(has, neighbours, l2, workers=None):
-    """Return the `Weights` that have's columns give each other, sparse and in closed form, without any vectors.
+    """Regress items on each other, in closed form and without vectors; returns sparse `Weights`.
 
-    X holds who has what, ones, and a column of ones more: X' = [X, 1]. With G = X'ᵀ X', item j is regressed on its K
-    nearest neighbours N, those of largest G_ij² / (G_ii + λ), and on the column of ones:
+    X has ones where a user has an item, X' = [X, 1] one more column of ones. With G = X'ᵀ X', item j is regressed on
+    its K nearest neighbours N, those with the largest G_ij² / (G_ii + λ), and on the column of ones:
 
         (G_NN + λ I) b_j = G_Nj,        scores of a user  x'ᵀ B
 
-    With all items as neighbours, and every two seen together, this is EASE (Steck 2019), with few its sparse relative.
+    If all items are neighbours and every two occur together, this is EASE (Steck 2019); with few, its sparse relative.
     SLIM (Ning and Karypis 2011) is the same regression with other penalties.
 
-    has : scipy.sparse matrix, (n_users, n), who has what; how often does not matter
-    neighbours, l2 : int, at least 1; float, above 0; K and λ, of which `default_of` has usual ones; workers : threads
+    has : scipy.sparse matrix, (n_users, n), the users' items; amounts do not matter
+    neighbours, l2 : int, at least 1; float, above 0; K and λ, with defaults in `default_of`; workers : int, threads
 
-    ConfigError for an option out of range; InputError if nobody has two items, or the counts of items together are more
+    ConfigError for an option out of range; InputError if no user has two items, or the item-item counts could take more
     than a quarter of the memory.
     """
     has = ones_of(has)
     check_penalty(neighbours, l2)
     lengths, n = np.diff(has.indptr).astype(np.float64), has.shape[1]
     if lengths.max(initial=0) < 2:
-        raise InputError("nobody has two items, so that none says anything of another; look at what was read")
-    size = 2 * 8 * min((lengths**2).sum(), float(n) ** 2)  # at most, of the product, and once more while it is made
+        raise InputError("no user has two items, so items cannot be related; check what was read")
+    size = 2 * 8 * min((lengths**2).sum(), float(n) ** 2)  # upper bound for the product, held twice while it is made
     if size > memory_size() // 4:
-        much = f"the counts of items together could take {size / 1e9:.0f} GB, more than a quarter of the memory"
-        raise InputError(f"{much}; leave rare items out with --min-count, or users with very many")
+        much = f"the item-item counts could take {size / 1e9:.0f} GB, more than a quarter of the memory"
+        raise InputError(f"{much}; drop rare items with --min-count, or users with very many items")
     ones = scipy.sparse.csr_matrix(np.ones((has.shape[0], 1), np.float32))
     wide = scipy.sparse.hstack([has, ones], format="csr", dtype=np.float32)
     products = (wide.T @ wide).tocsr()
@@ -251,22 +251,22 @@ def check_penalty(neighbours, l2):
     """Raise ConfigError if one of these options of `fit_weights` is out of range."""
     whole = isinstance(neighbours, Integral) and neighbours >= 1
     if not (whole and isinstance(l2, Real) and 0 < l2 < np.inf):
-        raise ConfigError(f"neighbours must be a whole number from 1 on, and l2 above 0; not {neighbours!r} and {l2!r}")
+        raise ConfigError(f"neighbours must be a whole number above 0, and l2 above 0; not {neighbours!r} and {l2!r}")
 
 
 def default_of(has):
-    """Return K and λ for who has what: (200, 300) where users have many items, as of films, else (50, 30), as of shops.
+    """Return the default K and λ: (200, 300) if users have many items, as with films, else (50, 30), as in shops.
 
-    Chosen on validation parts: users of MovieLens 1M and 100K have 116 and 74 items, of UK Online Retail 43, of Belgian
-    retail 7.
+    Chosen on validation parts: users have 116 items in MovieLens 1M, 74 in MovieLens 100K, 43 in UK Online Retail and
+    7 in Belgian retail.
     """
     return (200, 300.0) if has.nnz > _MANY * has.shape[0] else (50, 30.0)
 
 
 def popularity_scores(counts):
-    """Return the scoring function that knows nothing of the centre: log of the targets' counts, float64.
+    """Return a scoring function that ignores the centre: log of the targets' counts, float64.
 
-    As logits these are the targets' shares of all counts; one never seen counts as half of the least seen one.
+    As logits these give the targets' shares of all counts; an unseen target counts as half of the rarest one.
     """
     counts = np.asarray(counts, np.float64)
     seen = counts[counts > 0]
@@ -275,14 +275,14 @@ def popularity_scores(counts):
 
 
 def cooccurrence_scores(known, counts):
-    """Return the scoring function of item-item counts: how often j was seen with i, equal ones by popularity; float64.
+    """Return a scoring function of item-item counts: how often j was seen with i, ties by popularity; float64.
 
     known : scipy.sparse matrix, (V_in, V), how often each pair was seen in training; counts : (V,), each target
     """
     known = scipy.sparse.csr_matrix(known, dtype=np.float64, copy=True)
     share = np.asarray(counts, np.float64) / (np.sum(counts) + 1.0)
     known.eliminate_zeros()
-    known.data = np.unique(known.data, return_inverse=True)[1] + 1.0  # places; shares, below 1, only decide ties
+    known.data = np.unique(known.data, return_inverse=True)[1] + 1.0  # ranks; shares, below 1, only break ties
 
     def score(centres):
         scores = known[centres].toarray()

@@ -1,7 +1,7 @@
-"""Word similarity: do cosines order pairs of words as people do?
+"""Word similarity: do cosines rank pairs of words as people do?
 
-Pearson's correlation (Tanielian and Vasile 2019, relaxed softmax) and Spearman's (the field's) between the cosine of
-`vectors_in` and the human score, each with a 95 % interval by Fisher's z: ``tanh(atanh(r) ± 1.96 / sqrt(n − 3))``.
+Pearson's correlation (Tanielian and Vasile 2019, relaxed softmax) and Spearman's (the usual one) between the cosine of
+two words and their human score, each with a 95 % interval by Fisher's z: ``tanh(atanh(r) ± 1.96 / sqrt(n − 3))``.
 Pairs with an unknown word are left out and counted.
 """
 
@@ -21,13 +21,13 @@ from .lookup import MORE, Lookup, Result, gensims_lookup, read_lines
 _COMMA = re.compile(r"[+-]?\d+,\d+")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _TAG = re.compile(r"(?<=.)-[nvj]\Z")
-# heads of columns: of what counts rows, and of scores
+# heads of columns: of row numbers, and of numbers that are no scores
 _ROW = re.compile(r"|#|id|index|idx|no|nr|num|number|row|rank|pair|pair.?id|unnamed: 0", re.IGNORECASE)
 _NO_SCORE = re.compile(r"(?<![a-z])(sd|std\w*|counts?|freq\w*|n)(?![a-z])", re.IGNORECASE)
 _WORD = re.compile(r"(word|term|w|token|lemma|noun|verb)s?[\W_]*([12ab])", re.IGNORECASE)
-_FEWER = 5  # times as few values as of another column: of languages, categories and tags, not of words
+_FEWER = 5  # times fewer values than another column: languages, categories or tags, not words
 _OF_SCORES = "scores?|ratings?|human|sim(ilarity)?|relatedness"
-_SCORES = [  # the first that is there is taken: a mean before what it is of
+_SCORES = [  # the first that matches is taken: a mean before its single ratings
     re.compile(names, re.IGNORECASE)
     for names in (
         rf"\A(?=.*(mean|average|avg|gold))([\W_]*(mean|average|avg|gold|{_OF_SCORES}))+[\W_]*\Z",
@@ -36,19 +36,19 @@ _SCORES = [  # the first that is there is taken: a mean before what it is of
     )
 ]
 _QUOTED = re.compile(r'\A"([^"]+)"\Z')
-_SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas", None: "blanks"}  # separator -> its name
+_SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas", None: "spaces"}  # separator -> its name
 _FEWEST = 3
 _NORMAL_975 = 1.959963984540054  # 97.5 % of a normal distribution are below
-_ROUNDING = 1e-7  # cosines of float32 vectors that are closer than this are the same
+_ROUNDING = 1e-7  # cosines of float32 vectors closer than this count as equal
 
 
 @dataclass(frozen=True)
 class SimilarityResult(Result):
     """How well cosines agree with one set of human scores.
 
-    name, path : str, the set, and the file it was read from; tags_stripped : lemma tags (``sun-n``) were taken off
+    name, path : str, the set, and the file it was read from; tags_stripped : lemma tags (``sun-n``) were removed
     spearman, pearson : float, in [-1, 1]; their intervals : (low, high), 95 %
-    scored, total : int, pairs with two known words, and all; unknown, lowered : words, as of `Lookup`
+    scored, total : int, pairs with two known words, and all; unknown, lowered : int, words, see `Lookup`
     """
 
     name: str
@@ -68,9 +68,9 @@ def evaluate_similarity(vectors, path, name=None, tags=None, case="lower"):
     """Correlate cosines with human scores; returns a `SimilarityResult`.
 
     path : str or Path, file of word, word, score; see `read_pairs`
-    name : str, optional, what to call the set; its file name if not given
-    tags : bool, optional, take lemma tags (``-n``, ``-v``, ``-j``) off the words; None: if every word has one
-    case : as of `Lookup`
+    name : str, optional, name of the set; its file name by default
+    tags : bool, optional, remove lemma tags (``-n``, ``-v``, ``-j``) from the words; None: if every word has one
+    case : see `Lookup`
 
     InputError if the file is missing or has a bad row, fewer than three pairs can be scored, or all scores or all
     cosines are equal.
@@ -97,11 +97,11 @@ def evaluate_similarity(vectors, path, name=None, tags=None, case="lower"):
 
 
 def correlation(x, y):
-    """Return Pearson's r (float) and its 95 % interval by Fisher's z. x, y : float64, (n,), neither all equal
+    """Return Pearson's r (float) and its 95 % interval by Fisher's z. x, y : float64, (n,), not constant
 
-    Not SciPy's, which takes half a second to import: as long as a small text takes to train.
+    SciPy is not used: importing it takes half a second, as long as training on a small text.
     """
-    x, y = (values / np.abs(values).max() for values in (x - x.mean(), y - y.mean()))  # squares fit in a float
+    x, y = (values / np.abs(values).max() for values in (x - x.mean(), y - y.mean()))  # squares do not overflow
     r = min(max(float(x @ y / math.sqrt((x @ x) * (y @ y))), -1.0), 1.0)
     if len(x) == 3 or abs(r) == 1.0:
         return r, (-1.0, 1.0) if len(x) == 3 else (r, r)
@@ -110,13 +110,13 @@ def correlation(x, y):
 
 
 def ranks(values):
-    """Return the rank of each number, from 1, float64 (n,); equal ones share the mean of theirs."""
+    """Return the rank of each number, from 1, float64 (n,); ties get their mean rank."""
     _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
     return (np.cumsum(counts) - (counts - 1) / 2)[place]
 
 
 class ScoredPairs(NamedTuple):
-    """Words of the pairs with two vectors, float64 of each; how many pairs there are; were lemma tags taken off?"""
+    """The pairs with two known words: words, human scores and cosines. total : int, all pairs; tags : were removed"""
 
     words: list
     human: np.ndarray
@@ -127,7 +127,7 @@ class ScoredPairs(NamedTuple):
 
 
 def scored_pairs(vectors, path, tags=None, case="lower"):
-    """Return the `ScoredPairs` of a file: what people said of each pair, and its cosine; as `evaluate_similarity`."""
+    """Return the `ScoredPairs` of a file: the human score of each pair, and its cosine; see `evaluate_similarity`."""
     pairs = read_pairs(path)
     words = [word for pair in pairs for word in pair[:2]]
     if tags is None:
@@ -149,7 +149,7 @@ def scored_pairs(vectors, path, tags=None, case="lower"):
 
 
 def evaluate_word_pairs(vectors, path, restrict_vocab=300_000, case_insensitive=True, dummy4unknown=False, tags=False):
-    """Compare cosines with human scores as gensim does; see `Vectors.evaluate_word_pairs`."""
+    """Correlate cosines with human scores as gensim does; see `Vectors.evaluate_word_pairs`."""
     from scipy import stats
 
     find, _ = gensims_lookup(vectors, restrict_vocab, case_insensitive)
@@ -169,11 +169,11 @@ def evaluate_word_pairs(vectors, path, restrict_vocab=300_000, case_insensitive=
 def read_pairs(path):
     """Read a file of word, word, score: list of (str, str, float); InputError, with file and line, for a bad row.
 
-    Columns are separated by tabs, semicolons, commas or blanks, as the first line has them. A first line that does not
-    fit the second is a header, a line that starts with ``#`` a comment. The words are the columns called word1 and
-    word2, or alike, else the first two behind a column "id"; InputError if one has few values and a column behind them
-    many, most of one word. The score is the column of numbers after the two words whose head says so, a mean or gold
-    before a score before a rating, else the first. FileNote, with the column, if several hold numbers
+    Columns are separated by tabs, semicolons, commas or spaces, as in the first line. A first line that does not match
+    the second is a header, a line that starts with ``#`` a comment. The words are the columns called word1 and word2,
+    or similar, else the first two, after a column "id" if there is one. InputError if one has few values and a column
+    after them many, most of a single word. The score is the column of numbers after the words whose head says so, a
+    mean or gold before a score or rating, else the first. FileNote, with the column, if several hold numbers
     """
     lines = [(number, line) for number, line in read_lines(path) if not line.startswith("#")]
     if not lines:
@@ -190,7 +190,7 @@ def read_pairs(path):
         raise InputError(f"{path}:{rows[0][0]}: expected word, word, score, found {lines[0][1].strip()!r}")
     column = columns[1] if header else columns[0]
     if header and column is not None and rows[0][1][column : column + 1] in (["nan"], ["NaN"], ["inf"]):
-        header = False  # which is refused below
+        header = False  # refused below
     heads, second = rows[0][1] if header else [], rows[-1 if len(rows) == 1 else 1][1]
     first = int(bool(heads) and len(second) > 3 and _ROW.fullmatch(heads[0]) is not None)
     named = _named_words(heads, lambda i: not all(is_number(row[i]) for _, row in rows[header:] if len(row) > i))
@@ -203,17 +203,17 @@ def read_pairs(path):
     if not heads and column is not None and column > 2 and all(is_number(row[0]) for _, row in rows):
         number, row = rows[0]
         raise InputError(
-            f"{path}:{number}: {row[0]!r} and {row[1]!r} would be the words, and all first columns are numbers; leave "
-            "that column out, or give the file a first line with its name, id"
+            f"{path}:{number}: {row[0]!r} and {row[1]!r} would be the words, but the first column has only numbers; "
+            "remove that column, or give the file a first line with its name, id"
         )
     wide = [(number, row) for number, row in rows[header:] if len(row) == 4]
     if separator == "," and len(heads) < 4 and wide and all(_COMMA.fullmatch(",".join(row[2:])) for _, row in wide):
         number, row = wide[0]
         raise InputError(
-            f"{path}:{number}: {','.join(row[2:])!r} would be two columns, and looks like a decimal comma; write the "
+            f"{path}:{number}: {','.join(row[2:])!r} would be two columns, but looks like a decimal comma; write the "
             "scores with points, or give the file a first line that names all four columns"
         )
-    if len(after) > 1 and heads:  # else it is the third one, as everybody has it
+    if len(after) > 1 and heads:  # else it is the third one, as usual
         shown = repr(names[column] or column + 1)
         warnings.warn(f"{path}: of {len(after)} columns of numbers, {shown} is read as the scores", FileNote, 2)
     if column is not None and not named:
@@ -222,7 +222,7 @@ def read_pairs(path):
 
 
 def _named_words(heads, is_text):
-    """Return the two columns of text that are called word1 and word2, or alike; None if there are no such."""
+    """Return the two columns of text called word1 and word2, or similar; None if there are none."""
     found = {}  # (name, number) -> column
     for column, head in enumerate(heads):
         if (known := _WORD.fullmatch(head)) and is_text(column):
@@ -232,7 +232,7 @@ def _named_words(heads, is_text):
 
 
 def _refuse_few(path, rows, heads, words, score, is_number):
-    """Raise InputError if a column that would be of words has few values, and one of words before the scores many."""
+    """Raise InputError if a column taken for words has few values, but another one before the scores many."""
     whole = [row for row in rows if len(row) > score]
     values = {column: {row[column] for row in whole} for column in (*words, *range(words[1] + 1, score))}
     others = {column: own for column, own in values.items() if column not in words and not all(map(is_number, own))}
@@ -243,7 +243,7 @@ def _refuse_few(path, rows, heads, words, score, is_number):
         few, many = len(values[column]), len(values[text])
         if _FEWER * few <= many:
             raise InputError(
-                f"{path}: column {called(column)} would be of words and has {few} value{'s' * (few != 1)}, column "
+                f"{path}: column {called(column)} would hold words, but has {few} value{'s' * (few != 1)}, column "
                 f"{called(text)} has {many}; call the columns of words word1 and word2 in the first line"
             )
 
@@ -254,7 +254,7 @@ def _fields(line, separator, where):
     try:
         return [field.strip() for field in next(csv.reader([line], delimiter=separator, skipinitialspace=True))]
     except csv.Error as error:
-        raise InputError(f"{where}: no row of word, word, score ({error}); correct or remove it") from None
+        raise InputError(f"{where}: not a row of word, word, score ({error}); correct or remove it") from None
 
 
 def _pair(path, number, fields, words, column, separator):

@@ -1,6 +1,6 @@
-"""word2vec binary: a text header ``n dim``, then each word, a blank, its little-endian float32 numbers.
+"""word2vec binary: a text header ``n dim``, then each word, a space, its little-endian float32 numbers.
 
-word2vec.c ends each row with a line feed and gensim does not; both are read, the first is written.
+word2vec.c ends each row with a line feed, gensim does not; both are read, rows are written with one.
 """
 
 import codecs
@@ -12,7 +12,7 @@ import numpy as np
 from ...ground.errors import InputError, OutputError
 from .common import NUMBER, TakenWords, enter, promised, vectors_of, write_word2vec
 
-_HEADER = re.compile(rb"(\d{1,18}) (\d{1,18})[ \t]*\r?\n")  # no file has more than 18 digits can tell
+_HEADER = re.compile(rb"(\d{1,18}) (\d{1,18})[ \t]*\r?\n")  # 18 digits are enough for any file
 _NUMBERS = re.compile(rb"[-+.0-9eE \t]*\r?")
 _CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 _LONGEST_WORD = 1 << 16
@@ -20,7 +20,7 @@ _REMEDY = "; the file is cut short or damaged: write it again"
 
 
 def looks_binary(head):
-    """Tell word2vec binary from text by what follows the header. head : bytes, the beginning of the file, or all"""
+    """Return whether a word2vec file is binary, by what follows its header. head : bytes, its beginning, or all"""
     header = _HEADER.match(head)
     if not header:
         return False
@@ -35,7 +35,7 @@ def looks_binary(head):
     if _NUMBERS.fullmatch(first_row) and len(first_row) >= 2 * dim - 1:
         return False
     line = head[header.end() :].split(b"\n", 1)[0].split()
-    if len(line) > dim and all(map(NUMBER.fullmatch, line[-dim:])):  # behind a word with blanks
+    if len(line) > dim and all(map(NUMBER.fullmatch, line[-dim:])):  # after a word with spaces
         return False
     if _CONTROLS.search(head):
         return True
@@ -47,7 +47,7 @@ def looks_binary(head):
 
 
 def _walks_as_binary(data, at, n, dim):
-    """Tell whether n words, each with 4 · dim bytes behind it, end exactly where the data end."""
+    """Return whether n words, each followed by 4 · dim bytes, end exactly where the data end."""
     for _ in range(n):
         blank = data.find(b" ", at)
         if blank < 0:
@@ -63,17 +63,17 @@ def write(path, vectors):
         return (data[at : at + size] + b"\n" for at in range(0, len(data), size))
 
     sizes = np.diff(vectors.words.offsets) - 1
-    if sizes.max(initial=0) > _LONGEST_WORD - 2:  # a line feed stands before the word, and a blank behind it
+    if sizes.max(initial=0) > _LONGEST_WORD - 2:  # a line feed precedes the word, a space follows it
         row = int(sizes.argmax())
         raise OutputError(
-            f"cannot write {path}: word {row} ({vectors.words[row][:40]!r} …) has {sizes[row]:,} bytes, and this "
-            f"format takes {_LONGEST_WORD - 2:,}; use the format npz, which can hold it"
+            f"cannot write {path}: word {row} ({vectors.words[row][:40]!r} …) has {sizes[row]:,} bytes, but this "
+            f"format allows {_LONGEST_WORD - 2:,}; use the format npz, which can hold it"
         )
     write_word2vec(path, vectors, as_bytes)
 
 
 def read(path, spell=False):
-    """Read word2vec binary, strictly; see `formats.read`. Nothing in it gives vectors to other spellings."""
+    """Read word2vec binary, strictly; see `formats.read`. The format has no vectors for other spellings."""
     try:
         with open(path, "rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
             header = _HEADER.match(data[:_LONGEST_WORD])
@@ -84,14 +84,14 @@ def read(path, spell=False):
 
 
 def _read_rows(path, data, at, n, dim):
-    """Return the `Vectors` of n rows. data : mmap; at : int, where the first one begins"""
+    """Return the `Vectors` of n rows. data : mmap; at : int, offset of the first row"""
     words = TakenWords(path, n, lambda row: f"{path}: row {row}", _REMEDY, "occurs twice" + _REMEDY)
     matrix = np.empty((n, dim), dtype=np.float32)
     for row in range(n):
         blank = data.find(b" ", at, at + _LONGEST_WORD)
         values = data[blank + 1 : blank + 1 + 4 * dim]
         if blank < 0 or len(values) < 4 * dim:
-            raise InputError(f"{path}: expected {n} words, found {row} whole ones{_REMEDY}")
+            raise InputError(f"{path}: expected {n} words, found {row} complete ones{_REMEDY}")
         word, at = data[at:blank].lstrip(b"\n"), blank + 1 + 4 * dim
         if not word:
             raise InputError(f"{path}: word {row} is empty{_REMEDY}")
@@ -102,5 +102,5 @@ def _read_rows(path, data, at, n, dim):
     return vectors_of(path, _REMEDY, words.places, matrix[: len(words.places)], notes=words.notes())
 
 
-_HOLDS = "the first line of `word2vec`, then each word, a blank, and little-endian float32 numbers"
+_HOLDS = "the first line of `word2vec`, then each word, a space, and little-endian float32 numbers"
 enter("word2vec-binary", _HOLDS, write=write, read=read, suffixes=(".bin",), packs=True, recognises=looks_binary)

@@ -1,7 +1,7 @@
 """Parquet and Arrow (Feather): a table with the columns ``word``, ``vector``, and ``count`` if known.
 
-Read from any such table: words are its column of text called word or token, or its first, vectors its column of lists
-of numbers called vector or embedding, or its first.
+Any such table can be read: the words are the text column called word or token, else the first one; the vectors are the
+column of number lists called vector or embedding, else the first one.
 """
 
 import os
@@ -13,7 +13,7 @@ from ...ground.files.atomic import atomic_file
 from .common import check_text, enter, vectors_of
 
 _HOLDS = "a table: `word`, `count` if known, `vector`"
-_WORDS_A_BYTE = 8  # more different words than that no packing holds
+_WORDS_A_BYTE = 8  # no compression holds more distinct words
 _REMEDY = "; expected columns word and vector: write it again"
 
 
@@ -25,7 +25,7 @@ def write_parquet(path, vectors):
 
 
 def write_arrow(path, vectors):
-    """Write an Arrow file, not compressed, so that it can be mapped; see `w2vneg.vectors.formats.save`."""
+    """Write an uncompressed Arrow file, so that it can be memory-mapped; see `w2vneg.vectors.formats.save`."""
     arrow = require("pyarrow", "parquet", "the format arrow")
     table = _table(path, vectors)
     with atomic_file(path) as stream, arrow.ipc.new_file(stream, table.schema) as writer:
@@ -47,7 +47,7 @@ def read_parquet(path, spell=False):
 
     def read_table():
         n, size = parquet.read_metadata(path).num_rows, os.path.getsize(path)
-        if n > _WORDS_A_BYTE * size:  # its cells may be one and the same, written once
+        if n > _WORDS_A_BYTE * size:  # equal cells may be stored once
             raise ValueError(f"{n:,} rows, more words than its {size:,} bytes could hold")
         return parquet.read_table(path, partitioning=None)
 
@@ -71,20 +71,20 @@ def _read(path, read_table):
         counts = table.column("count") if "count" in table.column_names else None
         used = [column for column in (words, vectors, counts) if column is not None]
         if words is None or vectors is None or any(column.null_count for column in used):
-            raise ValueError(f"columns {', '.join(table.column_names)[:200]}, or places left empty")
+            raise ValueError(f"columns {', '.join(table.column_names)[:200]}, perhaps with empty cells")
         numbers = np.array([] if not len(table) else vectors.combine_chunks().flatten().to_numpy(zero_copy_only=False))
         matrix = np.ascontiguousarray(numbers.reshape(len(table), -1), np.float32)
         if not (np.diff(compute.list_value_length(vectors).to_numpy()) == 0).all():
-            raise ValueError("vectors of several lengths")
+            raise ValueError("vectors of different lengths")
         counts = None if counts is None else counts.to_numpy().astype(np.int64)
         words = words.to_pylist()
-    except Exception as error:  # a damaged file fails in every way that Arrow and NumPy have
+    except Exception as error:  # a damaged file may raise any error of Arrow or NumPy
         raise InputError(f"{path}: cannot be read ({str(error)[:300]}){_REMEDY}") from None
     return vectors_of(path, _REMEDY, words, matrix, counts)
 
 
 def _first(table, fits, *names):
-    """Return the first column whose type fits, one with such a name before others; None without."""
+    """Return the first column of a suitable type, preferring these names; None if there is none."""
     found = [item.name for item in table.schema if fits(item.type)]
     return next((table.column(name) for name in (*names, *found) if name in found), None)
 

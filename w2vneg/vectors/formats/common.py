@@ -1,4 +1,4 @@
-"""What the formats share: their registry, headers that promise too much, odd words, numbers as text."""
+"""What the formats share: their registry, checks of headers and words, numbers as text."""
 
 import re
 from collections.abc import Callable
@@ -17,26 +17,26 @@ from ..vectors import Vectors
 
 ARRAYS = ("matrix", "word_bytes", "word_offsets")  # float32, (n, dim); the words' UTF-8, uint8; int64, (n + 1,)
 
-# What is meant as a number, if not written as one that can be read: 1,5 or 1_000 or nan.
+# What is meant as a number, even if it cannot be read as one: 1,5 or 1_000 or nan.
 NUMBER = re.compile(rb"[-+]?(?:[\d.,_]*\d[\d.,_]*(?:e[-+]?\d+)?|nan|inf(?:inity)?)", re.IGNORECASE)
 _BLANK = re.compile(rb"[ \t\n\r\v\f]")
-_CUT_AT = 98  # bytes of a word that word2vec.c keeps, and the last one
-NUMBERS_AT_ONCE = 1 << 17  # read or written together
-_DIGITS = 18  # of a number in a header that any file could have
+_CUT_AT = 98  # bytes that word2vec.c keeps of a long word, plus the last one
+NUMBERS_AT_ONCE = 1 << 17  # read or written per block
+_DIGITS = 18  # of the largest number in a header that any file could have
 
 FORMATS = Registry("format")  # str -> Format
 
 
 @dataclass(frozen=True)
 class Format:
-    """A format of vectors; the file that writes or reads it calls `enter`.
+    """A format of vectors; the file that writes or reads it registers it with `enter`.
 
-    holds : str, what stands in it, for the docs; extra : str, which of w2vneg's installs what it needs
-    write : callable, (path, Vectors); of a whole model (path, Model) if `of_model`; None if it is only read
+    holds : str, its content, for the docs; extra : str, the extra of w2vneg that installs what it needs
+    write : callable, (path, Vectors), or (path, Model) for a whole model if `of_model`; None if it is only read
     read : callable, (path, spell) -> Vectors; None if it is only written
-    suffixes : tuple of str, names of files that stand for it; folder : bool, it is a folder, not a file
-    packs : bool, it is written packed where the name says so (`ground.files.packing`)
-    recognises : callable, of the beginning of a file (bytes), or of a folder (Path), or the bytes that it begins with
+    suffixes : tuple of str, file suffixes that select it; folder : bool, it is a folder, not a file
+    packs : bool, it is compressed if the name asks for it (`ground.files.packing`)
+    recognises : callable of the first bytes of a file, or of a folder (Path); or the bytes that a file begins with
     """
 
     holds: str = ""
@@ -50,22 +50,22 @@ class Format:
     recognises: Callable | bytes | None = None
 
     def is_it(self, seen):
-        """Tell a file by its beginning (bytes), or a folder (Path)."""
+        """Return whether a file, by its first bytes, or a folder (Path) is of this format."""
         if isinstance(self.recognises, bytes):
             return seen.startswith(self.recognises)
         return self.recognises is not None and self.recognises(seen)
 
 
 def enter(name, holds="", **traits):
-    """Enter a `Format` into `FORMATS`."""
+    """Register a `Format` in `FORMATS`."""
     FORMATS.register(name)(Format(holds, **traits))
 
 
 def promised(path, header, size, width, remedy):
-    """Return what the header of a word2vec file promises, n and dim; InputError if that is nothing, or cannot be.
+    """Return n and dim as the header of a word2vec file promises; InputError if one is 0 or the file is too small.
 
     header : re.Match, its two groups are digits, any number of them
-    size : int, bytes of the file; width : int, bytes that a number takes at least
+    size : int, bytes of the file; width : int, minimum bytes per number
     """
     digits = [number.lstrip(b"0").decode() or "0" for number in header.groups()]
     n, dim = (int(number[: _DIGITS + 1]) for number in digits)
@@ -73,20 +73,20 @@ def promised(path, header, size, width, remedy):
     promise = f"{path}: the header promises {shown[0]} words of {shown[1]} numbers"
     if n < 1 or dim < 1:
         raise InputError(promise + remedy)
-    if n * (width * dim + 2) > size:  # each has a word and an end, too
+    if n * (width * dim + 2) > size:  # each row also has a word and an end
         raise InputError(f"{promise}, which take more than its {size} bytes{remedy}")
     return n, dim
 
 
 class TakenWords:
-    """Words as they are read from a word2vec file, each once.
+    """The distinct words of a word2vec file, collected while reading.
 
-    word2vec.c cuts words at 99 bytes, within a letter if need be. What is left of such a letter becomes U+FFFD, and of
-    words that are alike then the first is kept. Words that are no UTF-8 elsewhere are mended, too, if they are fewer
-    than one in a hundred; else the file has another encoding, or is damaged.
+    word2vec.c cuts words at 99 bytes, even within a character. The rest of such a character becomes U+FFFD, and of
+    words that are equal then, the first is kept. Other words with invalid UTF-8 are repaired, too, if they are at most
+    one in a hundred; otherwise the file has another encoding or is damaged.
 
-    n : int, how many are expected; where : callable, int -> str, says where a word stands; not_utf8, twice : str, what
-        to do about words that are no UTF-8, and about repeated ones; places : dict, word (str) -> where it stands (int)
+    n : int, number of words expected; where : callable, int -> str, describes the place of a word; not_utf8, twice :
+        str, remedies for invalid UTF-8 and for repeated words; places : dict, word (str) -> its place (int)
     """
 
     def __init__(self, path, n, where, not_utf8, twice):
@@ -96,7 +96,7 @@ class TakenWords:
         self._mended, self._repeated, self._example = 0, 0, ""
 
     def take(self, word, place):
-        """Enter a word (bytes); return whether it is a new one. InputError if it is not to be kept."""
+        """Add a word (bytes) and return whether it is new; InputError if it is invalid or repeated."""
         try:
             name = word.decode()
         except UnicodeDecodeError as error:
@@ -114,18 +114,18 @@ class TakenWords:
         return first == place
 
     def notes(self):
-        """Return what is to be said of words that were mended (tuple of str)."""
+        """Return notes on the words that were repaired (tuple of str)."""
         if not self._mended:
             return ()
-        gone = f", and {self._repeated:,} that are alike then are left out" if self._repeated else ""
+        gone = f"; {self._repeated:,} that became equal are left out" if self._repeated else ""
         return (
-            f"words that are no UTF-8, as where word2vec.c cuts within a letter: {self._mended:,}, such as "
-            f"{self._example[:40]!r}, with U+FFFD for what is left of the letter{gone}",
+            f"words with invalid UTF-8, as when word2vec.c cuts within a character: {self._mended:,}, such as "
+            f"{self._example[:40]!r}, with U+FFFD for the rest of the character{gone}",
         )
 
 
 def _is_cut(word, start):
-    """Tell whether a word that is UTF-8 up to `start` has part of a letter there, and perhaps its own last byte."""
+    """Return whether a word, valid UTF-8 up to `start`, continues with part of a character, perhaps its last byte."""
     rest = word[start:]
     if len(rest) > 4 or len(word) >= _CUT_AT:
         return len(rest) <= 4
@@ -139,7 +139,7 @@ def _is_cut(word, start):
 
 
 def write_word2vec(path, vectors, texts):
-    """Write a header ``n dim`` and rows: a word, a blank, and what `texts` makes, bytes for each row of (k, dim)."""
+    """Write a header ``n dim`` and rows: a word, a space, and the bytes that `texts` makes of each row of (k, dim)."""
     words, matrix = vectors.words, vectors.matrix
     check_words(path, words)
     step = max(1, NUMBERS_AT_ONCE // vectors.dim)
@@ -151,26 +151,26 @@ def write_word2vec(path, vectors, texts):
 
 
 def check_words(path, words):
-    """Raise OutputError if one of the words (PackedStrings) would be the same in a word2vec file."""
+    """Raise OutputError if one of the words (PackedStrings) cannot be written to a word2vec file."""
     check_text(path, words)
     if _BLANK.search(words.data) or words.data.startswith(END) or END + END in words.data:
         row, word = next((row, word) for row, word in enumerate(words) if not word or _BLANK.search(word.encode()))
-        what = "contains a blank or line end" if word else "is empty"
+        what = "contains whitespace" if word else "is empty"
         raise OutputError(f"cannot write {path}: word {row} ({word!r}) {what}; use the format npz, which can hold it")
 
 
 def check_text(path, words):
-    """Raise OutputError if one of the words is no valid Unicode text."""
+    """Raise OutputError if one of the words is not valid Unicode text."""
     try:
         words.data.replace(END, b"\n").decode()
     except UnicodeDecodeError as error:
         row = int(np.searchsorted(words.offsets, error.start, side="right")) - 1
         where = f"cannot write {path}: word {row} ({words[row]!r})"
-        raise OutputError(f"{where} is no valid Unicode text; rename it") from None
+        raise OutputError(f"{where} is not valid Unicode text; rename it") from None
 
 
 def check_finite(path, matrix, words):
-    """Raise InputError naming the first of the words (PackedStrings) whose vector has a number that is not finite."""
+    """Raise InputError naming the first word (PackedStrings) whose vector has a non-finite number."""
     row = row_not_finite(matrix)
     if row is not None:
         cause = "a number that is NaN or infinite; the training that made it diverged, or the file is damaged"
@@ -178,7 +178,7 @@ def check_finite(path, matrix, words):
 
 
 def arrays_of(vectors):
-    """Return what is stored as arrays by name: `ARRAYS`, and ``counts``, int64, if known."""
+    """Return the arrays to store by name: `ARRAYS`, and ``counts``, int64, if known."""
     words = vectors.words
     arrays = {
         "matrix": vectors.matrix,
@@ -189,10 +189,10 @@ def arrays_of(vectors):
 
 
 def words_of(path, data, offsets, remedy):
-    """Return the `PackedStrings` of bytes and offsets, as `arrays_of` makes them; InputError if these do not fit."""
+    """Return the `PackedStrings` of bytes and offsets, as `arrays_of` makes them; InputError if they do not match."""
     fits = data.dtype == np.uint8 and offsets.dtype.kind == "i" and data.ndim == offsets.ndim == 1
     if not fits or len(offsets) < 2 or offsets[0] != 0 or offsets[-1] != len(data) or (np.diff(offsets) < 0).any():
-        raise InputError(f"{path}: the words' bytes and offsets do not fit together{remedy}")
+        raise InputError(f"{path}: the words' bytes and offsets do not match{remedy}")
     marked = np.insert(data, offsets[1:], END[0]).tobytes()
     try:
         marked.replace(END, b"\n" if END[0] not in data else END).decode()
@@ -202,7 +202,7 @@ def words_of(path, data, offsets, remedy):
 
 
 def vectors_of(path, remedy, words, matrix, counts=None, **more):
-    """Return the `Vectors` that a file holds; InputError if its parts do not go together, or are of other types."""
+    """Return the `Vectors` that a file holds; InputError if its parts do not match or have other types."""
     types = matrix.dtype, np.dtype(np.int64) if counts is None else counts.dtype
     if types != (np.float32, np.int64) or (counts is not None and counts.min(initial=0) < 0):
         found = f"{types[0]} and {types[1]}"
@@ -214,7 +214,7 @@ def vectors_of(path, remedy, words, matrix, counts=None, **more):
 
 
 def format_rows(matrix):
-    """Return the text of each row of a finite float32 (n, dim), as it reads back exactly: list of n memoryviews."""
+    """Return the text of each row of a finite float32 (n, dim), which reads back exactly: list of n memoryviews."""
     matrix = np.ascontiguousarray(matrix, dtype=np.float32)
     size = np.abs(matrix)
     odd = size < SMALLEST
@@ -230,6 +230,6 @@ def format_rows(matrix):
 
 
 def _odd_decimal(value):
-    """Write one float32 in at most 16 characters; older NumPys would spell out up to 16 digits."""
+    """Write one float32 in at most 16 characters; older versions of NumPy spell out up to 16 digits."""
     text = str(value)
     return (text if len(text) <= 16 else np.format_float_scientific(value, trim="-")).encode()

@@ -1,14 +1,14 @@
-"""fastText's ``.bin``: a whole model, with the rows of words and n-grams, as fastText 0.9 reads and writes it.
+"""fastText's ``.bin``: a whole model with the rows of words and n-grams, as fastText 0.9 reads and writes it.
 
     magic, version            2 int32
     arguments                 12 int32, 1 float64
     dictionary                3 int32 (entries, words, labels), 2 int64 (tokens, pruned entries or -1);
                               each entry: bytes, 0, int64 count, int8 kind
-    input matrix              bool (quantised?), 2 int64, float32 numbers: a row a word, then a row a bucket
-    output matrix             the same, a row a word; of hierarchical softmax a row an inner node
+    input matrix              bool (quantised?), 2 int64, float32 numbers: one row per word, then one per bucket
+    output matrix             the same, one row per word; with hierarchical softmax one per inner node
 
-All little-endian. Quantised and pruned models, and classifiers, are refused: they have other rows. Vectors of words may
-have labels, too, where a word of the text began like one; these come last, have no row, and are left out.
+All little-endian. Quantised and pruned models and classifiers are refused, as their rows differ. Models of words may
+have labels, too, if a word of the text began like one; these come last, have no row, and are left out.
 """
 
 import mmap
@@ -33,16 +33,16 @@ _ARGUMENTS = struct.Struct("<12id")
 _COUNTS = struct.Struct("<3i2q")
 _LOSSES, _MODELS = {"hs": 1, "ns": 2, "softmax": 3}, {"cbow": 1, "skipgram": 2, "classifier": 3}
 _END_OF_LINE = "</s>"
-_REMEDY = "; the file is cut short, damaged or no model of fastText's: write it again"
+_REMEDY = "; the file is cut short, damaged or not a fastText model: write it again"
 _ROWS = 1 << 14  # written at a time
 _LONGEST_WORD = 1 << 16
-_LEAST_ENTRY = 10  # bytes of a word's entry beside the word
+_LEAST_ENTRY = 10  # bytes of a word's entry besides the word
 
 
 class Contents(NamedTuple):
-    """What a file holds, but for its bytes. words : PackedStrings; counts : int64, (n,); notes : as of `Vectors`
+    """The content of a file. words : PackedStrings; counts : int64, (n,); notes : as for `Vectors`
     rows : float32, (n + n_buckets, dim), mapped
-    targets : float32, (n, dim), mapped, the output matrix; None: its rows are no words'
+    targets : float32, (n, dim), mapped, the output matrix; None if its rows are not those of words
     """
 
     words: PackedStrings
@@ -56,17 +56,17 @@ class Contents(NamedTuple):
 
 
 def read(path, spell=False):
-    """Read the vectors of a model: of each word the mean of its row and its n-grams'; see `formats.read`."""
+    """Read the vectors of a model: for each word, the mean of its row and its n-grams'; see `formats.read`."""
     found = contents(Path(path))
     if spell and not found.n_buckets:
-        raise ConfigError(f"{path} has no n-grams, so words that it does not know have no vector; leave oov out")
+        raise ConfigError(f"{path} has no n-grams, so unknown words have no vector; leave oov out")
     buckets = found.rows[len(found.words) :]
     spellings = GramSpellings(buckets, found.minn, found.maxn, found.n_buckets) if spell else None
     return vectors_of(path, _REMEDY, found.words, means(found), found.counts, spellings=spellings, notes=found.notes)
 
 
 def means(found):
-    """Return of each word of `contents` the mean of its row and its n-grams', float32 (n, dim)."""
+    """Return the mean of each word's row and its n-grams', float32 (n, dim). found : Contents"""
     n, dim = len(found.words), found.rows.shape[1]
     if not found.n_buckets:
         return np.array(found.rows[:n])
@@ -81,31 +81,31 @@ def means(found):
 
 
 def contents(path):
-    """Return what a file holds (`Contents`); InputError if it is damaged, or no such model of words."""
+    """Return the content of a file (`Contents`); InputError if it is damaged or not a model of words."""
     size = path.stat().st_size
     try:
         with open(path, "rb") as stream:
             if stream.read(4) != MAGIC:
-                raise InputError(f"{path}: no model of fastText's{_REMEDY}")
+                raise InputError(f"{path}: not a fastText model{_REMEDY}")
             (version,) = struct.unpack("<i", stream.read(4))
             if version not in (11, _VERSION):
-                raise InputError(f"{path}: version {version} of fastText's format, where 11 and 12 are known{_REMEDY}")
+                raise InputError(f"{path}: version {version} of fastText's format; known are 11 and 12{_REMEDY}")
             dim, *_, loss, model, n_buckets, minn, maxn, _, _ = _ARGUMENTS.unpack(stream.read(_ARGUMENTS.size))
             n_entries, n, n_labels, _, pruned = _COUNTS.unpack(stream.read(_COUNTS.size))
             if model == _MODELS["classifier"]:
-                raise InputError(f"{path}: a classifier of fastText's, not word vectors; train with skipgram or cbow")
+                raise InputError(f"{path}: a fastText classifier, not word vectors; train with skipgram or cbow")
             if pruned >= 0:
-                raise InputError(f"{path}: a pruned model of fastText's, not read; take the .bin it came from")
+                raise InputError(f"{path}: pruned fastText models are not read; give the .bin it was made from")
             if maxn <= 0 or minn > maxn:
                 minn, maxn, n_buckets = 0, 0, 0 if maxn <= 0 else n_buckets
             if n_entries != n + n_labels or min(n, dim) < 1 or min(n_labels, n_buckets) < 0:
-                raise InputError(f"{path}: its header does not fit together{_REMEDY}")
+                raise InputError(f"{path}: its header is inconsistent{_REMEDY}")
             if (n + n_buckets) * dim * 4 + n_entries * _LEAST_ENTRY > size:
                 raise InputError(f"{path}: its header promises more than its {size:,} bytes hold{_REMEDY}")
             words, counts, labels = _entries(path, stream, n_entries, n)
             quantised, rows, columns = struct.unpack("<?2q", stream.read(17))
             if quantised:
-                raise InputError(f"{path}: a quantised model of fastText's, not read; take the .bin it came from")
+                raise InputError(f"{path}: quantised fastText models are not read; give the .bin it was made from")
             if rows not in (n, n + n_buckets) or columns != dim or stream.tell() + rows * dim * 4 > size:
                 raise InputError(f"{path}: expected {n + n_buckets} rows of {dim} numbers{_REMEDY}")
             matrix = np.memmap(path, "<f4", "r", stream.tell(), (rows, dim))
@@ -114,30 +114,30 @@ def contents(path):
             targets = None
             if loss != _LOSSES["hs"]:
                 if quantised or (rows_out, columns) != (n, dim) or stream.tell() + n * dim * 4 > size:
-                    raise InputError(f"{path}: expected {n} rows of {dim} numbers of targets{_REMEDY}")
+                    raise InputError(f"{path}: expected {n} target rows of {dim} numbers{_REMEDY}")
                 targets = np.memmap(path, "<f4", "r", stream.tell(), (n, dim))
     except struct.error:
-        raise InputError(f"{path}: ends in the middle{_REMEDY}") from None
+        raise InputError(f"{path}: ends too early{_REMEDY}") from None
     repeated = words.repeated()
     if repeated:
         raise InputError(f"{path}: the word {words[repeated[0]]!r} occurs twice{_REMEDY}")
     first = [label[:40].decode(errors="replace") for label in labels[:1]]
-    notes = [f"labels of fastText's, which have no vector and are left out: {n_labels:,}, as {one!r}" for one in first]
+    notes = [f"fastText labels, which have no vector and are left out: {n_labels:,}, such as {one!r}" for one in first]
     return Contents(words, counts, rows - n, minn, maxn, matrix, targets, tuple(notes))
 
 
 def _entries(path, stream, n_entries, n):
-    """Return the n words (PackedStrings), their counts (int64, (n,)) and the labels behind them (list of bytes)."""
+    """Return the n words (PackedStrings), their counts (int64, (n,)) and the labels after them (list of bytes)."""
     names, counts, at = [], np.empty(n_entries, np.int64), stream.tell()
     with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
         for row in range(n_entries):
             end = data.find(b"\0", at, at + _LONGEST_WORD)
             if end < 0 or end + 10 > len(data):
-                raise InputError(f"{path}: ends in the middle of its words{_REMEDY}")
+                raise InputError(f"{path}: ends within its words{_REMEDY}")
             names.append(data[at:end])
             counts[row], kind = struct.unpack_from("<qb", data, end + 1)
             if kind != (row >= n) or counts[row] < 0 or END in names[-1]:
-                raise InputError(f"{path}: word {row} has no count, or is none{_REMEDY}")
+                raise InputError(f"{path}: word {row} is invalid or has no count{_REMEDY}")
             at = end + 10
     stream.seek(at)
     try:
@@ -148,14 +148,14 @@ def _entries(path, stream, n_entries, n):
 
 
 def write(path, model):
-    """Write a `run.model.Model` of text as fastText reads it, atomically; OutputError if a word cannot stand there.
+    """Write a `run.model.Model` of text for fastText, atomically; OutputError if the format cannot hold a word.
 
-    The input matrix has the words' rows and, of a model with n-grams, a row for each bucket, 0 where no word uses it.
+    The input matrix has the words' rows and, for a model with n-grams, one row per bucket, 0 where no word uses it.
     """
     config, inputs, words = model.config, model.config.inputs, model.vocab.words
     check_text(path, words)
     if b"\0" in words.data:
-        raise OutputError(f"cannot write {path}: a word has a zero byte in it, which this format cannot hold")
+        raise OutputError(f"cannot write {path}: a word contains a zero byte, which this format cannot hold")
     used = model.buckets()
     own = model.vectors_in if used is None else model.extra["words_in"]
     n_buckets, minn, maxn = (0, 0, 0) if used is None else (inputs.buckets, inputs.minn, inputs.maxn)
@@ -166,7 +166,7 @@ def write(path, model):
     numbers = config.dim, config.source.window, config.epochs, config.min_count, negatives, 1, loss, kind
     counts = np.asarray(model.vocab.counts, np.int64)
     end_of_line = words.find(_END_OF_LINE)
-    if used is not None and end_of_line >= 0:  # which has no n-grams there, so that its own row is all of it
+    if used is not None and end_of_line >= 0:  # it has no n-grams in fastText: its own row is the whole vector
         own = np.array(own)
         own[end_of_line] = model.vectors_in[end_of_line]
     with atomic_file(path) as file, packed(file, path) as stream:
@@ -186,7 +186,7 @@ def write(path, model):
                 rows[part >= 0] = model.extra["grams_in"][part[part >= 0]]
                 _write_rows(stream, rows)
         stream.write(struct.pack("<?2q", False, *model.vectors_out.shape))
-        nodes = model.vectors_out  # fastText has the rarest first, and σ(s) for the right side
+        nodes = model.vectors_out  # fastText puts the rarest first and takes σ(s) for the right side
         _write_rows(stream, np.concatenate([-nodes[-2::-1], nodes[-1:]]) if of_paths else nodes)
 
 
@@ -196,9 +196,9 @@ def _write_rows(stream, matrix):
 
 
 class GramSpellings:
-    """Vectors of any spelling, as fastText makes them: the mean of its n-grams' rows, 0 for a bucket without one.
+    """Vectors of any spelling, as in fastText: the mean of the rows of its n-grams, 0 for a bucket without a row.
 
-    rows : float32, (n_rows, dim); used : int64, (n_rows,), the bucket of each row; None: they are all buckets in order
+    rows : float32, (n_rows, dim); used : int64, (n_rows,), the bucket of each row; None: all buckets in order
     """
 
     def __init__(self, rows, minn, maxn, buckets, used=None):
@@ -206,7 +206,7 @@ class GramSpellings:
         self._place = None if used is None else {bucket: row for row, bucket in enumerate(used.tolist())}
 
     def vector(self, word):
-        """Return the vector of a spelling, float32 (dim,); None if it has no n-gram, or none that has a row."""
+        """Return the vector of a spelling, float32 (dim,); None if it has no n-gram with a row."""
         places = found = buckets_of(PackedStrings([word]), self.minn, self.maxn, self.buckets)[1].tolist()
         if self._place is not None:
             places = [self._place[bucket] for bucket in found if bucket in self._place]
@@ -216,7 +216,7 @@ class GramSpellings:
 
 
 def spellings_of(vocab, rows, minn, maxn, buckets):
-    """Return the `GramSpellings` of a model's rows ``grams_in``; None if the vocabulary has another number of them."""
+    """Return the `GramSpellings` of a model's rows ``grams_in``; None if their number does not match the vocabulary."""
     *_, used = rows_of_grams(vocab.words, vocab.counts, minn, maxn, buckets)
     return GramSpellings(rows, minn, maxn, buckets, used) if len(rows) == max(1, len(used)) else None
 

@@ -17,31 +17,31 @@ from ..vectors import Vectors
 from .common import check_finite
 from .fasttext import spellings_of
 
-_REMEDY = "; the folder is damaged or no model of w2vneg's: train again with --save-model"
-SLIM = "slim.json"  # what makes a folder a model without vectors
-_ONLY_WRITTEN = {"index.faiss": "an index of Faiss", "projector_config.pbtxt": "a folder for TensorBoard's projector"}
-"""What the files of `others` make a folder, unless it is a model's, too."""
+_REMEDY = "; the folder is damaged or not a w2vneg model: train again with --save-model"
+SLIM = "slim.json"  # the file that marks a model without vectors
+_ONLY_WRITTEN = {"index.faiss": "a Faiss index", "projector_config.pbtxt": "a folder for TensorBoard's projector"}
+"""File written by `others` -> what kind of folder it marks, unless that holds a model, too."""
 
 
 def refuse_slim(folder):
-    """Raise InputError where a folder is of a model that has no vectors."""
+    """Raise InputError if a folder holds a model without vectors."""
     if (folder / SLIM).exists():
-        remedy = "ask 'w2vneg recommend' and 'w2vneg eval ranking', or train vectors with 'w2vneg train --loss top-n'"
+        remedy = "use 'w2vneg recommend' or 'eval ranking', or train vectors with 'w2vneg train --loss top-n'"
         raise InputError(f"{folder}: a slim model, which has no vectors; {remedy}")
 
 
 def read(path, readout=None, spell=False):
-    """Make vectors of a model folder, a single matrix mapped; see `formats.read`.
+    """Read vectors from a model folder, memory-mapped if they are a single matrix; see `formats.read`.
 
-    Where targets are another kind of thing than centres, the words of ``out`` are theirs.
+    If targets are another kind of thing than centres, the read-out ``out`` has the words of the targets.
     """
     refuse_slim(path)
     if not (path / "vocab.tsv").is_file():
         for name in _ONLY_WRITTEN:
             if (path / name).is_file():
-                raise InputError(f"{path}: {_ONLY_WRITTEN[name]} is only written; load the vectors that it was made of")
+                raise InputError(f"{path}: {_ONLY_WRITTEN[name]} cannot be read; load the vectors it was made from")
         raise InputError(f"{path}: expected a model folder with vocab.tsv and vectors_in.npy{_REMEDY}")
-    file = path / "config.json"  # there is none beside vectors alone
+    file = path / "config.json"  # missing if there are only vectors
     spec = RunSpec.read(file) if file.exists() else TrainConfig(readout=DEFAULT).resolved()
     rectangular = spec.rectangular
     chain = _own_chain(path, spec) if readout is None else parse(readout)
@@ -66,26 +66,26 @@ def read(path, readout=None, spell=False):
             raise InputError(f"{path / 'grams_in.npy'}: holds numbers that are not finite{_REMEDY}")
         spellings = spellings_of(vocab, rows, own.minn, own.maxn, own.buckets)
         if spellings is None:
-            raise InputError(f"{path / 'grams_in.npy'}: {len(rows):,} rows are not the n-grams of vocab.tsv{_REMEDY}")
+            raise InputError(f"{path / 'grams_in.npy'}: {len(rows):,} rows do not match vocab.tsv's n-grams{_REMEDY}")
     noun = noun_of(input_of(path).get("kind"), spec.source.name, rectangular, of_columns)
     return Vectors(vocab.words, vectors, counts, spellings, noun, spec.lowercase, chain.rules)
 
 
 def _own_chain(path, spec):
-    """Return the read-out that a model names; ConfigError with a remedy if it is of a plug-in that is not loaded."""
+    """Return the read-out that a model names; ConfigError with a remedy if its plug-in is not loaded."""
     try:
         return parse(spec.readout)
     except ConfigError as error:
         if are_loaded(spec.plugin):
             raise
         raise ConfigError(
-            f"{path} is read out by {spec.readout}, of the plug-in {spec.plugin}, which is not loaded; take --readout "
+            f"{path} has the read-out {spec.readout} of the plug-in {spec.plugin}, which is not loaded; use --readout "
             f"in, or {how_to_load(spec.plugin)}"
         ) from error
 
 
 def input_of(path):
-    """Return what the run of a model folder has read, as `as_trained` of pairs takes it; {} if that is not known."""
+    """Return the training input of a model folder, as the pairs' `as_trained` takes it; {} if it is unknown."""
     try:
         about = read_json(path / "corpus.json")
         return dict(about["input"]) | {"names": about.get("names", [])}
@@ -94,10 +94,10 @@ def input_of(path):
 
 
 def untrained(path):
-    """Return how many words of a fixed vocabulary a model folder has never trained: int, 0 where that is not known.
+    """Return how many words of a fixed vocabulary were never trained in a model folder: int, 0 if unknown.
 
-    Their rows are still those that the seed gave. It is not known of rows that began as another model's or are made of
-    n-grams, nor of a dense loss, whose first step moves no row of centres.
+    Their rows still have the initial values of the seed. The number is unknown if rows began as those of another model
+    or are made of n-grams, and for dense losses, whose first step moves no row of centres.
     """
     try:
         fixed = read_json(path / "corpus.json")["own_vocab"] is False

@@ -1,11 +1,11 @@
 """npz: NumPy's zip of arrays. Words are UTF-8 bytes and offsets, so that no pickle is ever needed.
 
 Arrays: ``matrix`` float32 (n, dim); ``word_bytes`` uint8 (sum of lengths,); ``word_offsets`` int64 (n + 1,);
-``counts`` int64 (n,), if known; ``lowercase`` bool (), true, if the words are of lower-cased text; ``grams`` uint64
-(n_grams,), ``gram_vectors`` float32 (n_grams, dim) and ``gram_lengths`` int64 (2,), if any spelling is to have a vector
-(`readout.letters`); ``kin_i``, ``kin_j``, ``kin_rule`` and the other fields of `readout.paradigms.Pairs` behind
-``kin_``, if the vectors were made with them.
-They are stored as they are, not compressed, so that the matrix can be mapped.
+``counts`` int64 (n,), if known; ``lowercase`` bool (), true, if the words come from lower-cased text; ``grams`` uint64
+(n_grams,), ``gram_vectors`` float32 (n_grams, dim) and ``gram_lengths`` int64 (2,), if any spelling has a vector
+(`readout.letters`); ``kin_i``, ``kin_j``, ``kin_rule`` and the other fields of `readout.paradigms.Pairs` with the
+prefix ``kin_``, if the vectors were made with them.
+Arrays are stored uncompressed, so that the matrix can be memory-mapped.
 """
 
 import math
@@ -28,9 +28,9 @@ _REMEDY = "; it was not written by w2vneg, or is damaged: write it again (w2vneg
 
 _OF_SPELLINGS = ("grams", "gram_vectors", "gram_lengths")
 _OF_PAIRS = tuple(f"kin_{field.name}" for field in fields(Pairs))
-_NAME_LENGTHS_AT = 26  # of the lengths of name and extra field in a member's local header
-_MOST_PACKED = 100  # how many times smaller deflating makes words or vectors, at most
-_LITTLE = 1 << 26  # bytes that are unpacked in any case
+_NAME_LENGTHS_AT = 26  # offset of the lengths of name and extra field in a member's local header
+_MOST_PACKED = 100  # highest plausible compression ratio of words or vectors
+_LITTLE = 1 << 26  # bytes that are unpacked at any ratio
 
 
 def write(path, vectors):
@@ -39,14 +39,14 @@ def write(path, vectors):
     if isinstance(spellings, Derived):
         spellings = spellings.letters
     if spellings is not None and not isinstance(spellings, Spellings):
-        remedy = "take the one that was read, or write that of a model: w2vneg export MODEL model.bin --format fasttext"
-        raise ConfigError(f"{path}: npz keeps spellings of letters, not n-grams, which fastText's .bin keeps; {remedy}")
+        remedy = "use the .bin that was read, or write one of a model: w2vneg export MODEL model.bin --format fasttext"
+        raise ConfigError(f"{path}: npz keeps spellings of letters but no n-grams, unlike fastText's .bin; {remedy}")
     if vectors.lowercase:
         arrays["lowercase"] = np.array(True)
     if spellings is not None:
         arrays["grams"], arrays["gram_vectors"] = spellings.grams, spellings.coefficients
         arrays["gram_lengths"] = np.array([spellings.shortest, spellings.longest], np.int64)
-    if vectors.rules is not None and vectors.words.data.startswith(vectors.rules.words.data):  # whose rows they name
+    if vectors.rules is not None and vectors.words.data.startswith(vectors.rules.words.data):  # they refer to its rows
         arrays |= {f"kin_{name}": array for name, array in vars(vectors.rules.pairs).items()}
     with atomic_file(path) as stream:
         np.savez(stream, **arrays)
@@ -82,7 +82,7 @@ def read(path, spell=False):
             )
     except W2vnegError:
         raise
-    except Exception as error:  # a damaged archive fails in every way that zip, zlib and NumPy have
+    except Exception as error:  # a damaged archive may raise any error of zip, zlib or NumPy
         raise InputError(f"{path}: cannot be read as npz ({error}){_REMEDY}") from None
     vectors = vectors_of(path, _REMEDY, words_of(path, *arrays, _REMEDY), matrix, counts, lowercase=lowercase)
     vectors.spellings = _spellings(path, kept, vectors.dim) if kept else None
@@ -96,12 +96,12 @@ def _spellings(path, arrays, dim):
     grams, vectors, lengths = arrays
     fits = _are(arrays, (np.uint64, (grams.size,)), (np.float32, (len(grams), dim)), (np.int64, (2,)))
     if not fits or not 1 <= lengths[0] <= lengths[1] <= 20 or not (grams[1:] > grams[:-1]).all():
-        raise InputError(f"{path}: its n-grams and their vectors do not fit together{_REMEDY}")
+        raise InputError(f"{path}: its n-grams and their vectors do not match{_REMEDY}")
     return Spellings(grams, vectors, int(lengths[0]), int(lengths[1]))
 
 
 def _are(arrays, *kinds):
-    """Tell whether arrays are of these types and shapes, and finite."""
+    """Return whether arrays have these types and shapes, and are finite."""
     found = [(array.dtype, array.shape) for array in arrays]
     return found == list(kinds) and all(np.isfinite(array).all() for array in arrays)
 
@@ -114,14 +114,14 @@ def _pairs(path, arrays, shape):
     fits = _are(arrays, *kinds, (np.float32, (n_rules, shape[1]))) and (pairs.strength > 0).all()
     fits = fits and all(((rows >= 0) & (rows < top)).all() for rows, top in tops)
     if not fits or len(np.unique(pairs.rule)) != n_rules:
-        raise InputError(f"{path}: its kin and rules do not fit together{_REMEDY}")
+        raise InputError(f"{path}: its kin and rules do not match{_REMEDY}")
     return pairs
 
 
 def _array(stream, archive, name, mapped=None):
-    """Read an array of a zip archive; map it, read-only, if `mapped` is the file's path and it is stored as it is.
+    """Read an array of a zip archive; map it, read-only, if `mapped` is the file's path and it is uncompressed.
 
-    ValueError if it is none, or its header promises more or less than there is; before anything is allocated.
+    ValueError, before anything is allocated, if it is not an array or its header does not match its size.
     """
     member = archive.getinfo(name)
     with archive.open(member) as entry:  # which checks the member's own header
@@ -143,7 +143,7 @@ def _array(stream, archive, name, mapped=None):
 
 
 def _begin(stream, member):
-    """Return where in the file the bytes of a member begin (int)."""
+    """Return the offset in the file at which the bytes of a member begin (int)."""
     here = stream.tell()
     stream.seek(member.header_offset + _NAME_LENGTHS_AT)
     name_length, extra_length = struct.unpack("<HH", stream.read(4))
@@ -153,6 +153,6 @@ def _begin(stream, member):
 
 _HOLDS = (
     "NumPy arrays: `matrix`, `word_bytes`, `word_offsets`, `counts` if known; with `--oov letters` also `grams`, "
-    "`gram_vectors`, `gram_lengths`; of paradigms `kin_…`"
+    "`gram_vectors`, `gram_lengths`; with paradigms `kin_…`"
 )
 enter("npz", _HOLDS, write=write, read=read, suffixes=(".npz",), recognises=b"PK\x03\x04")

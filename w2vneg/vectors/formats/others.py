@@ -1,4 +1,4 @@
-"""What other programs read, and nothing here: gensim's file of vectors, an index of Faiss, TensorBoard's projector."""
+"""Formats that are only written, for other programs: gensim's vectors, a Faiss index, TensorBoard's projector."""
 
 from functools import partial
 
@@ -6,8 +6,8 @@ from ...ground.errors import OutputError, require
 from ...ground.files.atomic import atomic_file, atomic_folder
 from .common import check_text, enter, format_rows
 
-_NEIGHBOURS = 32  # of a row, in the graph of an index
-_BUILDING, _SEARCHING = 200, 128  # candidates looked at; recall@10 is above .95 in tests/vectors/test_index.py
+_NEIGHBOURS = 32  # per row, in the graph of an index
+_BUILDING, _SEARCHING = 200, 128  # candidates examined; recall@10 is above .95 in tests/vectors/test_index.py
 _CONFIG = """embeddings {
   tensor_name: "vectors"
   tensor_path: "vectors.tsv"
@@ -18,11 +18,11 @@ _ROWS = 1 << 12  # written at a time
 
 
 def write_index(path, vectors, cosine):
-    """Write a folder to serve from: ``index.faiss``, a graph of neighbours (HNSW), and ``words.txt``, line i for row i.
+    """Write a folder for serving: ``index.faiss``, a graph of neighbours (HNSW), and ``words.txt``, line i for row i.
 
-    Other files there stay.
-    cosine : bool, rows are of length one, so that inner products are cosines: what `nearest` finds. Else as they are:
-        with ``--readout out`` and a user's input vector for a query, what `recommend` finds
+    Other files in the folder are kept.
+    cosine : bool, scale rows to unit length, so that the index finds what `nearest` finds. Otherwise it finds what
+        `recommend` finds, if made with ``--readout out`` and queried with a user's input vector
     """
     faiss = require("faiss", "faiss", "an index for serving")
     words, matrix = vectors.words, vectors.unit if cosine else vectors.matrix
@@ -36,7 +36,7 @@ def write_index(path, vectors, cosine):
 
 
 def write_pickle(path, vectors):
-    """Write what gensim's ``KeyedVectors.load`` reads, a pickle, by gensim itself. MissingExtraError without it"""
+    """Write a pickle for gensim's ``KeyedVectors.load``, by gensim itself. MissingExtraError without it"""
     require("gensim.models", "gensim", "writing .kv files")
     keyed = vectors.to_gensim()
     with atomic_file(path) as stream:
@@ -44,9 +44,9 @@ def write_pickle(path, vectors):
 
 
 def write_projector(path, vectors):
-    """Write ``vectors.tsv``, ``metadata.tsv`` with the words, and which belongs to which; other files there stay.
+    """Write ``vectors.tsv``, ``metadata.tsv`` with the words, and a file that links them; other files are kept.
 
-    TensorBoard shows the folder as a log directory; projector.tensorflow.org takes the two tables by hand.
+    TensorBoard shows the folder as a log directory; projector.tensorflow.org takes the two tables as uploads.
     """
     words, matrix, counts = vectors.words, vectors.matrix, vectors.counts
     check_text(path, words)

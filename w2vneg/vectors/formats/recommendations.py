@@ -1,7 +1,7 @@
-"""Lists of recommendations in files, a row a recommendation: query, rank from 1 on, item, score.
+"""Lists of recommendations in files, one row per recommendation: query, rank from 1, item, score.
 
-A CSV or Parquet file has these columns; a line of JSON has all of one query: {"query", "items": [{"item", "score"}]}.
-Where it is known what items are called, there is a column "title" behind the item, empty for those without one.
+CSV and Parquet files have these columns; a line of JSON has all of one query: {"query", "items": [{"item", "score"}]}.
+If titles of items are given, a column "title" follows the item, empty for items without one.
 """
 
 import csv
@@ -18,7 +18,7 @@ COLUMNS = "query", "rank", "item", "score"
 
 
 def form_of(path):
-    """Return the form that a file's ending asks for; ConfigError for any other, MissingExtraError without pyarrow."""
+    """Return the form for a file's suffix; ConfigError if there is none, MissingExtraError without pyarrow."""
     form = Path(path).suffix.lower().removeprefix(".")
     if form not in _WRITERS:
         raise ConfigError(f"{path}: recommendations are written as {', '.join(_WRITERS)}; end the name in one of these")
@@ -30,8 +30,8 @@ def form_of(path):
 def write_recommendations(path, blocks, words, words_out, titles=None):
     """Write lists of recommendations as .csv, .jsonl or .parquet; the file appears complete or not at all.
 
-    blocks : as of `evaluation.recommend.recommend_blocks`; words, words_out : sequence of str, of centres and targets
-    titles : dict of str -> str, optional, what targets are called
+    blocks : from `evaluation.recommend.recommend_blocks`; words, words_out : sequence of str, centres and targets
+    titles : dict of str -> str, optional, titles of targets
     """
     titled = None if titles is None else [titles.get(word, "") for word in words_out]
     _WRITERS[form_of(path)](path, blocks, words, words_out, titled)
@@ -53,7 +53,7 @@ def _columns(titles):
 
 
 def _lists(blocks):
-    """Yield of each centre its id and its list of (target, score as the shortest text of a float32)."""
+    """Yield the id of each centre and its list of (target, score as the shortest text of a float32)."""
     for centres, ids, scores in blocks:
         for centre, own, figures in zip(centres.tolist(), ids.tolist(), scores.astype(str).tolist(), strict=True):
             yield centre, [(item, score) for item, score in zip(own, figures, strict=True) if item >= 0]

@@ -1,9 +1,9 @@
-"""safetensors, and folders of model2vec and of sentence-transformers' StaticEmbedding, which hold such a file.
+"""safetensors, and the folders of model2vec and of sentence-transformers' StaticEmbedding, which contain such a file.
 
-A file of ours has the arrays of npz (`common.ARRAYS`) as tensors. Other programs' files have no words in them; then a
-``tokenizer.json`` beside them is looked for. The folders have a tokenizer and a row of numbers a token; both programs
-average the rows of a text's tokens. Ours have a token a word, and one of zeros for all other words. Text is lower-cased
-if no word has a capital, and split around punctuation if that splits no word; otherwise at blanks.
+Our files have the arrays of npz (`common.ARRAYS`) as tensors. Files of other programs contain no words; these are read
+from a ``tokenizer.json`` in the same folder. The folders have a tokenizer and one row per token; both programs average
+the rows of a text's tokens. Ours have one token per word, and a row of zeros for all other words. Text is lower-cased
+if no word has a capital, and split around punctuation if that splits no word; otherwise at whitespace.
 """
 
 import json
@@ -17,17 +17,17 @@ from .common import ARRAYS, arrays_of, check_text, check_words, enter, vectors_o
 
 _REMEDY = "; it was not written by w2vneg, or is damaged: write it again (w2vneg export … --format safetensors)"
 _ARRAYS = "tensors: `matrix`, `word_bytes`, `word_offsets`, `counts` if known"
-_HOLDS = "`tokenizer.json` with a token a word, `model.safetensors`, `modules.json`, the program's own configuration"
+_HOLDS = "`tokenizer.json` with a token per word, `model.safetensors`, `modules.json`, the program's own configuration"
 _MODULES = [{"idx": 0, "name": "0", "path": ".", "type": "sentence_transformers.models.StaticEmbedding"}]
 _MATRIX, _TOKENIZER = "model.safetensors", "tokenizer.json"
 _TENSORS = ("embeddings", "embedding.weight")  # of model2vec, of sentence-transformers
-_BEFORE = "|".join(r"\p{Cased}" + n * r"\p{Case_Ignorable}" for n in range(3))  # its length must be known
-_FINAL_SIGMA = rf"(?<={_BEFORE})Σ(?!\p{{Case_Ignorable}}*\p{{Cased}})"  # which is ς in lower case, as str.lower has it
-_DAMAGED = "; it is damaged or no folder of model2vec or sentence-transformers"
+_BEFORE = "|".join(r"\p{Cased}" + n * r"\p{Case_Ignorable}" for n in range(3))  # its length must be fixed
+_FINAL_SIGMA = rf"(?<={_BEFORE})Σ(?!\p{{Case_Ignorable}}*\p{{Cased}})"  # ς in lower case, as in str.lower
+_DAMAGED = "; it is damaged or not a folder of model2vec or sentence-transformers"
 
 
 def is_safetensors(head):
-    """The length of its header, and JSON."""
+    """Return whether a file begins with the length of its header, and JSON."""
     return head[8:10] == b'{"' and int.from_bytes(head[:8], "little") < 1 << 30
 
 
@@ -44,7 +44,7 @@ def read(path, spell=False):
         if (Path(path).parent / "tokenizer.json").is_file():
             return read_folder(Path(path).parent)
         remedy = "put tokenizer.json into the same folder, or write the vectors as word2vec text"
-        raise InputError(f"{path}: the tensors {', '.join(sorted(found))[:200]} have no words with them; {remedy}")
+        raise InputError(f"{path}: the tensors {', '.join(sorted(found))[:200]} come without words; {remedy}")
     missing = [name for name in ARRAYS if name not in found]
     if missing:
         raise InputError(f"{path}: expected a tensor {missing[0]!r}, found {', '.join(sorted(found))}{_REMEDY}")
@@ -53,17 +53,17 @@ def read(path, spell=False):
 
 
 def _tensors_of(path):
-    """Return the tensors of a file by name, dict of str -> ndarray; InputError if it is none."""
+    """Return the tensors of a file by name, dict of str -> ndarray; InputError if it cannot be read."""
     library = require("safetensors", "safetensors", f"reading {path}")
     try:
         with library.safe_open(path, framework="numpy") as tensors:
             return {name: tensors.get_tensor(name) for name in tensors.keys()}  # noqa: SIM118 (no mapping)
-    except Exception as error:  # it has errors of its own, of NumPy's and of the system's
+    except Exception as error:  # it raises its own errors, NumPy's and the system's
         raise InputError(f"{path}: cannot be read as safetensors ({error}){_REMEDY}") from None
 
 
 def is_folder(folder):
-    """Tell whether a folder (Path) has a tokenizer and a matrix."""
+    """Return whether a folder (Path) has a tokenizer and a matrix."""
     return (folder / _MATRIX).is_file() and (folder / _TOKENIZER).is_file()
 
 
@@ -75,7 +75,7 @@ def write_model2vec(path, vectors):
 
 
 def write_sentence_transformers(path, vectors):
-    """Write a folder that ``SentenceTransformer(path)`` reads, and model2vec, too; see `formats.save`."""
+    """Write a folder that both ``SentenceTransformer(path)`` and model2vec read; see `formats.save`."""
     config = {"model_type": "SentenceTransformer", "prompts": {}, "default_prompt_name": None}
     config |= {"similarity_fn_name": "cosine"}
     _write_folder(path, vectors, "embedding.weight", "config_sentence_transformers.json", config)
@@ -85,7 +85,7 @@ def _write_folder(path, vectors, tensor, config_name, config):
     library = require("safetensors.numpy", "tokenizers", f"the folder {path}")
     check_words(path, vectors.words)
     if (Path(path) / "vocab.tsv").exists():
-        raise OutputError(f"cannot write {path}: it is a model folder of w2vneg's; name another folder")
+        raise OutputError(f"cannot write {path}: it is a w2vneg model folder; name another folder")
     tokenizer = _tokenizer(vectors.words)
     matrix = np.concatenate([vectors.matrix, np.zeros((1, vectors.dim), np.float32)])
     with atomic_folder(path, keep=lambda name: True) as folder:
@@ -96,7 +96,7 @@ def _write_folder(path, vectors, tensor, config_name, config):
 
 
 def _tokenizer(words):
-    """Return a ``tokenizers.Tokenizer`` whose tokens are the words, by their rows, and behind them the unknown one."""
+    """Return a ``tokenizers.Tokenizer`` whose tokens are the words in row order, then the unknown token."""
     tokenizers = require("tokenizers", "tokenizers", "a tokenizer of words")
     unknown = "[UNK]"
     while unknown in words:
@@ -115,7 +115,7 @@ def _tokenizer(words):
 
 
 def read_folder(folder, spell=False):
-    """Read the tokens and their rows, as they are averaged; see `w2vneg.vectors.formats.read`."""
+    """Read the tokens and their rows, with their weights applied; see `w2vneg.vectors.formats.read`."""
     if spell:
         raise ConfigError(f"{folder} has vectors of known words only; leave oov out")
     tokenizers = require("tokenizers", "tokenizers", f"reading {folder}")
@@ -129,16 +129,16 @@ def read_folder(folder, spell=False):
         raise InputError(f"{folder / _MATRIX}: expected a matrix {' or '.join(_TENSORS)}{_DAMAGED}")
     vocab = tokenizer.get_vocab()
     words = sorted(vocab, key=vocab.get)
-    try:  # several tokens may have the same row, each with its weight
+    try:  # several tokens may share a row, each with its own weight
         matrix = matrix[found["mapping"]] if "mapping" in found else matrix
         matrix = matrix.astype(np.float32)
         matrix = matrix * found["weights"][:, None].astype(np.float32) if "weights" in found else matrix
     except (IndexError, ValueError) as error:
         raise InputError(f"{folder / _MATRIX}: mapping and weights do not fit the matrix ({error}){_DAMAGED}") from None
     if len(matrix) != len(words):
-        raise InputError(f"{folder}: {len(words):,} tokens do not go with {len(matrix):,} rows{_DAMAGED}")
+        raise InputError(f"{folder}: {len(words):,} tokens do not match {len(matrix):,} rows{_DAMAGED}")
     unknown = getattr(tokenizer.model, "unk_token", None)
-    if unknown == words[-1] and not matrix[-1].any() and len(words) > 1:  # of our own writing
+    if unknown == words[-1] and not matrix[-1].any() and len(words) > 1:  # as we write it
         words, matrix = words[:-1], matrix[:-1]
     return vectors_of(folder, _DAMAGED, words, matrix)
 

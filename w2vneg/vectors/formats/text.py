@@ -18,18 +18,18 @@ HEADER = re.compile(rb"(\d+)[ \t]+(\d+)[ \t]*\r?\n?\Z")
 _HEADER_OF_DL4J = re.compile(rb"(\d{1,18})[ \t]+(\d{1,18})[ \t]+\d+[ \t]*\r?\n?\Z")
 _DECIMAL_COMMA = re.compile(rb"[-+]?\d*,\d+(?:[eE][-+]?\d+)?")
 
-_REMEDY = "; the file is damaged or no word2vec text: write it again"
+_REMEDY = "; the file is damaged or not word2vec text: write it again"
 _CUT_SHORT = "; the file is cut short or damaged: write it again"
 _ENCODING = f"; {TO_UTF_8}"
-_TWICE = "stands on line {first} already; keep one of the two"
-_ROW_END = b" \t\r\n"  # word2vec.c leaves a blank at the end of each row
+_TWICE = "is on line {first} already; keep one of the two"
+_ROW_END = b" \t\r\n"  # word2vec.c leaves a space at the end of each row
 _PROJECTOR = (
     "rows of numbers without words; if the first numbers are the words, give the file a first line 'n dim'; if words "
-    "are in the projector's metadata.tsv beside it, put them in front: sed "
+    "are in the projector's metadata.tsv, put them in front: sed "
     r"'1{/^word\tcount$/d;}' metadata.tsv | cut -f1 | paste - FILE > vectors.txt"
 )
-_LOOKED_AT = 1000  # rows that tell how many numbers there are
-_CODED = b"B64:"  # before words of DL4J's
+_LOOKED_AT = 1000  # rows from which the dimension is inferred
+_CODED = b"B64:"  # prefix of DL4J's words
 
 
 def write(path, vectors, precision=None):
@@ -43,10 +43,10 @@ def write(path, vectors, precision=None):
 
 
 def read(path, spell=False):
-    """Read word2vec text, strictly; see `w2vneg.vectors.formats.read`. Nothing in it gives vectors to other spellings.
+    """Read word2vec text, strictly; see `w2vneg.vectors.formats.read`. The format has no vectors for other spellings.
 
-    Tabs may stand for blanks. A word may have blanks in it, for the last numbers of a row are its vector; without a
-    header the first rows tell how many these are.
+    Tabs may replace spaces. A word may contain spaces, as the last numbers of a row are its vector; without a header
+    the dimension is inferred from the first rows.
     """
     path = Path(path)
     try:
@@ -54,7 +54,7 @@ def read(path, spell=False):
         with open(path, "rb") as stream:
             lines = lines_of(path, stream)
             first = next(lines, b"")
-            notes = ["the byte-order mark at its beginning is left out"] if first.startswith(BOM_UTF8) else []
+            notes = ["the byte-order mark at its beginning is ignored"] if first.startswith(BOM_UTF8) else []
             first = first.removeprefix(BOM_UTF8)
             _check_first(path, first)
             header, of_dl4j = HEADER.match(first), _HEADER_OF_DL4J.match(first)
@@ -69,7 +69,7 @@ def read(path, spell=False):
                 coded = header is of_dl4j or second.startswith(_CODED)
                 lines = chain([second] if second else [], lines)
                 if coded and header is not of_dl4j:
-                    notes.append("its words are read as DL4J's, which are written in base64")
+                    notes.append("its words are read as those of DL4J, which are in base64")
                 expected, dim = _promised(path, header, size, lines)
                 return _Rows(path, 2, dim, expected, coded).read(lines, expected, notes)
             rows = [line.split() for line in islice(lines, _LOOKED_AT)]
@@ -83,15 +83,15 @@ def read(path, spell=False):
             names = len(rows) > 1 and dim > 2 and parts[-dim:] == [b"%d" % number for number in range(dim)]
             names = names and any(b"." in number for number in rows[1][1:])
             if names:
-                notes.append("its first line is left out, which numbers the columns")
+                notes.append("its first line, which numbers the columns, is left out")
             elif _n_numbers(parts) < dim:
                 _parse_row(path, 1, b" ".join(parts[1:]), dim)
             if dim == 1:
-                counts = "a word and one number a row, as in a list of counts"
+                counts = "one number per word, as in a list of counts"
                 raise InputError(f"{path}:1: {counts}; vectors of one number need a header 'n 1'")
             stream.seek(0)
             lines = 1 + sum(block.count(b"\n") for block in iter(lambda: stream.read(1 << 22), b""))
-            capacity = min(lines, size // (2 * dim) + 1)  # a number takes two bytes at least
+            capacity = min(lines, size // (2 * dim) + 1)  # a number takes at least two bytes
             stream.seek(0)
             return _Rows(path, 1 + names, dim).read(islice(lines_of(path, stream), names, None), capacity, notes)
     except OSError as error:
@@ -99,23 +99,23 @@ def read(path, spell=False):
 
 
 def _check_first(path, first):
-    """Raise InputError if the first line is of another kind of file."""
+    """Raise InputError if the first line belongs to another kind of file."""
     if b"\r" in first.rstrip(b"\r\n"):
-        raise InputError(f"{path}: its lines end with a carriage return alone; convert them (tr '\\r' '\\n')")
+        raise InputError(f"{path}: its lines end with only a carriage return; convert them (tr '\\r' '\\n')")
     for sign, name in ((b",", "commas"), (b";", "semicolons")):
         if first.count(sign) > 1 and len(first.split()) == 1:
-            raise InputError(f"{path}:1: {name} stand between the numbers, where blanks or tabs are read; convert them")
+            raise InputError(f"{path}:1: {name} separate the numbers; convert them to spaces or tabs")
 
 
 def _is_header(match, lines):
-    """Tell a header of three numbers from the row of a word that is a number. lines : those below it"""
+    """Return whether a line of three numbers is a header, not the row of a numeric word. lines : those below it"""
     n, dim = int(match[1]), int(match[2])
     fits = len(next(lines, b"").split()) == dim + 1
     return fits and (dim != 2 or 1 + _count(lines) == n)
 
 
 def _promised(path, header, size, lines):
-    """Return what the header promises (`promised`); InputError, if it is too much, with the number of rows."""
+    """Return what the header promises (`promised`); if that is too much, the InputError has the number of rows."""
     try:
         return promised(f"{path}:1", header, size, 2, _CUT_SHORT)
     except InputError as error:
@@ -127,7 +127,7 @@ def _count(lines):
 
 
 def _dim_of(rows):
-    """Return how many numbers most rows (lists of bytes) end with; of the first, unless most have one word more."""
+    """Return how many numbers most rows (lists of bytes) end with; if few have one word before them, use the first."""
     found, plain = Counter(), 0
     for parts in rows:
         n = _n_numbers(parts)
@@ -138,14 +138,14 @@ def _dim_of(rows):
 
 
 def _n_numbers(parts):
-    """Return with how many numbers the parts of a row (list of bytes) end, behind its word (int)."""
+    """Return how many numbers the parts of a row (list of bytes) end with, after its word (int)."""
     return sum(1 for _ in takewhile(NUMBER.fullmatch, parts[:0:-1]))
 
 
 class _Rows:
-    """The rows of a file, from the line `first` on.
+    """The rows of a file, starting at line `first`.
 
-    expected : int, optional, how many rows a header promises; coded : bool, words are in base64, as DL4J writes them
+    expected : int, optional, number of rows in the header; coded : bool, words are in base64, as DL4J writes them
     """
 
     def __init__(self, path, first, dim, expected=None, coded=False):
@@ -155,7 +155,7 @@ class _Rows:
     def read(self, lines, capacity, notes):
         """Read lines, an iterator of bytes, into one matrix of at most `capacity` rows; returns `Vectors`.
 
-        notes : list of str, notes on the file beside what is found here
+        notes : list of str, earlier notes on the file
         """
         path, line = self._path, self._first
         words = TakenWords(path, capacity, lambda line: f"{path}:{line}", _ENCODING, _TWICE)
@@ -177,26 +177,26 @@ class _Rows:
         self._check_count(line - self._first)
         if self._with_blanks:
             example = self._example[:40].decode(errors="replace")
-            notes.append(f"words with blanks: {self._with_blanks:,}, such as {example!r}")
+            notes.append(f"words with spaces: {self._with_blanks:,}, such as {example!r}")
         names = words.places
         if self._expected is None and all(name[:1] == name[-1:] == '"' and len(name) > 2 for name in names):  # R's
             names = [name[1:-1] for name in names]
-            notes.append("the quotes around all words are left out")
+            notes.append("the quotes around all words are removed")
         return vectors_of(path, _REMEDY, names, matrix[: len(names)], notes=(*notes, *words.notes()))
 
     def _check_count(self, n, left=None):
-        """Raise InputError if there are more rows than promised, or fewer and none are left (iterator of bytes)."""
+        """Raise InputError if there are more rows than promised, or fewer at the end. left : the lines to come"""
         if self._expected is None or n == self._expected or (n < self._expected and left is not None):
             return
         promise, where = f"the header promises {self._expected} rows, but there are", self._path
-        found, remedy = f"{n}: the file is cut short or the header wrong", "fetch or write it again"
+        found, remedy = f"{n}: the file is cut short or the header wrong", "download or write it again"
         if n > self._expected:
             n, where = n + _count(left), f"{self._path}:{self._first + self._expected}"
-            found, remedy = f"more: {n}", "take out what does not belong to it"
+            found, remedy = f"more: {n}", "remove the surplus rows"
         raise InputError(f"{where}: {promise} {found}; correct the first line ('{n} {self._dim}'), or {remedy}")
 
     def _parts(self, line, text):
-        """Return word and numbers of one row (bytes, bytes with a blank between them)."""
+        """Return the word and the numbers of one row (bytes; bytes separated by spaces)."""
         if line == 1:
             text = text.removeprefix(BOM_UTF8)
         whole, text = text.endswith(b"\n"), text.rstrip(_ROW_END)
@@ -208,9 +208,9 @@ class _Rows:
         return (self._decoded(line, word) if self._coded else word), numbers
 
     def _oddly_parted(self, line, text, whole):
-        """Do as `_parts` for a row with tabs, several blanks between two numbers, or blanks in its word.
+        """Do the same as `_parts` for a row with tabs, several spaces between two numbers, or spaces in its word.
 
-        whole : bool, it ends with a line feed
+        whole : bool, the row ends with a line feed
         """
         where, dim = f"{self._path}:{line}", self._dim
         parts = text.rsplit(None, dim)
@@ -219,8 +219,8 @@ class _Rows:
         word, numbers = parts[0], parts[1:]
         if len(numbers) < dim:
             if dim > 1 and HEADER.match(text.removeprefix(BOM_UTF8)):
-                raise InputError(f"{where}: another header; of files put together keep one, with the sum of rows")
-            remedy = _REMEDY if whole else "; the file ends in the middle of this row: fetch or write it again"
+                raise InputError(f"{where}: another header; if files were joined, keep one, with the sum of rows")
+            remedy = _REMEDY if whole else "; the file ends within this row: download or write it again"
             raise InputError(f"{where}: expected {dim} numbers, found {len(numbers)}{remedy}")
         if b"\t" in word:
             raise InputError(f"{where}: expected {dim} numbers, found a tab in the word {word[:40]!r}{_REMEDY}")
@@ -229,32 +229,32 @@ class _Rows:
         return word, b" ".join(numbers)
 
     def _check_blanks(self, where, word, numbers, tab):
-        """Raise InputError if what has blanks may be a word and numbers too many; only a tab behind it leaves no doubt.
+        """Raise InputError if a word with spaces may include surplus numbers; only a tab after it leaves no doubt.
 
-        A word may end with digits, as 'windows 95', where the vector's numbers have points.
+        A word may end with digits, such as 'windows 95', if the vector's numbers have decimal points.
         """
         pointed = any(b"." in number for number in numbers)
         doubtful = [part for part in word.split()[1:] if NUMBER.fullmatch(part) and not (pointed and part.isdigit())]
         if doubtful and not tab:
-            cause = f"if {word[:40].decode(errors='replace')!r} is a word with blanks, put a tab behind it"
+            cause = f"if {word[:40].decode(errors='replace')!r} is a word with spaces, put a tab after it"
             found = f"expected {self._dim} numbers, found {len(word.split()) - 1 + self._dim}"
             raise InputError(f"{where}: {found}; the file is damaged, or {cause}")
         self._with_blanks += 1
         self._example = self._example or word
 
     def _decoded(self, line, word):
-        """Return a word of DL4J's, which is base64 behind its mark."""
+        """Return a word of DL4J, decoded from base64 if it has the prefix."""
         try:
             return b64decode(word[4:], validate=True) if word.startswith(_CODED) else word
         except ValueError:
-            raise InputError(f"{self._path}:{line}: the word {word[:40]!r} is no base64{_REMEDY}") from None
+            raise InputError(f"{self._path}:{line}: the word {word[:40]!r} is not base64{_REMEDY}") from None
 
 
 def _parse(path, rows, dim):
-    """Return the numbers of some rows, float32 (rows, dim). rows : list of (int, bytes), line and numbers"""
+    """Parse the numbers of rows, float32 (rows, dim). rows : list of (int, bytes), line and numbers"""
     try:
         with np.errstate(over="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of rows without any number, which are reported below
+            warnings.simplefilter("ignore")  # about rows without numbers, which are reported below
             text = [rest.decode("latin-1") for _, rest in rows]
             values = np.loadtxt(text, dtype=np.float32, delimiter=" ", comments=None, ndmin=2)
         if values.shape == (len(rows), dim) and np.isfinite(values).all():
@@ -265,14 +265,14 @@ def _parse(path, rows, dim):
 
 
 def _parse_row(path, line, rest, dim):
-    """Return one row's numbers, float32 (dim,), or say what is wrong with it."""
+    """Parse one row, float32 (dim,); InputError with what is wrong with it."""
     tokens = rest.split()
     if len(tokens) != dim:
         raise InputError(f"{path}:{line}: expected {dim} numbers, found {len(tokens)}{_REMEDY}")
     values = np.empty(dim, dtype=np.float32)
     for i, token in enumerate(tokens):
         try:
-            if b"_" in token:  # which Python reads as 1_000
+            if b"_" in token:  # Python would accept 1_000
                 raise ValueError
             with np.errstate(over="ignore"):
                 values[i] = float(token)
@@ -288,5 +288,5 @@ def _parse_row(path, line, rest, dim):
     return values
 
 
-_HOLDS = "a line with the number of words and of dimensions, then a word and its numbers on each line"
+_HOLDS = "a line with the numbers of words and dimensions, then a word and its numbers on each line"
 enter("word2vec", _HOLDS, write=write, read=read, suffixes=(".txt", ".vec"), packs=True)
