@@ -258,7 +258,7 @@ def test_what_is_learnt_is_the_law_of_the_targets(dtype):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"loss": "css", "exclude": "none"}, "must not be it"),
+        ({"loss": "css", "exclude": "none"}, "must not be a negative"),
         ({"loss": "css", "exclude": "known"}, "exclude must be none or target"),
         ({"loss": "relaxed", "shared": True}, "draws for one context"),
         ({"loss": "css", "alpha": 0.1}, "no option 'alpha'"),
