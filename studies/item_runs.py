@@ -143,7 +143,7 @@ def _validated(setting, model, shares):
 
 
 def tested(setting, options, seed, wanted):
-    """Train, and evaluate the best epochs by validation on the test part.
+    """Train, and evaluate on the test part the epochs that are best on validation pairs.
 
     Parameters
     ----------

@@ -155,7 +155,7 @@ def measure(task, tell, seed, memo):
 
 
 def samples_needed(table, near=_NEAR):
-    """Return, for each sampler, the fewest samples beyond which its loss stays within `near` of the full softmax's."""
+    """Return, for each sampler, the fewest samples from which on its loss stays within `near` of the full softmax's."""
     rows = []
     for name, part in table[table["m"] > 0].groupby("sampler", sort=False):
         within = (part.sort_values("m")["above full, %"] <= 100 * near).to_numpy()

@@ -50,7 +50,7 @@ METHODS = {  # name -> options; FS, UniS, PopS, SP and CIS are CIS's names, the 
     "CIS": {"loss": "cis", "method": "exact"},
 }
 _WARM = ("ubs", "pbs")  # losses whose temperature is chosen
-ROWS = {  # the same, with rolling candidates behind exact draws
+ROWS = {  # the same, with rolling candidates after exact draws
     row: options | ({"method": "rolling"} if row != name else {})
     for name, options in METHODS.items()
     for row in (name, rolling(name))
@@ -62,7 +62,7 @@ _SAMPLE = 100_000  # validation pairs, about
 @dataclass(frozen=True)
 class Scale:
     """rates : Rates; starts : starting points (alpha, T) of the joint search (see `climb`)
-    most : int, maximum of pairs per epoch, by default two fifths of the occurrences; dim, epochs, seeds : int
+    most : int, limit of pairs per epoch, which are two fifths of the occurrences; dim, epochs, seeds : int
     """
 
     rates: Rates = RATES

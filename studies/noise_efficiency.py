@@ -58,7 +58,7 @@ def cost(p, q, n, seed=1):
     laplacian = -n * np.outer(p, p) * np.exp(means)
     np.fill_diagonal(laplacian, 0.0)
     np.fill_diagonal(laplacian, -laplacian.sum(axis=1))
-    root = np.sqrt(p)  # in these coordinates H is the identity minus root rootᵀ, also the null space of A
+    root = np.sqrt(p)  # in these coordinates H is the identity minus root rootᵀ, and root is in A's null space
     scaled = laplacian / np.outer(root, root) + np.outer(root, root)
     return float((np.trace(np.linalg.inv(scaled)) - 1.0) / (len(p) - 1))
 

@@ -3,8 +3,8 @@
 The truth is known; see `gaussian_task` for the mixtures and the training. The law of the relaxed softmax predicts the
 best divergence of a method before any training, in the columns "law". Two remarks on D = 1/P_i, the paper's best
 degeneracy, follow from it. At T the scores are T / (1 + T) (log P̂ + log P): the truth is added to the observed
-distribution, so a model that "generalises better" was given the answer. And the factor 2 T / (1 + T) is 1 at T = 1, if
-there are enough data. So there are two controls: the same without the truth (1/P̂, from the training pairs), and
+distribution, so a model that "generalises better" was given the answer. With enough data they are 2 T / (1 + T) log P,
+which is exact at T = 1. So there are two controls: the same without the truth (1/P̂, from the training pairs), and
 maximum likelihood with the same truth added afterwards.
 
 Adam's rates are chosen on held-out pairs of a separate mixture, each by climbing until both neighbours are worse.

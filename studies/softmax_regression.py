@@ -132,7 +132,7 @@ def exact_coefficients(problem, parameters, points):
 
 
 def relative(logits, weights, reference):
-    """Return the logits less one number per row, to keep losses that use only differences within ±80.
+    """Return the logits less one number per row: losses that use only differences then see none beyond ±80.
 
     reference : str, the logit set to 0: "negatives", the highest with weight; "positive"; "" for none
     """

@@ -237,7 +237,7 @@ def test_a_context_of_32_bits_finds_its_row():
 @pytest.mark.parametrize(
     ("neighbours", "message"),
     [
-        (BIGRAMS, "not ndarray: make one by scipy.sparse.csr_matrix"),
+        (BIGRAMS, "not ndarray: use scipy.sparse.csr_matrix"),
         (sparse.csr_matrix((V, V + 2)), r"a column for each of 30 targets, found shape \(30, 32\)"),
         (sparse.csr_matrix((V, V - 2)), "a column for each of 30 targets"),
         (sparse.csr_matrix(-BIGRAMS), "none below 0"),

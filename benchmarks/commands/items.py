@@ -24,7 +24,7 @@ DATA = ("belgian", "uk", "ml-100k", "ml-1m")
     help="Pairs per training, for trainers on pairs.",
 )
 @click.option("--dim", type=click.IntRange(1), default=100, show_default=True)
-@click.option("--most", type=click.IntRange(1), help="Try only this many settings of each contender.")
+@click.option("--most", type=click.IntRange(1), help="Try only this many settings of each contender, the first.")
 @click.option("--quick", is_flag=True, help="Two settings each, tiny models: to check that it runs, not its quality.")
 @click.option("--out", metavar="FILE", required=True, help="All trials and runs as JSON; an existing file is resumed.")
 def items(data, metric, seeds, names, split_seed, pairs, dim, most, quick, out):

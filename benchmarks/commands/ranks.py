@@ -30,7 +30,7 @@ from .common import common, encode, keep, say
 @click.option("--readout", "readouts", multiple=True, default=("in",), show_default=True, help="Repeatable.")
 @click.option("--part", type=click.Choice(["dev", "test"]), default="dev", show_default=True)
 @click.option("--option", "overrides", multiple=True, metavar="NAME=VALUE", help="An option of the ranks, as TOML.")
-@click.option("--tokens", type=click.IntRange(1000), help="Use only the first tokens.  [default: all]")
+@click.option("--tokens", type=click.IntRange(1000), help="Use only this many tokens, the first.  [default: all]")
 @click.option("--window", type=click.IntRange(1), default=3, show_default=True)
 @click.option("--epochs", type=click.IntRange(1), default=3, show_default=True)
 @common

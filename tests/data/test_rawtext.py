@@ -114,7 +114,7 @@ def test_the_command_line_tells_of_raw_text_and_takes_it(run_cli, tmp_path, monk
     (tmp_path / "raw").write_text("The king, the queen; and all!\nWho is king? The queen.\n" * 20)
     small = ["--loss=ns", "--dim=4", "--epochs=1", "--min-count=1", "--workers=1", "--subsample=0"]
     result = run_cli("train", "--corpus", "raw", *small, "--force")
-    said = "--tokenizer words chosen: 45% of the tokens end in punctuation, such as 'king,'. Keep it: --tokenizer white"
+    said = "--tokenizer words chosen: 45% of the tokens end in punctuation, such as 'king,'. To keep it: --tokenizer wh"
     assert said in result.err and "Note" not in result.err
     result = run_cli("train", "--corpus", "raw", *small, "--tokenizer", "whitespace", "--force")
     assert "chosen" not in result.err

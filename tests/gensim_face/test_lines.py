@@ -235,7 +235,7 @@ REFUSED = {
     'wv["nobody"]': "no vector for the word 'nobody'",
     'wv.most_similar("king", indexer=object())': "all words are searched",
     'wv.most_similar("king", clip_start=2)': "vectors_for_all",
-    'wv.save_word2vec_format("x", append=True)': "write one file at a time",
+    'wv.save_word2vec_format("x", append=True)': "write all words at once",
     'KeyedVectors.load_word2vec_format(room + "/w.txt", encoding="latin1")': "convert it",
     'KeyedVectors.load(room + "/theirs.kv")': "save_word2vec_format",
     'Word2Vec.load(room + "/theirs.model")': "KeyedVectors.load_word2vec_format",

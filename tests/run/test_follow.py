@@ -123,8 +123,8 @@ def test_nothing_is_written_where_no_log_is_set_up(capfd):
 @pytest.mark.parametrize(
     ("corpus", "message"),
     [
-        (["the cat sat", "how are you?"], r"'the cat sat' is none; give sentences as lists of words: \[line\.split\("),
-        (["the", "cat"], "give sentences as lists of words"),
+        (["the cat sat", "how are you?"], r"'the cat sat' is not one; give lists of words: \[line\.split\(\)"),
+        (["the", "cat"], "give lists of words"),
         (
             [("ann", "book"), ("bob", "lamp")],
             r"\('ann', 'book'\) looks like a pair.*Input\('pairs', PAIRS, rectangular=True\)",

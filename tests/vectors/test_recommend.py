@@ -207,7 +207,7 @@ def test_mistakes(folder, run_cli):
     for arguments, code, message in (
         (("none", "a"), 1, "none: no such model folder"),
         (("model", "B"), 1, "did you mean 'b'"),
-        (("model", "amélie", "--titles", "titles.dat"), 1, "by title: 'a' (Amélie (2001))"),
+        (("model", "amélie", "--titles", "titles.dat"), 1, "titles match: 'a' (Amélie (2001))"),
         (("model", "a", "--titles", "none.dat"), 1, "none.dat"),
         (("model", "a", "--titles", "titles.dat", "--titles-cols", "1,9"), 1, "titles.dat:1: there is no column 9"),
         (("model", "a", "--titles-cols", "1,2"), 2, "--titles"),

@@ -237,7 +237,7 @@ def _shares(text):
 def classify(vectors, labels, shares, seeds, readout, as_json):
     """Predict the labels of nodes, words or items from their vectors.
 
-    LABELS is a table of name and label; with several labels it has as many rows. Prints micro and macro F1 of a
+    LABELS is a table of name and label; a name has a row for each of its labels. Prints micro and macro F1 of a
     logistic regression per label, and of predicting the most frequent labels. Needs scikit-learn.
     """
     from ..vectors import Vectors

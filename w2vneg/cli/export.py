@@ -57,7 +57,7 @@ def export(source, out, format_, readout, oov, precision, words, portable, force
         raise click.UsageError(f"OUT {out} is within {source}, which is read; name another place")
     if portable:
         if any(option is not None for option in (format_, readout, oov, precision, words)):
-            raise ConfigError("--portable copies a model folder unchanged; leave the other options out")
+            raise ConfigError("--portable copies a whole model folder; leave the other options out")
         model = _model_of(source, "--portable")
         refuse_existing(out, force)
         model.save(out, portable=True)

@@ -135,7 +135,7 @@ def check_fixed(fixed, read, way=None):
         raise click.UsageError(f"{way} takes its vocabulary from the model folder; leave {flag} out")
     if "vocab_out" in fixed and not read.rectangular:
         what = f"--{read.kind} has one vocabulary, set by --vocab"
-        hint = "; give --rectangular if they do" * ("rectangular" in options_of(read.kind))
+        hint = "; give --rectangular if rows and columns differ" * ("rectangular" in options_of(read.kind))
         raise click.UsageError(f"--vocab-out is for columns that differ in kind from rows; {what}{hint}")
 
 

@@ -172,7 +172,7 @@ def _needs(kind, name, plug):
             "refines": f"follows another read-out: NAME+{name}",
             "one_kind": "rows and columns of one kind",
             "of_text": "words, not items",
-            "needs_contexts": "the data: must be chosen when a run begins",
+            "needs_contexts": "the data, so it must be chosen when a run begins",
         }
         return [sentence for trait, sentence in facts.items() if getattr(plug, trait)]
     needs = {

@@ -189,4 +189,4 @@ def _entry(item, names):
 def _with_titles(error, items, vocab, names):
     wanted = next(item for item, word in items if word not in vocab).lower()
     called = [f"{item!r} ({title})" for item, title in names.items() if wanted in title.lower() and item in vocab][:3]
-    return UnknownNameError(f"{error} Items are named by id; by title: {', '.join(called)}.") if called else error
+    return UnknownNameError(f"{error} Items are named by id; titles match: {', '.join(called)}.") if called else error

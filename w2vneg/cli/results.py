@@ -142,7 +142,7 @@ def _said(error):
 
 
 def _saved_elsewhere(what, wanted, other, save):
-    """Call `save` with other paths until one works; say where it is (str). other : path, perhaps on another disk"""
+    """Call `save` with other paths until one works; return where, in words. other : path, perhaps on another disk"""
     places = [os.path.dirname(os.path.realpath(other))] if other else []
     with suppress(OSError):  # the current folder may be gone
         places.append(os.getcwd())

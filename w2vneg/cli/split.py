@@ -80,7 +80,7 @@ def split(out, by, mirror, quiet, as_json, **given):
     first = by == "time" and SOURCES[source.kind].timed
     data, own = encode(config, source, quiet, first), config.as_dict()
     if not source.traversal.paired and (n_pairs := count_pairs(data.offsets, own["window"])) > _MANY:
-        note(f"{n_pairs / 1e9:,.0f} billion pairs to process, which takes minutes; --max-history would limit it.")
+        note(f"{n_pairs / 1e9:,.0f} billion pairs to process, which takes minutes; --max-history would limit them.")
     ordered = bool(own["ordered"])
     parts = split_data(data, by, ends, config.seed, kind=source.kind, window=own["window"], ordered=ordered)
     about_pairs = dict.fromkeys(("window", "ordered")) if source.traversal.paired else {}

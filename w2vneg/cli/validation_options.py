@@ -138,8 +138,8 @@ def validation_of(flags, run, encoded, model, note, mirror=None, chooses=True):
         validation = SetValidation(encoded, mirror=mirror, **chosen)
         if chooses and model is None and not validation.metric.for_choices:
             note(
-                f"Warning: {validation.metric.name} is a test set. Choices by it make its figures too good, so do not "
-                "report them; choose by men-dev or google-dev."
+                f"Warning: {validation.metric.name} is a test set. Choosing by it makes its figures too good, so do "
+                "not report them; choose by men-dev or google-dev."
             )
         return validation
     if model is None:

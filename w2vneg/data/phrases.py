@@ -177,7 +177,7 @@ def none_found(scoring="word2vec", threshold=None):
 
 
 def what_was_joined(phrases, joins, vocab):
-    """Describe how many phrases were joined, or why none was (str); joins : int; vocab : Vocabulary after joining"""
+    """Describe how often phrases were joined, or why none was (str); joins : int; vocab : Vocabulary after joining"""
     rows = vocab.words.find_all(f"{phrase.first}_{phrase.second}" for phrase in phrases)
     rows = np.unique(rows[rows >= 0])
     if joins:

@@ -60,8 +60,8 @@ class Vocabulary:
         return cls([word for word, _ in pairs], [count for _, count in pairs])
 
     def grown(self, more: Vocabulary, min_count: int = 1, max_vocab: int | None = None) -> Vocabulary:
-        """Return this vocabulary with the counts of `more` added: all words stay; words that occur `min_count` times
-        in `more` are added, the most frequent first, up to `max_vocab` words.
+        """Return this vocabulary with the counts of `more` added: all words stay; words that occur in `more` at
+        least `min_count` times are added, the most frequent first, up to `max_vocab` words.
         """
         counts = dict(zip(self.words, self.counts.tolist(), strict=True))
         for word, count in zip(more.words, more.counts.tolist(), strict=True):

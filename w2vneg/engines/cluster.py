@@ -76,7 +76,7 @@ def check_answers(address):
         address = os.environ.get("RAY_ADDRESS")
         if address is None and path.is_file():
             address = path.read_text(encoding="utf-8").strip()
-            where = f", the address in {path}; a cluster that ended without 'ray stop' leaves that file"
+            where = f"; this address is from {path}, which a cluster that ended without 'ray stop' leaves behind"
         if not address:
             raise ConfigError(f"there is no Ray cluster on this machine; {start}")
     host, _, port = address.rpartition("://")[2].rpartition(":")

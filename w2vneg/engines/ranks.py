@@ -28,7 +28,7 @@ from ..kernels.merge import from_halves, merge_changes, to_halves
 from ..kernels.schedule import linear
 from .engine import Round
 
-_ROOM = 1 << 17  # float32 numbers of a block: half a megabyte, which fits a core's cache
+_ROOM = 1 << 17  # float32 numbers of a block: half a megabyte, which fits in a core's cache
 
 
 class Packed(NamedTuple):

@@ -28,7 +28,7 @@ class KeyedVectors(Vectors):
 
     def __init__(self, vector_size, count=0, dtype=np.float32, mapfile_path=None):
         refused.unless(np.float32, "vectors are float32; leave it out", dtype=dtype)
-        refused.unless(None, "pass the path to load; leave it out", mapfile_path=mapfile_path)
+        refused.unless(None, "call KeyedVectors.load(path)", mapfile_path=mapfile_path)
         self._attributes = {}
         self._become([], np.zeros((0, vector_size), np.float32))
 
@@ -246,7 +246,7 @@ class KeyedVectors(Vectors):
         n_words = len(self) if total_vec is None else total_vec
         refused.unless(len(self), "the header has the number of words in this file; leave it out", total_vec=n_words)
         refused.unless(True, "remove the first line from the file", write_header=write_header)
-        refused.unless(False, "write one file at a time", append=append)
+        refused.unless(False, "write all words at once", append=append)
         refused.unless("count", "words are sorted by count", sort_attr=sort_attr)
         rows = self._ordered()
         counts = None if self.counts is None else self.counts[rows]
@@ -274,7 +274,7 @@ class KeyedVectors(Vectors):
         """Read word2vec's text or binary format; the content decides which, and whether there is a header.
 
         limit : int, optional, number of words to keep, the first ones
-        unicode_errors : str, invalid UTF-8 becomes U+FFFD, with a warning; "ignore" drops it, and words then equal
+        unicode_errors : str, invalid UTF-8 becomes U+FFFD, with a warning; "ignore" drops it and words then repeated
         InputError, with file and line, if `fvocab` has anything but a word and its count
         """
         refused.unless("utf8", "files are UTF-8; convert it", encoding=_plain(encoding))

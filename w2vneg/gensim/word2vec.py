@@ -447,7 +447,7 @@ class Word2Vec:
 
 
 def _ours(given):
-    """Translate gensim's options into ours, dict of str -> value; ConfigError if they exclude each other."""
+    """Translate gensim's options into ours, dict of str -> value; ConfigError if hs and negative do not fit."""
     hs, negative = given["hs"], given["negative"]
     if hs and negative:
         raise ConfigError("hs=1 trains without negative samples here; give hs=1, negative=0, or leave hs out")

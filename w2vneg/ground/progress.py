@@ -26,4 +26,4 @@ def byte_bar(description, stream=None, unit="B"):
 
 
 SHOW: ContextVar = ContextVar("SHOW", default=byte_bar)
-"""Called with a description (str); returns a context of a callable (done, total or None), or None to show nothing."""
+"""Called with a description (str); returns a context of a callable (done, total or None), or of None to be silent."""

@@ -36,7 +36,7 @@ log_prob
     Write into `log_q` the log-probability with which `draw`, just called for this group, draws each of the first n
     `ids`. `logits` are their dot products with the centre. Called for the positives if the loss reads their log q.
 exclude
-    Set to 0 the weights of the negatives ``ids[1:]`` that the positive ``ids[0]`` rules out; return True if any.
+    Set to 0 the weights of the negatives ``ids[1:]`` that may not be used with the positive ``ids[0]``; True if any.
     `positives` (int32, first m) are all positives of the group.
 prepare_group
     Inspect a whole group before its pairs are weighed. `positive_rows` and `negative_rows` (int64) are the rows of the

@@ -141,7 +141,7 @@ def sum_offsets(z, links, first, last, sums):
 
 @njit(fastmath=LEAF, borrows=True)
 def _beside(one, other, total, t):
-    """Return |o|², |r|² and o · r for an offset o = other − one and the rest r of `total`, that is without t o."""
+    """Return |o|², |r|² and o · r for an offset o = other − one and r, `total` without t o."""
     own = rest = both = ZERO
     for c in range(one.shape[0]):
         offset = other[c] - one[c]

@@ -141,7 +141,7 @@ def _is_path(name):
 
 
 def _module_of(name):
-    """Return the module's name; a file's follows from its own name, by which the next process finds compiled code."""
+    """Return the module's name; for a file, one made from its own, by which the next process finds compiled code."""
     if not _is_path(name):
         return name
     path = Path(os.path.abspath(os.path.expanduser(name)))

@@ -90,7 +90,7 @@ class Run:
         return self.data.as_dict() | {"names": names} if isinstance(self.data, Input) else {}
 
     def encode(self, progress=nullcontext):
-        """Encode the data; an update or a resumed run uses the vocabulary of its model.
+        """Encode the data; an update extends its model's vocabulary, a resumed run keeps it or builds it again.
 
         progress : callable; returns a context manager for a callable of (bytes read, total bytes or None), or for None
         """

@@ -60,7 +60,7 @@ def estimate(config, encoded, *, validation=None, done=0.0, seconds=3.0, of_comm
 
     config : TrainConfig; encoded : EncodedCorpus or EncodedPairs
     validation : Validation, optional, run once to time it
-    done : float, in [0, 1], share of the run that is done already; seconds : float, longest time to measure the rate
+    done : float, in [0, 1], share of the run that is done already; seconds : float, about how long to measure the rate
     of_command : bool, as for `Trainer.train`
     ConfigError if the available memory is clearly too small, before a model is built; W2vnegError if the run itself
         would fail

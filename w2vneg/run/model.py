@@ -103,9 +103,9 @@ class Model:
     def config_to_run(self, folder, plugin=None, epochs=None, ray_address=None):
         """Return the configuration to continue with (TrainConfig); arguments replace the model's own values.
 
-        ConfigError if the run is beyond `epochs` already, or is evaluated and so ends with its best state; if it names
-            plug-ins that are not loaded, or a cluster, and none is given, as a folder must not decide what code runs;
-            or if the given plug-ins lack something that the run used
+        ConfigError if `epochs` is given, but the run is beyond it, or evaluated, so that it ends with its best state;
+            if it names plug-ins that are not loaded, or a cluster, and none is given, as a folder must not decide what
+            code runs; or if the given plug-ins lack something that the run used
         """
         own = self.config.plugin
         remedy = f"if you trust that code, name it: --plugin {own}, in Python plugin={own!r}"

@@ -188,7 +188,7 @@ class Word2Vec(Recommender):
         y : None
             Ignored; scikit-learn's pipelines and searches pass it.
         vocab, vocab_out : Vocabulary or path, optional
-            Fixed vocabularies, used instead of the corpus's own; `vocab_out` is for the columns of rectangular data.
+            Fixed ones, not the corpus's own; `vocab_out`, of columns, with rectangular data only, else ConfigError.
         listeners : sequence of callables
             Called with each event of the trainer. The logger ``w2vneg`` receives the events, too, and its child
             ``reading`` a summary of the data.
@@ -206,9 +206,9 @@ class Word2Vec(Recommender):
             or vectors for the input matrix.
         update : bool
             Continue from the model loaded or trained before: it keeps its words, gains those of the corpus, and counts
-            add up. The corpus is read twice. Text models train on the corpus alone, with alpha times new / (old + new)
-            words. Models of users and items also train on the pairs that they keep, with a fifth of alpha and a
-            twentieth of the epochs. Setting alpha or epochs overrides this.
+            add up. The corpus is read twice. For text, alpha is multiplied by new / (old + new) words. Only models of
+            users and items also train on the earlier pairs, which they keep, with a fifth of alpha and a twentieth of
+            the epochs. Setting alpha or epochs overrides this.
         freeze : bool
             Keep the rows from `init`, or from the former model, fixed. The other rows are trained, also against the
             fixed ones. With vectors as `init`, the default read-out becomes ``in``.

@@ -242,7 +242,7 @@ def _in_order(neighbours, n_vocab):
     """Return a copy of a sparse matrix as csr_matrix, float64: columns sorted, none twice, no 0; else ConfigError."""
     if not sparse.issparse(neighbours):
         kind = type(neighbours).__name__
-        raise ConfigError(f"neighbours must be a scipy.sparse matrix, not {kind}: make one by scipy.sparse.csr_matrix")
+        raise ConfigError(f"neighbours must be a scipy.sparse matrix, not {kind}: use scipy.sparse.csr_matrix")
     if neighbours.ndim != 2 or neighbours.shape[1] != n_vocab:
         raise ConfigError(
             f"neighbours must have a row for each context and a column for each of {n_vocab} targets, found shape "
@@ -262,6 +262,6 @@ def _output(output, n_vocab, bias):
         if len(shape) != 2 or shape[0] != n_vocab:
             raise ConfigError(f"output needs a weight with a row for each of {n_vocab} targets, found shape {shape}")
         if bias and getattr(output, "bias", None) is None:
-            raise ConfigError("bias=True is for an output layer made here, and this has no bias; leave bias=True out")
+            raise ConfigError("bias=True is for an output layer made here; this one has no bias: leave bias=True out")
         return output
     return nn.Linear(output, n_vocab, bias=bias)

@@ -92,7 +92,7 @@ class Keyed(NamedRows):
 
         The weights are those of Arora, Liang and Ma (2017); no component is removed. ``a=None`` gives the plain mean,
         as the export for sentence-transformers does. Strings are split as in that export, lists of words are used as
-        given, and unknown words count as zeros. `normalize` scales rows to unit length. Weights need counts.
+        given, unknown words count as zeros. `normalize` scales rows to unit length. ConfigError for `a` without counts.
         """
         if isinstance(texts, str):
             raise ConfigError("encode takes a list of texts; wrap a single text in a list")

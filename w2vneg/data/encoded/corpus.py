@@ -63,8 +63,8 @@ class ItemsReport:
     `kind` is the source; `rows` counts the rows of the files (entries of a matrix, lines of baskets). `items` is the
     size of the vocabulary, `targets` that of the columns. `kept` counts distinct pairs or edges, or the items in
     histories and baskets; `groups` counts these, 0 for pairs. `left_out` maps reasons to numbers, `added` kinds of rows
-    whose weights were added up. `columns` says what each column was read as, `hints` what may be wrong with that;
-    `names` are of all columns.
+    whose weights were added up to theirs. `columns` says what each column was read as, `hints` what may be wrong with
+    that; `names` are of all columns.
     """
 
     kind: str
@@ -119,7 +119,7 @@ class ItemsReport:
 
 
 def counted(number, what):
-    """Return a number with a noun, such as "1 row" (str); what : str, in the plural, starting with the noun"""
+    """Return a number with a noun, such as "1 row" (str); what : str, whose first plural is that noun"""
     if number == 1:
         what = re.sub(r"\b(histor|entr)ies\b|s\b", lambda end: f"{end[1]}y" if end[1] else "", what, count=1)
         what = what.replace("that repeat ", "that repeats ").replace(" give ", " gives ")

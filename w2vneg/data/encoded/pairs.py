@@ -480,7 +480,7 @@ def _refuse_one_hot(path, third, labels):
             for key, values in found.items():
                 values.update(filter(str.strip, batch.columns[key].names))
         if tables.labels["label"] != labels["label"] and set() < found["label"] <= _SWITCHES:
-            remedy = "write a row of name and label for each 1, or rename the column to be used to 'label'"
+            remedy = "write a row of name and label for each 1, or name the column to be used 'label'"
             if not found["last"] <= _SWITCHES:
                 cut = r"""awk -F '[\t,;]' '{print $1 "\t" $NF}' FILE > labels.tsv"""
                 remedy = f"if labels are in the last column, {tables.labels['last']}, extract it: {cut}"

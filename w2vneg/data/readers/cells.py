@@ -78,8 +78,8 @@ def _names(cells, column, label, where, tally):
 
 
 def _numbers(cells, column, label, where, tally=None):
-    """Return cells as finite float64, in ratings also true and false, as 1 and 0; InputError for others. A missing
-    amount becomes 1, and is counted in `tally`.
+    """Return cells as finite float64 (in ratings, true is 1 and false is 0); InputError for others. A missing amount
+    becomes 1, and is counted in `tally`.
     """
     if cells.dtype.kind in "mM":
         remedy = "for durations, give COLUMN.dt.total_seconds()"

@@ -173,7 +173,7 @@ def columns_meant(head):
 
 
 def twins(head):
-    """Return the indices (list of tuple) of all pairs of names that differ in one end part, as item_a and item_b."""
+    """Return the indices (list of tuple) of pairs of names that differ at their end or start, as item_a and item_b."""
     stems = {}
     for place, name in enumerate(head):
         parts = _parts(name)

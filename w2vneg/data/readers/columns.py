@@ -30,7 +30,7 @@ NONE = "none"  # requested instead of a column: there is none
 TRUTHS = {"false": 0.0, "true": 1.0}  # in any case, in columns of answers
 _AMONG = {"user", "item", "source", "target"}
 _DATE = re.compile(r"\d{4}-\d\d-\d\d([T ].*)?|\d{1,2}[/.]\d{1,2}[/.]\d{4}( .*)?")
-_UNIX = 1e8, 1e19  # seconds since 1970, from 1973, up to nanoseconds
+_UNIX = 1e8, 1e19  # Unix times, from seconds in 1973 to nanoseconds
 _FAR = 100
 _SURE = 20  # rows, below which the look of the cells proves nothing
 _MOMENTS = 100_000  # numbers above it that never decrease are likelier times than weights: a day has 86,400 seconds
@@ -106,7 +106,7 @@ class Labels(dict):
 
     said, hints : tuple of str, how each column was interpreted, and what may be wrong with that
     two_kinds : bool, the columns are named as users and items
-    no_weight : str, what to type if a weight that was neither requested nor found by name is none; else ""
+    no_weight : str, what to type if a weight that was neither requested nor found by name is not one; else ""
     by_name : bool, all columns of names were found by their own names; names : tuple of str, of all columns
     n_columns : int, of the table
     """
@@ -214,7 +214,7 @@ class _Guess:
         meant = columns_meant(head.names) if head.named else {}  # by the clearest names, unless they hold times
         meant = {meaning: [at for at in places if not self._is_time(at)] for meaning, places in meant.items()}
         self.meant = {meaning: places for meaning, places in meant.items() if places}
-        self.order = list(range(len(head.names)))  # the columns that positions count
+        self.order = list(range(len(head.names)))  # the columns counted by position
         labelled = head.names[1:] if any(column.of_labels for column in columns) else None
         if head.named and len(head.names) >= 3 and numbers_rows(head.names[0], labelled):
             first = head.cells[0]

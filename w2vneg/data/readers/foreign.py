@@ -211,7 +211,7 @@ _OF_MARKS = re.compile(r"[^\w\s]+|SENT|PUN\w*|PONCT\w*|F[a-z]+")  # tags of punc
 
 
 def _even(rows):
-    """Return rows (list of list of str) if there are five or more, all with as many cells, at least two; else []."""
+    """Return rows (list of list of str) if there are five or more, all of one length, at least two; else []."""
     return rows if len(rows) > 4 and len(rows[0]) > 1 and len(set(map(len, rows))) == 1 else []
 
 
@@ -325,7 +325,7 @@ def _label_of_gml(head):
 
 
 def _is_lgl(head):
-    """Return whether lines of # and a node stand above lines of its neighbours, perhaps with weights."""
+    """Return whether lines of # and a node head lines of neighbours, some of them such nodes, perhaps with weights."""
     nodes = [line.split()[1] for line in head.lines if re.fullmatch(r"# \S+\s*", line)]
     others = [line.split() for line in head.lines if not line.startswith("#")]
     even = all(len(row) == 1 or (len(row) == 2 and fits(row[1], float, float)) for row in others)

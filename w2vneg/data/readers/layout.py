@@ -98,7 +98,7 @@ class Layout:
     places: dict
     labels: dict
     numeric: list
-    commas: bool  # likely precede decimals, and points thousands
+    commas: bool  # decimals likely have commas, and thousands points
 
 
 def delimiter_of(text):
@@ -107,7 +107,7 @@ def delimiter_of(text):
         return {"\\t": "\t", "space": " "}.get(text)
     chosen = DELIMITERS.get(text, text)
     if chosen != "::" and (len(chosen.encode()) != 1 or chosen in '\r\n"\0' or chosen.isalnum()):
-        known = f"a single ASCII character, no letter, digit or quote, or one of {', '.join(DELIMITERS)}"
+        known = f"a single ASCII character, no letter, digit or double quote, or one of {', '.join(DELIMITERS)}"
         raise ConfigError(f"the delimiter must be {known}; not {text!r}")
     return chosen
 
@@ -130,7 +130,7 @@ def find_layout(name, sample, columns, delimiter=None, header=None, quoting=True
     chosen = delimiter or _found_delimiter(where, sample, names, of_text)
     rows = rows_of(sample, chosen, quoting)
     head = _stripped(rows[0])
-    below = [row for row in rows[1:] if _stripped(row) != head and not _RULE.fullmatch("".join(row))]  # repeated
+    below = [row for row in rows[1:] if _stripped(row) != head and not _RULE.fullmatch("".join(row))]  # data only
     if of_text and len(head) == 1 and names and head[0] not in names:
         raise InputError(
             f"{where}: expected a table with a column {names[0]!r}, found {_shown(sample)}; name only tables, as "
@@ -402,8 +402,8 @@ def _sound_like_names(cells):
 
 
 def _twins_alone(first, rows):
-    """Return whether two cells of the first row are twins, such as Person_A and Person_B or u and v, and no cell below
-    begins like them or, for single letters, is a single letter.
+    """Return whether two cells of the first of several rows are twins, as Person_A and Person_B or u and v, and no cell
+    below begins like them or, for single letters, is a single letter.
     """
     pairs = twins(first)
     if len(pairs) != 1 or len(rows) < _FEW or any(map(_is_figures, first)):

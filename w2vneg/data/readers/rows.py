@@ -136,7 +136,7 @@ def _refuse_comments(name, text, n_like, n_rows):
 
 
 def _whole_rows(name, blocks, layout, tables):
-    tally, lines_before, rest = tables.tally, 0, b""  # rest: of a row with line feeds in quotes
+    tally, lines_before, rest = tables.tally, 0, b""  # rest: part of a row with line feeds in quotes
     skip_header, header = layout.header, b""
     for text in blocks:
         text = rest + (text.replace(b"::", STAND_IN.encode()) if layout.delimiter == STAND_IN else text)

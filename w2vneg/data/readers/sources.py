@@ -176,7 +176,7 @@ def _store(url):
     if "@" in url.split("://")[1].split("/")[0] and urlsplit(url).password:
         raise ConfigError(
             f"{scheme_of(url)}://…: a password in a URL would be kept in the model folder; remove it, and give it to "
-            "fsspec by its configuration"
+            "fsspec in its configuration"
         )
     with _with_remedy(url, "cannot be reached"):
         return fsspec.url_to_fs(url)

@@ -427,7 +427,7 @@ def check_sentences(corpus):
     some = corpus[:_SOME]
     if all(isinstance(one, str) for one in some) and not any(_names_a_file(one) for one in some):
         raise InputError(
-            f"a list of strings must name files, but {some[0][:60]!r} is none; give sentences as lists of words: "
+            f"a list of strings must name files, but {some[0][:60]!r} is not one; give lists of words: "
             "[line.split() for line in lines]"
         )
     tuples = [one for one in some if isinstance(one, tuple)]

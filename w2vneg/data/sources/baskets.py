@@ -51,7 +51,7 @@ class Baskets(Source):
 
 
 def _report(given, corpus, fixed):
-    """Return the ItemsReport of baskets; InputError if none has two items. fixed : bool, the vocabulary is"""
+    """Return the ItemsReport of baskets; InputError if none has two items. fixed : bool, the vocabulary is given"""
     from ..encoded.corpus import ItemsReport
 
     found, n_items = corpus.report, len(corpus.vocab)
@@ -165,7 +165,7 @@ def looks_like_log(rows):
 
 
 def guess_delimiter(name, lines):
-    """Return the separator of items (str, one sign): the one that leaves the fewest; DoubtError if it is unclear.
+    """Return the separator of items (str, one sign): the one with the fewest distinct items; DoubtError if unclear.
 
     name : str, of the file; lines : list of str, its first lines
     """

@@ -242,7 +242,7 @@ def tokenizer_of(files, table, encoding, strip=()):
     few = "punctuation is already separated" if alone > at_words else "hardly any word ends in punctuation"
     seen = f"{share:.0%} of the tokens end in punctuation, such as {example!r}" if raw else where or few
     other = "whitespace" if raw else "words"
-    other = f"{'Keep it:' if raw else 'For raw text:'} --tokenizer {other}, or Input(…, tokenizer={other!r})"
+    other = f"{'To keep it:' if raw else 'For raw text:'} --tokenizer {other}, or Input(…, tokenizer={other!r})"
     chosen.why = f"--tokenizer {chosen} chosen: {seen}. {other}"
     return chosen
 

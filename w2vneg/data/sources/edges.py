@@ -8,7 +8,7 @@ from . import SOURCES, TRAVERSALS, Source, Traversal
 from . import _options as options
 
 _WRITTEN = 1 << 24  # most nodes of walks that are written out
-_FEW = 20  # rows; with fewer, the first one may contain their number by chance
+_FEW = 20  # rows; up to this many, the first one may contain their number by chance
 _STREAM = 12  # first part of the name of the random stream for walks that are written out
 
 

@@ -77,7 +77,7 @@ def _choose_cpu(name):
     here = get_host_cpu_features()
     missing = [feature for feature in _CPUS[name] if not here.get(feature)]
     if missing:
-        raise ConfigError(f"W2VNEG_CPU={name}: this processor has no {', '.join(missing)}; take generic, or unset it")
+        raise ConfigError(f"W2VNEG_CPU={name}: this processor has no {', '.join(missing)}; use generic, or unset it")
     _numba_config.CPU_NAME, _numba_config.CPU_FEATURES = name, ""  # type: ignore[attr-defined]
 
 

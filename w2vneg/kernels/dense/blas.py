@@ -73,7 +73,7 @@ def products(rows, vectors_out, buffer):
 
 
 def product_rate(dim, batch, repeats=3):
-    """Measure the rate of tiled products of this shape, in floating-point operations a second (float); takes ms."""
+    """Measure in milliseconds the rate of tiled products of this shape: floating-point operations a second (float)."""
     rng = np.random.default_rng(0)
     rows, out = (rng.random((n, dim), np.float32) for n in (batch, 8 * TILE))
     buffer = np.empty((8, batch * TILE), np.float32)

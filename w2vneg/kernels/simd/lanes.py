@@ -288,9 +288,9 @@ def above_lanes(typing_context, values, first, last):
 
 @intrinsic
 def rank_lanes(typing_context, sums, targets, n, ranks):
-    """Write into ``ranks[k]`` how many of `sums` are at most ``targets[k]``, for k < n, up to whole `LANES`.
+    """Write into ``ranks[k]`` how many of `sums` are at most ``targets[k]``, for k < n rounded up to whole `LANES`.
 
-    sums : float32, (m,); targets : float32 and ranks : int32, both as long as n, rounded up
+    sums : float32, (m,); targets : float32 and ranks : int32, both (n rounded up to a multiple of `LANES`,)
     """
     if not holds_numbers(sums, targets):
         return None

@@ -1,7 +1,7 @@
 """Find where the rows of a delimited table end, and check that each has the expected number of fields.
 
 The rules are those of pandas' C parser: a quote opens a quoted field only as its first character; inside, a delimiter
-or a line feed is text, and two quotes are one quote; blank lines are not rows.
+or a line feed is text, and two quotes are one quote; lines of nothing but blanks are not rows.
 """
 
 from ...ground.jit import njit

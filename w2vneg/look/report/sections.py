@@ -223,7 +223,7 @@ def _through(subject, number, points):
 def _spent(records):
     """Return tokens and seconds of each epoch, two float64 (n,).
 
-    Both are counted from the start of a run or from where it was resumed, which lowers the count of tokens.
+    Both are counted from the start of a run or from where it was resumed; at a resumption tokens do not rise.
     """
     tokens, seconds = (np.array([record[name] for record in records], float) for name in ("tokens", "seconds"))
     resumed = np.diff(tokens, prepend=0.0) <= 0

@@ -33,7 +33,7 @@ _KIN = 0.5  # least probability that a pair is kin
 _ROWS = 1 << 11  # rows per block
 _CHUNK = 1 << 16  # pairs per block
 _SHARES = 16  # shares of the pairs, each with its own sums for all rules
-_LINE = 16  # float32 numbers of a cache line
+_LINE = 16  # float32 numbers in a cache line
 
 
 @dataclass
@@ -247,7 +247,7 @@ def _of_rules(links, n_rules, weights):
 
 
 def _columns(dim, share):
-    """Return the columns per thread, so that all threads hold a share of them; results do not depend on it."""
+    """Return the columns per thread, so that all threads together hold a share of them; results do not depend on it."""
     return _LINE * max(1, -(-int(dim * share) // (_LINE * available_threads())))
 
 

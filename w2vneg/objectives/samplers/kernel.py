@@ -17,7 +17,7 @@ the rows, although the model's rows have moved since: log q is exact for these d
     of a row; draws from this one are as good (docs/reproductions/kernel.md).
 `none`
     No tree: a matrix product gives all α s² + 1, for up to 128 centres before they are trained: half the tree's time at
-    15,000 classes and 20 negatives per pair. So it does all s⁴ + 1, whose features would take d⁴/24 numbers per node.
+    15,000 classes and 20 negatives per pair. It also gives all s⁴ + 1, whose features take d⁴/24 numbers a node.
 """
 
 import math

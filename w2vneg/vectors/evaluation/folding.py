@@ -42,7 +42,7 @@ class Folded(NamedTuple):
     """model : Model, with the new users added; users it knew already have new vectors
     users : ndarray, int64, (n,), ids of the users that were folded in; known : csr_matrix, (n_in, n_out), their items
     strange : list of str, users without an item that the model knows; read : HeldOut, how the table was read
-    Without a table, `users`, `known` and `read` are None.
+    Without a table, `users`, `known` and `read` are None, and `strange` is empty.
     """
 
     model: object

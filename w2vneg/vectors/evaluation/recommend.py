@@ -184,7 +184,7 @@ def recommend(model, seeds, k=10, known=None, score="raw", only=None):
 
     seeds : str or sequence of str, names of centres; a whole number is a name if that exists, else a row, unless most
         names are whole numbers
-    known : scipy.sparse matrix, (n_in, n_out), optional, targets to leave out if known of any of the seeds
+    known : scipy.sparse matrix, (n_in, n_out), optional, targets to leave out if known for any of the seeds
     score : see `scores.scores_of`; only : sequence of str, optional, the targets that may be listed
     """
     seeds = named(seeds, model.vocab.words, model.config.lowercase)

@@ -95,7 +95,7 @@ def contents(path):
             if model == _MODELS["classifier"]:
                 raise InputError(f"{path}: a fastText classifier, not word vectors; train with skipgram or cbow")
             if pruned >= 0:
-                raise InputError(f"{path}: pruned fastText models are not read; give the .bin it was made from")
+                raise InputError(f"{path}: a pruned fastText model is not read; give the .bin it was made from")
             if maxn <= 0 or minn > maxn:
                 minn, maxn, n_buckets = 0, 0, 0 if maxn <= 0 else n_buckets
             if n_entries != n + n_labels or min(n, dim) < 1 or min(n_labels, n_buckets) < 0:
@@ -105,7 +105,7 @@ def contents(path):
             words, counts, labels = _entries(path, stream, n_entries, n)
             quantised, rows, columns = struct.unpack("<?2q", stream.read(17))
             if quantised:
-                raise InputError(f"{path}: quantised fastText models are not read; give the .bin it was made from")
+                raise InputError(f"{path}: a quantised fastText model is not read; give the .bin it was made from")
             if rows not in (n, n + n_buckets) or columns != dim or stream.tell() + rows * dim * 4 > size:
                 raise InputError(f"{path}: expected {n + n_buckets} rows of {dim} numbers{_REMEDY}")
             matrix = np.memmap(path, "<f4", "r", stream.tell(), (rows, dim))

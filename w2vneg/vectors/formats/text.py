@@ -127,7 +127,7 @@ def _count(lines):
 
 
 def _dim_of(rows):
-    """Return how many numbers most rows (lists of bytes) end with; if few have one word before them, use the first."""
+    """Return how many numbers most rows (lists of bytes) end with; the first's if under half begin with one word."""
     found, plain = Counter(), 0
     for parts in rows:
         n = _n_numbers(parts)
