@@ -1,4 +1,4 @@
-# `make demo` and `make test` need Python 3.10 or later and a way to PyPI; everything is installed into $(VENV).
+# `make demo` and `make test` need Python 3.10 or later and access to PyPI; everything is installed into $(VENV).
 
 VENV ?= .venv
 PYTHON ?= python3
@@ -28,7 +28,7 @@ $(VENV)/.installed-%: setup.cfg pyproject.toml | $(PY)
 
 install: $(VENV)/.installed-zstd  ## Make the virtual environment and install w2vneg into it
 
-demo: $(VENV)/.installed-gensim $(VENV)/.installed-report  ## Text, items and a report page of built-in data (nothing to download)
+demo: $(VENV)/.installed-gensim $(VENV)/.installed-report  ## Train on built-in text and items and write a report; downloads nothing
 	@mkdir -p $(DEMO)
 	@for loss in ns relaxed; do echo "== $$loss"; $(W2VNEG) train --loss $$loss --epochs $(DEMO_EPOCHS) \
 		--readout context+letters:share=.1+paradigms --save-model $(DEMO)/$$loss --force || exit 1; done
@@ -41,10 +41,10 @@ demo: $(VENV)/.installed-gensim $(VENV)/.installed-report  ## Text, items and a 
 	@$(W2VNEG) report $(DEMO)/ns $(DEMO)/relaxed --word monday --word red --word tcp --out $(DEMO)/report.html
 	@echo "Next: open $(DEMO)/report.html, or type $(W2VNEG) explore $(DEMO)/relaxed"
 
-# Files are shared out in order; who is done early takes over some of the others' last tests.
+# Files are assigned in order; a worker that finishes early takes over some of the others' last tests.
 PYTEST = $(PY) -m pytest --numprocesses auto --dist worksteal
 
-test: $(VENV)/.installed-test  ## Run the tests but slow and nightly ones (real data too where W2VNEG_MIRROR names a mirror)
+test: $(VENV)/.installed-test  ## Run the tests, except slow and nightly ones; with W2VNEG_MIRROR on real data, too
 	$(PYTEST) -m "not slow and not nightly" $(ARGS)
 
 test-all: $(VENV)/.installed-test  ## Run all tests
@@ -57,25 +57,25 @@ lint: $(VENV)/.installed-lint  ## Check style, imports and types
 	$(PY) -m ruff check .
 	$(PY) -m mypy w2vneg
 
-format: $(VENV)/.installed-lint  ## Put imports and code in order
+format: $(VENV)/.installed-lint  ## Sort imports and format code
 	$(PY) -m ruff check --fix .
 	$(PY) -m ruff format .
 
 docs: $(VENV)/.installed-zstd  ## Write the generated pages: options, commands, API
 	$(PY) docs/generate.py
 
-docs-site: $(VENV)/.installed-docs  ## Build the pages as a site in build/site (nothing is loaded from elsewhere)
+docs-site: $(VENV)/.installed-docs  ## Build the site in build/site; it loads nothing from elsewhere
 	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --quiet --strict
 
-screenshots: $(VENV)/.installed-test $(VENV)/.installed-browser  ## Take the screenshots of the docs anew, in headless Chromium
+screenshots: $(VENV)/.installed-test $(VENV)/.installed-browser  ## Retake the screenshots of the docs in headless Chromium
 	$(PY) docs/screenshots.py
 
 test-browser: $(VENV)/.installed-test $(VENV)/.installed-browser  ## Test report and explorer in headless Chromium
 	$(PY) -m pytest tests/test_browser.py $(ARGS)
 
-bench: $(VENV)/.installed-bench  ## Measure speed beside gensim, fastText, itembed (builds fastText: needs a C++ compiler)
+bench: $(VENV)/.installed-bench  ## Measure speed against gensim, fastText and itembed; needs a C++ compiler
 	$(PY) -m benchmarks suite $(ARGS)
 
-clean:  ## Remove what the other targets made
+clean:  ## Remove the output of the other targets
 	rm -rf $(VENV) $(DEMO) build dist *.egg-info .pytest_cache .ruff_cache .hypothesis .coverage
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
