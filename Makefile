@@ -32,12 +32,12 @@ demo: $(VENV)/.installed-gensim $(VENV)/.installed-report  ## Train on built-in 
 	@mkdir -p $(DEMO)
 	@for loss in ns relaxed; do echo "== $$loss"; $(W2VNEG) train --loss $$loss --epochs $(DEMO_EPOCHS) \
 		--readout context+letters:share=.1+paradigms --save-model $(DEMO)/$$loss --force || exit 1; done
-	@echo "== which modules go together"
+	@echo "== related modules"
 	@$(W2VNEG) train --baskets builtin --subsample 1e-3 --epochs 50 --save-model $(DEMO)/imports --force
 	@$(W2VNEG) recommend $(DEMO)/imports urllib.parse -k 3
-	@echo "== which words are near"
+	@echo "== nearest words"
 	@$(W2VNEG) nearest monday red tcp error integer --vectors $(DEMO)/relaxed -k 3
-	@echo "== how good"
+	@echo "== quality"
 	@$(W2VNEG) report $(DEMO)/ns $(DEMO)/relaxed --word monday --word red --word tcp --out $(DEMO)/report.html
 	@echo "Next: open $(DEMO)/report.html, or type $(W2VNEG) explore $(DEMO)/relaxed"
 

@@ -11,7 +11,7 @@ import pytest
 from w2vneg import Input, TrainConfig, Word2Vec
 from w2vneg.config.options import beside_popularity
 from w2vneg.data.encoded.pairs import HeldOut
-from w2vneg.ground.errors import DivergenceError
+from w2vneg.ground.errors import DivergenceError, InputError
 from w2vneg.ground.events import PenaltyChosen
 from w2vneg.run import penalty
 from w2vneg.run.conductor import Run
@@ -410,3 +410,12 @@ def test_penalties_that_differ_by_seed_stay_open_in_the_best_options(tmp_path):
     assert "l2 =" not in best
     again = TrialFolder(tmp_path / "a", {}, TrainConfig(), metric)
     assert [trial.l2 for trial in again.trials] == ["2,2.2", "1,1.1", "2,2.2"]
+
+
+@pytest.mark.parametrize("l2", ["2,2.2; 3", "1\nplugin = 'mine.py'", "much"])
+def test_a_penalty_in_a_kept_trial_that_is_none_is_refused(tmp_path, l2):
+    metric = Metric.parse("ndcg@10")
+    folder = TrialFolder(tmp_path / "a", {}, TrainConfig(), metric)
+    folder.add(Trial({"loss": "top-n"}, 1, {"ndcg@10": 0.1}, 1.0, 1.0, l2=l2))
+    with pytest.raises(InputError, match=r"trials.jsonl:1: not a trial \(l2 .* must be a number"):
+        TrialFolder(tmp_path / "a", {}, TrainConfig(), metric)

@@ -227,7 +227,7 @@ def _trial(values, metric):
         raise TypeError(f"{wrong} is {str(getattr(trial, wrong))[:40]}")
     if not failed and metric.name not in trial.figures:
         raise TypeError(f"it has no {metric.name}")
-    TrainConfig.from_mapping(trial.options)
+    TrainConfig.from_mapping(trial.options | ({} if trial.l2 is None else {"l2": trial.l2}))
     return trial
 
 
