@@ -40,6 +40,8 @@ RANKING, LIKELIHOOD = "P@15", "log-likelihood"  # criteria of choices
 KS = (1, 5, 15, 50)
 POPULARITY, INTERPOLATED = "popularity", "counts and popularity"
 NULLS = (POPULARITY, INTERPOLATED)
+DRAWS = {"exact": "exact", "pool": "from pools"}  # method -> in words
+_POOLED = 10_000  # targets, from which exact draws would take days
 _SCORES = 4_000_000  # held at once
 _LOWEST, _HIGHEST = 0.01, 100.0
 _SAME = 1e-4  # relative change of c at which the search ends
@@ -63,6 +65,16 @@ class Setting:
     def held(self):
         """The test part: (centres, targets, weights)."""
         return self.task.test.centres, self.task.test.targets, self.task.test.weights
+
+
+def method_of(n_targets):
+    """Return the way to draw among all of so many targets: "exact", or "pool", which draws for 8 visits at once."""
+    return "pool" if n_targets >= _POOLED else "exact"
+
+
+def drawing(options, method):
+    """Return options by name (dict of dict) with exact draws replaced by those of a method."""
+    return {name: own | ({"method": method} if own.get("method") == "exact" else {}) for name, own in options.items()}
 
 
 def pairs_config(task, scale, seed):

@@ -2,11 +2,12 @@
 
 Every method trains on the same pairs, drawn in proportion to their counts. Popularity noise removes popularity from the
 scores, so such a method has two rows: the same models ranked by s, and with log D added ("+ log Q"; see `item_runs`).
-Noise that depends on the model is drawn among all targets, as in the papers; rows that end in "rolling" draw among 64
-candidates, the default of w2vneg. Every row makes its own choices on the validation part, by its own score: learning
-rate and temperature jointly (see `climb`), and the epoch. It does so twice, by Precision@15 for the ranking table and
-by mean log-likelihood for the likelihood table. Then several seeds train with these choices, and are evaluated on the
-whole test part. No run stops early: while alpha is high, a run may get worse before it gets better.
+Noise that depends on the model is drawn among all targets, as in the papers, from pools if there are 10,000 targets or
+more; rows that end in "rolling" draw among 64 candidates, the default of w2vneg. Every row makes its own choices on the
+validation part, by its own score: learning rate and temperature jointly (see `climb`), and the epoch. It does so twice,
+by Precision@15 for the ranking table and by mean log-likelihood for the likelihood table. Then several seeds train with
+these choices, and are evaluated on the whole test part. No run stops early: while alpha is high, a run may get worse
+before it gets better.
 
 The split is by user: validation and test have baskets, histories or lines of text not seen in training, but their pairs
 may have occurred there. The papers do not describe their split, and use another MovieLens, so only orders of methods
@@ -23,12 +24,15 @@ import pandas as pd
 from . import STUDIES, Study, declare
 from .climb import RATES, TEMPERATURES, Rates, best_place, warm_at
 from .item_runs import (
+    DRAWS,
     LIKELIHOOD,
     NULLS,
     POPULARITY,
     RANKING,
     Setting,
     curve,
+    drawing,
+    method_of,
     null_model,
     pairs_config,
     tested,
@@ -237,10 +241,11 @@ def _study(name, given):
     tell, quick, seed, memo = given
     task, scale = _made(name, quick, seed)
     tell(task.line())
-    measured = measure(task, scale, seed, tell, memo, ROWS)
+    method = method_of(task.n_targets)
+    measured = measure(task, scale, seed, tell, memo, drawing(ROWS, method))
     tables = {"ranking": ranking_table(measured), "likelihood": likelihood_table(measured)}
     tables["papers"] = beside_papers(name, measured)
-    verdicts = judged(claims_of(), measured.runs, UNITS, measured.beaten)
+    verdicts = judged(claims_of(method), measured.runs, UNITS, measured.beaten)
     return Study(tables, _described(task, scale, measured), verdicts=verdicts)
 
 
@@ -249,7 +254,8 @@ def _described(task, scale, measured):
     temps = ", ".join(f"{temp:g}" for temp in TEMPERATURES)
     return (
         f"{task.line()}. d = {scale.dim}, {scale.epochs} epochs of {common.get('pairs_per_epoch'):,} pairs, "
-        f"{scale.seeds} seeds. UBS, PBS, SP and CIS draw exactly, or from rolling candidates where the row says so. "
+        f"{scale.seeds} seeds. Draws of UBS, PBS, SP and CIS are {DRAWS[method_of(task.n_targets)]}, "
+        "or rolling if the row says so. "
         "Every row chose alpha, T and epoch on validation pairs by its own score: "
         f"{scale.rates.said()}; T on {temps} and "
         "halves below. Null models: popularity, and counts interpolated with it at weight "

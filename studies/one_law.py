@@ -2,7 +2,8 @@
 
 Each objective trains on pairs drawn in proportion to their counts, for twenty epochs, because the law describes the end
 of training; its alpha is chosen by the log-likelihood of validation pairs. Boltzmann noise is drawn among all targets,
-and in separate rows among rolling candidates. Then several seeds are evaluated at the end of training:
+from pools if they are 10,000 or more, and in separate rows among rolling candidates. Then several seeds are evaluated
+at the end of training:
 
 - slopes of corrected scores on log popularity and on PMI (`law_fit`);
 - test pairs under score(λ) = (1 + T) / T · s + λ log D, λ from 0 to 1.5: log-likelihood, Precision@15, MPR;
@@ -24,14 +25,17 @@ from w2vneg.vectors.evaluation import evaluate_ranking
 from . import STUDIES, Study, declare
 from .climb import RATES, Rates
 from .item_runs import (
+    DRAWS,
     LIKELIHOOD,
     NULLS,
     POPULARITY,
     Setting,
     curve,
+    drawing,
     fitted_scale,
     improper,
     likelihoods,
+    method_of,
     null_model,
     pairs_config,
     thinned,
@@ -103,14 +107,14 @@ QUICK = Scale(
 _TASKS = {  # name -> (scale, about how many minutes of one core)
     "ml-100k": (FULL, 120),
     "text": (FULL, 160),
-    "belgian": (LARGE, 1400),
+    "belgian": (LARGE, 190),
     "ml-1m": (LARGE, 220),
     "uk": (LARGE, 220),
 }
 
 
 def objectives(few=False):
-    """Return options by objective; Boltzmann noise is drawn exactly unless the name says rolling."""
+    """Return options by objective; Boltzmann noise is drawn exactly unless the name says rolling (see `drawing`)."""
     found = _PLAIN | _TEMPERED
     found |= {f"{name}, rolling": _TEMPERED[name] | {"method": "rolling"} for name in _TEMPERED if "T = 1" in name}
     return {name: found[name] for name in (REFERENCE, "popularity", "popularity, T = 1")} if few else found
@@ -178,7 +182,8 @@ class Laboratory:
         )
         test = dataclasses.replace(task.test, **dict(zip(("centres", "targets", "weights"), test, strict=True)))
         self.setting = Setting(dataclasses.replace(task, test=test), pairs_config(task, scale, seed), valid)
-        self.objectives = objectives(scale.few)
+        self.method = method_of(task.n_targets)
+        self.objectives = drawing(objectives(scale.few), self.method)
 
     def alpha(self, options):
         """Return the best learning rate by validation for these options."""
@@ -260,7 +265,9 @@ def law_tables(bench, tell):
 def cooperation_table(bench, tell):
     """Return rows, claims and runs of CIS against self-play, for each number of negatives and both ways to draw."""
     options = {
-        (loss, draws): {"loss": loss, "method": draws} for draws in ("exact", "rolling") for loss in ("selfplay", "cis")
+        (loss, draws): {"loss": loss, "method": draws}
+        for draws in (bench.method, "rolling")
+        for loss in ("selfplay", "cis")
     }
     alphas = dict(zip(options, bench.memo.each(bench.alpha, options.values()), strict=True))
     tried = [(n, *which) for n in bench.scale.negatives for which in options]
@@ -291,12 +298,12 @@ def cooperation_table(bench, tell):
 
 def failure_rows(bench, tell):
     """Return slopes and R² where the law is expected to fail, and the corrected figures."""
-    tried = {name: one for name, one in _FAILURES.items() if one[1] in bench.objectives}
+    tried = {name: like for name, (_, like) in _FAILURES.items() if like in bench.objectives}
+    options = drawing({name: own for name, (own, _) in _FAILURES.items()}, bench.method)
 
     def one(name):
-        options, like = tried[name]
-        alpha = bench.alpha(bench.objectives[like])
-        runs = bench.runs(options | {"alpha": alpha}, at_the_law)
+        alpha = bench.alpha(bench.objectives[tried[name]])
+        runs = bench.runs(options[name] | {"alpha": alpha}, at_the_law)
         row = {"data": bench.name, "setting": name, "alpha": f"{alpha:g}"}
         row |= {figure: cell([run[figure] for run in runs]) for figure in (POPULAR, PMI, "R²")}
         row["log-likelihood"] = cell([run["log-likelihood"] for run in runs], 4)
@@ -361,10 +368,10 @@ def _study(name, given):
         f"{task.line()}. d = {scale.dim}, {scale.epochs} epochs of "
         f"{bench.setting.common.get('pairs_per_epoch'):,} pairs, {scale.seeds} "
         f"seeds; {scale.rates.said()}, chosen by the log-likelihood of validation pairs at the end. "
-        "Draws at finite T are exact, or rolling if the row says so. Slopes and R² are for corrected scores on "
-        f"log P(j) and PMI, over pairs that occur {scale.least} times or more, weighted by counts; the law predicts "
-        "1 and 1. Log-likelihood in nats and P@15 in % on test pairs, corrected unless marked raw. Intervals in tables "
-        "are at 95 %; verdicts allow for the number of comparisons.\n"
+        f"Draws at finite T are {DRAWS[bench.method]}, or rolling if the row says so. Slopes and R² are for corrected "
+        f"scores on log P(j) and PMI, over pairs that occur {scale.least} times or more, weighted by counts; the law "
+        "predicts 1 and 1. Log-likelihood in nats and P@15 in % on test pairs, corrected unless marked raw. Intervals "
+        "in tables are at 95 %; verdicts allow for the number of comparisons.\n"
     )
     figures = {"law": _draw_law(bins), "along": _draw_shares(tables["along λ"])}
     return Study(tables, text, figures, judged(claims, runs, _UNITS, note))

@@ -1,12 +1,15 @@
 """The study of the law, in small."""
 
+import dataclasses
 import itertools
 import math
 
 import numpy as np
 import pytest
 
-from studies import STUDIES, one_law
+from studies import STUDIES, item_runs, one_law
+from studies.item_runs import POPULARITY
+from studies.item_tasks import communities, make_task
 from studies.law_fit import PMI, POPULAR
 from studies.memo import Memo
 
@@ -18,6 +21,24 @@ def test_every_failure_takes_the_alpha_of_an_objective_and_the_reference_is_firs
     assert {"ml-100k", "text", "belgian"} <= {name.removeprefix("one-law-") for name in STUDIES}
     assert objectives["uniform, T = 1"]["method"] == "exact"
     assert objectives["uniform, T = 1, rolling"]["method"] == "rolling"
+
+
+@pytest.mark.parametrize(("most", "method"), [(10**6, "exact"), (10, "pool")])
+def test_a_large_task_draws_from_pools_throughout(most, method, monkeypatch):
+    monkeypatch.setattr(item_runs, "_POOLED", most)
+    scale = dataclasses.replace(one_law.QUICK, few=False)
+    bench = one_law.Laboratory(make_task("made-up", communities(1), 1, "baskets"), scale, 1, Memo())
+    figures = {"log-likelihood": -6.0, "P@15": 0.1}
+    run = figures | {PMI: 1.0, POPULAR: 1.0, "R²": 1.0, "raw": -7.0, "raw P@15": 0.1, "bins": [], "weights": {}}
+    run["shares"] = {f"{share:g}": figures for share in scale.shares}
+    tried = []
+    monkeypatch.setattr(bench, "alpha", lambda options: tried.append(options) or 0.1)
+    monkeypatch.setattr(bench, "runs", lambda options, *look: tried.append(options) or [run, run])
+    monkeypatch.setattr(bench, "nulls", lambda: {POPULARITY: {"log-likelihood, law": -8.0, "P@15": 0.1}})
+    claims = one_law.law_tables(bench, print)[1] + one_law.cooperation_table(bench, print)[1]
+    one_law.failure_rows(bench, print)
+    assert {options["method"] for options in tried if "method" in options} == {method, "rolling"}
+    assert {claim.draws for claim in claims} == {"", method, "rolling"}
 
 
 P, D = np.array([0.45, 0.3, 0.2, 0.05]), np.array([0.1, 0.5, 0.15, 0.25])

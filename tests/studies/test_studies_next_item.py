@@ -67,6 +67,18 @@ def test_draws_are_exact_and_rolling_ones_are_rows_of_their_own():
     assert next_item.ROWS["CIS"] == {"loss": "cis", "method": "exact"}
 
 
+def test_among_ten_thousand_targets_exact_draws_come_from_pools_and_nothing_else_changes():
+    assert [item_runs.method_of(n) for n in (3_857, 9_999, 10_000, 15_636)] == ["exact", "exact", "pool", "pool"]
+    assert item_runs.drawing(next_item.ROWS, "exact") == next_item.ROWS
+    pooled = item_runs.drawing(next_item.ROWS, "pool")
+    assert list(pooled) == list(next_item.ROWS)
+    for name, options in next_item.ROWS.items():
+        drawn = options.get("method") == "exact"
+        assert pooled[name] == (options | {"method": "pool"} if drawn else options)
+    for exact, pool in zip(claims_of(), claims_of("pool"), strict=True):
+        assert pool == dataclasses.replace(exact, draws="pool" if exact.draws == "exact" else exact.draws)
+
+
 def test_null_models_are_counts(task):
     setting = setting_of(task)
     held = setting.held
