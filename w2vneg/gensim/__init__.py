@@ -11,21 +11,9 @@ from .keyedvectors import KeyedVectors
 from .phrases import ENGLISH_CONNECTOR_WORDS, FrozenPhrases, Phraser, Phrases
 from .word2vec import CallbackAny2Vec, LineSentence, Text8Corpus, Word2Vec
 
-__all__ = [
-    "ENGLISH_CONNECTOR_WORDS",
-    "CallbackAny2Vec",
-    "FastText",
-    "FrozenPhrases",
-    "KeyedVectors",
-    "LineSentence",
-    "Phraser",
-    "Phrases",
-    "Text8Corpus",
-    "Word2Vec",
-    "load_facebook_model",
-    "load_facebook_vectors",
-    "save_facebook_model",
-]
+__all__ = ["ENGLISH_CONNECTOR_WORDS", "CallbackAny2Vec", "FastText", "FrozenPhrases", "KeyedVectors", "LineSentence"]
+__all__ += ["Phraser", "Phrases", "Text8Corpus", "Word2Vec"]
+__all__ += ["load_facebook_model", "load_facebook_vectors", "save_facebook_model"]
 
 
 def __getattr__(name):

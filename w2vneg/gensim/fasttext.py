@@ -20,38 +20,12 @@ class FastText(Word2Vec):
     settled: ClassVar[tuple[str, ...]] = (*_SETTLED, "min_n", "max_n", "bucket", "word_ngrams")
 
     def __init__(
-        self,
-        sentences=None,
-        corpus_file=None,
-        sg=0,
-        hs=0,
-        vector_size=100,
-        alpha=0.025,
-        window=5,
-        min_count=5,
-        max_vocab_size=None,
-        word_ngrams=1,
-        sample=1e-3,
-        seed=1,
-        workers=3,
-        min_alpha=0.0001,
-        negative=5,
-        ns_exponent=0.75,
-        cbow_mean=1,
-        hashfxn=hash,
-        epochs=5,
-        null_word=0,
-        min_n=3,
-        max_n=6,
-        sorted_vocab=1,
-        bucket=2000000,
-        trim_rule=None,
-        batch_words=10000,
-        callbacks=(),
-        max_final_vocab=None,
-        shrink_windows=True,
+        self, sentences=None, corpus_file=None, sg=0, hs=0, vector_size=100, alpha=0.025, window=5, min_count=5,
+        max_vocab_size=None, word_ngrams=1, sample=1e-3, seed=1, workers=3, min_alpha=0.0001, negative=5,
+        ns_exponent=0.75, cbow_mean=1, hashfxn=hash, epochs=5, null_word=0, min_n=3, max_n=6, sorted_vocab=1,
+        bucket=2000000, trim_rule=None, batch_words=10000, callbacks=(), max_final_vocab=None, shrink_windows=True,
         **options: Any,
-    ):
+    ):  # fmt: skip
         refused.unless(1, "gensim has only 1, too; leave it out", word_ngrams=word_ngrams)
         if max_n < min_n:
             raise ConfigError("max_n below min_n leaves no n-grams; use Word2Vec to train without them")

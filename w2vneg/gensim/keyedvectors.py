@@ -134,15 +134,16 @@ class KeyedVectors(Vectors):
             raise UnknownNameError(f"{word!r} has no attribute {attr!r}; set it with set_vecattr")
         return self._attributes[attr][word]
 
-    def _ordered(self):
-        """Return the row numbers by falling counts, int64 (n,)."""
-        return np.argsort(-(np.zeros(len(self)) if self.counts is None else self.counts), kind="stable")
+    def _by_count(self):
+        """Return the words, the matrix and the counts, by falling counts."""
+        if self.counts is None:
+            return list(self.words), self.matrix.copy(), None
+        rows = np.argsort(-self.counts, kind="stable")
+        return [self.words[row] for row in rows.tolist()], self.matrix[rows], self.counts[rows]
 
     def sort_by_descending_frequency(self):
         """Sort the rows by falling counts."""
-        rows = self._ordered()
-        counts = None if self.counts is None else self.counts[rows]
-        self._become([self.words[row] for row in rows.tolist()], self.matrix[rows], counts, self.spellings)
+        self._become(*self._by_count(), self.spellings)
 
     def unit_normalize_all(self):
         """Scale all rows to length one."""
@@ -193,13 +194,9 @@ class KeyedVectors(Vectors):
         )
 
     def evaluate_word_analogies(  # type: ignore[override]
-        self,
-        analogies,
-        restrict_vocab=300000,
-        case_insensitive=True,
-        dummy4unknown=False,
+        self, analogies, restrict_vocab=300000, case_insensitive=True, dummy4unknown=False,
         similarity_function="most_similar",
-    ):
+    ):  # fmt: skip
         """Answer analogy questions by 3CosAdd, as `Vectors`; if none can be answered, warn and return 0."""
         refused.unless("most_similar", "questions are answered by 3CosAdd", similarity_function=similarity_function)
         options = {"case_insensitive": case_insensitive, "dummy4unknown": dummy4unknown, "may_be_empty": True}
@@ -229,16 +226,9 @@ class KeyedVectors(Vectors):
         return cls.of(Vectors.load(fname))
 
     def save_word2vec_format(
-        self,
-        fname,
-        fvocab=None,
-        binary=False,
-        total_vec=None,
-        write_header=True,
-        prefix="",
-        append=False,
+        self, fname, fvocab=None, binary=False, total_vec=None, write_header=True, prefix="", append=False,
         sort_attr="count",
-    ):
+    ):  # fmt: skip
         """Write word2vec's text or binary format, by falling counts; counts go to `fvocab`.
 
         A file name that ends in ``.gz``, ``.bz2``, ``.xz`` or ``.zst`` is compressed accordingly.
@@ -248,29 +238,18 @@ class KeyedVectors(Vectors):
         refused.unless(True, "remove the first line from the file", write_header=write_header)
         refused.unless(False, "write all words at once", append=append)
         refused.unless("count", "words are sorted by count", sort_attr=sort_attr)
-        rows = self._ordered()
-        counts = None if self.counts is None else self.counts[rows]
-        ordered = Vectors([prefix + self.words[row] for row in rows.tolist()], self.matrix[rows], counts)
-        format = "word2vec-binary" if binary else "word2vec"
-        ordered.save(fname, format=format)
+        words, matrix, counts = self._by_count()
+        words = [prefix + word for word in words]
+        Vectors(words, matrix, counts).save(fname, format="word2vec-binary" if binary else "word2vec")
         if fvocab is not None and counts is not None:
             with atomic_file(fvocab) as file, packed(file, fvocab) as stream:
-                stream.writelines(
-                    f"{word} {n}\n".encode() for word, n in zip(ordered.words, counts.tolist(), strict=True)
-                )
+                stream.writelines(f"{word} {n}\n".encode() for word, n in zip(words, counts.tolist(), strict=True))
 
     @classmethod
     def load_word2vec_format(
-        cls,
-        fname,
-        fvocab=None,
-        binary=False,
-        encoding="utf8",
-        unicode_errors="strict",
-        limit=None,
-        datatype=np.float32,
-        no_header=False,
-    ):
+        cls, fname, fvocab=None, binary=False, encoding="utf8", unicode_errors="strict", limit=None,
+        datatype=np.float32, no_header=False,
+    ):  # fmt: skip
         """Read word2vec's text or binary format; the content decides which, and whether there is a header.
 
         limit : int, optional, number of words to keep, the first ones

@@ -23,16 +23,9 @@ class Phrases:
     """
 
     def __init__(
-        self,
-        sentences=None,
-        min_count=5,
-        threshold=10.0,
-        max_vocab_size=40000000,
-        delimiter="_",
-        progress_per=10000,
-        scoring="default",
-        connector_words=frozenset(),
-    ):
+        self, sentences=None, min_count=5, threshold=10.0, max_vocab_size=40000000, delimiter="_", progress_per=10000,
+        scoring="default", connector_words=frozenset(),
+    ):  # fmt: skip
         if isinstance(sentences, Phrases):  # Phraser(phrases)
             vars(self).update(vars(sentences))
             return

@@ -77,18 +77,11 @@ class LineSentence:
         self.source, self.max_sentence_length, self.limit = source, max_sentence_length, limit
 
     def __iter__(self):
-        for line in islice(self._lines(), self.limit):
+        lines = (line for text in _texts(self.source, b"\n") for line in text.split(b"\n"))
+        for line in islice(lines, self.limit):
             words = line.decode().split()
             for start in range(0, len(words), self.max_sentence_length):
                 yield words[start : start + self.max_sentence_length]
-
-    def _lines(self):
-        rest = b""
-        with ByteStream(os.fspath(self.source)) as stream:
-            for piece in stream.pieces():
-                *lines, rest = (rest + bytes(piece)).split(b"\n")
-                yield from lines
-        yield rest
 
 
 class Text8Corpus:
@@ -98,16 +91,25 @@ class Text8Corpus:
         self.fname, self.max_sentence_length = fname, max_sentence_length
 
     def __iter__(self):
-        words, rest, length = [], b"", self.max_sentence_length
-        with ByteStream(os.fspath(self.fname)) as stream:
-            for piece in stream.pieces():
-                text, _, rest = (rest + bytes(piece)).rpartition(b" ")
-                words += text.decode().split()
-                whole = len(words) - len(words) % length
-                yield from (words[start : start + length] for start in range(0, whole, length))
-                words = words[whole:]
-        words += rest.decode().split()
-        yield from (words[start : start + length] for start in range(0, len(words), length))
+        words, length = [], self.max_sentence_length
+        for text in _texts(self.fname, b" "):
+            words += text.decode().split()
+            whole = len(words) - len(words) % length
+            yield from (words[start : start + length] for start in range(0, whole, length))
+            words = words[whole:]
+        if words:
+            yield words
+
+
+def _texts(path, end):
+    """Yield the bytes of a file, compressed or not, in pieces that are followed by `end` (bytes), but for the last."""
+    rest = b""
+    with ByteStream(os.fspath(path)) as stream:
+        for piece in stream.pieces():
+            text, found, rest = (rest + bytes(piece)).rpartition(end)
+            if found:
+                yield text
+    yield rest
 
 
 class Word2Vec:
@@ -128,36 +130,11 @@ class Word2Vec:
     layer1_size = property(lambda self: self.vector_size)
 
     def __init__(
-        self,
-        sentences=None,
-        corpus_file=None,
-        vector_size=100,
-        alpha=0.025,
-        window=5,
-        min_count=5,
-        max_vocab_size=None,
-        sample=1e-3,
-        seed=1,
-        workers=3,
-        min_alpha=0.0001,
-        sg=0,
-        hs=0,
-        negative=5,
-        ns_exponent=0.75,
-        cbow_mean=1,
-        hashfxn=hash,
-        epochs=5,
-        null_word=0,
-        trim_rule=None,
-        sorted_vocab=1,
-        batch_words=10000,
-        compute_loss=False,
-        callbacks=(),
-        comment=None,
-        max_final_vocab=None,
-        shrink_windows=True,
-        **options: Any,
-    ):
+        self, sentences=None, corpus_file=None, vector_size=100, alpha=0.025, window=5, min_count=5,
+        max_vocab_size=None, sample=1e-3, seed=1, workers=3, min_alpha=0.0001, sg=0, hs=0, negative=5, ns_exponent=0.75,
+        cbow_mean=1, hashfxn=hash, epochs=5, null_word=0, trim_rule=None, sorted_vocab=1, batch_words=10000,
+        compute_loss=False, callbacks=(), comment=None, max_final_vocab=None, shrink_windows=True, **options: Any,
+    ):  # fmt: skip
         for old, new in {"size": "vector_size", "iter": "epochs"}.items():
             if old in options:
                 raise ConfigError(f"{old} was gensim's name before version 4; use {new}")
@@ -211,15 +188,9 @@ class Word2Vec:
         return f"{type(self).__name__}<vocab={words}, vector_size={self.vector_size}, alpha={self.alpha}>"
 
     def build_vocab(
-        self,
-        corpus_iterable=None,
-        corpus_file=None,
-        update=False,
-        progress_per=10000,
-        keep_raw_vocab=False,
-        trim_rule=None,
-        **kwargs,
-    ):
+        self, corpus_iterable=None, corpus_file=None, update=False, progress_per=10000, keep_raw_vocab=False,
+        trim_rule=None, **kwargs,
+    ):  # fmt: skip
         """Count the words of a corpus; with `update`, its words are added to the vocabulary, and counts add up.
 
         New words have vectors once `train` has been called.
@@ -264,21 +235,10 @@ class Word2Vec:
         self._begin_anew()
 
     def train(
-        self,
-        corpus_iterable=None,
-        corpus_file=None,
-        total_examples=None,
-        total_words=None,
-        epochs=None,
-        start_alpha=None,
-        end_alpha=None,
-        word_count=0,
-        queue_factor=2,
-        report_delay=1.0,
-        compute_loss=False,
-        callbacks=(),
-        **kwargs,
-    ):
+        self, corpus_iterable=None, corpus_file=None, total_examples=None, total_words=None, epochs=None,
+        start_alpha=None, end_alpha=None, word_count=0, queue_factor=2, report_delay=1.0, compute_loss=False,
+        callbacks=(), **kwargs,
+    ):  # fmt: skip
         """Train, or continue training, on the words of the vocabulary; return (trained words, all words).
 
         Trained words are the known words that subsampling keeps on average. `total_examples`, `total_words` and the
@@ -311,7 +271,10 @@ class Word2Vec:
         try:
             encoded = corpus if is_first else ours.encode(corpus, vocab=self._vocab)
             n_words = encoded.report.tokens
-            subsample = 0 if self._is_short(n_words) else self.sample
+            subsample = self.sample
+            if subsample > 0 and 0 < n_words < _SHORT:
+                warnings.warn(f"a text of {n_words} words is too short for subsampling, which is off", stacklevel=3)
+                subsample = 0
             self._take_up(subsample=subsample)
             ours.fit(encoded, listeners=[hear], init=begin)
         except NothingToTrainError as error:
@@ -329,13 +292,6 @@ class Word2Vec:
         kept = sum(keep[encoded.ids[at : at + _BLOCK]].sum() for at in range(0, len(encoded), _BLOCK))
         share = float(kept) / max(1, len(encoded))
         return round(tokens * share), self.epochs * n_words
-
-    def _is_short(self, n_words):
-        """Return whether a text is too short for subsampling, with a warning."""
-        short = 0 < n_words < _SHORT and self.sample > 0
-        if short:
-            warnings.warn(f"a text of {n_words} words is too short for subsampling, which is off", stacklevel=4)
-        return short
 
     @property
     def wv(self):
@@ -437,9 +393,8 @@ class Word2Vec:
     @classmethod
     def load(cls, path, **kwargs):
         """Read a model folder that `save` or ``w2vneg train --save-model`` wrote."""
-        refused.pickle_at(
-            path, "call model.wv.save_word2vec_format(path) there, KeyedVectors.load_word2vec_format(path) here"
-        )
+        there, here = "model.wv.save_word2vec_format(path)", "KeyedVectors.load_word2vec_format(path)"
+        refused.pickle_at(path, f"call {there} there, {here} here")
         model = cls.__new__(cls)
         model.ours = Ours.load(path)
         model._settle()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..data.words import text_of
 from ..ground.errors import ConfigError
-from ..vectors.names import is_row, named
+from ..vectors.named_rows import is_row, named
 
 if TYPE_CHECKING:
     import os

@@ -30,8 +30,7 @@ if TYPE_CHECKING:
 
     from ..data.words import PackedStrings
     from .evaluation import AnalogyResult, SimilarityResult
-    from .named_rows import Item, Items, Near
-    from .named_rows import Name as Key
+    from .named_rows import Item, Items, Name, Near, Raw
 
 _LOG = logging.getLogger("w2vneg")
 _ENCLOSED = (0x24B6, 0x24E9), (0x1F130, 0x1F149), (0x1F150, 0x1F169), (0x1F170, 0x1F189)  # symbols counted as letters
@@ -134,15 +133,15 @@ class Keyed(NamedRows):
     def key_to_index(self) -> KeyToIndex:
         return KeyToIndex(self.words, self._row_of_name)
 
-    def get_index(self, key: Key, default: int | None = None) -> int:
+    def get_index(self, key: Name, default: int | None = None) -> int:
         """Return the row of a word; if it has none, return `default`, or raise UnknownNameError without one."""
         return self.id(key) if default is None or self._row(key) >= 0 else default
 
-    def has_index_for(self, key: Key) -> bool:
+    def has_index_for(self, key: Name) -> bool:
         """Return whether a word has a row, or a row exists."""
         return self._row(key) >= 0
 
-    def get_vector(self, key: Key, norm: bool = False) -> np.ndarray:
+    def get_vector(self, key: Name, norm: bool = False) -> np.ndarray:
         """Return the vector of a word, float32 (dim,); scaled to unit length with `norm`."""
         return self._direction(key).astype(np.float32) if norm else self[key]
 
@@ -150,7 +149,7 @@ class Keyed(NamedRows):
         """Return the matrix with rows scaled to unit length, float32 (n, dim)."""
         return self.unit
 
-    def get_vecattr(self, key: Key, attr: str) -> int:
+    def get_vecattr(self, key: Name, attr: str) -> int:
         """Return the count of a word; `attr` must be ``"count"``, the only attribute."""
         if attr != "count":
             raise UnknownNameError(f"words have no attribute {attr!r}, only 'count'")
@@ -159,13 +158,9 @@ class Keyed(NamedRows):
         return int(self.counts[self.id(key)])
 
     def get_mean_vector(
-        self,
-        keys: Sequence[Item],
-        weights: ArrayLike | None = None,
-        pre_normalize: bool = True,
-        post_normalize: bool = False,
-        ignore_missing: bool = True,
-    ) -> np.ndarray:
+        self, keys: Sequence[Item], weights: ArrayLike | None = None, pre_normalize: bool = True,
+        post_normalize: bool = False, ignore_missing: bool = True,
+    ) -> np.ndarray:  # fmt: skip
         """Return the weighted mean of word vectors.
 
         keys : sequence of str, int or ndarray of (dim,); vectors are used as given
@@ -187,38 +182,38 @@ class Keyed(NamedRows):
         mean = total / size if size else total
         return (normalised(mean[None])[0] if post_normalize else mean).astype(np.float32)
 
-    def distance(self, w1: Key, w2: Key) -> float:
+    def distance(self, w1: Name, w2: Name) -> float:
         """Return 1 − the cosine of two words."""
         return 1.0 - self.similarity(w1, w2)
 
-    def distances(self, word_or_vector: Item, other_words: Iterable[Key] = ()) -> np.ndarray:
+    def distances(self, word_or_vector: Item, other_words: Iterable[Name] = ()) -> np.ndarray:
         """Return 1 − the cosines of a word or vector with other words, or with all: float64 (n_others,) or (n,)."""
         others, query = list(other_words), self._direction(word_or_vector)
         return 1.0 - cosines_with(self[others] if others else self.matrix, query)
 
-    def closer_than(self, key1: Key, key2: Key) -> list[str]:
+    def closer_than(self, key1: Name, key2: Name) -> list[str]:
         """Return the words that are closer to `key1` than `key2` is, in the order of the rows."""
         first, second = self.id(key1), self.id(key2)
         distances = self.distances(first)
         return [self.words[row] for row in np.flatnonzero(distances < distances[second]).tolist() if row != first]
 
-    def rank(self, key1: Key, key2: Key) -> int:
+    def rank(self, key1: Name, key2: Name) -> int:
         """Return the rank of `key2` among the words nearest to `key1`, starting at 1."""
         return len(self.closer_than(key1, key2)) + 1
 
-    def most_similar_to_given(self, key1: Key, keys_list: Sequence[Key]) -> Key:
+    def most_similar_to_given(self, key1: Name, keys_list: Sequence[Name]) -> Name:
         """Return the word of a list that is most similar to `key1`."""
         if not len(keys_list):
             raise ConfigError("there is no word to choose from; give at least one")
         return keys_list[int(np.argmin(self.distances(key1, keys_list)))]
 
-    def n_similarity(self, ws1: Sequence[Key], ws2: Sequence[Key]) -> float:
+    def n_similarity(self, ws1: Sequence[Name], ws2: Sequence[Name]) -> float:
         """Return the cosine of the mean vectors of two lists of words, whose vectors are not normalised."""
         means = [self.get_mean_vector(words, pre_normalize=False) for words in (ws1, ws2)]
         first, second = normalised(np.array(means))
         return float(first @ second)
 
-    def rank_by_centrality(self, words: Sequence[Key], use_norm: bool = True) -> list[tuple[float, Key]]:
+    def rank_by_centrality(self, words: Sequence[Name], use_norm: bool = True) -> list[tuple[float, Name]]:
         """Return (cosine with the mean, word) pairs, highest first; dot products if `use_norm` is False."""
         known = [word for word in words if self._has_vector(word)]
         if not known:
@@ -231,7 +226,7 @@ class Keyed(NamedRows):
         scores = rows @ normalised(rows.mean(axis=0)[None])[0]
         return sorted(zip(scores.tolist(), known, strict=True), reverse=True)
 
-    def doesnt_match(self, words: Sequence[Key]) -> Key:
+    def doesnt_match(self, words: Sequence[Name]) -> Name:
         """Return the word that is farthest from the mean of the list."""
         return self.rank_by_centrality(words)[-1][1]
 
@@ -239,29 +234,25 @@ class Keyed(NamedRows):
         return not self._is_key(key) or self._row(key) >= 0 or self._by_spelling(key) is not None
 
     @overload
-    def similar_by_key(self, key: Key, topn: int = ..., restrict_vocab: int | None = ...) -> Near: ...
+    def similar_by_key(self, key: Name, topn: int = ..., restrict_vocab: int | None = ...) -> Near: ...
 
     @overload
-    def similar_by_key(self, key: Key, topn: None, restrict_vocab: int | None = ...) -> np.ndarray: ...
+    def similar_by_key(self, key: Name, topn: None, restrict_vocab: int | None = ...) -> np.ndarray: ...
 
-    def similar_by_key(self, key: Key, topn: int | None = 10, restrict_vocab: int | None = None) -> Near | np.ndarray:
+    def similar_by_key(self, key: Name, topn: int | None = 10, restrict_vocab: int | None = None) -> Near | np.ndarray:
         """Return the words nearest to a word, as `most_similar` does."""
         return self.most_similar([key], topn=topn, restrict_vocab=restrict_vocab)
 
     similar_by_word = similar_by_key
 
     @overload
-    def similar_by_vector(
-        self, vector: np.ndarray | list[float], topn: int = ..., restrict_vocab: int | None = ...
-    ) -> Near: ...
+    def similar_by_vector(self, vector: Raw, topn: int = ..., restrict_vocab: int | None = ...) -> Near: ...
 
     @overload
-    def similar_by_vector(
-        self, vector: np.ndarray | list[float], topn: None, restrict_vocab: int | None = ...
-    ) -> np.ndarray: ...
+    def similar_by_vector(self, vector: Raw, topn: None, restrict_vocab: int | None = ...) -> np.ndarray: ...
 
     def similar_by_vector(
-        self, vector: np.ndarray | list[float], topn: int | None = 10, restrict_vocab: int | None = None
+        self, vector: Raw, topn: int | None = 10, restrict_vocab: int | None = None
     ) -> Near | np.ndarray:
         """Return the words nearest to a vector, as `most_similar` does."""
         return self.most_similar([vector], topn=topn, restrict_vocab=restrict_vocab)
@@ -300,14 +291,14 @@ class Keyed(NamedRows):
         rows = free[top_rows(scores[free], min(topn, len(free)))]
         return self._named(rows, scores[rows])
 
-    def relative_cosine_similarity(self, wa: Key, wb: Key, topn: int = 10) -> float:
+    def relative_cosine_similarity(self, wa: Name, wb: Name, topn: int = 10) -> float:
         """Return the cosine of two words, divided by the summed cosines of the `topn` words nearest to the first."""
         near = sum(cosine for _, cosine in self.most_similar([wa], topn=topn))
         if not near:
             raise ConfigError(f"the cosines of {wa!r:.60} with its nearest words sum to 0; give another word")
         return self.similarity(wa, wb) / near
 
-    def wmdistance(self, document1: Sequence[Key], document2: Sequence[Key], norm: bool = True) -> float:
+    def wmdistance(self, document1: Sequence[Name], document2: Sequence[Name], norm: bool = True) -> float:
         """Return the Word Mover's Distance of two lists of words (Kusner et al. 2015), by linear programming.
 
         Unknown words are skipped; a list without a known word gives infinity. `norm` scales vectors to unit length.

@@ -1,36 +1,45 @@
-"""Words with one matrix row each: look-up by name, cosines, and nearest neighbours."""
+"""Words with one matrix row each: look-up by name, cosines, and nearest neighbours.
+
+Keys that name a word: text, a number, a date, …, or a tuple, as in the training data. A whole number, 100.0 like 100,
+is the name "100" if that exists. Otherwise an int is a row, unless most names are whole numbers: an unknown one would
+return the wrong row. A tuple whose text is a name is that name: node ``(2, 2)``.
+"""
 
 from __future__ import annotations
 
+from datetime import date
+from decimal import Decimal
+from enum import Enum
 from functools import cached_property, partial
-from numbers import Real
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, overload
+from uuid import UUID
 
 import numpy as np
 
 from ..data.vocab import whole_counts
 from ..data.words import PackedStrings, as_word, near_hint, text_of
 from ..ground.errors import ConfigError, UnknownNameError, check_whole
-from .names import KEYS, is_name, is_row, mostly_numbers
 from .search import compared, cosines_with, lengths_of, nearest, normalised, row_not_finite, unit_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-    from datetime import date
-    from decimal import Decimal
-    from enum import Enum
     from types import EllipsisType
-    from uuid import UUID
 
     from numpy.typing import ArrayLike
     from typing_extensions import Self
 
     # a word, a value whose text is a word, a row (int), or a tuple that names a word, such as a node
     Name = str | float | tuple | np.integer | np.floating | date | np.datetime64 | Decimal | Enum | UUID
-    Key = Name | np.ndarray | list[float]  # a word, a row or a vector
+    Raw = np.ndarray | list[float]  # a vector
+    Key = Name | Raw  # a word, a row or a vector
     Item = Key | tuple[Key, float]
     Items = Item | Sequence[Item]
     Near = list[tuple[str, float]]
+
+KEYS = (str, int, float, np.integer, np.floating, date, np.datetime64, Decimal, Enum, UUID, bytes, bytearray)
+"""Types of a key: the word, a number or date as text, or its row; bytes are included so that `text_of` refuses them."""
+_LOOKED_AT = 1000  # names checked to decide whether most are numbers
 
 
 class NamedRows:
@@ -39,16 +48,9 @@ class NamedRows:
     lowercase = False
 
     def __init__(
-        self,
-        words: Iterable[str],
-        matrix: ArrayLike,
-        counts: ArrayLike | None = None,
-        spellings: Any = None,
-        noun: str = "word",
-        lowercase: bool = False,
-        rules: Any = None,
-        notes: Sequence[str] = (),
-    ) -> None:
+        self, words: Iterable[str], matrix: ArrayLike, counts: ArrayLike | None = None, spellings: Any = None,
+        noun: str = "word", lowercase: bool = False, rules: Any = None, notes: Sequence[str] = (),
+    ) -> None:  # fmt: skip
         self.words, self.spellings, self.noun = PackedStrings.of(words), spellings, noun
         self.lowercase, self.rules, self.notes = lowercase, rules, notes
         try:
@@ -140,8 +142,7 @@ class NamedRows:
         return self.words.find(as_word(text, self.lowercase)) if row < 0 else row
 
     def _is_key(self, key):
-        """Return whether `key` names one word, known or not, rather than several words or a vector."""
-        return isinstance(key, KEYS) or is_name(key, self.words, self.lowercase)
+        return is_key(key, self.words, self.lowercase)
 
     @cached_property
     def _numbered(self):
@@ -156,12 +157,10 @@ class NamedRows:
 
     def _unknown(self, word):
         if is_row(word) and not self._numbered:
-            text = f"no row {word} among {len(self):,}; rows run from 0 to {len(self) - 1}"
-            return UnknownNameError(text)
+            return UnknownNameError(f"no row {word} among {len(self):,}; rows run from 0 to {len(self) - 1}")
         text = word if isinstance(word, bool) else text_of(word)
-        return UnknownNameError(
-            f"no vector for the {self.noun} {text!r} among {len(self):,}{near_hint(str(text), self.words)}"
-        )
+        hint = near_hint(str(text), self.words)
+        return UnknownNameError(f"no vector for the {self.noun} {text!r} among {len(self):,}{hint}")
 
     @cached_property
     def unit(self) -> np.ndarray:
@@ -182,43 +181,27 @@ class NamedRows:
         for rows in (one, other):
             whole = rows.dtype.kind in "iu" or not rows.size
             if not whole or rows.shape != (one.size,) or not ((rows >= 0) & (rows < len(self))).all():
-                raise ConfigError(
-                    f"cosines takes two equally long lists of rows from 0 to {len(self) - 1}; see id for a name"
-                )
+                lists = f"two equally long lists of rows from 0 to {len(self) - 1}"
+                raise ConfigError(f"cosines takes {lists}; see id for a name")
         a, b = (normalised(self.matrix[rows.astype(np.intp)]) for rows in (one, other))
         return np.clip(np.einsum("ij,ij->i", a, b), -1.0, 1.0)
 
     @overload
     def most_similar(
-        self,
-        positive: Items = ...,
-        negative: Items = ...,
-        k: int = ...,
-        restrict_vocab: int | None = ...,
-        *,
+        self, positive: Items = ..., negative: Items = ..., k: int = ..., restrict_vocab: int | None = ..., *,
         topn: int = ...,
-    ) -> Near: ...
+    ) -> Near: ...  # fmt: skip
 
     @overload
     def most_similar(
-        self,
-        positive: Items = ...,
-        negative: Items = ...,
-        k: int | None = ...,
-        restrict_vocab: int | None = ...,
-        *,
+        self, positive: Items = ..., negative: Items = ..., k: int | None = ..., restrict_vocab: int | None = ..., *,
         topn: None = ...,
-    ) -> np.ndarray: ...
+    ) -> np.ndarray: ...  # fmt: skip
 
     def most_similar(
-        self,
-        positive: Items = (),
-        negative: Items = (),
-        k: int | None = 10,
-        restrict_vocab: int | None = None,
-        *,
+        self, positive: Items = (), negative: Items = (), k: int | None = 10, restrict_vocab: int | None = None, *,
         topn: int | EllipsisType | None = ...,
-    ) -> Any:
+    ) -> Any:  # fmt: skip
         """Return the `k` words most similar, by cosine, to the sum of positive minus negative vectors.
 
         Vectors of words are scaled to unit length first; raw vectors are used as given. The query words are excluded.
@@ -282,10 +265,9 @@ class NamedRows:
         found = []
         for weight, items in ((1.0, self._as_list(positive)), (-1.0, self._as_list(negative))):
             for item in items:
-                pair = (
-                    isinstance(item, tuple) and len(item) == 2 and isinstance(item[1], Real) and not self._is_key(item)
-                )
-                weighted = pair and not isinstance(item[0], float | np.floating)  # not a vector of two numbers
+                pair = isinstance(item, tuple) and len(item) == 2 and not self._is_key(item)
+                of_numbers = pair and isinstance(item[0], float | np.floating)  # a vector of two numbers
+                weighted = pair and isinstance(item[1], Real) and not of_numbers
                 key, own = item if weighted else (item, weight)
                 if not np.isfinite(own):
                     raise ConfigError(f"the weight of {key!r:.60} must be a finite number, not {own}")
@@ -322,3 +304,39 @@ class NamedRows:
         if self._is_key(items) or (isinstance(items, np.ndarray) and items.ndim == 1 and items.dtype.kind in "fiu"):
             return [items]
         return list(items)
+
+
+def is_row(key):
+    """Return whether a key may be a row: a whole number of an integer type."""
+    return isinstance(key, Integral) and not isinstance(key, bool)
+
+
+def is_key(key, words, lowercase=False):
+    """Return whether a key names one word, known or not, rather than several or a vector. words : PackedStrings"""
+    return isinstance(key, KEYS) or (isinstance(key, tuple) and as_word(str(key), lowercase) in words)
+
+
+def mostly_numbers(words):
+    """Return whether most words are whole numbers, as names of nodes and items may be: then no number is a row."""
+    seen = words[:_LOOKED_AT]
+    return 2 * sum(word.removeprefix("-").isdecimal() for word in seen) > len(seen)
+
+
+def named(given, words, lowercase=False):
+    """Return one or several keys as text (list of str); an int that is a row, not a name, gives the word of that row.
+
+    ConfigError for anything else.
+    """
+    if is_key(given, words, lowercase):
+        keys = [given]
+    elif given is None or not np.iterable(given):
+        raise ConfigError(f"items and users are looked up by one or several names, not {given!r:.60}")
+    else:
+        keys = list(given)
+    names = [text_of(key) for key in keys]
+    if not any(map(is_row, keys)) or mostly_numbers(words):
+        return names
+    for place, key in enumerate(keys):
+        if is_row(key) and 0 <= key < len(words) and as_word(names[place], lowercase) not in words:
+            names[place] = words[int(key)]
+    return names

@@ -90,18 +90,10 @@ def evaluate_analogy(vectors, path, name=None, restrict_vocab=None, half=None, c
     for (title, questions), part in zip(sections, parts, strict=True):
         kind = "syntactic" if _GRAMMAR.match(title) else "semantic" if title.startswith(_MEANING) else ""
         scores.append(_score(title, kind, part, len(questions)))
-    return AnalogyResult(
-        name=name or Path(path).name,
-        path=str(path),
-        half=half,
-        restrict_vocab=restrict_vocab,
-        overall=_score("all", "all", ranks, total),
-        semantic=_total("semantic", scores, parts),
-        syntactic=_total("syntactic", scores, parts),
-        sections=scores,
-        unknown=len(lookup.unknown),
-        lowered=len(lookup.lowered),
-    )
+    overall = _score("all", "all", ranks, total)
+    of_kinds = (_total(kind, scores, parts) for kind in ("semantic", "syntactic"))
+    counts = len(lookup.unknown), len(lookup.lowered)
+    return AnalogyResult(name or Path(path).name, str(path), half, restrict_vocab, overall, *of_kinds, scores, *counts)
 
 
 def evaluate_word_analogies(

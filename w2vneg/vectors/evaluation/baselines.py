@@ -98,18 +98,9 @@ class RankingEvaluation:
 
 
 def evaluate_with_baselines(
-    model,
-    test,
-    *,
-    exclude_known=None,
-    train=(),
-    baselines=True,
-    score="raw",
-    fold_in=None,
-    rank_itself=False,
-    note=None,
-    **settings,
-):
+    model, test, *, exclude_known=None, train=(), baselines=True, score="raw", fold_in=None, rank_itself=False,
+    note=None, **settings,
+):  # fmt: skip
     """Rank held-out pairs with a model and with baselines; returns a `RankingEvaluation`.
 
     Tables are str, Path, a sequence of them, a table in memory or Input.
@@ -153,9 +144,8 @@ def evaluate_with_baselines(
             if counted is None:
                 raise InputError("it needs the training part, which is not given")
             if name == COOCCURRENCE and not results[MODEL].known_held_out and _is_within(counted, known):
-                raise InputError(
-                    "the pairs that it counts are left out of the catalogue; without them, it equals popularity"
-                )
+                why = "the pairs that it counts are left out of the catalogue; without them, it equals popularity"
+                raise InputError(why)
             scores = SlimScores.of(counted, shown) if name == SLIM else cooccurrence_scores(counted, seen)
             results[name] = rank(scores, logits=False)
         except InputError as error:  # no user has two items, too many do, or no item is known
@@ -227,11 +217,10 @@ def _is_within(counted, known):
 
 
 def _as_paths(files):
+    paths_or_tables = str | os.PathLike | InMemoryTable
     if isinstance(files, str | os.PathLike | Input):
         files = [files]
-    elif not isinstance(files, list | tuple) or not all(
-        isinstance(f, str | os.PathLike | InMemoryTable) for f in files
-    ):
+    elif not isinstance(files, list | tuple) or not all(isinstance(file, paths_or_tables) for file in files):
         return [InMemoryTable.of_pairs(files)]
     return [os.fsdecode(file) if isinstance(file, os.PathLike) else file for file in files]
 
@@ -241,15 +230,14 @@ def _read(files, model, needed=True, liked=True, vocab=None):
 
     needed : bool, see `read_pairs_file`; liked : bool, see `as_trained`; vocab : of the centres, if not the model's
     """
-    options = {"vocab": vocab or model.vocab, "vocab_out": model.vocab_out, "lowercase": model.config.lowercase}
-    options["needed"] = needed
-    read = partial(read_pairs_file, **options)
+    names = {"vocab": vocab or model.vocab, "vocab_out": model.vocab_out, "lowercase": model.config.lowercase}
+    read = partial(read_pairs_file, **names, needed=needed)
     parts = [as_trained(file, model.origin.table, read, liked) for file in files]
     pairs = tuple(np.concatenate([getattr(part, name) for part in parts]) for name in ("centres", "targets", "weights"))
     n_read, unknown = sum(part.n_read for part in parts), sum(part.n_unknown for part in parts)
     weight = float(pairs[2].sum()) / (sum(part.weight_read for part in parts) or 1.0)
-    names = [str(path) for path in files]
-    return pairs, Coverage(names, n_read, unknown, (n_read - unknown) / max(1, n_read), weight, parts[0].columns)
+    evaluated = (n_read - unknown) / max(1, n_read)
+    return pairs, Coverage(list(map(str, files)), n_read, unknown, evaluated, weight, parts[0].columns)
 
 
 def _matrix(files, model, liked=False, vocab=None):

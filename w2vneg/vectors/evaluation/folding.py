@@ -26,7 +26,8 @@ from ...data.words import as_word, near_hint, several_hint
 from ...ground.errors import ConfigError, UnknownNameError
 from ...objectives.law import settled
 from ...objectives.losses import LOSSES
-from ..names import named
+from ..named_rows import named
+from .scores import as_number
 
 NEW_USER = "new-user"
 _PRIOR = 2.0  # κ
@@ -138,7 +139,7 @@ def amounts_of(items, n, unit=1.0):
     """Return the amounts of n items, float64 (n,): a dict's values, else `unit`; ConfigError if one is invalid."""
     if not isinstance(items, dict):
         return np.full(n, unit)
-    amounts = {item: np.nan if isinstance(amount, str | bool) else _number(amount) for item, amount in items.items()}
+    amounts = {item: np.nan if isinstance(amount, str | bool) else as_number(amount) for item, amount in items.items()}
     for item, amount in amounts.items():
         if not 0 < amount <= _MOST:
             of = f"the amount of {str(item)!r:.60} must be a number above 0"
@@ -146,15 +147,8 @@ def amounts_of(items, n, unit=1.0):
     return np.array(list(amounts.values()), np.float64)
 
 
-def _number(value):
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        return np.nan
-
-
 def ids_of(model, names, of_items=False):
-    """Return the ids of one or several keys (see `names`) among the centres or the items: int64 (n,).
+    """Return the ids of one or several keys (see `named_rows`) among the centres or the items: int64 (n,).
 
     UnknownNameError, with similar spellings, for an unknown key.
     """

@@ -99,20 +99,9 @@ class RankingResult:
 
 
 def evaluate_ranking(
-    scores,
-    pairs,
-    n_targets,
-    *,
-    ks=KS,
-    known=None,
-    one_kind=False,
-    logits=True,
-    samples=100,
-    bootstrap=1000,
-    seed=1,
-    counts=None,
-    each=None,
-):
+    scores, pairs, n_targets, *, ks=KS, known=None, one_kind=False, logits=True, samples=100, bootstrap=1000, seed=1,
+    counts=None, each=None,
+):  # fmt: skip
     """Rank the held-out targets of every centre among the whole catalogue; returns a `RankingResult`.
 
     scores : callable, int64 (b,) centre ids -> float32 or float64 (b, n_targets); see `scores`

@@ -17,7 +17,7 @@ from ...ground.jit import launch
 from ...kernels.dense.blas import one_blas_thread
 from ...kernels.evaluation.best import LeftOut, Lists, best_of_tile
 from .. import top_rows
-from ..names import named
+from ..named_rows import named
 from .folding import NEW_USER, amounts_of, fold_in, ids_of, unit_of
 from .lookup import read_lines
 from .scores import scores_of
@@ -105,10 +105,8 @@ def read_queries(model, path=None):
     centres = model.vocab.words.find_all(names).astype(np.int64)
     known = centres >= 0
     if not known.any():
-        several = several_hint(names, model.vocab.words)
-        raise InputError(
-            f"{path}: none of its {len(names):,} names is known to the model, such as {names[0]!r:.60}{several}"
-        )
+        such = f"such as {names[0]!r:.60}{several_hint(names, model.vocab.words)}"
+        raise InputError(f"{path}: none of its {len(names):,} names is known to the model, {such}")
     return centres[known], [name for name, found in zip(names, known.tolist(), strict=True) if not found]
 
 

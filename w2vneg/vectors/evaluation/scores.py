@@ -68,7 +68,7 @@ def share_of(score):
     """Return λ (float) for "raw", "corrected" or a number; ConfigError for anything else."""
     if score in (RAW, CORRECTED):
         return float(score == CORRECTED)
-    share = _number(score)
+    share = as_number(score)
     if not math.isfinite(share):
         raise ConfigError(f"score must be raw, corrected or a number, not {score!r:.40}")
     return share
@@ -78,15 +78,16 @@ def fused_weight(score):
     """Return W (float) of "slim+W", None for any other score; ConfigError if W is not a number above 0."""
     if not str(score).startswith(FUSED):
         return None
-    weight = _number(str(score)[len(FUSED) :])
+    weight = as_number(str(score)[len(FUSED) :])
     if not 0 < weight < math.inf:
         raise ConfigError(f"score {score!r:.40} has no number above 0 after slim+; write slim+0.1, for example")
     return weight
 
 
-def _number(text):
+def as_number(value):
+    """Return a number or its text as float, NaN for anything else."""
     try:
-        return float(text)
+        return float(value)
     except (TypeError, ValueError):
         return math.nan
 

@@ -27,14 +27,9 @@ _NO_SCORE = re.compile(r"(?<![a-z])(sd|std\w*|counts?|freq\w*|n)(?![a-z])", re.I
 _WORD = re.compile(r"(word|term|w|token|lemma|noun|verb)s?[\W_]*([12ab])", re.IGNORECASE)
 _FEWER = 5  # times fewer values than another column: languages, categories or tags, not words
 _OF_SCORES = "scores?|ratings?|human|sim(ilarity)?|relatedness"
-_SCORES = [  # the first that matches is taken: a mean before its single ratings
-    re.compile(names, re.IGNORECASE)
-    for names in (
-        rf"\A(?=.*(mean|average|avg|gold))([\W_]*(mean|average|avg|gold|{_OF_SCORES}))+[\W_]*\Z",
-        "score|sim|relatedness|rating|human",
-        "",
-    )
-]
+_MEAN = rf"\A(?=.*(mean|average|avg|gold))([\W_]*(mean|average|avg|gold|{_OF_SCORES}))+[\W_]*\Z"
+# the first that matches is taken: a mean before its single ratings
+_SCORES = [re.compile(names, re.IGNORECASE) for names in (_MEAN, "score|sim|relatedness|rating|human", "")]
 _QUOTED = re.compile(r'\A"([^"]+)"\Z')
 _SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas", None: "spaces"}  # separator -> its name
 _FEWEST = 3
@@ -81,19 +76,8 @@ def evaluate_similarity(vectors, path, name=None, tags=None, case="lower"):
         if np.ptp(values) <= gap:
             raise InputError(f"{path}: all {what} of the {len(human)} scored pairs are equal: no correlation exists")
     pearson, spearman = correlation(human, cosines), correlation(ranks(human), ranks(cosines))
-    return SimilarityResult(
-        name=name or Path(path).name,
-        path=str(path),
-        spearman=spearman[0],
-        spearman_interval=spearman[1],
-        pearson=pearson[0],
-        pearson_interval=pearson[1],
-        scored=len(human),
-        total=found.total,
-        unknown=len(found.lookup.unknown),
-        lowered=len(found.lookup.lowered),
-        tags_stripped=found.tags,
-    )
+    counts = len(human), found.total, len(found.lookup.unknown), len(found.lookup.lowered)
+    return SimilarityResult(name or Path(path).name, str(path), *spearman, *pearson, *counts, found.tags)
 
 
 def correlation(x, y):

@@ -117,7 +117,10 @@ def _read(path, readout, spell):
     if readout is not None:
         remedy = f"read-out {readout!r} needs a model folder (w2vneg train --save-model DIR)"
         raise ConfigError(f"{path} holds finished vectors; {remedy}")
-    return FORMATS[found].read(path, spell)
+    try:
+        return FORMATS[found].read(path, spell)
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or error}") from error
 
 
 @contextmanager

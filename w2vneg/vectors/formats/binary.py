@@ -74,18 +74,15 @@ def write(path, vectors):
 
 def read(path, spell=False):
     """Read word2vec binary, strictly; see `formats.read`. The format has no vectors for other spellings."""
-    try:
-        with open(path, "rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            header = _HEADER.match(data[:_LONGEST_WORD])
-            n, dim = promised(path, header, len(data), 4, _REMEDY)
-            return _read_rows(path, data, header.end(), n, dim)
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror or error}") from error
+    with open(path, "rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        header = _HEADER.match(data[:_LONGEST_WORD])
+        n, dim = promised(path, header, len(data), 4, _REMEDY)
+        return _read_rows(path, data, header.end(), n, dim)
 
 
 def _read_rows(path, data, at, n, dim):
     """Return the `Vectors` of n rows. data : mmap; at : int, offset of the first row"""
-    words = TakenWords(path, n, lambda row: f"{path}: row {row}", _REMEDY, "occurs twice" + _REMEDY)
+    words = TakenWords(n, f"{path}: row ", _REMEDY, "occurs twice" + _REMEDY)
     matrix = np.empty((n, dim), dtype=np.float32)
     for row in range(n):
         blank = data.find(b" ", at, at + _LONGEST_WORD)

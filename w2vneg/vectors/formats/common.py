@@ -12,7 +12,6 @@ from ...ground.files.atomic import atomic_file
 from ...ground.files.packing import packed
 from ...ground.registry import Registry
 from ...kernels.text.decimals import LIMIT, SMALLEST, WIDEST, write_rows
-from ..search import row_not_finite
 from ..vectors import Vectors
 
 ARRAYS = ("matrix", "word_bytes", "word_offsets")  # float32, (n, dim); the words' UTF-8, uint8; int64, (n + 1,)
@@ -85,13 +84,13 @@ class TakenWords:
     words that are equal then, the first is kept. Other words with invalid UTF-8 are repaired, too, if they are at most
     one in a hundred; otherwise the file has another encoding or is damaged.
 
-    n : int, number of words expected; where : callable, int -> str, describes the place of a word; not_utf8, twice :
+    n : int, number of words expected; where : str, what messages put in front of the place of a word; not_utf8, twice :
         str, remedies for invalid UTF-8 and for repeated words; places : dict, word (str) -> its place (int)
     """
 
-    def __init__(self, path, n, where, not_utf8, twice):
+    def __init__(self, n, where, not_utf8, twice):
         self.places = {}
-        self._path, self._where, self._not_utf8, self._twice = path, where, not_utf8, twice
+        self._where, self._not_utf8, self._twice = where, not_utf8, twice
         self._others, self._most = 0, n // 100
         self._mended, self._repeated, self._example = 0, 0, ""
 
@@ -102,14 +101,14 @@ class TakenWords:
         except UnicodeDecodeError as error:
             self._others += not _is_cut(word, error.start)
             if self._others > self._most:
-                raise InputError(f"{self._where(place)}: the word {word[:40]!r} is not UTF-8{self._not_utf8}") from None
+                raise InputError(f"{self._where}{place}: the word {word[:40]!r} is not UTF-8{self._not_utf8}") from None
             name = word.decode(errors="replace")
             self._mended += 1
             self._example = self._example or name
         first = self.places.setdefault(name, place)
         if first != place:
             if not self._mended or "\ufffd" not in name:
-                raise InputError(f"{self._where(place)}: the word {name[:80]!r} {self._twice.format(first=first)}")
+                raise InputError(f"{self._where}{place}: the word {name[:80]!r} {self._twice.format(first=first)}")
             self._repeated += 1
         return first == place
 
@@ -167,14 +166,6 @@ def check_text(path, words):
         row = int(np.searchsorted(words.offsets, error.start, side="right")) - 1
         where = f"cannot write {path}: word {row} ({words[row]!r})"
         raise OutputError(f"{where} is not valid Unicode text; rename it") from None
-
-
-def check_finite(path, matrix, words):
-    """Raise InputError naming the first word (PackedStrings) whose vector has a non-finite number."""
-    row = row_not_finite(matrix)
-    if row is not None:
-        cause = "a number that is NaN or infinite; the training that made it diverged, or the file is damaged"
-        raise InputError(f"{path}: the vector of {words[row]!r} (row {row}) has {cause}")
 
 
 def arrays_of(vectors):

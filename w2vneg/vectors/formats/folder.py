@@ -14,7 +14,6 @@ from ...objectives.plugs import small_rows
 from ...objectives.readout import DEFAULT, Trained, parse
 from ..search import row_not_finite
 from ..vectors import Vectors
-from .common import check_finite
 from .fasttext import spellings_of
 
 _REMEDY = "; the folder is damaged or not a w2vneg model: train again with --save-model"
@@ -52,8 +51,11 @@ def read(path, readout=None, spell=False):
     first, second = read("vectors_in"), read("vectors_out")
     if first is not None and second is not None and first.shape != second.shape:
         raise InputError(f"{path}: vectors_in.npy is {first.shape}, vectors_out.npy {second.shape}{_REMEDY}")
-    for matrix in (one for one in (first, second) if one is not None):
-        check_finite(path, matrix, vocab.words)
+    for matrix in (first, second):
+        row = None if matrix is None else row_not_finite(matrix)
+        if row is not None:
+            cause = "a number that is NaN or infinite; the training that made it diverged, or the file is damaged"
+            raise InputError(f"{path}: the vector of {vocab.words[row]!r} (row {row}) has {cause}")
     contexts = path / "contexts.npy"
     contexts = _matrix(contexts, len(vocab)) if chain.needs_contexts and contexts.is_file() else None
     counts = np.asarray(vocab.counts, dtype=np.int64)

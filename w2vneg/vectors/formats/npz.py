@@ -67,19 +67,16 @@ def read(path, spell=False):
             missing = [name for name in ARRAYS if name not in found]
             if missing:
                 raise InputError(f"{path}: expected an array {missing[0]!r}, found {', '.join(found)}{_REMEDY}")
-            arrays = [_array(stream, archive, f"{name}.npy") for name in ("word_bytes", "word_offsets")]
-            counts = _array(stream, archive, "counts.npy") if "counts" in found else None
+            read_all = lambda *names: [_array(stream, archive, f"{name}.npy") for name in names]  # noqa: E731
+            arrays = read_all("word_bytes", "word_offsets")
+            counts = read_all("counts")[0] if "counts" in found else None
             matrix = _array(stream, archive, "matrix.npy", path)
-            lowercase = "lowercase" in found and bool(_array(stream, archive, "lowercase.npy"))
+            lowercase = "lowercase" in found and bool(read_all("lowercase")[0])
             if spell and not {"grams", "kin_rule"} & set(found):
-                again = f"w2vneg export MODEL {path} --readout both+letters"
-                raise ConfigError(
-                    f"{path} has vectors of known words only; write it again from a model folder: {again}"
-                )
-            kept, pairs = (
-                [_array(stream, archive, f"{name}.npy") for name in names] if wanted and names[0] in found else None
-                for names, wanted in ((_OF_SPELLINGS, spell), (_OF_PAIRS, True))
-            )
+                again = f"write it again from a model folder: w2vneg export MODEL {path} --readout both+letters"
+                raise ConfigError(f"{path} has vectors of known words only; {again}")
+            kept = read_all(*_OF_SPELLINGS) if spell and "grams" in found else None
+            pairs = read_all(*_OF_PAIRS) if _OF_PAIRS[0] in found else None
     except W2vnegError:
         raise
     except Exception as error:  # a damaged archive may raise any error of zip, zlib or NumPy

@@ -72,6 +72,5 @@ enter("faiss", _INDEX, extra="faiss", write=partial(write_index, cosine=True), f
 enter("faiss-dot", _INDEX, extra="faiss", write=partial(write_index, cosine=False), folder=True)
 _PICKLE = "words, vectors, counts: a pickle that gensim writes; not read"
 enter("gensim", _PICKLE, suffixes=(".kv",), extra="gensim", write=write_pickle)
-enter(
-    "projector", "`vectors.tsv`, `metadata.tsv`, `projector_config.pbtxt`; not read", write=write_projector, folder=True
-)
+_PROJECTOR = "`vectors.tsv`, `metadata.tsv`, `projector_config.pbtxt`; not read"
+enter("projector", _PROJECTOR, write=write_projector, folder=True)

@@ -49,53 +49,50 @@ def read(path, spell=False):
     the dimension is inferred from the first rows.
     """
     path = Path(path)
-    try:
-        size = path.stat().st_size
-        with open(path, "rb") as stream:
-            lines = lines_of(path, stream)
-            first = next(lines, b"")
-            notes = ["the byte-order mark at its beginning is ignored"] if first.startswith(BOM_UTF8) else []
-            first = first.removeprefix(BOM_UTF8)
-            _check_first(path, first)
-            header, of_dl4j = HEADER.match(first), _HEADER_OF_DL4J.match(first)
-            if of_dl4j and _is_header(of_dl4j, lines):
-                header, (n, dim, _) = of_dl4j, of_dl4j[0].split()
-                notes.append(f"its first line is read as DL4J's header, {n.decode()} words of {dim.decode()} numbers")
-            stream.seek(0)
-            lines = lines_of(path, stream)
-            if header:
-                next(lines)
-                second = next(lines, b"")
-                coded = header is of_dl4j or second.startswith(_CODED)
-                lines = chain([second] if second else [], lines)
-                if coded and header is not of_dl4j:
-                    notes.append("its words are read as those of DL4J, which are in base64")
-                expected, dim = _promised(path, header, size, lines)
-                return _Rows(path, 2, dim, expected, coded).read(lines, expected, notes)
-            rows = [line.split() for line in islice(lines, _LOOKED_AT)]
-            dim = _dim_of(rows)
-            firsts = [row[0] if row else b"" for row in rows]
-            if all(NUMBER.fullmatch(one) and b"." in one for one in firsts) and any(one[:1] == b"-" for one in firsts):
-                raise InputError(f"{path}:1: {_PROJECTOR}")
-            if dim < 1:
-                raise InputError(f"{path}:1: expected a header 'n dim' or a word and its numbers" + _REMEDY)
-            parts = rows[0]
-            names = len(rows) > 1 and dim > 2 and parts[-dim:] == [b"%d" % number for number in range(dim)]
-            names = names and any(b"." in number for number in rows[1][1:])
-            if names:
-                notes.append("its first line, which numbers the columns, is left out")
-            elif _n_numbers(parts) < dim:
-                _parse_row(path, 1, b" ".join(parts[1:]), dim)
-            if dim == 1:
-                counts = "one number per word, as in a list of counts"
-                raise InputError(f"{path}:1: {counts}; vectors of one number need a header 'n 1'")
-            stream.seek(0)
-            lines = 1 + sum(block.count(b"\n") for block in iter(lambda: stream.read(1 << 22), b""))
-            capacity = min(lines, size // (2 * dim) + 1)  # a number takes at least two bytes
-            stream.seek(0)
-            return _Rows(path, 1 + names, dim).read(islice(lines_of(path, stream), names, None), capacity, notes)
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror or error}") from error
+    size = path.stat().st_size
+    with open(path, "rb") as stream:
+        lines = lines_of(path, stream)
+        first = next(lines, b"")
+        notes = ["the byte-order mark at its beginning is ignored"] if first.startswith(BOM_UTF8) else []
+        first = first.removeprefix(BOM_UTF8)
+        _check_first(path, first)
+        header, of_dl4j = HEADER.match(first), _HEADER_OF_DL4J.match(first)
+        if of_dl4j and _is_header(of_dl4j, lines):
+            header, (n, dim, _) = of_dl4j, of_dl4j[0].split()
+            notes.append(f"its first line is read as DL4J's header, {n.decode()} words of {dim.decode()} numbers")
+        stream.seek(0)
+        lines = lines_of(path, stream)
+        if header:
+            next(lines)
+            second = next(lines, b"")
+            coded = header is of_dl4j or second.startswith(_CODED)
+            lines = chain([second] if second else [], lines)
+            if coded and header is not of_dl4j:
+                notes.append("its words are read as those of DL4J, which are in base64")
+            expected, dim = _promised(path, header, size, lines)
+            return _Rows(path, 2, dim, expected, coded).read(lines, expected, notes)
+        rows = [line.split() for line in islice(lines, _LOOKED_AT)]
+        dim = _dim_of(rows)
+        firsts = [row[0] if row else b"" for row in rows]
+        if all(NUMBER.fullmatch(one) and b"." in one for one in firsts) and any(one[:1] == b"-" for one in firsts):
+            raise InputError(f"{path}:1: {_PROJECTOR}")
+        if dim < 1:
+            raise InputError(f"{path}:1: expected a header 'n dim' or a word and its numbers" + _REMEDY)
+        parts = rows[0]
+        names = len(rows) > 1 and dim > 2 and parts[-dim:] == [b"%d" % number for number in range(dim)]
+        names = names and any(b"." in number for number in rows[1][1:])
+        if names:
+            notes.append("its first line, which numbers the columns, is left out")
+        elif _n_numbers(parts) < dim:
+            _parse_row(path, 1, b" ".join(parts[1:]), dim)
+        if dim == 1:
+            counts = "one number per word, as in a list of counts"
+            raise InputError(f"{path}:1: {counts}; vectors of one number need a header 'n 1'")
+        stream.seek(0)
+        lines = 1 + sum(block.count(b"\n") for block in iter(lambda: stream.read(1 << 22), b""))
+        capacity = min(lines, size // (2 * dim) + 1)  # a number takes at least two bytes
+        stream.seek(0)
+        return _Rows(path, 1 + names, dim).read(islice(lines_of(path, stream), names, None), capacity, notes)
 
 
 def _check_first(path, first):
@@ -158,7 +155,7 @@ class _Rows:
         notes : list of str, earlier notes on the file
         """
         path, line = self._path, self._first
-        words = TakenWords(path, capacity, lambda line: f"{path}:{line}", _ENCODING, _TWICE)
+        words = TakenWords(capacity, f"{path}:", _ENCODING, _TWICE)
         matrix = np.empty((capacity, self._dim), dtype=np.float32)
         step = max(1, NUMBERS_AT_ONCE // self._dim)
         while block := list(islice(lines, step)):
