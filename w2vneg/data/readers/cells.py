@@ -84,14 +84,12 @@ def _numbers(cells, column, label, where, tally=None):
     if cells.dtype.kind in "mM":
         remedy = "for durations, give COLUMN.dt.total_seconds()"
         raise InputError(f"{where(0)}: {label} ({column.option}) holds times, not numbers; {remedy}")
-    numbers = np.asarray(pd.to_numeric(pd.Series(cells), errors="coerce"), np.float64)
+    numbers = np.array(pd.to_numeric(pd.Series(cells), errors="coerce"), np.float64)
     if column.kind == "number" and (lacking := np.isnan(numbers)).any():
-        numbers = numbers.copy()
         numbers[lacking] = [TRUTHS.get(str(cell).strip().lower(), np.nan) for cell in cells[lacking]]
     missing = np.flatnonzero(np.isnan(numbers)) if column.kind == "amount" else ()
     if missing := [row for row in missing if _is_missing(cells[row]) or str(cells[row]).strip() == "-"]:
         tally["no amount"] += len(missing)
-        numbers = numbers.copy()
         numbers[missing] = 1.0
     allowed = np.isfinite(numbers)
     if column.kind in ("weight", "amount"):
@@ -159,9 +157,9 @@ class Times:
             if np.isnat(cells).any() and not column.lenient:
                 raise InputError(f"{where(int(np.argmax(np.isnat(cells))))}: the time in {label} is missing")
             return np.where(np.isnat(cells), np.nan, cells.astype("datetime64[us]").astype(np.int64) / 1e6)
-        missing = np.array([_is_missing(cell) for cell in cells[:_SAMPLE]], bool)
-        if not missing.all():
-            self.form = self.form or self._form_of(cells, column, label, where, int(np.argmin(missing)))
+        row = next((row for row, cell in enumerate(cells[:_SAMPLE]) if not _is_missing(cell)), None)
+        if row is not None:
+            self.form = self.form or self._form_of(cells, column, label, where, row)
         elif self.form is None:
             return np.full(len(cells), np.nan) if column.lenient else _numbers(cells, column, label, where)
         if self.form == "number":

@@ -3,7 +3,7 @@
 import re
 
 _ID = {"id", "ids", "no", "key", "idx", "index", "num", "number", "hash", "uuid", "pk", "uri"}
-_NAME = {"name", "title"}
+TITLES = {"name", "title"}
 _NAMES = {  # meaning -> names, in lower case and without the endings in `_ID`
     "user": "user users customer visitor session reviewer member client account uid u person reader listener viewer "
     "buyer shopper subscriber household usr cust query msno rater consumer",
@@ -98,7 +98,7 @@ def _plain(name):
 def _found(name):
     """Return (meaning or None, rank) of a name; if two names mean the same, the lower rank wins."""
     plain = _plain(name)
-    parts = plain.split("_")
+    stem, _, last = plain.rpartition("_")
     squeezed = plain.replace("_", "")
     for one in (plain, squeezed):
         if one in _MEANT:
@@ -106,13 +106,13 @@ def _found(name):
             return _MEANT[one], int(unclear or (_MEANT[one] == "item" and one in ("location", "show", "vote", "pid")))
     if plain in _GROUPS:
         return "user", 2
-    if len(parts) > 1 and parts[-1] in _NAME and _MEANT.get("_".join(parts[:-1])) in ("user", "item"):
-        return _MEANT["_".join(parts[:-1])], 2
-    if len(parts) > 1 and parts[-1] in _BY_LAST:
-        meaning = _BY_LAST[parts[-1]]
-        if meaning == "time" or all(part in _RATED for part in parts[:-1]):
+    if last in TITLES and _MEANT.get(stem) in ("user", "item"):
+        return _MEANT[stem], 2
+    if stem and last in _BY_LAST:
+        meaning = _BY_LAST[last]
+        if meaning == "time" or _RATED.issuperset(stem.split("_")):
             return meaning, 1
-    return ("item", 2) if len(parts) > 1 and parts[-1] == "sku" else (None, 9)
+    return ("item", 2) if stem and last == "sku" else (None, 9)
 
 
 def meant_by(name):
@@ -147,13 +147,8 @@ def is_answer(name):
 
 def names_things(name):
     """Return whether a column of this name holds names of users, items, nodes, words or the like."""
-    parts = [part for part in _plain(name).split("_") if part not in _ID | _NAME]
+    parts = [part for part in _plain(name).split("_") if part not in _ID | TITLES]
     return meant_by(name) in ("user", "item", "source") or "_".join(parts) in _THINGS
-
-
-def is_title(name):
-    """Return whether a column of this name holds titles (bool)."""
-    return name.strip().lower() in _NAME
 
 
 def is_quantity(name):
@@ -197,5 +192,5 @@ def numbers_rows(name, labelled=None):
     labelled : list of str, the other columns of a table with labels; "id" is a name if they hold titles at most
     """
     plain = "_".join(_parts(name))
-    named = labelled is None or not {one.lower() for one in labelled if names_things(one)} <= _NAME
+    named = labelled is None or not {one.lower() for one in labelled if names_things(one)} <= TITLES
     return plain in _ROW_NUMBERS and (named or plain != "id")

@@ -12,19 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...ground.errors import DoubtError, InputError, NoColumnError, did_you_mean
-from .column_names import (
-    columns_meant,
-    is_answer,
-    is_label,
-    is_quantity,
-    is_title,
-    last_part_means,
-    meanings_of,
-    meant_by,
-    numbers_rows,
-    twins,
-    without_kind,
-)
+from . import column_names
 
 NONE = "none"  # requested instead of a column: there is none
 TRUTHS = {"false": 0.0, "true": 1.0}  # in any case, in columns of answers
@@ -159,14 +147,13 @@ def hint_of_weights(labels, weights):
     """Return a hint (tuple of str, empty or one) if the largest of many weights is more than half of their sum or, for
     guessed weights, far above the median.
     """
-    guessed = labels.no_weight and len(weights)
-    middle, largest = (float(np.median(weights)), float(np.max(weights))) if guessed else (0, 0)
+    total, largest = float(np.sum(weights)), float(np.max(weights, initial=0))
+    middle = float(np.median(weights)) if labels.no_weight and len(weights) else 0
     if middle > 0 and largest >= _FAR * middle:
         return (
             f"the largest weight, {largest:g}, is {largest / middle:,.0f} times the median of {labels['weight']}; "
             f"if these are not weights, give {labels.no_weight}",
         )
-    total, largest = float(np.sum(weights)), float(np.max(weights, initial=0))
     if len(weights) < _FAR or 2 * largest <= total:
         return ()
     return (
@@ -209,21 +196,19 @@ def refuse_names_as_weights(file, labels, heads, tails, weights, words):
 class _Guess:
     def __init__(self, where, columns, head):
         self.where, self.columns, self.head = where, columns, head
-        found = meanings_of(head.names) if head.named else [(None, 0)] * len(head.names)
-        self.called = [meaning for meaning, _ in found]  # what each column means
-        meant = columns_meant(head.names) if head.named else {}  # by the clearest names, unless they hold times
+        self.called = [meaning for meaning, _ in column_names.meanings_of(head.names)]  # what each column means
+        meant = column_names.columns_meant(head.names)  # by the clearest names, unless they hold times
         meant = {meaning: [at for at in places if not self._is_time(at)] for meaning, places in meant.items()}
         self.meant = {meaning: places for meaning, places in meant.items() if places}
         self.order = list(range(len(head.names)))  # the columns counted by position
         labelled = head.names[1:] if any(column.of_labels for column in columns) else None
-        if head.named and len(head.names) >= 3 and numbers_rows(head.names[0], labelled):
+        if len(head.names) >= 3 and column_names.numbers_rows(head.names[0], labelled):
             first = head.cells[0]
             numbers = all(cell.strip().isdecimal() for cell in first) or head.names[0].strip()
             if len(set(first)) == len(first) and numbers:  # a column of row numbers is not counted
                 self.order = self.order[1:]
-        if labelled and self.order[0] == 0 and numbers_rows(head.names[0]):  # then a title is no label
-            titles = [at for at in self.order if is_title(head.names[at])]
-            self.order = [at for at in self.order if at not in titles]
+        if labelled and self.order[0] == 0 and column_names.numbers_rows(head.names[0]):  # then a title is no label
+            self.order = [at for at in self.order if head.names[at].strip().lower() not in column_names.TITLES]
 
     def places(self):
         requested = {c.key: self._requested(c) for c in self.columns if c.requested is not None} | self._labels()
@@ -248,7 +233,7 @@ class _Guess:
         labelled = len(pairs) > 2 and all(head.numeric[1:]) and all(a == b for a, b in pairs)
         unnamed = not self.meant and all(head.numeric) and (n_columns > 8 or n_rows == n_columns > 4)
         inner = range(1, n_columns - (not head.numeric[-1]))  # a last column may label the rows
-        pairs_of_names = twins(head.names)
+        pairs_of_names = column_names.twins(head.names)
         pair = pairs_of_names[0] if len(pairs_of_names) == 1 else ()
         known = 0 in pair or (pair and head.numeric[0]) or any(at in inner for own in self.meant.values() for at in own)
         counted = head.named and not known and len(inner) > 2 and all(head.numeric[at] for at in inner)
@@ -276,7 +261,7 @@ class _Guess:
 
     def _labels(self):
         """Return the index of a label column, if one is wanted and has such a name (dict); positions then skip it."""
-        places = [at for at, name in enumerate(self.head.names) if self.head.named and is_label(name)]
+        places = [at for at, name in enumerate(self.head.names) if column_names.is_label(name)]
         columns = [column for column in self.columns if column.of_labels] if places else []
         if columns:
             self._refuse_several(places, [self.columns[0], *columns])
@@ -290,9 +275,9 @@ class _Guess:
         if self.head.named and str(requested) in names:  # the name of a data frame's column may be a number
             requested = str(requested)
         elif not isinstance(requested, str) or requested.isdecimal():
-            return self._within(column, int(requested) - 1, requested)
+            return self._within(column, requested)
         places = [at for at, name in enumerate(names) if name == requested]
-        places = places or [at for at, name in enumerate(names) if without_kind(name) == requested]
+        places = places or [at for at, name in enumerate(names) if column_names.without_kind(name) == requested]
         if not places:
             hint = did_you_mean(requested, names, shown=-1)
             plain = f"; for plain text give {column.typed(NONE)}" if column.kind == "text" else ""
@@ -305,8 +290,8 @@ class _Guess:
             raise InputError(f"{self.where}: the columns {both} are called {requested!r}; give {option} a number")
         return places[0]
 
-    def _within(self, column, place, requested):
-        names = self.head.names
+    def _within(self, column, requested):
+        names, place = self.head.names, int(requested) - 1
         if 0 <= place < len(names):
             return place
         delimiter = "" if column.in_memory else ", or another --delimiter"
@@ -318,7 +303,7 @@ class _Guess:
     def _by_position(self, column):
         if column.default <= len(self.order):
             return self.order[column.default - 1]
-        return self._within(column, column.default - 1, column.default)
+        return self._within(column, column.default)
 
     def _names(self, columns, taken):
         fits = {}
@@ -327,7 +312,7 @@ class _Guess:
             if len(set(meanings)) == len(meanings) and all(places):
                 fits[tuple(places)] = meanings
         if not fits and len(columns) == 2 and self.head.named and "source" in columns[0].means:
-            pairs, first = [] if columns[1].of_labels else twins(self.head.names), tuple(self.order[:2])
+            pairs, first = [] if columns[1].of_labels else column_names.twins(self.head.names), tuple(self.order[:2])
             if taken & set(sum(pairs, ())) or len(set(sum(pairs, ()))) < 2 * len(pairs):  # some form series
                 pairs = []
             if len(pairs) > 1 and first not in pairs:
@@ -386,9 +371,9 @@ class _Guess:
             self._ask(f"{both} name the same things, one to one", columns, taken=[found[columns[1].key]])
         used = taken | set(found.values())
         means = {one for column in columns for one in column.means}
-        for meaning in _AMONG & set(self.meant) & means:
-            if not used & set(self.meant[meaning]):
-                unread = f"{self.head.label(self.meant[meaning][0])} is not among the columns that would be read"
+        for meaning, places in self.meant.items():
+            if meaning in _AMONG & means and used.isdisjoint(places):
+                unread = f"{self.head.label(places[0])} is not among the columns that would be read"
                 self._ask(f"{unread}, but its name fits", columns)
 
     def _other(self, column, taken):
@@ -397,7 +382,7 @@ class _Guess:
         if column.kind == "amount":
             named = [at for at in named if self.head.numeric[at]]
             free = [at for at in self.order if self.head.numeric[at] and at not in taken]
-            quantities = [at for at in free if is_quantity(self.head.names[at])]  # some may be returns
+            quantities = [at for at in free if column_names.is_quantity(self.head.names[at])]  # some may be returns
             place = next(iter(sorted(quantities, key=lambda at: at not in named) or named), None)
             if place is None and not set(free) & set(self.meant.get("rating", [])):
                 self._refuse_answers(column, taken)
@@ -424,7 +409,7 @@ class _Guess:
         if column.beside or any(one.key == "rating" for one in self.columns):
             return
         for place, (name, cells) in enumerate(zip(self.head.names, self.head.cells, strict=True)):
-            if not is_answer(name) or place in taken:
+            if not column_names.is_answer(name) or place in taken:
                 continue
             numbers = _numbers(TRUTHS.get(cell.strip().lower(), cell) for cell in cells)
             if set(numbers) == {0, 1} and len(numbers) >= _SURE and 1 < sum(numbers) < len(numbers) - 1:
@@ -534,7 +519,7 @@ class _Guess:
             column = columns[at]
             own = [place for meaning in column.means for place in self.meant.get(meaning, [])]
             likely = [place for place in everywhere if self._is_likely(place, column)]
-            own += [place for place in likely if last_part_means(self.head.names[place]) in column.means]
+            own += [place for place in likely if column_names.last_part_means(self.head.names[place]) in column.means]
             if not self.head.named or len(self.called) <= 3 or column.kind != "name":
                 own += sorted(likely, key=lambda place: place + 1 != column.default)
             found[at] = next((place for place in [*named[at], *own] if place not in taken), None)
@@ -544,7 +529,7 @@ class _Guess:
     def _is_likely(self, place, column):
         """Return whether neither the name nor the cells of a column show that it is another one."""
         cells, numbers = self.head.cells[place], _numbers(self.head.cells[place])
-        meanings = {self.called[place], last_part_means(self.head.names[place])}
+        meanings = {self.called[place], column_names.last_part_means(self.head.names[place])}
         if place not in self.order or meanings & {"time", "rating", "weight"}.difference(column.means):
             return False
         if column.kind != "name":
@@ -593,17 +578,17 @@ def _said(columns, places, head, words):
             called = words.get(column.key) or column.words or column.key
             said = f"{called} = {'column ' if head.named else ''}{head.label(place)}"
             if column.kind == "amount" and column.requested is None:  # a weight only if it is requested
-                said += ", for returns only" if is_quantity(head.names[place]) else ", not used"
+                said += ", for returns only" if column_names.is_quantity(head.names[place]) else ", not used"
                 would = column.option.startswith("--")
                 said += f", {column.typed(head.names[place])} would use it as a weight" if would else ""
             yield said
         elif column.kind == "weight":
-            behind = range(1 + max(places.values()), len(head.names))
-            idle = [at for at in behind if head.named and head.numeric[at] and meant_by(head.names[at]) is None]
+            behind = range(1 + max(places.values()), len(head.names)) if head.named else ()
+            idle = [at for at in behind if head.numeric[at] and not column_names.meant_by(head.names[at])]
             ours = len(idle) == 1 and column.option.startswith("--") and column.requested is None
             more = f", {column.typed(head.names[idle[0]])} would use that column" if ours else ""
             yield f"no weights{more}"
         elif column.kind == "time":
-            times = columns_meant(head.names).get("time", []) if head.named else []
+            times = column_names.columns_meant(head.names).get("time", [])
             more = f", {column.typed(head.names[times[0]])} would order them" if times else ""
             yield f"no times, histories in file order{more}"

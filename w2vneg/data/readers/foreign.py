@@ -95,8 +95,6 @@ def _by_python(program, out, module="json"):
 
 
 _TREE, _LEAF = re.compile(r"\s*\( ?(\(|[\w-]+ \()"), re.compile(r"\(([A-Z]{1,6}\$?|[.,:$#'`]+|-\w+-|\d) [^\s()]+\)")
-
-
 _OF_FASTA = (
     "write its sequences as k-mers, here of 3 letters, one per line: awk 'function out() {if (s) {for (i = 1; "
     """i < length(s) - 1; i++) printf "%s ", substr(s, i, 3); print ""}; s = ""} /^>/ {out(); next} """
@@ -166,18 +164,16 @@ _SQL = _has(
 _ARCHIVES = (b"7z\xbc\xaf\x27\x1c", b"Rar!\x1a\x07", b"\x04\x22\x4d\x18", b"\x1f\x9d", b"]\0\0")
 _LITERAL = r'"(?:[^"\\]|\\.)*"(@[\w-]+|\^\^<[^<>\s]*>)?'
 _TRIPLE = rf"(<[^<>\s]*>|_:\S+)\s+<[^<>\s]*>\s+(<[^<>\s]*>|_:\S+|{_LITERAL})\s*(<[^<>\s]+>\s*)?\."
-_KONECT = re.compile(
-    r"%\s*(sym|asym|bip)\s+(unweighted|positive|posweighted|signed|multisigned|weighted|multiweighted|dynamic|"
-    r"multiposweighted)\s*"
-)
-_THIRD = {"weighted": "ratings", "multiweighted": "ratings", "signed": "signs", "multisigned": "signs"}
-_THIRD |= {"dynamic": "changes"} | dict.fromkeys(("positive", "posweighted", "multiposweighted"), "weights")
+_THIRD: dict[str, str | None] = {"unweighted": None, "dynamic": "changes", "signed": "signs", "multisigned": "signs"}
+_THIRD |= {"weighted": "ratings", "multiweighted": "ratings"}
+_THIRD |= dict.fromkeys(("positive", "posweighted", "multiposweighted"), "weights")
+_KONECT = re.compile(rf"%\s*(sym|asym|bip)\s+({'|'.join(_THIRD)})\s*")
 
 
 def _konect(head):
     """Return ("sym", "asym" or "bip"; what a third column holds, or None); (None, None) if it is not KONECT."""
     found = _KONECT.fullmatch(head.lines[0])
-    return (found[1], _THIRD.get(found[2])) if found else (None, None)
+    return (found[1], _THIRD[found[2]]) if found else (None, None)
 
 
 def _of_konect(head):
@@ -431,9 +427,7 @@ KINDS = [  # in the order in which they are tried
         lambda head: _is_python(head) and fits(head.lines[0].strip().rstrip(","), ast.literal_eval),
     ),
     Kind(
-        "Python tuples, lists or sets, one per line",
-        f"write their parts separated by tabs: {_PYTHON_OUT}",
-        _is_python,
+        "Python tuples, lists or sets, one per line", f"write their parts separated by tabs: {_PYTHON_OUT}", _is_python
     ),
     Kind(
         "baskets in braces or brackets",
@@ -560,15 +554,13 @@ def refuse(name, data, where, encoding="utf-8"):
     if kind is None:
         return
     head = Head.of(data, encoding)
-    override = "give --plain to read it as it is"
-    if where in _TABLES:
-        override = "give --delimiter if it is a table after all"
+    override = "give --delimiter if it is a table after all" if where in _TABLES else "give --plain to read it as it is"
     what = {"text": "text", "baskets": "baskets, one per line"}.get(where, "a table of rows")
     columns = kind.columns(head) if kind.columns else {}
     columns = dict.fromkeys(names_in(name), ()) if kind.name == _PARQUET else columns
     remedy = kind.remedy(head) if callable(kind.remedy) else kind.remedy
     shown = f" Its columns: {', '.join(columns)[:200]}." if columns else ""
-    if where == "text" and kind.remedy is _OF_TEXT and columns:
+    if kind.remedy is _OF_TEXT and columns:
         column = column_of_text(columns)
         remedy = f"say which column holds the text: --text-col {shlex.quote(column)}"
         shown += f" In Python: Input('corpus', {name!r}, text_col={column!r})." * os.path.exists(name)
@@ -588,14 +580,15 @@ def tag_in(data, encoding="utf-8"):
     return found[0][0][:40] if len(found) > 2 or (found and _MARKUP.match(head.lines[0].lstrip())) else ""
 
 
-def form_of_records(data, where, encoding="utf-8"):
-    """Return the `records.Form` of a table whose rows name their own cells, by its beginning; None for any other."""
+def form_of_rows(name, data, where, encoding):
+    """Return the `records.Form` of a table whose rows name their own cells, by its beginning, or None; see `refuse`."""
     head = Head.of(data, encoding)
-    if not head.lines:
-        return None
     if _is_json_lines(head) or (where == "column" and re.match(r'\s*\{[ \t]*"', head.text)):  # lines may be long
         return JSON
-    return NETWORKX if where == "edges" and _is_networkx(head) else None
+    if where == "edges" and _is_networkx(head):
+        return NETWORKX
+    refuse(name, data, where, encoding)
+    return None
 
 
 def beginnings(files):

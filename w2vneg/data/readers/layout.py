@@ -10,15 +10,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 
 from ...ground.errors import ConfigError, DoubtError, InputError, NoColumnError
-from .column_names import (
-    columns_meant,
-    is_label,
-    meant_by,
-    names_things,
-    sound_like_columns,
-    twins,
-    without_kind,
-)
+from .column_names import columns_meant, is_label, meant_by, names_things, sound_like_columns, twins, without_kind
 from .columns import Head, find_columns
 
 DELIMITERS = {"tab": "\t", "::": "::", "semicolon": ";", "pipe": "|", "comma": ",", "blank": " "}  # name -> text
@@ -116,7 +108,7 @@ def named(delimiter):
     return next((name for name, text in DELIMITERS.items() if text == delimiter), repr(delimiter))
 
 
-def find_layout(name, sample, columns, delimiter=None, header=None, quoting=True):
+def find_layout(name, sample, columns, delimiter, header, quoting):
     """Return the `Layout` of a file, by its first lines.
 
     name : str, of the file, for messages; columns : list of Column; quoting : bool, quotes are special
@@ -143,12 +135,9 @@ def find_layout(name, sample, columns, delimiter=None, header=None, quoting=True
             f"{where}: only one column found with the delimiter {named(chosen)}, in {_shown(sample)}; "
             f"give the right --delimiter{instead}"
         )
-    labelled = any(column.of_labels for column in columns)
-    found = _has_header(head, below, names, labelled) or (of_text and sound_like_columns(head))
-    found = found or ("source" in columns[0].means and not labelled and _twins_alone(head, below))
-    has_header = header or (header is None and found)
     if names and header is False:
         raise ConfigError(f"column {names[0]!r}: without a header, give the column's number, from 1")
+    has_header = _has_header(head, below, names, columns) if header is None else header
     if has_header and below and {len(row) for row in below} == {len(head) + 1} and columns_meant(head):
         head = ["", *head]  # as R writes it: the column of row names has no name
     cells = _cells_below(below if has_header else rows, len(head))
@@ -172,9 +161,8 @@ def _may_be_header(columns):
     if min(map(len, columns), default=0) < _SHORTEST:
         return ()
     firsts, count = [names[0] for names in columns], Counter(chain(*columns))
-    if any(count[name] > 1 or _is_figures(name) for name in firsts):
-        return ()
-    if sum(n for n in count.values() if n > 1) < _RECUR * count.total():
+    n_again = sum(n for n in count.values() if n > 1)
+    if n_again < _RECUR * count.total() or any(count[name] > 1 or _is_figures(name) for name in firsts):
         return ()
     first = " and ".join(repr(name[:40]) for name in firsts)
     return (f"the first row, {first}, was read as data, but its names never recur; if it is a header, give --header",)
@@ -186,9 +174,9 @@ def _cells_below(rows, n_columns):
     return [[row[i] for row in rows if row[i]] for i in range(n_columns)]
 
 
-def without_foreword(sample, delimiter=None, of_text=False, header=None):
-    """Return a text with the lines before its rows blanked, the number of these lines, and whether a comment that names
-    the columns became the header.
+def without_foreword(sample, delimiter, of_text, header):
+    """Return a text with the lines before its rows blanked, the number of these lines, and `header`, or True if a
+    comment that names the columns became the header.
 
     of_text : bool, lines may be texts, so only Excel's ``sep=`` is blanked; header : False if there is none
     """
@@ -197,7 +185,7 @@ def without_foreword(sample, delimiter=None, of_text=False, header=None):
     lines[:n_sep] = [""] * n_sep
     first = next((i for i, line in enumerate(lines) if line.strip() and not _is_comment(line)), None)
     if of_text or first is None:
-        return "\n".join(lines), n_sep, False
+        return "\n".join(lines), n_sep, header
     if header is not False and (above := _header_above(lines, delimiter)):
         return "\n".join([*above, *lines[len(above) :]]), n_sep + sum(map(bool, lines[: len(above)])) - 1, True
     comments = [i for i in range(first) if lines[i].strip()]
@@ -208,7 +196,7 @@ def without_foreword(sample, delimiter=None, of_text=False, header=None):
         comments = rows[:most]
     for i in comments if sign else ():
         lines[i] = ""
-    return "\n".join(lines), n_sep + len(comments) * bool(sign), False
+    return "\n".join(lines), n_sep + len(comments) * bool(sign), header
 
 
 def _header_above(lines, delimiter):
@@ -376,21 +364,26 @@ def _stripped(row):
     return [cell.strip().lstrip("\ufeff") for cell in row]
 
 
-def _has_header(first, rows, names, labelled):
-    """Return whether the first row has the requested names, common names, or no numbers above a column of numbers.
+def _has_header(first, rows, names, columns):
+    """Return whether the first row has the requested names, common names, or no numbers above a column of numbers; for
+    labels, a name for things and one for labels are common, too.
 
-    rows : list of list of str, the rows below; labelled : bool, a name for things and one for labels are common, too
+    rows : list of list of str, the rows below; names : list of str, requested; columns : list of Column
     """
     if names and set(names) <= {*first, *map(without_kind, first)}:
         return True
+    if columns[0].kind == "text" and sound_like_columns(first):
+        return True
     if any(map(_is_figures, first)):
         return False
-    columns = _cells_below(rows, len(first))
-    again = any(name in cells for name, cells in zip(first, columns, strict=True))
+    below, labelled = _cells_below(rows, len(first)), any(column.of_labels for column in columns)
+    again = any(name in cells for name, cells in zip(first, below, strict=True))
     of_labels = labelled and any(map(is_label, first)) and any(names_things(one) for one in first if not is_label(one))
     if not again and (of_labels or _sound_like_names(first)):
         return True
-    return any(sum(map(_is_figures, cells)) > len(cells) / 2 for cells in columns)
+    if "source" in columns[0].means and not labelled and _twins_alone(first, rows):
+        return True
+    return any(sum(map(_is_figures, cells)) > len(cells) / 2 for cells in below)
 
 
 def _sound_like_names(cells):
@@ -406,7 +399,7 @@ def _twins_alone(first, rows):
     below begins like them or, for single letters, is a single letter.
     """
     pairs = twins(first)
-    if len(pairs) != 1 or len(rows) < _FEW or any(map(_is_figures, first)):
+    if len(pairs) != 1 or len(rows) < _FEW:
         return False
     one, other = (first[place] for place in pairs[0])
     stem, below = one[:-1], list(chain(*_cells_below(rows, len(first))))

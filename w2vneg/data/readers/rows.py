@@ -15,9 +15,10 @@ import pandas as pd
 from ...ground.errors import DoubtError, InputError
 from ...kernels.text.rows import scan_rows
 from .columns import Batch
-from .foreign import MATRIX_OUT, form_of_records, refuse
+from .foreign import MATRIX_OUT, form_of_rows
 from .layout import STAND_IN, find_layout, named, without_foreword
 from .records import read_records
+from .sources import taken
 from .text import read_text
 
 _BLOCK = 1 << 23  # bytes of text parsed at a time
@@ -34,40 +35,25 @@ _LIKE_ROW = re.compile(rb"^[#%][^\s#%][^\t ,;|\n]*[\t ,;|]", re.MULTILINE)
 
 def _whole_lines(name, pieces):
     """Yield about `_BLOCK` bytes of whole lines at a time; all of them, even the last, end in a line feed only."""
-    held, size = [], 0
-    for piece in pieces:
-        held.append(piece)
-        size += len(piece)
-        if size < _BLOCK:
-            continue
-        text = b"".join(held)
-        cut = (text.rfind(b"\n") + 1) or (text.rfind(b"\r", 0, -1) + 1)
-        if cut:
-            yield _line_feeds(text[:cut])
-        elif size > _LONGEST_ROW:
-            raise InputError(f"{name}: no line ends within {size:,} bytes, so it is not a table of rows")
-        held, size = [text[cut:]], len(text) - cut
-    text = _line_feeds(b"".join(held))
-    if text:
-        yield text if text.endswith(b"\n") else text + b"\n"
 
+    def take(text, last):
+        end = len(text) if last else (text.rfind(b"\n") + 1) or (text.rfind(b"\r", 0, -1) + 1)
+        if not end and len(text) > _LONGEST_ROW:
+            raise InputError(f"{name}: no line ends within {len(text):,} bytes, so it is not a table of rows")
+        lines = text[:end].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        return lines + b"\n" * (last and not lines.endswith(b"\n")), end
 
-def _line_feeds(text):
-    return text.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in text else text
+    return taken(pieces, take, _BLOCK)
 
 
 def read_rows(source, tables):
     """Yield the text of an opened file in `Batch`es of cells, read with the options of `Tables`."""
     name, columns, delimiter, tally = source.name, tables.columns, tables.delimiter, tables.tally
     kind = {"source": "edges", "user": "ratings", "text": "column"}.get(columns[0].key, "pairs")
-    form = form_of_records(source.first(), kind, tables.encoding) if delimiter is None else None
-    if form is None and delimiter is None:
-        refuse(name, source.first(), kind, tables.encoding)
-    blocks = _whole_lines(name, read_text(source, encoding=tables.encoding))
-    header = tables.header
+    form = form_of_rows(name, source.first(), kind, tables.encoding) if delimiter is None else None
+    blocks, header = _whole_lines(name, read_text(source, encoding=tables.encoding)), tables.header
     if not form:
-        blocks, has_header = _without_foreword(blocks, delimiter, tally, kind == "column", header)
-        header = (has_header or None) if header is None else header
+        blocks, header = _without_foreword(name, blocks, delimiter, tally, kind == "column", header)
     blocks = _without_comments(name, blocks, tally) if tables.comments else blocks
     if form:
         yield from read_records(name, blocks, form, columns, tally if tables.skips else None)
@@ -84,15 +70,18 @@ def read_rows(source, tables):
         yield Batch(block.where, block.n_rows, block.cells(columns), layout.labels)
 
 
-def _without_foreword(blocks, delimiter, tally, of_text, header):
-    """Return blocks without the lines before the rows, and whether the header was a comment."""
-    first, has_header = next(blocks, b""), False
-    if not first.startswith(b"%%MatrixMarket"):
-        cut = _end_of_sample(first)
-        text, n_lines, has_header = without_foreword(first[:cut].decode(), delimiter, of_text, header)
-        tally["comments"] += n_lines
-        first = text.encode() + first[cut:]
-    return chain([first], blocks), has_header
+def _without_foreword(name, blocks, delimiter, tally, of_text, header):
+    """Return blocks without the lines before the rows, and `header`, or True if the header was a comment."""
+    first = next(blocks, b"")
+    if first.startswith(b"%%MatrixMarket") and not of_text:
+        raise InputError(
+            f"{name}: a matrix in Matrix Market format, whose first row is not an edge; write it as a sparse matrix: "
+            f"{MATRIX_OUT}"
+        )
+    cut = _end_of_sample(first)
+    text, n_lines, header = without_foreword(first[:cut].decode(), delimiter, of_text, header)
+    tally["comments"] += n_lines
+    return chain([text.encode() + first[cut:]], blocks), header
 
 
 def _end_of_sample(text):
@@ -105,11 +94,6 @@ def _without_comments(name, blocks, tally):
     held = b""
     for text in blocks:
         if b"#" in text or b"%" in text:
-            if text.startswith(b"%%MatrixMarket"):
-                raise InputError(
-                    f"{name}: a matrix in Matrix Market format, whose first row is not an edge; write it as a sparse "
-                    f"matrix: {MATRIX_OUT}"
-                )
             row = _ROW.search(text)
             n_like = len(_LIKE_ROW.findall(text))
             n_rows = len(_ROW.findall(text)) if n_like else 0
@@ -183,9 +167,8 @@ def _again(header, sign):
     """Return the pattern of a line that repeats a header (bytes), quoted or not, and what a text with one contains: the
     longest name, as the first may be blank, and one of several beginnings.
     """
-    names = [
-        name.strip(b'" \t\r') for name in header.removeprefix(b"\xef\xbb\xbf").split(None if sign == b" " else sign)
-    ]
+    header = header.removeprefix(b"\xef\xbb\xbf")
+    names = [name.strip(b'" \t\r') for name in header.split(None if sign == b" " else sign)]
     parts = (rb'"?[ \t]*' + re.escape(name) + rb'[ \t]*"?' for name in names)
     between = rb"[ \t]+" if sign == b" " else re.escape(sign)
     pattern = rb"(\A|\n)(?:\xef\xbb\xbf)?" + between.join(parts) + rb"[ \t]*(?=\n|\Z)"

@@ -140,34 +140,31 @@ def _files_below(folder):
             folders.clear()
             continue
         visited.add((here.st_dev, here.st_ino))
-        folders[:] = sorted(name for name in folders if not _is_aside(f"/{name}"))
-        files += [os.path.join(place, name) for name in names if not _is_aside(f"/{name}")]
+        folders[:] = sorted(name for name in folders if not name.startswith(_ASIDE))
+        files += [os.path.join(place, name) for name in names if not name.startswith(_ASIDE)]
     files = [path for path in files if os.path.isfile(path) or not os.path.exists(path)]  # no pipes, no devices
     return sorted(files, key=lambda path: path.split(os.sep))
-
-
-def _is_aside(path):
-    return any(f"/{name}" in path for name in _ASIDE)
 
 
 def _expand_url(url):
     fs, path = _store(url)
     web = scheme_of(url) in _WEB  # where ? begins a query, and pages with links look like folders
+    found, problem = [], ""
     with _with_remedy(url, "cannot be found"):
-        found, missing = [], ""
         if any(sign in path for sign in ("*" if web else "*?[")):
-            missing = "no file matches this pattern"
+            problem = "no file matches this pattern; check the name"
             for name in sorted(fs.glob(path)):
                 found += fs.find(name) if not web and fs.isdir(name) else [name]
         elif not web and fs.isdir(path):
-            missing = "this folder holds no file"
+            problem = "this folder holds no file; check the name"
             start = len(path.rstrip("/"))
-            found = sorted(file for file in fs.find(path) if not _is_aside(file[start:]))
+            found = sorted(file for file in fs.find(path) if not any(f"/{name}" in file[start:] for name in _ASIDE))
         elif fs.info(path)["size"] == 0:
-            raise InputError(f"{url}: the file is empty; name a file with text")
-        if missing and not found:
-            raise InputError(f"{url}: {missing}; check the name")
-        return [fs.unstrip_protocol(file) for file in found] or [url]
+            problem = "the file is empty; name a file with text"
+        found = [fs.unstrip_protocol(file) for file in found]
+    if problem and not found:
+        raise InputError(f"{url}: {problem}")
+    return found or [url]
 
 
 def _store(url):
@@ -187,8 +184,6 @@ def _with_remedy(url, what):
     """Turn errors of a store's package, each of which has its own types, into an InputError."""
     try:
         yield
-    except InputError:
-        raise
     except FileNotFoundError as error:
         raise InputError(f"{url}: no such file or folder; check the name") from error
     except ImportError as error:
@@ -360,17 +355,21 @@ def start_of(pieces, size):
     return data
 
 
-def taken(pieces, take):
+def taken(pieces, take, least=0):
     """Yield what `take` makes of pieces of text that are split anywhere, holding back what is incomplete.
 
     take : callable, (text held, whether it is the end) -> (result for its beginning, length of that beginning)
+    least : int, bytes to hold before it is called
     """
-    held = b""
+    held, size = [], 0
     for piece in pieces:
-        held += piece
-        made, size = take(held, False)
-        held = held[size:]
-        if made:
-            yield made
-    if held:
-        yield take(held, True)[0]
+        held.append(piece)
+        size += len(piece)
+        if size >= least:
+            text = b"".join(held)
+            made, done = take(text, False)
+            held, size = [text[done:]], size - done
+            if made:
+                yield made
+    if size:
+        yield take(b"".join(held), True)[0]

@@ -19,9 +19,7 @@ from .layout import Column, delimiter_of, is_amount
 from .sources import file_stamp, find_files, opened
 from .text import utf8_or_latin_1
 
-_WRONG = {"name": "an empty cell", "time": "no valid time"} | dict.fromkeys(
-    ("number", "weight", "amount"), "no valid number"
-)
+_WRONG = {"name": "an empty cell", "time": "no valid time"}  # by kind; else no valid number
 _NO_ROW = "files without a row"
 _DECIMAL = re.compile(r"\s*(\d+\.0\s*)?")
 _FEW, _LOOKED_AT = 20, 20_000  # names: the fewest that show lists, and how many are examined for them
@@ -173,7 +171,8 @@ class Tables:
                 continue
             good = values.codes >= 0 if isinstance(values, NameColumn) else ~np.isnan(values)
             if missing := int((kept & ~good).sum()):
-                self.tally[f"bad rows: {_WRONG[column.kind]} in {batch.labels[column.key]}"] += missing
+                what = _WRONG.get(column.kind, "no valid number")
+                self.tally[f"bad rows: {what} in {batch.labels[column.key]}"] += missing
             kept &= good
         n_good = int(kept.sum())
         for column in self.columns:
@@ -232,11 +231,9 @@ class TextColumn(NamedTuple):
         tables = Tables((), wanted, self, encoding=encoding)
         for batch in tables.batches(source):
             texts = batch.columns["text"]
-            lines = "\n".join([*texts, ""])
-            if _UNWRITABLE.search(lines):
+            if any(map(_UNWRITABLE.search, texts)):
                 texts = [text for row, text in enumerate(texts) if tables.writable(text, batch.where, row)]
-                lines = "\n".join([*texts, ""])
-            yield lines.encode()
+            yield "\n".join([*texts, ""]).encode()
         tally["bad rows"] += sum(tables.left_out.values())
 
 
@@ -248,10 +245,8 @@ def read_titles(path, columns=(1, 2), lowercase=False):
     lowercase : bool, the ids in the vocabulary were lower-cased
     InputError if the file cannot be read, or a column is missing
     """
-    wanted = [
-        Column(key, "--titles-cols", "name", column, may_be_empty=True)
-        for key, column in zip(("id", "title"), columns, strict=True)
-    ]
+    keys = zip(("id", "title"), columns, strict=True)
+    wanted = [Column(key, "--titles-cols", "name", column, may_be_empty=True) for key, column in keys]
     titles = {}
     for batch in Tables(str(path), wanted, encoding=utf8_or_latin_1(path), beside=True):
         ids, texts = batch.columns["id"], batch.columns["title"]

@@ -21,7 +21,7 @@ from itertools import chain
 import numpy as np
 
 from ...ground.errors import ConfigError, FileNote, InputError, did_you_mean
-from ...ground.files.bounded import scheme_of
+from ...ground.files.bounded import is_special, scheme_of
 from .sources import PIECE, STDIN, ByteStream, taken
 
 LONGEST_TOKEN = 1 << 24
@@ -57,9 +57,7 @@ def utf8_or_latin_1(path):
 
     A byte-order mark comes first, and Windows' cp1252 before Latin-1. Pipes and tables are UTF-8.
     """
-    if not isinstance(path, str | os.PathLike) or str(path) == STDIN:
-        return "utf-8"
-    if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
+    if not isinstance(path, str | os.PathLike) or str(path) == STDIN or is_special(path):
         return "utf-8"
     with ByteStream(path) as source:
         if marked := _marked(source.first()):
@@ -89,12 +87,9 @@ class _Text:
     """
 
     def __init__(self, name, encoding, notes):
-        self.name = name
-        self.encoding = encoding
-        self._notes = notes
-        self.lines = 0  # line feeds before the current piece
-        self.place = 0  # bytes before the current piece
-        self._ascii = True  # whether these are ASCII
+        self.name, self.encoding, self._notes = name, encoding, notes
+        self.lines = self.place = 0  # line feeds and bytes before the current piece
+        self._ascii = True  # whether these bytes are ASCII
         self._decoder = codecs.getincrementaldecoder(encoding)()
         self._head, self._doubted = b"", encoding.startswith("utf")
 
@@ -152,20 +147,15 @@ class _Text:
             return
         line = self.lines + data.count(b"\n", 0, at) + 1
         where = "" if place is None else f" (byte {place + at:,})"
-        if by_its_mark := self._by_its_mark():
-            advice = by_its_mark
-        elif self._head == b"PK\x03\x04":
+        advice = self._by_its_mark() or "it is a binary file, or text in an encoding like UTF-16 (then give --encoding)"
+        if self._head == b"PK\x03\x04":
             advice = "it is a zip archive or an Excel workbook: save its text or rows as text, or gzip them"
-        else:
-            advice = "it is a binary file, or text in an encoding like UTF-16 (then give --encoding)"
         raise InputError(f"{self.name}:{line}: a NUL byte{where}, which text does not contain; {advice}")
 
     def _by_its_mark(self):
         """Return what to do (str) if a byte-order mark shows another encoding, else ""."""
-        said = _marked(self._head)
-        if not said or self.encoding.startswith(said):
-            return ""
-        return f"it looks like {said.upper()}: give --encoding {said}"
+        said = _marked(self._head)  # without a mark "", with which every name begins
+        return "" if self.encoding.startswith(said) else f"it looks like {said.upper()}: give --encoding {said}"
 
     def _decode(self, piece, final=False):
         before = self._decoder.getstate()
@@ -204,12 +194,9 @@ def _likely(text, wrong):
 
 def _whole_words(text):
     """Split off the unfinished last word: the lower case of a letter (a final sigma) depends on its word."""
-    if not text or text[-1].isspace():
-        return text, ""
-    last = text.rsplit(None, 1)[-1]
-    if len(last) > LONGEST_TOKEN:  # refused later
-        return text, ""
-    return text[: len(text) - len(last)], last
+    last = "" if not text or text[-1].isspace() else text.rsplit(None, 1)[-1]
+    last = "" if len(last) > LONGEST_TOKEN else last  # refused later
+    return text.removesuffix(last), last
 
 
 def read_words(source, *, encoding="utf-8", lowercase=False):
