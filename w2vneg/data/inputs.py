@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import time
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -326,9 +327,10 @@ def encode_input(given, *, phrases=None, grows=False, first=False, **shaping):
     first : bool, for a split by time: a repeated item of a user is placed at its first occurrence, not its last
     InputError, ConfigError, OutputError as in `w2vneg.data.encoded`
     """
-    from .encoded import EncodedCorpus
+    from .encoded.corpus import EncodedCorpus, ItemsReport
     from .vocab import VocabOptions
 
+    started = time.perf_counter()
     options = VocabOptions(**({"min_count": None} | shaping))
     if options.min_count is None:
         options = options._replace(min_count=given.traversal.min_count)
@@ -336,6 +338,9 @@ def encode_input(given, *, phrases=None, grows=False, first=False, **shaping):
         raise ConfigError("only rectangular data have a second vocabulary; leave vocab_out out")
     more = ({} if phrases is None else {"phrases": phrases}) | ({"first": True} if first else {})
     encoded = SOURCES[given.kind].encode(given, **options._asdict(), **more)
+    report = getattr(encoded, "report", None)
+    if isinstance(report, ItemsReport) and not report.cached:
+        encoded = replace(encoded, report=replace(report, seconds=time.perf_counter() - started))
     if isinstance(encoded, EncodedCorpus) and not given.traversal.paired:
         return replace(encoded, source=given.source)
     source = getattr(encoded, "source", type(encoded).__name__)

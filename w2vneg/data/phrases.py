@@ -20,6 +20,8 @@ from ..ground.errors import ConfigError, InputError, OutputError
 from ..ground.files.atomic import atomic_file
 from ..ground.files.bounded import read_text
 from ..ground.files.caches import cache_dir
+from .readers.frames import InMemoryTable
+from .readers.sources import file_stamp, find_files, is_paths, is_stream, taken
 
 _VERSION = 2  # of the results of `find_phrases` with defaults
 _LOOKED_AT = 1000  # phrases examined to explain why none occurs
@@ -60,7 +62,6 @@ def find_phrases(
     """
     from ..kernels.cooccurrence import pair_counts
     from .encoded import encode_corpus
-    from .readers.sources import find_files, is_paths, is_stream
 
     if scoring not in SCORES:
         raise ConfigError(f"scoring must be one of {', '.join(SCORES)}, not {scoring!r}")
@@ -99,8 +100,6 @@ def phrases_in(source, *, progress=None, **reading):
     """Return the phrases found by default, from the cache if possible; ConfigError if a text can be read only once."""
     from .encoded.count import Settings
     from .encoded.encode import Cache
-    from .readers.frames import InMemoryTable
-    from .readers.sources import file_stamp, find_files
 
     files = find_files(source)
     stamps = list(map(file_stamp, files))
@@ -207,7 +206,6 @@ def _why_none(phrases, vocab):
 def _joined(pieces, pairs, tally):
     from ..kernels.text.phrases import join, table_of
     from ..kernels.text.tokens import MARGIN, last_break, with_margins
-    from .readers.sources import taken
 
     slots = table_of(pairs)
 

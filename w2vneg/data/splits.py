@@ -111,8 +111,8 @@ class Until:
         return {name: f"events on its side of --until {self.until[-1]:.17g} by" for name in parts}
 
     def cut(self, sizes, times, rng):
-        ends = np.concatenate([[0], np.cumsum(sizes)])
-        before = [np.diff(np.concatenate([[0], np.cumsum(times <= moment)])[ends]) for moment in self.until]
+        ends = _offsets(sizes)
+        before = [np.diff(_offsets(times <= moment)[ends]) for moment in self.until]
         return np.stack([np.zeros_like(sizes), before[0], before[-1], sizes], axis=1).astype(np.int64)
 
 

@@ -52,13 +52,13 @@ def rows_sha256(path):
     return hashlib.sha256(b"\n".join(row for row in rows if row and not row.startswith(b"#"))).hexdigest()
 
 
-def download(url, form, destination, progress=None):
-    """Download `url` to `destination` if it matches `form`; else Unreachable, and nothing is kept."""
+def download(url, form, destination, progress):
+    """Download `url` to `destination` and return it; Unreachable, and nothing is kept, unless it matches `form`."""
     with _answer_of(url) as answer:
-        store(_received(answer, url, progress), form, destination, url)
+        return store(_received(answer, url, progress), form, destination, url)
 
 
-def download_members(url, wanted, progress=None):
+def download_members(url, wanted, progress):
     """Download an archive and unpack members of it, each by its name only, to the given destinations.
 
     wanted : list of (member, form, destination); the first must be present and correct, others are kept if they are
@@ -82,7 +82,7 @@ def download_members(url, wanted, progress=None):
 
 
 def store(chunks, form, destination, origin):
-    """Write chunks of bytes from `origin` to `destination` if they match `form`; else Unreachable, none is kept."""
+    """Write chunks of bytes from `origin` to `destination` and return it; Unreachable, none kept, if not as `form`."""
     with writing_to(destination.parent):
         destination.parent.mkdir(parents=True, exist_ok=True)
     digest, size, begun = _digest(form), 0, b""
@@ -98,6 +98,7 @@ def store(chunks, form, destination, origin):
         if complaint:
             what = f"the expected {form.name}{_as_a_page(begun)}"
             raise Unreachable(f"{origin} did not deliver {what}: {complaint}; nothing was kept")
+    return destination
 
 
 def _as_a_page(begun):

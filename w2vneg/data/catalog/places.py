@@ -7,7 +7,7 @@ gensim's own downloader runs code that comes with vectors. Here the file is chec
 import os
 import re
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
@@ -21,7 +21,6 @@ from .download import Unreachable, chunks_of, download, download_members, mismat
 
 KINDS = ("corpus", "items", "similarity", "analogy")
 _FOLDERS = ("data", "eval_sets")
-_HERE = {"data folder", "cache", "gensim", "mirror"}  # what `where` returns for a set that needs no download
 
 
 class Form(NamedTuple):
@@ -170,24 +169,28 @@ def _had(dataset, mirror, kept=()):
         if not kept or status in kept:
             return path
         break
-    tried, mirror = [], _mirror(mirror)  # tried: of str, what went wrong
-    for bring in (_from_mirror, _from_its_address) if mirror else (_from_its_address,):
-        try:
-            with SHOW.get()(f"fetching {dataset.name}") as progress:
-                return bring(dataset, mirror, progress)
-        except Unreachable as error:
-            tried.append(str(error))
-    place = cache_dir("data", dataset.file)
-    by_hand = f"put the file at {place}, or "
+    mirror, place = _mirror(mirror), cache_dir("data", dataset.file)
+    by_hand = f"put the file at {place}"
     if dataset.url:
         taken_out = f", extract {dataset.member}" if dataset.member else ""
-        by_hand = f"download {dataset.url}{taken_out} and put it at {place}, or "
-    unless = "" if mirror else "no mirror is set and "
+        by_hand = f"download {dataset.url}{taken_out} and put it at {place}"
     gensim = f", or run {how_to_install('gensim')}: gensim includes a copy" if dataset.gensim_copy else ""
-    raise DataError(
-        f"{dataset.name} is not on this machine, {unless}{'; '.join(tried)}; {by_hand}"
-        f"name a folder or address that has {dataset.mirror} with --mirror or W2VNEG_MIRROR{gensim}"
-    )
+    other = f"name a folder or address that has {dataset.mirror} with --mirror or W2VNEG_MIRROR{gensim}"
+    ways = [partial(_from_mirror, dataset, mirror)] if mirror else []
+    ways.append(partial(_from_its_address, dataset))
+    return _delivered(dataset.name, ways, "" if mirror else "no mirror is set and ", f"{by_hand}, or {other}")
+
+
+def _delivered(name, ways, unless, remedy):
+    """Return the Path that the first of `ways`, callables of a progress, delivers; DataError if none does."""
+    tried = []  # of str, what went wrong
+    for bring in ways:
+        try:
+            with SHOW.get()(f"fetching {name}") as progress:
+                return bring(progress)
+        except Unreachable as error:
+            tried.append(str(error))
+    raise DataError(f"{name} is not on this machine, {unless}{'; '.join(tried)}; {remedy}")
 
 
 def where(name, mirror=None):
@@ -208,7 +211,7 @@ def where(name, mirror=None):
 def at_hand(name, mirror=None):
     """Return the Path of a named set if an intact copy is on this machine, else None; nothing is downloaded."""
     status, path = where(name, mirror)
-    return path if status in _HERE else None
+    return None if status == "damaged" else path
 
 
 def cache_place(name):
@@ -294,27 +297,23 @@ def _gensim_copy(dataset):
 def _from_mirror(dataset, mirror, progress):
     folder = Path(mirror)
     if _is_address(mirror):
-        destination = cache_dir("data", dataset.mirrored.name)
-        download(f"{mirror.rstrip('/')}/{quote(dataset.mirror)}", dataset.mirrored, destination, progress)
-        return destination
+        address, form = f"{mirror.rstrip('/')}/{quote(dataset.mirror)}", dataset.mirrored
+        return download(address, form, cache_dir("data", form.name), progress)
     if not folder.is_dir():
         raise DataError(f"the mirror {folder} is not a folder; name an existing one, or an http(s) address")
     for _, path, _ in _in_folder("mirror", folder, dataset):
         form = next(form for form in dataset.forms if form.name == path.name)
-        destination = cache_dir("data", form.name)
         with open(path, "rb") as stream:
-            store(chunks_of(stream, str(path)), form, destination, str(path))
-        return destination
+            return store(chunks_of(stream, str(path)), form, cache_dir("data", form.name), str(path))
     raise Unreachable(f"the mirror {folder} has no {dataset.mirror}")
 
 
-def _from_its_address(dataset, mirror, progress):
+def _from_its_address(dataset, progress):
     place = cache_dir("data", dataset.file)
     if not dataset.url:
         raise Unreachable("no address offers this file ready-made")
     if not dataset.member:
-        download(dataset.url, dataset.content, place, progress)
-        return place
+        return download(dataset.url, dataset.content, place, progress)
     others = [info(name) for name in names() if name != dataset.name]
     together = [dataset] + [other for other in others if other.url == dataset.url]
     wanted = [(part.member, part.content, cache_dir("data", part.file)) for part in together]
@@ -360,15 +359,6 @@ def located(path):
     for place in here:
         if place.is_file():
             return place
-    tried = []  # of str, what went wrong
-    for address in addresses:
-        with SHOW.get()(f"fetching {name}") as progress:
-            try:
-                download(f"{address}/{name}/{form.name}", form, kept, progress)
-                return kept
-            except Unreachable as error:
-                tried.append(str(error))
-    raise DataError(
-        f"{name} is not on this machine, and {'; '.join(tried)}; put the file at {kept}, or name a folder or an "
-        f"address that has gensim-data/{name}/{name}.gz with W2VNEG_MIRROR"
-    )
+    ways = [partial(download, f"{address}/{name}/{form.name}", form, kept) for address in addresses]
+    remedy = f"put the file at {kept}, or name a folder or an address that has gensim-data/{name}/{name}.gz with "
+    return _delivered(name, ways, "and ", f"{remedy}W2VNEG_MIRROR")

@@ -77,22 +77,24 @@ class Settings:
             source, encoding = Stripped(source.name, text, self.strip), "utf-8"
         return joined(READERS[self.reader](source, encoding=encoding, lowercase=self.lowercase), self.phrases, tally)
 
-    def choose(self, counter):
+    def choose(self, types):
         if self.vocab is None:
-            return choose_vocabulary(counter.types, self.min_count, self.max_vocab)
-        return self.vocab, ids_in(self.vocab, counter.types)
+            return choose_vocabulary(types, self.min_count, self.max_vocab)
+        return self.vocab, ids_in(self.vocab, types)
 
 
 class TokenCounter:
-    """Counts tokens and writes their numbers to a stream.
+    """Counts the tokens of a corpus and writes their numbers to a stream; then encodes it with a vocabulary.
 
     stream : TokenStream, receives the numbers of each piece of text
     types : TypeTable, about 100 bytes a type; bytes, n_tokens, n_lines, n_empty_lines : int
+    tally : Counter of "joins" of two words into a phrase, and of "bad rows" of a table that were left out
+    digests, notes : list of str, the SHA-256 of each file, and remarks on the files, with their names
     """
 
     def __init__(self, stream):
-        self._stream = stream
-        self.types = TypeTable()
+        self._stream, self._started = stream, time.perf_counter()
+        self.types, self.tally, self.digests, self.notes = TypeTable(), Counter(), [], []
         self._pending = deque()
         self._line_begun = False  # whether the current line has a token
         self.bytes = self.n_tokens = self.n_lines = self.n_empty_lines = 0
@@ -143,6 +145,26 @@ class TokenCounter:
             if len(numbers):
                 self.n_empty_lines -= int(self._line_begun and numbers[0] == SENTENCE_END)
                 self._line_begun = numbers[-1] != SENTENCE_END
+
+    def encoded(self, vocab, ids_by_type):
+        """Return the EncodedCorpus of the numbers in the stream, in temporary files."""
+        with writing_to(None), tempfile.TemporaryFile() as ids_file, tempfile.TemporaryFile() as offsets_file:
+            write_ids(self._stream, ids_by_type, ids_file, offsets_file)
+            ids_file.flush()
+            offsets_file.flush()
+            ids, offsets = mapped(ids_file, np.int32), mapped(offsets_file, np.int64)
+        report = self.report(ids_by_type, len(ids), len(offsets) - 1)
+        return EncodedCorpus(ids, offsets, vocab, report, stored=ids.nbytes + offsets.nbytes)
+
+    def report(self, ids_by_type, kept_tokens, sentences):
+        kept_types = len(np.unique(ids_by_type[ids_by_type >= 0]))
+        return CorpusReport(
+            *(len(self.digests), self.bytes, self.n_lines, self.n_empty_lines, self.n_tokens, len(self.types)),
+            *(kept_tokens, kept_types, sentences, time.perf_counter() - self._started),
+            joins=self.tally["joins"],
+            bad_rows=self.tally["bad rows"],
+            notes=tuple(self.notes),
+        )
 
 
 class TypeTable:
@@ -197,75 +219,36 @@ class TypeTable:
         return [arena[begin:end].decode() for begin, end in zip(begins, ends, strict=True)]
 
 
-@dataclass
-class Counted:
-    """A corpus after the counting pass; started : float, time.perf_counter at its start
-
-    tally : Counter of "joins" of two words into a phrase, and of "bad rows" of a table that were left out
-    notes : tuple of str, remarks on the files, with their names
-    """
-
-    counter: TokenCounter
-    started: float
-    bytes: int
-    files: int
-    digests: list
-    tally: Counter
-    notes: tuple = ()
-
-    def encoded(self, stream, vocab, ids_by_type):
-        """Return the EncodedCorpus of the numbers in a stream, in temporary files."""
-        with writing_to(None), tempfile.TemporaryFile() as ids_file, tempfile.TemporaryFile() as offsets_file:
-            write_ids(stream, ids_by_type, ids_file, offsets_file)
-            ids_file.flush()
-            offsets_file.flush()
-            ids, offsets = mapped(ids_file, np.int32), mapped(offsets_file, np.int64)
-        report = self.report(ids_by_type, len(ids), len(offsets) - 1)
-        return EncodedCorpus(ids, offsets, vocab, report, stored=ids.nbytes + offsets.nbytes)
-
-    def report(self, ids_by_type, kept_tokens, sentences):
-        counter = self.counter
-        kept_types = len(np.unique(ids_by_type[ids_by_type >= 0]))
-        return CorpusReport(
-            *(self.files, self.bytes, counter.n_lines, counter.n_empty_lines, counter.n_tokens, len(counter.types)),
-            *(kept_tokens, kept_types, sentences, time.perf_counter() - self.started),
-            joins=self.tally["joins"],
-            bad_rows=self.tally["bad rows"],
-            notes=self.notes,
-        )
-
-
 def count_files(files, stamps, settings, stream, progress):
-    """Count the tokens of files and write their numbers to a stream: a `Counted`; NothingToTrainError without any."""
-    started, counter, tally = time.perf_counter(), TokenCounter(stream), Counter()
+    """Count the tokens of files, and return the `TokenCounter`; NothingToTrainError if they have none."""
+    counter, done, unpacked = TokenCounter(stream), 0, 0
     total = None if None in stamps else sum(stamp[0] for stamp in stamps)
-    done, unpacked, digests, notes = 0, 0, [], []
     for file, stamp in zip(files, stamps, strict=True):
         with opened(file) as source:
-            for _ in counter.count(settings.read(source, tally), source.name):
+            for _ in counter.count(settings.read(source, counter.tally), source.name):
                 read = min(source.position, stamp[0]) if stamp else source.position
                 progress(done + read, total)
             done += stamp[0] if stamp else source.position
             unpacked += source.unpacked
-            digests.append(source.digest())
-            notes += source.notes
+            counter.digests.append(source.digest())
+            counter.notes += source.notes
     if counter.n_tokens == 0:
         named = "standard input" if files == [STDIN] else ", ".join(map(str, files[:3])) + ", ..." * (len(files) > 3)
         raise NothingToTrainError(f"{named}: no token in {unpacked:,} bytes; name a file with text")
-    return Counted(counter, started, unpacked, len(files), digests, tally, tuple(notes))
+    counter.bytes = unpacked  # not those of the readers' text
+    return counter
 
 
 def count_sentences(sentences, settings, stream):
     """Count the tokens of an iterable of lists of str, as `count_files` does."""
-    started, counter, tally = time.perf_counter(), TokenCounter(stream), Counter()
-    lines = read_sentences(sentences, lowercase=settings.lowercase)
-    for _ in counter.count(joined(lines, settings.phrases, tally), "sentences"):
+    counter, lines = TokenCounter(stream), read_sentences(sentences, lowercase=settings.lowercase)
+    for _ in counter.count(joined(lines, settings.phrases, counter.tally), "sentences"):
         pass
     if counter.n_tokens == 0:
         spent = isinstance(sentences, Iterator)
         hint = "; a generator can be read only once: create one for each fit, or give a list" if spent else ""
         raise NothingToTrainError(f"the corpus has no token: the iterable gave no sentence, or only empty ones{hint}")
-    return Counted(counter, started, counter.bytes, 0, [], tally)
+    return counter
 
 
 def write_ids(stream, ids_by_type, ids_file, offsets_file):

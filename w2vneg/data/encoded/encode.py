@@ -65,10 +65,10 @@ def encode_corpus(source, *, use_cache=True, progress=None, **settings):
         warnings.warn(note, FileNote, stacklevel=2)
     with TokenStream(None) as stream:
         if files is None:
-            counted = count.count_sentences(source, settings, stream)
+            counter = count.count_sentences(source, settings, stream)
         else:
-            counted = count.count_files(files, stamps, settings, stream, progress)
-        return counted.encoded(stream, *settings.choose(counted.counter))
+            counter = count.count_files(files, stamps, settings, stream, progress)
+        return counter.encoded(*settings.choose(counter.types))
 
 
 class Cache:
@@ -111,19 +111,19 @@ class Cache:
     def made(self, progress):
         failure, damage = None, self._damage
         with TokenStream(self.root) as stream:
-            counted = count.count_files(self.files, self.stamps, self.settings, stream, progress)
-            vocab, ids_by_type = self.settings.choose(counted.counter)
-            entry = self._entry(counted.digests)
+            counter = count.count_files(self.files, self.stamps, self.settings, stream, progress)
+            vocab, ids_by_type = self.settings.choose(counter.types)
+            entry = self._entry(counter.digests)
             try:
                 with atomic_folder(entry) as folder:
-                    self._write(folder, counted, stream, vocab, ids_by_type)
+                    self._write(folder, counter, stream, vocab, ids_by_type)
             except OutputError as error:  # another process may have just written the entry
                 failure = error
             corpus = self._open(entry, vocab)
         if corpus is None:
             reason = failure or f"{entry}: {self._damage or 'it vanished'}"
             raise OutputError(f"{reason}; set W2VNEG_CACHE to a writable folder with enough room") from failure
-        self._remember(counted.digests)
+        self._remember(counter.digests)
         return replace(corpus, report=replace(corpus.report, cached=False, damage=damage))
 
     def key(self, progress=None):
@@ -132,10 +132,10 @@ class Cache:
         self._remember(digests)
         return self._entry(digests).name
 
-    def _write(self, folder, counted, stream, vocab, ids_by_type):
+    def _write(self, folder, counter, stream, vocab, ids_by_type):
         with open(folder / "ids.i32", "wb") as ids, open(folder / "offsets.i64", "wb") as offsets:
             count.write_ids(stream, ids_by_type, ids, offsets)
-            report = counted.report(ids_by_type, ids.tell() // 4, offsets.tell() // 8 - 1)
+            report = counter.report(ids_by_type, ids.tell() // 4, offsets.tell() // 8 - 1)
         vocab.save(folder / "vocab.tsv")
         known = {name: _known_by(folder / name) for name in ("ids.i32", "offsets.i64", "vocab.tsv")}
         about = {"format": FORMAT, "files": known, "report": asdict(report)}

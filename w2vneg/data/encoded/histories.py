@@ -1,6 +1,5 @@
 """Encode the histories of users who rated items."""
 
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -26,7 +25,6 @@ def encode_events(tables, shaping, given, by_amount, adds, first=False):
     first : bool, as in `inputs.encode_input`: the earliest row of a pair counts and sets its time
     InputError as in `Tables`; or if nothing reaches min_rating, or too few items are left
     """
-    started = time.perf_counter()
     users, items = NameIndex(shaping.lowercase), NameIndex(shaping.lowercase)
     left_out = {}  # reason -> number
     events, timed = _events(tables, users, items, given.min_rating, left_out, by_amount)
@@ -43,9 +41,9 @@ def encode_events(tables, shaping, given, by_amount, adds, first=False):
     if given.rectangular:
         user, item, when, amount = (events[name] for name in _EVENT.names)
         words = users.words, items.words
-        data = encode_pairs(user, item, amount, words, shaping, report, started, when if timed else None)
+        data = encode_pairs(user, item, amount, words, shaping, report, when if timed else None)
         return replace(data, events=_events_of(data, each, words)) if adds and first else data
-    return _histories(events, timed, items.words, shaping, report, started)
+    return _histories(events, timed, items.words, shaping, report)
 
 
 def _events(tables, users, items, min_rating, left_out, by_amount):
@@ -109,7 +107,7 @@ def _events_of(data, events, words):
     return places[order], events["time"][order], events["amount"][order]
 
 
-def _histories(events, timed, words, shaping, report, started):
+def _histories(events, timed, words, shaping, report):
     left_out = dict(report.left_out)
     events, short = _of_two(events)
     if not len(events):
@@ -129,8 +127,8 @@ def _histories(events, timed, words, shaping, report, started):
     for array in arrays:
         array.flags.writeable = False
     encoded, offsets, when = arrays
-    found = {"items": len(vocab), "targets": len(vocab), "kept": len(encoded), "groups": len(offsets) - 1}
-    report = replace(report, **found, left_out=left_out, seconds=time.perf_counter() - started)
+    sizes = {"items": len(vocab), "targets": len(vocab), "kept": len(encoded), "groups": len(offsets) - 1}
+    report = replace(report, **sizes, left_out=left_out)
     return EncodedCorpus(encoded, offsets, vocab, report, "baskets", times=when if timed else None)
 
 

@@ -12,7 +12,7 @@ import zipfile
 import numpy as np
 from scipy import sparse
 
-from ...ground.errors import InputError
+from ...ground.errors import ConfigError, InputError
 from ...ground.files.bounded import LONGEST_LINE, refuse_line
 from ...ground.files.memory import memory_size
 from ...ground.files.npy import npy_header
@@ -41,6 +41,18 @@ def read_names(path, *, encoding="utf-8", lowercase=False):
     if not names:
         raise InputError(f"{source.name}:1: {empty}")
     return names.words
+
+
+def words_of(matrix, path, files, shaping, rectangular):
+    """Read the names of rows and columns from files, and check their numbers against the shape."""
+    words = [read_names(file, encoding=shaping.encoding, lowercase=shaping.lowercase) for file in files]
+    if len(files) != 1 + rectangular:
+        wanted = "two files of names, for rows and for columns" if rectangular else "one file of names"
+        raise ConfigError(f"this matrix needs {wanted}; {len(files)} were given")
+    for file, names, size, side in zip(files, words, matrix.shape, ("rows", "columns"), strict=False):
+        if len(names) != size:
+            raise InputError(f"{file}: {len(names):,} names, but {path} has {size:,} {side}; give one a line, in order")
+    return words if rectangular else words * 2
 
 
 def _lines(name, pieces):

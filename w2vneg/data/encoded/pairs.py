@@ -5,7 +5,6 @@ edge, each step in proportion to the weights. It is computed, not sampled, so no
 """
 
 import os
-import time
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -22,7 +21,7 @@ from ..readers.layout import Column
 from ..readers.sources import find_files, is_paths
 from ..readers.tables import Tables
 from ..readers.text import utf8_or_latin_1
-from ..sources._options import pair_columns, tables_of
+from ..sources._options import pair_columns
 from ..vocab import VocabOptions, Vocabulary, choose_items
 from ..words import NameIndex, as_word
 from .corpus import Encoded, ItemsReport, counted, going_round
@@ -126,12 +125,12 @@ def read_ends(batches, keys, indexes, dtype=np.float64):
     return [np.concatenate(part) for part in zip(*parts, strict=True)]
 
 
-def encode_pairs(rows, columns, weights, words, shaping, report, started, times=None):
+def encode_pairs(rows, columns, weights, words, shaping, report, times=None):
     """Encode pairs as read: choose the items and sum the weights of equal pairs; return an EncodedPairs.
 
     rows, columns : ndarray, int32, (n,), numbers of names; weights : ndarray, float64, (n,), 0 or more
     words : (list of str, list of str), the names of rows and of columns; the same ones if they are one kind of thing
-    shaping : VocabOptions; report : ItemsReport, to be completed; started : float, time.perf_counter at the start
+    shaping : VocabOptions; report : ItemsReport, to be completed
     times : ndarray, float64, (n,), or None; with times, pairs are distinct and chronological within a row
     InputError if too few items or no pair are left, or a sum of weights exceeds float32
     """
@@ -148,7 +147,9 @@ def encode_pairs(rows, columns, weights, words, shaping, report, started, times=
             "no pair is left: all have weight 0 or pair an item with itself; name other files or columns "
             "(--weight-col), or give --rectangular if items and targets are two kinds of things"
         )
-    parts = _of_counts(weights)
+    parts = weights  # whose sums serve as counts
+    if weights.max() < 1:
+        parts = weights / weights.sum() * (len(weights) * _BELOW)  # scaled to a mean of 1
     seen = [np.bincount(ids, parts, len(names)) for ids, names in zip((rows, columns), words, strict=True)]
     del parts
     if rectangular:
@@ -168,24 +169,18 @@ def encode_pairs(rows, columns, weights, words, shaping, report, started, times=
     matrix = _csr(rows[known], columns[known], weights[known], (len(vocab), len(vocab_out)))
     single = _single_precision(matrix)
     left_out["pairs with a weight too small for float32"] = matrix.nnz - single.nnz
-    found = {"items": len(vocab), "targets": len(vocab_out), "kept": single.nnz, "left_out": left_out}
-    report = replace(report, **found, seconds=time.perf_counter() - started)
+    report = replace(report, items=len(vocab), targets=len(vocab_out), kept=single.nnz, left_out=left_out)
     if times is None:
         return EncodedPairs(single, vocab, vocab_out, report)
     order = np.lexsort((columns[known], rows[known]))  # the order of entries in a csr_matrix
     return EncodedPairs(single, vocab, vocab_out, report, order=order, times=times[known][order])
 
 
-def _of_counts(weights):
-    """Return weights whose sums serve as counts, float64 (n,): as given, or scaled to mean 1 if all are below 1."""
-    return weights if weights.max() >= 1 else weights / weights.sum() * (len(weights) * _BELOW)
-
-
-def encode_edges(heads, tails, weights, words, directed, shaping, report, started):
+def encode_edges(heads, tails, weights, words, directed, shaping, report):
     """Encode edges: sum equal ones, choose the nodes and number them by visits; return an EncodedGraph.
 
     heads, tails : ndarray, int32, (n,); weights : ndarray, float32 or float64, (n,), above 0; words : list of str
-    shaping, report, started, and errors : as in `encode_pairs`
+    shaping, report, and errors : as in `encode_pairs`
     """
     n_edges = lambda matrix: matrix.nnz if directed else matrix.nnz // 2  # noqa: E731
     _check_sum(2 * weights.sum(dtype=np.longdouble))
@@ -219,10 +214,9 @@ def encode_edges(heads, tails, weights, words, directed, shaping, report, starte
         vocab = Vocabulary([vocab.words[i] for i in tied.tolist()], vocab.counts[tied])
         rows, columns = np.searchsorted(tied, rows), np.searchsorted(tied, columns)
     matrix = _csr(rows, columns, data, (len(vocab),) * 2)
-    found = {"items": len(vocab), "targets": len(vocab), "kept": n_edges(matrix), "left_out": left_out}
+    sizes = {"items": len(vocab), "targets": len(vocab), "kept": n_edges(matrix)}
     added = {"rows that repeat an edge" + ", in either direction" * (not directed): repeats}
-    report = replace(report, **found, added=added, seconds=time.perf_counter() - started)
-    return EncodedGraph(matrix, vocab, report, directed)
+    return EncodedGraph(matrix, vocab, replace(report, **sizes, left_out=left_out, added=added), directed)
 
 
 def _those_in(heads, tails, n):
@@ -332,9 +326,8 @@ def as_trained(path, own, read, liked=True):
         return read(plain)
     if not liked and own.get("min_rating") is not None:
         own = {name: value for name, value in own.items() if name not in ("min_rating", "rating_col")}
-    named = [own[name] for name in ("user_col", "item_col", "source_col", "target_col") if own.get(name) is not None]
     seen = in_memory or os.path.isfile(path)  # what can be read only once is not inspected
-    if seen and _is_another(plain, own, named, names):
+    if seen and _is_another(plain, own, names):
         return read(plain)
     if in_memory:
         own = {name: value for name, value in own.items() if name not in OF_TEXT}
@@ -350,8 +343,7 @@ def _has_columns(table, own, names):
         return False
     if table.head == list(names):
         return True
-    places = [str(value).isdecimal() for name, value in own.items() if name.endswith("_col")]
-    if any(places):  # columns of a file, by number
+    if any(str(value).isdecimal() for name, value in own.items() if name.endswith("_col")):  # columns of a file
         return False
     return table.nodes is None and (own.get("min_rating") is None or _is_rated(table.head, own))
 
@@ -365,7 +357,8 @@ def edges_as_trained(path, own, read):
     return as_trained(path, own if own.get("kind") in ("edges", "pairs") else {"kind": "edges"}, read)
 
 
-def _is_another(path, own, named, names):
+def _is_another(path, own, names):
+    named = [own[name] for name in ("user_col", "item_col", "source_col", "target_col") if own.get(name) is not None]
     by_numbers = own.get("header") is False or any(str(name).isdecimal() for name in named)
     if not by_numbers and (named or own["kind"] != "ratings"):
         return False
@@ -457,7 +450,7 @@ def read_labels_file(path, *, lowercase=False, noun="item"):
     lowercase : bool, ignore case in names; noun : str, for a thing in messages
     InputError, with file and line, if the file is not such a table; or if it has a column of 0 and 1 for each label
     """
-    started, (thing, label, _) = time.perf_counter(), pair_columns()
+    thing, label, _ = pair_columns()
     thing = replace(thing, key=noun, option=f"the {noun}s", words=f"{noun}s")
     label = replace(label, key="label", option="the labels", words="labels", of_labels=True)
     names, labels, tables = NameIndex(lowercase), NameIndex(), _tables_of(path, [thing, label])
@@ -466,7 +459,7 @@ def read_labels_file(path, *, lowercase=False, noun="item"):
         third = replace(label, default=3, means=(), of_labels=False, may_be_empty=True)
         _refuse_one_hot(path, third, tables.labels)
     report = ItemsReport.of("pairs", tables, {names, labels}, True)
-    return encode_pairs(*gathered, (names.words, labels.words), VocabOptions(min_count=1), report, started)
+    return encode_pairs(*gathered, (names.words, labels.words), VocabOptions(min_count=1), report)
 
 
 def _refuse_one_hot(path, third, labels):
@@ -505,21 +498,19 @@ def _liked(tables, least):
 
 
 def _tables(path):
-    if isinstance(path, Input):
-        columns = pair_columns(path, "source", held_out=True) if path.kind == "edges" else pair_columns(path)
-        if path.kind == "ratings":  # users become items, and items targets
-            weight = NONE if path.min_rating is not None else path.rating_col or NONE
-            named = SimpleNamespace(item_col=path.user_col, target_col=path.item_col, weight_col=weight)
-            amount = Column("amount", "the amount", "amount", means=("weight",))  # below 0: a return
-            columns = [*pair_columns(named), *[amount] * (weight == NONE)]
-            if path.min_rating is not None:
-                columns.append(Column("rating", "--rating-col", "number", path.rating_col, 3, ("rating",), "ratings"))
-        files = find_files(list(path.located().files))
-        shaping = VocabOptions(encoding=utf8_or_latin_1(files[0]))
-        return tables_of(path, columns, shaping, files=files, comments=path.kind == "edges", beside=True)
-    return _tables_of(path, pair_columns())
+    if not isinstance(path, Input):
+        return _tables_of(path, pair_columns())
+    columns = pair_columns(path, "source", held_out=True) if path.kind == "edges" else pair_columns(path)
+    if path.kind == "ratings":  # users become items, and items targets
+        weight = NONE if path.min_rating is not None else path.rating_col or NONE
+        named = SimpleNamespace(item_col=path.user_col, target_col=path.item_col, weight_col=weight)
+        amount = Column("amount", "the amount", "amount", means=("weight",))  # below 0: a return
+        columns = [*pair_columns(named), *[amount] * (weight == NONE)]
+        if path.min_rating is not None:
+            columns.append(Column("rating", "--rating-col", "number", path.rating_col, 3, ("rating",), "ratings"))
+    return _tables_of(list(path.located().files), columns, path, comments=path.kind == "edges")
 
 
-def _tables_of(path, columns):
+def _tables_of(path, columns, how=None, comments=False):
     files = find_files(path) if is_paths(path) else [InMemoryTable.of_pairs(path)]
-    return Tables(files, columns, encoding=utf8_or_latin_1(files[0]), beside=True)
+    return Tables(files, columns, how, encoding=utf8_or_latin_1(files[0]), comments=comments, beside=True)

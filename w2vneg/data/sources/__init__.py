@@ -43,14 +43,12 @@ class Traversal:
     data = ""  # noun for the data, in the plural, with their flags: "text (--corpus)"
     kind = "items"  # the value of ``--help-all``: "text", "items" or "graph"
     loss = "us"  # the default objective
-    # the default objective for two kinds of things, such as users and items, if it differs
-    bipartite_loss: ClassVar[str | None] = None
+    bipartite_loss: ClassVar[str | None] = None  # that for two kinds of things, such as users and items, if it differs
     alpha_scale = 1.0  # factor on a preset's alpha if none is given
     min_count = 1  # default for the least occurrences of a word or an item
     readout = "in"  # the default read-out; chosen on development data (docs/readouts.md)
     noun = "item"  # noun for the things that get vectors, if the source is unknown
-    # unit of progress, in the plural; None if pairs are enough
-    unit: ClassVar[str | None] = "items"
+    unit: ClassVar[str | None] = "items"  # unit of progress, in the plural; None if pairs are enough
     of_words = False  # the things are words: their spelling may be used, and word sets evaluate their vectors
     windows = True  # things have an order and contexts, and pairs go both ways
     paired = False  # the data are already weighted pairs
@@ -111,8 +109,7 @@ class Traversal:
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")
         if cls.paired:
             return encode_input(Input(cls.example, str(path)))
-        name = next(name for name in TRAVERSALS if TRAVERSALS[name] is cls)
-        return replace(encode_corpus([str(path)], min_count=1, use_cache=False), source=name)
+        return replace(encode_corpus([str(path)], min_count=1, use_cache=False), source=cls.Options.name)
 
     def room(self, block):
         """Return the number of int32 that `fill` needs for a block of this many positions."""
@@ -148,11 +145,9 @@ class Source:
     metavar: str = "PATH"  # how the help writes its value
     repeatable: bool = True  # the flag may be given several times
     catalog: str = "items"  # which named data it may read: "corpus" or "items"
-    # noun for the things that get vectors: "word", "item", "node". With users and items, rows are users.
-    noun: str = "item"
+    noun: str = "item"  # noun for the things that get vectors: "word", "node"; with users and items, rows are users
     rows: str = "lines"  # noun for the rows of its files, in the plural, for reports
-    # what is kept, for reports; {} is replaced by the number of sentences: "items in {:,} baskets"
-    kept: str = "pairs"
+    kept: str = "pairs"  # what is kept, for reports; {} becomes the number of sentences: "items in {:,} baskets"
     unit: str = "lines"  # noun for what a split by user or time assigns, in the plural: "users", "baskets"
     paired: bool = False  # its rows are pairs without users, unless they are of users and items
     timed: bool = False  # its sentences are histories, in chronological order if there is a time column

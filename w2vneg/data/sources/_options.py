@@ -25,9 +25,7 @@ target_column = partial(
     column, "Column of targets: the other item, or the node that an edge leads to.", "by name, else 2"
 )
 weight_column = partial(
-    column,
-    "Column of weights or counts; none ignores them.",
-    "by name; without a header 3, if half are numbers",
+    column, "Column of weights or counts; none ignores them.", "by name; without a header 3, if half are numbers"
 )
 rectangular = partial(
     option, None, "Rows and columns are different kinds: users and items.", default_text="by column names", common=True

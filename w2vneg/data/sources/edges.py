@@ -1,6 +1,5 @@
 """Graphs: one edge per row, trained on by random walks."""
 
-import time
 from dataclasses import replace
 
 from ...ground.option import option
@@ -42,7 +41,6 @@ class Edges(Source):
         from ..vocab import VocabOptions
         from ..words import NameIndex
 
-        started = time.perf_counter()
         shaping = VocabOptions(**shaping).checked()
         files = [_as_table(file) for file in find_files(list(given.files))]
         tables = options.tables_of(given, options.pair_columns(given, "source"), shaping, files=files, comments=True)
@@ -68,7 +66,7 @@ class Edges(Source):
             )
         report = ItemsReport.of("edges", tables, {names})
         report = replace(report, hints=hints, left_out=report.left_out | {ALONE: alone})
-        return encode_edges(heads, tails, weights, names.words, given.directed, shaping, report, started)
+        return encode_edges(heads, tails, weights, names.words, given.directed, shaping, report)
 
 
 def _as_table(file):

@@ -1,6 +1,5 @@
 """Tables of pairs: item, target and optional weight; training visits each row with its columns."""
 
-import time
 from dataclasses import replace
 
 from ...ground.errors import ConfigError, DoubtError
@@ -33,7 +32,6 @@ class Pairs(Source):
         from ..vocab import VocabOptions
         from ..words import NameIndex
 
-        started = time.perf_counter()
         shaping, rectangular = VocabOptions(**shaping).checked(), bool(given.rectangular)
         tables = tables_of(given, pair_columns(given), shaping)
         names = NameIndex(shaping.lowercase)
@@ -54,7 +52,7 @@ class Pairs(Source):
         if rectangular and tables.labels.two_kinds:
             report = replace(report, columns=(*report.columns, "two kinds of things, else give --no-rectangular"))
         report = replace(report, hints=report.hints + hint_of_weights(tables.labels, gathered[2]))
-        return encode_pairs(*gathered, (names.words, names_out.words), shaping, report, started)
+        return encode_pairs(*gathered, (names.words, names_out.words), shaping, report)
 
 
 @TRAVERSALS.register("pairs")
@@ -88,12 +86,12 @@ class WeightedPairs(Traversal):
         from ..encoded.pairs import sums_of
 
         if pairs.sums is None:
-            return cls._over(pairs.matrix, config.source, config)._counted(*sums_of(pairs.matrix))
+            return cls._over(pairs, config.source, config)._counted(*sums_of(pairs.matrix))
         (rows, columns), own, drawn = pairs.sums, config.source, config.source.pairs_per_epoch
         total = float(pairs.matrix.sum(dtype="float64"))
         if drawn is not None:
             own = replace(own, pairs_per_epoch=max(1, round(total / rows.sum() * drawn)))
-        whole = replace(cls._over(pairs.matrix, own, config), centre_weights=rows)
+        whole = replace(cls._over(pairs, own, config), centre_weights=rows)
         return whole._counted(rows, columns, drawn or rows.sum() * max(1.0, pairs.matrix.nnz / total))
 
     def _counted(self, rows, columns, n_pairs=None):
@@ -102,14 +100,10 @@ class WeightedPairs(Traversal):
         return replace(self, pairs_of=(rows * (n_pairs / rows.sum()), columns * (n_pairs / rows.sum())))
 
     @classmethod
-    def _over(cls, matrix, own, config):
-        import numpy as np
-
-        weights = matrix.data.astype(np.float64)
-        total = float(weights.sum())
+    def _over(cls, pairs, own, config):
+        matrix, counts, how = pairs.matrix, cls.counts_occurrences(pairs), own.pair_weights
+        total = float(matrix.data.astype("float64").sum())
         visit = _DENSE_VISIT if config.loss.plug.dense else _VISIT
-        counts = bool((weights == np.floor(weights)).all())
-        how = own.pair_weights
         if how is None:
             how = "enumerate" if counts and total <= _LISTED and own.pairs_per_epoch is None else "sample"
         problem = ""
