@@ -15,18 +15,9 @@ from ..data.sources import SOURCES, options_of
 from ..ground.errors import ConfigError
 from ..ground.files.atomic import atomic_file, check_folder_writable
 from ..ground.option import flag_of
-from .flags import (
-    NO_CORPUS,
-    builtin,
-    check_fixed,
-    encode_run,
-    fixed_of,
-    input_of,
-    refuse_dash,
-    report_fixed,
-    vocabulary_options,
-)
+from . import flags
 from .options import (
+    COUNT,
     command,
     file_of_run,
     json_option,
@@ -59,8 +50,8 @@ def _suffixes(text):
 @command("Compare runs over several seeds.")
 @click.argument("runs", nargs=-1, metavar="[RUN.toml|MODEL]…")
 @option("--grid NAME=V,V…", "Values to compare, instead of RUNs. May be repeated.", multiple=True)
-@option("--seeds", "Seeds of each run.", type=click.IntRange(min=1), default=5)
-@vocabulary_options
+@option("--seeds", "Seeds of each run.", type=COUNT, default=5)
+@flags.vocabulary_options
 @mirror_option
 @valid_options
 @option(
@@ -88,9 +79,10 @@ def compare(runs, out, grid, seeds, on, keep, files, mirror, quiet, as_json, **g
     note = noter(quiet)
     if bool(runs) == bool(grid):
         raise click.UsageError("name either runs, or values of options with --grid")
-    refuse_dash("--out", out)
-    refuse_dash("--keep", keep)
-    tasks, fixed = _tasks(on, given), fixed_of(given)
+    flags.refuse_dash("--out", out)
+    flags.refuse_dash("--keep", keep)
+    tasks, fixed = _tasks(on, given), flags.fixed_of(given)
+    given = {name: value for name, value in given.items() if value is not None}
     names, combinations, base = _of_runs(runs, given) if runs else _of_grid(grid, given)
     from ..run.conductor import reading
     from ..run.search import comparing, trials, tuning
@@ -98,24 +90,23 @@ def compare(runs, out, grid, seeds, on, keep, files, mirror, quiet, as_json, **g
     if keep:
         check_folder_writable(keep)
     for task in tasks:
-        trials.check_folder(Path(out, task.folder))
-        task.run = tuning.run_to_read(base, combinations, task.read or builtin(), mirror=mirror, **fixed)
-        check_fixed(fixed, task.run.data)
+        trials.check_folder(Path(out, _as_name(task.name)))
+        task.run = tuning.run_to_read(base, combinations, task.read or flags.builtin(), mirror=mirror, **fixed)
+        flags.check_fixed(fixed, task.run.data)
     if tasks[0].read is None:
-        note(NO_CORPUS)
+        note(flags.NO_CORPUS)
     report_compiling(quiet)
     found, whole = [], options_in(file_of_run(runs[0])).get("epochs", _AT_THE_END) if runs else _AT_THE_END
     for task in tasks:
-        config, encoded = reading(base, task.run.data), encode_run(task.run, quiet, note)
-        report_fixed(fixed, given, config, task.run.data.rectangular, encoded, note)
+        config, encoded = reading(base, task.run.data), flags.encode_run(task.run, fixed, given, quiet, note)
         validation = _validation_of(task, encoded, note, mirror, whole)
         warn_of_raw(validation, config, combinations, encoded, note)
-        kept_at = keep and partial(_place, Path(keep, task.folder), combinations, names)
+        kept_at = keep and partial(_place, Path(keep, _as_name(task.name)), combinations, names)
+        how = {"seeds": seeds, "folder": Path(out, _as_name(task.name)), "kept_at": kept_at, "fixed": fixed}
         with search_progress(quiet, config.source) as listeners:
-            how = {"seeds": seeds, "folder": Path(out, task.folder), "listeners": listeners, "kept_at": kept_at}
-            how |= {"read": task.run.data, "fixed": fixed, "of_command": True}
+            how |= {"read": task.run.data, "listeners": listeners, "of_command": True}
             search = tuning.tune(encoded, config, combinations, validation, **how)
-        for metric in dict.fromkeys(flags.chosen.get("metric", "mpr") for flags in task.flags):
+        for metric in dict.fromkeys(held.chosen.get("metric", "mpr") for held in task.held_out):
             found += comparing.compared(search.trials, combinations, names, metric.strip().lower(), task.name)
         if not search.complete:
             break
@@ -131,16 +122,12 @@ def compare(runs, out, grid, seeds, on, keep, files, mirror, quiet, as_json, **g
 
 @dataclasses.dataclass
 class _Task:
-    """name : str, empty for only one; read : Input or None; flags : list of HeldOutFlags, by metric; run : Run"""
+    """name : str, empty for only one; read : Input or None; held_out : list of HeldOutFlags, by metric; run : Run"""
 
     name: str
     read: object
-    flags: list
+    held_out: list
     run: object = None
-
-    @property
-    def folder(self):
-        return _as_name(self.name)
 
 
 def _tasks(on, given):
@@ -151,31 +138,29 @@ def _tasks(on, given):
     data = {name: given.pop(name) for name in [*given] if of_data(name)}
     held_out = {name: given.pop(name) for name in HELD_OUT}
     if not on:
-        tasks = [_Task("", input_of(data, needed=False), check_each(held_out))]
+        tasks = [_Task("", flags.input_of(data, needed=False), check_each(held_out))]
     else:
         places = [held_out_in(place) for place in on.split(",") if place]
         splits = [input_beside(place) for place in places]
-        flags = [f"--{name}" for name in SOURCES if data[name]] + ["--valid"] * bool(held_out["valid"])
+        idle = [f"--{name}" for name in SOURCES if data[name]] + ["--valid"] * bool(held_out["valid"])
         if any(splits):
             options = [item for kind in SOURCES for item in options_of(kind).values()]
-            flags += [flag_of(item) for item in options if data[item.name] not in (None, ())]
-        if flags:
+            idle += [flag_of(item) for item in options if data[item.name] not in (None, ())]
+        if idle:
             how = "; splits define how they are read and" if any(splits) else " and"
-            raise click.UsageError(f"--on names the data{how} their held-out pairs; leave {flags[0]} out")
+            raise click.UsageError(f"--on names the data{how} their held-out pairs; leave {idle[0]} out")
         if None in splits and not (held_out["metric"] and all(map(is_set, held_out["metric"]))):
-            raise click.UsageError(
-                f"{places[splits.index(None)]} is not a held-out part of a split, such as split/test.tsv; to compare "
-                "on a text, name a word set, such as --metric men-dev"
-            )
+            remedy = "to compare on a text, name a word set, such as --metric men-dev"
+            other = f"{places[splits.index(None)]} is not a held-out part of a split, such as split/test.tsv"
+            raise click.UsageError(f"{other}; {remedy}")
         named = [place if read is None else Path(place).parent for place, read in zip(places, splits, strict=True)]
         tasks = []
         for name, place, read in zip(short_names(named), places, splits, strict=True):
             of_pairs = {} if read is None else {"valid": place, "valid_exclude_known": known_beside(place)}
-            read = read or input_of(data | {"corpus": (place,)})
+            read = read or flags.input_of(data | {"corpus": (place,)})
             tasks.append(_Task(name, read, check_each(held_out | of_pairs)))
-    for flags in [flags for task in tasks for flags in task.flags]:
-        if not flags.there:
-            raise click.UsageError("runs are compared on held-out pairs, --valid, or on a word set, --metric")
+    if not all(held.there for task in tasks for held in task.held_out):
+        raise click.UsageError("runs are compared on held-out pairs, --valid, or on a word set, --metric")
     return tasks
 
 
@@ -186,10 +171,10 @@ def _validation_of(task, encoded, note, mirror, whole):
     """
     from ..run.search.comparing import Measures
 
-    flags = task.flags
-    chooses = flags[0].chosen.get("every", whole) < whole or "patience" in flags[0].chosen
+    first = task.held_out[0].chosen
+    chooses = first.get("every", whole) < whole or "patience" in first
     parts = []
-    for one in flags:
+    for one in task.held_out:
         own = one if chooses else dataclasses.replace(one, chosen=one.chosen | {"every": _AT_THE_END})
         parts.append(validation_of(own, task.run, encoded, None, noter(True) if parts else note, mirror, chooses))
     return parts[0] if len(parts) == 1 else Measures(parts)
@@ -210,7 +195,6 @@ def _of_grid(grid, given):
 
     found = combinations(parse_grid(grid))
     names = [", ".join(f"{name} {value}" for name, value in options.items()) for options in found]
-    given = {name: value for name, value in given.items() if value is not None}
     return names, found, TrainConfig.from_mapping(given)
 
 
@@ -222,21 +206,19 @@ def _of_runs(runs, given):
     from ..run.search.space import Planned
 
     files = [options_in(file_of_run(place)) for place in runs]
-    common, combinations = {}, Planned()
+    common, combinations = None, Planned()
     for place, options in zip(runs, files, strict=True):
         refuse_beginning(place, "compare")
         if not are_loaded(plugin := options.get("plugin")):  # a model folder must not run code
             raise ConfigError(f"{place} needs the plug-in {plugin}, which is not loaded; {how_to_load(plugin)}")
         TrainConfig.from_mapping(options, file_of_run(place))
-        own = {name: value for name, value in options.items() if given.get(name) is None}
+        own = {name: value for name, value in options.items() if name not in given}
         shared = {name: value for name, value in own.items() if table()[name].metadata["group"] == "corpus"}
-        _check_same(common[1] if common else shared, shared, runs[0], place)
-        common = common or (place, shared)
+        common = shared if common is None else common
+        _check_same(common, shared, runs[0], place)
         combinations.append({n: v for n, v in own.items() if n not in shared and n not in _COMMON})
     plugins = dict.fromkeys(plugin for options in files if (plugin := absolute_plugins(options.get("plugin"))))
-    given = {name: value for name, value in given.items() if value is not None}
-    given = {**common[1], "plugin": ",".join(plugins) or None, **given}
-    config = TrainConfig.from_mapping(given)
+    config = TrainConfig.from_mapping({**common, "plugin": ",".join(plugins) or None, **given})
     _check_data(runs, config.encoding)
     bare = [os.path.normpath(place).removesuffix(f"{os.sep}run.toml") for place in runs]
     names = [os.path.basename(place).removesuffix(".toml") for place in bare]
@@ -250,9 +232,9 @@ def _check_same(first, other, run, place):
     """Raise ConfigError if the data options of `run`, the first, and of the run at `place` differ; both are dicts."""
     differing = next((name for name in {**first, **other} if first.get(name) != other.get(name)), None)
     if differing is not None:
+        flag = f"--{differing.replace('_', '-')}"
         raise ConfigError(
-            f"{differing} differs between {run} and {place}, and data are encoded once; give "
-            f"--{differing.replace('_', '-')} for all"
+            f"{differing} differs between {run} and {place}, and data are encoded once; give {flag} for all"
         )
 
 
@@ -269,9 +251,9 @@ def _check_data(runs, encoding):
     for place, own in zip(runs[1:], others, strict=True):
         source = next((kind for kind in SOURCES if kind in own), None)
         both = [given | first, given | (own if source else first | own)]
-        fixed = [fixed_of({"vocab": None, "vocab_out": None} | values) for values in both]
+        fixed = [flags.fixed_of(values) for values in both]
         data = [{n: v for n, v in values.items() if of_data(n) and "on" not in given} for values in both]
-        read = [(input_of(values, needed=False) or builtin()).absolute() for values in data]
+        read = [(flags.input_of(values, needed=False) or flags.builtin()).absolute() for values in data]
         sources = [{one.kind: one.files} for one in read]
         if sources[0] != sources[1] and not any(kind in both[0] for kind in SOURCES):
             files = " ".join(f"--{source} {as_typed(file)}" for file in own[source])
@@ -285,11 +267,8 @@ def _check_data(runs, encoding):
 
 def _contents(one, other):
     """Return two dicts of name -> path, with the path of the first in both if the files are the same."""
-    same = [
-        name
-        for name in one.keys() & other.keys()
-        if all(map(os.path.isfile, (one[name], other[name]))) and filecmp.cmp(one[name], other[name], shallow=False)
-    ]
+    there = [name for name in one.keys() & other.keys() if all(map(os.path.isfile, (one[name], other[name])))]
+    same = [name for name in there if filecmp.cmp(one[name], other[name], shallow=False)]
     return one, other | {name: one[name] for name in same}
 
 

@@ -47,12 +47,8 @@ def list_(mirror, as_json):
 def info_(name, mirror, as_json):
     """Describe NAME: file, checksum, licence, search order."""
     dataset, (status, path) = catalog.info(name), catalog.where(name, mirror)
-    facts = asdict(dataset) | {
-        "status": status,
-        "path": path and str(path),
-        "cache_place": str(catalog.cache_place(name)),
-        "resolution_order": _order(dataset, mirror),
-    }
+    facts = asdict(dataset) | {"status": status, "path": path and str(path)}
+    facts |= {"cache_place": str(catalog.cache_place(name)), "resolution_order": _order(dataset, mirror)}
     if as_json:
         return echo_json(facts)
     click.echo(hanging(f"{dataset.name}: ", dataset.title))
@@ -104,11 +100,8 @@ def _order(dataset, mirror):
     if dataset.made_here:
         return [own, str(kept), "made from the sources of Python and of packages"]
     mirror = mirror or os.environ.get("W2VNEG_MIRROR")
-    places = [
-        own,
-        f"the data folder: {os.environ.get('W2VNEG_DATA') or 'W2VNEG_DATA is not set'}, data/ and eval_sets/",
-        f"the cache: {kept}",
-    ]
+    folder = os.environ.get("W2VNEG_DATA") or "W2VNEG_DATA is not set"
+    places = [own, f"the data folder: {folder}, data/ and eval_sets/", f"the cache: {kept}"]
     if dataset.gensim_copy:
         places.append(f"gensim's copy: gensim/test/test_data/{dataset.gensim_copy}")
     places.append(f"the mirror: {mirror or 'none is set'}, {dataset.mirror} in it")

@@ -4,6 +4,7 @@ import json
 import os
 import platform
 import re
+import subprocess
 import sys
 import tempfile
 from contextlib import suppress
@@ -67,14 +68,9 @@ def doctor(ctx, as_json):
         versions[package] = _version(package)
         if versions[package] is None:
             problems.append(f"the package {package} is missing; install it with: pip install {package}")
-    report = {
-        "versions": versions,
-        "extras": {package: _version(package) for package in _packages_of_extras()},
-        "machine": _machine(),
-        "cache": _cache(problems),
-        "jit": _jit(problems),
-        "problems": problems,
-    }
+    extras = {package: _version(package) for package in _packages_of_extras()}
+    report = {"versions": versions, "extras": extras, "machine": _machine(), "cache": _cache(problems)}
+    report |= {"jit": _jit(problems), "problems": problems}
     if as_json:
         echo_json(report)
     else:
@@ -158,8 +154,6 @@ def _jit(problems):
 
 
 def _run_probe(probe, problems):
-    import subprocess
-
     package = str(Path(__file__).resolve().parents[2])
     path = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")]))
     environment = os.environ | {"W2VNEG_JIT_CACHE": str(probe.parent / "jit"), "PYTHONPATH": path}
@@ -202,8 +196,6 @@ def _note_of(jit):
     if not jit["works"]:
         return "does NOT work"
     cached = "reused by the next process" if jit["disk_cache_works"] else "NOT reused"
-    return (
-        f"works, machine code for {jit['target_cpu']} {cached} "
-        f"({jit['seconds_first']} s, then {jit['seconds_second']} s), "
-        f"threading layer {jit['threading_layer']} with {jit['threads']} threads"
-    )
+    seconds = f"{jit['seconds_first']} s, then {jit['seconds_second']} s"
+    threads = f"threading layer {jit['threading_layer']} with {jit['threads']} threads"
+    return f"works, machine code for {jit['target_cpu']} {cached} ({seconds}), {threads}"

@@ -8,7 +8,7 @@ import click
 from ..data import catalog
 from ..ground.errors import ConfigError, InputError, W2vnegError
 from .flags import load_vectors, readout_option, reads_vectors, text_of, text_options
-from .options import json_option, mirror_option, option
+from .options import COUNT, json_option, mirror_option, option
 from .progress import note
 from .ranking import ranking
 from .tables import echo_json, table
@@ -58,17 +58,12 @@ def similarity(vectors, sets, readout, oov, mirror, as_json):
     for name in (name for name in missing if name not in absent):
         click.echo(f"{name} is not scored: {missing[name]}", err=True)
     if absent:
-        click.echo(
-            f"{', '.join(absent)} are not scored: they are not on this machine, and cannot be fetched. "
-            "'w2vneg data info NAME' says where to get each and where to put it; or name a folder or URL that has "
-            "them with --mirror or W2VNEG_MIRROR",
-            err=True,
-        )
+        why = f"{', '.join(absent)} are not scored: they are not on this machine, and cannot be fetched"
+        remedy = "or name a folder or URL that has them with --mirror or W2VNEG_MIRROR"
+        click.echo(f"{why}. 'w2vneg data info NAME' says where to get each and where to put it; {remedy}", err=True)
     if not results:
-        raise InputError(
-            f"none of the sets {', '.join(wanted)} could be scored; the reasons are above. "
-            "See w2vneg data list, or name a file with --set"
-        )
+        remedy = "See w2vneg data list, or name a file with --set"
+        raise InputError(f"none of the sets {', '.join(wanted)} could be scored; the reasons are above. {remedy}")
     if as_json:
         found = [result.as_dict() for result in results]
         return echo_json({"vectors": vectors, "results": found, "missing": missing})
@@ -88,7 +83,7 @@ def similarity(vectors, sets, readout, oov, mirror, as_json):
     name="questions",
     default="google",
 )
-@option("--restrict-vocab", "Use the first N words only.", type=click.IntRange(min=1))
+@option("--restrict-vocab", "Use the first N words only.", type=COUNT)
 @option(
     "--half",
     "Use half of each section: dev, questions 1, 3, 5, …, or test, the others.",
@@ -110,20 +105,18 @@ def analogy(vectors, questions, restrict_vocab, half, readout, mirror, as_json):
         return echo_json({"vectors": vectors, **result.as_dict()})
     totals = [score for score in (result.semantic, result.syntactic, result.overall) if score is not None]
     rows = [("section", "P@1", "P@5", "P@15", "questions")]
-    for score in (*result.sections, None, *totals):
-        if score is None:
-            rows.append(None)
-            continue
+    for score in (*result.sections, *totals):
         found = score.precision
         shares = ("–",) * 3 if found is None else tuple(f"{100 * share:.1f}" for share in found.values())
         rows.append((score.name, *shares, f"{score.scored}/{score.total}"))
+    rows.insert(1 + len(result.sections), None)
     click.echo(table(rows))
 
 
 @evaluate.command()
 @click.argument("model", type=click.Path())
 @option("--corpus PATH|NAME", "Text that the model was not trained on.", required=True)
-@option("--window", "Context size: tokens on each side.", type=click.IntRange(min=1), default_text="the model's")
+@option("--window", "Context size: tokens on each side.", type=COUNT, default_text="the model's")
 @text_options
 @option("--encoding NAME", "Encoding of the text.", default_text="the model's")
 @mirror_option
@@ -144,10 +137,9 @@ def likelihood(model, corpus, window, encoding, mirror, as_json, **reading):
     if not loaded.config.traversal.of_words:
         raise ConfigError(f"{model} was trained on items, not on text; evaluate it with w2vneg eval ranking")
     if loaded.config.inputs.plug.around:
-        raise ConfigError(
-            f"{model} predicts a word from the mean of the words around (--inputs {loaded.config.inputs.name}), and "
-            "this scores pairs of words; evaluate it with w2vneg eval similarity"
-        )
+        inputs = f"the mean of the words around (--inputs {loaded.config.inputs.name})"
+        remedy = "evaluate it with w2vneg eval similarity"
+        raise ConfigError(f"{model} predicts a word from {inputs}, and this scores pairs of words; {remedy}")
     text = read_alike(text_of(corpus, reading), loaded, model).replace(phrases=())  # the model has those it joined
     config = dataclasses.replace(loaded.config, encoding=encoding or loaded.config.encoding)
     encoded = encode(config, text.located(mirror), vocab=loaded.vocab, phrases=loaded.phrases)
@@ -156,11 +148,9 @@ def likelihood(model, corpus, window, encoding, mirror, as_json, **reading):
     tokens, unknown = encoded.report.tokens, encoded.report.discarded[0]
     if as_json:
         return echo_json({"model": model, **result.as_dict(), "tokens": tokens, "unknown": unknown})
-    click.echo(
-        f"negative log-likelihood {result.nll:.4f} nats per pair (perplexity {result.perplexity:,.0f}) "
-        f"over {result.pairs:,} pairs; a uniform guess gives {result.uniform:.4f}; {unknown:,} of {tokens:,} tokens "
-        "are unknown"
-    )
+    found = f"negative log-likelihood {result.nll:.4f} nats per pair (perplexity {result.perplexity:,.0f})"
+    more = f"a uniform guess gives {result.uniform:.4f}; {unknown:,} of {tokens:,} tokens are unknown"
+    click.echo(f"{found} over {result.pairs:,} pairs; {more}")
 
 
 @evaluate.command()
@@ -168,7 +158,7 @@ def likelihood(model, corpus, window, encoding, mirror, as_json, **reading):
 @click.argument("test", type=click.Path())
 @option("--train FILE", "Edges that the vectors were trained on.", default_text="from the split")
 @option("--valid FILE", "Edges that the regressions are fitted on.", default_text="from the split")
-@option("--seeds", "Draws of pairs without an edge.", type=click.IntRange(min=1), default=5)
+@option("--seeds", "Draws of pairs without an edge.", type=COUNT, default=5)
 @readout_option
 @json_option
 def links(vectors, test, train, valid, seeds, readout, as_json):
@@ -186,10 +176,8 @@ def links(vectors, test, train, valid, seeds, readout, as_json):
 
     config = Path(vectors, "config.json")
     if readout is None and config.is_file() and RunSpec.read(config).rectangular:
-        raise ConfigError(
-            f"{vectors} has vectors of two kinds, and links are between nodes of one: use 'w2vneg eval ranking "
-            f"{vectors} {test}', or --readout in or out for links within one kind"
-        )
+        remedy = f"use 'w2vneg eval ranking {vectors} {test}', or --readout in or out for links within one kind"
+        raise ConfigError(f"{vectors} has vectors of two kinds, and links are between nodes of one: {remedy}")
     beside = parts_beside(test)
     train, valid = train or beside.get("train"), valid or beside.get("valid")
     if train is None and not Path(test).exists():
@@ -231,7 +219,7 @@ def _shares(text):
 @click.argument("vectors", type=click.Path())
 @click.argument("labels", type=click.Path())
 @option("--shares S,S,…", "Shares of nodes to train on.", type=_shares, default_text="0.1,0.5,0.9")
-@option("--seeds", "Draws of the training nodes.", type=click.IntRange(min=1), default=10)
+@option("--seeds", "Draws of the training nodes.", type=COUNT, default=10)
 @readout_option
 @json_option
 def classify(vectors, labels, shares, seeds, readout, as_json):
@@ -248,10 +236,9 @@ def classify(vectors, labels, shares, seeds, readout, as_json):
     if as_json:
         return echo_json({"vectors": vectors, **result.as_dict()})
     unknown = f", {result.unknown:,} more without a vector" if result.unknown else ""
-    click.echo(
-        f"{result.nodes:,} labelled {loaded.noun}s{unknown}; {result.labels:,} labels, {result.labels_a_node:.2f} "
-        f"for each; {_draws(result.seeds)}\nColumns of {labels}: {'; '.join(result.columns)}\n"
-    )
+    found = f"{result.nodes:,} labelled {loaded.noun}s{unknown}; {result.labels:,} labels"
+    click.echo(f"{found}, {result.labels_a_node:.2f} for each; {_draws(result.seeds)}")
+    click.echo(f"Columns of {labels}: {'; '.join(result.columns)}\n")
     rows = [("trained on", "micro F1", "macro F1", "most frequent: micro", "macro")]
     for share, found in result.shares.items():
         rows.append((f"{share:.0%}", *map(_spread, found.values())))

@@ -71,17 +71,15 @@ def export(source, out, format_, readout, oov, precision, words, portable, force
             raise ConfigError(f"--format {format_} writes a model's own matrices; leave the other options out")
         model = _model_of(source, f"--format {format_}")
         if not model.config.traversal.of_words:
-            raise ConfigError(
-                f"--format {format_} is for models of text, and {source} is one of items; use --format npz"
-            )
+            why = f"--format {format_} is for models of text, and {source} is one of items"
+            raise ConfigError(f"{why}; use --format npz")
         FORMATS[format_].write(out, model)
         return click.echo(f"{out}: {len(model.vocab):,} words, {model.config.dim} dimensions, {format_}", err=True)
     if oov is None and words is not None:
         raise ConfigError("--words adds vectors made from spelling; give --oov letters with it")
     if oov is not None and words is None and format_ != "npz":
-        raise ConfigError(
-            f"{format_} holds known words only; name others with --words, use --format npz, or leave --oov out"
-        )
+        remedy = "name others with --words, use --format npz, or leave --oov out"
+        raise ConfigError(f"{format_} holds known words only; {remedy}")
     vectors = Vectors.load(source, readout=readout, oov=oov)
     if words is not None:
         vectors = _with_words(vectors, words)

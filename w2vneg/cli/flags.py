@@ -12,7 +12,7 @@ from ..data.sources import SOURCES, options_of, readers_of
 from ..data.sources.corpus import AUTO
 from ..ground.errors import ConfigError, OutputError
 from ..ground.files.atomic import passes_on
-from .options import declared_flags, option, together
+from .options import COUNT, declared_flags, option, together
 from .progress import byte_progress, note
 from .progress import note as loud
 
@@ -32,7 +32,7 @@ reads_vectors = together(
 )
 asks_vectors = together(
     option("--vectors FILE", "Vectors or model folder.", default="vectors.txt"),
-    option("-k --count", "Number of results.", name="k", type=click.IntRange(min=1), default=10),
+    option("-k --count", "Number of results.", name="k", type=COUNT, default=10),
     reads_vectors,
 )
 
@@ -44,10 +44,8 @@ def load_vectors(place, **how):
 
     loaded = Vectors.load(place, **how)
     if n := untrained(Path(place)):
-        loud(
-            f"Warning: {n:,} of {len(loaded):,} words of {place} were never trained, but are still scored and "
-            "listed; train with a --vocab of words that occur in its text."
-        )
+        which = f"{n:,} of {len(loaded):,} words of {place} were never trained, but are still scored and listed"
+        note(f"Warning: {which}; train with a --vocab of words that occur in its text.")
     return loaded
 
 
@@ -105,7 +103,7 @@ def titles_of(titles, columns, mirror, lowercase=False, known=None):
 
 
 _NAMES = {"vocab": ("--vocab", "rows"), "vocab_out": ("--vocab-out", "columns")}  # name -> flag, what it names
-_PLACE = {"section": "data", "part": "vocabulary", "common": False}
+_PLACE = {"part": "vocabulary", "common": False}
 
 vocabulary_options = together(  # in a command's ``**given``, from which `fixed_of` takes them
     option(
@@ -124,8 +122,7 @@ vocabulary_options = together(  # in a command's ``**given``, from which `fixed_
 
 def fixed_of(given):
     """Take the vocabulary options out of `given`; return the files that they name (dict of name -> path)."""
-    fixed = {name: given.pop(name) for name in _NAMES}
-    return {name: path for name, path in fixed.items() if path}
+    return {name: path for name in _NAMES if (path := given.pop(name, None))}
 
 
 def check_fixed(fixed, read, way=None):
@@ -139,24 +136,21 @@ def check_fixed(fixed, read, way=None):
         raise click.UsageError(f"--vocab-out is for columns that differ in kind from rows; {what}{hint}")
 
 
-def report_fixed(fixed, given, config, rectangular, encoded, note):
-    """Report words of the files of `fixed` that do not occur, counts that cannot be those of the text, and what
-    --min-count and --max-vocab did.
-    """
-    seen, vocab = getattr(encoded.report, "kept_types", None), encoded.vocab
+def _report_fixed(run, fixed, given, note):
+    """Report words of `fixed` that do not occur, counts of another text, and what --min-count and --max-vocab did."""
+    seen, vocab = getattr(run.encoded.report, "kept_types", None), run.encoded.vocab
     if "vocab" in fixed and seen is not None:
         if seen < len(vocab):
             which = f"{len(vocab) - seen:,} of {len(vocab):,} words of --vocab"
             note(f"{which} do not occur here, so nothing is learnt about them.")
-        if vocab.counts[0] == vocab.counts[-1] and vocab.counts.sum() != encoded.report.kept_tokens:
-            loud(
-                f"Warning: --vocab has a count of {vocab.counts[0]:,} for each word, unlike this text, and noise and "
-                "subsampling depend on counts: count its words, or name vocab.tsv of a model of it."
-            )
-    if not fixed or (config.max_vocab is None and given["min_count"] is None):
+        if vocab.counts[0] == vocab.counts[-1] and vocab.counts.sum() != run.encoded.report.kept_tokens:
+            what = f"--vocab has a count of {vocab.counts[0]:,} for each word, unlike this text"
+            remedy = "count its words, or name vocab.tsv of a model of it"
+            loud(f"Warning: {what}, and noise and subsampling depend on counts: {remedy}.")
+    if not fixed or (run.given.max_vocab is None and given.get("min_count") is None):
         return
     flags = " and ".join(_NAMES[name][0] for name in fixed)
-    if not rectangular or len(fixed) == len(_NAMES):
+    if not run.data.rectangular or len(fixed) == len(_NAMES):
         return note(f"The words are those of {flags}; --min-count and --max-vocab have no effect.")
     (own,) = (_NAMES[name][1] for name in fixed)
     (other,) = (side for name, (_, side) in _NAMES.items() if name not in fixed)
@@ -178,11 +172,9 @@ def input_of(values, needed=True):
         which = f"{' and '.join('--' + kind for kind in named)} exclude each other" if named else "no source is named"
         raise click.UsageError(f"{which}; give one of {', '.join('--' + kind for kind in sources)}")
     kind = named[0]
-    foreign = Input.foreign(kind, options)
-    if foreign:
+    if foreign := Input.foreign(kind, options):
         readers = " and ".join(f"--{other}" for other in readers_of(foreign[0]))
-        item = items[foreign[0]]
-        raise click.UsageError(f"{declared_flags(item)} belongs to {readers}; --{kind} does not read it")
+        raise click.UsageError(f"{declared_flags(items[foreign[0]])} belongs to {readers}; --{kind} does not read it")
     return Input(kind, sources[kind], **{name: options[name] for name in options_of(kind) if options[name] is not None})
 
 
@@ -240,26 +232,23 @@ def encode(config, data, quiet, first=False):
     return encoded
 
 
-def encode_run(run, quiet, note):
-    """Read the data of a `Run`, and report what was read."""
+def encode_run(run, fixed, given, quiet, note):
+    """Read the data of a `Run`, and report what was read; fixed : as of `fixed_of`; given : dict, other options."""
+    from ..data.phrases import none_found, what_was_joined
     from ..data.readers.sources import STDIN
 
     if not run.data.in_memory and STDIN in run.data.files and sys.stdin is not None and sys.stdin.isatty():
-        note(
-            "Reading standard input, a terminal: type or paste the data, then Ctrl-D; or name a file, as with --corpus."
-        )
+        remedy = "type or paste the data, then Ctrl-D; or name a file, as with --corpus"
+        note(f"Reading standard input, a terminal: {remedy}.")
     encoded = run.encode(reading_progress(quiet))
     report_reading(encoded.report, quiet)
     if encoded.phrases:
-        from ..data.phrases import what_was_joined
-
         note(what_was_joined(encoded.phrases, encoded.report.joins, encoded.vocab))
     elif AUTO in (getattr(run.data, "phrases", None) or ()):
-        from ..data.phrases import none_found
-
         note(f"Warning: --phrases auto found no phrases to join: {none_found()} of 'w2vneg phrases'.")
     if advice := SOURCES[run.data.kind].advice(run.data, encoded.vocab.words):
         note(f"Note: {advice}.")
+    _report_fixed(run, fixed, given, note)
     return encoded
 
 
@@ -286,9 +275,7 @@ def refuse_dash(flag, place):
 
 
 def refuse_overwriting(flag, place, files):
-    """Raise click.UsageError if writing to `place`, a path or None, would overwrite one of the `files` read, or it is
-    ``-``.
-    """
+    """Raise click.UsageError if `place`, a path or None, is ``-``, or writing to it would overwrite a file read."""
     refuse_dash(flag, place)
     if place is None:
         return

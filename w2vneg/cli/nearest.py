@@ -33,11 +33,8 @@ def nearest(words, vectors, k, readout, oov, why, titles, titles_cols, mirror, a
         raise UnknownNameError(f"{error}{_other_side(vectors, words, loaded)}") from None
     if as_json:
         title = {one: {"name": name} for one, name in names.items()}
-        found = {
-            word: [{"word": one, "cosine": cosine} | title.get(one, {}) for one, cosine in near]
-            for word, near in answers.items()
-        }
-        document = {"vectors": vectors, "nearest": found}
+        listed = lambda near: [{"word": one, "cosine": cosine} | title.get(one, {}) for one, cosine in near]  # noqa: E731
+        document = {"vectors": vectors, "nearest": {word: listed(near) for word, near in answers.items()}}
         if why:
             document["kin"] = {word: [one._asdict() for one in found] for word, found in kin.items()}
         return echo_json(document)

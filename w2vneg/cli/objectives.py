@@ -78,10 +78,8 @@ def objectives(name, check, bibtex, as_json, **given):
 def _unknown(name, names):
     if name == "slim":
         return "slim is not part of an objective but a command, 'w2vneg slim' (Ning and Karypis 2011; Steck 2019)"
-    return (
-        f"no loss, sampler, weigher, inputs, source, read-out or preset is called {name!r}"
-        f"{did_you_mean(name, names, shown=0)} 'w2vneg objectives' lists them all."
-    )
+    hint = f"{did_you_mean(name, names, shown=0)} 'w2vneg objectives' lists them all."
+    return f"no loss, sampler, weigher, inputs, source, read-out or preset is called {name!r}{hint}"
 
 
 def _check(name, entries, given, as_json):
@@ -95,8 +93,7 @@ def _check(name, entries, given, as_json):
         config = TrainConfig(loss=name).resolved()
         plugs = [(kind, getattr(config, kind).name) for kind in _CHECKED if getattr(config, kind) is not None]
     own = {plug: {option: given[option] for option in options_read(*plug) if option in given} for plug in plugs}
-    unread = given.keys() - {option for options in own.values() for option in options}
-    if unread:
+    if unread := given.keys() - {option for options in own.values() for option in options}:
         raise ConfigError(f"{_flags(unread)} has no effect with {name}; 'w2vneg objectives {name}' lists its options")
     rows = []
     for (kind, plug), options in own.items():

@@ -39,6 +39,7 @@ _PLACES = {"corpus": ("data", "vocabulary"), "ranks": ("run", "several machines"
 _PLUGS = {"inputs": "model", "sampler": "objective", "weigher": "objective", "loss": "objective"}  # kind -> section
 _PLURALS = {"inputs": "inputs", "sampler": "samplers", "weigher": "weighers", "loss": "losses"}
 _METAVARS = {int: "N", click.IntRange: "N", float: "X"}  # by type
+COUNT = click.IntRange(min=1)
 _OF_A_SWITCH = re.compile(r"\d+|true|false|yes|no|on|off", re.I)  # a value that other tools give a switch
 _FLAGS_WIDTH = {False: 19, True: 34}  # of the column of flags, in the short and in the full help
 _OF_RUN = (  # what a --config file may set besides sources and the options of `TrainConfig`
@@ -76,9 +77,7 @@ class Option(click.Option):
         return flags, self.help + (f"  [{facts}]" if facts else "")
 
     def line(self, ctx, column, width):
-        """Return the flags, padded to the width of their column, and the first sentence of the help, with the default
-        if a line of `width` characters has room for it.
-        """
+        """Return the flags, padded to their column, and the first sentence of the help, with the default if it fits."""
         flags, _ = super().get_help_record(ctx)
         text = self.help.partition(". ")[0].removesuffix(".") + "."
         default = "required" if self.required else self.default_text if not self.is_flag else None
@@ -119,8 +118,7 @@ class GroupedCommand(click.Command):
 
     def __init__(self, *arguments, reads=(), takes=(), **attributes):
         settings = {"max_content_width": 110, "help_option_names": ["-h", "--help"]}
-        attributes["context_settings"] = settings | (attributes.get("context_settings") or {})
-        super().__init__(*arguments, **attributes)
+        super().__init__(*arguments, context_settings=settings, **attributes)
         self.reads, self.takes = reads, takes if callable(takes) else lambda item: item.name in takes
 
     def get_params(self, ctx):
@@ -139,7 +137,6 @@ class GroupedCommand(click.Command):
                 is_eager=True,
                 expose_value=False,
                 callback=_show_all,
-                section="output",
                 help=f"Show every option, or those for {', '.join(DATA[:-1])} or {DATA[-1]}.",
             )
             _check_flags([*own, help_all, *made], ctx.info_name)
@@ -230,9 +227,8 @@ def _check_flags(params, name):
     for param in params:
         called = {param.name, *param.opts, *param.secondary_opts}
         if called & taken:
-            raise ConfigError(
-                f"the plug-in's {param.name!r} would be {param.opts[0]}, which {name} has already; choose another name"
-            )
+            which = f"{param.opts[0]}, which {name} has already"
+            raise ConfigError(f"the plug-in's {param.name!r} would be {which}; choose another name")
         taken |= called
 
 
@@ -388,19 +384,15 @@ def _of_update(path, said):
     files = [shlex.quote(str(file)) if file != "-" else "FILE" for file in files]
     data = " ".join(f"--{kind} {file}" for file in files)
     again = f"w2vneg train --update {shlex.quote(str(former))} {data} --save-model DIR, with the same options"
-    return (
-        f"{path}: this run updated {former or 'a model in memory'}, and --config starts a new run; "
-        + f"type {again}, or " * bool(former)
-        + "leave update out of the file"
-    )
+    remedy = f"type {again}, or " * bool(former) + "leave update out of the file"
+    return f"{path}: this run updated {former or 'a model in memory'}, and --config starts a new run; {remedy}"
 
 
 def said_in(path):
     """Return the top-level names and values of a TOML file (dict); InputError also for a pipe, as it is read twice."""
     check_regular(path)
     values = parse_toml(read_text(path, errors="surrogateescape"), path)
-    nested = [name for name, value in values.items() if isinstance(value, dict)]
-    if nested:
+    if nested := [name for name, value in values.items() if isinstance(value, dict)]:
         raise ConfigError(f"{path}: options belong at the top level, not in a table like [{nested[0]}]")
     for name in values:
         if "-" in name and (other := name.replace("-", "_")) in values:
@@ -470,9 +462,8 @@ def refuse_beginning(place, command):
     said = said_in(path := file_of_run(place))
     if name := next((name for name in ("init", "freeze") if said.get(name)), None):
         begun = f"--init {said['init']}" if name == "init" else "--freeze"
-        raise ConfigError(
-            f"{place} uses {begun}, which {command} does not support; name a copy of {path} without init and freeze"
-        )
+        remedy = f"name a copy of {path} without init and freeze"
+        raise ConfigError(f"{place} uses {begun}, which {command} does not support; {remedy}")
 
 
 def of_data(name):

@@ -149,11 +149,9 @@ def check_log(place):
         return
     with suppress(FileNotFoundError), open(place, "rb") as stream:
         first = stream.readline(_LONGEST_EVENT)
-        try:
-            cut_short = not first.endswith(b"\n")
+        cut_short, fits = not first.endswith(b"\n"), False
+        with suppress(InputError):
             fits = first[:1] in b"{" if cut_short else isinstance(parse_json(first, place, lenient=True), dict)
-        except InputError:
-            fits = False
         if not fits:
             raise OutputError(f"cannot write {place}: it holds something other than events; name another file")
 

@@ -5,8 +5,9 @@ import os
 
 import click
 
+from ..ground.events import penalty_chosen
 from .flags import fold_in_option, score_option
-from .options import json_option, option
+from .options import COUNT, json_option, option
 from .progress import note
 from .tables import echo_json, table
 from .validation_options import check_split, warn_of_trained
@@ -48,7 +49,7 @@ def _lengths(text):
     type=click.Choice(["exact", "sampled"]),
     default="exact",
 )
-@option("--samples", "Targets drawn for --mpr sampled.", type=click.IntRange(min=1), default_text="100")
+@option("--samples", "Targets drawn for --mpr sampled.", type=COUNT, default_text="100")
 @option("--bootstrap", "Resamples of centres for 95 % intervals; 0 for none.", type=click.IntRange(min=0), default=1000)
 @option("--seed", "Random seed of resamples and draws.", type=click.IntRange(min=0), default=1)
 @option("--rank-itself", "Let an item compete with its own targets, as in the papers.")
@@ -120,11 +121,10 @@ def _head(evaluation):
         yield f"Warning: {seen}, which says nothing about new ones."
     if evaluation.shown:
         yield f"Warning: --fold-in has {evaluation.shown:,} of these pairs too, and so gives the answers away."
-    yield (
-        f"{', '.join(tested.files)}: {tested.read - tested.unknown:,} of {tested.read:,} pairs evaluated "
-        f"({_percent(tested.evaluated)}, {_percent(tested.weight)} of the weight); "
-        f"{result.distinct_pairs:,} distinct ones, {result.centres:,} centres, {result.targets:,} targets"
-    )
+    shares = f"{_percent(tested.evaluated)}, {_percent(tested.weight)} of the weight"
+    evaluated = f"{tested.read - tested.unknown:,} of {tested.read:,} pairs evaluated ({shares})"
+    distinct = f"{result.distinct_pairs:,} distinct ones, {result.centres:,} centres, {result.targets:,} targets"
+    yield f"{', '.join(tested.files)}: {evaluated}; {distinct}"
     if evaluation.own_known:
         yield "Known items of users are left out of the catalogue; --include-known keeps them."
     elif known is None:
@@ -148,7 +148,6 @@ def _short_rows(evaluation):
 
 def _verdict(evaluation, model):
     from ..config.options import beside_popularity
-    from ..ground.events import penalty_chosen
     from ..vectors.evaluation.baselines import ALIKE, BETTER, POPULARITY, SLIM
 
     results = evaluation.results
@@ -177,13 +176,12 @@ def _rows(evaluation, mpr):
     results, ks = evaluation.results, evaluation.options["ks"]
     names = [name for name in METRICS if name != ("mpr" if mpr == "sampled" else "mpr_sampled")]
     by_k = [name for name in names if METRICS[name].at_k]
-    shown = [name for name in names if name not in by_k]
-    rows = [("", *results), *((_words(name), *(_cell(r, name) for r in results.values())) for name in shown)]
-    for number, name in enumerate(by_k):
-        if number == 0 or len(ks) > 1:
+    row = lambda name: (_words(name), *(_cell(result, name) for result in results.values()))  # noqa: E731
+    rows = [("", *results), *(row(name) for name in names if name not in by_k)]
+    for name in by_k:
+        if name == by_k[0] or len(ks) > 1:
             rows.append(None)
-        for k in ks:
-            rows.append((_words(f"{name}@{k}"), *(_cell(r, f"{name}@{k}") for r in results.values())))
+        rows += [row(f"{name}@{k}") for k in ks]
     return rows
 
 
@@ -196,20 +194,21 @@ def _tenths(evaluation):
     return rows
 
 
-def _words(name):
+def _metric(name):
     from ..vectors.evaluation import METRICS
 
-    name, _, k = name.partition("@")
-    return METRICS[name].title.format(k=k)
+    return METRICS[name.partition("@")[0]]
+
+
+def _words(name):
+    return _metric(name).title.format(k=name.partition("@")[2])
 
 
 def _cell(result, name):
-    from ..vectors.evaluation import METRICS
-
     value = result.by_name().get(name)
     if value is None:
         return "–"
-    form = METRICS[name.partition("@")[0]].form
+    form = _metric(name).form
     low, high = result.intervals.get(name, (None, None))
     return f"{value:{form}}" + (f" ({low:{form}} … {high:{form}})" if low is not None else "")
 

@@ -5,7 +5,7 @@ import click
 from ..ground.errors import InputError, UnknownNameError
 from ..ground.files.atomic import check_writable
 from .flags import fold_in_option, refuse_existing, refuse_overwriting, score_option, titles_of, titles_options
-from .options import json_option, mirror_option, option
+from .options import COUNT, json_option, mirror_option, option
 from .progress import byte_progress, note
 from .tables import echo_json
 
@@ -17,7 +17,7 @@ from .tables import echo_json
 @option("--queries FILE", "One list for each name in this file, one per line.", readers="with --out")
 @option("--out FILE", "Write the lists to FILE.csv, FILE.jsonl or FILE.parquet.")
 @option("--force", "Replace the file of --out.", readers="with --out")
-@option("-k --k --count", "Length of a list.", name="k", type=click.IntRange(min=1), default=10)
+@option("-k --k --count", "Length of a list.", name="k", type=COUNT, default=10)
 @titles_options
 @option(
     "--exclude-known FILE",
@@ -47,6 +47,7 @@ def recommend(model, items, k, exclude_known, include_known, only, score, fold_i
     """
     names = "everybody", "queries", "out", "unknown", "force"
     everybody, queries, out, unknown, force = (given.pop(name) for name in names)
+    titles = given.pop("titles"), given.pop("titles_cols"), given.pop("mirror")
     if include_known and exclude_known:
         raise click.UsageError("--include-known leaves nothing out, but --exclude-known does; give one of them")
     exclude_known = () if include_known else exclude_known or None
@@ -57,13 +58,12 @@ def recommend(model, items, k, exclude_known, include_known, only, score, fold_i
     if items:
         if out is not None:
             raise click.UsageError("--out is for the lists of --all or --queries; ITEMs give one list, see --json")
-        return _list_one(model, items, k, exclude_known, only, score, fold_in, unknown, **given)
+        return _list_one(model, items, k, exclude_known, only, score, fold_in, unknown, titles, **given)
     idle = [f"--{name.removeprefix('as_').replace('_', '-')}" for name in ("as_json", "new_user") if given[name]]
     if idle or out is None:
         flag = "--all" if everybody else "--queries"
         why = f"does not go with {idle[0]}" if idle else "writes a file; name it with --out"
         raise click.UsageError(f"{flag} {why}")
-    titles = given["titles"], given["titles_cols"], given["mirror"]
     _write_many(model, queries, out, force, k, exclude_known, only, score, fold_in, unknown, titles)
 
 
@@ -134,9 +134,7 @@ def _names_in(only, model):
     return names
 
 
-def _list_one(
-    model, items, k, exclude_known, only, score, fold_in, unknown, *, new_user, titles, titles_cols, mirror, as_json
-):
+def _list_one(model, items, k, exclude_known, only, score, fold_in, unknown, titles, new_user, as_json):
     import scipy.sparse
 
     from ..data.words import as_word
@@ -146,7 +144,7 @@ def _list_one(
     from ..vectors.evaluation.folding import with_users
 
     loaded, _, own, *_ = with_users(load_recommender(model), fold_in, note)
-    names = titles_of(titles, titles_cols, mirror, loaded.config.lowercase, loaded.vocab_out)
+    names = titles_of(*titles, loaded.config.lowercase, loaded.vocab_out)
     of_items = new_user or loaded.vocab_out is loaded.vocab
     seeds_named = names if of_items else {}  # else seeds are users: titles are of items
     words = [as_word(item, loaded.config.lowercase) for item in items]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from ..data import catalog
 from ..ground.errors import MissingExtraError, OutputError, W2vnegError
 from ..ground.files.atomic import passes_on
 from ..ground.files.bounded import is_special
@@ -39,10 +40,9 @@ def vectors_of(given, checkpoints, model, note):
     plain, _ = without_packing(given or "")
     bare, suffix = os.path.splitext(plain)
     if (named := suffixes().get(suffix.lower(), "word2vec")) != "word2vec":
-        raise click.UsageError(
-            f"--output writes word2vec text, and {given} has the suffix of {named}; name it {bare}.txt, then convert "
-            f"it: w2vneg export {as_typed(f'{bare}.txt')} {as_typed(plain)}"
-        )
+        why = f"--output writes word2vec text, and {given} has the suffix of {named}"
+        command = f"w2vneg export {as_typed(f'{bare}.txt')} {as_typed(plain)}"
+        raise click.UsageError(f"{why}; name it {bare}.txt, then convert it: {command}")
     check_packing(given or "", "word2vec")
     output = model.origin.output if model is not None and not given else None
     below = bool(output) and output.startswith(os.getcwd() + os.sep)
@@ -96,7 +96,7 @@ def write_results(word2vec, output, checkpoints, note):
             note(f"Wrote {len(word2vec.model.vocab):,} vectors of {word2vec.config.dim} numbers to {output}.")
     except Exception as error:  # of a read-out or the disk: what was trained must not be lost
         failures.append(_said(error))
-    folder = checkpoints.folder if checkpoints is not None else None
+    folder = checkpoints and checkpoints.folder
     if folder and checkpoints.save(word2vec.model, final=True):
         hint = "" if output else f"; to write its vectors to a file: w2vneg export {as_typed(folder)} FILE"
         note(f"Model saved in {folder}{hint}.")
@@ -205,7 +205,6 @@ def report_loss(history, note):
 
 def report_quality(vectors, mirror, note):
     """Report how cosines agree with human scores, if WordSim-353 is here and enough of its words have vectors."""
-    from ..data import catalog
     from ..vectors.evaluation import evaluate_similarity
 
     try:
@@ -215,10 +214,8 @@ def report_quality(vectors, mirror, note):
         return
     if result and 2 * result.scored >= result.total:  # a few pairs would mean next to nothing
         low, high = result.spearman_interval
-        note(
-            f"Quality: Spearman {result.spearman:.2f} with human scores of WordSim-353 ({result.scored} of "
-            f"{result.total} pairs; 95 % interval {low:.2f} to {high:.2f})."
-        )
+        about = f"{result.scored} of {result.total} pairs; 95 % interval {low:.2f} to {high:.2f}"
+        note(f"Quality: Spearman {result.spearman:.2f} with human scores of WordSim-353 ({about}).")
 
 
 def plain_words(words):

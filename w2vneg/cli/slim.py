@@ -5,7 +5,7 @@ import click
 from ..data.inputs import settled
 from ..ground.errors import OutputError
 from .flags import encode, files_of, input_of, refuse_overwriting, taken
-from .options import command, mirror_option, option, quiet_option
+from .options import COUNT, command, mirror_option, option, quiet_option
 from .progress import noter
 from .results import as_typed, plain_words
 
@@ -16,7 +16,7 @@ _CONFIG = ("min_count", "max_vocab", "encoding", "lowercase")
 @option(
     "--neighbours K",
     "Nearest neighbours on which an item is regressed.",
-    type=click.IntRange(min=1),
+    type=COUNT,
     default_text="50; 200 if users have many items",
 )
 @option(
@@ -26,7 +26,7 @@ _CONFIG = ("min_count", "max_vocab", "encoding", "lowercase")
     type=click.FloatRange(min=0, min_open=True),
     default_text="30; 300 if users have many items",
 )
-@option("--workers", "Threads.", type=click.IntRange(min=1), default_text="all cores")
+@option("--workers", "Threads.", type=COUNT, default_text="all cores")
 @mirror_option
 @option("--save-model DIR", "Model folder, for 'recommend' and 'eval ranking'.", required=True)
 @option("--force", "Overwrite an existing model.")

@@ -37,12 +37,7 @@ _MANY = 2 * 10**9  # pairs, about a minute
     section="split",
 )
 @mirror_option
-@option(
-    "--out DIR",
-    "Folder of the parts. It gets train.tsv, valid.tsv, test.tsv and manifest.json.",
-    required=True,
-    section="output",
-)
+@option("--out DIR", "Folder of the parts. It gets train.tsv, valid.tsv, test.tsv and manifest.json.", required=True)
 @quiet_option
 @json_option
 def split(out, by, mirror, quiet, as_json, **given):

@@ -23,9 +23,7 @@ _run_modes = together(  # in a command's ``**given``, from which `_prior_of` tak
         "summed; options of the run, such as --epochs and --alpha, may change.",
     ),
     option(
-        "--init MODEL|VECTORS",
-        "Start from a model or vectors. Words that these lack start at random.",
-        common=False,
+        "--init MODEL|VECTORS", "Start from a model or vectors. Words that these lack start at random.", common=False
     ),
     option(
         "--freeze",
@@ -119,8 +117,7 @@ def train(output, save_model, force, config_path, mirror, diagnose, dry_run, log
     if not prior.model:
         click.get_current_context().with_resource(beside(run.given, run.given.source))
     _keep_files(output, log_json, flags.files_of(run.located))
-    encoded = flags.encode_run(run, quiet, note)
-    flags.report_fixed(fixed, given, config, run.data.rectangular, encoded, note)
+    encoded = flags.encode_run(run, fixed, given, quiet, note)
     validation = validation_of(held_out, run, encoded, model, note, mirror)
     if dry_run:
         from ..run.estimate import estimate
@@ -201,10 +198,8 @@ def _checkpoints(folder, minutes, dry_run, note):
 def _print_estimate(found, as_json, note):
     size = lambda n: f"{n / 2**20:,.1f} MB"  # noqa: E731
     if found.peak > found.room:
-        loud(
-            f"Warning: the run would take {size(found.peak)} of memory, and this process may use {size(found.room)}; "
-            "use a smaller --dim or --max-vocab, or raise the limit."
-        )
+        sizes = f"{size(found.peak)} of memory, and this process may use {size(found.room)}"
+        loud(f"Warning: the run would take {sizes}; use a smaller --dim or --max-vocab, or raise the limit.")
     if as_json:
         return echo_json(found.as_dict(), allow_nan=False)
     listed = lambda parts: [[f"  {name}", size(n)] for name, n in parts.items() if n]  # noqa: E731
@@ -243,19 +238,6 @@ def _inputs(cbow, subwords, given):
 
 def _check_places(output, checkpoints, log_json, trackers, files):
     """Raise an error before training if an output cannot be written, is named twice, or is one of the `files` read."""
-    _keep_apart(output, checkpoints, log_json, trackers)
-    if output:
-        check_writable(output)
-    if checkpoints is not None:
-        from ..run.folder import check_place
-
-        check_place(checkpoints.folder)
-    _keep_files(output, log_json, files)
-    if log_json and log_json != "-":
-        check_log(log_json)
-
-
-def _keep_apart(output, checkpoints, log_json, trackers):
     places = [("the model folder", checkpoints and checkpoints.folder), ("--output", output)]
     places += [("--log-json", "/dev/stdout" if log_json == "-" else log_json)]
     places += [("--track", one.removeprefix("csv=")) for one in trackers if one.startswith("csv=")]
@@ -265,6 +247,15 @@ def _keep_apart(output, checkpoints, log_json, trackers):
             if written in writers:
                 raise click.UsageError(f"{writers[written]} and {writer} are both written to {place}; name two places")
             writers[written] = writer
+    if output:
+        check_writable(output)
+    if checkpoints is not None:
+        from ..run.folder import check_place
+
+        check_place(checkpoints.folder)
+    _keep_files(output, log_json, files)
+    if log_json and log_json != "-":
+        check_log(log_json)
 
 
 def _keep_files(output, log_json, files):
@@ -303,7 +294,7 @@ def _prior_of(given, config_path, named):
 
     if resume:
         free = ("plugin", "epochs", "ray_address")
-        _refuse_options(chosen, free, config_path, "--resume takes its options from the model folder")
+        _refuse_options("--resume", [name for name in chosen if name not in free], config_path)
         model = Model.load(resume)
         config = model.config_to_run(resume, *(given[name] for name in free))
         if named is None and (not model.origin.input or any(map(is_stream, input_of_model(model, resume).files))):
@@ -314,7 +305,7 @@ def _prior_of(given, config_path, named):
             once = "reads the data twice, and standard input and pipes can be read only once"
             why = once if named else "needs newer data"
             raise click.UsageError(f"--update {why}; name a file, e.g. with --corpus")
-        _refuse_options((), (), config_path, "--update takes its options from the model folder")
+        _refuse_options("--update", [], config_path)
         model = Model.load(update)
         prior = Prior.update(model, update, freeze, "alpha" in chosen)
         return config_to_grow(model, update, gentler(model, chosen) | chosen), prior, named
@@ -358,8 +349,7 @@ def _check_ways(ways):
         raise click.UsageError(f"--freeze is for rows that a run starts from: {what}")
 
 
-def _refuse_options(chosen, allowed, config_path, why):
-    others = [name for name in chosen if name not in allowed]
-    if others or config_path:
-        what = "--" + others[0].replace("_", "-") if others else "--config"
-        raise click.UsageError(f"{why}; leave {what} out")
+def _refuse_options(way, names, config_path):
+    if names := [*names, *["config"] * bool(config_path)]:
+        flag = f"--{names[0].replace('_', '-')}"
+        raise click.UsageError(f"{way} takes its options from the model folder; leave {flag} out")

@@ -9,18 +9,8 @@ import click
 
 from ..ground.errors import ConfigError
 from ..ground.files.locks import owned
-from .flags import (
-    NO_CORPUS,
-    builtin,
-    check_fixed,
-    encode_run,
-    fixed_of,
-    input_of,
-    refuse_dash,
-    report_fixed,
-    vocabulary_options,
-)
-from .options import command, json_option, mirror_option, option, quiet_option, read_config, refuse_beginning
+from . import flags
+from .options import COUNT, command, json_option, mirror_option, option, quiet_option, read_config, refuse_beginning
 from .progress import noter, report_compiling, search_progress
 from .results import warn_without_locks, write_images
 from .tables import echo_json
@@ -39,7 +29,7 @@ from .validation_options import check_valid, valid_options, validation_of, warn_
     "--random N",
     "Draw N combinations from --grid and --range.",
     name="n_random",
-    type=click.IntRange(min=1),
+    type=COUNT,
     default_text="every combination of --grid",
 )
 @option(
@@ -52,10 +42,10 @@ from .validation_options import check_valid, valid_options, validation_of, warn_
 @option(
     "--seeds",
     "Runs of each combination. Seeds count up from --seed; the table has mean and range.",
-    type=click.IntRange(min=1),
+    type=COUNT,
     default=1,
 )
-@vocabulary_options
+@flags.vocabulary_options
 @mirror_option
 @valid_options
 @option("--config FILE.toml", "Read options from a file. The command line wins.", name="config_path")
@@ -73,29 +63,28 @@ def tune(out, grid, ranges, n_random, way, seeds, config_path, mirror, quiet, as
     note = noter(quiet)
     if config_path:
         refuse_beginning(config_path, "tune")
-    held_out, fixed = check_valid(given), fixed_of(given)
+    held_out, fixed = check_valid(given), flags.fixed_of(given)
     if not held_out.there:
         remedy = "name them with --valid, or a word set with --metric"
         raise click.UsageError(f"a search evaluates its trials on held-out pairs; {remedy}")
-    named = input_of(given, needed=False)
+    named = flags.input_of(given, needed=False)
     config = read_config(config_path, given)
     from ..look.searches import charts_of_search
     from ..run.conductor import reading
     from ..run.search import trials, tuning
 
-    refuse_dash("--out", out)
+    flags.refuse_dash("--out", out)
     combinations = _combinations(grid, ranges, n_random, way, config.seed, given)
     trials.check_folder(out)
     with owned(out):
         warn_without_locks(out, note)
-    run = tuning.run_to_read(config, combinations, named or builtin(), mirror=mirror, **fixed)
+    run = tuning.run_to_read(config, combinations, named or flags.builtin(), mirror=mirror, **fixed)
     config = reading(config, run.data)
-    check_fixed(fixed, run.data)
+    flags.check_fixed(fixed, run.data)
     if named is None:
-        note(NO_CORPUS)
+        note(flags.NO_CORPUS)
     report_compiling(quiet)
-    encoded = encode_run(run, quiet, note)
-    report_fixed(fixed, given, config, run.data.rectangular, encoded, note)
+    encoded = flags.encode_run(run, fixed, given, quiet, note)
     validation = validation_of(held_out, run, encoded, None, note, mirror)
     warn_of_raw(validation, config, combinations, encoded, note)
     with search_progress(quiet, config.source) as listeners:

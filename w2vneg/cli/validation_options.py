@@ -10,7 +10,7 @@ import click
 from ..ground.errors import InputError, W2vnegError
 from ..ground.files.bounded import check_reachable
 from .flags import score_option
-from .options import option, together
+from .options import COUNT, option, together
 from .progress import note
 
 valid_options = together(  # in a command's ``**given``, from which `check_valid` takes them
@@ -22,12 +22,7 @@ valid_options = together(  # in a command's ``**given``, from which `check_valid
         multiple=True,
         default_text="mpr",
     ),
-    option(
-        "--patience N",
-        "Stop after N evaluations without improvement.",
-        type=click.IntRange(min=1),
-        default_text="run all epochs",
-    ),
+    option("--patience N", "Stop after N evaluations without improvement.", type=COUNT, default_text="run all epochs"),
     option(
         "--eval-every EPOCHS", "Epochs between evaluations, such as 0.5.", type=float, common=False, default_text="1"
     ),
@@ -92,10 +87,8 @@ def check_valid(given, resume=None):
         raise click.UsageError(f"--resume takes its options from the model folder; leave {flags[0]} out")
     found = HeldOutFlags(valid, known, chosen)
     if found.by_a_set and (valid or known):
-        raise click.UsageError(
-            f"{chosen['metric']} is a word set, not a metric of held-out pairs; leave "
-            f"{'--valid' if valid else '--valid-exclude-known'} out"
-        )
+        flag = "--valid" if valid else "--valid-exclude-known"
+        raise click.UsageError(f"{chosen['metric']} is a word set, not a metric of held-out pairs; leave {flag} out")
     if found.by_a_set and "score" in chosen:
         raise click.UsageError(f"--score ranks held-out pairs, and {chosen['metric']} is a word set; leave it out")
     if found.there or chosen or known is not None:
@@ -137,10 +130,8 @@ def validation_of(flags, run, encoded, model, note, mirror=None, chooses=True):
     if flags.by_a_set:
         validation = SetValidation(encoded, mirror=mirror, **chosen)
         if chooses and model is None and not validation.metric.for_choices:
-            note(
-                f"Warning: {validation.metric.name} is a test set. Choosing by it makes its figures too good, so do "
-                "not report them; choose by men-dev or google-dev."
-            )
+            why = "Choosing by it makes its figures too good, so do not report them; choose by men-dev or google-dev"
+            note(f"Warning: {validation.metric.name} is a test set. {why}.")
         return validation
     if model is None:
         remedy = "evaluate after training, with eval ranking --fold-in {}"
@@ -163,11 +154,9 @@ def warn_of_raw(validation, config, combinations, encoded, note):
 
     if not isinstance(validation, Validation) or validation.metric.name in set_names() or share_of(validation.score):
         return
-    moving = {  # options that affect where scores settle: those of the objective and of samplers
-        name
-        for name, item in table().items()
-        if item.metadata["group"] == "objective" or "sampler" in item.metadata["readers"]
-    }
+    # options that affect where scores settle: those of the objective and of samplers
+    facts = {name: item.metadata for name, item in table().items()}
+    moving = {name for name in facts if facts[name]["group"] == "objective" or "sampler" in facts[name]["readers"]}
     configs = {}  # by these options, which are few even in a large search
     for options in combinations.corners():
         key = tuple(sorted((name, repr(value)) for name, value in options.items() if name in moving))
@@ -193,16 +182,13 @@ def check_split(held, vocab, lowercase, known, flag, remedy):
         if (vocab.words.find_all(users) < 0).all():
             raise click.UsageError(f"{held} is of users that training did not see; {remedy.format(shown)}")
     if not known and (train := known_beside(held)) is not None:
-        note(
-            f"Warning: pairs of {train} compete with those of {held} but are never right; leave them out with {flag} "
-            f"{train}."
-        )
+        remedy = f"leave them out with {flag} {train}"
+        note(f"Warning: pairs of {train} compete with those of {held} but are never right; {remedy}.")
 
 
 def warn_of_trained(files, held):
     """Warn if the files of a model's data include a file of held-out pairs, or those that it was split from."""
     from ..data.splitfiles import trained_on
 
-    file = trained_on(held, files)
-    if file is not None:
+    if (file := trained_on(held, files)) is not None:
         note(f"Warning: the model was trained on {file}, which has these pairs too; that says nothing about new ones.")

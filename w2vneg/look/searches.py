@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..run.search.comparing import as_rows, groups, read_compared, said_below
 from .figures import COLOURS, Chart, Section, Series, Table
 
 _METHODS = ("loss", "sampler", "weigher", "inputs")  # options that define a method; the first one searched is used
@@ -64,8 +65,6 @@ def _best(rows, name, metric):
 
 def section_of_comparison(folder):
     """Return the `Section` of a report for the folder of a comparison."""
-    from ..run.search.comparing import as_rows, read_compared, said_below
-
     runs = read_compared(folder)
     head, *rows = as_rows(runs)
     return Section(f"Comparison {folder}", said_below(runs), charts_of_comparison(runs), [Table("", head, rows)])
@@ -76,8 +75,6 @@ def charts_of_comparison(runs):
 
     runs : list of comparing.Compared; each combination of data and metric has its own charts
     """
-    from ..run.search.comparing import groups
-
     charts = []
     for group in groups(runs):
         metric, called = group[0].metric, " ".join(filter(None, (group[0].data, group[0].metric)))

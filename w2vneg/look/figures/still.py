@@ -1,14 +1,27 @@
 """Charts for papers: matplotlib figures, readable in greyscale."""
 
+from io import BytesIO
+from pathlib import Path
+
 import numpy as np
 
 from ...ground.errors import require
+from ...ground.files.atomic import atomic_file
 from . import COLOURS, DASHES, GROUPS
 
 _EXTRA = "plot", "a figure"
 _DPI = 200
 _STYLES = {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-."}
 _MARKERS = "o^sDvPX"
+_RC = {
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.titlesize": "medium",
+    "image.cmap": "cividis",
+    "legend.frameon": False,
+    "legend.fontsize": "small",
+    "svg.fonttype": "none",
+}
 
 
 def styled():
@@ -17,18 +30,7 @@ def styled():
     cycler = require("cycler", *_EXTRA).cycler
     dashes = [_STYLES[name] for name in DASHES]
     signs = cycler(color=COLOURS * len(dashes)) + cycler(linestyle=dashes * len(COLOURS))  # all distinct
-    return rc(
-        {
-            "axes.prop_cycle": signs,
-            "axes.spines.top": False,
-            "axes.spines.right": False,
-            "axes.titlesize": "medium",
-            "image.cmap": "cividis",
-            "legend.frameon": False,
-            "legend.fontsize": "small",
-            "svg.fonttype": "none",
-        }
-    )
+    return rc(_RC | {"axes.prop_cycle": signs})
 
 
 def drawn(shown, **options):
@@ -49,8 +51,6 @@ def drawn(shown, **options):
 
 def as_bytes(figure, suffix="png"):
     """Return a matplotlib Figure as the content of a file (bytes)."""
-    from io import BytesIO
-
     stream = BytesIO()
     with styled():
         figure.savefig(stream, format=suffix, dpi=_DPI)
@@ -80,10 +80,6 @@ def plain(text):
 
 def write_figures(charts, folder, suffixes=("png", "svg"), begun=""):
     """Write each chart once per suffix, to a file named by `begun` and its key; returns the names (list)."""
-    from pathlib import Path
-
-    from ...ground.files.atomic import atomic_file
-
     names = []
     for chart in charts:
         figure = drawn(chart)

@@ -107,7 +107,7 @@ def make_report(paths, readout=None, words=(), way="pca", mirror=None, titles=No
 def map_figure(vectors, way="pca", titles=None):
     """Return a map of all vectors as a Plotly figure; see `Vectors.map`."""
     maps.check_way(way)
-    titles = {} if titles is None else titles
+    titles = {} if titles is None else titles  # of a pandas Series, too
     names = [titles.get(word, word) for word in vectors.words]
     return figure_of(maps.map_of(vectors, way, f"{len(vectors):,} vectors", names))
 

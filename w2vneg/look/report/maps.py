@@ -37,13 +37,11 @@ def section_of(subjects, way):
     return section
 
 
-def map_of(vectors, way="pca", title="", names=None, number=0):
+def map_of(vectors, way, title, names, number=0):
     """Return a `Chart` of all vectors by "pca" or "umap".
 
-    names : list of str (n,), optional, labels of the points, by default the words
-    number : int, index of the vectors among several
+    names : list of str (n,), labels of the points; number : int, index of the vectors among several
     """
-    names = list(vectors.words) if names is None else names
     at, axes = places(vectors, way), (f"{way.upper()} 1", f"{way.upper()} 2")
     series = [Series(title, at[:, 0], at[:, 1], names, like=number)]
     return Chart(f"map-{number + 1}", title, *axes, series, "map", looks=looks_of(vectors, names))
@@ -133,9 +131,8 @@ def principal_axes(matrix):
 
 def shape(subjects):
     """Norms and spectrum."""
-    section = Section(
-        "Shape", "An effective rank far below the dimensions means that few directions carry the variance."
-    )
+    text = "An effective rank far below the dimensions means that few directions carry the variance."
+    section = Section("Shape", text)
     norms, axes, rows = [], [], []
     known = all(one.vectors.counts is not None for one in subjects)
     for number, one in enumerate(subjects):

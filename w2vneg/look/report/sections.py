@@ -9,6 +9,7 @@ from ...data.splitfiles import known_beside
 from ...ground.errors import ConfigError, W2vnegError
 from ...vectors.evaluation import METRICS, evaluate_analogy, evaluate_similarity
 from ...vectors.evaluation.baselines import MODEL, POPULARITY, evaluate_with_baselines
+from ...vectors.evaluation.similarity import scored_pairs
 from ..figures import Chart, Section, Series, Table
 from .subjects import ANALOGY, SIMILARITY, sets_at_hand
 
@@ -75,10 +76,8 @@ def verdict(subjects, found, ranked):
         head = ["", *(subjects[n].name for n in of_words), "chance"]
         section.tables.append(Table("", head, rows))
     elif of_words:
-        section.text = (
-            f"No evaluation set on this machine has {FEWEST} pairs of known words; see the neighbours below, or "
-            "download sets with 'w2vneg data fetch'."
-        )
+        remedy = "see the neighbours below, or download sets with 'w2vneg data fetch'"
+        section.text = f"No evaluation set on this machine has {FEWEST} pairs of known words; {remedy}."
     for one in subjects:
         if one.name in ranked:
             table, text = _beside_baselines(one.name, ranked[one.name])
@@ -102,9 +101,8 @@ def ranked(subjects, test=None):
         path = test or settings.get("files", {}).get("valid")
         if not one.recommends or path is None or not (test or Path(path).is_file()):
             continue
-        beside = (
-            known_beside(path) if one.model.known is None else None
-        )  # of a split; else the model knows its users' items
+        # of a split, unless the model knows its users' items
+        beside = known_beside(path) if one.model.known is None else None
         left_out = beside if test else settings["files"].get("known")
         found[one.name] = evaluate_with_baselines(one.model, path, exclude_known=left_out, ks=(10,), bootstrap=0)
     return found
@@ -147,8 +145,7 @@ def runs(subjects):
     head = ["", *(one.name for one in trained)]
     names = dict.fromkeys(name for own in options for name in own)
     table = [[name, *(_shown(own.get(name)) for own in options)] for name in names]
-    different = [row for row in table if len(set(row[1:])) > 1]
-    if different:
+    if different := [row for row in table if len(set(row[1:])) > 1]:
         section.tables.append(Table("Options that differ", head, different))
     if table:
         section.tables.append(Table("All options", head, table, folded=True))
@@ -156,12 +153,9 @@ def runs(subjects):
 
 
 def _facts(subject):
-    facts = {
-        "file or folder": Path(subject.path).name,
-        "vectors": f"{len(subject.vectors):,} {subject.vectors.noun}s",
-        "dimensions": f"{subject.vectors.dim}",
-    }
-    model = subject.model
+    model, vectors = subject.model, subject.vectors
+    facts = {"file or folder": Path(subject.path).name, "vectors": f"{len(vectors):,} {vectors.noun}s"}
+    facts["dimensions"] = f"{vectors.dim}"
     if model is None:
         return facts
     read, options = model.origin.input, model.config.as_dict()
@@ -188,8 +182,7 @@ def learning(subjects):
     section = Section("Learning", "Losses of different objectives or samplers are not comparable.")
     loss, alpha, rate, held = [], [], [], {}
     for number, one in enumerate(subjects):
-        records = one.records("EpochDone")
-        if records:
+        if records := one.records("EpochDone"):
             column = lambda name, records=records: np.array([record[name] for record in records], float)  # noqa: E731
             epoch = column("epoch")
             loss.append(Series(one.name, epoch, column("loss"), like=number))
@@ -237,8 +230,7 @@ def draws(subjects):
     for figure, label in _DIAGNOSES.items():
         series = []
         for number, one in enumerate(subjects):
-            points = [(r["epoch"], r[figure]) for r in one.records("Diagnosis") if r.get(figure) is not None]
-            if points:
+            if points := [(r["epoch"], r[figure]) for r in one.records("Diagnosis") if r.get(figure) is not None]:
                 series.append(_through(one, number, points))
         if _changes(series):
             section.charts.append(Chart(f"draws-{figure}", label.capitalize(), "epoch", label, series))
@@ -247,8 +239,6 @@ def draws(subjects):
 
 def similarity(subjects, found):
     """Cosines against human scores of pairs of words. found : as `measured` returns it"""
-    from ...vectors.evaluation.similarity import scored_pairs
-
     section = Section("Similarity", "Human score and cosine of each pair of a set.")
     outliers, differences = [], []
     for one_set, results in found.items():

@@ -13,6 +13,7 @@ from ...data import catalog
 from ...data.words import as_word
 from ...ground.errors import ConfigError, W2vnegError
 from ...ground.files.bounded import read_json
+from ...run.model import Model
 from ...vectors import Vectors, top_rows
 from ...vectors.evaluation import scores_of
 from ...vectors.evaluation.folding import ids_of, user_vector
@@ -108,8 +109,6 @@ def load_subjects(paths, readout=None, titles=None, any_spelling=False):
 
     With `any_spelling`, unknown words get vectors by their spelling if possible.
     """
-    from ...run.model import Model
-
     subjects = []
     for name, path in zip(short_names(paths), paths, strict=True):
         folder = Path(path)
@@ -117,7 +116,7 @@ def load_subjects(paths, readout=None, titles=None, any_spelling=False):
         if (folder / "config.json").is_file():
             model = Model.load(folder)
             versions = read_json(folder / "versions.json", "missing") if (folder / "versions.json").is_file() else {}
-        subject = Subject(name, str(path), None, model, versions, dict({} if titles is None else titles))
+        subject = Subject(name, str(path), None, model, versions, dict(titles or {}))
         own = ("out" if subject.has_users else None) if readout is None or model is None else readout
         subject.vectors = _vectors(path, own, any_spelling)
         subjects.append(subject)

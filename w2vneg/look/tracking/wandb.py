@@ -14,10 +14,8 @@ class WeightsAndBiases(Tracker):
 
     def begin(self, options):
         os.makedirs(self.place, exist_ok=True)
-        settings = self.module.Settings(silent=True, console="off", disable_git=True, save_code=False)
-        self._run = self.module.init(
-            project="w2vneg", dir=self.place, mode="offline", config=options, settings=settings
-        )
+        how = self.module.Settings(silent=True, console="off", disable_git=True, save_code=False)
+        self._run = self.module.init(project="w2vneg", dir=self.place, mode="offline", config=options, settings=how)
 
     def log(self, epoch, figures):
         self._run.log(figures | {"epoch": epoch, "step": step_of(epoch)})
