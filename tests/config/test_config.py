@@ -215,7 +215,7 @@ def test_options_survive_strict_json(tmp_path, options):
     config = TrainConfig(**options)
     text = json.dumps(config.as_dict(), allow_nan=False)
     assert TrainConfig(**json.loads(text)) == config
-    config.resolved().write(tmp_path / "config.json")
+    (tmp_path / "config.json").write_text(json.dumps(config.resolved().stored(), allow_nan=False))
     assert RunSpec.read(tmp_path / "config.json") == config.resolved()
 
 

@@ -13,8 +13,7 @@ from planted import as_text, two_topics
 
 from w2vneg import Word2Vec
 from w2vneg.data.encoded import encode_corpus
-from w2vneg.engines import cluster
-from w2vneg.engines.ray import Crew
+from w2vneg.engines.ray import Crew, check_answers, connected
 from w2vneg.ground.errors import ConfigError, InputError, RankError
 from w2vneg.ground.events import RolledBack, RoundDone
 from w2vneg.run.assembly import Share
@@ -40,7 +39,7 @@ def environment():
 def ray():
     """Ray, connected to a cluster that runs of these tests find and leave."""
     before = environment()
-    with cluster.connected(None, 4, 1) as ray:
+    with connected(None, 4, 1) as ray:
         yield ray
     assert environment() == before
 
@@ -181,22 +180,22 @@ def test_what_is_no_ray_is_seen_at_once():
     with socketserver.TCPServer(("127.0.0.1", 0), Server) as server:
         threading.Thread(target=server.handle_request).start()
         with pytest.raises(ConfigError, match=r"the server at 127.0.0.1:\d+ is not a Ray cluster; .*usually 6379"):
-            cluster.check_answers(f"127.0.0.1:{server.server_address[1]}")
+            check_answers(f"127.0.0.1:{server.server_address[1]}")
 
 
 @pytest.mark.parametrize("left", ["", "127.0.0.1:1"], ids=["none", "ended uncleanly"])
 def test_no_cluster_at_an_address_is_refused(monkeypatch, tmp_path, left):
     with pytest.raises(ConfigError, match=r"no Ray cluster answers at 127.0.0.1:1 .*ray start --head"):
-        cluster.check_answers("127.0.0.1:1")
+        check_answers("127.0.0.1:1")
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
-    monkeypatch.setattr(cluster.tempfile, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path))
     if left:
         (tmp_path / "ray").mkdir()
         (tmp_path / "ray" / "ray_current_cluster").write_text(left)
     with pytest.raises(
         ConfigError, match=r"ray_current_cluster.*ended without .*ray stop" if left else "no Ray cluster"
     ):
-        cluster.check_answers("auto")
+        check_answers("auto")
 
 
 def test_the_command_starts_a_cluster_and_ends_it(tmp_path):

@@ -11,19 +11,11 @@ from ..objectives.samplers import SAMPLERS
 from .options import OF_RANKS, l2_strengths, shares_in
 from .table import KINDS, table
 
-NO_PRIVATE_ROWS = (
-    "draws made ahead (--method exact or pool, --sampler kernel) come from the shared rows; leave "
-    "--private-rows out or give 0"
-)
+_AHEAD = "draws made ahead (--method exact or pool, --sampler kernel)"
+NO_PRIVATE_ROWS = f"{_AHEAD} come from the shared rows; leave --private-rows out or give 0"
 
-_OF_NEGATIVES = {  # option about negatives -> value allowed with a loss without negatives, as it changes nothing
-    "sampler": None,
-    "weigher": "none",
-    "negatives": None,
-    "share_negatives": "no",
-    "exclude": "none",
-    "private_rows": 0,
-}
+# option about negatives -> value allowed with a loss without negatives, as it changes nothing
+_OF_NEGATIVES = dict(sampler=None, weigher="none", negatives=None, share_negatives="no", exclude="none", private_rows=0)
 
 
 def without_negatives(loss):
@@ -46,10 +38,8 @@ def refuse_unread(plugs, given):
             how, instead = "scores every word", "--loss sampled-softmax for a softmax over a few"
             if loss.plug.paths:
                 how, instead = "decides along paths of a tree", "a loss that draws them, such as --loss ns"
-            raise ConfigError(
-                f"{flag} has no effect with loss {loss.name!r}, which {how} and draws no negatives; leave it out, or "
-                f"use {instead}"
-            )
+            what = f"{flag} has no effect with loss {loss.name!r}, which {how} and draws no negatives"
+            raise ConfigError(f"{what}; leave it out, or use {instead}")
         if name in given.plugs and name not in read:
             kind, (first, *others) = next(iter(readers.items()))
             if kind == "source":
@@ -57,10 +47,8 @@ def refuse_unread(plugs, given):
                 raise ConfigError(f"{flag} has no effect here: it is for {data}; leave it out")
             plural = {"loss": "losses", "inputs": "inputs"}.get(kind, f"{kind}s")
             who = f"{plural} {in_words([first, *others])} read" if others else f"{kind} {first} reads"
-            raise ConfigError(
-                f"{flag} has no effect with {kind} {plugs[kind] and plugs[kind].name!r}: only {who} it; use --{kind} "
-                f"{first} or leave {flag} out"
-            )
+            what = f"{flag} has no effect with {kind} {plugs[kind] and plugs[kind].name!r}: only {who} it"
+            raise ConfigError(f"{what}; use --{kind} {first} or leave {flag} out")
 
 
 def in_words(names, last="and"):
@@ -74,33 +62,25 @@ def check_plugs(config, loss, weigher, sampler):
     for kind, plug in (("loss", loss), ("weigher", weigher)):
         if plug.needs_log_q is True and sampler.gives_log_q is False:
             others = in_words([name for name in SAMPLERS if SAMPLERS[name].gives_log_q], "or")
-            raise ConfigError(
-                f"{kind} {getattr(config, kind).name!r} needs the probabilities of its draws, which sampler "
-                f"{config.sampler.name!r} cannot give; choose --sampler {others}"
-            )
+            what = f"{kind} {getattr(config, kind).name!r} needs the probabilities of its draws"
+            raise ConfigError(f"{what}, which sampler {config.sampler.name!r} cannot give; choose --sampler {others}")
     if loss.needs_exclusion is True and config.exclude == "none":
-        raise ConfigError(
-            f"loss {config.loss.name!r} sums over all words but the positive, so the positive must not be a negative; "
-            "leave --exclude none out, or use --exclude target"
-        )
+        what = f"loss {config.loss.name!r} sums over all words but the positive, so the positive must not be a negative"
+        raise ConfigError(f"{what}; leave --exclude none out, or use --exclude target")
     if getattr(config.weigher, "weigh_positive", False) and not loss.takes_positive_weight:
-        raise ConfigError(
-            f"--weigh-positive has no effect with loss {config.loss.name!r}, which does not sum the positive with the "
-            "negatives; use a softmax (--loss relaxed) or leave it out"
-        )
+        why = "which does not sum the positive with the negatives"
+        remedy = "use a softmax (--loss relaxed) or leave it out"
+        raise ConfigError(f"--weigh-positive has no effect with loss {config.loss.name!r}, {why}; {remedy}")
     if config.inputs.plug.around:
         flag = f"--inputs {config.inputs.name}"
         for kind, plug in (("loss", loss), ("weigher", weigher), ("sampler", sampler)):
             looks = kind == "weigher" and prepares_groups(_class_of(plug))
             if looks or plug.needs_centre or any(not name.endswith("_out") for name in plug.parameters):
-                raise ConfigError(
-                    f"{kind} {getattr(config, kind).name!r} needs a single centre per group, and {flag} has "
-                    f"several; use another {kind} or leave it out"
-                )
+                what = f"{kind} {getattr(config, kind).name!r} needs a single centre per group, and {flag} has several"
+                raise ConfigError(f"{what}; use another {kind} or leave it out")
         if config.exclude == "known":
-            raise ConfigError(
-                f"--exclude known looks up the neighbours of a single centre, and {flag} has several; leave it out"
-            )
+            what = "--exclude known looks up the neighbours of a single centre"
+            raise ConfigError(f"{what}, and {flag} has several; leave it out")
     if config.share_negatives == "window" and (reason := no_window(config, weigher, sampler)):
         raise ConfigError(reason)
     if config.private_rows and config.sampler.plug.draws_ahead(config.sampler):
@@ -118,17 +98,13 @@ def no_window(config, weigher, sampler):
         return f"{flag} swaps the two sides of every pair, which --ordered forbids; {instead}"
     if not sampler.context_free:
         name = config.sampler.name
-        return (
-            f"{flag} draws once for several centres, and sampler {name!r} draws for one centre; {instead}, or choose "
-            "--sampler popularity"
-        )
+        what = f"{flag} draws once for several centres, and sampler {name!r} draws for one centre"
+        return f"{what}; {instead}, or choose --sampler popularity"
     if prepares_groups(_class_of(weigher)) or weigher.parameters:
         return f"{flag} has several centres, and weigher {config.weigher.name!r} needs a single one; {instead}"
     if config.exclude == "window":
-        return (
-            f"--exclude window has no effect with {flag}, whose one positive is the word in the middle; use --exclude "
-            "target"
-        )
+        what = f"--exclude window has no effect with {flag}, whose one positive is the word in the middle"
+        return f"{what}; use --exclude target"
     return None
 
 
@@ -145,26 +121,18 @@ def check_spec(config, given):
     if inputs.around and not config.traversal.windows:
         raise ConfigError(f"{flag} makes a vector from the words around, and pairs have none; leave it out")
     if inputs.around and config.traversal.paired and config.source.ordered:
-        raise ConfigError(
-            f"{flag} with --ordered would predict a node from the nodes before it, and random walks give only the "
-            "nodes after it; leave one of the two out"
-        )
+        what = f"{flag} with --ordered would predict a node from the nodes before it"
+        raise ConfigError(f"{what}, and random walks give only the nodes after it; leave one of the two out")
     if inputs.composes and config.loss.plug.dense:
-        raise ConfigError(
-            f"loss {config.loss.name!r} scores every word against many rows of centres at once, and {flag} has none; "
-            "use --loss sampled-softmax, or leave it out"
-        )
+        what = f"loss {config.loss.name!r} scores every word against many rows of centres at once, and {flag} has none"
+        raise ConfigError(f"{what}; use --loss sampled-softmax, or leave it out")
     if inputs.composes and config.sampler is not None and config.sampler.plug.draws_ahead(config.sampler):
         instead = "--method rolling" if "method" in options_of(config.sampler.plug) else "--sampler popularity"
-        raise ConfigError(
-            f"draws made ahead (--method exact or pool, --sampler kernel) use the rows of centres, and {flag} "
-            f"has no such rows; use {instead}, or leave it out"
-        )
+        what = f"{_AHEAD} use the rows of centres, and {flag} has no such rows"
+        raise ConfigError(f"{what}; use {instead}, or leave it out")
     if config.absolute_softmax and not config.loss.plug.takes_absolute_logits:
-        raise ConfigError(
-            f"--absolute-softmax makes no sense with loss {config.loss.name!r}: it rejects by a negative logit, and "
-            "|s| is never negative; use a softmax (--loss sampled-softmax) or leave it out"
-        )
+        what = f"--absolute-softmax makes no sense with loss {config.loss.name!r}: it rejects by a negative logit"
+        raise ConfigError(f"{what}, and |s| is never negative; use a softmax (--loss sampled-softmax) or leave it out")
     if given.l2_power is not None and not any(l2_strengths(config.l2)):
         raise ConfigError("--l2-power has no effect without a penalty; give --l2, or leave it out")
     if given.bias and not l2_strengths(config.l2)[0]:
@@ -176,15 +144,11 @@ def check_spec(config, given):
 def check_diagnose(config):
     """Raise ConfigError if a run cannot be diagnosed: its groups have several centres, or it draws nothing."""
     if config.inputs.plug.around:
-        raise ConfigError(
-            f"--diagnose looks at vectors of single centres, and --inputs {config.inputs.name} has several; leave "
-            "it out"
-        )
+        what = f"--diagnose looks at vectors of single centres, and --inputs {config.inputs.name} has several"
+        raise ConfigError(f"{what}; leave it out")
     if config.sampler is None:
-        raise ConfigError(
-            f"nothing to diagnose: loss {config.loss.name!r} draws no negatives, and its gradient is exact; leave "
-            "--diagnose out"
-        )
+        what = f"nothing to diagnose: loss {config.loss.name!r} draws no negatives, and its gradient is exact"
+        raise ConfigError(f"{what}; leave --diagnose out")
 
 
 def about_cosines(config):
@@ -193,14 +157,11 @@ def about_cosines(config):
         return None
     cost = ""
     if config.sampler is not None and config.sampler.name == "kernel":
-        cost = (
-            ": an epoch of 17 million words takes 7 to 45 minutes on two cores with 15,000 words known; --loss css-is "
-            "takes half a minute and gives vectors as good"
-        )
-    return (
-        "these vectors were trained on |x . y|, which does not change when a vector changes its sign, so their cosines "
-        f"mean nothing; to compare vectors, train with --signed-softmax, which takes as long{cost}"
-    )
+        time = "an epoch of 17 million words takes 7 to 45 minutes on two cores with 15,000 words known"
+        cost = f": {time}; --loss css-is takes half a minute and gives vectors as good"
+    what = "these vectors were trained on |x . y|, which does not change when a vector changes its sign"
+    remedy = f"to compare vectors, train with --signed-softmax, which takes as long{cost}"
+    return f"{what}, so their cosines mean nothing; {remedy}"
 
 
 def settle_ranks(config, given):
@@ -208,10 +169,8 @@ def settle_ranks(config, given):
     if config.engine == "local":
         for name in OF_RANKS:
             if getattr(given, name) is not None and (name, getattr(given, name)) != ("ranks", 1):
-                raise ConfigError(
-                    f"--{name.replace('_', '-')} has no effect with --engine local; add --engine ray or virtual, or "
-                    "leave it out"
-                )
+                what = f"--{name.replace('_', '-')} has no effect with --engine local"
+                raise ConfigError(f"{what}; add --engine ray or virtual, or leave it out")
         return {}
     if given.ranks is None:
         raise ConfigError(f"--engine {config.engine} needs the number of ranks; add --ranks N")
@@ -222,18 +181,12 @@ def settle_ranks(config, given):
         raise ConfigError(f"{flag} has {given} numbers for {config.ranks} ranks; give one for each")
     flag, several = f"--engine {config.engine}", config.ranks > 1
     if config.loss.plug.dense:
-        raise ConfigError(
-            f"loss {config.loss.name!r} changes every row at each step, which ranks cannot do in parallel; use "
-            f"--loss sampled-softmax, or leave {flag} out"
-        )
+        what = f"loss {config.loss.name!r} changes every row at each step, which ranks cannot do in parallel"
+        raise ConfigError(f"{what}; use --loss sampled-softmax, or leave {flag} out")
     if several and config.sampler is not None and config.sampler.plug.needs_neighbours:
-        raise ConfigError(
-            f"--sampler {config.sampler.name} counts neighbours in all data, and each rank has only a share; "
-            f"use another sampler, or leave {flag} out"
-        )
+        what = f"--sampler {config.sampler.name} counts neighbours in all data, and each rank has only a share"
+        raise ConfigError(f"{what}; use another sampler, or leave {flag} out")
     if several and config.exclude == "known":
-        raise ConfigError(
-            "--exclude known looks pairs up in all data, and each rank has only a share; use --exclude window "
-            f"or target, or leave {flag} out"
-        )
+        what = "--exclude known looks pairs up in all data, and each rank has only a share"
+        raise ConfigError(f"{what}; use --exclude window or target, or leave {flag} out")
     return {name: value for name, value in OF_RANKS.items() if getattr(config, name) is None}

@@ -18,8 +18,8 @@ L2_POWER = 0.5  # if there is a penalty
 _STRONGER = 1.2, 1.4, 2.0  # factors on the penalty to try if histories are short
 _NOISE = 2.1  # mean of both strengths at which almost no chance patterns are learnt
 _INPUTS = {"cbow": "window", "skipgram": "row", "skip-gram": "row", "sg": "row", "fasttext": "subwords"}
-_objective, _model, _corpus, _run, _ranks = (
-    partial(option, group=group) for group in ("objective", "model", "corpus", "run", "ranks")
+_objective, _model, _corpus, _run, _ranks = (  # options that are left open unless they are given
+    partial(option, None, group=group) for group in ("objective", "model", "corpus", "run", "ranks")
 )
 
 
@@ -87,23 +87,22 @@ class Choices:
     """Names of the plugs: loss, sampler, inputs, weigher and source."""
 
     loss: str | None = _objective(
-        None,
         "Loss or preset; 'w2vneg objectives' lists them.",
         metavar="NAME",
         common=True,
         default_text="text: relaxed, graphs: ns, items: us, users and items: top-n",
     )
     sampler: str | None = _objective(
-        None, "Noise sampler; 'w2vneg objectives' lists them.", metavar="NAME", common=True, default_text="the preset's"
+        "Noise sampler; 'w2vneg objectives' lists them.", metavar="NAME", common=True, default_text="the preset's"
     )
-    inputs: str = _objective(
+    inputs: str = option(
         "row",
         "What makes the input vector: row (skip-gram), window (CBOW), subwords (fastText) or window+subwords.",
         metavar="NAME",
         check=_check_inputs,
+        group="objective",
     )
     weigher: str | None = _objective(
-        None,
         "How negatives are weighted; 'w2vneg objectives' lists weighers.",
         metavar="NAME",
         default_text="the preset's, mostly none",
@@ -119,19 +118,16 @@ class RunOptions:
         None, "Name by which the objective was chosen, for reports; set by `resolved`.", group=None
     )
     absolute_softmax: bool | None = _objective(
-        None,
         "Take |x . y| as the logit, as in eq. 11 of the kernel paper.",
         negative_flag="signed-softmax",
         default_text="the preset's, mostly no",
     )
     plugin: str | None = _objective(
-        None,
         "First import a module or file that registers your own losses, samplers or weighers.",
         metavar="NAME|FILE",
         default_text="none",
     )
     negatives: int | None = _objective(
-        None,
         "Negative samples per positive. If shared, per centre or window.",
         at_least=1,
         at_most=10000,
@@ -139,7 +135,6 @@ class RunOptions:
         default_text="ns: 5, relaxed: 10, …",
     )
     share_negatives: str | None = _objective(
-        None,
         "centre: all positives of a centre share one set of negatives; fastest, with fewer comparisons. window: all "
         "words around a word share one set and are each compared with all of it; faster, for noise that does not "
         "depend on the centre. The flag alone means centre.",
@@ -149,14 +144,12 @@ class RunOptions:
         choices=SHARINGS,
     )
     exclude: str | None = _objective(
-        None,
         "Negatives to skip: none; target, the positive itself; window, any positive of the centre; known, any word "
         "seen near the centre anywhere in the data.",
         default_text="the preset's",
         choices=EXCLUSIONS,
     )
     l2: str | None = _objective(
-        None,
         "L2 penalty on rows of centres and targets. One number, or two such as 1,1.1; 0 is none.",
         metavar="LU[,LV]",
         common=True,
@@ -165,21 +158,18 @@ class RunOptions:
         check=l2_strengths,
     )
     l2_power: float | None = _objective(
-        None,
         "Exponent of a row's penalty, which grows as c ^ l2-power with its number of pairs c.",
         at_least=0.0,
         at_most=1.0,
         default_text=f"{L2_POWER}",
     )
     bias: float | None = _objective(
-        None,
         "Fix the first number of every centre's row at X, so that the first numbers of targets are biases.",
         at_least=0.0,
         default_text="the preset's, mostly 0",
     )
-    dim: int = _model(100, "Vector size.", at_least=1, at_most=65536, common=True)
+    dim: int = option(100, "Vector size.", at_least=1, at_most=65536, common=True, group="model")
     readout: str | None = _model(
-        None,
         "Read-out: in, out, sum, both or context. It makes vectors from the two trained matrices. Add +letters to use "
         "spelling too; 'w2vneg objectives' lists all.",
         metavar="NAME",
@@ -188,83 +178,73 @@ class RunOptions:
     )
     rectangular: bool = option(False, "Centres and targets differ in kind; set by the source.", group=None)
     min_count: int | None = _corpus(
-        None,
         "Minimum count of words or items. Rarer ones are dropped.",
         at_least=1,
         common=True,
         default_text="text: 5, items: 1",
     )
     max_vocab: int | None = _corpus(
-        None, "Keep only the most frequent words or items.", at_least=2, common=True, default_text="all"
+        "Keep only the most frequent words or items.", at_least=2, common=True, default_text="all"
     )
-    encoding: str = _corpus("utf-8", "Text encoding of the data.", metavar="NAME")
-    lowercase: bool = _corpus(False, "Lower-case the text.", negative_flag="keep-case", common=True)
+    encoding: str = option("utf-8", "Text encoding of the data.", metavar="NAME", group="corpus")
+    lowercase: bool = option(False, "Lower-case the text.", negative_flag="keep-case", common=True, group="corpus")
     epochs: int | None = _run(
-        None,
-        "Passes over the data.",
-        at_least=1,
-        common=True,
-        default_text="5, top-n: 5 (many pairs) to 100",
+        "Passes over the data.", at_least=1, common=True, default_text="5, top-n: 5 (many pairs) to 100"
     )
     alpha: float | None = _run(
-        None,
         "Initial learning rate; it decays linearly.",
         above=0,
         common=True,
         default_text="the preset's: 0.05, on text us 0.1, nce 0.025, mle 0.0125, ranking and hinge 0.006, …; half for "
         "graphs, twice for CBOW",
     )
-    min_alpha: float | None = _run(None, "Final learning rate.", at_least=0, default_text="alpha / 10000")
+    min_alpha: float | None = _run("Final learning rate.", at_least=0, default_text="alpha / 10000")
     workers: int | None = _run(
-        None,
         "Parallel workers. A seed repeats to the bit with one, or with several if all rows are private.",
         at_least=1,
         at_most=1024,
         common=True,
         default_text="all cores",
     )
-    seed: int = _run(1, "Random seed.", at_least=0, at_most=2**63 - 1, common=True)
+    seed: int = option(1, "Random seed.", at_least=0, at_most=2**63 - 1, common=True, group="run")
     private_rows: int | None = _run(
-        None,
         "Rows of the most frequent words that each worker copies and merges after every round. 0 is plain Hogwild.",
         at_least=0,
         default_text="all if few, else 500; users: none, items: all up to 32,000",
     )
     bounded_steps: bool | None = _run(
-        None,
         "Limit the step of a centre to about one unit of logit. Switch off for experiments only.",
         negative_flag="unbounded-steps",
         default_text="yes, top-n: no",
     )
-    engine: str = _ranks(
+    engine: str = option(
         "local",
         "Where to train: local, on this machine; ray, on ranks of a Ray cluster; virtual, on ranks simulated here.",
         choices=ENGINES,
+        group="ranks",
     )
     ranks: int | None = _ranks(
-        None, "Number of ranks that share the data.", at_least=1, at_most=1024, default_text="local: 1"
+        "Number of ranks that share the data.", at_least=1, at_most=1024, default_text="local: 1"
     )
     rank_shares: str | None = _ranks(
-        None,
         "Relative share of the data of each rank, less for slow ones, such as 1,1,0.5.",
         metavar="NUMBERS",
         check=shares_in,
         default_text="equal shares",
     )
     ray_address: str | None = _ranks(
-        None, "Running Ray cluster: HOST:PORT or auto.", metavar="ADDRESS", default_text="a new one on this machine"
+        "Running Ray cluster: HOST:PORT or auto.", metavar="ADDRESS", default_text="a new one on this machine"
     )
     exchange_every: str | None = _ranks(
-        None,
         "Tokens that a rank trains on between exchanges.",
         metavar="TOKENS|auto",
         check=_check_every,
         coerce=str,
         default_text="auto",
     )
-    exchange_dtype: str | None = _ranks(None, "Number format of exchanges.", choices=DTYPES, default_text="float16")
+    exchange_dtype: str | None = _ranks("Number format of exchanges.", choices=DTYPES, default_text="float16")
     rank_alpha: float | None = _ranks(
-        None, "Factor on alpha, as ranks exchange rarely.", above=0, default_text="by the number of ranks and exchanges"
+        "Factor on alpha, as ranks exchange rarely.", above=0, default_text="by the number of ranks and exchanges"
     )
 
     @property

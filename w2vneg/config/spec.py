@@ -8,7 +8,6 @@ import dataclasses
 import json
 import math
 import os
-from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -73,22 +72,21 @@ class RunSpec(RunOptions):
         """Return all options by their flat names as values that JSON can hold; None for those without a reader."""
         return dict.fromkeys(table()) | as_json(self.flat())
 
-    def write(self, path: Path, rewrite: Callable[[Any], Any] = lambda values: values) -> None:
-        """Write config.json of a model folder: a dict for each plug and for the run, passed through `rewrite`."""
-        found = {"format": FORMAT} | {name: values and as_json(values) for name, values in self._parts().items()}
-        path.write_text(json.dumps(rewrite(found), indent=2, allow_nan=False) + "\n", encoding="utf-8")
+    def stored(self) -> dict[str, Any]:
+        """Return what config.json of a model folder holds: a dict for each plug and for the run."""
+        return {"format": FORMAT} | {name: values and as_json(values) for name, values in self._parts().items()}
 
     def _parts(self):
         chosen = {kind: getattr(self, kind) for kind in KINDS}
         plugs = {kind: one and {"name": one.name, **one.values()} for kind, one in chosen.items()}
-        return plugs | {"run": {item.name: getattr(self, item.name) for item in _own()}}
+        return plugs | {"run": {item.name: getattr(self, item.name) for item in fields(RunOptions)}}
 
     def __reduce__(self):
         return _of_parts, (self._parts(), self.plugin)  # another process may have to load plug-ins first
 
     @classmethod
     def read(cls, path: Path) -> RunSpec:
-        """Read what `write` wrote; InputError if it is damaged or of another format."""
+        """Read a file that holds what `stored` returns; InputError if it is damaged or of another format."""
         values = read_json(path, "missing; the folder is not a complete model")
         try:
             if not isinstance(values, dict) or values.get("format") != FORMAT:
@@ -100,16 +98,11 @@ class RunSpec(RunOptions):
             raise InputError(f"{path}: {error}") from error
 
 
-def _own():
-    """Return the fields of a run that belong to no plug."""
-    return [item for item in fields(RunSpec) if item.name not in KINDS]
-
-
 def _of_parts(parts, plugin=None):
     if not are_loaded(plugin):
         load_plugins(plugin)
     plugs = {kind: _plug_of(kind, parts.get(kind)) for kind in KINDS}
-    return RunSpec(**plugs, **_checked(parts.get("run"), {item.name: item for item in _own()}))
+    return RunSpec(**plugs, **_checked(parts.get("run"), {item.name: item for item in fields(RunOptions)}))
 
 
 def _plug_of(kind, values):
@@ -211,7 +204,7 @@ class TrainConfig(RunOptions, Choices):
         for kind in ("loss", "weigher", "sampler", "inputs"):
             if plugs[kind] is not None:
                 plugs[kind] = plugs[kind].plug.normalise_options(plugs[kind], self)
-        own = {item.name: getattr(chosen, item.name) for item in _own()}
+        own = {item.name: getattr(chosen, item.name) for item in fields(RunOptions)}
         spec = RunSpec(**own, **plugs)
         shared = spec.share_negatives == "window" and self.share_negatives is None  # only if it can be
         if shared and no_window(spec, spec.weigher.plug, spec.sampler.plug):

@@ -70,10 +70,8 @@ def _check_agreement(item, known, who, own):
     apart = [fact for fact in _FACTS if item.metadata[fact] != known.metadata[fact]]
     if apart or kind_of(item) is not kind_of(known):
         others = [f"{kind} {name!r}" for kind, names in known.metadata["readers"].items() for name in names]
-        raise ConfigError(
-            f"option {item.name} of {who} differs from that of {others[0]} in {', '.join(apart) or 'kind'}; "
-            "choose another name, or use the same declaration"
-        )
+        what = f"option {item.name} of {who} differs from that of {others[0]} in {', '.join(apart) or 'kind'}"
+        raise ConfigError(f"{what}; choose another name, or use the same declaration")
 
 
 def _field(item, default, readers):

@@ -68,9 +68,8 @@ def assemble_local(data, config, model, start=None, walk=None, plan=None):
         make, at_init, estimate = _dense(data, config, model, walk)
     else:
         alone = plan is None or plan.ranks == 1
-        plugs, shape, cost, at_init, estimate = (
-            _paths(data, config, walk) if loss.paths else _sampled(data, config, model, walk, alone)
-        )
+        parts = _paths(data, config, walk) if loss.paths else _sampled(data, config, model, walk, alone)
+        plugs, shape, cost, at_init, estimate = parts
         periods = None if alone else plan.an_epoch
         make = lambda: _local(config, model, walk, plugs, shape, cost, periods)  # noqa: E731
     for plug in plugs:
@@ -102,10 +101,8 @@ def _local(config, model, walk, plugs, shape, cost, periods):
 
 
 def _whole_data():
-    raise ConfigError(
-        "this sampler or weigher counts over the whole data, and each rank has only a share; use another, or leave "
-        "--engine out"
-    )
+    what = "this sampler or weigher counts over the whole data, and each rank has only a share"
+    raise ConfigError(f"{what}; use another, or leave --engine out")
 
 
 def _sampled(data, config, model, walk, alone):
@@ -125,10 +122,9 @@ def _sampled(data, config, model, walk, alone):
         require_bodies(kind, type(plug))
     require_bodies("inputs", config.inputs.plug)
     if loss.needs_positive_log_q and not answers_log_prob(type(sampler)):
-        raise ConfigError(
-            f"loss {config.loss.name!r} needs the probability of the positive under the noise, which sampler "
-            f"{config.sampler.name!r} does not give; bind implement_log_prob to it, or choose --sampler popularity"
-        )
+        what = f"loss {config.loss.name!r} needs the probability of the positive under the noise"
+        remedy = "bind implement_log_prob to it, or choose --sampler popularity"
+        raise ConfigError(f"{what}, which sampler {config.sampler.name!r} does not give; {remedy}")
     of_noise = loss.needs_log_q or weigher.needs_log_q, config.bounded_steps, loss.needs_positive_log_q
     rest = config.absolute_softmax, slots != config.negatives, config.weigher.name != "none"
     shape = LoopSpec(walk.largest_group, slots, int(sharing), *of_noise, *rest)
@@ -258,6 +254,6 @@ class Share:
 
     def engine(self, plan, frozen):
         data, config = self.data, self.config
-        model = Model.fresh(data.vocab, config, data.vocab_out if config.rectangular else None)
+        model = Model.fresh(data.vocab, config, data.vocab_out)
         model.frozen = frozen
         return assemble_local(data, config, model, walk=self.walk, plan=plan).engine

@@ -218,13 +218,10 @@ def _draws(sampler, n, centre_id, vectors):
         if sampler.batch_groups:
             centres = np.full((1, size), centre_id, np.int32)
             sampler.refresh(vectors_in, vectors_out, centres, start)
-        arrays = (
-            np.full((groups, n), -2, np.int32),
-            np.full((groups, n if sampler.gives_log_q else 0), np.nan, np.float32),
-            np.zeros((groups, _V), np.float32),
-        )
+        ids, noise = np.full((groups, n), -2, np.int32), np.zeros((groups, _V), np.float32)
+        log_q = np.full((groups, n if sampler.gives_log_q else 0), np.nan, np.float32)
         logits = np.zeros((groups, n), np.float32)
-        with _fenced(*arrays, logits) as (ids, log_q, noise, logits):
+        with _fenced(ids, log_q, noise, logits) as (ids, log_q, noise, logits):
             _draw(sampler, centre_id, vectors_in[centre_id], out, rng, (ids, log_q, logits, noise), everything)
         parts.append((ids, log_q, noise))
     return tuple(np.concatenate(each) for each in zip(*parts, strict=True))

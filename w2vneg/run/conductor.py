@@ -176,11 +176,9 @@ class Run:
 
     def alpha_note(self):
         """Return a note about the smaller alpha (str)."""
-        alpha = self.config.alpha
-        return (
-            f"The newer text is {self.alpha_share:.0%} of all training text: --alpha {alpha:.3g}, not the model's "
-            f"{alpha / self.alpha_share:.3g}, so that old words keep what they learnt."
-        )
+        alpha, share = self.config.alpha, self.alpha_share
+        alphas = f"--alpha {alpha:.3g}, not the model's {alpha / share:.3g}"
+        return f"The newer text is {share:.0%} of all training text: {alphas}, so that old words keep what they learnt."
 
 
 def reading(config, data):
@@ -254,19 +252,16 @@ def doubts_of(trainer):
     if getattr(config.source, "subsample", 0) and first["pairs"] < first["tokens"]:
         left = f"subsampling left {first['pairs']:,} pairs of {first['tokens']:,} tokens; give --subsample 0"
     crowded = config.exclude == "none" and len(trainer.model.vocab_out) <= _SPREAD * config.negatives
+    chance = "so the vectors are little better than chance"
     if factor < 1 and loss > (1 - _FALL) * at_init:
-        doubts.append(
-            f"training diverged: the loss is {loss:.4f}, after {at_init:.4f} at init, so the vectors are little "
-            f"better than chance; give an --alpha below {factor * config.alpha:.3g}"
-        )
+        what = f"training diverged: the loss is {loss:.4f}, after {at_init:.4f} at init"
+        doubts.append(f"{what}, {chance}; give an --alpha below {factor * config.alpha:.3g}")
     elif left and first["pairs"] < _STARVED * first["tokens"]:
         doubts.append(left)
     elif n_pairs >= _FEWEST_PAIRS and loss > (1 - _FALL) * highest and not crowded:
         remedy = left or "check how the data were read, then give more --epochs or a higher --alpha"
-        doubts.append(
-            f"the loss has hardly fallen ({at_init:.4f} at init, {loss:.4f} in the last epoch), so the vectors "
-            f"are little better than chance: the data may have been misread, or be too few; {remedy}"
-        )
+        what = f"the loss has hardly fallen ({at_init:.4f} at init, {loss:.4f} in the last epoch)"
+        doubts.append(f"{what}, {chance}: the data may have been misread, or be too few; {remedy}")
     return [*doubts, *_of_popularity(trainer), *_of_counts(trainer)]
 
 
@@ -304,7 +299,5 @@ def _of_counts(trainer):
         n_once = int(np.count_nonzero(np.asarray(vocab.counts) == 1))
         if len(vocab) >= _FEWEST and 2 * n_once > len(vocab):
             why = "" if traversal.of_words else " the column or delimiter may be wrong; check how they were read, or"
-            yield (
-                f"{n_once:,} of {len(vocab):,} {noun if two else traversal.noun}s occur once, and little can be learnt "
-                f"about these:{why} leave them out with --min-count 2"
-            )
+            what = f"{n_once:,} of {len(vocab):,} {noun if two else traversal.noun}s occur once"
+            yield f"{what}, and little can be learnt about these:{why} leave them out with --min-count 2"

@@ -69,10 +69,9 @@ def estimate(config, encoded, *, validation=None, done=0.0, seconds=3.0, of_comm
     matrices = 4 * config.dim * (len(encoded.vocab) + len(encoded.vocab_out))
     needed, room = PROGRAM + matrices * (1 if goes_to_disk(matrices) else 2), memory_size()  # and their snapshot
     if needed > room:
-        raise ConfigError(
-            f"the run would take at least {needed / 2**20:,.0f} MB of memory, and this process may use "
-            f"{room / 2**20:,.0f} MB; use a smaller --dim or --max-vocab, or raise the limit"
-        )
+        what = f"the run would take at least {needed / 2**20:,.0f} MB of memory"
+        limit = f"this process may use {room / 2**20:,.0f} MB"
+        raise ConfigError(f"{what}, and {limit}; use a smaller --dim or --max-vocab, or raise the limit")
     _train(_trainer(run), 0.0, of_command)  # the first round compiles or loads the kernels
     trainer = _trainer(run)
     last, taken = _train(trainer, seconds, of_command)

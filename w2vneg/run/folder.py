@@ -21,7 +21,7 @@ from ..ground.files.bounded import parse_json, read_json, read_text
 from ..ground.files.npy import read_mask, read_matrix
 from ..objectives.law import settled
 from ..vectors.formats.folder import SLIM, refuse_slim
-from .state import KNOWN, KNOWN_WEIGHTS, Best, LastGoodState, Progress, Provenance, read_known_pairs, write_known
+from .state import KNOWN, KNOWN_WEIGHTS, Best, LastGoodState, Progress, Provenance, files_of_known, read_known_pairs
 
 PHRASES, RUN_FILE = "phrases.tsv", "run.toml"
 _MARKS = {"config.json", "vocab.tsv", "vectors_in.npy"}  # files by which a model folder is recognised
@@ -53,11 +53,11 @@ def write_model(folder, model, portable=False):
         matrices |= {f"{kind}_{name}.npy": matrix for name, matrix in (state.matrices if state else {}).items()}
     matrices |= {f"frozen_{name}.npy": mask for name, mask in model.frozen.items()}
     matrices |= {f"{name}.npy": matrix for name in _CONTEXTS if (matrix := getattr(model, name)) is not None}
+    matrices |= files_of_known(model.known)
     ours = {f"{kind}_{name}.npy" for kind in (*states, "frozen") for name in model.matrices()} | FILES
     with atomic_folder(folder, keep=lambda name: name not in ours) as target:
         for name, matrix in matrices.items():
             np.save(target / name, matrix, allow_pickle=False)
-        write_known(target, model.known)
         if model.phrases:
             write_phrases(target / PHRASES, model.phrases)
         _write_json(target / "validation.json", rewrite(model.best and model.best.as_dict()))
@@ -66,7 +66,7 @@ def write_model(folder, model, portable=False):
         model.vocab.save(target / "vocab.tsv")
         if model.vocab_out is not model.vocab:
             model.vocab_out.save(target / "vocab_out.tsv")
-        model.config.write(target / "config.json", rewrite)
+        _write_json(target / "config.json", rewrite(model.config.stored()))
         (target / RUN_FILE).write_bytes(run_as_toml(model, folder, rewrite).encode("utf-8", "surrogateescape"))
         _write_json(target / "position.json", vars(model.position))
         _write_law(target, model)
@@ -121,10 +121,8 @@ def check_place(folder):
     found = sorted(entry.name for entry in folder.iterdir()) if folder.is_dir() else []
     if found and not (_MARKS.issubset(found) or SLIM in found):
         shown = ", ".join(found[:3]) + ", …" * (len(found) > 3)
-        raise OutputError(
-            f"cannot write {folder}: the folder exists and is not a w2vneg model (it holds {shown}); "
-            "choose another folder or empty this one"
-        )
+        what = f"cannot write {folder}: the folder exists and is not a w2vneg model (it holds {shown})"
+        raise OutputError(f"{what}; choose another folder or empty this one")
 
 
 def _read_model(folder):
@@ -132,10 +130,8 @@ def _read_model(folder):
     config = RunSpec.read(folder / "config.json")
     position = _read_position(folder / "position.json")
     vocab_out = Vocabulary.load(_there(folder / "vocab_out.tsv")) if config.rectangular else vocab
-    own = {
-        "vectors_in": _read_matrix(folder / "vectors_in.npy", (len(vocab),), config.dim),
-        "vectors_out": _read_matrix(folder / "vectors_out.npy", (len(vocab_out),), config.dim),
-    }
+    sizes = {"vectors_in": len(vocab), "vectors_out": len(vocab_out)}
+    own = {name: _read_matrix(folder / f"{name}.npy", (size,), config.dim) for name, size in sizes.items()}
     lengths = None if config.inputs.plug.composes else {len(vocab), len(vocab_out)}
     extra = {name: _read_matrix(folder / f"{name}.npy", lengths) for name in _read_extra(folder / "extra.json")}
     matrices, where = own | extra, folder / "history.jsonl"
@@ -196,10 +192,8 @@ def _write_json(path, value):
 def _read_position(path):
     kinds = {name: type(default) | int for name, default in vars(Progress()).items()}
     values = _record(path, "position", kinds)
-    if (
-        not all(type(value) is not bool and 0 <= value < 2**63 for value in values.values())
-        or values["alpha_factor"] > 1
-    ):
+    fits = all(type(value) is not bool and 0 <= value < 2**63 for value in values.values())
+    if not fits or values["alpha_factor"] > 1:
         raise InputError(f"{path}: not the position of a run (expected the numbers {', '.join(kinds)})")
     return Progress(**values)
 
@@ -240,10 +234,8 @@ def _read_best(folder, matrices):
 
 def _read_others(folder, kind, matrices):
     """Read another saved state of `matrices`: dict of str -> float32 array."""
-    return {
-        name: _read_matrix(folder / f"{kind}_{name}.npy", (len(matrix),), matrix.shape[1])
-        for name, matrix in matrices.items()
-    }
+    files = {name: folder / f"{kind}_{name}.npy" for name in matrices}
+    return {name: _read_matrix(files[name], (len(one),), one.shape[1]) for name, one in matrices.items()}
 
 
 def _read_extra(path):
@@ -258,10 +250,8 @@ def _read_matrix(path, lengths=None, dim=None):
     """Read a float32 matrix; check its number of rows against `lengths` and of columns against `dim`, if given."""
     matrix = read_matrix(_there(path))
     if len(matrix) not in (lengths or [len(matrix)]) or dim not in (None, matrix.shape[1]):
-        raise InputError(
-            f"{path}: expected float32 of shape ({' or '.join(map(str, sorted(lengths or [])))}, {dim or 'any'}), "
-            f"found {matrix.dtype} of shape {matrix.shape}"
-        )
+        wanted = f"({' or '.join(map(str, sorted(lengths or [])))}, {dim or 'any'})"
+        raise InputError(f"{path}: expected float32 of shape {wanted}, found {matrix.dtype} of shape {matrix.shape}")
     if not np.isfinite(matrix).all():
         raise InputError(f"{path}: holds numbers that are not finite; the file is damaged")
     return matrix
@@ -275,13 +265,19 @@ def run_as_toml(model, folder, rewrite=lambda value: value):
     model : Model; folder : path of the model, for the vocabulary of a run that did not build its own
     rewrite : function applied to the values, as JSON holds them, before they are written
     """
-    updated = "update" in model.origin.begun
+    origin, updated = model.origin, "update" in model.origin.begun
     again = "--update MODEL, data and options as below," if updated else f"--config {RUN_FILE}"
     lines = [f"# To repeat this run: w2vneg train {again} --save-model DIR"]
     lines += [f"# {sentence}" for sentence in _missing(model)]
     values = model.config.as_dict() | {"loss": model.config.preset or model.config.loss.name}
     follow = table().keys() - {item.name for item in options_of_users()}  # these are derived again
-    values = _data(model, folder) | {name: value for name, value in values.items() if name not in follow}
+    data = as_flags_of_data(origin.input, model.config.source.name)
+    if not origin.own_vocab:
+        data["vocab"] = os.path.abspath(os.path.join(folder, "vocab.tsv"))
+        if model.vocab_out is not model.vocab:
+            data["vocab-out"] = os.path.abspath(os.path.join(folder, "vocab_out.tsv"))
+    data |= {name: value for name, value in origin.begun.items() if name in ("init", "update", "freeze")}
+    values = data | {name: value for name, value in values.items() if name not in follow}
     if model.best is not None:
         values |= as_flags_of_validation(model.best.settings)
         at_the_end = model.config.epochs or values["eval_every"]
@@ -314,13 +310,3 @@ def _missing(model):
 
         if best.settings["metric"] not in set_names():
             yield "Its held-out pairs were not a file; give one with --valid."
-
-
-def _data(model, folder):
-    origin = model.origin
-    values = as_flags_of_data(origin.input, model.config.source.name)
-    if not origin.own_vocab:
-        values["vocab"] = os.path.abspath(os.path.join(folder, "vocab.tsv"))
-        if model.vocab_out is not model.vocab:
-            values["vocab-out"] = os.path.abspath(os.path.join(folder, "vocab_out.tsv"))
-    return values | {name: value for name, value in origin.begun.items() if name in ("init", "update", "freeze")}

@@ -83,10 +83,9 @@ class Model:
         """
         needed, room = 4 * config.dim * (len(vocab) + len(vocab_out or vocab)), memory_size()
         if needed > room:
-            raise ConfigError(
-                f"the two matrices of {len(vocab):,} words by {config.dim:,} take {needed / 2**20:,.0f} MB, and this "
-                f"process may use {room / 2**20:,.0f} MB of memory; use a smaller --dim or --max-vocab"
-            )
+            what = f"the two matrices of {len(vocab):,} words by {config.dim:,} take {needed / 2**20:,.0f} MB"
+            limit = f"this process may use {room / 2**20:,.0f} MB of memory"
+            raise ConfigError(f"{what}, and {limit}; use a smaller --dim or --max-vocab")
         vectors_in = small_rows((len(vocab), config.dim), config.seed, config.bias)
         vectors_out = np.zeros((len(vocab_out or vocab), config.dim), np.float32)
         return cls(vocab, config, vectors_in, vectors_out, vocab_out=vocab_out)
@@ -112,10 +111,8 @@ class Model:
         if plugin is None and not are_loaded(own):
             raise ConfigError(f"continuing from {folder} runs {own}; {remedy}")
         if ray_address is None and self.config.ray_address is not None:
-            raise ConfigError(
-                f"continuing from {folder} connects to a cluster at {self.config.ray_address}; if you trust it, name "
-                "it with --ray-address"
-            )
+            what = f"continuing from {folder} connects to a cluster at {self.config.ray_address}"
+            raise ConfigError(f"{what}; if you trust it, name it with --ray-address")
         given = {"plugin": absolute_plugins(plugin), "ray_address": ray_address}
         values = self.config.flat() | {name: value for name, value in given.items() if value is not None}
         load_plugins(values.get("plugin"))
@@ -134,10 +131,8 @@ class Model:
         if epochs < done:
             raise ConfigError(f"{folder} is in epoch {done} already; give --epochs {done} or more, or leave it out")
         if self.best is not None:
-            raise ConfigError(
-                f"{folder} is evaluated on held-out pairs and ends with its best state, not its last; for more epochs "
-                f"start another run with --init {folder}"
-            )
+            what = f"{folder} is evaluated on held-out pairs and ends with its best state, not its last"
+            raise ConfigError(f"{what}; for more epochs start another run with --init {folder}")
         return replace(config, epochs=epochs)
 
 
@@ -190,11 +185,10 @@ def keep_contexts(model, earlier):
     if not parse(model.config.readout).needs_contexts:
         return
     if earlier.contexts is None:
-        note = (
-            "the model to update has no contexts, as its run has not ended or had another read-out, so words missing "
-            "from the newer data are read out without them; finish its run with --resume, or leave --readout out"
-        )
-        warnings.warn(note, FileNote, stacklevel=3)
+        what = "the model to update has no contexts, as its run has not ended or had another read-out"
+        effect = "words missing from the newer data are read out without them"
+        remedy = "finish its run with --resume, or leave --readout out"
+        warnings.warn(f"{what}, so {effect}; {remedy}", FileNote, stacklevel=3)
         return
     rows = model.vocab.words.find_all(earlier.vocab.words)
     model.contexts_before = before = np.zeros((len(model.vocab), earlier.contexts.shape[1] + 1), np.float32)

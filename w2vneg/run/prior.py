@@ -86,27 +86,20 @@ class WarmStart:
     def check(self, config):
         """Raise ConfigError if a run with these options (RunSpec) cannot start from these rows."""
         if self.dim != config.dim:
-            raise ConfigError(
-                f"{self.name} has vectors of {self.dim} numbers, but this run has {config.dim}; use --dim {self.dim}"
-            )
+            what = f"{self.name} has vectors of {self.dim} numbers, but this run has {config.dim}"
+            raise ConfigError(f"{what}; use --dim {self.dim}")
         if self.freeze and self.bias not in (None, config.bias):
-            raise ConfigError(
-                f"{self.name} was trained with --bias {self.bias:g}, but this run has {config.bias:g}; with --freeze "
-                f"use --bias {self.bias:g}"
-            )
+            what = f"{self.name} was trained with --bias {self.bias:g}, but this run has {config.bias:g}"
+            raise ConfigError(f"{what}; with --freeze use --bias {self.bias:g}")
         if self.freeze and config.loss.plug.dense:
-            raise ConfigError(
-                f"loss {config.loss.name!r} moves every row at every step, so none can be frozen; use --loss "
-                "sampled-softmax, or leave --freeze out"
-            )
+            what = f"loss {config.loss.name!r} moves every row at every step, so none can be frozen"
+            raise ConfigError(f"{what}; use --loss sampled-softmax, or leave --freeze out")
         inputs = config.inputs
         if not inputs.plug.derived:
             return
         if self.grams is None:
-            raise ConfigError(
-                f"--inputs {inputs.name} builds vectors from n-grams, for which {self.name} has no rows; leave "
-                "one of the two out"
-            )
+            what = f"--inputs {inputs.name} builds vectors from n-grams, for which {self.name} has no rows"
+            raise ConfigError(f"{what}; leave one of the two out")
         own, found = (inputs.minn, inputs.maxn, inputs.buckets), self.grams
         if own != found:
             raise ConfigError(
@@ -125,10 +118,8 @@ class WarmStart:
             found += int((self.words_out.find_all(model.vocab_out.words) >= 0).sum())
             n_words, what = n_words + len(model.vocab_out), "users and items"
         if not found:
-            raise ConfigError(
-                f"none of the {n_words:,} {what} of this run has a vector in {self.name}; check that spellings agree "
-                "(--lowercase), or leave --init out"
-            )
+            remedy = "check that spellings agree (--lowercase), or leave --init out"
+            raise ConfigError(f"none of the {n_words:,} {what} of this run has a vector in {self.name}; {remedy}")
         inputs = model.config.inputs.plug
         may_freeze = {"vectors_out", *inputs.rows} if self.freeze else ()
         for name, target in model.matrices().items():
@@ -141,10 +132,8 @@ class WarmStart:
             if name in may_freeze:
                 model.frozen[name] = places >= 0
         if self.freeze and all(name in model.frozen and model.frozen[name].all() for name in may_freeze):
-            raise ConfigError(
-                f"every row of this run comes from {self.name} and is frozen, so nothing would be trained; "
-                "leave --freeze out, or give a corpus with new words"
-            )
+            what = f"every row of this run comes from {self.name} and is frozen, so nothing would be trained"
+            raise ConfigError(f"{what}; leave --freeze out, or give a corpus with new words")
         return found
 
     def _places(self, name, model):
@@ -236,10 +225,8 @@ class Prior:
         if self.way != "update" or model is None:
             return
         if (data.source, bool(data.rectangular)) != (model.config.source.name, model.config.rectangular):
-            raise ConfigError(
-                f"the model was trained on {model.config.traversal.data}, so only such data can extend it; "
-                "give some, with the same --rectangular"
-            )
+            what = f"the model was trained on {model.config.traversal.data}, so only such data can extend it"
+            raise ConfigError(f"{what}; give some, with the same --rectangular")
 
     def phrases(self, given: tuple) -> tuple | None:
         """Return the model's own phrases; None if there are none, or if files of phrases were `given`."""
@@ -307,10 +294,8 @@ def config_to_grow(model: Model, folder: str | os.PathLike, changes: dict[str, A
     known = table()
     for name, value in changes.items():
         if name in known and name not in MAY_CHANGE:
-            raise ConfigError(
-                f"{folder} keeps its own objective and size; leave {flag_of(known[name], value)} out, or start "
-                f"a new run from its rows: --init {folder}"
-            )
+            remedy = f"leave {flag_of(known[name], value)} out, or start a new run from its rows: --init {folder}"
+            raise ConfigError(f"{folder} keeps its own objective and size; {remedy}")
     if "alpha" in changes:  # its floor follows, unless that is given too
         changes = {"min_alpha": None} | changes
     return dataclasses.replace(config, **{name: value for name, value in changes.items() if name != "plugin"})
@@ -342,10 +327,9 @@ def check_goes_on(model: Model, config: RunSpec) -> None:
     other = [name for name in table() if name not in MAY_CHANGE | of_data and mine[name] != others[name]]
     if other:
         name = other[0]
-        raise ConfigError(
-            f"the model keeps its own objective and size: {name} is {mine[name]!r}, not {others[name]!r}; "
-            f"set_params({name}={mine[name]!r}), or start a new run from its rows: fit(…, init=word2vec.model)"
-        )
+        what = f"the model keeps its own objective and size: {name} is {mine[name]!r}, not {others[name]!r}"
+        remedy = f"set_params({name}={mine[name]!r}), or start a new run from its rows: fit(…, init=word2vec.model)"
+        raise ConfigError(f"{what}; {remedy}")
 
 
 def gentler(model: Model, given: dict[str, Any]) -> dict[str, Any]:

@@ -118,11 +118,8 @@ class Recommender:
         model, users, own, without, _ = with_users(self._trained(), fold_in)
         if items is None and users is not None:
             items, unknown = [*(model.vocab.words[user] for user in users.tolist()), *without], unknown or "skip"
-        names = (
-            named(items, model.vocab.words, model.config.lowercase)
-            if items is not None and unknown == "popular"
-            else ()
-        )
+        popular = items is not None and unknown == "popular"
+        names = named(items, model.vocab.words, model.config.lowercase) if popular else ()
         known, had = read_known_of(names, exclude_known, model, own)
         return recommend_many(model, items, k, known, score, unknown or "error", without, had, only)
 

@@ -33,7 +33,7 @@ from .folder import FILES, check_place
 from .follow import say_what_was_read
 from .model import Model
 from .recommender import Recommender
-from .state import Provenance, read_known_pairs, write_known
+from .state import Provenance, files_of_known, read_known_pairs
 
 _FORMAT = 1
 _SHAPING = "min_count", "max_vocab", "encoding", "lowercase"  # options of the vocabulary
@@ -71,11 +71,11 @@ class SlimModel:
             self.vocab_out.save(target / "vocab_out.tsv")
             if self.vocab is not self.vocab_out:
                 self.vocab.save(target / "vocab.tsv")
-            write_known(target, self.known)
             items = weights.items.tocoo()
-            np.save(target / "neighbours.npy", np.stack([items.row, items.col], axis=1).astype(np.int32))
-            values = np.concatenate([weights.base, items.data]).astype(np.float32)
-            np.save(target / "weights.npy", values[:, None])
+            arrays = {"neighbours.npy": np.stack([items.row, items.col], axis=1).astype(np.int32)}
+            arrays["weights.npy"] = np.concatenate([weights.base, items.data]).astype(np.float32)[:, None]
+            for name, array in (arrays | files_of_known(self.known)).items():
+                np.save(target / name, array)
             about = {"format": _FORMAT, "w2vneg": __version__, "lowercase": self.lowercase, **self.options}
             about |= {"given": self.given, "input": self.origin.input, "names": self.origin.names}
             (target / SLIM).write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
@@ -207,10 +207,9 @@ def _who_has_what(data):
         raise ConfigError("slim learns from users and items: give a table of them, or an Input of baskets or ratings")
     if data.traversal.paired:
         if data.vocab_out is data.vocab:
-            raise ConfigError(
-                "slim learns from users and items, but these are pairs of one kind of item; give --rectangular, in "
-                "Python rectangular=True, if they are users and items, or use --baskets or --ratings"
-            )
+            what = "slim learns from users and items, but these are pairs of one kind of item"
+            remedy = "give --rectangular, in Python rectangular=True, if they are users and items"
+            raise ConfigError(f"{what}; {remedy}, or use --baskets or --ratings")
         return ones_of(data.matrix), data.vocab
     if data.traversal.of_words or not hasattr(data, "ids"):
         raise ConfigError("slim learns from users and items: use --pairs, --ratings or --baskets")

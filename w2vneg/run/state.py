@@ -143,14 +143,8 @@ def files_of_known(known):
     return files | ({KNOWN_WEIGHTS: pairs.data[:, None].astype(np.float32)} if (pairs.data != 1).any() else {})
 
 
-def write_known(folder, known):
-    """Write known pairs into a folder, see `files_of_known`."""
-    for name, array in files_of_known(known).items():
-        np.save(folder / name, array, allow_pickle=False)
-
-
 def read_known_pairs(folder, shape):
-    """Read what `write_known` wrote (csr_matrix), None if it wrote nothing; InputError if it is damaged."""
+    """Read known pairs from a folder (csr_matrix), None if it has none; InputError if they are damaged."""
     path, of_weights = folder / KNOWN, folder / KNOWN_WEIGHTS
     if not path.exists():
         return None

@@ -53,8 +53,7 @@ class Trainer:
             if self.config.exchange_every == "auto":  # it is chosen once and kept
                 self.config = dataclasses.replace(self.config, exchange_every=model.config.exchange_every)
             self._check_fits(model, validation)
-        vocab_out = corpus.vocab_out if self.config.rectangular else None
-        self.model = model or Model.fresh(corpus.vocab, self.config, vocab_out)
+        self.model = model or Model.fresh(corpus.vocab, self.config, corpus.vocab_out)
         if start is not None:
             start.check(self.config)
         self.model.config = self.config
@@ -66,32 +65,26 @@ class Trainer:
         self.engine, self.loss_at_init, self.started, self._start_events, self.model.config = parts
         self.config = self.model.config
         if self.model.position.round > self.engine.n_rounds:
-            raise ConfigError(
-                f"the model to resume stopped in round {self.model.position.round:,} of an epoch that has "
-                f"{self.engine.n_rounds:,}: its position.json is damaged, or from another version; train again"
-            )
+            where = f"round {self.model.position.round:,} of an epoch that has {self.engine.n_rounds:,}"
+            cause = "its position.json is damaged, or from another version"
+            raise ConfigError(f"the model to resume stopped in {where}: {cause}; train again")
 
     def _check_fits(self, model, validation):
         if model.best is not None and validation is None:
             raise ConfigError("the model to resume was evaluated on held-out pairs while it trained; give them again")
         origin = Provenance.of(self.corpus)
         if (model.origin.n_tokens, model.origin.fingerprint) != (origin.n_tokens, origin.fingerprint):
-            raise ConfigError(
-                f"the model to resume was trained on other data ({model.origin.n_tokens:,} known tokens or pairs, now "
-                f"{origin.n_tokens:,}); use the same"
-            )
+            sizes = f"{model.origin.n_tokens:,} known tokens or pairs, now {origin.n_tokens:,}"
+            raise ConfigError(f"the model to resume was trained on other data ({sizes}); use the same")
         same = model.vocab == self.corpus.vocab and model.vocab_out == self.corpus.vocab_out
         if not same or model.config.dim != self.config.dim:
-            raise ConfigError(
-                "the model to resume has another vocabulary or dim than this run; use the same corpus and options"
-            )
+            what = "the model to resume has another vocabulary or dim than this run"
+            raise ConfigError(f"{what}; use the same corpus and options")
         given, own = self.config.as_dict(), model.config.as_dict()
         other = [name for name in given if given[name] != own[name] and name not in _FREE]
         if model.position.round and other:
-            raise ConfigError(
-                f"the model to resume stopped within an epoch with a different {other[0]} "
-                f"({own[other[0]]}, now {given[other[0]]}); use the same options"
-            )
+            what = f"the model to resume stopped within an epoch with a different {other[0]}"
+            raise ConfigError(f"{what} ({own[other[0]]}, now {given[other[0]]}); use the same options")
 
     @property
     def complete(self):
@@ -243,11 +236,9 @@ class Trainer:
         factor = position.alpha_factor / 2
         vars(position).update(vars(self._good) | {"alpha_factor": factor})
         if factor < 0.5**_HALVINGS:
-            raise DivergenceError(
-                f"training diverged {_HALVINGS + 1} times, last at alpha {2 * factor * self.config.alpha:g}; "
-                + self.config.loss.plug.unstable
-                + ("" if self.config.bounded_steps else " or give --bounded-steps")
-            )
+            what = f"training diverged {_HALVINGS + 1} times, last at alpha {2 * factor * self.config.alpha:g}"
+            remedy = self.config.loss.plug.unstable + ("" if self.config.bounded_steps else " or give --bounded-steps")
+            raise DivergenceError(f"{what}; {remedy}")
         self._emit(RolledBack(position.epoch + 1, self._fraction(), factor))
 
     def _end_epoch(self):

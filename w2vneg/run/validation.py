@@ -64,10 +64,9 @@ class Metric:
         if one is not None and re.fullmatch(r"@[1-9]\d{0,8}" if one.at_k else "", text[len(name) :]):
             return cls(text, int(k) if one.at_k else _OTHER_K, one.sign)
         if os.path.isfile(given):
-            raise ConfigError(
-                f"a metric is a name, and {given} is a file; keep models with 'w2vneg compare --keep DIR' and another "
-                f"metric, and evaluate each with 'w2vneg eval similarity MODEL --set {given}'"
-            )
+            keep = "keep models with 'w2vneg compare --keep DIR' and another metric"
+            each = f"evaluate each with 'w2vneg eval similarity MODEL --set {given}'"
+            raise ConfigError(f"a metric is a name, and {given} is a file; {keep}, and {each}")
         names = [by_name[each].full(each, "K") for each in by_name]
         known = f"{', '.join(names)} with a whole number above 0 for K"
         at_k = one is not None and one.at_k and text == name
@@ -119,11 +118,9 @@ class Validation:
     @property
     def settings(self):
         """The settings that must match when a run is resumed, and the files (dict of JSON values)."""
-        return {
-            **{"metric": self.metric.name, "patience": self.patience, "every": self.every},
-            **{"held": _fingerprint(self.held), "known": _fingerprint(self._known), "files": self.files},
-            **({} if share_of(self.score) == 0 else {"score": self.score}),
-        }
+        how = {"metric": self.metric.name, "patience": self.patience, "every": self.every}
+        pairs = {"held": _fingerprint(self.held), "known": _fingerprint(self._known), "files": self.files}
+        return how | pairs | ({} if share_of(self.score) == 0 else {"score": self.score})
 
     def begin(self, model):
         """Prepare a model for evaluations, or check that its earlier ones had the same settings; ConfigError if not."""
@@ -133,9 +130,8 @@ class Validation:
         if model.best is None:
             model.best = Best(settings)
         elif found := difference(model.best.settings | {"files": settings["files"]}, settings):
-            raise ConfigError(
-                f"the run to resume was evaluated with {found}; resume it with the same --valid and options"
-            )
+            remedy = "resume it with the same --valid and options"
+            raise ConfigError(f"the run to resume was evaluated with {found}; {remedy}")
 
     def due(self, model, epoch, through):
         """Return whether `evaluate` is due after `epoch` epochs (float); through : bool, all epochs are done."""

@@ -62,10 +62,9 @@ def warm_up(config, source="text"):
         word2vec.model = Run(config, encoded).trainer().train()
         word2vec.vectors.save(Path(folder) / "vectors.txt")
     if not_kept:
-        raise OutputError(
-            f"compiled code cannot be kept in {cache_folder()} ({not_kept[0].strerror or not_kept[0]}), so the next "
-            "command compiles again; make room, or set W2VNEG_JIT_CACHE to another folder"
-        )
+        where = f"{cache_folder()} ({not_kept[0].strerror or not_kept[0]})"
+        remedy = "make room, or set W2VNEG_JIT_CACHE to another folder"
+        raise OutputError(f"compiled code cannot be kept in {where}, so the next command compiles again; {remedy}")
     gains = {name: np.subtract(counts, before.get(name, (0, 0))) for name, counts in compilations().items()}
     new = tuple(name for name, (compiled, _) in gains.items() if compiled > 0)
     found = tuple(name for name, (compiled, loaded) in gains.items() if compiled <= 0 < loaded)
@@ -129,7 +128,5 @@ def _another(job, folder):
 def check_cache():
     """Raise ConfigError if compiled code cannot be kept."""
     if cache_folder() is None:
-        raise ConfigError(
-            "there is no place to keep compiled code: the cache folder cannot be written; set W2VNEG_JIT_CACHE, or "
-            "W2VNEG_CACHE, to a writable folder"
-        )
+        what = "there is no place to keep compiled code: the cache folder cannot be written"
+        raise ConfigError(f"{what}; set W2VNEG_JIT_CACHE, or W2VNEG_CACHE, to a writable folder")

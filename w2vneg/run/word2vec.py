@@ -221,11 +221,9 @@ class Word2Vec(Recommender):
             existing `model` stays until `fit` returns, and if it raises.
         """
         if self._folder is not None and init is None and not update:
-            warnings.warn(
-                "fit starts from scratch and discards the loaded model; to keep its words and vectors give "
-                "update=True, to resume its run use trainer(encoded, model=word2vec.model)",
-                stacklevel=2,
-            )
+            keep = "to keep its words and vectors give update=True"
+            resume = "to resume its run use trainer(encoded, model=word2vec.model)"
+            warnings.warn(f"fit starts from scratch and discards the loaded model; {keep}, {resume}", stacklevel=2)
         valid, listeners, saves = _followed_by(valid, listeners, checkpoints)
         followers = Followers(progress)
         if update and (init is not None or vocab is not None or vocab_out is not None):

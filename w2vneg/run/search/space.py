@@ -27,6 +27,9 @@ class Range:
     log: bool = False
     whole: bool = False
 
+    def __contains__(self, value):
+        return isinstance(value, int | float) and self.low <= value <= self.high
+
     def draw(self, rng):
         """Draw a number: int if whole, else a float with four digits."""
         low, high = (self.low - 0.5, self.high + 0.5) if self.whole else (self.low, self.high)
@@ -58,15 +61,12 @@ def parse_ranges(texts, grid=()):
         span, _, scale = values.partition(":")
         low, dots, high = span.partition("..")
         if item.metadata["kind"] not in (int, float) or not dots or scale not in ("", "log", "linear"):
-            raise ConfigError(
-                f"--range {text}: expected a numeric option as NAME=LOW..HIGH or NAME=LOW..HIGH:log, such as "
-                "alpha=0.01..0.2:log; give other options with --grid"
-            )
+            what = f"--range {text}: expected a numeric option as NAME=LOW..HIGH or NAME=LOW..HIGH:log"
+            raise ConfigError(f"{what}, such as alpha=0.01..0.2:log; give other options with --grid")
         low, high = _value(item, low, f"--range {text}"), _value(item, high, f"--range {text}")
         if not low < high < math.inf or (scale == "log" and low <= 0):
-            raise ConfigError(
-                f"--range {text}: LOW must be below HIGH, both finite" + ", and above 0 for :log" * (scale == "log")
-            )
+            positive = ", and above 0 for :log" * (scale == "log")
+            raise ConfigError(f"--range {text}: LOW must be below HIGH, both finite{positive}")
         ranges[item.name] = Range(low, high, scale == "log", item.metadata["kind"] is int)
     return ranges
 
@@ -158,6 +158,11 @@ class Tpe:
         self._optuna.logging.set_verbosity(self._optuna.logging.WARNING)
         self._grid, self._ranges, self._n, self._seed = grid, ranges, n, seed
         self._study = self._running = None
+        kinds = self._optuna.distributions
+        self._distributions = {name: kinds.CategoricalDistribution(values) for name, values in grid.items()}
+        for name, span in ranges.items():
+            kind = kinds.IntDistribution if span.whole else kinds.FloatDistribution
+            self._distributions[name] = kind(span.low, span.high, log=span.log)
 
     def __len__(self):
         return self._n
@@ -179,13 +184,13 @@ class Tpe:
         for group in self._former:
             failed = any(trial.reason is not None for trial in group)
             result = {"state": optuna.trial.TrialState.FAIL} if failed else {"value": _mean(group, metric)}
-            kinds = self._distributions()
-            self._study.add_trial(optuna.trial.create_trial(params=group[0].options, distributions=kinds, **result))
+            how = {"params": group[0].options, "distributions": self._distributions} | result
+            self._study.add_trial(optuna.trial.create_trial(**how))
 
     def __iter__(self):
         yield from (group[0].options for group in self._former)
         for _ in range(self._n - len(self._former)):
-            self._running = self._study.ask(self._distributions())
+            self._running = self._study.ask(self._distributions)
             ranges = self._ranges  # rounded as by `Range.draw`
             yield {n: ranges[n].rounded(value) if n in ranges else value for n, value in self._running.params.items()}
 
@@ -207,21 +212,9 @@ class Tpe:
         self._running.report(event.value, round(1000 * event.epoch))
         return self._running.should_prune()
 
-    def _distributions(self):
-        kinds = self._optuna.distributions
-        found = {name: kinds.CategoricalDistribution(values) for name, values in self._grid.items()}
-        for name, span in self._ranges.items():
-            kind = kinds.IntDistribution if span.whole else kinds.FloatDistribution
-            found[name] = kind(span.low, span.high, log=span.log)
-        return found
-
     def _covers(self, options):
-        return options.keys() == {*self._grid, *self._ranges} and all(
-            value in self._grid[name]
-            if name in self._grid
-            else isinstance(value, int | float) and self._ranges[name].low <= value <= self._ranges[name].high
-            for name, value in options.items()
-        )
+        known = self._grid | self._ranges
+        return options.keys() == known.keys() and all(value in known[name] for name, value in options.items())
 
 
 def _mean(trials, metric):

@@ -118,18 +118,18 @@ class TrialFolder:
             self.path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise OutputError(f"cannot write {path}: {error.strerror}; choose another place") from error
-        common = json.loads(json.dumps(common))
-        kept, former = self.path / "search.json", None
-        if kept.exists():
-            try:
-                former = read_json(kept)
-            except InputError as error:
-                raise InputError(f"{error}; name another folder") from error
-            if not isinstance(former, dict):
-                raise InputError(f"{kept}: not a search, but {str(former)[:40]}; name another folder")
-        if former is None:
+        kept = self.path / "search.json"
+        if not kept.exists():
             self._write("search.json", json.dumps(common, indent=2, allow_nan=False) + "\n")
-        elif former != common:
+            return
+        try:
+            former = read_json(kept)
+        except InputError as error:
+            raise InputError(f"{error}; name another folder") from error
+        if not isinstance(former, dict):
+            raise InputError(f"{kept}: not a search, but {str(former)[:40]}; name another folder")
+        common = json.loads(json.dumps(common))
+        if former != common:
             found = difference(former, common) or "of another version"
             raise ConfigError(f"{path} holds another search ({found}); name another folder with --out")
         self._read()

@@ -155,8 +155,8 @@ def _run(encoded, config, options, validation, listeners, should_prune, place, o
 def _evaluated(place, encoded, config, options, validation):
     """Return the Trial of a saved model; ConfigError if it has other options or data."""
     model, run = Model.load(place), Run(dataclasses.replace(config, **options), encoded)
-    words = [vocab.digest() for one in (model, encoded) for vocab in (one.vocab, one.vocab_out)]
-    same = model.origin.fingerprint == Provenance.of(encoded).fingerprint and words[:2] == words[2:]
+    same = model.origin.fingerprint == Provenance.of(encoded).fingerprint
+    same = same and model.vocab == encoded.vocab and model.vocab_out == encoded.vocab_out
     own, planned = model.config.as_dict(), run.config.as_dict()
     if run.config.epochs is None:
         planned["epochs"] = epochs_over(run.config.source.pairs_per_epoch or encoded.n_pairs)
