@@ -6,7 +6,7 @@ instead and is raised before any work.
 
 from ..ground.errors import ConfigError
 from ..ground.option import flag_of, options_of
-from ..kernels.contracts import prepares_groups
+from ..kernels.contracts import binds
 from ..objectives.samplers import SAMPLERS
 from .options import OF_RANKS, l2_strengths, shares_in
 from .table import KINDS, table
@@ -74,7 +74,7 @@ def check_plugs(config, loss, weigher, sampler):
     if config.inputs.plug.around:
         flag = f"--inputs {config.inputs.name}"
         for kind, plug in (("loss", loss), ("weigher", weigher), ("sampler", sampler)):
-            looks = kind == "weigher" and prepares_groups(_class_of(plug))
+            looks = kind == "weigher" and binds("prepare_group", _class_of(plug))
             if looks or plug.needs_centre or any(not name.endswith("_out") for name in plug.parameters):
                 what = f"{kind} {getattr(config, kind).name!r} needs a single centre per group, and {flag} has several"
                 raise ConfigError(f"{what}; use another {kind} or leave it out")
@@ -100,7 +100,7 @@ def no_window(config, weigher, sampler):
         name = config.sampler.name
         what = f"{flag} draws once for several centres, and sampler {name!r} draws for one centre"
         return f"{what}; {instead}, or choose --sampler popularity"
-    if prepares_groups(_class_of(weigher)) or weigher.parameters:
+    if binds("prepare_group", _class_of(weigher)) or weigher.parameters:
         return f"{flag} has several centres, and weigher {config.weigher.name!r} needs a single one; {instead}"
     if config.exclude == "window":
         what = f"--exclude window has no effect with {flag}, whose one positive is the word in the middle"

@@ -8,11 +8,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..ground.jit import threads
+from ..ground.jit import launch, threads
 from ..kernels.dense.blas import one_blas_thread
 from ..kernels.dense.softmax import Groups, Manner, Workspace, batch_of, collect_groups, softmax_step
 from ..kernels.schedule import linear
-from ..kernels.shard import fill_round
+from ..kernels.shard import reading
 from ..kernels.updates import shrink_all
 from .engine import Engine
 
@@ -42,7 +42,7 @@ class DenseEngine(Engine):
         fraction = self.loss.fraction if self.loss.penalty else 0.0
         loss = 0.0
         with threads(self.workers), one_blas_thread():
-            fill_round(self.source, round.blocks, epoch_key, self.tokens, self.ranges)
+            launch(reading(self.source, round.blocks, epoch_key, self.tokens, self.ranges), self.workers)
             n = collect_groups(self.source, self.tokens, self.ranges, self.rngs, fraction, self._groups)
             n_batches = -(-n // self.batch)
             borders = [n * k // n_batches for k in range(n_batches + 1)] if n else []  # of nearly equal size

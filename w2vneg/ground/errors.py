@@ -83,10 +83,9 @@ def did_you_mean(name, known, shown=12):
 
 
 def check_whole(name, value, least=1):
-    """Return a value as an int; ConfigError unless it is a whole number of at least `least` and not a bool."""
+    """Raise ConfigError unless a value is a whole number of at least `least` and not a bool."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         raise ConfigError(f"{name} must be a whole number of at least {least}, not {value!r:.60}")
-    return int(value)
 
 
 def refuse_misspelt(cls, base):

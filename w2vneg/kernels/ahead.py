@@ -12,13 +12,12 @@ from collections import namedtuple
 
 import numpy as np
 
-from .contracts import Socket, implement_draw, implement_fetches, implement_open_sampler, log_prob
+from .contracts import implement_draw, implement_fetches, implement_open_sampler, log_prob, socket
 from .linalg import fetch_row, row_of
 
 _DRAWS = 8  # more would evict rows in use if each pair has draws of its own
 
-_pick = Socket("pick", "sampler rng", returns=True)
-pick = _pick.call
+_bind_pick, pick = socket("pick", "sampler rng", returns=True)
 
 
 Upcoming = namedtuple("Upcoming", "ids place")
@@ -53,4 +52,4 @@ def implement_pick(plug):
     implement_open_sampler(plug)(open_upcoming)
     implement_draw(plug)(draw_upcoming)
     implement_fetches(plug)(lambda sampler: True)
-    return _pick.implement(plug)
+    return _bind_pick(plug)

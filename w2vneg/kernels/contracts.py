@@ -111,14 +111,14 @@ from ..ground.jit import implementation_of, watch_plug
 class Socket:
     """A function whose compiled body is chosen by the class of its first argument.
 
-    arguments : str, optional, names of the arguments, separated by spaces; a body must accept them
+    arguments : str, names of the arguments, separated by spaces; a body must accept them; if "", those of `default`
     returns : bool, bodies must return a value; default : function, optional, for classes without a body of their own
     allocates : bool, bodies may create arrays
     """
 
-    def __init__(self, name, arguments=None, returns=False, default=None, allocates=False):
+    def __init__(self, name, arguments="", returns=False, default=None, allocates=False):
         self.name = name
-        self.arguments = arguments and arguments.split()
+        self.arguments = arguments.split() or list(inspect.signature(default).parameters)
         self.returns = returns
         self.default = default
         self.bodies = {}  # class -> function
@@ -143,10 +143,8 @@ class Socket:
     def _check(self, plug, function):
         """Raise ConfigError if a body does not accept the socket's arguments or returns no value."""
         try:
-            inspect.signature(function).bind(*self.arguments or ())
+            inspect.signature(function).bind(*self.arguments)
         except TypeError:
-            if self.arguments is None:
-                return
             listed = ", ".join(self.arguments)
             raise ConfigError(f"{self.name} of {plug.__name__} must take the arguments ({listed})") from None
         if self.returns and not _answers(function):
@@ -182,64 +180,52 @@ def _unknown_log_prob(sampler, state, group, centre_id, n, ids, logits, log_q):
 SOCKETS: dict = {}  # str, name -> Socket
 
 
-def _socket(name, arguments, **options):
-    socket = SOCKETS[name] = Socket(name, arguments, **options)
-    return socket.implement, socket.call
+def socket(name, arguments="", **options):
+    """Make a `Socket`; return its `implement` and its `call`."""
+    made = SOCKETS[name] = Socket(name, arguments, **options)
+    return made.implement, made.call
 
 
-implement_fill, fill = _socket("fill", "source lo hi epoch_key tokens", returns=True)
-implement_group, group = _socket("group", "source tokens position rng positives", returns=True)
-implement_gather, gather = _socket("gather", "inputs tokens position m positives words grams", returns=True)
-implement_prefetch_hint, prefetch_hint = _socket(
-    "prefetch_hint", "source tokens position", returns=True, default=lambda source, tokens, position: -1
+implement_fill, fill = socket("fill", "source lo hi epoch_key tokens", returns=True)
+implement_group, group = socket("group", "source tokens position rng positives", returns=True)
+implement_gather, gather = socket("gather", "inputs tokens position m positives words grams", returns=True)
+implement_prefetch_hint, prefetch_hint = socket(
+    "prefetch_hint", returns=True, default=lambda source, tokens, position: -1
 )
-implement_open_sampler, open_sampler = _socket(
-    "open_sampler", "sampler n_draws", returns=True, default=lambda sampler, n_draws: n_draws, allocates=True
+implement_open_sampler, open_sampler = socket(
+    "open_sampler", returns=True, default=lambda sampler, n_draws: n_draws, allocates=True
 )
-implement_prescore, prescore = _socket(
-    "prescore",
-    "sampler state inputs centre_row following_row out",
-    default=lambda sampler, state, inputs, centre_row, following_row, out: None,
+implement_prescore, prescore = socket(
+    "prescore", default=lambda sampler, state, inputs, centre_row, following_row, out: None
 )
-implement_draw, draw = _socket("draw", "sampler state group centre_id centre out rng n ids log_q logits", returns=True)
-implement_fetches, fetches = _socket("fetches", "sampler", returns=True, default=lambda sampler: False)
-implement_log_prob, log_prob = _socket(
-    "log_prob", "sampler state group centre_id n ids logits log_q", default=_unknown_log_prob
+implement_draw, draw = socket("draw", "sampler state group centre_id centre out rng n ids log_q logits", returns=True)
+implement_fetches, fetches = socket("fetches", returns=True, default=lambda sampler: False)
+implement_log_prob, log_prob = socket("log_prob", default=_unknown_log_prob)
+implement_exclude, exclude = socket("exclude", "exclusion centre_id positives m ids weights", returns=True)
+implement_open_weigher, open_weigher = socket(
+    "open_weigher", returns=True, default=lambda weigher, max_positives, n_draws: n_draws, allocates=True
 )
-implement_exclude, exclude = _socket("exclude", "exclusion centre_id positives m ids weights", returns=True)
-implement_open_weigher, open_weigher = _socket(
-    "open_weigher",
-    "weigher max_positives n_draws",
-    returns=True,
-    default=lambda weigher, max_positives, n_draws: n_draws,
-    allocates=True,
-)
-implement_prepare_group, prepare_group = _socket(
+implement_prepare_group, prepare_group = socket(
     "prepare_group",
     "weigher state width centre_row m positive_rows n negative_rows negatives alpha rng",
     returns=True,
     default=lambda weigher, state, width, centre_row, m, positives, n, negatives, ids, alpha, rng: True,
 )
-implement_weigh, weigh = _socket("weigh", "weigher state k offset ids logits exp_logits log_q weights")
-implement_step, step = _socket(
+implement_weigh, weigh = socket("weigh", "weigher state k offset ids logits exp_logits log_q weights")
+implement_step, step = socket(
     "step", "loss centre_row alpha rng logits exp_logits log_q weights gradients", returns=True
 )
-implement_weigh_group, weigh_group = _socket(
-    "weigh_group",
-    "weigher state m n positive_weights negative_weights",
-    returns=True,
-    default=lambda weigher, state, m, n, positive_weights, negative_weights: False,
+implement_weigh_group, weigh_group = socket(
+    "weigh_group", returns=True, default=lambda weigher, state, m, n, positive_weights, negative_weights: False
 )
-implement_step_group, step_group = _socket(
+implement_step_group, step_group = socket(
     "step_group",
     "loss shared weighed m n e_positive e_negative w_positive w_negative positives negatives",
     returns=True,
     default=lambda loss, shared, weighed, m, n, a, b, c, d, positives, negatives: (False, 0.0),
 )
-implement_on_update, on_update = _socket(
-    "on_update",
-    "sampler state m positives n negatives steps out",
-    default=lambda sampler, state, m, positives, n, negatives, steps, out: None,
+implement_on_update, on_update = socket(
+    "on_update", default=lambda sampler, state, m, positives, n, negatives, steps, out: None
 )
 
 
@@ -251,15 +237,10 @@ def require_bodies(kind, plug):
     idle = getattr(plug, "dense", False) or getattr(plug, "paths", False) or not getattr(plug, "composes", True)
     if not idle:
         SOCKETS[{"loss": "step", "sampler": "draw", "weigher": "weigh", "inputs": "gather"}[kind]].require(plug)
-    if kind == "sampler" and not plug.gives_log_q and answers_log_prob(plug):
+    if kind == "sampler" and not plug.gives_log_q and binds("log_prob", plug):
         raise ConfigError(f"{plug.__name__} binds log_prob; set gives_log_q = True")
 
 
-def answers_log_prob(plug):
-    """Return whether a sampler's class binds `log_prob` itself."""
-    return plug in SOCKETS["log_prob"].bodies
-
-
-def prepares_groups(plug):
-    """Return whether a weigher's class binds `prepare_group`."""
-    return plug in SOCKETS["prepare_group"].bodies
+def binds(name, plug):
+    """Return whether a plug's class binds the socket `name` itself."""
+    return plug in SOCKETS[name].bodies

@@ -15,6 +15,7 @@ from ..ground.files.memory import memory_size
 _PAIRS = 1 << 22  # per piece
 _TOKENS = 1 << 20  # processed at a time
 _LOOKED_AT = 10_000_000  # tokens, times the window, that `occurring` reads
+_SPANS = 20  # in which it reads them
 _SHARE = 0.5  # of the machine's memory that counting may use
 _REMEDY = "lower --window or --max-vocab, raise --min-count, or choose another sampler than bigram and --exclude window"
 
@@ -28,10 +29,8 @@ def pair_counts(ids, offsets, n_vocab, window, memory=None, ordered=False, remed
     ordered : bool, count one direction only: the row is the first word
     remedy : str, advice in the ConfigError that is raised if the pairs do not fit
 
-    Returns
-    -------
-    scipy.sparse.csr_matrix, int32 or int64, (n_vocab, n_vocab)
-        Columns sorted, without duplicates. Unless `ordered`, it is symmetric, and a word next to itself counts twice.
+    Returns a scipy.sparse.csr_matrix, int32 or int64, (n_vocab, n_vocab), columns sorted, without duplicates. Unless
+    `ordered`, it is symmetric, and a word next to itself counts twice.
     """
     memory = _SHARE * memory_size() if memory is None else memory
     n_pairs = count_pairs(offsets, window)
@@ -67,18 +66,14 @@ def occurring(ids, offsets, centres, window, n_vocab, ordered=False):
     """Return how often words occur at most `window` away from each centre, or after it if `ordered`, int (n_centres,
     n_vocab), in up to `_LOOKED_AT` / window tokens spread over the corpus.
     """
-    found = 0
-    for start, stop in _stretches(len(ids), _LOOKED_AT // window):
-        ends = np.unique(np.clip(offsets, start, stop)) - start
-        found = found + pair_counts(ids[start:stop], ends, n_vocab, window, ordered=ordered)[centres]
+    found, size, starts = 0, len(ids), [0]
+    if size > _LOOKED_AT // window:
+        size = _LOOKED_AT // window // _SPANS
+        starts = np.linspace(0, len(ids) - size, _SPANS, dtype=int)
+    for start in starts:
+        ends = np.unique(np.clip(offsets, start, start + size)) - start
+        found = found + pair_counts(ids[start : start + size], ends, n_vocab, window, ordered=ordered)[centres]
     return found.toarray()
-
-
-def _stretches(n_tokens, most, count=20):
-    """Return up to `count` spans (start, stop) of a corpus, `most` tokens in all; one span for a smaller corpus."""
-    if n_tokens <= most:
-        return [(0, n_tokens)]
-    return [(start, start + most // count) for start in np.linspace(0, n_tokens - most // count, count, dtype=int)]
 
 
 def _pieces(ids, offsets, n_vocab, window):
@@ -114,8 +109,7 @@ def _counted(keys, n_vocab, kind):
     places = np.flatnonzero(np.diff(keys, prepend=-1))
     counts = np.diff(places, append=len(keys)).astype(kind)
     rows, columns = np.divmod(keys[places], n_vocab)
-    starts = np.zeros(n_vocab + 1, np.int64)
-    np.cumsum(np.bincount(rows, minlength=n_vocab), out=starts[1:])
+    starts = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n_vocab))])
     return csr_matrix((counts, columns.astype(np.int32), starts), shape=(n_vocab, n_vocab))
 
 

@@ -109,25 +109,14 @@ def on_own_lines(state):
 
     Arrays that two workers write to must not share a line, which would move between cores at each store.
     """
-    if isinstance(state, np.ndarray):
-        return _on_own_lines([state])[0]
-    if not isinstance(state, tuple):
+    if isinstance(state, tuple):
+        return getattr(state, "_make", tuple)(map(on_own_lines, state))
+    if not isinstance(state, np.ndarray):
         return state
-    arrays = iter(_on_own_lines([part for part in state if isinstance(part, np.ndarray)]))
-    make = getattr(state, "_make", tuple)
-    return make(next(arrays) if isinstance(part, np.ndarray) else part for part in state)
-
-
-def _on_own_lines(arrays):
-    sizes = [-(-array.nbytes // _LINE) * _LINE for array in arrays]
-    buffer = np.empty(sum(sizes) + _LINE, np.uint8)
-    first, moved = -buffer.ctypes.data % _LINE, []
-    for array, size in zip(arrays, sizes, strict=True):
-        own = np.ndarray(array.shape, array.dtype, buffer, first)
-        own[...] = array
-        moved.append(own)
-        first += size
-    return moved
+    buffer = np.empty((state.nbytes // _LINE + 2) * _LINE, np.uint8)
+    own = np.ndarray(state.shape, state.dtype, buffer, -buffer.ctypes.data % _LINE)
+    own[...] = state
+    return own
 
 
 def make_scratch(shape, dim):
@@ -282,10 +271,7 @@ def find_gradients(plugs, states, shape, scratch, width, group, alpha, rng):
     scratch : Scratch, holds the group's ids, rows and dot products, the latter in `positive_logits` and
         `negative_logits`; the gradients are written to `positive_steps` and `negative_steps`
 
-    Returns
-    -------
-    (trains, loss) : (bool, float)
-        Whether to train the two matrices on this group, and the sum of its losses.
+    Returns whether to train the two matrices on this group, and the sum of its losses: (bool, float).
     """
     sampler_state, weigher_state = states
     m, draws = group.m, logit_places(shape, group.m)

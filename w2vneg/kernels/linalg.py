@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..ground.jit import LEAF, ONE, ZERO, njit, prefetch
-from .contracts import Socket
+from .contracts import socket
 from .simd.lanes import add_lanes, dot_lanes, dot_two_lanes, step_lanes, sum_lanes
 from .simd.tiles import NEGATIVES, tile_products, tile_steps
 
@@ -96,8 +96,9 @@ def _dots_four_by_four(matrix, index, n, x, out):
         k += 1
 
 
-_dots = Socket("dots", default=lambda width, matrix, index, n, x, out: _dots_four_by_four(matrix, index, n, x, out))
-dots = _dots.call  # ``out[k] = matrix[index[k]] · x`` for k < n
+_implement_dots, dots = socket(  # ``out[k] = matrix[index[k]] · x`` for k < n
+    "dots", default=lambda width, matrix, index, n, x, out: _dots_four_by_four(matrix, index, n, x, out)
+)
 
 
 def _dots_of_two_any(width, matrix, index, n, x, y, out_x, out_y):
@@ -105,8 +106,7 @@ def _dots_of_two_any(width, matrix, index, n, x, y, out_x, out_y):
     _dots_four_by_four(matrix, index, n, y, out_y)
 
 
-_dots_of_two = Socket("dots_of_two", default=_dots_of_two_any)
-dots_of_two = _dots_of_two.call  # the same for x and y at once
+_implement_dots_of_two, dots_of_two = socket("dots_of_two", default=_dots_of_two_any)  # the same for x and y at once
 
 
 @njit(borrows=True)
@@ -114,11 +114,10 @@ def _step_at_run_time(matrix, index, steps, n, x, total):
     step_lanes(None, matrix, index, steps, n, x, total)
 
 
-_step_rows = Socket(  # tests call it as plain Python
-    "step_rows",
+_implement_step_rows, step_rows = socket(  # ``total += c · row; row += c · x`` for rows ``index[:n]``; total may be x
+    "step_rows",  # tests call it as plain Python
     default=lambda width, matrix, index, steps, n, x, total: _step_at_run_time(matrix, index, steps, n, x, total),
 )
-step_rows = _step_rows.call  # ``total += c · row; row += c · x`` for the rows ``index[:n]``; total may be x
 
 
 def _sum_any(width, matrix, index, n, total):
@@ -134,12 +133,9 @@ def _scale_any(width, matrix, row, factor):
         matrix[row, column] *= factor
 
 
-_sum_rows = Socket("sum_rows", default=_sum_any)
-sum_rows = _sum_rows.call  # ``total += row`` for the rows ``index[:n]``
-_add_to_rows = Socket("add_to_rows", default=_add_any)
-add_to_rows = _add_to_rows.call  # ``row += step`` for the same rows, one after the other
-_scale_row = Socket("scale_row", default=_scale_any)
-scale_row = _scale_row.call  # ``matrix[row] *= factor``
+_implement_sum_rows, sum_rows = socket("sum_rows", default=_sum_any)  # ``total += row`` for the rows ``index[:n]``
+_implement_add_to_rows, add_to_rows = socket("add_to_rows", default=_add_any)  # ``row += step``, one after the other
+_implement_scale_row, scale_row = socket("scale_row", default=_scale_any)  # ``matrix[row] *= factor``
 
 
 @njit(borrows=True)
@@ -191,41 +187,39 @@ def _repeats(index, n):
 # Dot products are written to `positives`, (m,), and `negatives`, (m · n,), each centre's n side by side, |centre|² to
 # `norms`. Steps are read from the first two. Centre by centre, all targets step along its old value; with tiles, the
 # negatives from the sixth on do so in a second pass over the centres. `steps`, (1 + n,), is scratch.
-_window_products = Socket("window_products", default=_products_any)
-window_products = _window_products.call
-_window_steps = Socket("window_steps", default=_steps_any)
-window_steps = _window_steps.call
+_implement_window_products, window_products = socket("window_products", default=_products_any)
+_implement_window_steps, window_steps = socket("window_steps", default=_steps_any)
 
 
 def _implement(dim, width_class):
     """Bind bodies for rows whose length is known at compile time."""
 
-    @_dots.implement(width_class)
+    @_implement_dots(width_class)
     def dots_known(width, matrix, index, n, x, out):
         dot_lanes(dim, matrix, index, n, x, out)
 
-    @_dots_of_two.implement(width_class)
+    @_implement_dots_of_two(width_class)
     def dots_of_two_known(width, matrix, index, n, x, y, out_x, out_y):
         dot_two_lanes(dim, matrix, index, n, x, y, out_x, out_y)
 
-    @_step_rows.implement(width_class)
+    @_implement_step_rows(width_class)
     def step_known(width, matrix, index, steps, n, x, total):
         step_lanes(dim, matrix, index, steps, n, x, total)
 
-    @_sum_rows.implement(width_class)
+    @_implement_sum_rows(width_class)
     def sum_known(width, matrix, index, n, total):
         sum_lanes(dim, matrix, index, n, total)
 
-    @_add_to_rows.implement(width_class)
+    @_implement_add_to_rows(width_class)
     def add_known(width, matrix, index, n, step):
         add_lanes(dim, matrix, index, n, step)
 
-    @_scale_row.implement(width_class)
+    @_implement_scale_row(width_class)
     def scale_known(width, matrix, row, factor):
         for column in range(dim):
             matrix[row, column] *= factor
 
-    @_window_products.implement(width_class)
+    @_implement_window_products(width_class)
     def products_in_tiles(width, matrix, index, m, targets, target_index, n, positives, negatives, norms):
         first = 0
         if n >= NEGATIVES:
@@ -235,7 +229,7 @@ def _implement(dim, width_class):
             _products_with_positive(matrix, index, m, targets[target_index[0]], positives, norms)
         _products_with_rest(width, matrix, index, m, targets, target_index, n, first, negatives)
 
-    @_window_steps.implement(width_class)
+    @_implement_window_steps(width_class)
     def steps_in_tiles(width, matrix, index, m, targets, target_index, n, positives, negatives, steps):
         first = 0
         if n >= NEGATIVES and not _repeats(target_index, 1 + NEGATIVES):

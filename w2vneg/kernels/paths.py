@@ -145,10 +145,7 @@ def find_window_gradients(loss, path, begin, n, m, alpha, norms):
 
     norms : float32, (m,), |x|² of the centres
 
-    Returns
-    -------
-    (loss, reach) : (float64, float32)
-        Sum of the losses, and the most that the steps of one node's row move a logit.
+    Returns the sum of the losses, and the most that the steps of one node's row move a logit: (float64, float32).
     """
     logits, exp_logits, steps = path.logits, path.exp_logits, path.steps
     exp_into(logits, padded(m * n), ONE, ZERO, exp_logits)
@@ -231,16 +228,13 @@ def huffman_paths(counts):
     """Build the Huffman tree of counts in falling order: merge the two rarest nodes until one is left (Huffman 1952).
     Frequent targets are near the root. Inner nodes are numbered from the root by falling count.
 
-    Returns
-    -------
-    starts : int64, (n_targets + 1,), where the path of each target begins in `turns`
-    turns : int32, paths from the root down: 2 · node, plus 1 for a turn to the right, the more frequent side
+    Returns starts : int64, (n_targets + 1,), where the path of each target begins in `turns`
+        turns : int32, paths from the root down: 2 · node, plus 1 for a turn to the right, the more frequent side
     """
     counts = np.ascontiguousarray(counts, np.int64)
     parents, rights = _merge_rarest(counts)
     depths = _depths(parents, len(counts))
-    starts = np.zeros(len(counts) + 1, np.int64)
-    np.cumsum(depths[: len(counts)], out=starts[1:])
+    starts = np.concatenate([[0], np.cumsum(depths[: len(counts)])])
     return starts, _turns(parents, rights, starts)
 
 

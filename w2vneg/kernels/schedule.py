@@ -41,10 +41,7 @@ def even_block(n_tokens, pieces, most):
 def rounds_of(n_tokens, block, workers, key):
     """Return the blocks of each round of an epoch, in a random order set by `key`, so that no data always come last.
 
-    Returns
-    -------
-    int64, (n_rounds, workers, 2)
-        [from, to) in tokens; [0, 0) for workers without a block in the last round.
+    int64, (n_rounds, workers, 2) : [from, to) in tokens; [0, 0) for workers without a block in the last round
     """
     starts = np.arange(0, n_tokens, block, dtype=np.int64)
     starts = starts[np.random.default_rng(key).permutation(len(starts))]

@@ -31,10 +31,7 @@ def run_shard(plugs, shape, inputs, out, tokens, first, last, alphas, rng, scrat
     alphas : (float, float), learning rate at `first` and at `last`; linear in between
     rng : uint64, (1,); scratch : Scratch, optional, this worker's; nothing in it outlasts a group
 
-    Returns
-    -------
-    (loss, pairs) : (float, int)
-        Sum of the losses of the positives (NaN if a centre's row has exploded), and their number.
+    Returns the sum of the losses of the positives (NaN if a centre's row has exploded), and their number: (float, int).
     """
     dim = out.matrix.shape[1]
     scratch = scratch or make_scratch(shape, dim)
@@ -117,13 +114,11 @@ def train_centres(shape, plugs, states, scratch, inputs, out, tokens, first, las
     return loss_sum, pairs
 
 
-def fill_round(source, blocks, epoch_key, tokens, ranges):
-    """Read each worker's block into tokens, int32 (workers, capacity); blocks and ranges are int64 (workers, 2)."""
-    launch(reading(source, blocks, epoch_key, tokens, ranges), len(blocks))
-
-
 def reading(source, blocks, epoch_key, tokens, ranges):
-    """Return a callable that reads a worker's block, given its number; arguments are those of `fill_round`."""
+    """Return a callable that reads a worker's block into tokens, int32 (workers, capacity), given its number.
+
+    blocks, ranges : int64, (workers, 2)
+    """
     epoch_key = np.uint64(epoch_key)
 
     def read(worker):
@@ -146,9 +141,7 @@ def train_round(plugs, shape, scratches, inputs, out, tokens, ranges, alphas, rn
     alphas : float64, (workers, 2); rngs : uint64, (workers, 8), one cache line each; updated in place
     read : callable of a worker's number, optional, called first to fill its tokens and range (see `reading`)
 
-    Returns
-    -------
-    (loss, pairs) : (float, int), summed over all workers
+    Returns the same as `run_shard`, summed over all workers.
     """
 
     def work(worker):

@@ -12,10 +12,8 @@ def solve_items(products, neighbours, l2, parts):
     products : csr_matrix, float32, (n + 1, n + 1), G, symmetric; the last is the column of ones, a neighbour of all
     neighbours : int, number per item, besides the column of ones; l2 : float, λ; parts : int, threads
 
-    Returns
-    -------
-    (ids, weights) : int32 and float32, (n, neighbours + 1)
-        The neighbours of each item and their weights; the column of ones first, id -1 for missing neighbours.
+    Returns the neighbours of each item and their weights, int32 and float32, (n, neighbours + 1); the column of ones
+    first, id -1 for missing neighbours.
     """
     full = 4 * products.nnz >= products.shape[0] ** 2  # a dense look-up: a tenth of the time, up to twice the memory
     dense = products.toarray().astype(np.float32) if full else np.empty((0, 0), np.float32)

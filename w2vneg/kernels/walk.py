@@ -11,6 +11,7 @@ import numpy as np
 
 from ..ground.jit import njit
 from .contracts import implement_fill, implement_group, implement_prefetch_hint
+from .functions import first_at_least
 from .rng import kept_at, next_below, next_unit
 
 
@@ -35,14 +36,7 @@ SEPARATOR = np.int32(-1)
 @njit
 def sentence_at(offsets, position):
     """Return s with offsets[s] <= position < offsets[s + 1]."""
-    low, high = 0, offsets.shape[0] - 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        if offsets[middle] <= position:
-            low = middle
-        else:
-            high = middle
-    return low
+    return first_at_least(offsets, 0, offsets.shape[0], position + 1) - 1
 
 
 @implement_fill(TextWindows)

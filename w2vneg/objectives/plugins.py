@@ -151,8 +151,7 @@ def _module_of(name):
 
 
 def _registered():
-    kinds = {kind: list(registry) for kind, registry in _TABLES.items()} | {"preset": list(PRESETS)}
-    return {(kind, entry) for kind, entries in kinds.items() for entry in entries}
+    return {(kind, entry) for kind, table in (_TABLES | {"preset": PRESETS}).items() for entry in table}
 
 
 def _import(name, module):

@@ -63,9 +63,6 @@ class PlugType(type):
             made.__name__ = f"{name}_{_made[name]}"
         return made
 
-    def __init__(cls, name, bases, body, **kinds):
-        super().__init__(name, bases, body)
-
 
 def _check_names(plug, body):
     """Raise ConfigError for an unknown trait, or a method whose name is nearly one of the base class."""

@@ -21,9 +21,9 @@ from ..engines.local import LocalEngine, private_rows
 from ..engines.ranks import RanksEngine, VirtualCrew
 from ..engines.ray import Crew
 from ..ground.errors import ConfigError
-from ..ground.events import CostEstimated, ExchangesPlanned
+from ..ground.events import ExchangesPlanned
 from ..ground.registry import RunContext, Sharing
-from ..kernels.contracts import answers_log_prob, require_bodies
+from ..kernels.contracts import binds, require_bodies
 from ..kernels.dense.blas import dense_cost
 from ..kernels.dense.draws import rows_at_once
 from ..kernels.groups import LoopSpec, Plugs
@@ -121,7 +121,7 @@ def _sampled(data, config, model, walk, alone):
     for kind, plug in (("loss", loss), ("weigher", weigher), ("sampler", sampler)):
         require_bodies(kind, type(plug))
     require_bodies("inputs", config.inputs.plug)
-    if loss.needs_positive_log_q and not answers_log_prob(type(sampler)):
+    if loss.needs_positive_log_q and not binds("log_prob", type(sampler)):
         what = f"loss {config.loss.name!r} needs the probability of the positive under the noise"
         remedy = "bind implement_log_prob to it, or choose --sampler popularity"
         raise ConfigError(f"{what}, which sampler {config.sampler.name!r} does not give; {remedy}")
@@ -181,7 +181,7 @@ def _estimate(walk, n_vocab, config, model, method, batch, products, remedy, sha
     """Return the `CostEstimated` to report, if any; ConfigError if out of reach. share : of centres that are scored"""
     centres = max(0, config.epochs - model.position.epoch) * _centres(walk) * share
     cost = dense_cost(method, n_vocab, config.dim, batch, products, centres, config.workers, remedy)
-    return () if cost is None else (CostEstimated(method, n_vocab, cost.bytes, cost.seconds, cost.rate),)
+    return () if cost is None else (cost,)
 
 
 def plan_exchanges(config, n_positions, cost=None):

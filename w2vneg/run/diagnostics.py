@@ -24,7 +24,7 @@ import time
 import numpy as np
 
 from ..ground.events import Diagnosis
-from ..kernels.contracts import answers_log_prob
+from ..kernels.contracts import binds
 from ..kernels.groups import Plugs
 from ..kernels.linalg import Rows
 from ..kernels.observe import Pairs, Seen, enumerate_noise, observe, sample_groups
@@ -135,7 +135,7 @@ class Diagnoser:
         targets = [sampler.log_target(c, row) for c, row in zip(centres, scores.astype(np.float64), strict=True)]
         if targets and targets[0] is not None:
             return np.array(targets)
-        if not (sampler.gives_log_q and answers_log_prob(type(sampler))):
+        if not (sampler.gives_log_q and binds("log_prob", type(sampler))):
             return None
         log_q, words = np.zeros_like(scores), np.arange(scores.shape[1], dtype=np.int32)
         rng = np.array([stream_key(_DRAWN, self.seed, epoch, len(centres))], np.uint64)

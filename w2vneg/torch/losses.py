@@ -70,6 +70,14 @@ def implement(bodies, *plugs):
     return enter
 
 
+def logits_of(hidden, rows, ids, bias=None, absolute=False):
+    """Return the logits of ids, (B, k) or shared (k,), whose rows are given: (B, k), in the rows' dtype."""
+    scores = hidden @ rows.T if ids.dim() == 1 else torch.bmm(rows, hidden[:, :, None]).squeeze(2)
+    scores = scores.to(rows.dtype)  # autocast multiplies in lower precision
+    scores = scores if bias is None else scores + bias[ids]
+    return scores.abs() if absolute else scores
+
+
 def penalised(loss, log_z, generator):
     """Return λ (log Z)² for the share of the examples that is penalised, 0 for the others: (B,)."""
     if loss.penalty == 0:
@@ -206,9 +214,7 @@ class Evidence(nn.Module):
         """
         x = self.inner(hidden.detach())
         positive = (x * self.outer(targets)).sum(dim=1)
-        rows = self.outer(ids)
-        negative = x @ rows.T if ids.dim() == 1 else torch.bmm(rows, x[:, :, None]).squeeze(2)
-        negative = negative.to(rows.dtype)  # autocast multiplies in lower precision
+        negative = logits_of(x, self.outer(ids), ids)
         value = softplus(-positive) + (drawn * softplus(negative)).sum(dim=1)
         first = torch.sigmoid(-positive.detach()) if self.weigh_positive else torch.ones_like(positive)
         return first, torch.sigmoid(-negative.detach()), value

@@ -18,8 +18,8 @@ from ..objectives.losses import LOSSES
 from ..objectives.losses.softmax import Softmax
 from ..objectives.weighers.discriminator import Discriminator
 from ..vectors.evaluation.scores import share_of
-from .losses import VALUES, WEIGHTS, Evidence, Scores, penalised
-from .samplers import MODULES, View, logits_of
+from .losses import VALUES, WEIGHTS, Evidence, Scores, logits_of, penalised
+from .samplers import MODULES, View
 
 _OWN = ("sampler", "weigher", "absolute_softmax", "negatives", "exclude")
 _EXCLUSIONS = ("none", "target")
@@ -108,12 +108,8 @@ class SampledLoss(nn.Module):
 
     def extra_repr(self):
         options = self.config.as_dict()
-        parts = (
-            options["preset"],
-            *(f"{kind}={options[kind]}" for kind in ("sampler", "weigher")),
-            f"n={options['negatives']}",
-        )
-        return ", ".join(parts) + (", shared" if self.shared else "")
+        text = "{preset}, sampler={sampler}, weigher={weigher}, n={negatives}".format_map(options)
+        return text + (", shared" if self.shared else "")
 
     def forward(self, hidden, targets, context=None, *, generator=None):
         """Return the loss, 0 for a batch without targets.

@@ -28,7 +28,7 @@ from ..objectives.samplers.kernel import KernelAhead
 from ..objectives.samplers.log_uniform import LogUniform
 from ..objectives.samplers.popularity import Popularity
 from ..objectives.samplers.uniform import Uniform
-from .losses import implement
+from .losses import implement, logits_of
 
 _CELLS = 2**24  # scores held at once, for a block of rows
 
@@ -57,14 +57,6 @@ class View(NamedTuple):
     def scores_of(self, ids, absolute=False):
         """Logits of ids: (B, k) for ids (k,), which all rows share, or (B, k)."""
         return logits_of(self.hidden, self.weight[ids], ids, self.bias, absolute)
-
-
-def logits_of(hidden, rows, ids, bias, absolute):
-    """Return the logits of ids, (B, k) or shared (k,), whose rows are given: (B, k), in the rows' dtype."""
-    scores = hidden @ rows.T if ids.dim() == 1 else torch.bmm(rows, hidden[:, :, None]).squeeze(2)
-    scores = scores.to(rows.dtype)  # autocast multiplies in lower precision
-    scores = scores if bias is None else scores + bias[ids]
-    return scores.abs() if absolute else scores
 
 
 class Law(nn.Module):

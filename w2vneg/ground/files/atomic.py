@@ -39,12 +39,11 @@ def _reason(error):
 
 
 @contextmanager
-def atomic_file(path, mode="wb", encoding=None, permissions=None):
+def atomic_file(path, mode="wb", encoding=None):
     """Open a temporary file beside `path`; if the block ends without an error, it is synced and renamed to `path`.
 
     A link is followed and stays a link. A device, a pipe or an open file (``/dev/stdout``) is written to directly, and
     a reader that closes it early is no error. OutputError if the file cannot be created, written or renamed.
-    permissions : int, of the file; by the umask if None
     """
     check_path(path)
     path, target = Path(path), Path(os.path.realpath(path))
@@ -59,7 +58,7 @@ def atomic_file(path, mode="wb", encoding=None, permissions=None):
         with os.fdopen(handle, mode, encoding=encoding) as stream:
             yield stream
             stream.flush()
-            os.chmod(temporary, 0o666 & ~_umask() if permissions is None else permissions)
+            os.chmod(temporary, 0o666 & ~_umask())
             os.fsync(stream.fileno())
             if os.name == "posix":  # still locked, so that no `sweep` removes it
                 os.replace(temporary, target)

@@ -133,7 +133,9 @@ def _sweep(parent):
                 other.unlink(missing_ok=True)
 
 
-def _cache(dispatcher):
+def _keep(dispatcher):
+    """Count the compilations of a dispatcher, and keep its code on disk."""
+    _dispatchers.append(dispatcher)
     folder = cache_folder() or _place()  # a read-only folder may still hold code
     if not hasattr(dispatcher, "enable_caching"):
         return  # NUMBA_DISABLE_JIT
@@ -179,8 +181,7 @@ class _Borrower(CPUDispatcher):
     @cached_property
     def _with_entry(self):
         dispatcher = numba.jit(**(self.targetoptions | {"no_cpython_wrapper": False}))(self.py_func)
-        _dispatchers.append(dispatcher)
-        _cache(dispatcher)
+        _keep(dispatcher)
         return dispatcher
 
 
@@ -202,8 +203,7 @@ def njit(function=None, *, fastmath=False, parallel=False, borrows=False, loop=F
         dispatcher = numba.njit(parallel=parallel, **options, **pipeline)(python_function)
         if borrows and not DISABLE_JIT:
             dispatcher = _Borrower(python_function, targetoptions=dispatcher.targetoptions | _INNER)
-        _dispatchers.append(dispatcher)
-        _cache(dispatcher)
+        _keep(dispatcher)
         return dispatcher
 
     return decorate if function is None else decorate(function)
@@ -256,21 +256,21 @@ if DISABLE_JIT:
 
 
 @contextmanager
-def watched(*listeners):
+def watched(listener):
     """Report each function that is compiled in the block, rather than found in the disk cache.
 
-    *listeners : callables that receive a `Compiling` when it begins and a `Compiled` when it is done; functions that
-    it calls are compiled with it and not reported
+    listener : callable, receives a `Compiling` when it begins and a `Compiled` when it is done; functions that it calls
+        are compiled with it and not reported
     """
-    with numba_events.install_listener("numba:compile", _Watcher(listeners)):
+    with numba_events.install_listener("numba:compile", _Watcher(listener)):
         yield
 
 
 class _Watcher(numba_events.Listener):
     """Follows the depth of compilation; under Numba's lock only one thread compiles at a time."""
 
-    def __init__(self, listeners):
-        self._listeners, self._depth, self._begun = listeners, 0, 0.0
+    def __init__(self, listener):
+        self._emit, self._depth, self._begun = listener, 0, 0.0
 
     def on_start(self, event):
         self._depth += 1
@@ -282,10 +282,6 @@ class _Watcher(numba_events.Listener):
         self._depth -= 1
         if self._depth == 0:
             self._emit(Compiled(_shown(event.data["dispatcher"]), time.perf_counter() - self._begun))
-
-    def _emit(self, event):
-        for listener in self._listeners:
-            listener(event)
 
 
 def _shown(dispatcher):

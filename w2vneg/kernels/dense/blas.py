@@ -5,12 +5,12 @@ already parallel: the library's own threads would compete with them for the core
 """
 
 import functools
-import time
-from dataclasses import dataclass
+import timeit
 
 import numpy as np
 
 from ...ground.errors import ConfigError
+from ...ground.events import CostEstimated
 from ...ground.files.memory import memory_size
 from ...ground.jit import njit, prange, threads
 
@@ -72,31 +72,18 @@ def products(rows, vectors_out, buffer):
         np.dot(rows, out.T, tile_of(buffer, tile, rows.shape[0], out.shape[0]))
 
 
-def product_rate(dim, batch, repeats=3):
+def product_rate(dim, batch):
     """Measure in milliseconds the rate of tiled products of this shape: floating-point operations a second (float)."""
     rng = np.random.default_rng(0)
     rows, out = (rng.random((n, dim), np.float32) for n in (batch, 8 * TILE))
     buffer = np.empty((8, batch * TILE), np.float32)
-    seconds = []
     with one_blas_thread():
-        for _ in range(1 + repeats):
-            begun = time.perf_counter()
-            products(rows, out, buffer)
-            seconds.append(time.perf_counter() - begun)
-    return 2.0 * batch * dim * len(out) / min(seconds[1:])
-
-
-@dataclass(frozen=True)
-class DenseCost:
-    """bytes : int, memory for a batch's scores; seconds : float, for the run; rate : float, operations a second"""
-
-    bytes: int
-    seconds: float
-    rate: float
+        _, *seconds = timeit.repeat(lambda: products(rows, out, buffer), number=1, repeat=4)  # the first one compiles
+    return 2.0 * batch * dim * len(out) / min(seconds)
 
 
 def dense_cost(method, n_vocab, dim, batch, products, centres, workers, remedy):
-    """Return the cost of a run (`DenseCost`), or None if it is negligible.
+    """Return the cost of a run (`CostEstimated`), or None if it is negligible.
 
     method : str, for messages; products : int, matrix products per batch; centres : float, in the whole run
     remedy : str, what to use instead
@@ -115,7 +102,7 @@ def dense_cost(method, n_vocab, dim, batch, products, centres, workers, remedy):
         return None
     with threads(workers):
         rate = product_rate(dim, min(batch, 256))
-    cost = DenseCost(scores, operations / rate, rate)
+    cost = CostEstimated(method, n_vocab, scores, operations / rate, rate)
     if cost.seconds > _TOO_LONG:
         raise ConfigError(
             f"{method} over {n_vocab:,} words would take about {cost.seconds / 86400:,.1f} days here: {products} "

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...ground.jit import LEAF, ONE, ZERO, njit, prange, prefetch
-from ..contracts import Socket
+from ..contracts import socket
 from ..functions import accumulate, fast_exp, fast_log, padded, ranks_into
 from ..rng import mix, next_unit
 from ..simd.lanes import weigh_lanes
@@ -32,8 +32,7 @@ _LINES = TILE // LANES  # per tile
 _NEAR = np.float32(40.0)  # a scale within e^±40 of the largest weight suffices: what is lost is negligible
 _FAR = np.float32(-80.0)  # a tile whose scale is below e^−80 of the best counts as 0
 
-_weigh_row = Socket("weigh_row")
-implement_weigh_row, weigh_row = _weigh_row.implement, _weigh_row.call
+implement_weigh_row, weigh_row = socket("weigh_row", "law low scores top sums", returns=True)
 
 
 BoltzmannLaw = namedtuple("BoltzmannLaw", "log_d beta absolute")
@@ -229,12 +228,8 @@ def _carve(scratch, rows, n_vocab):
     """Return views (weights, sums, tops, totals) into `scratch`, shaped as `_weigh` needs them."""
     tiles = n_tiles(n_vocab)
     shapes = (tiles, rows * min(TILE, n_vocab)), (rows, tiles, _LINES), (rows, tiles), (rows, tiles)
-    views, start = [], 0
-    for shape in shapes:
-        stop = start + math.prod(shape)
-        views.append(scratch[start:stop].reshape(shape))
-        start = stop
-    return views
+    *parts, _ = np.split(scratch, np.cumsum([math.prod(shape) for shape in shapes]))
+    return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
 
 
 class Drawn(NamedTuple):

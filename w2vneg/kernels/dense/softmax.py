@@ -70,7 +70,7 @@ class Groups(NamedTuple):
 def collect_groups(source, tokens, ranges, rngs, fraction, groups):
     """List every group of a round, worker by worker, in `groups`; return their number.
 
-    tokens : int32, (workers, capacity); ranges : int64, (workers, 2); as `fill_round` leaves them
+    tokens : int32, (workers, capacity); ranges : int64, (workers, 2); as `shard.reading` leaves them
     rngs : uint64, (workers, 8), each worker's stream, advanced in place; fraction : float, share of pairs to penalise
     """
     centres, ends, positives, penalised = groups
@@ -228,15 +228,9 @@ def _take_product(product, x, factors, sums, scaled):
 
 
 @njit(fastmath=LEAF, borrows=True)
-def _subtract(x, sign, gradient):
-    for i in range(x.shape[0]):
-        gradient[i] -= sign * x[i]
-
-
-@njit(fastmath=LEAF, borrows=True)
-def _move(row, gradient, step):
+def _subtract(row, factor, other):
     for i in range(row.shape[0]):
-        row[i] -= step * gradient[i]
+        row[i] -= factor * other[i]
 
 
 @njit(borrows=True)
@@ -267,11 +261,11 @@ def _update_part(part, n_parts, batch, work, vectors_out, manner, longest):
         k = np.searchsorted(targets, low)
         while k < targets.shape[0] and targets[k] < low + out.shape[0]:
             j, b = targets[k] - low, target_rows[k]
-            _subtract(x[b], -ONE if manner.absolute and scores[b, j] < ZERO else ONE, gradient[j])
+            _subtract(gradient[j], -ONE if manner.absolute and scores[b, j] < ZERO else ONE, x[b])
             k += 1
         for j in range(out.shape[0]):
             step = _bounded_step(manner.alpha, gradient[j], longest) if manner.bounded else manner.alpha
-            _move(out[j], gradient[j], step)
+            _subtract(out[j], step, gradient[j])
 
 
 @njit(parallel=True)
@@ -297,9 +291,9 @@ def softmax_step(batch, work, vectors_out, manner):
         _update_part(np.int64(part), n_parts, batch, work, vectors_out, manner, longest)
     for b in prange(n_rows):
         for part in range(n_parts):
-            _subtract(work.parts[part, b], -ONE, work.gradient[b])
+            _subtract(work.gradient[b], -ONE, work.parts[part, b])
         step = _bounded_step(manner.alpha, work.gradient[b], work.reach[b]) if manner.bounded else manner.alpha
-        _move(x[b], work.gradient[b], step)
+        _subtract(x[b], step, work.gradient[b])
     loss = 0.0
     for b in range(n_rows):
         loss += work.losses[b]

@@ -16,47 +16,36 @@ _BLOCK = 128  # columns at a time: of 32 registers, eight hold the centre and ei
 _SMALL_BLOCK = 64  # the same if the number of columns is known only at run time
 
 
-def _emit_products(context, builder, signature, arguments, n_vectors):
-    """Emit ``out[k] = matrix[index[k]] · x`` for `n_vectors` of x and out, which share the loads of four rows."""
-    e = Emitter(context, builder)
-    width = signature.args[0].literal_value
-    rows, places, *rest = (e.data(signature.args[k], arguments[k]) for k in (1, 2, *range(4, 4 + 2 * n_vectors)))
-    columns, outs = whole_columns(width), rest[n_vectors:]
-    vectors = [[e.load_once(x, PLACE(0), column, new) for column, new in columns] for x in rest[:n_vectors]]
-
-    def products_of(first, n_rows):
-        at = [builder.add(first, PLACE(k)) for k in range(n_rows)]
-        begins = [builder.mul(builder.load(builder.gep(places, [k])), PLACE(width)) for k in at]
-        sums = [[None] * n_rows for _ in vectors]
-        for c, (column, _) in enumerate(columns):
-            for k, begin in enumerate(begins):
-                value = e.load(rows, builder.add(begin, PLACE(column)), LANES)
-                for vector, of_vector in zip(vectors, sums, strict=True):
-                    before = of_vector[k]
-                    of_vector[k] = (
-                        e.multiply_add(value, vector[c], before) if before else builder.fmul(value, vector[c])
-                    )
-        for out, of_vector in zip(outs, sums, strict=True):
-            if n_rows == 4:
-                builder.store(e.totals(of_vector), e.at(out, first, 4), align=4)
-            else:
-                builder.store(e.total(of_vector[0]), builder.gep(out, [first]))
-
-    n = arguments[3]
-    whole = builder.and_(n, PLACE(-4))
-    with cgutils.for_range_slice(builder, PLACE(0), whole, PLACE(4)) as (first, _):
-        products_of(first, 4)
-    with cgutils.for_range_slice(builder, whole, n, PLACE(1)) as (first, _):
-        products_of(first, 1)
-    return context.get_dummy_value()
-
-
 def _products(dim, matrix, index, n, *vectors):
+    """Make an intrinsic ``out[k] = matrix[index[k]] · x`` for one x and out, or more, which share the loads of rows."""
     if not (isinstance(dim, types.IntegerLiteral) and holds_numbers(matrix, *vectors) and holds_places(index)):
         return None
+    width, n_vectors = dim.literal_value, len(vectors) // 2
 
     def emit(context, builder, signature, arguments):
-        return _emit_products(context, builder, signature, arguments, len(vectors) // 2)
+        e = Emitter(context, builder, signature, arguments)
+        rows, places, *rest = map(e.data, (1, 2, *range(4, 4 + 2 * n_vectors)))
+        columns, outs = whole_columns(width), rest[n_vectors:]
+        held = [[e.load_once(x, PLACE(0), column, new) for column, new in columns] for x in rest[:n_vectors]]
+
+        def products_of(first, n_rows):
+            at = [builder.add(first, PLACE(k)) for k in range(n_rows)]
+            begins = [builder.mul(builder.load(builder.gep(places, [k])), PLACE(width)) for k in at]
+            sums = [[None] * n_rows for _ in held]
+            for c, (column, _) in enumerate(columns):
+                for k, begin in enumerate(begins):
+                    value = e.load(rows, builder.add(begin, PLACE(column)), LANES)
+                    for x, of_x in zip(held, sums, strict=True):
+                        of_x[k] = e.multiply_add(value, x[c], of_x[k]) if of_x[k] else builder.fmul(value, x[c])
+            for out, of_x in zip(outs, sums, strict=True):
+                if n_rows == 4:
+                    builder.store(e.totals(of_x), e.at(out, first, 4), align=4)
+                else:
+                    builder.store(e.total(of_x[0]), builder.gep(out, [first]))
+
+        for first, n_rows in e.stretches(arguments[3], 4, 1):
+            products_of(first, n_rows)
+        return context.get_dummy_value()
 
     return types.void(dim, matrix, index, n, *vectors), emit
 
@@ -86,18 +75,15 @@ def step_lanes(typing_context, dim, matrix, index, steps, n, x, total):
     x, total : float32, (dim,), not overlapping the rows; both may be one array. All are contiguous.
     """
     known = isinstance(dim, types.IntegerLiteral)
-    if not (known or isinstance(dim, types.NoneType)):
-        return None
-    if not (holds_numbers(matrix, steps, x, total) and holds_places(index)):
+    numbers = holds_numbers(matrix, steps, x, total)
+    if not ((known or isinstance(dim, types.NoneType)) and numbers and holds_places(index)):
         return None
 
     def emit(context, builder, signature, arguments):
-        e = Emitter(context, builder)
-        rows, places, sizes, centre, sum_ = (e.data(signature.args[k], arguments[k]) for k in (1, 2, 3, 5, 6))
-        width = PLACE(dim.literal_value) if known else e.length(signature.args[5], arguments[5])
-
-        def step_columns(pieces):
-            """Loop over the rows for some columns; pieces : list of (first column, lanes)."""
+        e = Emitter(context, builder, signature, arguments)
+        rows, places, sizes, centre, sum_ = map(e.data, (1, 2, 3, 5, 6))
+        width = PLACE(dim.literal_value) if known else e.length(5)
+        for pieces in _blocks(e, dim, width):
             centres = [e.load(centre, column, lanes) for column, lanes in pieces]
             sums = [cgutils.alloca_once_value(builder, e.spread(NUMBER(0.0), lanes)) for _, lanes in pieces]
             with cgutils.for_range(builder, arguments[4]) as loop:
@@ -110,46 +96,33 @@ def step_lanes(typing_context, dim, matrix, index, steps, n, x, total):
                     e.store(e.multiply_add(step, here, value), rows, builder.add(row, column), lanes)
             for (column, lanes), sum_here in zip(pieces, sums, strict=True):
                 e.store(builder.fadd(e.load(sum_, column, lanes), builder.load(sum_here)), sum_, column, lanes)
-
-        _in_blocks(builder, dim, width, step_columns)
         return context.get_dummy_value()
 
     return types.void(dim, matrix, index, steps, n, x, total), emit
 
 
-def _in_blocks(builder, dim, width, do_columns):
-    """Emit one pass for each block of columns that fits in registers; width : number of columns, PLACE.
-
-    do_columns : function of a list of (first column, lanes)
-    """
+def _blocks(e, dim, width):
+    """Yield each block of columns that fits in registers, as a list of (first column, lanes); width : PLACE."""
     if isinstance(dim, types.IntegerLiteral):
         for begin in range(0, dim.literal_value, _BLOCK):
             pieces = pieces_of(begin, min(begin + _BLOCK, dim.literal_value))
-            do_columns([(PLACE(column), lanes) for column, lanes in pieces])
-        return
-    begin = PLACE(0)
-    for block in (_SMALL_BLOCK, 16, 8, 4, 2, 1):
-        end = builder.and_(width, PLACE(-block))
-        with cgutils.for_range_slice(builder, begin, end, PLACE(block)) as (column, _):
-            do_columns([(builder.add(column, PLACE(first)), lanes) for first, lanes in pieces_of(0, block)])
-        begin = end
+            yield [(PLACE(column), lanes) for column, lanes in pieces]
+    else:
+        for column, block in e.stretches(width, _SMALL_BLOCK, 16, 8, 4, 2, 1):
+            yield [(e.builder.add(column, PLACE(first)), lanes) for first, lanes in pieces_of(0, block)]
 
 
 def _of_rows(dim, matrix, index, n, vector, adds_to_rows):
     """Make an intrinsic over rows and one vector: the vector is added to each row, or the rows are added to it."""
-    if not isinstance(dim, types.IntegerLiteral | types.NoneType):
-        return None
-    if not (holds_numbers(matrix, vector) and holds_places(index)):
+    known = isinstance(dim, types.IntegerLiteral)
+    if not ((known or isinstance(dim, types.NoneType)) and holds_numbers(matrix, vector) and holds_places(index)):
         return None
 
     def emit(context, builder, signature, arguments):
-        e = Emitter(context, builder)
-        rows, places, one = (e.data(signature.args[k], arguments[k]) for k in (1, 2, 4))
-        width = e.length(signature.args[4], arguments[4])
-        if isinstance(dim, types.IntegerLiteral):
-            width = PLACE(dim.literal_value)
-
-        def do_columns(pieces):
+        e = Emitter(context, builder, signature, arguments)
+        rows, places, one = map(e.data, (1, 2, 4))
+        width = PLACE(dim.literal_value) if known else e.length(4)
+        for pieces in _blocks(e, dim, width):
             held = [e.load(one, column, lanes) for column, lanes in pieces]
             sums = [] if adds_to_rows else [cgutils.alloca_once_value(builder, value) for value in held]
             with cgutils.for_range(builder, arguments[3]) as loop:
@@ -162,8 +135,6 @@ def _of_rows(dim, matrix, index, n, vector, adds_to_rows):
                         builder.store(builder.fadd(builder.load(sums[k]), value), sums[k])
             for (column, lanes), sum_here in zip(pieces, sums, strict=False):
                 e.store(builder.load(sum_here), one, column, lanes)
-
-        _in_blocks(builder, dim, width, do_columns)
         return context.get_dummy_value()
 
     return types.void(dim, matrix, index, n, vector), emit
@@ -191,8 +162,8 @@ def exp_lanes(typing_context, values, n, scale, shift, out):
         return None
 
     def emit(context, builder, signature, arguments):
-        e = Emitter(context, builder)
-        source, target = e.data(signature.args[0], arguments[0]), e.data(signature.args[4], arguments[4])
+        e = Emitter(context, builder, signature, arguments)
+        source, target = e.data(0), e.data(4)
         for place, lanes in e.stretches(arguments[1], LANES, 1):
             value = builder.fsub(e.load(source, place, lanes), e.spread(arguments[3], lanes))
             value = builder.fmul(value, e.spread(arguments[2], lanes))
@@ -216,8 +187,8 @@ def weigh_lanes(typing_context, values, n, scale, added, top, sums):
         return None
 
     def emit(context, builder, signature, arguments):
-        e = Emitter(context, builder)
-        numbers, summands, totals = (e.data(signature.args[k], arguments[k]) for k in (0, 3, 5))
+        e = Emitter(context, builder, signature, arguments)
+        numbers, summands, totals = map(e.data, (0, 3, 5))
         largest = {lanes: cgutils.alloca_once_value(builder, e.every(-np.inf, lanes)) for lanes in (LANES, 1)}
 
         def weigh(place, lanes):
@@ -253,8 +224,8 @@ def highest_lanes(typing_context, values, n):
         return None
 
     def emit(context, builder, signature, arguments):
-        e = Emitter(context, builder)
-        numbers = e.data(signature.args[0], arguments[0])
+        e = Emitter(context, builder, signature, arguments)
+        numbers = e.data(0)
         largest = {lanes: cgutils.alloca_once_value(builder, e.every(-np.inf, lanes)) for lanes in (LANES, 1)}
         for place, lanes in e.stretches(arguments[1], LANES, 1):
             value = e.choose(">", e.load(numbers, place, lanes), builder.load(largest[lanes]))
@@ -274,8 +245,8 @@ def above_lanes(typing_context, values, first, last):
         return None
 
     def emit(context, builder, signature, arguments):
-        e = Emitter(context, builder)
-        numbers, word = e.data(signature.args[0], arguments[0]), ir.IntType(64)
+        e = Emitter(context, builder, signature, arguments)
+        numbers, word = e.data(0), ir.IntType(64)
         limit, mask = e.spread(arguments[2], LANES), word(0)
         for begin in range(0, 64, LANES):
             part = e.load(numbers, builder.add(arguments[1], PLACE(begin)), LANES)
@@ -296,9 +267,9 @@ def rank_lanes(typing_context, sums, targets, n, ranks):
         return None
 
     def emit(context, builder, signature, arguments):
-        e = Emitter(context, builder)
-        steps, goals, counts = (e.data(signature.args[k], arguments[k]) for k in (0, 1, 3))
-        n_sums = e.length(signature.args[0], arguments[0])
+        e = Emitter(context, builder, signature, arguments)
+        steps, goals, counts = map(e.data, (0, 1, 3))
+        n_sums = e.length(0)
         kind = ir.VectorType(COUNT, LANES)
         with cgutils.for_range_slice(builder, PLACE(0), arguments[2], PLACE(LANES)) as (block, _):
             goal = e.load(goals, block, LANES)

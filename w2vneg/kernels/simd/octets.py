@@ -11,9 +11,10 @@ STRETCH = 64
 _BYTES = ir.VectorType(ir.IntType(8), STRETCH)
 
 
-def _at(context, builder, kind, array, place, pointee):
-    data = context.make_array(kind)(context, builder, array).data
-    return builder.bitcast(builder.gep(data, [place]), pointee.as_pointer())
+def _load(context, builder, signature, arguments, kind):
+    data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+    place = builder.bitcast(builder.gep(data, [arguments[1]]), kind.as_pointer())
+    return builder.load(place, align=1)
 
 
 @intrinsic
@@ -21,8 +22,7 @@ def octet(typing_context, block, p):
     """Return ``block[p:p + 8]`` (uint8) as one number, the first byte most significant; p : uint64."""
 
     def emit(context, builder, signature, arguments):
-        place = _at(context, builder, signature.args[0], *arguments, ir.IntType(64))
-        return builder.bswap(builder.load(place, align=1))
+        return builder.bswap(_load(context, builder, signature, arguments, ir.IntType(64)))
 
     return types.uint64(block, p), emit
 
@@ -35,8 +35,7 @@ def breaks(typing_context, block, p):
     """
 
     def emit(context, builder, signature, arguments):
-        place = _at(context, builder, signature.args[0], *arguments, _BYTES)
-        stretch = builder.load(place, align=1)
+        stretch = _load(context, builder, signature, arguments, _BYTES)
 
         def equal(values, byte):
             return builder.icmp_unsigned("==", values, ir.Constant(_BYTES, [byte] * STRETCH))
@@ -54,7 +53,7 @@ def digits(typing_context, block, p):
     """Return which of ``block[p:p + 64]`` (uint8) are digits, as `breaks` does; p : uint64."""
 
     def emit(context, builder, signature, arguments):
-        stretch = builder.load(_at(context, builder, signature.args[0], *arguments, _BYTES), align=1)
+        stretch = _load(context, builder, signature, arguments, _BYTES)
         above = builder.sub(stretch, ir.Constant(_BYTES, [ord("0")] * STRETCH))
         found = builder.icmp_unsigned("<=", above, ir.Constant(_BYTES, [9] * STRETCH))
         return builder.bitcast(found, ir.IntType(64))

@@ -36,10 +36,8 @@ def tile_products(typing_context, dim, matrix, index, m, targets, target_index, 
     width = dim.literal_value
 
     def emit(context, builder, signature, arguments):
-        e = Emitter(context, builder)
-        rows, places, others, other_places, firsts, seconds, lengths = (
-            e.data(signature.args[k], arguments[k]) for k in (1, 2, 4, 5, 7, 8, 9)
-        )
+        e = Emitter(context, builder, signature, arguments)
+        rows, places, others, other_places, firsts, seconds, lengths = map(e.data, (1, 2, 4, 5, 7, 8, 9))
         m, n = arguments[3], arguments[6]
 
         def row_at(index_of, k):
@@ -73,13 +71,8 @@ def tile_products(typing_context, dim, matrix, index, m, targets, target_index, 
                 for lane, (_, address) in enumerate(four):
                     builder.store(builder.extract_element(totals, COUNT(lane)), address)
 
-        together = 2 if _has_wide_registers(context) else 1
-        whole = builder.and_(m, PLACE(-together))
-        with cgutils.for_range_slice(builder, PLACE(0), whole, PLACE(together)) as (first, _):
-            products_of(first, together)
-        if together > 1:
-            with cgutils.for_range_slice(builder, whole, m, PLACE(1)) as (first, _):
-                products_of(first, 1)
+        for first, count in e.stretches(m, *((2, 1) if _has_wide_registers(context) else (1,))):
+            products_of(first, count)
         return context.get_dummy_value()
 
     return types.void(dim, matrix, index, m, targets, target_index, n, positives, negatives, norms), emit
@@ -98,15 +91,13 @@ def tile_steps(typing_context, dim, matrix, index, m, targets, target_index, n, 
     width = dim.literal_value
 
     def emit(context, builder, signature, arguments):
-        e = Emitter(context, builder)
-        rows, places, others, other_places, firsts, seconds = (
-            e.data(signature.args[k], arguments[k]) for k in (1, 2, 4, 5, 7, 8)
-        )
+        e = Emitter(context, builder, signature, arguments)
+        rows, places, others, other_places, firsts, seconds = map(e.data, (1, 2, 4, 5, 7, 8))
         targets_at = [builder.load(builder.gep(other_places, [PLACE(j)])) for j in range(1 + NEGATIVES)]
         begins = [builder.mul(place, PLACE(width)) for place in targets_at]
-
-        def step_columns(pieces):
-            """Loop over the centres for some columns; pieces : list of (first column, lanes)."""
+        block = 3 * LANES if _has_wide_registers(context) else LANES // 2
+        for first_column in range(0, width, block):
+            pieces = pieces_of(first_column, min(first_column + block, width))
             held = []
             for begin in begins:
                 values = [e.load(others, builder.add(begin, PLACE(column)), lanes) for column, lanes in pieces]
@@ -128,10 +119,6 @@ def tile_steps(typing_context, dim, matrix, index, m, targets, target_index, n, 
             for begin, values in zip(begins, held, strict=True):
                 for (column, lanes), value in zip(pieces, values, strict=True):
                     e.store(builder.load(value), others, builder.add(begin, PLACE(column)), lanes)
-
-        block = 3 * LANES if _has_wide_registers(context) else LANES // 2
-        for begin in range(0, width, block):
-            step_columns(pieces_of(begin, min(begin + block, width)))
         return context.get_dummy_value()
 
     return types.void(dim, matrix, index, m, targets, target_index, n, positives, negatives), emit

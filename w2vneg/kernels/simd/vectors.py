@@ -51,17 +51,20 @@ def whole_columns(width):
 class Emitter:
     """Emits the vector code of one function: loads and stores, sums of lanes, loops over indices, e^x."""
 
-    def __init__(self, context, builder):
+    def __init__(self, context, builder, signature, arguments):
         self.context, self.builder = context, builder
+        self.kinds, self.arguments = signature.args, arguments
 
-    def data(self, kind, value):
-        """Return the address of an array's first element."""
-        return self.context.make_array(kind)(self.context, self.builder, value).data
+    def _array(self, k):
+        return self.context.make_array(self.kinds[k])(self.context, self.builder, self.arguments[k])
 
-    def length(self, kind, value):
-        """Return the length of a one-dimensional array."""
-        shape = self.context.make_array(kind)(self.context, self.builder, value).shape
-        return cgutils.unpack_tuple(self.builder, shape)[0]
+    def data(self, k):
+        """Return the address of the first element of argument k, an array."""
+        return self._array(k).data
+
+    def length(self, k):
+        """Return the length of argument k, a one-dimensional array."""
+        return cgutils.unpack_tuple(self.builder, self._array(k).shape)[0]
 
     def at(self, base, offset, lanes, kind=NUMBER):
         address = self.builder.gep(base, [offset])

@@ -12,7 +12,7 @@ from ...ground.jit import njit
 SMALLEST, LIMIT = np.float32(1e-4), np.float32(100)
 WIDEST = 17  # characters of a number and its separator
 
-_WHOLE, _HIGH, _LOW = np.uint64(10**12), np.uint64(10**8), np.uint64(10**4)
+_WHOLE, _LOW = np.uint64(10**12), np.uint64(10**4)
 _POINT, _MINUS, _BLANK, _LINE_FEED, _ZERO = (np.uint8(ord(sign)) for sign in ".- \n0")
 _DIGITS = np.array([list(f"{number:04d}".encode()) for number in range(10000)], dtype=np.uint8)
 _USED = np.array([len(f"{number:04d}".rstrip("0")) for number in range(10000)], dtype=np.uint8)

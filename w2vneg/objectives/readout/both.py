@@ -16,8 +16,7 @@ BLOCK = 2048  # rows
 
 
 def blocks(n):
-    for start in range(0, n, BLOCK):
-        yield slice(start, min(start + BLOCK, n))
+    return (slice(start, start + BLOCK) for start in range(0, n, BLOCK))
 
 
 class Directions:

@@ -96,17 +96,6 @@ class Letters(Readout):
         return centred
 
 
-def characters(text):
-    """Return the code points of a text, uint64 (n,)."""
-    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32).astype(np.uint64)
-
-
-def mixed(codes):
-    """Return code points mixed so that neighbouring ones are far apart: uint64 (n,)."""
-    codes = (codes + np.uint64(1)) * _MULTIPLIER
-    return codes ^ codes >> np.uint64(29)
-
-
 def hashed_grams(words, shortest, longest):
     """Return the character n-grams of each ``<word>``: their hashes, uint64 (n,), and the words' numbers, int32 (n,).
 
@@ -120,7 +109,9 @@ def hashed_grams(words, shortest, longest):
 def _by_length(words, shortest, longest):
     """Yield what `hashed_grams` returns, n-grams of one length at a time."""
     marked = [f"<{word}>" for word in words]
-    codes = mixed(characters("".join(marked)))
+    codes = np.frombuffer("".join(marked).encode("utf-32-le", "surrogatepass"), np.uint32).astype(np.uint64)
+    codes = (codes + np.uint64(1)) * _MULTIPLIER
+    codes ^= codes >> np.uint64(29)  # neighbouring characters are now far apart
     owner = np.repeat(np.arange(len(marked), dtype=np.int32), [len(word) for word in marked])
     del marked
     last = np.zeros(len(codes), np.uint64)

@@ -68,6 +68,8 @@ def renewals(centre_ids, size, visits):
 class DrawnAhead(Sampler, base=True, fields=True):
     """Draws made between launches, for the centres of one launch or of several that are foreseen.
 
+    A class of this kind has a method ``law()``, the law of its draws, as in `kernels.dense.draws`.
+
     ids : int32, (workers, groups, max_draws), groups of one launch or of several; log_q : float32, the same
     log_z : float32, (workers, groups), log of the sum of all weights
     centres, due : int32, (workers, groups), the centres, and the launch in which each one's draws are made
@@ -99,10 +101,6 @@ class DrawnAhead(Sampler, base=True, fields=True):
         centres = np.full((context.workers, groups), -1, np.int32)
         drawn = Drawn.room(context.workers, groups, context.max_draws)
         return *drawn, centres, np.zeros_like(centres), np.zeros(1, np.int64), visits, origin, scratch
-
-    def law(self):
-        """Return the law of the draws, as in `kernels.dense.draws`."""
-        raise NotImplementedError
 
     def products(self, weights):
         rng, size = np.random.default_rng(0), self.batch_groups

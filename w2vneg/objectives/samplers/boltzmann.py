@@ -37,9 +37,6 @@ from . import SAMPLERS
 from ._boltzmann import Boltzmann, BoltzmannExact
 from .popularity import NoiseOptions, log_popularity
 
-METHODS = ("rolling", "sir", "exact", "pool")
-DEGENERACIES = ("uniform", "popularity")
-
 
 def candidates(default):
     return option(default, "Candidates M that rolling, sir and dns choose from.", at_least=1, at_most=65536)
@@ -51,7 +48,7 @@ class MethodOptions:
         "rolling",
         "How to draw Boltzmann negatives: rolling or sir, from candidates; exact, from all words; pool, from all words "
         "for many visits of a centre at once.",
-        choices=METHODS,
+        choices=("rolling", "sir", "exact", "pool"),
     )
     candidates: int = candidates(64)
     replaced: int = option(2, "Candidates that rolling replaces per centre.", at_least=1)
@@ -70,7 +67,7 @@ class BoltzmannOptions(NoiseOptions, MethodOptions):
     degeneracy: str = option(
         "popularity",
         "Factor on e^(s/T) in Boltzmann sampling: uniform, or popularity (counts ^ noise-exponent).",
-        choices=DEGENERACIES,
+        choices=("uniform", "popularity"),
     )
 
 

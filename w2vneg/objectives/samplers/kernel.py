@@ -46,28 +46,22 @@ from ..plugs import About, Sampler
 from . import SAMPLERS
 from ._ahead import DrawnAhead, implement_ahead, place_of, score_then
 
-KERNELS = ("quadratic", "quartic")
-TREES = ("bulk", "none")
-
 
 class KernelTree(Sampler):
     """Quadratic kernel, sums rebuilt in bulk.
 
     sums : float32, (2 L, D), see `kernels.tree`; counts : float32, (2 L,), classes in each node
-    rows : float32, (n_vocab, dim), source of the sums; alpha : float; groups : int, between two rebuilds
+    rows : float32, (n_vocab, dim), source of the sums; alpha : float
+    batch_groups : int, between two rebuilds
     """
 
     sums: np.ndarray
     counts: np.ndarray
     rows: np.ndarray
     alpha: float
-    groups: int
+    batch_groups: int
 
     gives_log_q = True
-
-    @property
-    def batch_groups(self):
-        return self.groups
 
     def refresh(self, vectors_in, vectors_out, centre_ids, key):
         np.copyto(self.rows, vectors_out)
@@ -96,14 +90,16 @@ class KernelFamily(Sampler):
 
     class Options:
         kernel: str = option(
-            "quadratic", "Kernel to sample by: quadratic, kernel-alpha s^2 + 1, or quartic, s^4 + 1.", choices=KERNELS
+            "quadratic",
+            "Kernel to sample by: quadratic, kernel-alpha s^2 + 1, or quartic, s^4 + 1.",
+            choices=("quadratic", "quartic"),
         )
         kernel_alpha: float = option(100.0, "Factor on s^2 in the quadratic kernel.", above=0)
         tree: str = option(
             "bulk",
             "How to draw from the quadratic kernel: bulk, by a tree of sums rebuilt between launches; none, by scoring "
             "all words.",
-            choices=TREES,
+            choices=("bulk", "none"),
         )
 
     gives_log_q = True
