@@ -731,3 +731,20 @@ def test_rows_set_in_a_copy_are_its_own(tmp_path, copied):
     model.wv.vectors[:] = 7
     model.save(str(tmp_path / "model"))
     assert (face.Word2Vec.load(str(tmp_path / "model")).wv.vectors == 7).all()
+
+
+def test_vectors_of_unknown_spellings_are_added_to_those_of_fasttext(tmp_path):
+    wv = face.FastText(SENTENCES, bucket=1000, **SMALL).wv
+    more = wv.with_words(["kinglike"])
+    assert isinstance(more, face.KeyedVectors) and more.index_to_key == [*wv.index_to_key, "kinglike"]
+    assert (more["kinglike"] == wv["kinglike"]).all() and (more["kings"] == wv["kings"]).all()
+    assert wv.vectors_for_all(["kinglike", "king"]).index_to_key == ["kinglike", "king"]
+    (tmp_path / "pairs.tsv").write_text("king\tkinglike\t9\nking\tman\t5\nman\tking\t4\n")
+    assert wv.evaluate_similarity(tmp_path / "pairs.tsv").scored == 3
+
+
+def test_words_of_given_counts_are_limited():
+    model = face.Word2Vec(max_final_vocab=2, **SMALL)
+    model.build_vocab_from_freq({"man": 3, "king": 5, "queen": 4})
+    model.train(SENTENCES, total_examples=39, epochs=1)
+    assert model.wv.index_to_key == ["king", "queen"]

@@ -40,6 +40,16 @@ def test_lines_that_stand_beside_each_other_differ_in_grey():
     assert [line.get_color() for line in axes.lines] == list(COLOURS[:6])
 
 
+def test_points_look_like_the_same_series_in_other_charts():
+    markers = []
+    for likes in ([0, 1, 2], [0, 2]):
+        series = [Series(str(like), [1, 2], [1, 2], like=like) for like in likes]
+        (axes,) = drawn(Chart("key", "", "x", "y", series, kind="points")).axes
+        outlines = (len(points.get_paths()[0].vertices) for points in axes.collections)
+        markers.append(dict(zip(likes, outlines, strict=True)))
+    assert markers[0][2] == markers[1][2] != markers[0][1]
+
+
 def test_what_others_draw_has_our_colours_and_no_frame():
     def sketch(figure):
         axes = figure.subplots()

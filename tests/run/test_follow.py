@@ -131,6 +131,7 @@ def test_nothing_is_written_where_no_log_is_set_up(capfd):
         ),
         ([(1, 2), (3, 4)], "looks like a pair"),
         ([("ann", "book", 2.0)], "looks like a pair"),
+        ((("ann", "book"), ("bob", "lamp")), "looks like a pair"),
         ((line for line in ["the cat sat"]), r"sentence 1 is a str; give a list of tokens \(\.split\(\)"),
     ],
 )

@@ -211,6 +211,7 @@ def test_mistakes(folder, run_cli):
         (("model", "a", "--titles", "none.dat"), 1, "none.dat"),
         (("model", "a", "--titles", "titles.dat", "--titles-cols", "1,9"), 1, "titles.dat:1: there is no column 9"),
         (("model", "a", "--titles-cols", "1,2"), 2, "--titles"),
+        (("model", "--all", "--out", "new.csv", "--titles-cols", "1,2"), 2, "--titles"),
         (("model", "a", "--titles", "titles.dat", "--titles-cols", "1"), 2, "two columns"),
         (("model",), 2, "ITEM"),
     ):

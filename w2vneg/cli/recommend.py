@@ -83,7 +83,7 @@ def _write_many(model, queries, out, force, k, exclude_known, only, score, fold_
     refuse_overwriting("--out", out, read)
     refuse_existing(out, force)
     loaded, users, own, without, _ = with_users(load_recommender(model), fold_in, note)
-    names = titles_of(*titles, loaded.config.lowercase, loaded.vocab_out) if titles[0] else None
+    names = titles_of(*titles, loaded.config.lowercase, loaded.vocab_out)
     absent = absent_of(loaded, _names_in(only, loaded))
     folded = queries is None and users is not None
     centres, strange = (users, without) if folded else read_queries(loaded, queries)
@@ -113,7 +113,7 @@ def _write_many(model, queries, out, force, k, exclude_known, only, score, fold_
                 yield places, *popular(loaded, k, had(strange), absent)
 
         words = [*loaded.vocab.words, *strange] if strange else loaded.vocab.words
-        write_recommendations(out, blocks(), words, loaded.vocab_out.words, names)
+        write_recommendations(out, blocks(), words, loaded.vocab_out.words, names if titles[0] else None)
     n = len(centres) + len(strange)
     note(f"Wrote {n:,} list{'s' * (n != 1)} to {out}.")
 

@@ -170,8 +170,10 @@ class KeyedVectors(Vectors):
 
     def vectors_for_all(self, keys, allow_inference=True, copy_vecattrs=False):
         """Return the KeyedVectors of these words, with their counts but no other attributes."""
-        plain = Vectors(self.words, self.matrix, self.counts, self.spellings)
-        return KeyedVectors.of(plain.vectors_for_all(keys, allow_inference))
+        return super().vectors_for_all(keys, allow_inference)
+
+    def _alike(self, words, matrix, counts):
+        return type(self).of(Vectors(words, matrix, counts, self.spellings))
 
     @staticmethod
     def cosine_similarities(vector_1, vectors_all):

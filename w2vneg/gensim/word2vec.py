@@ -227,10 +227,11 @@ class Word2Vec:
         self._wv._become([], np.zeros((0, self.vector_size), np.float32))
 
     def build_vocab_from_freq(self, word_freq, keep_raw_vocab=False, corpus_count=None, trim_rule=None, update=False):
-        """Use the words and counts of a mapping, with counts of at least `min_count`."""
+        """Use the words of a mapping with counts of at least `min_count`; the first `max_final_vocab` by count."""
         refused.unless(None, _TRIM, trim_rule=trim_rule)
         refused.unless(False, "call build_vocab(corpus, update=True)", update=update)
-        self._vocab = Vocabulary.from_counts({word: n for word, n in word_freq.items() if n >= self.min_count})
+        vocab = Vocabulary.from_counts({word: n for word, n in word_freq.items() if n >= self.min_count})
+        self._vocab = Vocabulary(vocab.words[: self.max_final_vocab], vocab.counts[: self.max_final_vocab])
         self.corpus_count = corpus_count or 0
         self._begin_anew()
 

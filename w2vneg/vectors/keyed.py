@@ -318,8 +318,7 @@ class Keyed(NamedRows):
         if not rows:
             raise ConfigError(f"none of {keys!r:.200} has a vector; give known words")
         counts = None if source.counts is None else source.counts[rows]
-        words, kept = [source.words[row] for row in rows], (self.spellings, self.noun, self.lowercase, self.rules)
-        return type(self)(words, source.matrix[rows], counts, *kept)
+        return self._alike([source.words[row] for row in rows], source.matrix[rows], counts)
 
     def evaluate_word_pairs(self, pairs: str | Path, **options: Any) -> tuple:
         """Correlate cosines with the human scores of a named set or a file; see also `evaluate_similarity`.

@@ -113,7 +113,11 @@ class NamedRows:
             return self
         matrix = np.concatenate([self.matrix, np.array(list(found.values()), np.float32)])
         counts = None if self.counts is None else np.concatenate([self.counts, np.zeros(len(found), np.int64)])
-        return type(self)([*self.words, *found], matrix, counts, self.spellings, self.noun, self.lowercase, self.rules)
+        return self._alike([*self.words, *found], matrix, counts)
+
+    def _alike(self, words, matrix, counts):
+        """Return these vectors with other words and rows."""
+        return type(self)(words, matrix, counts, self.spellings, self.noun, self.lowercase, self.rules)
 
     @property
     def dim(self) -> int:

@@ -52,9 +52,8 @@ class Settings:
     def __post_init__(self):
         check_choice(self.min_count, self.max_vocab, self.vocab)
         READERS[self.reader]  # an unknown name is reported before anything is read
-        unknown = set(self.strip) - set(CLEANERS)
-        if unknown:
-            raise ConfigError(f"strip must be among {', '.join(CLEANERS)}, not {unknown.pop()!r}")
+        if unknown := [name for name in self.strip if name not in CLEANERS]:
+            raise ConfigError(f"strip must be among {', '.join(CLEANERS)}, not {unknown[0]!r}")
         self.phrases = tuple(lowered(self.phrases) if self.lowercase else self.phrases)
         self.encoding, self.lowercase = codec_name(self.encoding), bool(self.lowercase)
 

@@ -411,7 +411,7 @@ def check_sentences(corpus):
     """Raise InputError for what is easily mistaken for sentences: strings that name no files, and pairs."""
     if not isinstance(corpus, (list, tuple)) or not corpus:
         return
-    some = corpus[:_SOME]
+    some = list(corpus[:_SOME])
     if all(isinstance(one, str) for one in some) and not any(_names_a_file(one) for one in some):
         raise InputError(
             f"a list of strings must name files, but {some[0][:60]!r} is not one; give lists of words: "

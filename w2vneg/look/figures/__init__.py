@@ -36,13 +36,17 @@ class Series:
     reference: bool = False
     like: int | None = None
 
+    def one_of(self, looks, number):
+        """Return its look, of a sequence, as series `number` of a chart."""
+        return looks[(number if self.like is None else self.like) % len(looks)]
+
     def colour(self, number):
         """Return its colour as series `number` of a chart."""
-        return COLOURS[(number if self.like is None else self.like) % len(COLOURS)]
+        return self.one_of(COLOURS, number)
 
     def dash(self, number):
         """Return the style of its line, one of `DASHES`."""
-        return "dot" if self.reference else DASHES[(number if self.like is None else self.like) % len(DASHES)]
+        return "dot" if self.reference else self.one_of(DASHES, number)
 
 
 @dataclass(frozen=True)

@@ -84,8 +84,8 @@ def _lines(objects, chart, series, number):
 
 
 def _points(objects, chart, series, number):
-    symbol = _SYMBOLS[(number if series.like is None else series.like) % len(_SYMBOLS)]
-    marker = {"color": series.colour(number), "size": 5, "opacity": 0.5, "symbol": symbol}
+    look = {"color": series.colour(number), "symbol": series.one_of(_SYMBOLS, number)}
+    marker = look | {"size": 5, "opacity": 0.5}
     hover = "%{text}<br>%{x:.4g}, %{y:.3f}<extra></extra>"
     named = {"text": _texts(series), "name": escape(series.name), "hovertemplate": hover}
     return objects.Scattergl(x=series.x, y=series.y, mode="markers", marker=marker, **named)

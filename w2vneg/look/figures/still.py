@@ -99,7 +99,7 @@ def _lines(chart, axes):
 
 def _points(chart, axes):
     for number, series in enumerate(chart.series):
-        look = {"s": 8, "color": series.colour(number), "marker": _MARKERS[number % len(_MARKERS)], "alpha": 0.5}
+        look = {"s": 8, "color": series.colour(number), "marker": series.one_of(_MARKERS, number), "alpha": 0.5}
         axes.scatter(series.x, series.y, label=plain(series.name), rasterized=True, **look)
 
 
