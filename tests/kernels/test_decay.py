@@ -1,7 +1,5 @@
 """L2 as lazy decay: the loops against the oracle, a step against finite differences, an epoch against the penalty."""
 
-import json
-
 import naive
 import numpy as np
 import pytest
@@ -269,17 +267,6 @@ def test_users_and_items_get_the_objective_of_lists_and_epochs_by_their_pairs():
     assert (word2vec.model.vectors_in[:, 0] == np.float32(0.8)).all()
     for options in ({"l2": "0,1"}, {"dim": 1}):  # what does not shrink is not held, nor is all that there is
         assert TrainConfig(loss="top-n", source="pairs", **options).resolved().bias == 0
-
-
-def test_a_folder_of_the_time_before_biases_goes_on_without(tmp_path):
-    word2vec = Word2Vec(dim=4, workers=1, epochs=2, bias=0)
-    word2vec.fit(Input("pairs", PAIRS, rectangular=True))
-    word2vec.model.save(tmp_path / "old")
-    path = tmp_path / "old" / "config.json"
-    config = json.loads(path.read_text())
-    del config["run"]["bias"]
-    path.write_text(json.dumps(config))
-    assert Word2Vec.load(tmp_path / "old").model.config == word2vec.model.config
     word2vec.fit(Input("pairs", PAIRS, rectangular=False))
     assert word2vec.model.config.preset == "us"
     for source in ("text", "baskets", "graph"):  # whose pairs are those of windows

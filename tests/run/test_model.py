@@ -187,7 +187,8 @@ def test_missing_files(folder, name):
         ("config.json", b"\xff\xfe", InputError, "config.json:1: not UTF-8"),
         ("config.json", b"[1]", InputError, "config.json: the folder is of another version"),
         ("config.json", b'{"loss": "ns", "dim": 5}', InputError, "config.json: the folder is of another version"),
-        ("config.json", b'{"format": 2, "run": {}}', InputError, "config.json: expected the name of source and its"),
+        ("config.json", b'{"format": 2, "run": {}}', InputError, "config.json: the folder is of another version"),
+        ("config.json", b'{"format": 3, "run": {}}', InputError, "config.json: expected the name of source and its"),
         ("position.json", b"[]", InputError, "position.json: not the position of a run"),
         ("position.json", ENDLESS, InputError, "position.json: not the position of a run"),
         ("position.json", b"{}", InputError, "position.json: not the position of a run"),
@@ -338,10 +339,3 @@ def test_a_missing_or_misnamed_matrix_of_a_plug_is_told(folder):
     (folder / "extra.json").write_text('["../secret"]')
     with pytest.raises(InputError, match=r"extra\.json: not a list of matrix names"):
         Model.load(folder)
-
-
-def test_a_folder_from_before_sentences_were_counted_is_read(folder):
-    origin = json.loads((folder / "corpus.json").read_text())
-    del origin["n_sentences"]
-    (folder / "corpus.json").write_text(json.dumps(origin))
-    assert Model.load(folder).origin.n_sentences == 0

@@ -307,7 +307,7 @@ def test_a_loaded_model_has_its_options_for_the_next_fit(likes, run_cli):
         Path("shop/slim.json").write_text(json.dumps(about | {"given": given}), "utf-8")
         with pytest.raises(InputError, match=r"slim\.json: 'given' does not hold options"):
             Slim.load("shop")
-    del about["given"]  # as older ones are
+    del about["given"]  # as the message says
     Path("shop/slim.json").write_text(json.dumps(about), "utf-8")
     assert Slim.load("shop").get_params() == Slim().get_params()
 

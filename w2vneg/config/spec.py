@@ -25,7 +25,7 @@ from .options import L2_POWER, Choices, RunOptions, l2_strengths, workers_of
 from .synonyms import refuse_unknown
 from .table import KINDS, table
 
-FORMAT = 2
+FORMAT = 3
 """Format of config.json, raised when older folders can no longer be read."""
 
 
@@ -91,8 +91,6 @@ class RunSpec(RunOptions):
         try:
             if not isinstance(values, dict) or values.get("format") != FORMAT:
                 raise ConfigError("the folder is of another version of w2vneg; train again with --save-model")
-            if isinstance(values.get("run"), dict):
-                values["run"].setdefault("bias", 0.0)  # of folders written before there were biases
             return _of_parts(values)
         except ConfigError as error:
             raise InputError(f"{path}: {error}") from error

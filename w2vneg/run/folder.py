@@ -137,8 +137,7 @@ def _read_model(folder):
     matrices, where = own | extra, folder / "history.jsonl"
     lines = enumerate(read_text(where, _MISSING).split("\n"), 1)
     history = [parse_json(line, f"{where}:{number}", lenient=True) for number, line in lines if line]
-    kinds, later = Provenance.__annotations__, {"n_sentences": 0, "names": []}
-    origin = Provenance(**_record(folder / "corpus.json", "origin", kinds, later))
+    origin = Provenance(**_record(folder / "corpus.json", "origin", Provenance.__annotations__))
     found = {"vocab": vocab, "config": config, "position": position, "vocab_out": vocab_out, "extra": extra, **own}
     found |= {"history": history, "origin": origin, "best": _read_best(folder, matrices)}
     if read_json(folder / "good.json", _MISSING) is not None:  # otherwise the latest state is the last good one
@@ -198,13 +197,9 @@ def _read_position(path):
     return Progress(**values)
 
 
-def _record(path, what, kinds, later=None):
-    """Read the dict at `path`, with values of these kinds; InputError, which calls it `what`, if it is anything else.
-
-    later : dict, optional, defaults of keys that older folders lack
-    """
+def _record(path, what, kinds):
+    """Read the dict at `path`, with values of these kinds; if it is anything else, InputError calls it `what`."""
     values = read_json(path, _MISSING)
-    values = (later or {}) | values if isinstance(values, dict) else values
     fits = isinstance(values, dict) and values.keys() == kinds.keys()
     if not fits or not all(isinstance(values[name], kind) for name, kind in kinds.items()):
         raise InputError(f"{path}: not the {what} of a run (expected {', '.join(kinds)})")

@@ -248,10 +248,7 @@ class Prior:
     @staticmethod
     def _words_before(model):
         """Return the number of words a text model was trained on (int); vocabulary counts may be another text's."""
-        begun = model.origin.begun
-        if "update" in begun and "words_before" not in begun:  # a folder written before this was recorded
-            return int(model.vocab.counts.sum())
-        earlier = begun.get("words_before")
+        earlier = model.origin.begun.get("words_before")
         return model.origin.n_tokens + (earlier if isinstance(earlier, int) and earlier > 0 else 0)
 
     def as_dict(self) -> dict[str, Any]:

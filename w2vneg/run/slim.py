@@ -100,7 +100,7 @@ class SlimModel:
             raise InputError(f"{folder / 'known.npy'}: missing; the folder is not a complete model")
         options = {name: about.get(name) for name in ("neighbours", "l2")}
         weights = Weights(matrix, values[:n, 0].copy())
-        given = about.get("given", {})  # older folders have none
+        given = about.get("given", {})
         model = cls(users, items, weights, known, options, about.get("lowercase") is True, given)
         if isinstance(about.get("input"), dict):
             model.origin.input, model.origin.names = about["input"], about.get("names", [])
