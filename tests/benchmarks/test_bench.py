@@ -53,6 +53,7 @@ def test_speed_table_takes_ratios_within_a_round():
     assert lines[3] == f"| {contenders.REFERENCE} | 75 (50–100) | – | 1.0 (1.0–1.0) |"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("gensim")
 def test_interleaved_times_everyone_in_every_round():
     corpus = encode_corpus(two_topics(), min_count=1)
@@ -115,6 +116,7 @@ def test_dense_table_takes_shares_within_a_round():
     assert line == "| step | 4 (3–6) | 0.62 (0.25–1.00) | 0.31 (0.12–0.50) |"
 
 
+@pytest.mark.slow
 def test_dense_command_measures_everyone(run_bench, tmp_path):
     arguments = ("--vocab-size", 600, "--dim", 8, "--batch", 16, "--draws", 5, "--repeats", 2)
     result = run_bench("dense", *arguments, "--out", tmp_path / "runs.json")

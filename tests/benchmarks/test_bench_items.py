@@ -298,6 +298,7 @@ def test_everyone_is_timed_on_about_the_same_pairs(parts):
     assert [t.scores // t.pairs for t in timings] == [6, 6, 2]
 
 
+@pytest.mark.slow
 def test_quick_command_from_data_to_table(run_bench, tmp_path, monkeypatch, task):
     pytest.importorskip("gensim")
     pytest.importorskip("implicit", exc_type=ImportError)

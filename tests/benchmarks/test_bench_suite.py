@@ -327,6 +327,7 @@ class _FastText:
         return np.repeat(np.arange(3, dtype=np.float32), self.dim).reshape(3, self.dim)
 
 
+@pytest.mark.slow
 def test_read_outs_of_one_training_are_scored_each(tmp_path, monkeypatch):
     monkeypatch.setattr(quality, "development_scores", lambda vectors, outs, *rest: {"men-dev": float(vectors.dim)})
     evaluate = quality.Evaluator(zipf_text(30, 4000), {"dim": 8, "window": 2, "workers": 1}, "dev")

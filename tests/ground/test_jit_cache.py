@@ -154,6 +154,7 @@ def test_a_second_process_finds_the_compiled_loops(places):
     assert second == {"folder": first["folder"], "hits": [1, 1], "misses": [0, 0]}
 
 
+@pytest.mark.slow
 def test_a_plug_from_outside_is_found_again_until_it_says_another_thing_and_harms_nobody_without_it(places):
     path = places["plugs"] / "plug.py"
     path.write_text(PLUG)
@@ -242,6 +243,7 @@ def test_code_in_a_cache_that_cannot_be_written_is_read(places):
     assert run(places, CALLED, "read-only") == {"value": 2.5, "found": 1, "written": False, "cpu": None}
 
 
+@pytest.mark.slow
 def test_code_for_any_machine_is_kept_beside_that_of_this_one(places):
     (places["common"] / "borrowed.py").write_text(BORROWED)
     found = [run(places, CALLED, W2VNEG_CPU=cpu)["found"] for cpu in ("", "generic", "", "generic")]

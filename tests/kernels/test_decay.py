@@ -152,6 +152,7 @@ RUNS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RUNS)
 def test_rows_are_shorter_in_every_loop_and_a_resumed_run_is_the_same_to_the_bit(name, tmp_path):
     corpus, options = encode_corpus(two_topics(150), min_count=1), {**SMALL, "subsample": 0.0, **RUNS[name]}

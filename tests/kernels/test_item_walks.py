@@ -298,6 +298,7 @@ def test_ordered_words_around_predict_what_comes_next():
     assert groups_of(walk) == [(1, [0]), (3, [2, 1, 0]), (2, [1, 0]), (1, [0])]
 
 
+@pytest.mark.slow
 def test_cbow_finds_the_successor_as_skip_gram_does():
     rng = np.random.default_rng(1)
     lines = (rng.integers(0, 26, 1000)[:, None] + np.arange(12)).astype(np.int32) % 26

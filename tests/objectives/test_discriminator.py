@@ -223,6 +223,7 @@ def mean_weights(model):
     return {kind: float(np.mean(values)) for kind, values in found.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"discriminator_steps": "alternate"}, {"workers": 2}])
 def test_targets_that_might_have_been_seen_weigh_little(planted, options):
     """Of 8 words that may stand beside a word, each has p = 1/8; n = 2 draws hit each of 200 words with q = 1/200.

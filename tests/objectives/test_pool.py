@@ -173,6 +173,7 @@ def chain(rng, n_words=60, n=6000):
     return lines
 
 
+@pytest.mark.slow
 def test_training_with_a_pool_learns_what_it_learns_with_exact_draws(monkeypatch):
     corpus = encode_corpus(chain(np.random.default_rng(6)), min_count=1)
     given = {"loss": "selfplay", "dim": 16, "window": 1, "epochs": 5, "workers": 1, "subsample": 0, "alpha": 0.2}
@@ -192,6 +193,7 @@ def test_training_with_a_pool_learns_what_it_learns_with_exact_draws(monkeypatch
     assert many < stale - 0.01
 
 
+@pytest.mark.slow
 def test_diagnose_says_how_far_draws_are_behind():
     corpus = encode_corpus(chain(np.random.default_rng(6)), min_count=1)
     given = {"sampler": "boltzmann", "dim": 8, "window": 1, "epochs": 2, "workers": 1, "subsample": 0, "min_count": 1}
@@ -236,6 +238,7 @@ def test_the_engine_shows_all_launches_beforehand(monkeypatch, subsample):
     assert trainer.engine.block <= -(-trainer.engine.walk.n_positions // 2)  # no worker is idle
 
 
+@pytest.mark.slow
 def test_ranks_have_no_drift_to_tell():
     corpus = encode_corpus(chain(np.random.default_rng(6)), min_count=1)
     given = {"sampler": "boltzmann", "method": "pool", "dim": 8, "window": 1, "subsample": 0, "min_count": 1}

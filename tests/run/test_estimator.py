@@ -143,6 +143,7 @@ def test_what_the_objective_of_a_model_filled_in_is_left_open_for_another(tmp_pa
     assert word2vec.config.resolved() == word2vec.model.config
 
 
+@pytest.mark.slow
 def test_what_a_model_was_given_stays_with_another_objective(tmp_path):
     given = {"sampler": "boltzmann", "temp": 2.0, "alpha": 0.1, "negatives": 7, "subsample": 0, "min_count": 1}
     word2vec = Word2Vec(loss="ns", workers=1, **given)
