@@ -192,6 +192,7 @@ def test_a_comparison_by_several_metrics_goes_on_where_its_files_have_moved(fold
     assert len(Path("grid", "trials.jsonl").read_text().splitlines()) == 2
 
 
+@pytest.mark.slow
 def test_scores_are_corrected_where_that_is_asked_for(folder, run_cli):
     """With ns raw dot products lack the noise that us does not; corrected ones are those of eval ranking."""
     (folder / "pairs.tsv").write_text("".join(f"{a}\t{b}\n" for a, b in zip("aabbccddab", "xyxzyzwxxw", strict=True)))

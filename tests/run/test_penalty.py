@@ -1,5 +1,6 @@
 """How strong the L2 penalty of top-n is, chosen by held-out pairs where users have few."""
 
+import csv
 import json
 import re
 import signal
@@ -16,6 +17,7 @@ from w2vneg.ground.events import PenaltyChosen
 from w2vneg.run import penalty
 from w2vneg.run.conductor import Run
 from w2vneg.run.prior import Prior
+from w2vneg.run.search.comparing import read_compared
 from w2vneg.run.search.trials import Trial, TrialFolder
 from w2vneg.run.search.tuning import tune
 from w2vneg.run.validation import Metric, Validation
@@ -376,6 +378,7 @@ def test_rows_to_begin_with_are_no_reason_to_try_nothing_and_fixed_ones_are(tmp_
         assert run.chooses != freeze
 
 
+@pytest.mark.slow
 def test_tables_of_a_search_say_which_penalty_trials_chose_and_the_best_one_is_not_chosen_again(
     table, tmp_path, run_cli
 ):
@@ -396,6 +399,9 @@ def test_tables_of_a_search_say_which_penalty_trials_chose_and_the_best_one_is_n
     compared = run_cli("compare", *search, "--grid=loss=ns,top-n", "--seeds=1", "--out=compared")
     (l2,) = re.findall(r"loss top-n chose --l2 (\S+)\.", compared.err)
     assert f"loss top-n chose --l2 {l2}." in (tmp_path / "compared/compare.md").read_text()
+    lines = list(csv.DictReader((tmp_path / "compared/compare.csv").read_text().splitlines()))
+    assert [(line["run"], line["l2"]) for line in lines] == [("loss ns", ""), ("loss top-n", l2)]
+    assert [run.l2 for run in read_compared(tmp_path / "compared")] == [{}, {1: l2}]
     assert f"--l2 {l2} is chosen" in compared.err
 
 

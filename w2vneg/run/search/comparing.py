@@ -8,14 +8,14 @@ with ranks of few held-out pairs, neither interval nor p is defined.
 """
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from ...ground.errors import InputError
 from ...ground.files.bounded import read_json
 from ..validation import Validation
-from .trials import by_combination, key_of, penalties_of
+from .trials import by_combination, key_of
 
 SAVED = "compare.json"
 _ROUNDING = 1e-12
@@ -42,7 +42,7 @@ class Compared:
     p: float | None  # of the difference
     seconds: float | None  # mean
     reason: str | None = None  # why it failed
-    l2: str | None = None  # the distinct penalties that its seeds chose, if left open
+    l2: dict = field(default_factory=dict)  # seed -> str, the penalty that a run chose, if left open
 
 
 class Measures(Validation):
@@ -90,7 +90,8 @@ def compared(trials, combinations, names, metric, data=""):
             differences = student(paired)
         seconds = float(np.mean([trial.seconds for trial in own]))
         figures = *student(list(values.values()))[:3], *differences, seconds
-        found.append(Compared(name, metric, data, values, *figures, l2=penalties_of(own)))
+        l2 = {trial.seed: trial.l2 for trial in own if trial.l2}
+        found.append(Compared(name, metric, data, values, *figures, l2=l2))
     return found
 
 
@@ -122,8 +123,8 @@ def said_below(runs):
     """Return the notes below a table of runs: `PAIRED`, replaced baselines and chosen penalties."""
     names = dict.fromkeys((run.name, run.data) for run in replaced(runs))
     said = [f"The first run failed{f' on {on}' if on else ''}: differences are from {name}." for name, on in names]
-    chosen = dict.fromkeys((run.name, run.data, run.l2) for run in runs if run.l2)
-    said += [f"{name} chose --l2 {l2}{f' on {on}' if on else ''}." for name, on, l2 in chosen]
+    chosen = {(run.name, run.data): "; ".join(dict.fromkeys(run.l2.values())) for run in runs if run.l2}
+    said += [f"{name} chose --l2 {l2}{f' on {on}' if on else ''}." for (name, on), l2 in chosen.items()]
     return " ".join([PAIRED, *said])
 
 
@@ -132,9 +133,13 @@ def read_compared(folder):
     path = f"{folder}/{SAVED}"
     try:
         runs = [Compared(**run) for run in read_json(path)["runs"]]
-        return [replace(run, values={int(seed): float(value) for seed, value in run.values.items()}) for run in runs]
+        return [replace(run, values=_by_seed(run.values, float), l2=_by_seed(run.l2, str)) for run in runs]
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise InputError(f"{path}: not what 'w2vneg compare' writes ({error}); run it again") from error
+
+
+def _by_seed(found, kind):
+    return {int(seed): kind(value) for seed, value in found.items()}
 
 
 def student(values):
@@ -173,12 +178,13 @@ def as_rows(runs):
 
 
 def as_csv(runs):
-    """Return CSV text for other programs: a line for each run and seed, with every metric."""
+    """Return CSV text for other programs: a line for each run and seed, with every metric and the chosen penalty."""
     import pandas
 
-    columns = ["data", "run", "seed", *dict.fromkeys(run.metric for run in runs)]
+    metrics, chosen = dict.fromkeys(run.metric for run in runs), ["l2"] * any(run.l2 for run in runs)
+    columns = ["data", "run", "seed", *metrics, *chosen]
     cells = [
-        {"data": run.data, "run": run.name, "seed": seed, run.metric: value}
+        {"data": run.data, "run": run.name, "seed": seed, run.metric: value, "l2": run.l2.get(seed)}
         for run in runs
         for seed, value in run.values.items()
     ]

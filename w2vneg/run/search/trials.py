@@ -89,13 +89,8 @@ def _row(group, metric):
     names = [name for name in group[0].figures if all(name in trial.figures for trial in group)]
     figures = {name: sum(trial.figures[name] for trial in group) / n for name in names}
     epoch = sum(trial.epoch for trial in group) / n
-    l2 = penalties_of(group)
+    l2 = "; ".join(dict.fromkeys(trial.l2 for trial in group if trial.l2)) or None
     return Row(options, n, sum(values) / n, min(values), max(values), epoch, figures, seconds, None, l2)
-
-
-def penalties_of(trials):
-    """Return the distinct penalties that trials chose (str); None if none did."""
-    return "; ".join(dict.fromkeys(trial.l2 for trial in trials if trial.l2)) or None
 
 
 class TrialFolder:
