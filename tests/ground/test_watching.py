@@ -1,5 +1,7 @@
 """Whoever listens hears of what is compiled, when it begins and when it is done, and of nothing that is there."""
 
+import gc
+
 import pytest
 
 from w2vneg.cli.progress import compiling_noted
@@ -56,3 +58,19 @@ def test_the_command_line_says_at_once_where_code_is_kept_and_then_how_long_it_t
     with compiling_noted(told.append):
         function(3 + 4j)
     assert told[0] == "Compiling kernels, 10–20 s; not cached, as the cache folder cannot be written."
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_the_collector_pauses_while_a_function_compiles_and_is_left_as_it_was(function, enabled, tmp_path):
+    keep_code(function, tmp_path)
+    states = []
+    (gc.enable if enabled else gc.disable)()
+    try:
+        with watched(lambda event: states.append(gc.isenabled())):
+            assert function(3) == 8
+        assert gc.isenabled() is enabled and states[0] is False
+        with pytest.raises(Exception, match="Failed in nopython mode"):
+            function({}.keys())
+        assert gc.isenabled() is enabled
+    finally:
+        gc.enable()

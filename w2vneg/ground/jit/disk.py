@@ -12,6 +12,7 @@ can still read the index.
 """
 
 import ast
+import gc
 import hashlib
 import os
 import re
@@ -62,11 +63,24 @@ def _in_turn(compile_for, kept):
 
     def compile_in_turn(signature):
         try:
-            return compile_for(signature)
+            with _collector_paused():
+                return compile_for(signature)
         finally:
             kept.end_turn(signature)
 
     return compile_in_turn
+
+
+@contextmanager
+def _collector_paused():
+    """Pause Python's garbage collector: it takes a tenth of the compile time, and finds hardly anything."""
+    paused = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if paused:
+            gc.enable()
 
 
 class _Locator(CompileResultCacheImpl._locator_classes[0]):  # type: ignore[misc, valid-type]
