@@ -279,7 +279,7 @@ def test_what_the_help_shows_is_what_resolves():
         TrainConfig(loss="ns", **given).resolved().alpha for given in ({"source": "graph"}, {"inputs": "window"})
     )
     assert (graphs, cbow) == (ns.alpha / 2, ns.alpha * 2)
-    assert shown["epochs"] == f"5, top-n: {epochs_over(1e12)} (many pairs) to {epochs_over(1)}"
+    assert shown["epochs"] == f"5, top-n: {epochs_over(1e12, True)} (many pairs) to {epochs_over(1, True)}"
     assert shown["share_negatives"] == f"{relaxed.share_negatives}, ns: {ns.share_negatives} if possible"
 
 

@@ -263,7 +263,7 @@ def test_users_and_items_get_the_objective_of_lists_and_epochs_by_their_pairs():
     word2vec = Word2Vec(dim=4, workers=1)
     word2vec.fit(Input("pairs", PAIRS, rectangular=True))
     config = word2vec.model.config
-    assert (config.preset, config.loss.name, config.sampler.name, config.epochs) == ("top-n", "css", "uniform", 100)
+    assert (config.preset, config.loss.name, config.sampler.name, config.epochs) == ("top-n", "css", "uniform", 50)
     assert not config.bounded_steps and (config.l2, config.bias) == ("1,1.1", 0.8)
     assert (word2vec.model.vectors_in[:, 0] == np.float32(0.8)).all()
     for options in ({"l2": "0,1"}, {"dim": 1}):  # what does not shrink is not held, nor is all that there is

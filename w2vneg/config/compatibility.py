@@ -133,6 +133,12 @@ def check_spec(config, given):
     if config.absolute_softmax and not config.loss.plug.takes_absolute_logits:
         what = f"--absolute-softmax makes no sense with loss {config.loss.name!r}: it rejects by a negative logit"
         raise ConfigError(f"{what}, and |s| is never negative; use a softmax (--loss sampled-softmax) or leave it out")
+    if given.get("start") == "spectral":
+        what = "--start spectral sets rows of targets for signed scores"
+        if config.loss.plug.paths:
+            raise ConfigError(f"{what}, and loss {config.loss.name!r} has inner nodes of a tree instead; leave it out")
+        if config.absolute_softmax:
+            raise ConfigError(f"{what}, and an absolute softmax has no signs; leave one of the two out")
     if given.l2_power is not None and not any(l2_strengths(config.l2)):
         raise ConfigError("--l2-power has no effect without a penalty; give --l2, or leave it out")
     if given.bias and not l2_strengths(config.l2)[0]:

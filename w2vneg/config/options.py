@@ -189,7 +189,7 @@ class RunOptions:
     encoding: str = option("utf-8", "Text encoding of the data.", metavar="NAME", group="corpus")
     lowercase: bool = option(False, "Lower-case the text.", negative_flag="keep-case", common=True, group="corpus")
     epochs: int | None = _run(
-        "Passes over the data.", at_least=1, common=True, default_text="5, top-n: 5 (many pairs) to 100"
+        "Passes over the data.", at_least=1, common=True, default_text="5, top-n: 3 (many pairs) to 50"
     )
     alpha: float | None = _run(
         "Initial learning rate; it decays linearly.",

@@ -13,10 +13,10 @@ from ..ground.errors import ConfigError, DivergenceError, InputError
 from ..ground.events import EpochDone, Interrupted, RolledBack, RoundDone
 from ..ground.jit import available_threads, watched
 from ..kernels.schedule import linear
-from ..objectives.presets import epochs_over
 from .assembly import assemble
 from .diagnostics import Diagnoser
 from .model import Model, look_at_contexts
+from .spectral import epochs_of, is_spectral, start_spectral
 from .state import LastGoodState, Progress, Provenance, known_of
 
 _HALVINGS = 5
@@ -44,8 +44,7 @@ class Trainer:
     ):
         self.corpus, self.config = corpus, config.resolved(cores=available_threads())
         if self.config.epochs is None:
-            n_pairs = self.config.source.pairs_per_epoch or corpus.n_pairs
-            self.config = dataclasses.replace(self.config, epochs=epochs_over(n_pairs))
+            self.config = dataclasses.replace(self.config, epochs=epochs_of(self.config, corpus, start))
         self.listeners, self.stopped = list(listeners), False
         self.diagnose, self._diagnoser = diagnose, None
         self.validation, self.checkpoints = validation, checkpoints
@@ -56,6 +55,8 @@ class Trainer:
         self.model = model or Model.fresh(corpus.vocab, self.config, corpus.vocab_out)
         if start is not None:
             start.check(self.config)
+        elif model is None and is_spectral(self.config):
+            start_spectral(self.model, corpus.matrix)
         self.model.config = self.config
         self.model.origin, self.model.phrases = Provenance.of(corpus), corpus.phrases
         self.model.known = known_of(corpus)

@@ -80,6 +80,12 @@ class WeightedPairs(Traversal):
             at_most=2**31,
             default_text="the sum of the weights, at least the number of pairs",
         )
+        start: str | None = option(
+            None,
+            "Initial rows: random, or spectral, by the leading singular vectors of the pairs. --init replaces them.",
+            default_text="random, top-n: spectral",
+            choices=("random", "spectral"),
+        )
 
     @classmethod
     def of(cls, pairs, config):

@@ -15,10 +15,10 @@ from ...data.readers.sources import STDIN
 from ...ground.errors import ConfigError, W2vnegError
 from ...ground.events import TrialDone, TrialStarted, penalty_chosen
 from ...ground.files.locks import owned
-from ...objectives.presets import epochs_over
 from ..conductor import Run, reading
 from ..folder import as_flags_of_data, as_flags_of_validation
 from ..model import Model
+from ..spectral import epochs_of
 from ..state import Provenance
 from .space import Planned
 from .trials import GIVEN_UP, Trial, TrialFolder, by_combination, key_of
@@ -159,7 +159,7 @@ def _evaluated(place, encoded, config, options, validation):
     same = same and model.vocab == encoded.vocab and model.vocab_out == encoded.vocab_out
     own, planned = model.config.as_dict(), run.config.as_dict()
     if run.config.epochs is None:
-        planned["epochs"] = epochs_over(run.config.source.pairs_per_epoch or encoded.n_pairs)
+        planned["epochs"] = epochs_of(run.config, encoded)
     if run.chooses and penalty_chosen(model.history):
         planned["l2"] = own["l2"]
     if not same or own != planned:
