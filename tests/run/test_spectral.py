@@ -67,7 +67,6 @@ def test_without_a_constant_added_the_scores_are_the_ratios_of_shares(monkeypatc
 
 
 def test_the_first_numbers_are_popularity_less_the_noise():
-    counts = np.asarray(liked().sum(axis=0)).ravel()
     model, own = started(liked())
     counts = np.log(np.asarray(own.sum(axis=0)).ravel() + 1)
     first = model.vectors_in[:, :1] @ model.vectors_out[:, :1].T
@@ -120,7 +119,8 @@ def test_any_dim_will_do(dim):
 @pytest.mark.parametrize("blocks", [(20, 20), (30, 10), (8, 16, 4)])
 def test_the_first_axis_parts_blocks_that_share_nothing(blocks):
     """Chance is what is taken away, not the first singular vector, which blocks are as large as."""
-    matrix = scipy.sparse.block_diag([np.ones((n, n), np.float32) for n in blocks], format="csr")
+    kinds = np.repeat(np.arange(len(blocks)), blocks)
+    matrix = scipy.sparse.csr_matrix((kinds[:, None] == kinds).astype(np.float32))
     model, own = started(matrix, dim=1 + len(blocks))
     found = np.sign(model.vectors_in[:, 1:] @ model.vectors_out[:, 1:].T)
     assert np.array_equal(found, np.sign(own.toarray() - 0.5))

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..config.options import l2_strengths, penalties_to_try
 from ..data.encoded import EncodedPairs
-from ..data.encoded.pairs import HeldOut
+from ..data.encoded.pairs import HeldOut, some_rows
 from ..data.inputs import Input, encode_input
 from ..ground.errors import W2vnegError
 from ..ground.events import PenaltyChosen
@@ -109,11 +109,7 @@ def _splits(matrix, seed, followed=None):
     from .validation import Validation
 
     rng, how = np.random.default_rng(seed), {"patience": followed.patience, "every": followed.every} if followed else {}
-    if matrix.nnz > _MOST:
-        some = rng.permutation(matrix.shape[0])
-        n = np.searchsorted(np.cumsum(np.diff(matrix.indptr)[some]), _MOST)
-        matrix = matrix[np.sort(some[: max(1, n)])]
-    matrix = matrix.tocoo()
+    matrix = some_rows(matrix, _MOST, rng).tocoo()
     parts = rng.integers(0, _PARTS, matrix.nnz)
     for fold in range(_folds(matrix.nnz)):
         held = parts == fold

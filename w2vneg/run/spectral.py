@@ -12,6 +12,7 @@ follows for all of them.
 
 import numpy as np
 
+from ..data.encoded.pairs import some_rows, sums_of
 from ..kernels.dense.blas import one_blas_thread
 from ..objectives.law import are_known, law_of
 from ..objectives.presets import epochs_over
@@ -49,17 +50,18 @@ def start_spectral(model, matrix):
     config, counts = model.config, np.asarray(model.vocab_out.counts)
     factor, log_noise = law_of(config, counts) if are_known([config], counts) else (1.0, None)
     rng = np.random.default_rng(config.seed)
-    sample = _sample(matrix, _FEWEST * config.dim, rng)
+    sample = some_rows(matrix, _MOST, rng, fewest=_FEWEST * config.dim)
     unit = float(np.median(sample.data))
-    popularity = np.log(_sums(matrix, 0) / unit + 1) - (0.0 if log_noise is None else log_noise)
+    popularity = np.log(sums_of(matrix)[1] / unit + 1) - (0.0 if log_noise is None else log_noise)
     constant = config.bias or 1.0
     with one_blas_thread():  # more would change the last bits from machine to machine
         targets, sigma = _targets(sample, config.dim - 1, unit, rng)
     size, to_centres = len(sigma), targets / sigma
-    mean = ((_sums(sample, 0) / _sums(sample)) @ to_centres).astype(np.float32)
+    columns = sums_of(sample)[1]
+    mean = (columns / columns.sum() @ to_centres).astype(np.float32)
 
     def centres_of(part):
-        sums = _sums(part, 1).astype(np.float32)[:, None]
+        sums = sums_of(part)[0].astype(np.float32)[:, None]
         return (part @ to_centres - sums * mean) / (sums + np.float32(_ROW * unit))
 
     # lengths that are alike: the product is the same
@@ -74,22 +76,8 @@ def start_spectral(model, matrix):
         model.vectors_in[first + known, 1 : 1 + size] = centres_of(block[known]) * (share * stretch)
 
 
-def _sums(matrix, axis=None):
-    """Return the sums along an axis, float64, or of all."""
-    return np.asarray(matrix.sum(axis=axis, dtype=np.float64)).ravel()
-
-
 def _length(rows):
     return float(np.sqrt(np.mean(np.square(rows, dtype=np.float64))))
-
-
-def _sample(matrix, fewest, rng):
-    """Return at least `fewest` random rows of a csr_matrix, with about `_MOST` entries; all if it has no more."""
-    if matrix.nnz <= _MOST:
-        return matrix
-    order = rng.permutation(matrix.shape[0])
-    n = np.searchsorted(np.cumsum(np.diff(matrix.indptr)[order]), _MOST)
-    return matrix[np.sort(order[: max(n + 1, fewest)])]
 
 
 def _targets(matrix, most, unit, rng):
@@ -99,7 +87,8 @@ def _targets(matrix, most, unit, rng):
     """
     from scipy.sparse import diags_array
 
-    rows, columns, total = _sums(matrix, 1), _sums(matrix, 0), float(matrix.sum(dtype=np.float64))
+    rows, columns = sums_of(matrix)
+    total = rows.sum()
     left, right = (rows + _ROW * unit) ** -0.5, (columns + _COLUMN * unit) ** -0.5
     scaled = (diags_array(left) @ matrix @ diags_array(right)).astype(np.float32).tocsr()
     sides = scaled, scaled.T.tocsr()

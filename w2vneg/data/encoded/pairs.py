@@ -278,6 +278,18 @@ def ones_of(matrix):
     return (matrix.tocsr().astype(np.float32) != 0).astype(np.float32)
 
 
+def some_rows(matrix, n_entries, rng, fewest=1):
+    """Return random rows of a csr_matrix, at least `fewest`, with about `n_entries`; all if it has no more.
+
+    rng : numpy.random.Generator, not used if all rows are returned
+    """
+    if matrix.nnz <= n_entries:
+        return matrix
+    order = rng.permutation(matrix.shape[0])
+    n = np.searchsorted(np.cumsum(np.diff(matrix.indptr)[order]), n_entries)
+    return matrix[np.sort(order[: max(fewest, n)])]
+
+
 @dataclass(frozen=True, eq=False)
 class HeldOut:
     """Weighted pairs (centre, target) as ids, in file order.
