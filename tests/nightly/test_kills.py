@@ -1,9 +1,11 @@
 """Whatever is killed, nothing is lost: at every file operation, at random moments, once and several times in a row."""
 
 import os
+import signal
 import tempfile
 from pathlib import Path
 
+import killing
 import pytest
 from kill_cases import COMMANDS, LONG, N_RANDOM, Trial, fast_folder, not_on_disk
 from killing import Server
@@ -94,6 +96,16 @@ def test_killed_several_times_in_a_row(name, trial):
 @pytest.mark.parametrize("name", COMMANDS)
 def test_everything_is_on_the_disk(name, trial):
     assert not_on_disk(trial(COMMANDS[name]).trace) == []
+
+
+def test_a_kill_while_the_trace_is_written_leaves_the_server_alive(tmp_path, monkeypatch):
+    def half_way(request, scratch):
+        (scratch / "trace").touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    monkeypatch.setattr(killing, "_child", half_way)
+    ended = killing._forked({"after": None, "limit": killing.HUNG}, tmp_path)
+    assert ended == (-signal.SIGKILL, [], [], "")
 
 
 def test_a_missing_sync_is_found():
