@@ -179,8 +179,8 @@ def test_a_difference_s_interval_is_of_the_same_centres():
         expected = np.quantile(sign * (means[0] - means[1]), (0.025, 0.975))
         assert (low, high) == pytest.approx(tuple(expected), abs=0.15 * (high - low))
         assert high - low < np.diff(one.intervals[name])[0]
-        stands = [standing(*one.above(result, name)) for result in (worse, one)]
-        assert stands == ["better than", "not distinguishable from"] and standing(*worse.above(one, name)) == WORSE
+        stands = [standing(*one.above(result, name)[1:]) for result in (worse, one)]
+        assert stands == ["better than", "not distinguishable from"] and standing(*worse.above(one, name)[1:]) == WORSE
 
 
 def test_two_centres_that_differ_alike_prove_nothing():

@@ -14,8 +14,6 @@ from .ranking import ranking
 from .tables import echo_json, table
 from .validation_options import warn_of_trained
 
-DEFAULT_SETS = ("ws353", "simlex999", "rw", "men", "mturk287")
-
 _vectors = click.argument("vectors", default="vectors.txt", type=click.Path())
 
 
@@ -31,7 +29,7 @@ def evaluate():
     "A set of 'w2vneg data list', all, or a file of word, word, score. May be repeated.",
     name="sets",
     multiple=True,
-    default_text=" ".join(DEFAULT_SETS),
+    default_text=" ".join(catalog.SIMILARITY),
 )
 @reads_vectors
 @mirror_option
@@ -44,7 +42,8 @@ def similarity(vectors, sets, readout, oov, mirror, as_json):
     with 95 % intervals.
     """
     loaded = load_vectors(vectors, readout=readout, oov=oov)
-    wanted = dict.fromkeys(one for name in sets or ("all",) for one in (DEFAULT_SETS if name == "all" else (name,)))
+    chosen = sets or ("all",)
+    wanted = dict.fromkeys(one for name in chosen for one in (catalog.SIMILARITY if name == "all" else (name,)))
     results, missing = [], {}
     for name in wanted:
         try:

@@ -12,7 +12,7 @@ from .progress import note
 from .tables import echo_json, table
 from .validation_options import check_split, warn_of_trained
 
-SHORT, SHORT_KS = ("ndcg", "recall", "list_precision", "map", "coverage"), (10,)  # the common figures
+_SHORT_KS = (10,)
 
 
 def _lengths(text):
@@ -88,7 +88,7 @@ def ranking(model, test, exclude_known, include_known, train, samples, no_baseli
         test,
         exclude_known=() if include_known else exclude_known or None,
         train=train,
-        ks=ks or (KS if everything else SHORT_KS),
+        ks=ks or (KS if everything else _SHORT_KS),
         samples=(samples or 100) if mpr == "sampled" else 0,
         baselines=not no_baselines,
         fold_in=fold_in,
@@ -137,8 +137,10 @@ def _head(evaluation):
 
 
 def _short_rows(evaluation):
-    """Return a row for the model and each baseline, and a column for each figure of `SHORT`, at each k."""
-    names = [f"{name}@{k}" for k in evaluation.options["ks"] for name in SHORT]
+    """Return a row for the model and each baseline, and a column for each of the common figures, at each k."""
+    from ..vectors.evaluation.metrics import COMMON
+
+    names = [f"{name}@{k}" for k in evaluation.options["ks"] for name in COMMON]
     rows = [("", *(_words(name) for name in names))]
     for title, result in evaluation.results.items():
         found = result.by_name()

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ..ground.errors import InputError, OutputError
-from ..ground.files.atomic import atomic_folder, check_folder_writable, recover
+from ..ground.errors import InputError
+from ..ground.files.atomic import atomic_folder, check_replaceable
 from ..ground.files.bounded import digested, read_json
 from .inputs import Input
 
@@ -21,17 +21,11 @@ _OURS = {MANIFEST, *(form.format(name) for form in ("{}.tsv", _SHOWN) for name i
 
 def check_place(folder):
     """Raise OutputError if a split cannot be written to `folder`, or would replace anything other than a split."""
-    check_folder_writable(folder)
-    recover(folder)
-    folder = Path(folder)
-    found = sorted(entry.name for entry in folder.iterdir()) if folder.is_dir() else []
-    others = [name for name in found if name not in _OURS]
-    if others or (found and MANIFEST not in found):
-        shown = ", ".join((others or found)[:3]) + ", …" * (len(others or found) > 3)
-        raise OutputError(
-            f"cannot write {folder}: the folder exists and is not a split made by w2vneg (it holds {shown}); choose "
-            "another folder or empty this one"
-        )
+
+    def others_in(names):
+        return [name for name in names if name not in _OURS] or (names if MANIFEST not in names else [])
+
+    check_replaceable(folder, others_in, "a split made by w2vneg")
 
 
 def write_split(folder, split, vocab, vocab_out, about):

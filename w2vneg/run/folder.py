@@ -15,8 +15,8 @@ from ..config.table import options_of_users, table
 from ..data.phrases import read_phrases, write_phrases
 from ..data.readers.sources import STDIN
 from ..data.vocab import Vocabulary
-from ..ground.errors import InputError, OutputError, W2vnegError
-from ..ground.files.atomic import atomic_folder, check_folder_writable, recover
+from ..ground.errors import InputError, W2vnegError
+from ..ground.files.atomic import atomic_folder, check_replaceable, recover
 from ..ground.files.bounded import parse_json, read_json, read_text
 from ..ground.files.npy import read_mask, read_matrix
 from ..objectives.law import settled
@@ -115,14 +115,11 @@ def holds_model(folder):
 
 def check_place(folder):
     """Raise OutputError if a model cannot be saved at `folder`, or would replace something else."""
-    check_folder_writable(folder)
-    folder = Path(folder)
-    recover(folder)
-    found = sorted(entry.name for entry in folder.iterdir()) if folder.is_dir() else []
-    if found and not (_MARKS.issubset(found) or SLIM in found):
-        shown = ", ".join(found[:3]) + ", …" * (len(found) > 3)
-        what = f"cannot write {folder}: the folder exists and is not a w2vneg model (it holds {shown})"
-        raise OutputError(f"{what}; choose another folder or empty this one")
+
+    def others_in(names):
+        return [] if _MARKS.issubset(names) or SLIM in names else names
+
+    check_replaceable(folder, others_in, "a w2vneg model")
 
 
 def _read_model(folder):

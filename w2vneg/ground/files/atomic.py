@@ -324,6 +324,22 @@ def check_folder_writable(path):
         raise OutputError(f"cannot write {path}: {_reason(error)}; choose another place") from error
 
 
+def check_replaceable(path, others_in, what):
+    """Raise OutputError now if a folder at `path` could not be written later, or would replace something else.
+
+    others_in : callable, from all names in a folder (list of str) to those that show something else
+    what : str, what the folder would be
+    """
+    check_folder_writable(path)
+    recover(path)
+    if os.path.isdir(path) and (others := others_in(sorted(os.listdir(path)))):
+        shown = ", ".join(others[:3]) + ", …" * (len(others) > 3)
+        raise OutputError(
+            f"cannot write {path}: the folder exists and is not {what} (it holds {shown}); choose another folder or "
+            "empty this one"
+        )
+
+
 def _check_links(path):
     """Raise OSError if links form a loop, which `os.path.realpath` ignores."""
     with suppress(FileNotFoundError):

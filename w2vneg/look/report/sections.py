@@ -5,16 +5,17 @@ from pathlib import Path
 
 import numpy as np
 
+from ...data.catalog import ANALOGY, SIMILARITY
 from ...data.splitfiles import known_beside
 from ...ground.errors import ConfigError, W2vnegError
 from ...vectors.evaluation import METRICS, evaluate_analogy, evaluate_similarity
 from ...vectors.evaluation.baselines import MODEL, POPULARITY, evaluate_with_baselines
+from ...vectors.evaluation.metrics import COMMON
 from ...vectors.evaluation.similarity import scored_pairs
 from ..figures import Chart, Section, Series, Table
-from .subjects import ANALOGY, SIMILARITY, sets_at_hand
+from .subjects import sets_at_hand
 
 FEWEST = 50  # pairs or questions: with fewer, a figure is inconclusive
-_OF_LISTS = ("ndcg", "recall", "list_precision", "map", "coverage")
 _OUTLIERS = 10
 _RESAMPLES = 500
 _WORDS = 8  # words whose neighbours are shown by default
@@ -112,7 +113,7 @@ def _beside_baselines(name, evaluation):
     """Return the results of lists on held-out pairs: a `Table`, and sentences (str)."""
     results = {called: result.by_name() for called, result in evaluation.results.items()}
     head = ["lists of 10", *(name if called == MODEL else called for called in results)]
-    rows = [[METRICS[n].title.format(k=10), *(f"{one[f'{n}@10']:.4f}" for one in results.values())] for n in _OF_LISTS]
+    rows = [[METRICS[n].title.format(k=10), *(f"{one[f'{n}@10']:.4f}" for one in results.values())] for n in COMMON]
     how = evaluation.beside(POPULARITY)["ndcg@10"]
     pairs = ", ".join(Path(file).name for file in evaluation.test.files)
     text = f"Lists of {name} are {how} the most popular items, by NDCG on held-out pairs, {pairs}."

@@ -18,8 +18,6 @@ from ...vectors import Vectors, top_rows
 from ...vectors.evaluation import scores_of
 from ...vectors.evaluation.folding import ids_of, user_vector
 
-SIMILARITY = ("ws353", "simlex999", "rw", "men", "mturk287")
-ANALOGY = ("google",)
 _REASONS = 3
 
 

@@ -30,8 +30,8 @@ from .scores import SlimScores, are_items_of_one_kind, cooccurrence_scores, fuse
 STANDINGS = BETTER, WORSE, ALIKE = "better than", "worse than", "not distinguishable from"
 
 
-def standing(difference, low, high):
-    """Return the one of `STANDINGS` for a difference and the ends of its interval (see `RankingResult.above`)."""
+def standing(low, high):
+    """Return the one of `STANDINGS` for the ends of a difference's interval (see `RankingResult.above`)."""
     return BETTER if low > 0 else WORSE if high < 0 else ALIKE
 
 
@@ -85,7 +85,7 @@ class RankingEvaluation:
 
     def beside(self, baseline):
         """Return how the model compares with a baseline: ``"precision@5"`` -> one of `STANDINGS`."""
-        return {name: standing(*found) for name, found in self.differences(baseline).items()}
+        return {name: standing(*ends) for name, (_, *ends) in self.differences(baseline).items()}
 
     def as_dict(self):
         results = {name: one.as_dict() for name, one in self.results.items()}

@@ -16,6 +16,7 @@ from scipy.special import digamma, gammaln
 from ...ground.registry import Registry
 
 METRICS = Registry("metric")  # str -> RankingMetric, in the order of display
+COMMON = ("ndcg", "recall", "list_precision", "map", "coverage")  # of lists, for short tables
 
 
 @dataclass(frozen=True)
