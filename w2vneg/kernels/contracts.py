@@ -75,8 +75,7 @@ These affect only speed; a plug that binds none of them trains the same.
     fetches(sampler) -> bool
     on_update(sampler, state, m, positives, n, negatives, steps, out)
     weigh_group(weigher, state, m, n, positive_weights, negative_weights) -> bool
-    step_group(loss, shared, weighed, m, n, e_positive, e_negative, w_positive, w_negative, positives, negatives)
-        -> (bool, float64)
+    step_group(loss, shared, weighed, m, n, exp_logits, weights, log_q, steps) -> (bool, float64)
 
 prefetch_hint
     Return the id that the next groups will reach, negative if there is none. The loop starts loading its row: a
@@ -95,10 +94,10 @@ on_update
 weigh_group, step_group
     `weigh` and `step` for all m pairs of a group at once. If a negative is excluded, the result is dropped and the loop
     goes pair by pair, so only the output arrays may change. `weigh_group` writes the weights of the m positives and of
-    their n negatives in all and returns True, or returns False to be called pair by pair. `step_group` reads e^logit of
-    the m positives and of their negatives (n in all if `shared`, else n for each), and the weights if `weighed`. It
-    writes dL/dlogit into `positives` and `negatives`, summed over the pairs for shared negatives, and returns True and
-    the sum of L; or (False, 0.0), like a loss without it.
+    their n negatives in all and returns True, or returns False to be called pair by pair. The last four arguments of
+    `step_group` are pairs of arrays: of the m positives, and of their negatives, n in all if `shared`, else n for each.
+    It reads e^logit, the weights if `weighed`, and log q if a plug needs it. It writes dL/dlogit into `steps`, summed
+    over the pairs for shared negatives, and returns True and the sum of L; or (False, 0.0), like a loss without it.
 """
 
 import dis
@@ -220,9 +219,9 @@ implement_weigh_group, weigh_group = socket(
 )
 implement_step_group, step_group = socket(
     "step_group",
-    "loss shared weighed m n e_positive e_negative w_positive w_negative positives negatives",
+    "loss shared weighed m n exp_logits weights log_q steps",
     returns=True,
-    default=lambda loss, shared, weighed, m, n, a, b, c, d, positives, negatives: (False, 0.0),
+    default=lambda loss, shared, weighed, m, n, exp_logits, weights, log_q, steps: (False, 0.0),
 )
 implement_on_update, on_update = socket(
     "on_update", default=lambda sampler, state, m, positives, n, negatives, steps, out: None

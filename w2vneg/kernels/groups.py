@@ -220,17 +220,16 @@ def _excludes_some(exclusion, shape, scratch, group):
 def _step_whole_group(plugs, weigher_state, shape, scratch, group):
     """Compute the steps of all pairs at once if the plugs can; return whether they did, and the sum of the losses."""
     m, draws = group.m, logit_places(shape, group.m)
-    w_positive, w_negative = scratch.positive_weights, scratch.negative_weights
-    e_positive, e_negative = scratch.positive_exp_logits, scratch.negative_exp_logits
-    steps, negative_steps = scratch.positive_steps, scratch.negative_steps
+    exp_logits = scratch.positive_exp_logits, scratch.negative_exp_logits
+    weights = scratch.positive_weights, scratch.negative_weights
+    log_q = scratch.positive_log_q, scratch.negative_log_q
+    steps = scratch.positive_steps, scratch.negative_steps
     shared, weighed, n = shape.sharing == _CENTRE, shape.weighed, shape.n_negatives
     if shape.gaps:
         return False, 0.0
-    if weighed and not weigh_group(plugs.weigher, weigher_state, m, draws, w_positive, w_negative):
+    if weighed and not weigh_group(plugs.weigher, weigher_state, m, draws, *weights):
         return False, 0.0
-    done, value = step_group(
-        plugs.loss, shared, weighed, m, n, e_positive, e_negative, w_positive, w_negative, steps, negative_steps
-    )
+    done, value = step_group(plugs.loss, shared, weighed, m, n, exp_logits, weights, log_q, steps)
     return done and not _excludes_some(plugs.exclusion, shape, scratch, group), value
 
 

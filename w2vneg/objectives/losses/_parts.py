@@ -23,8 +23,9 @@ from ...kernels.functions import FULL, fast_exp, fast_log, highest
 from ...kernels.rng import next_unit
 from ..plugs import Loss, option
 
-_LIMIT = np.float32(80.0)  # logits are clipped to ± this, as in `exp_logits`
+LIMIT = np.float32(80.0)  # logits are clipped to ± this, as in `exp_logits`
 _RAREST = np.float32(-1e4)  # lower bound of log q: no draw is so rare, and s − log q stays finite
+_MOST = np.float32(1e37)  # sums of e^t above it may be infinite
 _NOWHERE = np.float32(-1e30)  # log of a term that does not count
 
 
@@ -91,7 +92,7 @@ def penalty_now(loss, rng):
 @njit(borrows=True)
 def clipped(logit):
     """Clip a float32 logit to ±80."""
-    return min(max(logit, -_LIMIT), _LIMIT)
+    return min(max(logit, -LIMIT), LIMIT)
 
 
 @njit(borrows=True)
@@ -156,6 +157,58 @@ def softmax_step(loss, rng, first, shift, positive_in, logits, log_q, weights, g
         for k in range(1, n):
             gradients[k] *= (ONE + pull) / total
     return log_z - np.float64(first) + strength * log_z * log_z
+
+
+@njit(fastmath=LEAF, borrows=True)
+def _corrected_terms(exp_logits, log_q, first, n, terms):
+    """Write e^s / q of n negatives from the `first` on; return their sum and the lowest log q (float32)."""
+    total, rarest = ZERO, ZERO
+    for j in range(first, first + n):
+        term = exp_logits[j] * fast_exp(-log_q[j])
+        terms[j] = term
+        total += term
+        rarest = min(rarest, log_q[j])
+    return total, rarest
+
+
+@njit(borrows=True)
+def softmax_group(loss, shared, weighed, m, n, exp_logits, log_q, steps):
+    """Compute the steps of a whole group, as `step_group` does, for L = −s₀ + log( e^{s₀} + f Σ e^{s_k} / q_k ).
+
+    log_q : float32, of the negatives; steps : pair of arrays, of which the first holds each positive's f on entry
+
+    Weights, a penalty, and sums beyond float32 are left to `softmax_step`.
+    """
+    if weighed or loss.penalty > 0.0:
+        return False, 0.0
+    (e_positive, e_negative), (positives, negatives) = exp_logits, steps
+    value, ratio = 0.0, 1.0  # one logarithm for many quotients Z / e^{s₀}
+    noise = shares = ZERO
+    for k in range(m):
+        first = 0 if shared else k * n
+        if k == 0 or not shared:
+            noise, rarest = _corrected_terms(e_negative, log_q, first, n, negatives)
+            if rarest < -LIMIT:
+                return False, 0.0
+        factor, positive = positives[k], e_positive[k]
+        total = positive + factor * noise
+        if not total < _MOST:
+            return False, 0.0
+        positives[k] = -factor * noise / total
+        share = factor / total
+        if shared:
+            shares += share
+        else:
+            for j in range(first, first + n):
+                negatives[j] *= share
+        ratio *= np.float64(total) / np.float64(positive)
+        if ratio > FULL:
+            value += fast_log(ratio)
+            ratio = 1.0
+    if shared:
+        for j in range(n):
+            negatives[j] *= shares
+    return True, value + fast_log(ratio)
 
 
 def softplus(x):

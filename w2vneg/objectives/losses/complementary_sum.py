@@ -20,10 +20,10 @@ import numpy as np
 
 from ...ground.jit import njit
 from ...ground.registry import About
-from ...kernels.contracts import implement_step
+from ...kernels.contracts import implement_step, implement_step_group
 from ...kernels.functions import fast_log
 from . import LOSSES
-from ._parts import OverVocabulary, clipped, count, parse_penalty, softmax_step
+from ._parts import OverVocabulary, clipped, count, parse_penalty, softmax_group, softmax_step
 
 _EMPTY = np.float32(np.inf)  # log q of a place without a draw
 _LEAST_REST = 1e-6
@@ -60,6 +60,13 @@ def step(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradi
     rest = max(-math.expm1(np.float64(log_q[0])), _LEAST_REST)
     shift = np.float32(fast_log(max(count(weights), 1) / rest))
     return softmax_step(loss, rng, clipped(logits[0]), shift, True, logits, log_q, weights, gradients)
+
+
+@implement_step_group(ComplementarySum)
+def step_group(loss, shared, weighed, m, n, exp_logits, weights, log_q, steps):
+    for k in range(m):
+        steps[0][k] = max(-math.expm1(np.float64(log_q[0][k])), _LEAST_REST) / n
+    return softmax_group(loss, shared, weighed, m, n, exp_logits, log_q[1], steps)
 
 
 @njit(borrows=True)

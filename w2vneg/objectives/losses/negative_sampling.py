@@ -74,9 +74,10 @@ def step(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradi
 
 
 @implement_step_group(NegativeSampling)
-def step_group(loss, shared, weighed, m, n, e_positive, e_negative, w_positive, w_negative, positives, negatives):
+def step_group(loss, shared, weighed, m, n, exp_logits, weights, log_q, steps):
     if loss.mean_negatives or weighed:
         return False, 0.0
+    (e_positive, e_negative), (positives, negatives) = exp_logits, steps
     draws, times = (n, np.float32(m)) if shared else (m * n, ONE)
     for k in range(m):
         positives[k] = -ONE / (ONE + e_positive[k])

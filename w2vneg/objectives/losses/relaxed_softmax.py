@@ -77,9 +77,10 @@ def step(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradi
 
 
 @implement_step_group(RelaxedSoftmax)
-def step_group(loss, shared, weighed, m, n, e_positive, e_negative, w_positive, w_negative, positives, negatives):
+def step_group(loss, shared, weighed, m, n, exp_logits, weights, log_q, steps):
     if loss.penalty > 0.0 or not loss.positive_in:
         return False, 0.0
+    (e_positive, e_negative), (w_positive, w_negative), (positives, negatives) = exp_logits, weights, steps
     value, ratio = 0.0, 1.0  # one logarithm for many quotients Z / e^{s₀}
     noise = _weighed_sum(e_negative, w_negative, 0, n, weighed)
     shares = ZERO

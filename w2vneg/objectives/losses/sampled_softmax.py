@@ -20,12 +20,23 @@ import math
 
 import numpy as np
 
+from ...ground.jit import ONE
 from ...ground.option import option
 from ...ground.registry import About
-from ...kernels.contracts import implement_step
-from ...kernels.functions import fast_log
+from ...kernels.contracts import implement_step, implement_step_group
+from ...kernels.functions import fast_exp, fast_log
 from . import LOSSES
-from ._parts import OverVocabulary, PenaltyOptions, clipped, corrected, count, penalty_at, softmax_step
+from ._parts import (
+    LIMIT,
+    OverVocabulary,
+    PenaltyOptions,
+    clipped,
+    corrected,
+    count,
+    penalty_at,
+    softmax_group,
+    softmax_step,
+)
 from .complementary_sum import ComplementarySum
 
 
@@ -85,3 +96,19 @@ def step_corrected(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weig
     shift = np.float32(fast_log(np.float64(max(count(weights), 1))))
     first = corrected(logits[0], log_q[0]) - shift
     return softmax_step(loss, rng, first, shift, True, logits, log_q, weights, gradients)
+
+
+@implement_step_group(SampledSoftmax)
+def step_group(loss, shared, weighed, m, n, exp_logits, weights, log_q, steps):
+    for k in range(m):
+        steps[0][k] = ONE / n
+    return softmax_group(loss, shared, weighed, m, n, exp_logits, log_q[1], steps)
+
+
+@implement_step_group(LargeVocabulary)
+def step_group_corrected(loss, shared, weighed, m, n, exp_logits, weights, log_q, steps):
+    for k in range(m):
+        if log_q[0][k] < -LIMIT:
+            return False, 0.0
+        steps[0][k] = fast_exp(log_q[0][k])  # both terms of Z times n q₀: L is the same
+    return softmax_group(loss, shared, weighed, m, n, exp_logits, log_q[1], steps)
