@@ -277,7 +277,8 @@ def test_rows_of_nobody_are_remarked_on(tmp_path, nobody):
     for kind in ("ratings", "pairs"):
         found = encode_input(Input(kind, str(log), rectangular=True))
         assert nobody in found.vocab.words  # it may be a name
-        assert found.report.hints == (f"2 rows have {nobody!r} in 'customer'; if it means a missing user, remove them",)
+        (hint,) = found.report.hints
+        assert hint == f"2 rows have {nobody!r} in 'customer'; if it means that the name is missing, remove them"
     log.write_text(f"word,context\n{nobody},x\nno,x\n{nobody},y\nyes,{nobody}\n")
     assert not encode_input(Input("pairs", str(log))).report.hints
 

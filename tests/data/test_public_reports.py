@@ -182,7 +182,7 @@ def test_comments_that_may_be_rows_are_told_with_a_remedy(tmp_path):  # r-25
     graph = encode_edges(written(tmp_path, lines))
     assert list(sorted(graph.vocab.words)) == ["b", "http://a.org/x#One", "http://a.org/x#Two"]
     (hint,) = graph.report.hints
-    assert hint.startswith("1 lines among the rows begin with # or %") and "quotes" in hint
+    assert "rows that begin with # or % and a name were skipped as comments, 1 in all" in hint and "quotes" in hint
     lines[1] = '"#cats" "#dogs"'
     graph = encode_edges(written(tmp_path, lines))
     assert {"#cats", "#dogs"} < set(graph.vocab.words) and graph.report.hints == ()

@@ -75,7 +75,10 @@ def did_you_mean(name, known, shown=12):
     """Return `` '; did you mean …? Known: …' `` for a message about a name that is not among `known`."""
     known = list(known)
     spellings = dict.fromkeys((str(name), str(name).lower()))
-    close = next(filter(None, (difflib.get_close_matches(one, known, n=3, cutoff=0.5) for one in spellings)), None)
+    alike = [one for one in known if str(one).lower() == str(name).lower().replace(" ", "_")][:3]
+    close = alike or next(
+        filter(None, (difflib.get_close_matches(one, known, n=3, cutoff=0.5) for one in spellings)), None
+    )
     hint = f"; did you mean {' or '.join(repr(c) for c in close)}?" if close else "."
     if len(known) <= shown:
         hint += f" Known: {', '.join(known)}."

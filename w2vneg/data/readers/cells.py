@@ -21,8 +21,10 @@ from .layout import is_number
 _SAMPLE = 1000  # cells searched for the first one that is a time
 _OF_LOGS = re.compile(r"(\[?)\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d( [-+]\d{4})?(\]?)")  # as web servers write them
 _OF_TWITTER = re.compile(r"[A-Z][a-z]{2} [A-Z][a-z]{2} \d\d \d\d:\d\d:\d\d [-+]\d{4} \d{4}")
-_MISSING, _LONGEST_MISSING = {"nan", "null", "none", "na", "n/a", "<na>", "\\n"}, 6  # \N as Hive and MySQL write it
-_NOBODY = {*_MISSING, "#n/a", "#nv", "#null!", "."}  # from Excel, SPSS and SAS
+_MISSING = {"nan", "null", "none", "na", "n/a", "<na>", "\\n", "."}  # \N as Hive and MySQL write it, . as SAS does
+_LONGEST_MISSING = 6
+_NOBODY = {*_MISSING, "#n/a", "#nv", "#null!"}  # the rest from Excel and SPSS
+_NOTHING = _NOBODY - {"none", "na"}  # these two may be items
 
 
 def read_cells(cells, column, label, where, times, tally):
@@ -58,9 +60,11 @@ def _names(cells, column, label, where, tally):
             texts[place] = text_of(cell)
         codes, names = pd.factorize(np.array(texts, object))  # 1 and "1" are the same
         codes, names = codes[found], names.tolist()
-    of_people = column.key == "user" or meant_by(label) == "user"  # items and words may have such names
+    of_people = column.key == "user" or meant_by(label) == "user"
+    of_items = column.key == "item" and meant_by(label) not in ("source", "target")  # words may be such names
+    means_none = _NOBODY if of_people else _NOTHING if of_items else ()
     for code, name in enumerate(names):
-        if of_people and name.lower() in _NOBODY:
+        if name.lower() in means_none:
             tally[f"nobody: {name!r} in {label}"] += int(np.count_nonzero(codes == code))
         empty, problem = not name.strip(), ""
         if "\0" in name or not (name.isascii() or name.encode(errors="ignore").decode() == name):
@@ -69,7 +73,7 @@ def _names(cells, column, label, where, tally):
             problem = f"the name {name[:60]!r} in {label} ({column.option}) contains a line feed; "
             problem += "remove it, or close the quote left open on this line"
         elif empty and not (column.may_be_empty or column.lenient):
-            problem = f"the cell in {label} ({column.option}) is empty; each row needs a name"
+            problem = f"the cell in {label} ({column.option}) is empty; give it a name, or {column.leave_out}"
         if problem:
             raise InputError(f"{where(int(np.argmax(codes == code)))}: {problem}")
         if empty:
@@ -108,9 +112,15 @@ def _is_missing(cell):
     return pd.api.types.is_scalar(cell) and bool(pd.isna(cell))
 
 
+def _stripped(cell):
+    return cell.strip() if isinstance(cell, str) else cell
+
+
 def _complaint(column, cell, number):
     if isinstance(cell, str) and not cell.strip():
         return f"a cell is empty where a number should be; {column.leave_out}"
+    if str(cell).strip() == ".":
+        return f"a number is missing ({cell}); {column.leave_out}"
     if column.kind == "amount" and -np.inf < number < 0:
         return f"the amount {number:g} is below 0; {column.leave_out}"
     if column.above_zero and number <= 0:
@@ -166,7 +176,10 @@ class Times:
             return _numbers(cells, column, label, where)
         # fractions of a second may be in some rows only; ISO 8601 has no names of zones, and no AM or PM
         parts = self.form.startswith("%Y-%m-%d") and "%S" in self.form and not re.search("%[Zp]", self.form)
-        times = pd.to_datetime(pd.Series(cells), format="ISO8601" if parts else self.form, errors="coerce", utc=True)
+        form, given = "ISO8601" if parts else self.form, pd.Series(cells)
+        times = pd.to_datetime(given, format=form, errors="coerce", utc=True)
+        if times.isna().any():  # cells may be padded with blanks
+            times = pd.to_datetime(given.map(_stripped), format=form, errors="coerce", utc=True)
         if times.isna().any() and not column.lenient:
             row = int(np.argmax(times.isna()))
             if _is_missing(cells[row]):
@@ -204,7 +217,7 @@ class Times:
             )
         if len(forms) == 1:
             return forms.pop()
-        given = pd.Series([cell for cell in cells if not _is_missing(cell)])
+        given = pd.Series([_stripped(cell) for cell in cells if not _is_missing(cell)])
         fits = {form: pd.to_datetime(given, format=form, errors="coerce", utc=True).notna().sum() for form in forms}
         fit = [form for form in sorted(forms) if fits[form] == max(fits.values())]
         if len(fit) > 1:

@@ -355,6 +355,7 @@ _PAJEK_OUT = (
 )
 _OUT_OF_ARROW = "write it as Parquet: datasets.load_from_disk(DIR).to_parquet(FILE)"
 _ARRAYS_OUT = _by_python(f"[print(*json.loads(line), sep='\\t') {LINES}]", "table.tsv")
+_LISTS_OUT = _by_python("[print(*row, sep='\\t') for row in json.load(sys.stdin)]", "table.tsv")
 _PYTHON = f"[print({{}}ast.literal_eval(line.strip(' \\n,')){{}}) {LINES}]"
 _PYTHON_OUT = _by_python(_PYTHON.format("*", ", sep='\\t'"), "table.tsv", "ast")
 _DICTS_OUT = _by_python(_PYTHON.format("json.dumps(", ")"), "rows.jsonl", "ast, json")
@@ -411,6 +412,11 @@ KINDS = [  # in the order in which they are tried
     ),
     Kind("a JSON document", _rows_out, _is_json_document),
     Kind(
+        "a JSON document of lists",
+        f"write a list on each line, its parts separated by tabs: {_LISTS_OUT}",
+        lambda head: re.match(r"\s*\[\s*\[", head.lines[0]) is not None and len(head.lines) == 1,
+    ),
+    Kind(
         "JSON arrays, one per line",
         f"write their parts separated by tabs: {_ARRAYS_OUT}",
         lambda head: head.share(lambda line: fits(line.strip(), json.loads, list)) >= 0.9,
@@ -442,6 +448,12 @@ KINDS = [  # in the order in which they are tried
         "write the part you need as text or as a table",
         _has(r"(?i)\A\s*<(\?xml|!doctype|html|rss|svg)\b"),
         ("baskets", *_TABLES, "vectors"),
+    ),
+    Kind(
+        "lists of tags, as <a><b>",
+        r"""separate them by tabs: awk '{gsub(/^<|>\r?$/, ""); gsub(/></, "\t")} 1' FILE > baskets.txt""",
+        _each(r'(<[^<>\s/?!="]+>)+', 1),
+        ("baskets",),
     ),
     Kind(
         "N-Triples",

@@ -68,14 +68,14 @@ class Tables:
                     f"add the column, or ignore it in all files with {column.option} none"
                 )
         hints += (
-            f"{number:,} rows have {why.removeprefix('nobody: ')}; if it means a missing user, remove them"
+            f"{number:,} rows have {why.removeprefix('nobody: ')}; if it means that the name is missing, remove them"
             for why, number in self.tally.items()
             if why.startswith("nobody") and number > 1
         )
         if n_like_rows := self.tally["like rows"]:
             hints.append(
-                f"{n_like_rows:,} lines among the rows begin with # or % and a name, and were skipped as comments; if "
-                "they are rows, put their first names in quotes"
+                f"lines among the rows that begin with # or % and a name were skipped as comments, {n_like_rows:,} in "
+                "all; if they are rows, put their first names in quotes"
             )
         hints += (
             f"the names in {self.labels[key]} are integers with .0, as pandas writes them if a cell is missing, but in "
