@@ -18,7 +18,7 @@ import scipy.sparse
 from w2vneg import Input, Word2Vec
 from w2vneg.data.inputs import encode_input
 from w2vneg.data.readers.foreign import recognise, refuse, tag_in
-from w2vneg.data.sources.baskets import guess_delimiter, looks_like_log
+from w2vneg.data.readers.item_lines import guess_delimiter, looks_like_log
 from w2vneg.data.sources.corpus import _JOINED
 from w2vneg.ground.errors import DoubtError, InputError
 

@@ -2,7 +2,8 @@
 
 import click
 
-from .flags import asks_vectors, load_vectors
+from ..ground.errors import UnknownNameError
+from .flags import asks_vectors, load_vectors, other_side
 from .options import json_option
 from .tables import echo_json
 
@@ -15,7 +16,11 @@ from .tables import echo_json
 @json_option
 def analogy(a, b, c, vectors, k, readout, oov, as_json):
     """Answer "A is to B as C is to …?" by 3CosAdd, best first."""
-    answers = load_vectors(vectors, readout=readout, oov=oov).analogy(a, b, c, k=k)
+    loaded = load_vectors(vectors, readout=readout, oov=oov)
+    try:
+        answers = loaded.analogy(a, b, c, k=k)
+    except UnknownNameError as error:
+        raise UnknownNameError(f"{error}{other_side(vectors, (a, b, c), loaded)}") from None
     if as_json:
         found = [{"word": word, "cosine": cosine} for word, cosine in answers]
         return echo_json({"vectors": vectors, "question": [a, b, c], "answers": found})

@@ -49,6 +49,23 @@ def load_vectors(place, **how):
     return loaded
 
 
+def is_of_two_kinds(path):
+    return os.path.isfile(os.path.join(path, "vocab_out.tsv"))
+
+
+def other_side(path, words, loaded):
+    """Return a hint on names of the other side in a model of users and items (str); empty for other models."""
+    if not is_of_two_kinds(path):
+        return ""
+    from ..data.vocab import Vocabulary
+
+    unknown = next(word for word in words if word not in loaded)
+    for kind, side, file in (("a user", "in", "vocab.tsv"), ("an item", "out", "vocab_out.tsv")):
+        if unknown in Vocabulary.load(os.path.join(path, file)):
+            return f" It is the name of {kind}: give --readout {side}."
+    return ""
+
+
 def _score(text):
     if text != "raw":  # the default: nothing heavy is imported for it
         from ..vectors.evaluation.scores import fused_weight, share_of

@@ -1,11 +1,9 @@
 """`w2vneg nearest`: the words whose vectors point in the same direction."""
 
-import os
-
 import click
 
 from ..ground.errors import UnknownNameError
-from .flags import asks_vectors, load_vectors, titles_of, titles_options
+from .flags import asks_vectors, is_of_two_kinds, load_vectors, other_side, titles_of, titles_options
 from .options import json_option, mirror_option, option
 from .tables import echo_json
 
@@ -22,7 +20,7 @@ def nearest(words, vectors, k, readout, oov, why, titles, titles_cols, mirror, a
 
     In a model of users and items these are users near a user; with --readout out, items near an item.
     """
-    if titles and readout != "out" and _of_two_kinds(vectors):
+    if titles and readout != "out" and is_of_two_kinds(vectors):
         raise click.UsageError("--titles is for items, and these are users; give --readout out")
     loaded = load_vectors(vectors, readout=readout, oov=oov)
     names = titles_of(titles, titles_cols, mirror, known=loaded)
@@ -30,7 +28,7 @@ def nearest(words, vectors, k, readout, oov, why, titles, titles_cols, mirror, a
         answers = {word: loaded.most_similar(word, k=k) for word in words}
         kin = {word: loaded.kin(word)[:k] for word in words} if why else {}
     except UnknownNameError as error:
-        raise UnknownNameError(f"{error}{_other_side(vectors, words, loaded)}") from None
+        raise UnknownNameError(f"{error}{other_side(vectors, words, loaded)}") from None
     if as_json:
         title = {one: {"name": name} for one, name in names.items()}
         listed = lambda near: [{"word": one, "cosine": cosine} | title.get(one, {}) for one, cosine in near]  # noqa: E731
@@ -47,20 +45,3 @@ def nearest(words, vectors, k, readout, oov, why, titles, titles_cols, mirror, a
             lines += [] if kin[word] else ["  no kin: no rule of spelling joins it with another word"]
         blocks.append("\n".join([f"{word} ({names[word]})" if word in names else word, *lines]))
     click.echo("\n\n".join(blocks))
-
-
-def _of_two_kinds(path):
-    return os.path.isfile(os.path.join(path, "vocab_out.tsv"))
-
-
-def _other_side(path, words, loaded):
-    """Return a hint on names of the other side in a model of users and items (str); empty for other models."""
-    if not _of_two_kinds(path):
-        return ""
-    from ..data.vocab import Vocabulary
-
-    unknown = next(word for word in words if word not in loaded)
-    for kind, side, file in (("a user", "in", "vocab.tsv"), ("an item", "out", "vocab_out.tsv")):
-        if unknown in Vocabulary.load(os.path.join(path, file)):
-            return f" It is the name of {kind}: give --readout {side}."
-    return ""

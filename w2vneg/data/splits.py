@@ -108,12 +108,18 @@ class Until:
 
     def shares(self):
         parts = PARTS if len(self.until) == 2 else ("train", "test")
-        return {name: f"events on its side of --until {self.until[-1]:.17g} by" for name in parts}
+        return {name: f"events on its side of --until {_shown(self.until[-1])} by" for name in parts}
 
     def cut(self, sizes, times, rng):
         ends = _offsets(sizes)
         before = [np.diff(_offsets(times <= moment)[ends]) for moment in self.until]
         return np.stack([np.zeros_like(sizes), before[0], before[-1], sizes], axis=1).astype(np.int64)
+
+
+def _shown(time):
+    """Return a time (float) as text, with its date if it may be in seconds since 1970."""
+    date = f", {datetime(1970, 1, 1) + timedelta(seconds=time)}" if _FIRST < time < 100 * _FIRST else ""
+    return f"{time:.17g}{date.removesuffix(' 00:00:00')}"
 
 
 def moment(text):
@@ -220,7 +226,7 @@ def split_data(data, by, shares, seed, *, kind, window=None, ordered=False, memo
         if not matrices[name].nnz:
             span, cut = "", "cut elsewhere"
             if isinstance(ends, Until):  # numbers may be in another unit than seconds
-                span = f"; times are from {data.times.min():.17g} to {data.times.max():.17g}"
+                span = f"; times are from {_shown(data.times.min())} to {_shown(data.times.max())}"
                 cut = _by_digits(data.times, ends.until) or _by_unit(data.times, ends.until) or cut
             raise InputError(
                 f"the {name} part is empty, but should get {share} the {unit}{span}; give more data, or {cut}"

@@ -111,9 +111,10 @@ def _histories(events, timed, words, shaping, report):
     left_out = dict(report.left_out)
     events, short = _of_two(events)
     if not len(events):
+        why = "; ".join(report.hints) or "each row should hold one item of a user, not a list"
         raise InputError(
             f"no history of two different items is left ({short:,} users have only one); check --user-col and "
-            "--item-col: each row should hold one item of a user, not a list"
+            f"--item-col: {why}"
         )
     seen = np.bincount(events["item"], minlength=len(words))
     vocab, ids = choose_items(words, seen.astype(np.float64), shaping, shaping.vocab)

@@ -15,22 +15,24 @@ from pandas.tseries.api import guess_datetime_format
 from ...ground.errors import InputError
 from ..words import text_of
 from .column_names import is_quantity, meant_by
-from .columns import TRUTHS, NameColumn
+from .columns import MISSING, NOBODY, TRUTHS, NameColumn
 from .layout import is_number
 
+_FEW = 5  # times, below which their digits show nothing
 _SAMPLE = 1000  # cells searched for the first one that is a time
 _OF_LOGS = re.compile(r"(\[?)\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d( [-+]\d{4})?(\]?)")  # as web servers write them
 _OF_TWITTER = re.compile(r"[A-Z][a-z]{2} [A-Z][a-z]{2} \d\d \d\d:\d\d:\d\d [-+]\d{4} \d{4}")
-_MISSING = {"nan", "null", "none", "na", "n/a", "<na>", "\\n", "."}  # \N as Hive and MySQL write it, . as SAS does
 _LONGEST_MISSING = 6
-_NOBODY = {*_MISSING, "#n/a", "#nv", "#null!"}  # the rest from Excel and SPSS
-_NOTHING = _NOBODY - {"none", "na"}  # these two may be items
+_ROUNDED = re.compile(r"\d(\.\d+)?E\+\d\d")  # as spreadsheets write long numbers
+_LAST_DAY, _FIRST_DAY = 31_12_2100, 1_01_1900
+_NOTHING = NOBODY - {"none", "na"}  # these two may be items
 
 
 def read_cells(cells, column, label, where, times, tally):
     """Convert an array of any cells to what a column needs: a NameColumn, numbers, times or texts.
 
-    tally : Counter, of "no amount" (missing amounts) and "nobody: …" (users whose name stands for a missing value)
+    tally : Counter, of "no amount" (missing amounts), "nobody: …" (names that stand for a missing one), "rounded: …"
+        (names as a spreadsheet rounds long numbers), and "floats: …" (names that were floats, whole ones and others)
     """
     if column.kind in ("time", "text"):
         return {"time": times.read, "text": _texts}[column.kind](cells, column, label, where)
@@ -44,7 +46,9 @@ def _names(cells, column, label, where, tally):
         found, different = pd.factorize(cells)
     except TypeError:
         row = next(row for row, cell in enumerate(cells) if getattr(type(cell), "__hash__", None) is None)
-        raise InputError(f"{where(row)}: {label} ({column.option}) holds {str(cells[row])[:40]}, not a name") from None
+        rows = "; write a row for each part, in pandas with FRAME.explode(COLUMN)" * hasattr(cells[row], "__len__")
+        what = f"{label} ({column.option}) holds {str(cells[row])[:40]}, not a name{rows}"
+        raise InputError(f"{where(row)}: {what}") from None
     texts = different.tolist()
     if different.dtype.kind == "M":  # one by one: a date stays a date beside others with a time of day
         texts = list(map(text_of, different))
@@ -58,14 +62,19 @@ def _names(cells, column, label, where, tally):
                 why = "too large for an exact id; give text or integers" if large else "bytes; give CELL.decode()"
                 raise InputError(f"{where(int(np.argmax(found == place)))}: {label} holds {cell!r:.60}, {why}")
             texts[place] = text_of(cell)
+        whole = {cell.is_integer() for cell in different.tolist() if isinstance(cell, float) and np.isfinite(cell)}
+        if len(whole) > 1:
+            tally[f"floats: {label}"] = len(texts)
         codes, names = pd.factorize(np.array(texts, object))  # 1 and "1" are the same
         codes, names = codes[found], names.tolist()
     of_people = column.key == "user" or meant_by(label) == "user"
     of_items = column.key == "item" and meant_by(label) not in ("source", "target")  # words may be such names
-    means_none = _NOBODY if of_people else _NOTHING if of_items else ()
+    means_none = NOBODY if of_people else _NOTHING if of_items else ()
     for code, name in enumerate(names):
         if name.lower() in means_none:
             tally[f"nobody: {name!r} in {label}"] += int(np.count_nonzero(codes == code))
+        if "E+" in name and _ROUNDED.fullmatch(name):
+            tally[f"rounded: {label}"] += 1
         empty, problem = not name.strip(), ""
         if "\0" in name or not (name.isascii() or name.encode(errors="ignore").decode() == name):
             problem = f"the name {name!r:.60} in {label} contains NUL or a lone surrogate"
@@ -108,7 +117,7 @@ def _numbers(cells, column, label, where, tally=None):
 
 def _is_missing(cell):
     if isinstance(cell, str):
-        return not cell.strip() or (len(cell) <= _LONGEST_MISSING and cell.strip().lower() in _MISSING)
+        return not cell.strip() or (len(cell) <= _LONGEST_MISSING and cell.strip().lower() in MISSING)
     return pd.api.types.is_scalar(cell) and bool(pd.isna(cell))
 
 
@@ -153,6 +162,20 @@ def _texts(cells, column, label, where):
     return texts
 
 
+def _refuse_year_last(times, column, label, where):
+    """Raise InputError if numbers (ndarray) are dates as DDMMYYYY or MMDDYYYY, which are not in order of time."""
+    known = times[np.isfinite(times)]
+    if len(known) < _FEW or known.min() < _FIRST_DAY or known.max() > _LAST_DAY or (known % 1 != 0).any():
+        return
+    days, years = np.divmod(known, 10_000)
+    parts = np.concatenate(np.divmod(days, 100))
+    if years.min() >= 1900 and years.max() <= 2100 and parts.min() >= 1 and parts.max() <= 31:
+        raise InputError(
+            f"{where(0)}: the times in {label} ({column.option}), as {known[0]:08.0f}, are dates with the year last, "
+            "which are not in the order of their numbers; write dates as YYYY-MM-DD"
+        )
+
+
 class Times:
     """Convert times to numbers in the same order: numbers stay, dates become seconds; the first one sets the format."""
 
@@ -173,7 +196,9 @@ class Times:
         elif self.form is None:
             return np.full(len(cells), np.nan) if column.lenient else _numbers(cells, column, label, where)
         if self.form == "number":
-            return _numbers(cells, column, label, where)
+            times = _numbers(cells, column, label, where)
+            _refuse_year_last(times, column, label, where)
+            return times
         # fractions of a second may be in some rows only; ISO 8601 has no names of zones, and no AM or PM
         parts = self.form.startswith("%Y-%m-%d") and "%S" in self.form and not re.search("%[Zp]", self.form)
         form, given = "ISO8601" if parts else self.form, pd.Series(cells)

@@ -16,6 +16,8 @@ from . import column_names
 
 NONE = "none"  # requested instead of a column: there is none
 TRUTHS = {"false": 0.0, "true": 1.0}  # in any case, in columns of answers
+MISSING = {"nan", "null", "none", "na", "n/a", "<na>", "\\n", "."}  # \N as Hive and MySQL write it, . as SAS does
+NOBODY = {*MISSING, "#n/a", "#nv", "#null!"}  # the rest from Excel and SPSS
 _AMONG = {"user", "item", "source", "target"}
 _DATE = re.compile(r"\d{4}-\d\d-\d\d([T ].*)?|\d{1,2}[/.]\d{1,2}[/.]\d{4}( .*)?")
 _UNIX = 1e8, 1e19  # Unix times, from seconds in 1973 to nanoseconds
@@ -494,7 +496,7 @@ class _Guess:
         cells = self.head.cells[place]
         if self.called[place] in _AMONG:
             return self.head.names[place].strip().lower() in ("start", "end") and are_times(cells)
-        return _are_dates(cells)
+        return are_dates(cells)
 
     def _ask(self, why, columns, values=None, taken=()):
         """Raise DoubtError with what to type; values : list, one per column; taken : indices not to suggest"""
@@ -552,10 +554,10 @@ def are_times(cells):
     """Return whether all of these cells (sequence of str) are dates, or integers like Unix times."""
     numbers = _numbers(cells)
     unix = bool(numbers) and _UNIX[0] < min(numbers) and max(numbers) < _UNIX[1]
-    return (unix and all(n == int(n) for n in numbers)) or _are_dates(cells)
+    return (unix and all(n == int(n) for n in numbers)) or are_dates(cells)
 
 
-def _are_dates(cells):
+def are_dates(cells):
     return bool(cells) and all(_DATE.fullmatch(cell.strip()) for cell in cells)
 
 

@@ -269,7 +269,7 @@ def _of_tokens(head):
     return "write one sentence per line: awk " + r"-F'\t' " * bool(sign) + f"'{sentences}' FILE > text.txt"
 
 
-def _rows(head, delimiter):
+def rows_in(head, delimiter):
     """Return the first lines as rows of the most common size (list of list of str); [] unless nine of ten have it."""
     for quoting in (csv.QUOTE_MINIMAL, csv.QUOTE_NONE):
         with suppress(csv.Error):
@@ -287,7 +287,7 @@ def _header(head):
         names = [name.strip().strip('"') for name in head.lines[0].split(delimiter)]
         if len(names) < 2 or not (sound_like_columns(names) or len(columns_meant(names)) > 1):
             continue
-        rows = _rows(head, delimiter)
+        rows = rows_in(head, delimiter)
         if len(rows) >= 3 and len(rows[0]) == len(names):
             return dict(zip(names, zip(*rows[1:], strict=True), strict=True))
     quoted = sum(line.startswith('"') for line in head.lines) > 0.1 * len(head.lines)
@@ -300,7 +300,7 @@ def _unnamed(head):
     It has quoted cells, or an id of each row beside text; with tabs and three or more columns, text may be missing
     """
     for sign in _DELIMITERS:
-        rows = _rows(head, sign)[1:]  # the first may be a header
+        rows = rows_in(head, sign)[1:]  # the first may be a header
         columns = list(zip(*rows, strict=True))
         prose = sign != "\t" and sum(" " in [cell[:1] for cell in row] for row in rows) > len(rows) / 10
         if prose or len(rows) < _FEW - 1:
@@ -313,6 +313,19 @@ def _unnamed(head):
         if (texts and (named or quoted)) or (named and sign == "\t" and len(columns) > 2):
             return {str(number): cells for number, cells in enumerate(columns, 1)}
     return {}
+
+
+def _is_vectors(head):
+    """Return whether two sizes stand above rows of a name and numbers, as many as the second says, with decimals."""
+    sizes = re.fullmatch(r"\d+ (\d{1,4})\s*", head.lines[0])
+    rows = [line.split() for line in head.lines[1:]]
+    numbers = [cell for row in rows for cell in row[1:]]
+    even = sizes and rows and all(len(row) == int(sizes[1]) + 1 for row in rows)
+    return even and all("." in number or "e" in number for number in numbers) and fits(numbers, _floats, list)
+
+
+def _floats(numbers):
+    return list(map(float, numbers))
 
 
 def _label_of_gml(head):
@@ -533,6 +546,12 @@ KINDS = [  # in the order in which they are tried
         """remove the times: awk '!/^WEBVTT|-->|^[0-9]*\\r?$/' FILE > text.txt""",
         lambda head: head.share(re.compile(r"\s*\d[\d:.,]+ --> \d").match) > 1 / 7,
         ("text",),
+    ),
+    Kind(
+        "word vectors",
+        "give them to --init, or to commands that read vectors",
+        _is_vectors,
+        ("text", "baskets"),
     ),
     Kind("a vertical file, CoNLL or CoNLL-U, one token per line", _of_tokens, _tokens, ("text",)),
     Kind("a table with a header", _OF_TEXT, _header, ("text",), _header),

@@ -128,12 +128,16 @@ def _unnested(rows):
 
 
 def lists_out(rows):
-    """Return a command that writes the lists of a key with tabs; `rows` (list of dict) show which key and, for lists of
-    objects, which of their keys has a common name for items.
+    """Return a command that writes the lists of a key, or of a key inside one, with tabs; `rows` (list of dict) show
+    which key and, for lists of objects, which of their keys has a common name for items.
     """
+    inner = [(f"{key}\0{own}", value) for row in rows for key, inside in _dicts(row) for own, value in inside.items()]
     lists = [(key, value) for row in rows for key, value in row.items() if isinstance(value, list)]
+    lists = lists or [(key, value) for key, value in inner if isinstance(value, list)]
     key, value = min(lists, key=_unlikely, default=("KEY", []))
-    parts = f"json.loads(line).get({_typed(key)}) or ()"
+    outer, own = key.split("\0") if "\0" in key else ("", key)
+    row = f"(json.loads(line).get({_typed(outer)}) or {{}})" if outer else "json.loads(line)"
+    parts = f"{row}.get({_typed(own)}) or ()"
     if value and isinstance(value[0], dict):
         names = [*value[0], "KEY"]
         parts = f"(x[{_typed(names[columns_meant(names).get('item', [0])[0]])}] for x in {parts})"
@@ -143,11 +147,15 @@ def lists_out(rows):
     return f'python -c "{program}" < FILE > baskets.tsv'
 
 
+def _dicts(row):
+    return [(key, value) for key, value in row.items() if isinstance(value, dict)]
+
+
 def _unlikely(item):
     """Return whether a list is empty, and whether no key, its own or one inside, is named as an item (two bool)."""
     key, value = item
     inside = value[0] if value and isinstance(value[0], dict) else ()
-    return not value, "item" not in columns_meant([key, *inside])
+    return not value, "item" not in columns_meant([key.rpartition("\0")[2], *inside])
 
 
 def _typed(key):

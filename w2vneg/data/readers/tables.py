@@ -15,6 +15,7 @@ from ...ground.errors import InputError
 from ..words import as_word
 from .columns import Batch, Labels, NameColumn
 from .frames import InMemoryTable, read_parquet
+from .item_lines import sign_of_lists
 from .layout import Column, delimiter_of, is_amount
 from .sources import file_stamp, find_files, opened
 from .text import utf8_or_latin_1
@@ -22,7 +23,14 @@ from .text import utf8_or_latin_1
 _WRONG = {"name": "an empty cell", "time": "no valid time"}  # by kind; else no valid number
 _NO_ROW = "files without a row"
 _DECIMAL = re.compile(r"\s*(\d+\.0\s*)?")
-_FEW, _LOOKED_AT = 20, 20_000  # names: the fewest that show lists, and how many are examined for them
+_HINTS = {  # by what `cells.read_cells` counts
+    "nobody": "rows have {}; if it means that the name is missing, remove them",
+    "rounded": "names in {} look like long numbers that a spreadsheet rounded, so one may stand for several; export "
+    "that column as text",
+    "floats": "names in {} were floats, whole ones and others, so 250.0 became '250'; if these are codes, read them as "
+    "text",
+}
+_LOOKED_AT = 20_000  # names examined for lists
 _UNWRITABLE = re.compile(r"[\0\ud800-\udfff]")
 
 
@@ -34,8 +42,8 @@ class Tables:
     encoding : str; comments : bool, lines that begin with # or % are comments; beside : bool, as in Column
     progress : callable, optional, called with (stored bytes read, total stored bytes or None) after each batch
     n_files, bytes, n_rows : int, what has been read so far; bytes are unpacked, and rows include bad ones
-    tally : Counter, of "comments", "like rows" among them, "returns", "no amount", "nobody: …" (names that may mean
-        a missing user), and "bad rows: …" by reason
+    tally : Counter, of "comments", "like rows" among them, "returns", "no amount", "bad rows: …" by reason, and what
+        `cells.read_cells` counts
     labels : columns.Labels, of the first file
     Files without rows are skipped, if another has rows.
     InputError while iterating: a missing file, a wrong encoding, no row at all, a missing column, a row with too many
@@ -67,11 +75,10 @@ class Tables:
                     f"{lacking[0]} has no {column.key} column, unlike other files, so each of its rows counts 1; "
                     f"add the column, or ignore it in all files with {column.option} none"
                 )
-        hints += (
-            f"{number:,} rows have {why.removeprefix('nobody: ')}; if it means that the name is missing, remove them"
-            for why, number in self.tally.items()
-            if why.startswith("nobody") and number > 1
-        )
+        for why, number in self.tally.items():
+            kind, _, what = why.partition(": ")
+            if kind in _HINTS and number > 1:
+                hints.append(f"{number:,} {_HINTS[kind].format(what)}")
         if n_like_rows := self.tally["like rows"]:
             hints.append(
                 f"lines among the rows that begin with # or % and a name were skipped as comments, {n_like_rows:,} in "
@@ -184,32 +191,18 @@ class Tables:
 
 def _hints_of_lists(batch):
     """Return a hint (tuple of str) for each column of names in a `Batch` if most of its cells look like lists."""
-    names = {key: column for key, column in batch.columns.items() if isinstance(column, NameColumn)}
-    signs = {key: sign for key, column in names.items() if (sign := _sign_of_lists(column))}
-    return tuple(
-        f"most cells of {batch.labels[key]} look like lists separated by {sign!r}, but each is read as one name; write "
-        f"a row for each part, in pandas with t[COLUMN] = t[COLUMN].str.split({sign!r}); t = t.explode(COLUMN)"
-        for key, sign in signs.items()
-    )
-
-
-def _sign_of_lists(column):
-    """Return the separator of lists in a NameColumn, or None: half of the cells contain it, and these hardly recur, but
-    half of their parts recur in other cells at other positions; if it is a blank, all parts contain digits.
-    """
-    counts = np.bincount(column.codes[column.codes >= 0], minlength=len(column.names))[:_LOOKED_AT].tolist()
-    for sign in ";|, ":
-        cells = {name.strip(): n for name, n in zip(column.names, counts, strict=False) if sign in name.strip()}
-        n_cells, places = sum(cells.values()), {}
-        if len(cells) < _FEW or 2 * n_cells < sum(counts) or n_cells > 1.25 * len(cells):
+    hints = ()
+    for key, column in batch.columns.items():
+        if not isinstance(column, NameColumn):
             continue
-        for cell in cells:
-            for place, part in enumerate(dict.fromkeys(filter(None, map(str.strip, cell.split(sign))))):
-                places.setdefault(part, []).append(place)
-        again = sum(len(own) for own in places.values() if len(set(own)) > 1)
-        if 2 * again >= sum(map(len, places.values())) and (sign != " " or all(map(re.compile(r"\d").search, places))):
-            return sign
-    return None
+        counts = np.bincount(column.codes[column.codes >= 0], minlength=len(column.names))[:_LOOKED_AT].tolist()
+        if sign := sign_of_lists(dict(zip(column.names, counts, strict=False))):
+            hints += (
+                f"most cells of {batch.labels[key]} look like lists separated by {sign!r}, but each is read as one "
+                f"name; write a row for each part, in pandas with t[COLUMN] = t[COLUMN].str.split({sign!r}); "
+                "t = t.explode(COLUMN)",
+            )
+    return hints
 
 
 class TextColumn(NamedTuple):

@@ -2,23 +2,14 @@
 
 import functools
 import re
-import shlex
-from collections import Counter
 from dataclasses import replace
-from itertools import pairwise
 
-from ...ground.errors import ConfigError, DoubtError, InputError
+from ...ground.errors import ConfigError, InputError
 from ...ground.option import option
 from . import SOURCES, TRAVERSALS, Source, Traversal, as_gone_through, check_pairs
 from ._options import delimiter, ordered, plain, subsample
 
-_FEW = 20  # lines; with fewer, baskets of two are no sign of a log
-_FLAGS = {"0", "1", "true", "false", "t", "f"}
-_NAMES_OUT = (
-    r"""awk -F {sign} '{{gsub(/"|\r$/, "")}} {head}{{s = ""; for (i = {first}; i <= NF; i++) """
-    r"""if ($i + 0 > 0 || $i ~ /^[Tt]/) s = s "\t" {name}; print substr(s, 2)}}' FILE > baskets.tsv"""
-)
-_COUNT = re.compile(r"\d+(\.\d+)?")
+_LOOKED_AT, _FREQUENT = 100, 0.1  # items, the most frequent first; and in this share of the baskets
 _WHITE = bytes([9, 11, 12, 13, 28, 29, 30, 31, 32])  # ASCII white space but the line feed
 _UNICODE_WHITE = re.compile(r"[^\S\x00-\x7f]")
 _OPENED = re.compile(rb'(?:^|[ \n])("(?:[^ \n]*[^ \n"])?)(?=[ \n]|$)')
@@ -40,12 +31,13 @@ class Baskets(Source):
     def encode(cls, given, vocab_out=None, **shaping):
         """Read baskets like text, through the cache; items are separated by blanks or another sign."""
         from ..encoded import encode_corpus
+        from ..readers.item_lines import separator_of
         from ..readers.layout import named
 
-        delimiter = _delimiter_of(given, shaping.get("encoding", "utf-8"))
+        delimiter = separator_of(given, shaping.get("encoding", "utf-8"))
         corpus = encode_corpus(list(given.files), reader=basket_reader(delimiter or " "), **shaping)
         report = _report(given, corpus, shaping.get("vocab") is not None)
-        if not given.delimiter and delimiter not in (None, " "):
+        if not given.delimiter and delimiter:
             report = replace(report, columns=(f"separated by {named(delimiter)}, as detected; else give --delimiter",))
         return replace(corpus, report=report)
 
@@ -69,123 +61,19 @@ def _report(given, corpus, fixed):
     }
     sizes = {"items": n_items, "targets": n_items, "kept": found.kept_tokens, "groups": found.sentences}
     same = {name: getattr(found, name) for name in ("seconds", "cached", "damage")}
+    same["hints"] = _hints_of_missing(corpus)
     return ItemsReport("baskets", found.files, found.bytes, found.lines, left_out=left_out, **sizes, **same)
 
 
-def _delimiter_of(given, encoding):
-    """Return the separator of the items of an `Input`, as given or detected; refuse files that are not baskets."""
-    from ..readers import foreign
-    from ..readers.layout import delimiter_of, named
+def _hints_of_missing(corpus):
+    """Return a hint (tuple of str) for each frequent item whose name stands for a missing one, as NA does."""
+    from ..readers.columns import NOBODY
 
-    chosen = delimiter_of(given.delimiter)
-    if given.plain:
-        return chosen
-    for name, data in foreign.beginnings(given.files):
-        foreign.refuse(name, data, "baskets", encoding)
-        lines = foreign.Head.of(data, encoding).lines
-        signs = [chosen] if chosen else ",;|\t "
-        command = next(filter(None, (names_of_flags(_rows(lines, sign), sign) for sign in signs)), None)
-        if command:
-            raise DoubtError(
-                f"{name}: looks like a table with a column for each item, 0 or False if a basket lacks it, not like "
-                f"baskets; write the names: {command} (give --plain if these are items)"
-            )
-        chosen = chosen or guess_delimiter(name, lines)
-        rows = _rows(lines, chosen)
-        quoted = next((item for row in rows for item in row if len(item) > 2 and item[0] == item[-1] == '"'), None)
-        if quoted:
-            raise DoubtError(
-                f"{name}: items are in quotes, as in {quoted[:60]}, which would be part of their names; remove them "
-                f"(tr -d '\"' < FILE > baskets.txt), or give --plain --delimiter {named(chosen)} to keep them"
-            )
-        if why := looks_like_log(rows):
-            sign = "" if all("\t" in line for line in lines) else f"-d{shlex.quote(chosen)} "
-            raise DoubtError(
-                f"{name}: looks like a log, not like baskets: {why}; use --ratings or --pairs for a log, drop a first "
-                f"column that is not an item (cut {sign}-f2- FILE > baskets.txt), or give --plain if these are items"
-            )
-    return chosen
-
-
-def _items(line, delimiter):
-    return line.split() if delimiter == " " else [item for part in line.split(delimiter) if (item := part.strip())]
-
-
-def _rows(lines, delimiter):
-    return [row for line in lines if (row := _items(line, delimiter))]
-
-
-def names_of_flags(rows, delimiter):
-    """Return a command that replaces flags by the names of items, or None if rows (list of list of str) are not flags
-    below a header, or many rows of flags without one. A first column may number the rows; then the flags may be counts,
-    some of them 0.
-    """
-    below = rows[1:]
-    if len(below) < 2 or len(set(map(len, below))) > 1:
-        return None
-    numbered = any(row[0].lower() not in _FLAGS for row in below)
-    flags = {cell.lower() for row in below for cell in row[numbered:]}
-    counts = numbered and "0" in flags and all(map(_COUNT.fullmatch, flags))
-    if not flags or (flags - _FLAGS and not counts) or (numbered and len({row[0] for row in below}) < len(below)):
-        return None
-    n_flags, above = len(below[0]) - numbered, {cell.lower() for cell in rows[0]}
-    headed = not above & _FLAGS and not any(map(_COUNT.fullmatch, above)) and len(rows[0]) - n_flags in (0, numbered)
-    if n_flags < 2 or not (headed or (len(rows) >= _FEW and not numbered and not above - _FLAGS)):
-        return None
-    sign = shlex.quote(delimiter.replace("\t", "\\t"))
-    head, name = ("NR == 1 {n = split($0, name); next} ", "name[i - NF + n]") if headed else ("", "i")
-    return _NAMES_OUT.format(sign=sign, head=head, first=1 + numbered, name=name)
-
-
-def looks_like_log(rows):
-    """Return why rows of items (list of list of str) look like a log of one event per line (str), or None."""
-    from ..readers.columns import are_times
-
-    if len(rows) < _FEW:
-        return None
-    firsts, seen = [row[0] for row in rows], Counter(item for row in rows for item in row)
-    if all(len(row) == 2 for row in rows):
-        if sum(n == 1 for n in seen.values()) >= 0.9 * len(seen):
-            return "every line has two entries, and nine of ten entries occur once"
-        runs = 1 + sum(a != b for a, b in pairwise(firsts))
-        if runs == len(set(firsts)) <= len(rows) / 2 and not set(firsts) & {row[1] for row in rows}:
-            return "every line has two entries, and the first repeats over several lines, as in a log by basket"
-    sizes = set(map(len, rows))
-    if len(sizes) == 1 and len(rows[0]) > 2 and sum(map(are_times, zip(*rows, strict=True))) == 1:
-        return "every line has the same number of entries, and a time in the same place"
-    numbers = [int(first) for first in firsts if re.fullmatch(r"\d{1,15}", first)]
-    if len(numbers) == len(firsts) and all(b - a == 1 for a, b in pairwise(numbers)):
-        return "the first entries number the lines, like numbers of baskets"
-    if len(sizes) > 1 and all(row[0] == str(len(row) - 1) for row in rows):
-        return "the first entries count the others on their lines"
-    n_rest, n_again = seen.total() - len(rows), sum(n for n in seen.values() if n > 1)
-    if max(sizes) > 2 and all(seen[first] == 1 for first in firsts) and 2 * n_again >= n_rest:
-        return "the first entries occur once and most others repeatedly, like names of baskets"
-    return None
-
-
-def guess_delimiter(name, lines):
-    """Return the separator of items (str, one sign): the one with the fewest distinct items; DoubtError if unclear.
-
-    name : str, of the file; lines : list of str, its first lines
-    """
-    from ..readers.layout import named
-
-    signs = [sign for sign in ",;|\t" if sum(sign in line for line in lines) >= 0.3 * len(lines)]
-    if not signs:
-        return " "
-    n_items, sign = min((len({item for line in lines for item in _items(line, sign)}), sign) for sign in signs)
-    if not any(re.search(r"\s", item) for line in lines for item in _items(line, sign)):
-        return " " if sign == "\t" else sign
-    words = [word for line in lines for word in line.split()]
-    n_words, glued = len(set(words)), sum(sign in word.strip(sign) for word in words)
-    if (n_items < n_words and (sign == "\t" or glued * 5 >= len(words))) or n_items * 2 <= n_words:
-        return sign
-    if n_words * 2 <= n_items:
-        return " "
-    raise DoubtError(
-        f"{name}: items may be separated by {named(sign)} ({n_items:,} items in the first {len(lines):,} lines) or by "
-        f"blanks ({n_words:,} items); choose --delimiter {named(sign)} or --delimiter blank"
+    frequent = [(word, int(n)) for word, n in zip(corpus.vocab.words[:_LOOKED_AT], corpus.vocab.counts, strict=False)]
+    return tuple(
+        f"{n:,} items are {word!r}; if it means that an item is missing, remove them"
+        for word, n in frequent
+        if word.lower() in NOBODY and _FREQUENT * corpus.report.sentences <= n > 1
     )
 
 
