@@ -17,6 +17,7 @@ from w2vneg import Vectors, Vocabulary, Word2Vec
 from w2vneg.config import TrainConfig
 from w2vneg.data.encoded import encode_corpus
 from w2vneg.data.phrases import Phrase
+from w2vneg.ground.events import EpochDone, Interrupted
 from w2vneg.ground.registry import RunContext
 from w2vneg.run.model import Model
 from w2vneg.run.search.trials import Trial, TrialFolder
@@ -133,7 +134,7 @@ def save_model(folder):
     model.extra = {"learned": np.arange(9, dtype=np.float32)[:, None]}
     model.frozen = {"vectors_in": np.arange(len(MATRIX)) % 2 == 0}
     model.phrases = Phrase("new", "york", 12.5, 7), Phrase("new_york", "times", 3.0, 2, 2)
-    model.history = [{"event": "EpochDone", "epoch": 1, "loss": 2.5}, {"event": "Interrupted", "epoch": 1}]
+    model.history = [EpochDone(1, 2, 9, 9, 2.5, 2.8, 0.02, 0.5).as_dict(), Interrupted(1, 0.5).as_dict()]
     model.origin.input = {"kind": "pairs", "files": ["pairs.csv"], "header": True, "item_col": 1}
     settings = {"metric": "mpr", "patience": 2, "every": 0.5, "held": 7, "known": None, "files": {"valid": "v.tsv"}}
     figures = {"mpr": 0.75, "nll": 3.0}

@@ -10,6 +10,7 @@ import pytest
 from w2vneg import Vectors, Vocabulary
 from w2vneg.config import TrainConfig
 from w2vneg.ground.errors import ConfigError, InputError, OutputError
+from w2vneg.ground.events import EpochDone, Interrupted
 from w2vneg.ground.files.npy import read_matrix
 from w2vneg.run.folder import check_place
 from w2vneg.run.model import Model
@@ -50,7 +51,7 @@ def model():
     model.vectors_out[:] = np.linspace(-1, 1, 12, dtype=np.float32).reshape(3, 4)
     model.position = Progress(epoch=2, round=3, alpha_factor=0.25, loss_sum=1 / 3, pairs=10**12)
     model.extra = {"learned": np.arange(3, dtype=np.float32)[:, None]}
-    model.history = [{"event": "EpochDone", "loss": 0.1}, {"event": "Interrupted"}]
+    model.history = [EpochDone(1, 2, 9, 9, 0.1, 0.7, 0.02, 0.5).as_dict(), Interrupted(1, 0.5).as_dict()]
     return model
 
 

@@ -13,7 +13,7 @@ from importlib import import_module
 
 import click
 
-from ..ground.errors import ConfigError, FileNote, W2vnegError, did_you_mean
+from ..ground.errors import ConfigError, FileNote, W2vnegError, did_you_mean, plain
 from ..ground.progress import SHOW
 from .progress import BestEffort, byte_progress, note
 
@@ -85,6 +85,7 @@ def _status(command, argv, name):
     except click.ClickException as error:
         if isinstance(error, click.NoSuchOption):
             _name_argument(error)
+        error.message = plain(error.message)
         error.show(BestEffort())
         return error.exit_code
     except click.exceptions.Exit as error:

@@ -5,7 +5,7 @@ import click
 from ..ground.errors import UnknownNameError
 from .flags import asks_vectors, load_vectors, other_side
 from .options import json_option
-from .tables import echo_json
+from .tables import echo, echo_json
 
 
 @click.command()
@@ -25,6 +25,6 @@ def analogy(a, b, c, vectors, k, readout, oov, as_json):
         found = [{"word": word, "cosine": cosine} for word, cosine in answers]
         return echo_json({"vectors": vectors, "question": [a, b, c], "answers": found})
     width = max((len(word) for word, _ in answers), default=0)
-    click.echo(f"{a} is to {b} as {c} is to")
+    echo(f"{a} is to {b} as {c} is to")
     for word, cosine in answers:
-        click.echo(f"  {word.ljust(width)}  {cosine:.3f}")
+        echo(f"  {word.ljust(width)}  {cosine:.3f}")

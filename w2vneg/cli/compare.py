@@ -32,7 +32,7 @@ from .options import (
 )
 from .progress import noter, report_compiling, search_progress
 from .results import as_typed, write_images
-from .tables import table
+from .tables import echo, table
 from .validation_options import HELD_OUT, check_each, is_set, valid_options, validation_of, warn_of_raw
 
 _AT_THE_END = 1e9  # epochs between evaluations: nothing is chosen within a run
@@ -287,7 +287,7 @@ def _write(runs, out, suffixes, note, as_json):
             stream.write(text)
     images = [suffix for suffix in suffixes if suffix not in tables]
     plots = write_images(charts_of_comparison(runs), out, "compare", note, images) if images else []
-    click.echo(document if as_json else table(rows))
+    echo(document if as_json else table(rows))
     if any(run.p is not None or run.l2 for run in runs) or comparing.replaced(runs):
         note(below)
     note(f"Wrote {', '.join(content)}{f' and {len(plots)} images' if plots else ''} in {out}.")

@@ -5,7 +5,7 @@ import click
 from ..ground.errors import UnknownNameError
 from .flags import asks_vectors, is_of_two_kinds, load_vectors, other_side, titles_of, titles_options
 from .options import json_option, mirror_option, option
-from .tables import echo_json
+from .tables import echo, echo_json
 
 
 @click.command()
@@ -44,4 +44,4 @@ def nearest(words, vectors, k, readout, oov, why, titles, titles_cols, mirror, a
             lines += [f"  {word} → {one.word}, {one.rule}, {one.pairs:,} pairs" for one in kin[word]]
             lines += [] if kin[word] else ["  no kin: no rule of spelling joins it with another word"]
         blocks.append("\n".join([f"{word} ({names[word]})" if word in names else word, *lines]))
-    click.echo("\n\n".join(blocks))
+    echo("\n\n".join(blocks))

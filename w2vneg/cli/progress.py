@@ -13,7 +13,7 @@ from functools import partialmethod
 import click
 
 from ..data.sources import TRAVERSALS
-from ..ground.errors import InputError, OutputError
+from ..ground.errors import InputError, OutputError, plain
 from ..ground.events import EpochDone
 from ..ground.files.atomic import appending, check_writable, passes_on
 from ..ground.files.bounded import parse_json
@@ -60,7 +60,7 @@ class BestEffort:
 def note(text):
     """Write a line on standard error, if it can be written to."""
     stream = BestEffort()
-    stream.write(text + "\n")
+    stream.write(plain(text) + "\n")
     stream.flush()
 
 

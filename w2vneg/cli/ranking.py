@@ -9,7 +9,7 @@ from ..ground.events import penalty_chosen
 from .flags import fold_in_option, score_option
 from .options import COUNT, json_option, option
 from .progress import note
-from .tables import echo_json, table
+from .tables import echo, echo_json, table
 from .validation_options import check_split, warn_of_trained
 
 _SHORT_KS = (10,)
@@ -97,20 +97,20 @@ def ranking(model, test, exclude_known, include_known, train, samples, no_baseli
     )
     if as_json:
         return echo_json({"model": model, **evaluation.as_dict()}, allow_nan=False)
-    click.echo("\n".join(_head(evaluation)))
-    click.echo()
-    click.echo(table(_rows(evaluation, mpr) if everything else _short_rows(evaluation)))
+    echo("\n".join(_head(evaluation)))
+    echo()
+    echo(table(_rows(evaluation, mpr) if everything else _short_rows(evaluation)))
     for baseline, why in evaluation.missing.items():
-        click.echo(f"\n{baseline} is not shown: {why}")
+        echo(f"\n{baseline} is not shown: {why}")
     if not everything:
-        return click.echo(f"\n{_verdict(evaluation, loaded)}")
-    click.echo(f"\nP@{evaluation.options['ks'][-1]} of pairs by popularity of the target, in tenths of all targets:\n")
-    click.echo(table(_tenths(evaluation)))
+        return echo(f"\n{_verdict(evaluation, loaded)}")
+    echo(f"\nP@{evaluation.options['ks'][-1]} of pairs by popularity of the target, in tenths of all targets:\n")
+    echo(table(_tenths(evaluation)))
     for baseline in list(evaluation.results)[1:]:
         found = evaluation.beside(baseline)
         for how in (WORSE, ALIKE):
             if names := [_words(name) for name, stands in found.items() if stands == how]:
-                click.echo(f"\n{how.capitalize()} {baseline}: {', '.join(names)}")
+                echo(f"\n{how.capitalize()} {baseline}: {', '.join(names)}")
 
 
 def _head(evaluation):

@@ -7,7 +7,7 @@ from ..ground.files.atomic import check_writable
 from .flags import fold_in_option, refuse_existing, refuse_overwriting, score_option, titles_of, titles_options
 from .options import COUNT, json_option, mirror_option, option
 from .progress import byte_progress, note
-from .tables import echo_json
+from .tables import echo, echo_json
 
 
 @click.command()
@@ -174,10 +174,10 @@ def _list_one(model, items, k, exclude_known, only, score, fold_in, unknown, tit
         found = [_entry(item, names) | {"score": score} for item, score in found]
         about = {"model": model, "items": [_entry(word, seeds_named) for word in words]}
         return echo_json(about | {"known_left_out": known is not None or new_user, "recommended": found})
-    click.echo(", ".join(f"{word} ({seeds_named[word]})" if word in seeds_named else word for word in words))
+    echo(", ".join(f"{word} ({seeds_named[word]})" if word in seeds_named else word for word in words))
     width = max((len(item) for item, _ in found), default=0)
     for item, score in found:
-        click.echo(f"  {item.ljust(width)}  {score:8.3f}  {names.get(item, '')}".rstrip())
+        echo(f"  {item.ljust(width)}  {score:8.3f}  {names.get(item, '')}".rstrip())
 
 
 def _entry(item, names):

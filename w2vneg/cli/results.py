@@ -13,7 +13,7 @@ import click
 from ..data import catalog
 from ..ground.errors import MissingExtraError, OutputError, W2vnegError
 from ..ground.files.atomic import passes_on
-from ..ground.files.bounded import is_special
+from ..ground.files.bounded import is_path, is_special
 from ..ground.files.locks import keeps_others_out
 from ..ground.files.packing import without_packing
 
@@ -45,13 +45,20 @@ def vectors_of(given, checkpoints, model, note):
         raise click.UsageError(f"{why}; name it {bare}.txt, then convert it: {command}")
     check_packing(given or "", "word2vec")
     output = model.origin.output if model is not None and not given else None
-    below = bool(output) and output.startswith(os.getcwd() + os.sep)
+    output = output if is_path(output) else None
+    below = output is not None and _is_plainly_below(output)
     if output and not (_holds_vectors(output, model) if os.path.lexists(output) else below):
         note(f"No vectors are written to {output}, which the model folder names. Name a file with --output.")
         output = None
     elif below:
         output = os.path.relpath(output)
     return given or output or (None if checkpoints is not None else "vectors.txt")
+
+
+def _is_plainly_below(path):
+    """Return whether a path is below the current folder, links followed, and no part of it is hidden."""
+    real, here = os.path.realpath(path), os.path.realpath(os.curdir)
+    return real.startswith(here + os.sep) and f"{os.sep}." not in real[len(here) :]
 
 
 def _holds_vectors(path, model):
@@ -197,7 +204,7 @@ def report_results(word2vec, complete, output, folder, mirror, note):
 
 def report_loss(history, note):
     """Report the loss of the first and the last of several epochs. history : list of dict, of a model"""
-    epochs = {record["epoch"]: record for record in history if record["event"] == "EpochDone"}
+    epochs = {record["epoch"]: record for record in history if record.get("event") == "EpochDone"}
     if len(epochs) > 1:
         first, *_, last = epochs.values()
         note(f"Loss: {first['loss']:.3f} … {last['loss']:.3f} (at init {last['untrained']:.3f})")

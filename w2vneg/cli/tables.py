@@ -7,10 +7,17 @@ import textwrap
 
 import click
 
+from ..ground.errors import plain
+
+
+def echo(text=""):
+    """Print text; on a terminal, with the control characters of words and titles as `plain` shows them."""
+    click.echo(plain(text) if terminal_width() is not None else text)
+
 
 def echo_json(value, **how):
     """Print a value as JSON; how : as for `json.dumps`."""
-    click.echo(json.dumps(value, indent=2, ensure_ascii=False, **how))
+    echo(json.dumps(value, indent=2, ensure_ascii=False, **how))
 
 
 def terminal_width():

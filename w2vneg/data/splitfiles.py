@@ -8,7 +8,7 @@ import numpy as np
 
 from ..ground.errors import InputError
 from ..ground.files.atomic import atomic_folder, check_replaceable
-from ..ground.files.bounded import digested, read_json
+from ..ground.files.bounded import check_regular, digested, read_json
 from .inputs import Input
 
 PARTS = ("train", "valid", "test")
@@ -139,10 +139,17 @@ def trained_on(held, files):
 def _manifest_beside(path):
     """Return the manifest of the split that a held-out file belongs to (dict), or None."""
     try:
+        check_regular(Path(path).parent / MANIFEST)
         manifest = read_json(Path(path).parent / MANIFEST)
-        known = manifest["made_by"] == _MADE_BY and {"by"} <= set(manifest["options"]) and "train" in manifest["parts"]
-        held = {part["file"] for one, part in manifest["parts"].items() if one != "train"}
-        manifest["input"].get("rectangular"), manifest["parts"]["train"]["file"]
+        parts, sources = manifest["parts"], manifest.get("sources", ())
+        held = {part["file"] for one, part in parts.items() if one != "train"}
+        shown = [part["shown"] for part in parts.values() if part.get("shown") is not None]
+        names = [part["file"] for part in (parts["train"], *parts.values(), *shown)]
+        texts = [manifest["options"]["by"], manifest["input"]["kind"], *names]
+        known = manifest["made_by"] == _MADE_BY and all(isinstance(text, str) for text in texts)
+        known = known and all(name == Path(name).name for name in names) and isinstance(manifest["input"], dict)
+        facts = [(one["file"], one["bytes"], one["sha256"]) for one in sources]
+        known = known and all(list(map(type, fact[1:])) in ([int, str], [type(None)] * 2) for fact in facts)
     except (AttributeError, InputError, KeyError, TypeError):  # another kind of manifest.json
         return None
     return manifest if known and Path(path).name in held else None

@@ -1,10 +1,19 @@
 """Types of errors. Every message says what went wrong, where, and what to do about it."""
 
 import difflib
+import re
 import sys
 from numbers import Integral
 
 _LONGEST = 1500  # characters of a message; a damaged file may have a word of millions of them
+
+
+_CONTROLS = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")  # of terminals and writing directions
+
+
+def plain(text):
+    """Return a text for a terminal (str): its control characters, but tabs and line feeds, as in ``\\x1b``."""
+    return _CONTROLS.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
 class W2vnegError(Exception):

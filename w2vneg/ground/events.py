@@ -409,6 +409,9 @@ class Interrupted(Event):
     said, level = "interrupted after {fraction:.1%} of the run", logging.WARNING
 
 
+EVENTS = {event.__name__: event for event in Event.__subclasses__()}
+
+
 def _epochs(number):
     """Format a number of epochs with at most two decimals."""
     return f"{number:.2f}".rstrip("0").rstrip(".")

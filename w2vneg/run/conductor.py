@@ -243,7 +243,7 @@ def doubts_of(trainer):
     The last epoch's loss is compared with the loss at init, because the first epoch's may be low already, as in a run
     that resumes or starts from vectors. If the first epoch's is higher, as after a bad start, that one is used.
     """
-    history = [record for record in trainer.model.history if record["event"] == "EpochDone"]
+    history = [record for record in trainer.model.history if record.get("event") == "EpochDone"]
     if not history:
         return []
     first, loss, at_init, doubts = history[0], history[-1]["loss"], history[-1]["untrained"], []

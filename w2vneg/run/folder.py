@@ -16,8 +16,9 @@ from ..data.phrases import read_phrases, write_phrases
 from ..data.readers.sources import STDIN
 from ..data.vocab import Vocabulary
 from ..ground.errors import InputError, W2vnegError
+from ..ground.events import EVENTS
 from ..ground.files.atomic import atomic_folder, check_replaceable, recover
-from ..ground.files.bounded import parse_json, read_json, read_text
+from ..ground.files.bounded import as_fields, check_members, parse_json, read_json, read_text
 from ..ground.files.npy import read_mask, read_matrix
 from ..objectives.law import settled
 from ..vectors.formats.folder import SLIM, refuse_slim
@@ -95,6 +96,7 @@ def read_model(folder):
         what = "a file, not a model folder" if folder.exists() else "no such model folder"
         raise InputError(f"{folder}: {what}; name one that --save-model or save() wrote")
     refuse_slim(folder)
+    check_members(folder)
     for _ in range(_TRIES):  # a run may save it meanwhile; all files must be of one state
         state = _state_of(folder)
         try:
@@ -133,8 +135,14 @@ def _read_model(folder):
     extra = {name: _read_matrix(folder / f"{name}.npy", lengths) for name in _read_extra(folder / "extra.json")}
     matrices, where = own | extra, folder / "history.jsonl"
     lines = enumerate(read_text(where, _MISSING).split("\n"), 1)
-    history = [parse_json(line, f"{where}:{number}", lenient=True) for number, line in lines if line]
+    history = [_event(line, f"{where}:{number}") for number, line in lines if line]
     origin = Provenance(**_record(folder / "corpus.json", "origin", Provenance.__annotations__))
+    kind, files = origin.input.get("kind", ""), origin.input.get("files", [])
+    if not isinstance(kind, str):
+        raise InputError(f"{folder / 'corpus.json'}: unknown kind of input {kind!r:.60}")
+    if not (isinstance(files, list) and all(isinstance(file, str) for file in files)):
+        why = f"files of an input must be a path or a list of paths, not {str(files)!r:.60}"
+        raise InputError(f"{folder / 'corpus.json'}: {why}")
     found = {"vocab": vocab, "config": config, "position": position, "vocab_out": vocab_out, "extra": extra, **own}
     found |= {"history": history, "origin": origin, "best": _read_best(folder, matrices)}
     if read_json(folder / "good.json", _MISSING) is not None:  # otherwise the latest state is the last good one
@@ -192,6 +200,16 @@ def _read_position(path):
     if not fits or values["alpha_factor"] > 1:
         raise InputError(f"{path}: not the position of a run (expected the numbers {', '.join(kinds)})")
     return Progress(**values)
+
+
+def _event(line, where):
+    """Return an event of a history (dict) from its line; InputError if it is none."""
+    record = parse_json(line, where, lenient=True)
+    try:
+        kind = record.get("event")
+        return record if kind not in EVENTS else {**record, **as_fields(EVENTS[kind], record)}
+    except (AttributeError, TypeError, ValueError) as error:
+        raise InputError(f"{where}: not an event of a run ({error}); the file is damaged") from None
 
 
 def _record(path, what, kinds):

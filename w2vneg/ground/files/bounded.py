@@ -8,7 +8,10 @@ import math
 import os
 import re
 import stat
+from contextlib import suppress
+from dataclasses import MISSING, fields
 from functools import partial
+from typing import get_args
 
 from ..errors import ConfigError, InputError
 
@@ -99,6 +102,27 @@ def parse_json(text, where, lenient=False):
         raise InputError(f"{where}: not JSON ({error})") from error
 
 
+def as_fields(cls, values):
+    """Return values of a JSON object (dict) for the fields of a dataclass: whole numbers become floats where a field is
+    one, None becomes NaN. ValueError for a missing field, or a value of another type.
+    """
+    found = {}
+    for field in fields(cls):
+        if field.name not in values:
+            if field.default is MISSING and field.default_factory is MISSING:
+                raise ValueError(f"{field.name} is missing")
+            continue
+        value, kind = values[field.name], field.type
+        if float in (kind, *get_args(kind)) and isinstance(value, int):
+            value = float(value) if abs(value) < 1e300 else value
+        if kind is float and value is None:
+            value = math.nan
+        if not isinstance(value, kind):
+            raise ValueError(f"{field.name} is {str(value)[:40]}")
+        found[field.name] = value
+    return found
+
+
 def parse_toml(text, where):
     """Parse TOML text (dict); InputError, which names its source `where`, if it is not TOML or too large."""
     try:
@@ -179,3 +203,10 @@ def check_regular(path):
         raise InputError("-: standard input, which cannot be read twice; copy it to a file")
     if is_special(path):
         raise InputError(f"{path}: a device or a pipe, which cannot be read twice; copy it to a file")
+
+
+def check_members(folder):
+    """Raise InputError if a folder contains a device, a pipe or the like, of which a reader would wait for the end."""
+    with suppress(OSError):  # it may be replaced just now, or not be listed: its files are then opened one by one
+        for name in os.listdir(folder):
+            check_regular(os.path.join(folder, name))

@@ -10,6 +10,8 @@ from pathlib import Path
 
 from ..errors import OutputError
 
+_NOT_LINKED = getattr(os, "O_NOFOLLOW", 0)  # a link beside a folder could lead anywhere
+
 try:
     import fcntl
 except ImportError:  # Windows
@@ -81,7 +83,7 @@ def owned(path):
 def keeps_others_out(path):
     """Return whether the current owner of `path` keeps others out; False on a file system without locks."""
     try:
-        descriptor = os.open(lock_file(path), os.O_RDWR)
+        descriptor = os.open(lock_file(path), os.O_RDWR | _NOT_LINKED)
     except OSError:  # nobody owns it
         return False
     try:
@@ -93,7 +95,7 @@ def keeps_others_out(path):
 def _locked(path, name):
     """Lock the lock file of `path` and return its descriptor."""
     while True:
-        descriptor = os.open(name, os.O_RDWR | os.O_CREAT, 0o666)
+        descriptor = os.open(name, os.O_RDWR | os.O_CREAT | _NOT_LINKED, 0o666)
         if claim(descriptor) is False:
             owner = _owner(descriptor)
             os.close(descriptor)

@@ -114,6 +114,7 @@ def load_subjects(paths, readout=None, titles=None, any_spelling=False):
         if (folder / "config.json").is_file():
             model = Model.load(folder)
             versions = read_json(folder / "versions.json", "missing") if (folder / "versions.json").is_file() else {}
+        versions = versions if isinstance(versions, dict) else {}
         subject = Subject(name, str(path), None, model, versions, dict(titles or {}))
         own = ("out" if subject.has_users else None) if readout is None or model is None else readout
         subject.vectors = _vectors(path, own, any_spelling)

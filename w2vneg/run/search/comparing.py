@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ...ground.errors import InputError
-from ...ground.files.bounded import read_json
+from ...ground.files.bounded import as_fields, read_json
 from ..validation import Validation
 from .trials import by_combination, key_of
 
@@ -132,9 +132,12 @@ def read_compared(folder):
     """Read the comparison saved in a folder (list of `Compared`); InputError if it is damaged."""
     path = f"{folder}/{SAVED}"
     try:
-        runs = [Compared(**run) for run in read_json(path)["runs"]]
-        return [replace(run, values=_by_seed(run.values, float), l2=_by_seed(run.l2, str)) for run in runs]
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        runs = [Compared(**as_fields(Compared, run)) for run in read_json(path)["runs"]]
+        runs = [replace(run, values=_by_seed(run.values, float), l2=_by_seed(run.l2, str)) for run in runs]
+        if not runs or any(run.reason is None and None in (run.values or None, run.mean, run.seconds) for run in runs):
+            raise ValueError("no runs, or one without values")
+        return runs
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
         raise InputError(f"{path}: not what 'w2vneg compare' writes ({error}); run it again") from error
 
 

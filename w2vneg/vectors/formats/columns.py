@@ -14,6 +14,7 @@ from .common import check_text, enter, vectors_of
 
 _HOLDS = "a table: `word`, `count` if known, `vector`"
 _WORDS_A_BYTE = 8  # no compression holds more distinct words
+_NUMBERS_A_BYTE, _FEW = 100, 1 << 24  # no vectors have more, but these few numbers are read from any file
 _REMEDY = "; expected columns word and vector: write it again"
 
 
@@ -46,7 +47,11 @@ def read_parquet(path, spell=False):
     parquet = require("pyarrow.parquet", "parquet", f"reading {path}")
 
     def read_table():
-        n, size = parquet.read_metadata(path).num_rows, os.path.getsize(path)
+        about, size = parquet.read_metadata(path), os.path.getsize(path)
+        groups = (about.row_group(number) for number in range(about.num_row_groups))
+        cells = sum(group.column(at).num_values for group in groups for at in range(group.num_columns))
+        _check_size(cells, size)
+        n = about.num_rows
         if n > _WORDS_A_BYTE * size:  # equal cells may be stored once
             raise ValueError(f"{n:,} rows, more words than its {size:,} bytes could hold")
         return parquet.read_table(path, partitioning=None)
@@ -55,8 +60,23 @@ def read_parquet(path, spell=False):
 
 
 def read_arrow(path, spell=False):
-    feather = require("pyarrow.feather", "parquet", f"reading {path}")
-    return _read(path, lambda: feather.read_table(path, memory_map=False))
+    arrow = require("pyarrow", "parquet", f"reading {path}")
+
+    def read_table():
+        size, batches = os.path.getsize(path), []
+        with arrow.ipc.open_file(path) as file:
+            for number in range(file.num_record_batches):
+                batches.append(file.get_batch(number))
+                _check_size(sum(batch.nbytes for batch in batches) // 4, size)
+            return arrow.Table.from_batches(batches, file.schema)
+
+    return _read(path, read_table)
+
+
+def _check_size(n_numbers, size):
+    """Raise ValueError for more numbers than vectors in a file of `size` bytes have: equal ones take next to none."""
+    if n_numbers > max(_FEW, _NUMBERS_A_BYTE * size):
+        raise ValueError(f"{n_numbers:,} numbers, more than vectors in {size:,} bytes have")
 
 
 def _read(path, read_table):

@@ -35,6 +35,7 @@ _LOSSES, _MODELS = {"hs": 1, "ns": 2, "softmax": 3}, {"cbow": 1, "skipgram": 2, 
 _END_OF_LINE = "</s>"
 _REMEDY = "; the file is cut short, damaged or not a fastText model: write it again"
 _ROWS = 1 << 14  # written at a time
+_LONGEST_GRAM = 100  # letters
 _LONGEST_WORD = 1 << 16
 _LEAST_ENTRY = 10  # bytes of a word's entry besides the word
 
@@ -98,7 +99,7 @@ def contents(path):
                 raise InputError(f"{path}: a pruned fastText model is not read; give the .bin it was made from")
             if maxn <= 0 or minn > maxn:
                 minn, maxn, n_buckets = 0, 0, 0 if maxn <= 0 else n_buckets
-            if n_entries != n + n_labels or min(n, dim) < 1 or min(n_labels, n_buckets) < 0:
+            if n_entries != n + n_labels or min(n, dim) < 1 or min(n_labels, n_buckets) < 0 or maxn > _LONGEST_GRAM:
                 raise InputError(f"{path}: its header is inconsistent{_REMEDY}")
             if (n + n_buckets) * dim * 4 + n_entries * _LEAST_ENTRY > size:
                 raise InputError(f"{path}: its header promises more than its {size:,} bytes hold{_REMEDY}")

@@ -6,7 +6,7 @@ from ...config import RunSpec, TrainConfig
 from ...data.sources import noun_of
 from ...data.vocab import Vocabulary
 from ...ground.errors import ConfigError, InputError
-from ...ground.files.bounded import read_json
+from ...ground.files.bounded import check_members, read_json
 from ...ground.files.npy import read_matrix
 from ...objectives.law import law_of
 from ...objectives.plugins import are_loaded, how_to_load
@@ -40,6 +40,7 @@ def read(path, readout=None, spell=False):
             if (path / name).is_file():
                 raise InputError(f"{path}: {_ONLY_WRITTEN[name]} cannot be read; load the vectors it was made from")
         raise InputError(f"{path}: expected a model folder with vocab.tsv and vectors_in.npy{_REMEDY}")
+    check_members(path)
     file = path / "config.json"  # missing if there are only vectors
     spec = RunSpec.read(file) if file.exists() else TrainConfig(readout=DEFAULT).resolved()
     rectangular = spec.rectangular
@@ -90,7 +91,8 @@ def input_of(path):
     """Return the training input of a model folder, as the pairs' `as_trained` takes it; {} if it is unknown."""
     try:
         about = read_json(path / "corpus.json")
-        return dict(about["input"]) | {"names": about.get("names", [])}
+        given = dict(about["input"]) | {"names": about.get("names", [])}
+        return given if isinstance(given.get("kind", ""), str) else {}
     except (InputError, KeyError, TypeError, ValueError):
         return {}
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from ...ground.errors import ConfigError, InputError, OutputError, require
 from ...ground.files.atomic import atomic_file, atomic_folder
+from ...ground.files.memory import memory_size
 from .common import ARRAYS, arrays_of, check_text, check_words, enter, vectors_of, words_of
 
 _REMEDY = "; it was not written by w2vneg, or is damaged: write it again (w2vneg export … --format safetensors)"
@@ -42,7 +43,7 @@ def read(path, spell=False):
     found = _tensors_of(path)
     if "word_bytes" not in found:
         if (Path(path).parent / "tokenizer.json").is_file():
-            return read_folder(Path(path).parent)
+            return read_folder(Path(path).parent, matrix=Path(path).name)
         remedy = "put tokenizer.json into the same folder, or write the vectors as word2vec text"
         raise InputError(f"{path}: the tensors {', '.join(sorted(found))[:200]} come without words; {remedy}")
     missing = [name for name in ARRAYS if name not in found]
@@ -114,31 +115,45 @@ def _tokenizer(words):
     return made
 
 
-def read_folder(folder, spell=False):
-    """Read the tokens and their rows, with their weights applied; see `w2vneg.vectors.formats.read`."""
+def read_folder(folder, spell=False, matrix=_MATRIX):
+    """Read the tokens and their rows, with their weights applied; see `w2vneg.vectors.formats.read`.
+
+    matrix : str, the file of the rows in the folder
+    """
     if spell:
         raise ConfigError(f"{folder} has vectors of known words only; leave oov out")
     tokenizers = require("tokenizers", "tokenizers", f"reading {folder}")
     try:
         tokenizer = tokenizers.Tokenizer.from_file(str(folder / _TOKENIZER))
-    except Exception as error:  # the library raises nothing narrower
+        vocab = tokenizer.get_vocab()
+    except BaseException as error:  # the library raises nothing narrower, and panics are no Exception
+        if isinstance(error, KeyboardInterrupt | SystemExit):
+            raise
         raise InputError(f"{folder / _TOKENIZER}: cannot be read ({error}){_DAMAGED}") from None
-    found = _tensors_of(folder / _MATRIX)
+    path = folder / matrix
+    found = _tensors_of(path)
     matrix = next((found[name] for name in _TENSORS if name in found), None)
     if matrix is None or matrix.ndim != 2:
-        raise InputError(f"{folder / _MATRIX}: expected a matrix {' or '.join(_TENSORS)}{_DAMAGED}")
-    vocab = tokenizer.get_vocab()
+        raise InputError(f"{path}: expected a matrix {' or '.join(_TENSORS)}{_DAMAGED}")
     words = sorted(vocab, key=vocab.get)
+    n = len(words)
+    if not words or [vocab[words[0]], vocab[words[-1]]] != [0, n - 1] or len(set(vocab.values())) < n:
+        raise InputError(f"{folder / _TOKENIZER}: it has no tokens, or their ids do not count from 0{_DAMAGED}")
+    of_tokens = [found[name].shape for name in ("mapping", "weights") if name in found]
+    if any(shape != (n,) for shape in of_tokens) or 8 * n * matrix.shape[1] > memory_size():
+        raise InputError(
+            f"{path}: mapping and weights do not fit the matrix and {n:,} tokens, or the memory here{_DAMAGED}"
+        )
     try:  # several tokens may share a row, each with its own weight
         matrix = matrix[found["mapping"]] if "mapping" in found else matrix
         matrix = matrix.astype(np.float32)
         matrix = matrix * found["weights"][:, None].astype(np.float32) if "weights" in found else matrix
     except (IndexError, ValueError) as error:
-        raise InputError(f"{folder / _MATRIX}: mapping and weights do not fit the matrix ({error}){_DAMAGED}") from None
+        raise InputError(f"{path}: mapping and weights do not fit the matrix ({error}){_DAMAGED}") from None
     if len(matrix) != len(words):
         raise InputError(f"{folder}: {len(words):,} tokens do not match {len(matrix):,} rows{_DAMAGED}")
     unknown = getattr(tokenizer.model, "unk_token", None)
-    if unknown == words[-1] and not matrix[-1].any() and len(words) > 1:  # as we write it
+    if unknown == words[-1] and not matrix[-1].any() and n > 1:  # as we write it
         words, matrix = words[:-1], matrix[:-1]
     return vectors_of(folder, _DAMAGED, words, matrix)
 

@@ -28,6 +28,7 @@ _PROJECTOR = (
     "are in the projector's metadata.tsv, put them in front: sed "
     r"'1{/^word\tcount$/d;}' metadata.tsv | cut -f1 | paste - FILE > vectors.txt"
 )
+_LOOKED_AT_BYTES = 1 << 22
 _LOOKED_AT = 1000  # rows from which the dimension is inferred
 _CODED = b"B64:"  # prefix of DL4J's words
 
@@ -71,7 +72,12 @@ def read(path, spell=False):
                 notes.append("its words are read as those of DL4J, which are in base64")
             expected, dim = _promised(path, header, size, lines)
             return _Rows(path, 2, dim, expected, coded).read(lines, expected, notes)
-        rows = [line.split() for line in islice(lines, _LOOKED_AT)]
+        rows, size_of_rows = [], 0
+        for line in islice(lines, _LOOKED_AT):
+            rows.append(line.split())
+            size_of_rows += len(line)
+            if size_of_rows > _LOOKED_AT_BYTES:
+                break
         dim = _dim_of(rows)
         firsts = [row[0] if row else b"" for row in rows]
         if all(NUMBER.fullmatch(one) and b"." in one for one in firsts) and any(one[:1] == b"-" for one in firsts):
