@@ -196,3 +196,99 @@ def test_a_name_in_another_case_is_found_first():
     assert "'A/B_testing'" in did_you_mean("a/b testing", known) and "'Vendas_(B2B)'" in did_you_mean(
         "vendas (b2b)", known
     )
+
+
+@pytest.mark.parametrize(
+    ("head", "users", "items"),
+    [
+        ("plays.song_id,plays.user_id,plays.cnt", 1, 0),
+        ("value.ts,value.item_id,value.user_id", 2, 1),
+        ("events.event_id,events.user_id,events.song_id", 1, 2),
+        ("pos,track_uri,pid", 2, 1),
+        ("appid,steamid,playtime_forever", 1, 0),
+        ("player_id,game_id,hours", 0, 1),
+        ("session_id,tracks,n", 0, 1),
+    ],
+)
+def test_columns_of_exports_are_found_by_name(tmp_path, head, users, items):
+    rows = [f"{n % 7},{100 + n % 11},{1000 + n % 5}" for n in range(40)]
+    found = encoded(tmp_path / "t.csv", [head, *rows], rectangular=True)
+    cells = list(zip(*(row.split(",") for row in rows), strict=True))
+    assert {*found.vocab.words} == {*cells[users]}
+    assert {*found.vocab_out.words} == {*cells[items]}
+
+
+@pytest.mark.parametrize("time", ["17000{:05}", "17000{:05}000", "202401{:02}"])
+def test_times_without_a_name_are_no_users(tmp_path, time):
+    rows = ["\t".join([time.format(10 + n % 20), f"{n % 7}", f"{n * n % 11}"]) for n in range(60)]
+    for source in ("ratings", "pairs"):
+        with pytest.raises(DoubtError, match=r"column 1, .* holds times.*-col 2 .*-col 3"):
+            encoded(tmp_path / "t.tsv", rows, source)
+    ids = [f"{76561197960265728 + n % 7 * 10**6}\t{n % 13}\t{n % 5}" for n in range(60)]  # of Steam
+    assert len(encoded(tmp_path / "ids.tsv", ids, rectangular=True).vocab) == 7
+
+
+@pytest.mark.parametrize("between", ["\t", ": "])
+def test_lines_of_items_are_no_events(tmp_path, between):
+    sign = "," if between == "\t" else " "
+    rows = [f"s{n}{between}" + sign.join(f"t{n * k % 17}" for k in (1, 2, 3, 5)) for n in range(40)]
+    with pytest.raises(DoubtError, match=r"columns hold the same names, like lines of items, which --baskets reads"):
+        encoded(tmp_path / "t.txt", rows)
+
+
+def test_a_row_with_an_id_that_never_recurs_is_a_header(tmp_path):
+    found = encoded(tmp_path / "t.csv", ["gamer_id,level", *(f"g{n % 7},l{n % 5}" for n in range(40))])
+    assert "gamer_id" not in found.vocab and len(found.vocab) == 5
+
+
+def test_a_pivot_table_has_a_program_that_keeps_zeros(tmp_path):
+    counts = np.random.default_rng(1).integers(0, 4, (12, 9))
+    frame = pd.DataFrame(counts, [f"{n:04}" for n in range(12)], range(9)).rename_axis(index="user_id")
+    frame.to_csv(tmp_path / "pivot.csv")
+    with pytest.raises(DoubtError, match="looks like a matrix") as caught:
+        encode_input(Input("ratings", str(tmp_path / "pivot.csv"), rectangular=True))
+    command = re.search(r'(python -c "[^"]*")', str(caught.value))[1].replace("FILE", "pivot.csv")
+    subprocess.run(command.replace("python", shlex.quote(sys.executable), 1), shell=True, check=True, cwd=tmp_path)
+    found = pd.read_csv(tmp_path / "pairs.csv", dtype={"user": str})
+    assert len(found) == np.count_nonzero(counts) and found.rating.sum() == counts.sum()
+    assert found.user[0] == "0000"
+
+
+def test_nested_documents_have_programs(tmp_path):
+    lines = [{"session_id": f"s{n}", "user_id": f"u{n % 9}", "hits": [{"item_id": f"i{n % 5}"}]} for n in range(30)]
+    path = tmp_path / "n.jsonl"
+    with pytest.raises(DoubtError, match="a user and an item per row") as caught:
+        encoded(path, map(json.dumps, lines), rectangular=True)
+    program = re.search(r'a user and an item per row with: python -c "([^"]*)"', str(caught.value))[1]
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, input=path.read_text(), capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[3] == "u3\ti3"
+    document = {"info": {"slice": "0-2"}, "playlists": [{"pid": n, "tracks": [{"track_uri": "t"}]} for n in range(3)]}
+    with pytest.raises(InputError, match=r"json.load\(sys.stdin\)\['playlists'\]"):
+        encoded(tmp_path / "mpd.json", json.dumps(document, indent=1).split("\n"))
+    with pytest.raises(InputError, match=r"lists by name.* json.load\(sys.stdin\).values\(\).*\.items\(\)"):
+        encoded(tmp_path / "by.json", [json.dumps({f"u{n}": ["a", "b"] for n in range(3)})])
+    with pytest.raises(DoubtError, match="json_normalize"):
+        encoded(tmp_path / "k.jsonl", [json.dumps({"value": {"user": n, "item": n}}) for n in range(9)])
+
+
+def test_lists_in_brackets_and_dicts_in_cells_have_their_remedies(tmp_path):
+    rows = [f"s{n}\t" + str([f"t{n * k % 41}" for k in (1, 2, 4)]) for n in range(40)]
+    hint = encoded(tmp_path / "t.tsv", ["session_id\ttrack_ids", *rows], rectangular=True).report.hints[0]
+    assert "map(ast.literal_eval)" in hint
+    frame = pd.DataFrame({"user": ["a", "b"], "item": [{"id": 1}, {"id": 2}]})
+    with pytest.raises(InputError, match="json_normalize"):
+        encode_input(Input("ratings", frame))
+
+
+def test_cells_with_line_feeds_are_bad_rows(tmp_path):
+    (tmp_path / "t.csv").write_text('user,item\na,x\na,"y\nz"\na,w\nb,x\nb,w\n')
+    given = Input("ratings", str(tmp_path / "t.csv"), quoting="csv", bad_rows="skip")
+    assert {*encode_input(given, min_count=1).vocab.words} == {"x", "w"}
+
+
+@pytest.mark.parametrize("row", [{"user": "u", "hits": [{}]}, {"a\0b": {"c\0d": ["x"]}, "e": 1}, {"a": {"b": [{}]}}])
+def test_odd_keys_and_empty_objects_end_in_a_message(tmp_path, row):
+    for source in ("ratings", "pairs", "baskets"):
+        with pytest.raises(InputError, match=r"lists|keys of its own|JSON lines"):
+            encoded(tmp_path / "n.jsonl", [json.dumps(row)] * 9, source)

@@ -34,7 +34,7 @@ def test_the_clearest_of_several_names_is_meant():
     assert columns_meant(["order_id", "customer_id", "artist_id", "artist_name"]) == {"user": [1], "item": [2]}
     assert columns_meant(["unixReviewTime", "reviewTime"]) == {"time": [0]}
     assert columns_meant(["session_id", "user_id", "movie_id"]) == {"user": [0, 1], "item": [2]}  # both
-    assert columns_meant(["pid", "track_uri", "track_name"]) == {"item": [1]}
+    assert columns_meant(["pid", "track_uri", "track_name"]) == {"user": [0], "item": [1]}
     assert columns_meant(["subject", "object"]) == {"source": [0], "target": [1]}
     assert columns_meant(["time", "source", "object"]) == {"time": [0], "source": [1]}
     assert columns_meant(["From", "To", "Subject"]) == {"source": [0], "target": [1]}

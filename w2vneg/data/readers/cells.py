@@ -47,6 +47,7 @@ def _names(cells, column, label, where, tally):
     except TypeError:
         row = next(row for row, cell in enumerate(cells) if getattr(type(cell), "__hash__", None) is None)
         rows = "; write a row for each part, in pandas with FRAME.explode(COLUMN)" * hasattr(cells[row], "__len__")
+        rows = "; write its keys as columns, in pandas with json_normalize" if isinstance(cells[row], dict) else rows
         what = f"{label} ({column.option}) holds {str(cells[row])[:40]}, not a name{rows}"
         raise InputError(f"{where(row)}: {what}") from None
     texts = different.tolist()
@@ -78,14 +79,14 @@ def _names(cells, column, label, where, tally):
         empty, problem = not name.strip(), ""
         if "\0" in name or not (name.isascii() or name.encode(errors="ignore").decode() == name):
             problem = f"the name {name!r:.60} in {label} contains NUL or a lone surrogate"
-        elif "\n" in name:
+        elif "\n" in name and not column.lenient:
             problem = f"the name {name[:60]!r} in {label} ({column.option}) contains a line feed; "
             problem += "remove it, or close the quote left open on this line"
         elif empty and not (column.may_be_empty or column.lenient):
             problem = f"the cell in {label} ({column.option}) is empty; give it a name, or {column.leave_out}"
         if problem:
             raise InputError(f"{where(int(np.argmax(codes == code)))}: {problem}")
-        if empty:
+        if empty or "\n" in name:
             codes[codes == code] = -1
     return NameColumn(codes, names)
 

@@ -6,10 +6,10 @@ _ID = {"id", "ids", "no", "key", "idx", "index", "num", "number", "hash", "uuid"
 TITLES = {"name", "title"}
 _NAMES = {  # meaning -> names, in lower case and without the endings in `_ID`
     "user": "user users customer visitor session reviewer member client account uid u person reader listener viewer "
-    "buyer shopper subscriber household usr cust query msno rater consumer",
+    "buyer shopper subscriber household usr cust query msno rater consumer player gamer gamertag steam steamid",
     "item": "item items product article movie film book track song artist sku asin isbn i business anime game recipe "
     "iid pid mid stock merchant venue location poi restaurant hotel good goods course news show video music joke app "
-    "album beer",
+    "album beer tracks songs",
     "source": "source src from head node1 fromnode from_node source_node src_node start start_node citing follower "
     "sender word centre center vertex1 nodefrom node_from id1 subject origin caller srcip source_ip from_address "
     "start_station",
@@ -22,7 +22,7 @@ _NAMES = {  # meaning -> names, in lower case and without the endings in `_ID`
     "created_at created unixtime unix_time epoch unixts utc_time utctime",
 }
 _WHOLE = {"stock_code": "item", "user_name": "user", "username": "user", "node_i": "source", "node_j": "target"}
-_WHOLE |= {"parent": "source", "child": "target"}
+_WHOLE |= {"parent": "source", "child": "target", "appid": "item", "app_id": "item"}
 _MEANT = {name: meaning for meaning, names in _NAMES.items() for name in names.split()} | _WHOLE
 _ONLY_BESIDE = {"subject": "object", "object": "subject", "origin": "destination"}
 _GROUPS = {"order", "invoice", "basket", "transaction", "playlist", "cart", "receipt", "ticket", "bill", "trip"}
@@ -112,7 +112,11 @@ def _found(name):
         meaning = _BY_LAST[last]
         if meaning == "time" or _RATED.issuperset(stem.split("_")):
             return meaning, 1
-    return ("item", 2) if stem and last == "sku" else (None, 9)
+    if stem and last == "sku":
+        return "item", 2
+    _, dot, below = str(name).partition(".")  # of a table or a nested key, as plays.song_id
+    meaning, rank = _found(below) if dot else (None, 9)
+    return meaning, min(rank + 1, 9)
 
 
 def meant_by(name):
@@ -126,7 +130,10 @@ def meant_by(name):
 def meanings_of(head):
     """Return (meaning or None, rank) of each name (list of tuple); "subject" counts only beside "object"."""
     known = set(map(_plain, head))
-    return [_found(name) if _ONLY_BESIDE.get(one := _plain(name), one) in known else (None, 9) for name in head]
+    found = [_found(name) if _ONLY_BESIDE.get(one := _plain(name), one) in known else (None, 9) for name in head]
+    if "track" in known:  # then pid is a playlist, not a product
+        found = [("user", 2) if _plain(name) == "pid" else own for name, own in zip(head, found, strict=True)]
+    return found
 
 
 def last_part_means(name):

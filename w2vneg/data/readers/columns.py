@@ -19,8 +19,10 @@ TRUTHS = {"false": 0.0, "true": 1.0}  # in any case, in columns of answers
 MISSING = {"nan", "null", "none", "na", "n/a", "<na>", "\\n", "."}  # \N as Hive and MySQL write it, . as SAS does
 NOBODY = {*MISSING, "#n/a", "#nv", "#null!"}  # the rest from Excel and SPSS
 _AMONG = {"user", "item", "source", "target"}
+_DAY = re.compile(r"(19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(\.0)?")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d([T ].*)?|\d{1,2}[/.]\d{1,2}[/.]\d{4}( .*)?")
-_UNIX = 1e8, 1e19  # Unix times, from seconds in 1973 to nanoseconds
+_UNIX = [(1e8 * unit, 4e9 * unit) for unit in (1, 1e3, 1e6, 1e9)]  # from 1973 to 2096, in seconds to nanoseconds
+_YEARS = 8e8, 2.2e9  # seconds since 1970, from 1995 to 2039
 _FAR = 100
 _SURE = 20  # rows, below which the look of the cells proves nothing
 _MOMENTS = 100_000  # numbers above it that never decrease are likelier times than weights: a day has 86,400 seconds
@@ -250,10 +252,11 @@ class _Guess:
             f"; t = t.stack(); t[t > 0].to_csv('pairs.csv', header={keys[2:] or ['rating']}, index_label={keys[:2]})"
         )
         program = f"{read}, header=None){write}" if not head.named and n_rows > 2 else ""
-        if labelled or (counted and not unnamed):
-            above = int(self.where.rpartition(":")[2]) - 1 if head.sign else 0
+        headed = not head.named and first and column_names.meant_by(first[0]) is not None
+        if labelled or headed or (counted and not unnamed):
+            above = int(self.where.rpartition(":")[2]) - 1 if head.sign else 0  # ids of rows keep their zeros
             skipped = f", skiprows={above}" if above else ""
-            program = f"{read}, index_col=0{skipped}).select_dtypes('number'){write}"
+            program = f"{read}, index_col=0, converters={{0: str}}{skipped}).select_dtypes('number'){write}"
         remedy = f', for example by: python -c "{program}"' if head.sign and program else ""
         values = _flags(columns, range(1, len(columns) + 1))
         raise DoubtError(
@@ -365,6 +368,7 @@ class _Guess:
             else:
                 continue
             self._ask(f"{label}, where {column.words} are expected, {why}", columns, taken=[place])
+        self._refuse_lines(columns, found)
         one, other = (self.head.cells[found[column.key]] for column in (columns[0], columns[-1]))
         n_names = {len(set(one)), len(set(other)), len(set(zip(one, other, strict=False)))}
         matched = len(one) == len(other) >= _SURE and len(n_names) == 1 and 2 * max(n_names) <= len(one)
@@ -377,6 +381,17 @@ class _Guess:
             if meaning in _AMONG & means and used.isdisjoint(places):
                 unread = f"{self.head.label(places[0])} is not among the columns that would be read"
                 self._ask(f"{unread}, but its name fits", columns)
+
+    def _refuse_lines(self, columns, found):
+        """Raise DoubtError if columns without names, after that of items, hold items, too, as lines of baskets do."""
+        last = found[columns[-1].key]
+        if not self.head.is_bare or columns[0].key not in ("user", "item") or columns[-1].in_memory:
+            return
+        items, behind = set(self.head.cells[last]), [set(self.head.cells[at]) for at in self.order if at > last]
+        alike = bool(behind) and all(2 * len(own & items) > len(own) for own in behind)
+        if alike and not self.head.numeric[last] and len(self.head.cells[last]) >= _SURE:
+            why = f"{len(behind) + 1} columns hold the same names, like lines of items, which --baskets reads"
+            self._ask(why, columns, [place + 1 for place in found.values()][: len(columns)])
 
     def _other(self, column, taken):
         """Return the index of a weight, a rating, or a column that only has a `default`; None without one."""
@@ -496,7 +511,7 @@ class _Guess:
         cells = self.head.cells[place]
         if self.called[place] in _AMONG:
             return self.head.names[place].strip().lower() in ("start", "end") and are_times(cells)
-        return are_dates(cells)
+        return are_dates(cells) or (self.head.is_bare and len(self.order) > 2 and _surely_times(cells))
 
     def _ask(self, why, columns, values=None, taken=()):
         """Raise DoubtError with what to type; values : list, one per column; taken : indices not to suggest"""
@@ -553,8 +568,18 @@ def _joined(typed, column):
 def are_times(cells):
     """Return whether all of these cells (sequence of str) are dates, or integers like Unix times."""
     numbers = _numbers(cells)
-    unix = bool(numbers) and _UNIX[0] < min(numbers) and max(numbers) < _UNIX[1]
+    unix = bool(numbers) and any(first < min(numbers) and max(numbers) < last for first, last in _UNIX)
     return (unix and all(n == int(n) for n in numbers)) or are_dates(cells)
+
+
+def _surely_times(cells):
+    """Return whether many numbers are rather times of these decades, or days as YYYYMMDD, than ids."""
+    numbers = _numbers(cells)
+    if len(numbers) < _SURE or any(number % 1 for number in numbers):
+        return False
+    first, last = min(numbers), max(numbers)
+    recent = any(_YEARS[0] * unit < first < last < _YEARS[1] * unit for unit in (1, 1e3, 1e6, 1e9))
+    return recent or all(_DAY.fullmatch(cell.strip()) for cell in cells)
 
 
 def are_dates(cells):

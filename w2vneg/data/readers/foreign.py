@@ -109,8 +109,18 @@ def _is_fasta(head):
 def _is_json_lines(head):
     if head.share(lambda line: line.lstrip()[:1] == "{" and fits(line, JSON.parse)) < 0.9:
         return False
+    if _is_lists_by_name(head):
+        return False
     alone = JSON.parse(head.lines[0]).values() if len(head.lines) == 1 else ()
     return not any(isinstance(value, list) and isinstance(next(iter(value), None), dict) for value in alone)
+
+
+def _is_lists_by_name(head):
+    """Return whether one JSON object has lists of texts or numbers as the values of its keys, at least two."""
+    if len(head.lines) != 1 or not fits(head.lines[0], JSON.parse):
+        return False
+    lists = list(JSON.parse(head.lines[0]).values())
+    return len(lists) > 1 and all(isinstance(own, list) and not isinstance((own or [0])[0], dict) for own in lists)
 
 
 def _is_json_document(head):
@@ -126,7 +136,11 @@ def _rows_out(head):
     if sum(line.rstrip() == "{" for line in head.lines) > 1 and head.lines[0].rstrip() == "{":
         each = "[print(json.dumps(json.loads(row))) for row in re.split('\\n(?=[{])', sys.stdin.read())]"
         return f"write each object on a line of its own: {_by_python(each, 'rows.jsonl', 'json, re')}"
-    rows = "json.load(sys.stdin)" + ("['KEY']" if head.lines[0].lstrip()[:1] == "{" else "")
+    found = re.finditer(r'"([\w .:/-]+)"\s*:\s*\[\s*\{', head.text)
+    outer = (
+        one[1] for one in found if head.text.count("{", 0, one.start()) - head.text.count("}", 0, one.start()) == 1
+    )
+    rows = "json.load(sys.stdin)" + (f"['{next(outer, 'KEY')}']" if head.lines[0].lstrip()[:1] == "{" else "")
     program = _by_python(f"[print(json.dumps(row)) for row in {rows}]", "rows.jsonl")
     return f"write the list of rows as JSON lines, which can be read as a table: {program}"
 
@@ -369,6 +383,9 @@ _PAJEK_OUT = (
 _OUT_OF_ARROW = "write it as Parquet: datasets.load_from_disk(DIR).to_parquet(FILE)"
 _ARRAYS_OUT = _by_python(f"[print(*json.loads(line), sep='\\t') {LINES}]", "table.tsv")
 _LISTS_OUT = _by_python("[print(*row, sep='\\t') for row in json.load(sys.stdin)]", "table.tsv")
+_VALUES_OUT = _by_python("[print(*row, sep='\\t') for row in json.load(sys.stdin).values()]", "baskets.tsv")
+_EACH = "for name, row in json.load(sys.stdin).items() for item in row"
+_KEYS_OUT = _by_python(f"[print(name, item, sep='\\t') {_EACH}]", "rows.tsv")
 _PYTHON = f"[print({{}}ast.literal_eval(line.strip(' \\n,')){{}}) {LINES}]"
 _PYTHON_OUT = _by_python(_PYTHON.format("*", ", sep='\\t'"), "table.tsv", "ast")
 _DICTS_OUT = _by_python(_PYTHON.format("json.dumps(", ")"), "rows.jsonl", "ast, json")
@@ -422,6 +439,11 @@ KINDS = [  # in the order in which they are tried
         ),
         _is_json_lines,
         ("baskets",),
+    ),
+    Kind(
+        "a JSON document of lists by name",
+        f"write a list on each line for --baskets: {_VALUES_OUT}, or each name beside its items: {_KEYS_OUT}",
+        _is_lists_by_name,
     ),
     Kind("a JSON document", _rows_out, _is_json_document),
     Kind(

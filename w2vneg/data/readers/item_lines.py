@@ -64,7 +64,7 @@ def separator_of(given, encoding):
 
 def _refuse_lists(name, head):
     """Raise DoubtError for a table in which a column holds lists of items."""
-    for delimiter in _SIGNS:
+    for delimiter in filter(head.text.__contains__, _SIGNS):
         rows = foreign.rows_in(head, delimiter)
         for place, cells in enumerate(zip(*rows[1:], strict=True)):
             sign = sign_of_lists(Counter(cells))

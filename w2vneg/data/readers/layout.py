@@ -23,6 +23,7 @@ _SEP = re.compile(r'"?sep=(.|\\t|\t)"?', re.IGNORECASE)
 _FIELDS = re.compile(r"#fields:?\s", re.IGNORECASE)  # before the column names in logs
 _COMMA = re.compile(r"[-+]?\d+,\d+")
 _CENTS = re.compile(r"[-+]?\d+(,\d\d)?")  # amounts of money
+_ID = re.compile(r"[A-Za-z]+(_[A-Za-z]+)*(_id|_ID|(?<=[a-z])Id)")  # such as player_id, playerId
 _RULE = re.compile("--[- ]*")
 _DIGITS, _LETTERS = re.compile(r"\d+"), re.compile(r"[^\W\d]+")
 _KINDS = {"item", "word", "node", "product", "movie", "user", "gene", "protein", "entity", "term", "vertex", "id"}
@@ -379,7 +380,7 @@ def _has_header(first, rows, names, columns):
     below, labelled = _cells_below(rows, len(first)), any(column.of_labels for column in columns)
     again = any(name in cells for name, cells in zip(first, below, strict=True))
     of_labels = labelled and any(map(is_label, first)) and any(names_things(one) for one in first if not is_label(one))
-    if not again and (of_labels or _sound_like_names(first)):
+    if not again and (of_labels or _sound_like_names(first) or any(map(_ID.fullmatch, first))):
         return True
     if "source" in columns[0].means and not labelled and _twins_alone(first, rows):
         return True

@@ -10,13 +10,17 @@ from typing import NamedTuple
 import numpy as np
 
 from ...ground.errors import DoubtError, InputError
-from .column_names import columns_meant
+from .column_names import columns_meant, meant_by
 from .columns import Batch, Head, find_columns
 from .layout import mostly_numbers
 
 LINES = "for line in sys.stdin if line.strip()"  # in a program for the user to type
 _SAMPLE = 100  # rows that show which columns exist, and what they hold
 _NUMPY = re.compile(r"\bnp\.\w+\(([^()'\"]*)\)")  # a number as NumPy 2 shows it
+_FLAT = (
+    'python -c "import json, pandas, sys; rows = [json.loads(line) for line in sys.stdin]; '
+    "pandas.json_normalize(rows).to_csv('rows.csv', index=False)\" < FILE"
+)
 _UNPARSED = ValueError, SyntaxError, TypeError, RecursionError, MemoryError  # what parsing raises
 
 
@@ -91,6 +95,8 @@ def _columns_of(where, rows, form, columns):
             raise
         few = sum(map(bool, cells)) < sum(column.kind == "name" for column in columns)
         why = f"{where}: too few keys hold text or numbers" if few else error
+        if any(isinstance(value, list) for row in rows for value in row.values()):  # these rather hold the items
+            why = f"{where}: no key is clearly that of the {' or '.join(c.words for c in columns if c.kind == 'name')}"
         raise DoubtError(f"{why}; one holds {instead}") from None
     idle = [key for place, key in enumerate(keys) if place not in found.values()]
     if form.ends and idle:
@@ -108,7 +114,8 @@ def _cells(rows, key, column, where):
         text = "" if value is None else _text(value)
         if text is None and not column.lenient:
             what = f"{where(number)}: {key!r} ({column.option}) is nested, as in {str(value)[:40]}"
-            raise InputError(f"{what}: it holds {_unnested([{key: value}])}")
+            others = {own: cell for own, cell in row.items() if not isinstance(cell, list | dict)}
+            raise InputError(f"{what}: it holds {_unnested([others | {key: value}])}")
         if value is None and not (column.lenient or column.may_be_empty or column.kind == "amount"):
             instead = f", count each row as 1 with {column.typed('none')}" if column.kind == "weight" else ""
             raise InputError(
@@ -123,39 +130,61 @@ def _unnested(rows):
     """Return what is nested in rows (list of dict), and what to do with it (str); None for text and numbers."""
     kinds = {type(value) for row in rows for value in row.values()}
     if list in kinds:
-        return f"lists; write them one per line with: {lists_out(rows)}"
-    return "keys of its own; write these beside the others, as pandas.json_normalize does" if dict in kinds else None
+        return f"lists; write them one per line with: {lists_out(rows)}{_or_pairs(rows)}"
+    return f"keys of its own; write these beside the others: {_FLAT}" if dict in kinds else None
+
+
+def _or_pairs(rows):
+    """Return a second command, which writes a user and each item of a list as a row, if a key is that of users."""
+    users = [key for key in rows[0] if meant_by(key) == "user"]
+    path, value = _likeliest_list(rows)
+    if not users or not value:
+        return ""
+    user = min(users, key=lambda name: "user" not in name.lower())
+    each = f"for row in map(json.loads, sys.stdin) for x in {_looked_up('row', path)}"
+    program = f"[print(row[{_typed(user)}], {_item_of(value)}, sep='\\t') {each}]"
+    return f'; or a user and an item per row with: python -c "import json, sys; {program}" < FILE > rows.tsv'
 
 
 def lists_out(rows):
     """Return a command that writes the lists of a key, or of a key inside one, with tabs; `rows` (list of dict) show
     which key and, for lists of objects, which of their keys has a common name for items.
     """
-    inner = [(f"{key}\0{own}", value) for row in rows for key, inside in _dicts(row) for own, value in inside.items()]
-    lists = [(key, value) for row in rows for key, value in row.items() if isinstance(value, list)]
-    lists = lists or [(key, value) for key, value in inner if isinstance(value, list)]
-    key, value = min(lists, key=_unlikely, default=("KEY", []))
-    outer, own = key.split("\0") if "\0" in key else ("", key)
-    row = f"(json.loads(line).get({_typed(outer)}) or {{}})" if outer else "json.loads(line)"
-    parts = f"{row}.get({_typed(own)}) or ()"
-    if value and isinstance(value[0], dict):
-        names = [*value[0], "KEY"]
-        parts = f"(x[{_typed(names[columns_meant(names).get('item', [0])[0]])}] for x in {parts})"
-    else:
-        parts = f"({parts})"
+    path, value = _likeliest_list(rows)
+    found, item = _looked_up("json.loads(line)", path), _item_of(value)
+    parts = f"({found})" if item == "x" else f"({item} for x in {found})"
     program = f"import json, sys; [print(*{parts}, sep='\\t') {LINES}]"
     return f'python -c "{program}" < FILE > baskets.tsv'
 
 
-def _dicts(row):
-    return [(key, value) for key, value in row.items() if isinstance(value, dict)]
+def _likeliest_list(rows):
+    """Return the keys that lead to the list that most likely holds items (tuple of one or two), and the list."""
+    lists = [((key,), value) for row in rows for key, value in row.items()]
+    inner = [((*path, key), value) for path, own in lists if isinstance(own, dict) for key, value in own.items()]
+    of_lists = [[found for found in level if isinstance(found[1], list)] for level in (lists, inner)]
+    return min(of_lists[0] or of_lists[1], key=_unlikely, default=(("KEY",), []))
 
 
-def _unlikely(item):
+def _looked_up(row, path):
+    """Return the expression of a list in a row, an expression, too; () if a key is missing or null."""
+    for key in path[:-1]:
+        row = f"({row}.get({_typed(key)}) or {{}})"
+    return f"{row}.get({_typed(path[-1])}) or ()"
+
+
+def _item_of(value):
+    """Return the expression of an item x of a list: itself, or the value of its key with a common name for items."""
+    if not value or not isinstance(value[0], dict):
+        return "x"
+    names = [*value[0], "KEY"]
+    return f"x[{_typed(names[columns_meant(names).get('item', [0])[0]])}]"
+
+
+def _unlikely(found):
     """Return whether a list is empty, and whether no key, its own or one inside, is named as an item (two bool)."""
-    key, value = item
+    path, value = found
     inside = value[0] if value and isinstance(value[0], dict) else ()
-    return not value, "item" not in columns_meant([key.rpartition("\0")[2], *inside])
+    return not value, "item" not in columns_meant([path[-1], *inside])
 
 
 def _typed(key):

@@ -197,10 +197,11 @@ def _hints_of_lists(batch):
             continue
         counts = np.bincount(column.codes[column.codes >= 0], minlength=len(column.names))[:_LOOKED_AT].tolist()
         if sign := sign_of_lists(dict(zip(column.names, counts, strict=False))):
+            listed = all(name.lstrip().startswith("[") for name in column.names[:_LOOKED_AT] if sign in name)
+            parts = "map(ast.literal_eval)" if listed else f"str.split({sign!r})"
             hints += (
                 f"most cells of {batch.labels[key]} look like lists separated by {sign!r}, but each is read as one "
-                f"name; write a row for each part, in pandas with t[COLUMN] = t[COLUMN].str.split({sign!r}); "
-                "t = t.explode(COLUMN)",
+                f"name; write a row for each part, in pandas with t[COLUMN] = t[COLUMN].{parts}; t = t.explode(COLUMN)",
             )
     return hints
 
