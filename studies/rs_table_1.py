@@ -171,15 +171,17 @@ def measure(task, methods, scale, seed, tell, memo):
 def table(options, runs):
     """Return our figures above the paper's: a row per measure, a column per method; means and intervals."""
     rows = [{"measure": "alpha"} | {name: f"{found['alpha']:.3g}" for name, found in options.items()}]
-    rows.append({"measure": "T"} | {name: f"{found.get('temp', math.nan):g}" for name, found in options.items()})
+    rows.append(
+        {"measure": "T"} | {name: f"{found['temp']:g}" if "temp" in found else "–" for name, found in options.items()}
+    )
     for figure in dict.fromkeys(figure for _, figure in runs):
         paper = dict(zip(_PAPERS, PAPER[figure], strict=True))
         rows.append(
             {"measure": figure} | {name: cell(runs[name, figure], 1 if "P@" in figure else 3) for name in options}
         )
-        rows.append(
-            {"measure": f"{figure}, RS"} | {name: f"{paper[name]:g}" if name in paper else "–" for name in options}
-        )
+        if paper.keys() & options.keys():
+            said = {name: f"{paper[name]:g}" if name in paper else "–" for name in options}
+            rows.append({"measure": f"{figure}, RS"} | said)
     return pd.DataFrame(rows)
 
 
@@ -208,7 +210,7 @@ def _study(methods, given):
     text = (
         f"{task.name}: {len(task.corpus):,} tokens, {len(task.corpus.vocab):,} words; {scale.seeds} seeds, 95 % "
         f"intervals. Pearson's correlations, and precision of analogies in percent. {scale.rates.said().capitalize()}; "
-        "alpha and T were chosen on development data, that of MLE by runs of one epoch.\n"
+        f"alpha and T were chosen on development data{', that of MLE by runs of one epoch' * ('MLE' in methods)}.\n"
     )
     return Study({"table 1": table(options, runs)}, text, verdicts=judged(_claims(measures, methods), runs, units))
 
