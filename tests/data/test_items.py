@@ -265,8 +265,8 @@ class TestRatings:
         report = corpus.report
         assert (report.rows, report.kept, report.groups, report.items) == (6, 5, 2, 3)
         assert (
-            "6 rows (separated by comma; users = column 1; items = column 2; no times, histories in file order): "
-            "5 items in 2 histories of 3 items; "
+            "6 rows (separated by comma; users = column 1; items = column 2; no times, histories in file order; "
+            "not used: column 3 with 5, column 4 with 30): 5 items in 2 histories of 3 items; "
             "left out: 1 user with fewer than two items" in report.line()
         )
 

@@ -66,12 +66,10 @@ def test_returns_are_of_the_column_of_quantities(tmp_path):
     log.write_text("customer,product,weight,quantity\nc1,a,1.5,1\nc1,b,1.5,-1\nc2,b,.5,2\n")
     found = ratings(str(log))
     assert left_out(found) == {"returns, of a quantity below 0": 1} and found.matrix.sum() == 2
-    assert (
-        "amounts = column 'quantity', for returns only, --rating-col quantity would use it as a weight)"
-        in found.report.line()
-    )
+    said = "amounts = column 'quantity', for returns only, --rating-col quantity would use it as a weight"
+    assert said in found.report.line()
     weighed = ratings(str(log), rating_col="quantity")
-    assert weighed.matrix.sum() == 3 and "amounts = column 'quantity')" in weighed.report.line()
+    assert weighed.matrix.sum() == 3 and "amounts = column 'quantity'; not used: 'weight')" in weighed.report.line()
     log.write_text("customer,product,quantity\nc1,a,1\nc1,b,2\n")
     line = encode_input(Input("ratings", str(log))).report.line()
     assert line.startswith("2 rows ") and "'quantity', for returns only): 2 items in 1 history of 2 items;" in line
@@ -487,3 +485,55 @@ def test_baselines_do_not_learn_from_what_users_show(tmp_path):
     assert found.results["slim"].ndcg == pytest.approx(found.model.ndcg)  # the same closed form of the same file
     alone = model.evaluate_ranking(tmp_path / "test.tsv", fold_in=tmp_path / "shown.tsv", bootstrap=0)
     assert alone.results["slim"].ndcg == pytest.approx(found.model.ndcg)
+
+
+@pytest.mark.parametrize("cells", [("view", "addtocart", "transaction"), ("Played", "Skipped"), ("pv", "buy", "fav")])
+@pytest.mark.parametrize("head", ["user,item,kind", ""])
+def test_events_that_count_alike_are_named(tmp_path, head, cells):
+    rows = [f"u{i % 7},p{i % 11},{cells[i % len(cells)]}" for i in range(60)]
+    (tmp_path / "log.csv").write_text("\n".join([head] * bool(head) + rows))
+    given = Input("ratings", str(tmp_path / "log.csv"))
+    report = encode_input(given, min_count=1).report
+    (hint,) = report.hints
+    label = "'kind'" if head else "column 3"
+    assert hint.startswith(f"rows with {', '.join(map(repr, cells))} in {label} count alike")
+    assert report.columns[-1] == ("not used: 'kind'" if head else f"not used: column 3 with {cells[0]}")
+    frame = pd.read_csv(tmp_path / "log.csv", header=0 if head else None)
+    kept = eval(hint.rpartition("pandas with ")[2].replace("…", repr(cells[0])), {"t": frame})
+    assert len(kept) == 60 // len(cells)
+
+
+def test_numbered_actions_are_named_by_their_column(tmp_path):
+    for name, n_hints in (("action_type", 1), ("age_range", 0)):
+        rows = [f"{i % 7},{i % 11},{i % 4}" for i in range(60)]
+        (tmp_path / "log.csv").write_text("\n".join([f"user_id,item_id,{name}", *rows]))
+        assert len(encode_input(Input("ratings", str(tmp_path / "log.csv")), min_count=1).report.hints) == n_hints
+
+
+def test_other_kinds_are_no_events(tmp_path):
+    for cells in (("Drama", "Comedy"), ("DE", "FR", "IT"), ("m", "f"), ("viewer", "Playboy")):
+        rows = [f"u{i % 7},p{i % 11},{cells[i % len(cells)]}" for i in range(60)]
+        (tmp_path / "log.csv").write_text("\n".join(rows))
+        assert encode_input(Input("ratings", str(tmp_path / "log.csv")), min_count=1).report.hints == ()
+
+
+def test_scores_of_a_hundred_are_no_weights(tmp_path):
+    for scores, is_scale in (((0, 30, 70, 90, 100, 255), True), ((1, 2, 3, 50, 100, 7), False)):
+        rows = [f"{i % 7}\t{i % 11}\t{scores[i % 6]}" for i in range(60)]
+        (tmp_path / "log.tsv").write_text("\n".join(rows))
+        hints = encode_input(Input("pairs", str(tmp_path / "log.tsv")), min_count=1).report.hints
+        assert any("looks like a rating" in hint for hint in hints) == is_scale
+
+
+def test_tables_of_pandas_with_labels_in_the_index():
+    times = pd.Series(1, pd.MultiIndex.from_product([["a", "b"], ["p", "q"]], names=["user", "item"]))
+    with pytest.raises(ConfigError, match="the index has 'user' and 'item'"):
+        Input("ratings", times)
+    wide = pd.DataFrame(np.eye(9), list("abcdefghi"), [f"m{i}" for i in range(9)])
+    with pytest.raises(ConfigError, match="give t = FRAME") as error:
+        encode_input(Input("pairs", wide))
+    scope = {"FRAME": wide}
+    first, second = str(error.value).rpartition("give ")[2].split("; ")
+    exec(first, scope)
+    encoded = encode_input(Input("pairs", eval(second, scope), rectangular=True), min_count=1)
+    assert encoded.vocab.words == list("abcdefghi") and encoded.matrix.toarray().tolist() == np.eye(9).tolist()

@@ -56,3 +56,8 @@ def test_a_misspelt_word_is_told_at_once(n, seconds):
             near_spellings(word, words)
             took.append(time.thread_time() - began)
         assert min(took) < seconds, (word, took)
+
+
+@pytest.mark.parametrize(("word", "near"), [("4", ["000004"]), ("0012", ["12"]), ("000004", []), ("00", ["0"])])
+def test_numbers_with_and_without_zeros(word, near):
+    assert near_spellings(word, PackedStrings(["000004", "12", "0", "x4"]))[:1] == near

@@ -161,7 +161,9 @@ def test_ids_of_what_is_labelled_are_no_numbers_of_rows(tmp_path):
     assert evaluate_classes(known, tmp_path / "numbers.csv", shares=[0.5], seeds=2).shares == plain.shares
     for head, read in (("id,node,label", "'node'"), ("index,name,label", "'name'")):
         (tmp_path / "labels.csv").write_text("".join([f"{head}\n", *(f"{i},n{i},{i // 20}\n" for i in range(40))]))
-        found = rf"words = column {read}; labels = column '(label|ml_target)'\): 0 of .*give a table of only these two"
+        found = (
+            rf"words = column {read}; labels = column '(label|ml_target)'; not used: .*0 of .*table of only these two"
+        )
         with pytest.raises(InputError, match=found):
             evaluate_classes(known, tmp_path / "labels.csv")
 
@@ -293,9 +295,9 @@ def test_edges_of_numbered_rows_are_told_and_known_ones_left_out_both_ways(tmp_p
     small = "--dim=4", "--epochs=1", "--workers=1", "--walks-per-node=1", "--walk-length=5"
     assert run_cli("train", "--edges=train.txt", "--save-model=nodes", *columns, *small).code == 0
     told = run_cli("eval", "links", "nodes", "test.txt", "--train=train.txt", "--seeds=1")
-    read = "separated by blank; sources = column 2; targets = column 3; no weights; edges in both directions"
+    read = "separated by blank; sources = column 2; targets = column 3; no weights; not used: column 1 with 0"
     assert told.out.startswith("20 edges of test.txt;"), told.err
-    assert f"Columns of test.txt, train.txt: {read}\n" in told.out
+    assert f"Columns of test.txt, train.txt: {read}; edges in both directions\n" in told.out
     told = run_cli("eval", "ranking", "nodes", "test.txt", "--exclude-known=train.txt")
     assert "20 of 20 pairs evaluated" in told.out and "40 distinct ones" in told.out, told.err
     head, tail = EDGES[9]

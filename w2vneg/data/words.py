@@ -21,6 +21,7 @@ END = b"\xff"
 _BLOCK = 1 << 14  # words processed together
 _WHITE = re.compile(r"\s")
 _LONGEST = 40  # letters; longer misspelt words are not compared
+_DIGITS = 16  # of a number with zeros before it, as in 0004
 _LONG = 6  # letters; from this length on, two may be wrong
 _CLOSE = 0.6  # least ratio of letters that two near words share
 
@@ -252,13 +253,15 @@ class NameIndex:
 
 
 def near_spellings(word, words, shown=3):
-    """Return known words that differ from `word` in Unicode form, case or a few letters, nearest first: list of str.
+    """Return known words that differ from `word` in Unicode form, case, zeros before a number or a few letters, nearest
+    first: list of str.
 
     Equally near words are in row order. words : PackedStrings, the known words
     """
     if not 0 < len(word) <= _LONGEST:
         return []
     forms = [normalize(form, word) for form in ("NFC", "NFD", "NFKC")]
+    forms += [word.lstrip("0").zfill(size) for size in range(1, _DIGITS + 1)] if word.isdecimal() else []
     found = [form for form in (*forms, word.lower(), word.capitalize(), word.upper(), word.title()) if form in words]
     letters, most = set(word), 1 if len(word) < _LONG else 2
     sizes = range(len(word) - most, len(word) + most + 1)

@@ -34,6 +34,10 @@ _THINGS = {"", "node", "token", "lemma", "protein", "gene", "entity", "term", "v
 _LABELS = {"label", "labels", "class", "classes", "category", "categories", "tag", "tags", "pos"}
 _ANSWERS = {"click", "clicked", "clk", "like", "liked", "label", "buy", "bought", "purchase", "purchased"}
 _ANSWERS |= {"convert", "converted", "conversion"}
+_EVENT = {"event", "action", "behavior", "behaviour", "interaction", "activity"}
+_EVENTS = {"view", "click", "play", "skip", "purchase", "buy", "bought", "cart", "addtocart", "add", "remove", "like"}
+_EVENTS |= {"dislike", "fav", "favorite", "favourite", "wishlist", "transaction", "order", "return", "refund", "pv"}
+_EVENTS |= {"share", "impression", "watch", "listen", "download", "rent", "read", "wish", "follow", "detail"}
 _NEO4J = re.compile(r":(START|END)_ID(\([^()]*\))?", re.IGNORECASE)  # headers of its importer
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+")
 _TWINS = [("a", "b"), ("1", "2"), ("i", "j"), ("x", "y"), ("0", "1"), ("u", "v"), ("left", "right"), ("l", "r")]
@@ -150,6 +154,18 @@ def is_label(name):
 def is_answer(name):
     """Return whether a column of this name holds responses to shown items, such as `clicked` or `is_click` (bool)."""
     return _plain(name).removeprefix("is_") in _ANSWERS
+
+
+def is_event(name):
+    """Return whether a column of this name holds kinds of events, such as `event_type` or `behavior` (bool)."""
+    return _plain(name).removesuffix("_type") in _EVENT
+
+
+def names_event(cell):
+    """Return whether the text of a cell is a kind of event, such as `view`, `add_to_cart` or `Purchased` (bool)."""
+    parts = _parts(cell)
+    stems = {part.removesuffix(end) for part in parts for end in ("", "s", "d", "ed", "ped")}
+    return 0 < len(parts) <= 4 and not stems.isdisjoint(_EVENTS)
 
 
 def names_things(name):

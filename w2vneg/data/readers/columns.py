@@ -24,6 +24,7 @@ _DATE = re.compile(r"\d{4}-\d\d-\d\d([T ].*)?|\d{1,2}[/.]\d{1,2}[/.]\d{4}( .*)?"
 _UNIX = [(1e8 * unit, 4e9 * unit) for unit in (1, 1e3, 1e6, 1e9)]  # from 1973 to 2096, in seconds to nanoseconds
 _YEARS = 8e8, 2.2e9  # seconds since 1970, from 1995 to 2039
 _FAR = 100
+_SHOWN = 8  # columns that are listed, and the most kinds of events
 _SURE = 20  # rows, below which the look of the cells proves nothing
 _MOMENTS = 100_000  # numbers above it that never decrease are likelier times than weights: a day has 86,400 seconds
 
@@ -132,19 +133,46 @@ def find_columns(where, columns, head):
     labels.by_name = head.named and all(meanings[c.key] in c.means for c in columns if c.key in meanings)
     labels.two_kinds = head.named and sorted(map(str, meanings.values())) == ["item", "user"]
     words = {key: f"{meaning}s" for key, meaning in meanings.items()} if labels.two_kinds else {}
-    labels.said = tuple(_said(columns, places, head, words))
+    idle = [at for at in range(len(head.names)) if at not in places.values()]
+    labels.said = (*_said(columns, places, head, words), *_not_used(idle, head))
     weight = next((c for c in columns if c.kind in ("weight", "amount") and c.key in places), None)
     if weight is not None and head.is_bare and (weight.kind == "amount" or weight.requested is None):
         numbers, give = _numbers(head.cells[places[weight.key]]), weight.spelt("--min-rating")
         if weight.kind == "weight":
             labels.no_weight = weight.typed(NONE)
             give = f"{weight.as_ratings}, or {labels.no_weight}"
-        if len(numbers) >= 10 and _like_ratings(numbers) and max(numbers) in (5, 10) and median(numbers) >= 3:
+        if len(numbers) >= 10 and _on_a_scale(numbers):
             labels.hints = (
                 f"column {places[weight.key] + 1} is read as a weight, but looks like a rating; if it is a rating, "
                 f"give {give}",
             )
+    if {"user", "item"} & places.keys() and not columns[0].beside:
+        labels.hints += _hint_of_events(idle, head)
     return places, labels
+
+
+def _not_used(idle, head):
+    """Yield one text that names the columns that are not read, if any; idle : list of int"""
+    shown = [head.label(at)[:40] for at in idle[:_SHOWN]]
+    if head.is_bare:
+        shown = [" with ".join([one, *head.cells[at][:1]])[:60] for one, at in zip(shown, idle, strict=False)]
+    if idle:
+        yield f"not used: {', '.join(shown)}" + f" and {len(idle) - _SHOWN} more" * (len(idle) > _SHOWN)
+
+
+def _hint_of_events(idle, head):
+    """Return a hint (tuple of str, empty or one) if a column that is not read holds kinds of events."""
+    for at in idle:
+        kinds = list(dict.fromkeys(cell.strip() for cell in head.cells[at]))
+        named = head.named and column_names.is_event(head.names[at])
+        known = sum(map(column_names.names_event, kinds))
+        if 1 < len(kinds) <= _SHOWN and (named or (known > 1 and 2 * known >= len(kinds))):
+            place = head.names[at] if head.named else at
+            return (
+                f"rows with {', '.join(map(repr, kinds))} in {head.label(at)} count alike; if only some of these are "
+                f"signs of liking, keep these, in pandas with t[t[{place!r}].isin([…])]",
+            )
+    return ()
 
 
 def hint_of_weights(labels, weights):
@@ -595,6 +623,12 @@ def _numbers(cells):
 
 def _like_ratings(numbers):
     return bool(numbers) and all(0 <= 2 * one <= 20 and 2 * one == int(2 * one) for one in numbers)
+
+
+def _on_a_scale(numbers):
+    """Return whether numbers look like ratings up to 5, 10 or 100; 255 means none, as in Yahoo's music ratings."""
+    scales = numbers, [number / 10 for number in numbers if number != 255]
+    return any(_like_ratings(own) and max(own) in (5, 10) and median(own) >= 3 for own in scales)
 
 
 def _said(columns, places, head, words):

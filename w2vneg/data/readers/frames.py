@@ -73,7 +73,7 @@ class InMemoryTable:
             row, column = (axis.copy() for axis in (entries.row, entries.col))
             return cls(name, [row, column, entries.data.astype(float)], ["row", "column", "value"], data)
         if hasattr(data, "to_numpy") and not hasattr(data, "columns"):  # a column
-            return cls(name, [_cells(data)])
+            return cls(name, [_cells(data)])._indexed(data)
         if hasattr(data, "dtype") and hasattr(data, "ndim"):
             return cls._of_array(name, data)
         if hasattr(data, "column_names") and hasattr(data, "itercolumns"):  # from pyarrow
@@ -83,10 +83,12 @@ class InMemoryTable:
         if hasattr(data, "columns") and hasattr(data, "__getitem__") and hasattr(data, "shape"):
             head = list(data.columns)
             at = data.iloc if hasattr(data, "iloc") else data  # by number: two columns may share a name
-            found = cls(name, [_cells(at[:, i]) for i in range(len(head))], head)
-            found.index = tuple(getattr(getattr(data, "index", None), "names", ()))
-            return found
+            return cls(name, [_cells(at[:, i]) for i in range(len(head))], head)._indexed(data)
         return None
+
+    def _indexed(self, data):
+        self.index = tuple(getattr(getattr(data, "index", None), "names", ()))
+        return self
 
     def in_index(self, wanted):
         """Return what to do (str) if the index, but no column, has a name or meaning that is wanted; else "".
@@ -149,19 +151,24 @@ class InMemoryTable:
         return cls(name, list(np.asarray(array).T))
 
     @staticmethod
-    def _refuse_dense(name, n_rows, n_columns):
-        """Raise ConfigError if numbers are a matrix, not pairs: they have many columns, or as many as rows."""
+    def _refuse_dense(name, n_rows, n_columns, remedy=""):
+        """Raise ConfigError if numbers are a matrix, not pairs: they have many columns, or as many as rows.
+
+        remedy : str, what to give instead, for a data frame, whose labels a matrix would lose
+        """
         if n_columns > 8 or n_rows == n_columns > 4:
             raise ConfigError(
                 f"the {name} of {n_rows:,} × {n_columns:,} looks like a matrix, but a table has one pair per row; give "
-                "scipy.sparse.csr_matrix(ARRAY)"
+                f"{remedy or 'scipy.sparse.csr_matrix(ARRAY)'}"
             )
 
     def batches(self, columns):
         """Yield the cells in `Batch`es; columns : list of layout.Column"""
         n_columns, known = len(self.columns), any(column.requested for column in columns) or columns_meant(self.head)
         if n_columns > 2 and not known and all(column.dtype.kind in "biuf" for column in self.columns):
-            self._refuse_dense(self.name, len(self), n_columns)
+            axes = [column.key for column in columns if column.kind == "name"]
+            rows = f"t = FRAME.stack(); t[t > 0].rename_axis({axes}).reset_index(name='weight')"
+            self._refuse_dense(self.name, len(self), n_columns, rows if self.index else "")
         cells = [[str(cell) for cell in column[:_SAMPLE] if str(cell).strip()] for column in self.columns]
         numeric = [
             mostly_numbers(some) if column.dtype.kind in "OUST" else column.dtype.kind in "iuf"

@@ -13,7 +13,7 @@ from ...ground.errors import ConfigError, DoubtError, InputError, NoColumnError
 from .column_names import columns_meant, is_label, meant_by, names_things, sound_like_columns, twins, without_kind
 from .columns import Head, find_columns
 
-DELIMITERS = {"tab": "\t", "::": "::", "semicolon": ";", "pipe": "|", "comma": ",", "blank": " "}  # name -> text
+DELIMITERS = {"tab": "\t", "::": "::", "semicolon": ";", "pipe": "|", "comma": ",", "^A": "\1", "blank": " "}
 STAND_IN = "\x1f"  # the unit separator replaces `::`, as parsers accept only delimiters of one byte
 _SAMPLE_ROWS = 100
 _SHORTEST, _RECUR = 20, 0.9  # number of rows, and share of recurring names, from which a unique first row is odd
@@ -330,7 +330,7 @@ def _found_delimiter(where, sample, names, of_text):
     with_names = [sign for sign, head in heads.items() if set(names) <= {*head, *map(without_kind, head)}]
     if not found:
         raise InputError(
-            f"{where}: only one column found: no tab, ::, semicolon, pipe, comma or blank splits the first lines "
+            f"{where}: only one column found: no tab, ::, semicolon, pipe, comma, ^A or blank splits the first lines "
             f"evenly, as in {_shown(sample)}; give the right --delimiter"
         )
     sign, *others = with_names or found

@@ -98,9 +98,6 @@ def _columns_of(where, rows, form, columns):
         if any(isinstance(value, list) for row in rows for value in row.values()):  # these rather hold the items
             why = f"{where}: no key is clearly that of the {' or '.join(c.words for c in columns if c.kind == 'name')}"
         raise DoubtError(f"{why}; one holds {instead}") from None
-    idle = [key for place, key in enumerate(keys) if place not in found.values()]
-    if form.ends and idle:
-        labels.said += (f"not used: {', '.join(map(repr, idle))[:200]}",)
     return keys, found, labels
 
 
