@@ -16,6 +16,7 @@ import pandas as pd
 from w2vneg.data.builtin import builtin_sentences
 from w2vneg.ground.errors import DivergenceError
 from w2vneg.objectives.law import settled
+from w2vneg.vectors.evaluation.scores import scores_of
 
 from . import STUDIES, Study, declare
 from .climb import Rates
@@ -42,6 +43,7 @@ METHODS = {  # name -> options
     "sampled softmax, m = 20": _SAMPLED | {"negatives": 20},
     "sampled softmax, m = 100": _SAMPLED | {"negatives": 100},
     "importance, m = 20": {"loss": "importance", "negatives": 20, **_COUNTS},
+    "hierarchical": {"loss": "hierarchical"},
     "softmax, self-normalised": _SOFTMAX | {"self_normalise": "0.1"},
     "softmax, a tenth self-normalised": _SOFTMAX | {"self_normalise": "0.1,0.1"},
 }
@@ -53,6 +55,7 @@ def _claim(paper, says, figure, one, other, margin=None):
 
 
 _LOSS, _P, _CORRECTED, _SPREAD = "loss, %", "P@15, %", "corrected P@15, %", "spread of log Z"
+_PERPLEXITY = "log perplexity, %"
 _FALL = "of the fall after 1 epoch, %"
 _NCE, _BCE, _FIVE = "NCE, k = 25", "BCE, n = 5", "relaxed, n = 5"
 _PENALTY, _TENTH = "softmax, self-normalised", "softmax, a tenth self-normalised"
@@ -62,6 +65,14 @@ CLAIMS = (
     _claim("RS §3", "binary cross-entropy ranks worse", _P, _FIVE, _BCE),
     _claim("RS §3", "binary cross-entropy ranks worse, + log Q", _CORRECTED, _FIVE, _BCE),
     _claim("CSS §2.1", "importance sampling is worse", _LOSS, "importance, m = 20", "sampled softmax, m = 20"),
+    Claim(
+        "kernel §5.2",
+        "hierarchical softmax has a perplexity over 10 % above the full softmax's",
+        "hierarchical",
+        "softmax",
+        _PERPLEXITY,
+        by=100 * math.log(1.1),
+    ),
     _claim(
         "kernel §4.2.2", "as fast with fewer samples", _FALL, "sampled softmax, m = 20", "sampled softmax, m = 100", 5.0
     ),
@@ -72,6 +83,7 @@ CLAIMS = (
 )
 _UNITS = {
     _LOSS: Unit(name="%", least=1.0),
+    _PERPLEXITY: Unit(name="%"),
     _SPREAD: Unit(),
     **dict.fromkeys((_P, _CORRECTED, _FALL), Unit(name="points")),
 }
@@ -105,11 +117,8 @@ def _run(task, options, alpha, seed):
     after = []
 
     def look(model):
-        scores = model.vectors_in.astype(np.float64) @ model.vectors_out.T.astype(np.float64)
-        if options.get("absolute_softmax"):
-            factor, log_noise, scores = 1.0, None, np.abs(scores)
-        else:
-            factor, log_noise = settled(model)
+        scores = scores_of(model)(np.arange(len(model.vectors_in))).astype(np.float64)
+        factor, log_noise = (1.0, None) if options.get("absolute_softmax") else settled(model)
         after.append({part: figures_of(task, part, scores, factor, log_noise) for part in ("dev", "test")})
 
     try:
@@ -153,9 +162,9 @@ def measure(task, methods, tell, seed, memo):
 def by_row(runs):
     """Return (method, figure) -> one value per seed, NaN if it diverged, for `verdicts.judged`.
 
-    Losses are 100 times their logarithm, so differences are in %.
+    Losses and perplexities are 100 times their logarithm, so differences are in %.
     """
-    runs = runs.assign(**{_LOSS: 100 * np.log(runs["nll"])})
+    runs = runs.assign(**{_LOSS: 100 * np.log(runs["nll"]), _PERPLEXITY: 100 * runs["nll"]})
     found = {}
     for figure in _UNITS:
         for method, values in runs.pivot(index="seed", columns="method", values=figure).items():

@@ -23,7 +23,9 @@ _RATES = Rates(0.0027, 3.0, (-2, 0, 2))
 
 @dataclass(frozen=True)
 class Method:
-    """options : dict, of `SampledLoss`; score : how log P is computed, "raw" or "corrected" by the law"""
+    """options : dict, of `SampledLoss`, and log_z_start, where a learned log Z starts if not at log V
+    score : how log P is computed, "raw" or "corrected" by the law
+    """
 
     name: str
     options: dict = field(default_factory=dict)
@@ -103,12 +105,15 @@ class Run:
         train = task.parts["train"]
         self.net = network(plan, task.n_vocab, train.inputs.shape[1])
         options = dict(method.options)
+        log_z_start = options.pop("log_z_start", None)
         if options.get("sampler") == "bigram":
             options["neighbours"] = task.neighbours()
         self.loss = SampledLoss(task.counts, plan.dim, **options)
         t.nn.init.uniform_(self.loss.output.weight, -0.1, 0.1)
         if self.loss.output.bias is not None:
             t.nn.init.constant_(self.loss.output.bias, -math.log(task.n_vocab))
+        if log_z_start is not None:
+            t.nn.init.constant_(self.loss.log_z, log_z_start)
         self.parts = {
             name: tuple(t.from_numpy(np.ascontiguousarray(part)) for part in (data.inputs, data.targets))
             for name, data in task.parts.items()

@@ -31,6 +31,7 @@ class Claim:
     """paper : str, place in the paper; text : str; figure : str, column
     better, worse : str, rows; the first is claimed to have the higher figure
     margin : float or None, in the figure's unit; if given, the claim is that the rows are equal within it
+    by : float, in the figure's unit, the least lead claimed
     draws : str, how model-dependent noise is drawn: exact, pool, rolling; empty without such noise
     """
 
@@ -41,6 +42,7 @@ class Claim:
     figure: str
     margin: float | None = None
     draws: str = ""
+    by: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,7 @@ def verdict(claim, differences, least=0.0, comparisons=1, unit="", note=""):
     values = np.asarray(differences, np.float64)
     mean, low, high = interval(values, comparisons)
     if claim.margin is None:
-        found = FAILS if high < least else HOLDS if low > 0 else OPEN
+        found = FAILS if high < max(least, claim.by) else HOLDS if low > claim.by else OPEN
     else:
         within, beyond = max(-low, high) <= claim.margin, max(low, -high) > claim.margin
         found = HOLDS if within else FAILS if beyond else OPEN

@@ -187,6 +187,13 @@ def test_a_claim_of_equality_is_judged_by_its_margin(differences, expected):
     assert verdict(dataclasses.replace(CLAIM, margin=2.0), differences).verdict == expected
 
 
+@pytest.mark.parametrize(
+    ("differences", "expected"), [([5.1, 5.2, 5.3], HOLDS), ([4.0, 5.0, 6.0], OPEN), ([3.1, 3.2, 3.3], FAILS)]
+)
+def test_a_claim_of_a_lead_of_some_size_holds_beyond_it(differences, expected):
+    assert verdict(dataclasses.replace(CLAIM, by=4.5), differences).verdict == expected
+
+
 def test_intervals_are_student_s_and_wider_for_more_comparisons():
     values = [1.0, 2.0, 4.0]
     expected = scipy.stats.t.interval(0.95, 2, np.mean(values), scipy.stats.sem(values))

@@ -177,8 +177,15 @@ def test_the_figure_of_the_css_paper_leaves_nothing_out():
     names = {method.name for method in css_figure_3.methods(5)}
     assert {method.options["loss"] for method in css_figure_3.methods(5)} >= {"css", "blackout", "ranking", "ns", "nce"}
     assert "full softmax" in names
-    names |= {method.name for method in css_figure_3.by_draws()}
+    names |= {method.name for method in css_figure_3.by_noise(5) + css_figure_3.by_draws()}
     assert {row for claim in css_figure_3.CLAIMS for row in (claim.better, claim.worse)} <= names
+
+
+def test_a_learned_normaliser_starts_where_its_method_says():
+    task, plan = sequences.made_up(12, 400, 5, 1), Plan("gru", 6, 1, 10, 1)
+    given = {"loss": "nce", "log_z": "learned", "negatives": 2}
+    starts = [Run(task, plan, Method("nce", given | more), 1).loss.log_z.item() for more in ({}, {"log_z_start": 0.0})]
+    assert starts == [pytest.approx(np.log(12)), 0.0]
 
 
 def test_runs_take_one_thread_and_give_the_others_back():
