@@ -1,4 +1,4 @@
-"""The page of claims of a folder of results, README.md: counts by paper, then every claim.
+"""The pages of claims of a folder of results: README.md counts by paper and study, verdicts.md has every claim.
 
 Studies that this code has not run show the claims of older code, from earlier.csv, and are marked.
 """
@@ -11,6 +11,7 @@ from . import PAPERS, STUDIES, declared
 from .results import DONE, as_cell, provenance, verdict_table
 from .verdicts import FAILS, HOLDS, OPEN
 
+_VERDICTS = "verdicts.md"
 _KINDS = {HOLDS: "What holds", FAILS: "What does not", OPEN: "What is open"}
 
 
@@ -48,38 +49,56 @@ def first_line(study):
 
 
 def write_summary(results, failures):
-    """Write README.md of a folder of results; return its path.
+    """Write README.md and verdicts.md of a folder of results; return the path of the first.
 
     failures : dict of name -> str, why a study could not be run
     """
     made = {name: results.made(name) for name in names_in_order()}
     alike = {"seed": results.seed, "quick": results.quick}.items()
     made = {name: one for name, one in made.items() if one is not None and alike <= one.made_by.items()}
-    path = results.folder / "README.md"
-    with atomic_file(path, "w", encoding="utf-8") as stream:
-        stream.write(summary(results, made, failures))
-    return path
-
-
-def summary(results, made, failures):
-    """Return the page as Markdown. made : dict of name -> Made; failures as in `write_summary`"""
-    earlier = results.earlier()
-    older = {name: rows for name, rows in earlier.items() if name not in made}
     done = [name for name in made if results.status(name) == DONE]
     by = {name: provenance(one) + ", the study has changed since" * (name not in done) for name, one in made.items()}
+    earlier = results.earlier()
+    for page, text in ((_VERDICTS, _verdicts(made, by, earlier)), ("README.md", _summary(results, made, by, failures))):
+        with atomic_file(results.folder / page, "w", encoding="utf-8") as stream:
+            stream.write(text)
+    return results.folder / "README.md"
+
+
+def _summary(results, made, by, failures):
+    """Return README.md.
+
+    made : dict of name -> Made; by : dict of name -> str, provenance; failures : as in `write_summary`
+    """
+    earlier = results.earlier()
+    older = {name: rows for name, rows in earlier.items() if name not in made}
+    done = sum(results.status(name) == DONE for name in made)
     size = "as small runs, which prove nothing" if results.quick else "in full"
-    head = [
+    blocks = [
         "# The papers' claims, tried again",
-        f"`python -m studies all --out DIR` writes this page and the linked ones: {len(done)} of "
-        f"{len(names_in_order())} studies {size}, seed {results.seed}. Claims of studies that this code has not run "
-        "are at the end, with the commit and the draws of their figures.",
+        f"{done} of {len(names_in_order())} studies {size}, seed {results.seed}. [Every claim]({_VERDICTS}) has its "
+        "measure, difference and interval.",
         _counts(made, older),
         "A claim holds if the whole interval of its difference is above 0. It does not hold if all of the interval is "
         "below what matters: a hundredth of the figure, or .005 nats. A claim of equality holds if the interval "
         "lies within a margin. Intervals are at 95 % over all claims of a study together, differences paired by seed. "
-        "*Draws* is how model-dependent noise is drawn: exact, among all targets, as in the papers; pool, "
-        "the same for many visits at once; rolling, among 64 candidates.",
+        "A comparison that several studies share counts once.",
         _pages(results.folder, made),
+        "## Studies",
+        _studies(made, by, failures),
+        _changed(made, earlier),
+        "`python -m studies all --out DIR` writes these pages.",
+    ]
+    return "\n\n".join(filter(None, blocks)) + "\n"
+
+
+def _verdicts(made, by, earlier):
+    """Return verdicts.md: what holds, what does not, what is open, and claims of studies that were not run."""
+    older = {name: rows for name, rows in earlier.items() if name not in made}
+    head = [
+        "# Every claim",
+        "[Counts, and when a claim holds](README.md). *Draws* is how model-dependent noise is drawn: exact, among all "
+        "targets, as in the papers; pool, the same for many visits at once; rolling, among 64 candidates.",
     ]
     for kind, title in _KINDS.items():
         blocks = []
@@ -89,13 +108,31 @@ def summary(results, made, failures):
                 blocks += [f"[{name}]({name}.md), {by[name]}:", verdict_table(found, earlier.get(name, ()))]
         head += [f"## {title}", *blocks] if blocks else []
     head += ["## From older code", _older(older)] if older else []
-    head += ["## Studies", _studies(made, by, failures)]
-    return "\n\n".join(block for block in head if block) + "\n"
+    return "\n\n".join(head) + "\n"
+
+
+def _changed(made, earlier):
+    """Return a table of the claims that older code decided differently, empty if there is none."""
+    lines = ["| study | claim | measure | before | today |", "|---|---|---|---|---|"]
+    for name in (name for name in earlier if name in made):
+        for row in earlier[name]:
+            key = row["paper"], row["claim"], row["measure"]
+            same = [one for one in made[name].verdicts if (one.paper, one.claim, one.measure) == key]
+            if any(one.verdict != row["verdict"] for one in same):
+                today = "; ".join(dict.fromkeys(_drawn(one.verdict, one.draws) for one in same))
+                cells = (name, row["claim"], row["measure"], _drawn(row["verdict"], row["draws"]), today)
+                lines.append("| " + " | ".join(map(as_cell, cells)) + " |")
+    title = "## Verdicts that changed\n\nOlder code drew among 64 rolling candidates or trained for less time.\n\n"
+    return title + "\n".join(lines) if len(lines) > 2 else ""
+
+
+def _drawn(verdict, draws):
+    return f"{verdict}, {draws}" if draws else verdict
 
 
 def _pages(folder, made):
     """Return links to the hand-written pages, by their first lines."""
-    names = {f"{name}.md" for name in made} | {"README.md"}
+    names = {f"{name}.md" for name in made} | {"README.md", _VERDICTS}
     pages = sorted(path for path in folder.glob("*.md") if path.name not in names)
     titles = [path.read_text(encoding="utf-8").split("\n", 1)[0].lstrip("# ") for path in pages]
     links = [f"- [{title}]({path.name})" for path, title in zip(pages, titles, strict=True)]
@@ -104,7 +141,12 @@ def _pages(folder, made):
 
 def _counts(made, older):
     """Return the table of counts by paper: verdicts of this code, then of older code after a +."""
-    own = Counter((_paper(verdict.paper), verdict.verdict) for one in made.values() for verdict in one.verdicts)
+    distinct = {
+        (one.paper, one.claim, one.measure, one.draws, one.difference, one.verdict)
+        for study in made.values()
+        for one in study.verdicts
+    }
+    own = Counter((_paper(paper), verdict) for paper, *_, verdict in distinct)
     old = Counter((_paper(row["paper"]), row["verdict"]) for rows in older.values() for row in rows)
     lines = ["| paper | holds | does not | open |", "|---|---|---|---|"]
     for paper, title in PAPERS.items():
