@@ -54,7 +54,7 @@ def test_what_others_have_put_there_stays_and_is_named(folder, run_cli):
     rows = {row["kind"]: row for row in json.loads(run_cli("cache", "list", "--json").out)}
     assert (rows["corpora"]["files"], rows["corpora"]["others"]) == (2, ["thesis", "notes.json"])
     result = run_cli("cache", "clear", "corpora", "phrases", "jit", "data")
-    assert result.code == 0 and f"Left in {folder / 'jit'}, as not w2vneg's: a, b, c, …." in result.out
+    assert result.code == 0 and f"Kept in {folder / 'jit'}, for w2vneg did not write them: a, b, c, …." in result.out
     assert files_in(folder) == sorted([*names, "mine"])
 
 

@@ -125,7 +125,7 @@ def test_what_the_system_says_of_a_file_is_one_sentence(run_cli, monkeypatch):
 
     monkeypatch.setattr("w2vneg.ground.files.caches.cached", refuse)
     result = run_cli("cache", "list")
-    assert (result.code, result.err) == (1, f"Error: loop: {os.strerror(errno.ELOOP)}; name another place\n")
+    assert (result.code, result.err) == (1, f"Error: loop: {os.strerror(errno.ELOOP)}; choose another place\n")
 
 
 @pytest.mark.parametrize(

@@ -106,7 +106,7 @@ def test_what_is_read_is_never_written_over(run_cli, folder):
     for source, out in (("vectors.txt", "vectors.txt"), ("model", "model/vectors_in.npy"), ("model", "model/new.txt")):
         for more in ((), ("--force",)):
             result = run_cli("export", source, out, "--format", "npz", *more)
-            assert result.code == 2 and "name another place" in result.err
+            assert result.code == 2 and "choose another place" in result.err
     assert run_cli("export", "vectors.txt", ".", "--format", "projector", "--force").code == 2
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
 

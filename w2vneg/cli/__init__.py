@@ -52,7 +52,7 @@ class LazyGroup(click.Group):
 @click.version_option(package_name="w2vneg", message="%(prog)s %(version)s")
 @click.option("--plugin", multiple=True, metavar="NAME|FILE", help="Import a module or file of your own first.")
 def cli(plugin):
-    """Train and evaluate word2vec-style embeddings with pluggable negative objectives."""
+    """Train and evaluate vectors of words, items and nodes, with a choice of objectives."""
     if plugin:
         from ..objectives.plugins import load_plugins
 
@@ -182,8 +182,8 @@ def _fail_by_system(error):
     if error.errno == errno.ENOENT and error.filename is None:  # only calls that need the current folder
         return _fail("the current folder no longer exists; change to another one, for example with: cd")
     if error.filename is not None:
-        permit = "let this user read it, or " * (error.errno in (errno.EACCES, errno.EPERM))
-        return _fail(f"{error.filename}: {error.strerror or error}; {permit}name another place")
+        permit = "check its permissions, or " * (error.errno in (errno.EACCES, errno.EPERM))
+        return _fail(f"{error.filename}: {error.strerror or error}; {permit}choose another place")
     if error.errno not in _OF_OUTPUT:
         raise error
     gone = error.errno == errno.EPIPE  # its reader closed early, which is no error

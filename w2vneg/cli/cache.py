@@ -37,7 +37,7 @@ def clear(kinds, as_json):
         for one in found:
             if one.others:
                 shown = ", ".join(one.others[:3]) + ", …" * (len(one.others) > 3)
-                click.echo(f"Left in {one.path}, as not w2vneg's: {shown}.")
+                click.echo(f"Kept in {one.path}, for w2vneg did not write them: {shown}.")
 
 
 @cache.command("path")

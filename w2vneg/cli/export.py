@@ -54,7 +54,7 @@ def export(source, out, format_, readout, oov, precision, words, portable, force
 
     refuse_overwriting("OUT", out, filter(None, (source, words)))
     if os.path.realpath(out).startswith(os.path.realpath(source) + os.sep):
-        raise click.UsageError(f"OUT {out} is within {source}, which is read; name another place")
+        raise click.UsageError(f"OUT {out} is within {source}, which is read; choose another place")
     if portable:
         if any(option is not None for option in (format_, readout, oov, precision, words)):
             raise ConfigError("--portable copies a whole model folder; leave the other options out")

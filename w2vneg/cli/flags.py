@@ -281,7 +281,7 @@ def refuse_existing(place, force):
     """Raise OutputError if writing to `place` would replace a file or a folder that is not empty, unless `force`."""
     empty = os.path.isdir(place) and not os.listdir(place)
     if os.path.lexists(place) and not (force or empty or passes_on(place)):
-        raise OutputError(f"{place} exists; replace it with --force, or name another place")
+        raise OutputError(f"{place} exists; replace it with --force, or choose another place")
 
 
 def refuse_dash(flag, place):
@@ -300,4 +300,4 @@ def refuse_overwriting(flag, place, files):
     for file in map(str, files):
         read = os.path.realpath(file)
         if read == written or read.startswith(written + os.sep):
-            raise click.UsageError(f"{flag} {place} would overwrite {file}, which is read; name another place")
+            raise click.UsageError(f"{flag} {place} would overwrite {file}, which is read; choose another place")

@@ -52,7 +52,7 @@ def _lengths(text):
 @option("--samples", "Targets drawn for --mpr sampled.", type=COUNT, default_text="100")
 @option("--bootstrap", "Resamples of centres for 95 % intervals; 0 for none.", type=click.IntRange(min=0), default=1000)
 @option("--seed", "Random seed of resamples and draws.", type=click.IntRange(min=0), default=1)
-@option("--rank-itself", "Let an item compete with its own targets, as in the papers.")
+@option("--rank-itself", "Rank an item among its own targets, as in the papers.")
 @fold_in_option
 @score_option
 @option("--no-baselines", "Evaluate the model alone.")

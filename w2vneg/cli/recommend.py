@@ -39,7 +39,7 @@ from .tables import echo, echo_json
 @mirror_option
 @json_option
 def recommend(model, items, k, exclude_known, include_known, only, score, fold_in, **given):
-    """Recommend what comes next after all ITEMs together.
+    """Recommend items for a user, or what goes with all ITEMs together.
 
     MODEL is a folder written with --save-model. The score is the mean of the ITEMs' logits, dot products rather than
     cosines; the ITEMs themselves are left out. In a model of users and items an ITEM is a user, or with --new-user an

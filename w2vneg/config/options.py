@@ -135,9 +135,9 @@ class RunOptions:
         default_text="ns: 5, relaxed: 10, …",
     )
     share_negatives: str | None = _objective(
-        "centre: all positives of a centre share one set of negatives; fastest, with fewer comparisons. window: all "
-        "words around a word share one set and are each compared with all of it; faster, for noise that does not "
-        "depend on the centre. The flag alone means centre.",
+        "centre: one set of negatives for all positives of a centre; the fastest, with fewer comparisons. window: one "
+        "set for all words around a word, each compared with all of it; for noise that does not depend on the centre. "
+        "The flag alone means centre.",
         coerce=_sharing,
         flag_value="centre",
         default_text="no, ns: window if possible",
@@ -164,7 +164,7 @@ class RunOptions:
         default_text=f"{L2_POWER}",
     )
     bias: float | None = _objective(
-        "Fix the first number of every centre's row at X, so that the first numbers of targets are biases.",
+        "Give targets a bias term: the first number of every centre's row is X, and the first of a target's its bias.",
         at_least=0.0,
         default_text="the preset's, mostly 0",
     )
@@ -200,7 +200,7 @@ class RunOptions:
     )
     min_alpha: float | None = _run("Final learning rate.", at_least=0, default_text="alpha / 10000")
     workers: int | None = _run(
-        "Parallel workers. A seed repeats to the bit with one, or with several if all rows are private.",
+        "Parallel workers. Results repeat to the bit with one, or with several if all rows are private.",
         at_least=1,
         at_most=1024,
         common=True,
@@ -208,12 +208,12 @@ class RunOptions:
     )
     seed: int = option(1, "Random seed.", at_least=0, at_most=2**63 - 1, common=True, group="run")
     private_rows: int | None = _run(
-        "Rows of the most frequent words that each worker copies and merges after every round. 0 is plain Hogwild.",
+        "Frequent rows that each worker copies, and merges after every round; 0 is plain Hogwild.",
         at_least=0,
         default_text="all if few, else 500; users: none, items: all up to 32,000",
     )
     bounded_steps: bool | None = _run(
-        "Limit the step of a centre to about one unit of logit. Switch off for experiments only.",
+        "Cap each update at about one unit of logit. Switch off for experiments only.",
         negative_flag="unbounded-steps",
         default_text="yes, top-n: no",
     )

@@ -56,7 +56,7 @@ def read_bytes(path, missing="no such file"):
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         raise InputError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})") from error
     if len(data) > LARGEST:
-        raise InputError(f"{path}: more than {LARGEST >> 20} MB, or without end; a file of this kind is small: name it")
+        raise InputError(f"{path}: more than {LARGEST >> 20} MB, or without end; files of this kind are small")
     return data
 
 

@@ -52,7 +52,7 @@ class MethodOptions:
     )
     candidates: int = candidates(64)
     replaced: int = option(2, "Candidates that rolling replaces per centre.", at_least=1)
-    visits: float = option(8.0, "Visits of a centre that one draw of pool serves.", above=0, default_text="pool: 8")
+    visits: float = option(8.0, "Visits of a centre that share one pool.", above=0, default_text="pool: 8")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +66,7 @@ class BoltzmannOptions(NoiseOptions, MethodOptions):
     )
     degeneracy: str = option(
         "popularity",
-        "Factor on e^(s/T) in Boltzmann sampling: uniform, or popularity (counts ^ noise-exponent).",
+        "D in the distribution D e^(s/T) of the negatives: uniform, or popularity (counts ^ noise-exponent).",
         choices=("uniform", "popularity"),
     )
 
