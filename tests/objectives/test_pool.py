@@ -3,10 +3,12 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from drawing import p_value
 from scipy import special
 
+from w2vneg import Input
 from w2vneg.config import TrainConfig
 from w2vneg.data.encoded import encode_corpus
 from w2vneg.ground.jit import njit
@@ -18,6 +20,7 @@ from w2vneg.objectives.samplers._ahead import DrawnAhead, renewals
 from w2vneg.objectives.samplers.boltzmann import BoltzmannFamily
 from w2vneg.run.trainer import Trainer
 from w2vneg.run.word2vec import Word2Vec
+from w2vneg.vectors.evaluation import scores_of
 
 V, DIM, DRAWS = 300, 4, 8
 
@@ -191,6 +194,35 @@ def test_training_with_a_pool_learns_what_it_learns_with_exact_draws(monkeypatch
     stale = loss(method="exact")  # one launch a round
     assert many < exact + 0.005
     assert many < stale - 0.01
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "options",
+    [{"loss": "cis"}, {"loss": "css", "sampler": "boltzmann"}, {"loss": "sampled-softmax", "sampler": "boltzmann"}],
+)
+def test_a_pool_serves_any_loss_and_pairs(options):
+    """Rows and columns of the pairs are of two kinds, and each row has targets of its own."""
+    rng = np.random.default_rng(3)
+    p = rng.dirichlet(np.full(30, 0.1), 40)
+    drawn = rng.choice(1200, 20_000, p=p.ravel() / 40)
+    frame = pd.DataFrame({"user": drawn // 30, "item": drawn % 30})
+    users, items = drawn // 30, drawn % 30
+    given = {"dim": 16, "epochs": 10, "workers": 1, "alpha": 0.1, "temp": 2.0, "rectangular": True} | options
+
+    def loss(method):
+        """Return the mean loss of the full softmax over the pairs, with scores corrected by the law."""
+        word2vec = Word2Vec(**given, method=method)
+        word2vec.fit(Input("pairs", frame))
+        model = word2vec.model
+        scores = special.log_softmax(scores_of(model, "corrected")(np.arange(40)), axis=1)
+        rows, columns = model.vocab.words.find_all(map(str, users)), model.vocab_out.words.find_all(map(str, items))
+        return -scores[rows, columns].mean()
+
+    entropy = -(p * np.log(p + 1e-300)).sum(axis=1).mean()
+    exact, pooled = loss("exact"), loss("pool")
+    assert pooled == pytest.approx(exact, abs=0.03)
+    assert pooled < 0.5 * (entropy + math.log(30))
 
 
 @pytest.mark.slow

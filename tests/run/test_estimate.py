@@ -93,6 +93,18 @@ def test_parts_by_hand(planted):
     json.dumps(found.as_dict(), allow_nan=False)
 
 
+def test_a_pool_counts_with_all_that_it_holds(planted):
+    given = SMALL | {"loss": "relaxed", "share_negatives": "centre"}
+    rolling, pool = (
+        estimate(Word2Vec(**given, method=method).config, planted, seconds=0.0).memory["tables of the plugs"]
+        for method in ("rolling", "pool")
+    )
+    sampler = Word2Vec(**given, method="pool").trainer(planted).engine.plugs.sampler
+    held = [sampler.ids, sampler.log_q, sampler.log_z, sampler.centres, sampler.due, sampler.scratch, *sampler.origin]
+    of_vocabulary = len(planted.vocab) * 64  # tables of either method
+    assert pool - rolling == pytest.approx(sum(array.nbytes for array in held), abs=of_vocabulary)
+
+
 def test_the_vectors_file_is_about_as_large_as_told(planted, tmp_path):
     word2vec = Word2Vec(**SMALL)
     told = estimate(word2vec.config, planted, seconds=0.0).disk["vectors as text"]

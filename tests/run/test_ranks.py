@@ -137,8 +137,13 @@ def test_frozen_rows_move_on_no_rank(planted):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
-    [{"inputs": "subwords"}, {"loss": "relaxed", "weigher": "discriminator"}, {"loss": "relaxed", "method": "exact"}],
-    ids=["subwords", "discriminator", "drawn ahead"],
+    [
+        {"inputs": "subwords"},
+        {"loss": "relaxed", "weigher": "discriminator"},
+        {"loss": "relaxed", "method": "exact"},
+        {"loss": "cis", "method": "pool"},
+    ],
+    ids=["subwords", "discriminator", "drawn ahead", "pools"],
 )
 def test_whatever_is_trained_is_exchanged(planted, options):
     trainer = Word2Vec(**SMALL | options, engine="virtual", ranks=3, exchange_every=300).trainer(planted)
@@ -168,8 +173,9 @@ def test_items_are_shared_out_too(tmp_path, kind):
     assert found[1] == pytest.approx(found[0], rel=0.05)
 
 
-def test_an_interrupted_run_goes_on_to_the_same_bits(planted, tmp_path):
-    options = SMALL | {"engine": "virtual", "ranks": 3}
+@pytest.mark.parametrize("drawn", [{}, {"loss": "relaxed", "method": "pool"}], ids=["ns", "pools of their own"])
+def test_an_interrupted_run_goes_on_to_the_same_bits(planted, tmp_path, drawn):
+    options = SMALL | {"engine": "virtual", "ranks": 3} | drawn
     whole = trained(planted, **options)
     word2vec = Word2Vec(**options)
     trainer = word2vec.trainer(planted)
