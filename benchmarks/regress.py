@@ -97,11 +97,11 @@ def ratios(timings, run, of):
 
 
 def slower(timings, limit):
-    """Return the runs whose median ratio of wall seconds is above 1 + `limit`, if slower in over 75 % of rounds."""
+    """Return the runs whose median ratio of wall or CPU seconds is above 1 + `limit`, slower in over 75 % of rounds."""
     found = []
     for run in dict.fromkeys(t.run for t in timings):
-        each = ratios(timings, run, "wall")
-        if statistics.median(each) > 1 + limit and sum(ratio > 1 for ratio in each) > 0.75 * len(each):
+        both = [ratios(timings, run, of) for of in ("wall", "user")]
+        if any(statistics.median(each) > 1 + limit and sum(r > 1 for r in each) > 0.75 * len(each) for each in both):
             found.append(run)
     return found
 

@@ -20,7 +20,8 @@ from .common import say
 def regress(commit, corpus, mirror, runs, rounds, epochs, workers, limit):
     """Time whole processes of this tree and of COMMIT in turn; exit code 1 if this tree is slower.
 
-    Prints Markdown. A run is slower if its median ratio exceeds the limit and over 75 % of its rounds were slower.
+    Prints Markdown. A run is slower if the median ratio of its wall or CPU seconds exceeds the limit and over 75 % of
+    its rounds were slower.
     """
     from w2vneg.data.inputs import locate
     from w2vneg.ground.errors import UnknownNameError, did_you_mean

@@ -35,6 +35,28 @@ def test_slower_is_what_is_slower_in_most_rounds_by_more_than_the_limit(pairs, f
     assert regress.slower(timings("ns", *pairs), 0.02) == found
 
 
+def test_cpu_seconds_count_too():
+    found = [
+        timing._replace(user=timing.wall * (1.1 if not timing.former else 1.0)) for timing in timings("ns", (1, 1))
+    ]
+    assert regress.slower(found, 0.02) == ["ns"]
+
+
+@pytest.mark.parametrize(("ratio", "code"), [(1.5, 1), (1.0, 0)])
+def test_the_command_ends_with_1_if_this_tree_is_slower(run_bench, monkeypatch, tmp_path, ratio, code):
+    def seconds(tree, folder, text, options):
+        own = ratio if (tree / "benchmarks").is_dir() else 1.0  # the commit's folder stays empty
+        return own, own
+
+    monkeypatch.setattr(regress, "_seconds", seconds)
+    monkeypatch.setattr(regress, "unpack_commit", lambda commit, folder: None)
+    (tmp_path / "text").write_text("a b\n")
+    result = run_bench("regress", "HEAD", "--corpus", tmp_path / "text", "--only", "ns", "--rounds", 4)
+    assert result.code == code
+    assert ("Slower: ns" in result.out) == bool(code)
+    assert "| ns | " in result.out
+
+
 def test_both_trees_take_turns_and_the_first_round_is_not_counted(tmp_path, monkeypatch):
     trees, order, clock = (tmp_path / "here", tmp_path / "commit"), [], itertools.count(1)
 
