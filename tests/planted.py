@@ -2,6 +2,9 @@
 
 import numpy as np
 
+from w2vneg import Vectors
+from w2vneg.objectives.readout.paradigms import Pairs, Rules
+
 
 def two_topics(n_sentences=800, words=20, length=8, seed=0):
     """Return sentences (list of list of str) that take all their words from one of two disjoint sets, in turn."""
@@ -24,6 +27,14 @@ def random_words(n_sentences=800, words=20, length=8, seed=0):
     rng = np.random.default_rng(seed)
     both = [f"{topic}{i}" for topic in "ab" for i in range(words)]
     return [[both[i] for i in rng.integers(0, 2 * words, length)] for _ in range(n_sentences)]
+
+
+def with_kin(words, *rules, dim=6):
+    """Return random vectors of words that have kin. rules : a list of pairs of words for each rule"""
+    rows = [(words.index(one), words.index(other), r) for r, pairs in enumerate(rules) for one, other in pairs]
+    sizes = np.ones(len(rows), np.float32), np.zeros(len(rules), bool), np.ones(len(rules))
+    pairs = Pairs(*np.array(rows, np.int32).T, *sizes, np.zeros((len(rules), dim), np.float32))
+    return Vectors(words, np.random.default_rng(1).normal(size=(len(words), dim)), rules=Rules(words, pairs))
 
 
 def same_topic(vectors, k=5):

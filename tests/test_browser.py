@@ -7,6 +7,7 @@ from html import escape
 import numpy as np
 import pytest
 from item_models import LOGITS, model_of
+from planted import with_kin
 
 from w2vneg import Vectors
 from w2vneg.look.explore import Answers
@@ -34,7 +35,7 @@ FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--
 
 def vectors():
     words = ["king", "queen", "kings", *EVIL, *(f"word{i}" for i in range(200))]
-    return Vectors(words, np.random.default_rng(1).normal(size=(len(words), 6)))
+    return with_kin(words, [(f"word{i}", f"word{i}0") for i in range(1, 20)], [EVIL[::2]])
 
 
 @pytest.fixture(scope="module")
@@ -161,6 +162,21 @@ def test_the_explorer_answers_the_keyboard(watched, explorer):
     assert watched.errors == [] and all(url.startswith(explorer) for url in watched.asked)
 
 
+def test_kin_have_their_rules_and_answer_a_click(watched, explorer):
+    page = watched.page
+    page.goto(explorer)
+    page.locator("#near").fill("word7")
+    kin = page.locator("#near-answer ol + p + ol .entry")
+    kin.wait_for()
+    assert kin.locator("span").text_content() == "+0, 19 pairs"
+    kin.locator("button").click()
+    page.wait_for_function("document.querySelector('#near-answer ol + p + ol .score')?.textContent == '-0, 19 pairs'")
+    assert page.locator("#near").input_value() == "word70" and kin.locator("button").text_content() == "word7"
+    page.locator("#near").fill("king")
+    kin.wait_for(state="detached")
+    assert watched.errors == []
+
+
 def test_a_basket_is_filled_and_emptied_by_the_keyboard(watched, explorer):
     page = watched.page
     page.goto(explorer)
@@ -219,6 +235,10 @@ def test_words_of_strangers_do_not_run(watched, explorer):
         page.locator("#near").fill(word)
         page.wait_for_selector("#near-list [role=option]", state="attached")
         page.wait_for_selector("#near-answer .entry")
+    rule = "-/script><script>window.hacked=3</script> +script>window.hacked=1</script>, 1 pairs"
+    page.wait_for_function(
+        "(rule) => document.querySelector('#near-answer ol + p + ol .score')?.textContent == rule", arg=rule
+    )
     page.locator("#near").fill("<")
     page.wait_for_selector("#near-list-2")
     assert sorted(page.locator("#near-list [role=option]").all_text_contents()) == sorted(EVIL)

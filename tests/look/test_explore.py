@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from item_models import LOGITS, model_of
+from planted import with_kin
 
 from w2vneg import Vectors
 from w2vneg.ground.errors import ConfigError, UnknownNameError, W2vnegError
@@ -79,6 +80,19 @@ def test_a_word_that_one_of_two_knows_is_answered_by_that_one():
     assert "no vector for the word 'king'" in first["error"] and len(second["places"]) == 2
     with pytest.raises(ConfigError, match="no vector for the word 'x'"):
         Answers([subject(), other]).compare("x", "queen")
+
+
+def test_kin_of_a_word_have_their_rule_and_its_number_of_pairs():
+    words = ["walk", "walking", "walked", "talk", "talking"]
+    vectors = with_kin(words, [("walk", "walking"), ("talk", "talking")], [("walked", "walking")])
+    titled = Subject("one", "one", vectors, titles={"walk": "To walk"})
+    answers = Answers([titled, Subject("two", "two", Vectors(words, np.eye(5)))])
+    first, second = answers.near("walking")["columns"]
+    assert first["kin"] == [
+        {"word": "walk", "title": "To walk", "rule": "-ing, 2 pairs"},
+        {"word": "walked", "rule": "-ing +ed, 1 pairs"},
+    ]
+    assert second["kin"] == answers.near("walk + talk")["columns"][0]["kin"] == []
 
 
 def test_completions_are_the_most_frequent_first_in_any_case():

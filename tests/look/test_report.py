@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from item_models import LOGITS, model_of
+from planted import with_kin
 from scipy.stats import spearmanr
 
 from w2vneg import Vectors
@@ -315,6 +316,27 @@ def test_words_that_are_asked_for_are_shown_or_told_to_be_unknown():
     first, second = sections.neighbours([one, two], ["a", "nobody"]).tables
     assert first.title == "a" and len(first.rows) == 4 and first.rows[0][1] == "no such word"
     assert second.rows == [["no such word", "no such word"]]
+
+
+def test_kin_of_words_and_the_largest_rules_are_shown(folder, without_bundle):
+    words = ["walk", "walking", "talk", "talking", "un", *EVIL[:2]]
+    vectors = with_kin(words, [EVIL[:2]], [("walk", "walking"), ("talk", "talking")])
+    vectors.save("rules.npz")
+    (section,) = [one for one in make_report(["rules.npz", "one.txt"]).sections if one.title == "Kin"]
+    *_, rules = section.tables
+    assert rules.title == "Largest rules of rules.npz"
+    assert rules.rows[0] == ["+ing", "2", "walk → walking, talk → talking"] and rules.rows[1][1] == "1"
+    one = Subject("one", "", vectors)
+    first, second, _ = sections.kin([one, Subject("two", "", vectors_of("xy"))], ["walking", "un"]).tables
+    assert (first.title, first.head, first.rows) == ("walking", ["one"], [["walk  -ing, 2 pairs"]])
+    assert second.rows == [["no kin"]]
+    page = Page(make_report(["rules.npz"], words=EVIL[:1]).html())
+    assert "img" not in page.tags and page.tags.count("script") == len(page.scripts)
+    assert any(cell.startswith(f"{EVIL[1]}  -") for cell in page.cells)  # as text
+    unrelated = with_kin(["a", "b"], [("a", "b")])
+    unrelated.rules.pairs.keep(np.array([False]))
+    for none in (unrelated, vectors_of("ab")):
+        assert not sections.kin([Subject("one", "", none)], ["a"])
 
 
 def test_of_users_and_items_the_page_shows_items_their_lists_and_how_good_these_are(folder, without_bundle):

@@ -2,6 +2,7 @@
 
 import dataclasses
 import itertools
+import json
 import tracemalloc
 from collections import Counter, defaultdict
 
@@ -48,6 +49,20 @@ def test_kin_of_a_word():
     assert [one.rule for one in vectors.kin(0) if one.word == stem + "ed"] == ["+ed"]
     with pytest.raises(UnknownNameError):
         vectors.kin("nothing")
+
+
+def test_the_command_line_lists_kin(tmp_path, run_cli):
+    given, chain = planted(), parse("in+paradigms")
+    vectors = Vectors(given.words, chain.read(given), rules=chain.rules)
+    vectors.save(tmp_path / "v.npz")
+    stem = given.words[0]
+    pairs = {one.word: one.pairs for one in vectors.kin(stem)}
+    asked = "nearest", stem, "--vectors", tmp_path / "v.npz", "--why"
+    shown = run_cli(*asked).out.splitlines()
+    for end in ("ing", "ed"):
+        assert f"  {stem} → {stem}{end}, +{end}, {pairs[stem + end]} pairs" in shown
+    listed = json.loads(run_cli(*asked, "--json").out)["kin"][stem]
+    assert listed == [one._asdict() for one in vectors.kin(stem)]
 
 
 SCRIPTS = {  # letters of stems, and three endings

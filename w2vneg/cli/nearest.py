@@ -20,6 +20,8 @@ def nearest(words, vectors, k, readout, oov, why, titles, titles_cols, mirror, a
 
     In a model of users and items these are users near a user; with --readout out, items near an item.
     """
+    from ..vectors.vectors import rule_text
+
     if titles and readout != "out" and is_of_two_kinds(vectors):
         raise click.UsageError("--titles is for items, and these are users; give --readout out")
     loaded = load_vectors(vectors, readout=readout, oov=oov)
@@ -41,7 +43,7 @@ def nearest(words, vectors, k, readout, oov, why, titles, titles_cols, mirror, a
         width = max((len(other) for other, _ in found), default=0)
         lines = [f"  {other.ljust(width)}  {cosine:.3f}  {names.get(other, '')}".rstrip() for other, cosine in found]
         if why:
-            lines += [f"  {word} → {one.word}, {one.rule}, {one.pairs:,} pairs" for one in kin[word]]
+            lines += [f"  {word} → {one.word}, {rule_text(one)}" for one in kin[word]]
             lines += [] if kin[word] else ["  no kin: no rule of spelling joins it with another word"]
         blocks.append("\n".join([f"{word} ({names[word]})" if word in names else word, *lines]))
     echo("\n\n".join(blocks))

@@ -100,6 +100,11 @@ class Vectors(Keyed):
         return keyed
 
 
+def rule_text(kin):
+    """Return the rule of a `Kin` and how many pairs follow it (str), such as ``+ing, 412 pairs``."""
+    return f"{kin.rule}, {kin.pairs:,} pairs"
+
+
 def spells(oov):
     """Return whether out-of-vocabulary words get vectors; ConfigError for an unknown `oov`."""
     if oov not in (None, "letters"):

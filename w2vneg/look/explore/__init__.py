@@ -11,6 +11,7 @@ from itertools import islice
 import numpy as np
 
 from ...ground.errors import ConfigError, W2vnegError, did_you_mean
+from ...vectors.vectors import rule_text
 from ..figures.interactive import figure_json
 from ..report.maps import map_of
 
@@ -113,7 +114,10 @@ class Answers:
         return found[0] if len(found) == 1 else text
 
     def near(self, q=""):
-        """Return the words nearest to an expression in each of the vectors; `only` marks those that no other has."""
+        """Return the words nearest to an expression in each of the vectors, and the kin of a single word, with rules.
+
+        `only` marks near words that no other of the vectors has.
+        """
         named, q = [], self._meant(q)
 
         def near_of(one):
@@ -123,7 +127,9 @@ class Answers:
             named.extend([] if named else [self._entry(word) for word in words])
             asked = [row for row in (one.vectors.get_index(word, -1) for word in words) if row >= 0]
             rows = [one.vectors.get_index(word, -1) for word, _ in found]
-            return {"near": self._scored(found), "asked": asked, "rows": rows}
+            kin = one.vectors.kin(*words)[:ANSWERS] if len(words) == 1 and one.vectors.rules else []
+            related = [self._entry(other.word) | {"rule": rule_text(other)} for other in kin]
+            return {"near": self._scored(found), "kin": related, "asked": asked, "rows": rows}
 
         columns = _columns(self.subjects, near_of)
         _mark_differences(columns)

@@ -35,26 +35,32 @@ function asker() {
   };
 }
 
+function listed(entries, whenClicked) {
+  const list = make("ol");
+  for (const entry of entries) {
+    const item = make("li", undefined, entry.why ? "entry explained" : "entry");
+    const button = make("button", shown(entry), entry.only ? "only" : "", { type: "button" });
+    button.addEventListener("click", () => whenClicked(entry.word));
+    item.append(button, make("span", entry.rule ?? entry.score.toFixed(3), "score"));
+    if (entry.why) {
+      item.append(make("span", "because of " + entry.why.slice(0, 3).map((one) => `${called(one)} ${one.score.toFixed(2)}`).join(", "), "why"));
+    }
+    list.append(item);
+  }
+  return list;
+}
+
 function showColumns(place, found, whenClicked, head) {
   place.replaceChildren();
   if (!found) return;
   if (found.error) { place.append(make("p", found.error, "error")); return; }
   for (const column of found.columns) {
-    const box = make("div", undefined, "column"), list = make("ol");
+    const box = make("div", undefined, "column");
     if (found.columns.length > 1) box.append(make("h3", column.name));
     if (head && !column.error) box.append(make("p", head(column)));
     if (column.error) box.append(make("p", column.error, "error"));
-    for (const entry of column.near || []) {
-      const item = make("li", undefined, entry.why ? "entry explained" : "entry");
-      const button = make("button", shown(entry), entry.only ? "only" : "", { type: "button" });
-      button.addEventListener("click", () => whenClicked(entry.word));
-      item.append(button, make("span", entry.score.toFixed(3), "score"));
-      if (entry.why) {
-        item.append(make("span", "because of " + entry.why.slice(0, 3).map((one) => `${called(one)} ${one.score.toFixed(2)}`).join(", "), "why"));
-      }
-      list.append(item);
-    }
-    box.append(list);
+    box.append(listed(column.near || [], whenClicked));
+    if (column.kin?.length) box.append(make("p", "Kin, by rules of spelling:"), listed(column.kin, whenClicked));
     place.append(box);
   }
 }

@@ -92,6 +92,7 @@ def make_report(paths, readout=None, words=(), way="pca", mirror=None, titles=No
         made = (
             maps.section_of(subjects, way),
             sections.neighbours(subjects, words),
+            sections.kin(subjects, words),
             sections.lists(subjects),
             sections.similarity(subjects, measured),
             sections.analogies(subjects, measured),

@@ -12,6 +12,7 @@ from ...vectors.evaluation import METRICS, evaluate_analogy, evaluate_similarity
 from ...vectors.evaluation.baselines import MODEL, POPULARITY, evaluate_with_baselines
 from ...vectors.evaluation.metrics import COMMON
 from ...vectors.evaluation.similarity import scored_pairs
+from ...vectors.vectors import rule_text
 from ..figures import Chart, Section, Series, Table
 from .subjects import sets_at_hand
 
@@ -20,6 +21,7 @@ _OUTLIERS = 10
 _RESAMPLES = 500
 _WORDS = 8  # words whose neighbours are shown by default
 _NEIGHBOURS = 8
+_RULES, _EXAMPLES = 12, 3  # largest rules of spelling, and pairs of words of each
 _USERS, _HAVE = 3, 5  # users whose lists are shown, and how many of their items are named
 _DIAGNOSES = {  # figure -> label of its axis
     "total_variation": "total variation between draws and target",
@@ -323,13 +325,34 @@ def neighbours(subjects, words=()):
     """The nearest neighbours of some words, in columns."""
     items = all(one.has_users for one in subjects)
     section = Section("People who liked this also liked" if items else "Neighbours", "Nearest by cosine.")
-    for word in words or chosen_words(subjects):
-        columns = [_nearest(one, word) for one in subjects]
-        if any(columns) or words:
-            columns = [column or [f"no such {one.vectors.noun}"] for one, column in zip(subjects, columns, strict=True)]
-            rows = [list(row) for row in zip_longest(*columns, fillvalue="")]
-            section.tables.append(Table(subjects[0].title(word), [one.name for one in subjects], rows))
+    section.tables += _by_word(subjects, words, _nearest, "no such {}")
     return section
+
+
+def kin(subjects, words=()):
+    """Kin of some words, in columns, and the largest rules of spelling, of vectors made by the read-out paradigms."""
+    text = "Words that the read-out paradigms joins by a rule of spelling, and how many pairs follow that rule."
+    section = Section("Kin", f"{text} The rule -e +ing drops e and adds ing.")
+    having = [one for one in subjects if one.vectors.rules and len(one.vectors.rules.pairs.rule)]
+    section.tables += _by_word(having, words, _kin, "no kin") if having else []
+    for one in having:
+        section.tables.append(Table(f"Largest rules of {one.name}", ["rule", "pairs", "such as"], _largest(one)))
+    return section
+
+
+def _by_word(subjects, words, listed, nothing):
+    """Return a table for each word, some if none is given: ``listed(subject, word)`` of each subject, in columns.
+
+    nothing : str, what an empty column says
+    """
+    tables = []
+    for word in words or chosen_words(subjects):
+        found = [listed(one, word) for one in subjects]
+        if any(found) or words:
+            columns = [own or [nothing.format(one.vectors.noun)] for one, own in zip(subjects, found, strict=True)]
+            rows = [list(row) for row in zip_longest(*columns, fillvalue="")]
+            tables.append(Table(subjects[0].title(word), [one.name for one in subjects], rows))
+    return tables
 
 
 def check_known(subjects, words):
@@ -345,6 +368,28 @@ def _nearest(subject, word):
     except W2vnegError:
         return []
     return [f"{subject.title(other)}  {cosine:.3f}" for other, cosine in found]
+
+
+def _kin(subject, word):
+    try:
+        found = subject.vectors.kin(word)[:_NEIGHBOURS]
+    except W2vnegError:
+        return []
+    return [f"{subject.title(one.word)}  {rule_text(one)}" for one in found]
+
+
+def _largest(subject):
+    """Return rows of the rules with the most pairs: rule, number of pairs, and pairs of the most frequent words."""
+    rules, rows = subject.vectors.rules, []
+    i, j, rule = rules.pairs.i, rules.pairs.j, rules.pairs.rule
+    sizes = np.bincount(rule)
+    for number in np.argsort(-sizes, kind="stable")[:_RULES].tolist():
+        at = np.flatnonzero(rule == number)
+        first = at[np.argsort(np.maximum(i[at], j[at]), kind="stable")[:_EXAMPLES]]
+        pairs = [(rules.words[int(i[e])], rules.words[int(j[e])]) for e in first]
+        called = next(one.rule for one in rules.kin(pairs[0][0]) if one.word == pairs[0][1])
+        rows.append([called, f"{sizes[number]:,}", ", ".join(f"{one} → {other}" for one, other in pairs)])
+    return rows
 
 
 def lists(subjects):
