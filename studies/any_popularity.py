@@ -8,6 +8,7 @@ alpha chosen by its own NDCG@10 on validation data; the one model's alpha is cho
 Precision is shown by popularity of the target, in tenths of all items, as in `eval ranking --all`.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +20,7 @@ from w2vneg.data.encoded.pairs import ones_of
 from w2vneg.data.inputs import Input, encode_input
 from w2vneg.data.splits import split_data
 from w2vneg.data.vocab import Vocabulary
+from w2vneg.ground.errors import DivergenceError
 from w2vneg.run.trainer import Trainer
 from w2vneg.vectors.evaluation import evaluate_ranking, scores_of
 
@@ -84,7 +86,10 @@ def _by_count(words, counts):
 
 
 def trial(task, scale, exponent, alpha, seed, shares, part):
-    """Train with noise pop^exponent; return {share: figures} on a part of the data, dict that JSON can hold."""
+    """Train with noise pop^exponent; return {share: figures} on a part of the data, dict that JSON can hold.
+
+    If training diverges, NDCG is −inf.
+    """
     config = TrainConfig(
         loss="ps",
         source="pairs",
@@ -95,12 +100,14 @@ def trial(task, scale, exponent, alpha, seed, shares, part):
         epochs=scale.epochs,
         alpha=alpha,
         l2=(1.4, 0.7),
-        bounded_steps=False,
         workers=1,
         seed=seed,
     )
     trainer = Trainer(task.train, config)
-    model = trainer.train()
+    try:
+        model = trainer.train()
+    except DivergenceError:
+        return {f"{share:g}": {_NDCG: -math.inf} for share in shares}
     if not trainer.complete:
         raise KeyboardInterrupt  # a partial run is not a measurement
     return {f"{share:g}": figures(task, scores_of(model, share), part) for share in shares}
