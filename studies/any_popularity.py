@@ -39,6 +39,7 @@ _TENTHS = {  # of all items, most popular first
     f"P@{_K}, tenths 2 and 3": (1, 3),
     f"P@{_K}, tenths 4 to 10": (3, 10),
 }
+_BEHIND = 0.01  # that does not matter
 _NDCG, _COVERAGE, _NOVELTY = f"NDCG@{_K}", f"coverage@{_K}", f"novelty@{_K}, bits"
 
 
@@ -155,13 +156,13 @@ def measure(task, scale, tell, seed, memo):
 
 
 def claims():
-    """Return the claims that one model's lists are as good as those of a model of its own, for each λ."""
+    """Return the claims that one model's lists are not behind those of a model of its own, for each λ."""
     found = []
     for share in SHARES[1:]:
         ends = f"one model, λ = {share:g}", f"its own, λ = {share:g}"
         for figure in (_NDCG, *_TENTHS):
-            text = f"λ = {share:g}: one model is as good as one trained with noise pop^{1 - share:g}"
-            found.append(Claim("ours", text, *ends, figure, 0.01))
+            text = f"λ = {share:g}: one model is at most .01 behind one trained with noise pop^{1 - share:g}"
+            found.append(Claim("ours", text, *ends, figure, by=-_BEHIND))
     return found
 
 
@@ -181,7 +182,7 @@ def _study(task, scale, given):
         f"epochs, one worker; {scale.rates.said()}; {scale.seeds} seeds, ± is half of a 95 % interval. Precision@{_K} "
         "by tenths of all items, most popular first.\n"
     )
-    verdicts = judged(claims(), runs, dict.fromkeys((_NDCG, *_TENTHS), Unit()))
+    verdicts = judged(claims(), runs, dict.fromkeys((_NDCG, *_TENTHS), Unit(least=-_BEHIND)))
     return Study({"along λ": pd.DataFrame(rows)}, text, verdicts=verdicts)
 
 
