@@ -37,7 +37,7 @@ def _numbers(text):
         return []
 
 
-def l2_strengths(text):
+def l2_strengths(text) -> tuple[float, float]:
     """Return λ of the rows of centres and of targets, (float, float); ConfigError unless there are one or two."""
     values = _numbers(text)
     if not 1 <= len(values) <= 2 or not all(0 <= value < math.inf for value in values):

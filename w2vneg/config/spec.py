@@ -237,7 +237,7 @@ class TrainConfig(RunOptions, Choices):
         for kind in ("sampler", "weigher", "inputs"):
             if getattr(self, kind) is not None:
                 KINDS[kind][getattr(self, kind)]
-        known = PRESETS.get(self.preset)
+        known = PRESETS.get(self.preset or "")
         if known is not None and self.loss in (None, known.loss):
             name = self.preset  # a resolved configuration keeps it
         else:

@@ -57,7 +57,7 @@ COMMANDS = {
 GENSIM = {"vector_size", "size", "iter", "sample", "negative", "ns_exponent", "max_final_vocab", "shrink_windows"}
 """Arguments of gensim's constructor that equal an option of ours under another name."""
 
-GENSIM_SETTINGS = {
+GENSIM_SETTINGS: dict[str, dict[int, dict[str, str]]] = {
     "sg": {1: {"inputs": "row"}, 0: {"inputs": "window"}},
     "hs": {0: {}},
     "cbow_mean": {1: {}},
@@ -111,7 +111,7 @@ def from_gensim(options):
         ours["loss"], named["loss"] = "hierarchical", "hs"
     for name, value in options.items():
         if name not in GENSIM_SETTINGS:
-            found = {SYNONYMS[name] if name in GENSIM else name: value}
+            found: dict | None = {SYNONYMS[name] if name in GENSIM else name: value}
         else:
             found = next((meant for known, meant in GENSIM_SETTINGS[name].items() if value == known), None)
         if found is None:

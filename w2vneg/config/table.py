@@ -91,7 +91,7 @@ def shown_default(item, kind=None, plug=None):
         by_plug = {plug: about["readers"][kind][plug]}
     if not by_plug:
         return _plain(item.default)
-    values = {}  # default -> the plugs that have it
+    values: dict[str, list[str]] = {}  # default -> the plugs that have it
     for name, value in by_plug.items():
         values.setdefault(_plain(value), []).append(name)
     if len(values) == 1:

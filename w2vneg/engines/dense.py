@@ -23,7 +23,8 @@ class DenseEngine(Engine):
     def __init__(self, model, walk, loss, block, config):
         super().__init__(model, walk, block, config)
         self.source, self.loss = walk.source, loss
-        self._decay, self._held = ((None, None), 0.0) if self._l2 is None else (self._decay_of(self._l2), self._l2.bias)
+        self._decay: list = [None, None] if self._l2 is None else self._decay_of(self._l2)
+        self._held = 0.0 if self._l2 is None else self._l2.bias
         self.batch, self.bounded, self.absolute = config.loss.batch, config.bounded_steps, config.absolute_softmax
         n_groups = config.workers * block
         # the last group may need room for the largest one, although it fills less

@@ -8,7 +8,7 @@ cache folder: writing it is as fast as copying, and the page cache can be evicte
 import itertools
 import tempfile
 import weakref
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -110,7 +110,8 @@ class Engine:
         self.inputs, self.workers = inputs, workers
         self.n_rows = {name: len(matrix) for name, matrix in matrices.items()}
         self.n_private = dict.fromkeys(self.n_rows, 0) | (n_private or {})
-        self.replicated, self._snapshot = {}, None
+        self.replicated: dict[str, np.ndarray] = {}
+        self._snapshot: Any = None  # a Snapshot, while a state is kept
         for name in list(matrices):  # one after the other, so that only one exists twice at a time
             self.replicated[name] = self._tall(matrices.pop(name), self.n_private[name])
             model.adopt({**model.matrices(), name: self.shared(name)})
@@ -151,7 +152,7 @@ class Engine:
     def _tall(self, matrix, n_private):
         """Return `matrix` followed by each worker's copies of its first rows; `matrix` itself if there are none."""
         if not n_private:
-            return np.require(matrix, np.float32, "CAW")
+            return np.require(matrix, np.float32, ("C", "A", "W"))
         replicated = np.empty((len(matrix) + self.workers * n_private, matrix.shape[1]), np.float32)
         replicated[: len(matrix)] = matrix
         self._spread(replicated, n_private)

@@ -113,7 +113,7 @@ class LocalEngine(Engine):
         return loss, pairs
 
     @functools.cached_property
-    def _seen(self):
+    def _seen(self) -> tuple[list, list]:
         """The rows from which each worker composes centres' vectors, as `run_shard` takes them, and targets' rows."""
         rows = [*map(self._rows, ("vectors_in",) if self.inputs is None else self.inputs.rows)]
         return rows[0] if self.inputs is None else list(zip(*rows, strict=True)), self._rows("vectors_out")

@@ -39,7 +39,7 @@ class Packed(NamedTuple):
     values : float16 or float32, (n, dim); float16 halves the bytes without a noticeable effect on training
     """
 
-    ids: np.ndarray
+    ids: np.ndarray | None
     values: np.ndarray
 
     @property
@@ -132,7 +132,8 @@ class Rank:
         """Build the engine, without loading its rows. plan : ExchangesPlanned; frozen : as in `Model`."""
         self.engine = self.share.engine(plan, frozen)
         self.engine.slot = self.slot
-        self.version, self.loaded, self._moved, self._rounds = 0, False, False, (None, [])
+        self.version, self.loaded, self._moved = 0, False, False
+        self._rounds: tuple[int | None, list[Round]] = None, []
         self._base = {name: matrix.copy() for name, matrix in self.rows().items()} if self.n_ranks > 1 else {}
 
     def rows(self):
@@ -271,7 +272,8 @@ class VirtualCrew:
     Its methods are those of `ray.Crew`.
     """
 
-    side_by_side, lost, ranks = False, 0, ()
+    side_by_side, lost = False, 0
+    ranks: tuple[Rank, ...] | list[Rank] = ()
     beginning = nullcontext
 
     def open(self, shares):
@@ -312,6 +314,8 @@ class RanksEngine:
     replica : Engine, its matrices are the model's; n_rounds : int, periods of an epoch
     n_positions : int, of all ranks' walks together; alpha_scale : float
     """
+
+    _fetched: int  # version of the replica
 
     def __init__(self, crew, replica, n_rounds, n_positions, alpha_scale):
         self.crew, self._replica, self.n_rounds, self.n_positions = crew, replica, n_rounds, n_positions

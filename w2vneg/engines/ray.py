@@ -115,7 +115,8 @@ class Crew:
     def __init__(self, n_ranks, workers, address):
         self._connection = ExitStack()
         self.ray = self._connection.enter_context(connected(address, n_ranks, workers))
-        self.n_ranks, self._workers, self._config, self._plan = n_ranks, workers, None, None
+        self.n_ranks, self._workers, self._config = n_ranks, workers, None
+        self._plan: tuple = ()
         self.ranks, self.lost = [], 0
         with self.beginning():
             self._actor = self.ray.remote(RankActor)
@@ -199,7 +200,7 @@ class Crew:
 
     def period(self, task):
         """Run a `Task` on all ranks; return the `Work` of each."""
-        works = []
+        works: list = []
 
         def do():
             works[:], done = self._send(task)
@@ -237,7 +238,7 @@ class Crew:
 
     def _bring_together(self):
         """Bring all ranks to the newest version that any has reached; return it (int)."""
-        versions = {}
+        versions: dict[int, int] = {}
         for slot, rank in enumerate(self.ranks):
             try:
                 version = self.ray.get(rank.reached.remote())

@@ -86,7 +86,7 @@ def did_you_mean(name, known, shown=12):
     spellings = dict.fromkeys((str(name), str(name).lower()))
     alike = [one for one in known if str(one).lower() == str(name).lower().replace(" ", "_")][:3]
     close = alike or next(
-        filter(None, (difflib.get_close_matches(one, known, n=3, cutoff=0.5) for one in spellings)), None
+        filter(None, (difflib.get_close_matches(one, known, n=3, cutoff=0.5) for one in spellings)), []
     )
     hint = f"; did you mean {' or '.join(repr(c) for c in close)}?" if close else "."
     if len(known) <= shown:

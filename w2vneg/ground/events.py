@@ -348,7 +348,7 @@ class ExchangesPlanned(Event):
         return self.exchanges < self.fewest
 
     @property
-    def level(self):
+    def level(self):  # type: ignore[override]  # it depends on the instance
         return logging.WARNING if self.too_few else logging.INFO
 
     def line(self, width=None, unit=None):

@@ -94,6 +94,8 @@ class PlugOptions:
 class UnloadedOptions(PlugOptions):
     """The options of a plug-in that is not loaded, as a model folder stores them; its base class replaces the plug."""
 
+    kept: dict
+
     def __init__(self, name, plug, kept):
         vars(self).update(kept | {"name": name, "plug": plug, "kept": kept})
 

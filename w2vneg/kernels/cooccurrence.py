@@ -7,6 +7,8 @@ pairs are ever in memory; 16.8 million tokens take 1.3 s at window 1, 3.5 s and 
 All tokens count, even those that subsampling removes in training. Without a window, all pairs of a sentence count.
 """
 
+from typing import Any
+
 import numpy as np
 
 from ..ground.errors import ConfigError
@@ -66,10 +68,11 @@ def occurring(ids, offsets, centres, window, n_vocab, ordered=False):
     """Return how often words occur at most `window` away from each centre, or after it if `ordered`, int (n_centres,
     n_vocab), in up to `_LOOKED_AT` / window tokens spread over the corpus.
     """
-    found, size, starts = 0, len(ids), [0]
+    size, starts = len(ids), [0]
+    found: Any = 0  # then a csr_matrix
     if size > _LOOKED_AT // window:
         size = _LOOKED_AT // window // _SPANS
-        starts = np.linspace(0, len(ids) - size, _SPANS, dtype=int)
+        starts = np.linspace(0, len(ids) - size, _SPANS, dtype=int).tolist()
     for start in starts:
         ends = np.unique(np.clip(offsets, start, start + size)) - start
         found = found + pair_counts(ids[start : start + size], ends, n_vocab, window, ordered=ordered)[centres]

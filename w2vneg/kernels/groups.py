@@ -114,7 +114,7 @@ def on_own_lines(state):
     if not isinstance(state, np.ndarray):
         return state
     buffer = np.empty((state.nbytes // _LINE + 2) * _LINE, np.uint8)
-    own = np.ndarray(state.shape, state.dtype, buffer, -buffer.ctypes.data % _LINE)
+    own: np.ndarray = np.ndarray(state.shape, state.dtype, buffer, -buffer.ctypes.data % _LINE)
     own[...] = state
     return own
 
@@ -125,7 +125,7 @@ def make_scratch(shape, dim):
     draws, drawn = logit_places(shape, m), drawn_places(shape, m)
     log_q = shape.needs_log_q
     slots = 1 << (m.bit_length() + 1) if shape.sharing == Sharing.WINDOW else 1
-    scratch = Scratch(
+    scratch = Scratch(  # type: ignore[call-arg]  # the tuples end where the other fields begin
         *_of_targets(shape, m, m, m if shape.positive_log_q else 0),
         *_of_targets(shape, drawn, draws, drawn if log_q else 0),
         np.empty(1 + n, np.int32),

@@ -43,7 +43,7 @@ def rounds_of(n_tokens, block, workers, key):
 
     int64, (n_rounds, workers, 2) : [from, to) in tokens; [0, 0) for workers without a block in the last round
     """
-    starts = np.arange(0, n_tokens, block, dtype=np.int64)
+    starts: np.ndarray = np.arange(0, n_tokens, block, dtype=np.int64)
     starts = starts[np.random.default_rng(key).permutation(len(starts))]
     blocks = np.stack([starts, np.minimum(starts + block, n_tokens)], axis=1)
     idle = np.zeros((-len(blocks) % workers, 2), np.int64)

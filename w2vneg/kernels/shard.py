@@ -40,7 +40,8 @@ def run_shard(plugs, shape, inputs, out, tokens, first, last, alphas, rng, scrat
         on_own_lines(open_weigher(plugs.weigher, shape.max_positives, len(scratch.negative_steps))),
     )
     if plugs.inputs is not None:
-        bag, around = make_bag(*plugs.inputs.room(shape.max_positives), dim), plugs.inputs.around
+        n_words, n_grams = plugs.inputs.room(shape.max_positives)
+        bag, around = make_bag(n_words, n_grams, dim), plugs.inputs.around
         if plugs.loss.paths:
             path = make_path(plugs.loss, shape.max_positives)
             if shape.sharing == Sharing.WINDOW and inputs[0].frozen is None:

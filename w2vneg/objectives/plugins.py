@@ -9,6 +9,7 @@ import traceback
 import zlib
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
+from typing import Any
 
 from ..data.readers import READERS
 from ..data.sources import SOURCES, TRAVERSALS
@@ -82,9 +83,10 @@ def how_to_load(plugin):
 
 def _checksum(module):
     """Return the checksum of a module's file as it is now (int); None if it has no file, or an unreadable one."""
+    file = getattr(sys.modules[module], "__file__", None)
     try:
-        return zlib.crc32(Path(sys.modules[module].__file__).read_bytes())
-    except (AttributeError, OSError, TypeError):
+        return None if file is None else zlib.crc32(Path(file).read_bytes())
+    except (OSError, TypeError):
         return None
 
 
@@ -189,7 +191,7 @@ def _import_file(path, module):
     if path.suffix != ".py":
         raise InputError("not a Python file; its name must end in .py")
     path = os.path.abspath(path)
-    spec = importlib.util.spec_from_file_location(module, path, loader=_SourceAsItIs(module, path))
+    spec: Any = importlib.util.spec_from_file_location(module, path, loader=_SourceAsItIs(module, path))
     loaded = importlib.util.module_from_spec(spec)
     sys.modules[module] = loaded  # compiled code refers to the plug's class by its module's name
     try:
@@ -226,10 +228,11 @@ def _failure_to_compile(text, files):
         path, line = place.groups()
         if path in files:
             return f"plug-in {path}:{line}: {_cause(text, text[: place.start()])}"
-    cause, called = _CAUSE.search(text), {(name, plug) for name, plug in _CALLED.findall(text)}
+    cause = said.group() if (said := _CAUSE.search(text)) else ""
+    called = {(name, plug) for name, plug in _CALLED.findall(text)}
     for name, plug in sorted(called if cause else ()):
         for module in (sys.modules[one] for one in _loaded if hasattr(sys.modules.get(one), plug)):
-            return f"plug-in {module.__file__}: {name} of {plug}: {cause.group()}"
+            return f"plug-in {module.__file__}: {name} of {plug}: {cause}"
     return None
 
 

@@ -7,7 +7,7 @@ are a dataclass of `option` fields; command line, TOML, Python keywords, searche
 import difflib
 import inspect
 from collections import Counter, namedtuple
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -42,7 +42,7 @@ class PlugType(type):
 
     def __new__(cls, name, bases, body, base=False, fields=False):
         body = body | {"__slots__": ()}
-        plain = super().__new__(cls, name, bases, body)
+        plain: Any = super().__new__(cls, name, bases, body)
         annotations = inspect.get_annotations(plain)
         if fields:
             plain._inherited = annotations, {field: body[field] for field in annotations if field in body}
@@ -53,9 +53,8 @@ class PlugType(type):
         annotations, values = annotations | behind, values | body
         names = list(annotations) or ["flavour"]  # compiled code has no empty tuple
         defaults = [values[field] for field in names if field in values] if annotations else [0]
-        record = namedtuple(name, names, defaults=defaults)
         body = {key: value for key, value in body.items() if key not in names}
-        made = super().__new__(cls, name, (record, *bases), body)
+        made: Any = super().__new__(cls, name, (namedtuple(name, names, defaults=defaults), *bases), body)
         made.__annotations__ = annotations
         made.Options = own_options(made)
         _made[name] += 1
@@ -83,6 +82,12 @@ class Plug(metaclass=PlugType, base=True):
     """Common base of losses, samplers, weighers and inputs."""
 
     _inherited: ClassVar[tuple[dict, dict]] = {}, {}
+
+    if TYPE_CHECKING:  # of the named tuple
+        _fields: ClassVar[tuple[str, ...]]
+        _field_defaults: ClassVar[dict[str, Any]]
+
+        def __init__(self, *fields: Any, **named: Any) -> None: ...
 
     about: About | None = None  # shown by ``w2vneg objectives``; if None, the docstring's first line is
     Options: type | None = None  # frozen dataclass of `option` fields; None: no option of its own

@@ -5,7 +5,7 @@ none is exponentiated alone. No gradient flows through weights.
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import nn
@@ -42,8 +42,8 @@ class Scores(NamedTuple):
     negative: torch.Tensor
     weights: torch.Tensor
     positive_weight: torch.Tensor
-    log_q_positive: torch.Tensor | None = None
-    log_q: torch.Tensor | None = None
+    log_q_positive: Any = None
+    log_q: Any = None
     generator: torch.Generator | None = None
 
     @property

@@ -1,6 +1,7 @@
 """`SampledLoss`: an objective of w2vneg as the last layer of a PyTorch model."""
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 import torch
@@ -79,7 +80,8 @@ class SampledLoss(nn.Module):
         found = None if neighbours is None else partial(_in_order, neighbours, len(counts))
         context = RunContext(counts, dim=dim, max_draws=draws, neighbours=found, n_centres=1)  # centres have no ids
         self._plug = self.config.make("loss", context)
-        self.sampler = self.evidence = self._weigher = None
+        self.sampler: Any = None
+        self.evidence = self._weigher = None
         if not isinstance(self._plug, Softmax):
             if type(self._plug) not in VALUES:
                 known = ", ".join(name for name in LOSSES if LOSSES[name] in {*VALUES, Softmax})

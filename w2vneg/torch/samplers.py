@@ -226,6 +226,8 @@ class AmongCandidates(Law):
     candidates : int64, (M,), the oldest first, −1 before the first batch; each example replaces a few of them
     """
 
+    candidates: torch.Tensor
+
     def __init__(self, sampler, n_vocab):
         super().__init__(log_d=sampler.log_d)
         self.table = Table(sampler.table)

@@ -17,6 +17,7 @@ import sys
 import tempfile
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from ..errors import OutputError
 from .bounded import check_path, is_special
@@ -84,7 +85,7 @@ def appending(path):
 
     An incomplete last line is ended first. A device, a pipe or an open file is written to directly.
     """
-    options = {"encoding": "utf-8", "newline": "", "buffering": 1}
+    options: dict[str, Any] = {"encoding": "utf-8", "newline": "", "buffering": 1}
     try:
         if passes_on(path):
             return _open_as_it_is(path, "w", **options)

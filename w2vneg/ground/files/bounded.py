@@ -8,10 +8,11 @@ import math
 import os
 import re
 import stat
+import sys
 from contextlib import suppress
 from dataclasses import MISSING, fields
 from functools import partial
-from typing import get_args
+from typing import Any, get_args
 
 from ..errors import ConfigError, InputError
 
@@ -112,7 +113,8 @@ def as_fields(cls, values):
             if field.default is MISSING and field.default_factory is MISSING:
                 raise ValueError(f"{field.name} is missing")
             continue
-        value, kind = values[field.name], field.type
+        value = values[field.name]
+        kind: Any = field.type  # a class or a union
         if float in (kind, *get_args(kind)) and isinstance(value, int):
             value = float(value) if abs(value) < 1e300 else value
         if kind is float and value is None:
@@ -125,9 +127,9 @@ def as_fields(cls, values):
 
 def parse_toml(text, where):
     """Parse TOML text (dict); InputError, which names its source `where`, if it is not TOML or too large."""
-    try:
+    if sys.version_info >= (3, 11):
         import tomllib
-    except ImportError:  # Python 3.10
+    else:
         import tomli as tomllib
     if len(text) > _LONGEST_TOML:
         raise InputError(f"{where}: more than {_LONGEST_TOML >> 20} MB of TOML; name many files by a folder or a glob")

@@ -3,6 +3,7 @@
 import math
 import os
 import warnings
+from typing import Literal
 
 import numpy as np
 
@@ -31,7 +32,7 @@ def read_matrix(path, kind=np.float32, mapped=False, ndim=2):
                 raise InputError(f"{path}: expected {what}, found {dtype} of shape {shape}")
             if math.prod(shape) * dtype.itemsize != size - begin:
                 raise InputError(f"{path}: cut short or damaged: its {size:,} bytes do not match the header, {shape}")
-            order = "F" if column_major else "C"
+            order: Literal["F", "C"] = "F" if column_major else "C"
             if mapped:
                 return np.asarray(np.memmap(path, dtype, "r", begin, shape, order))
             return np.fromfile(stream, dtype, math.prod(shape)).reshape(shape, order=order)
@@ -41,7 +42,7 @@ def read_matrix(path, kind=np.float32, mapped=False, ndim=2):
         raise InputError(f"{path}: not a NumPy matrix ({error})") from error
 
 
-def npy_header(stream):
+def npy_header(stream) -> tuple[tuple[int, ...], bool, np.dtype]:
     """Read the header of an npy array, version 1.0, from a binary stream; ValueError if it is not one.
 
     Returns (shape, column_major, dtype): tuple of int, bool, numpy.dtype

@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cache, cached_property
 from pathlib import Path
+from typing import Any
 
 import numba
 import numpy as np
@@ -34,7 +35,7 @@ from ..files.caches import path_of
 from .disk import digest_of_files, keep_code, syntax_digest
 from .disk import not_kept as not_kept
 
-DISABLE_JIT = bool(_numba_config.DISABLE_JIT)  # type: ignore[attr-defined]
+DISABLE_JIT = bool(_numba_config.DISABLE_JIT)
 
 
 ZERO, ONE = np.float32(0.0), np.float32(1.0)
@@ -52,7 +53,7 @@ _ROOMS = (
     "objectives/weighers/*.py",
     "objectives/inputs/*.py",
 )  # all jitted code that other jitted code calls
-_OPTIONS = {"error_model": "numpy", "nogil": True, "no_cfunc_wrapper": True}  # never called from C
+_OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True, "no_cfunc_wrapper": True}  # never called from C
 _INNER = {"no_cpython_wrapper": True}  # functions of hot loops are not called from Python either; compiles faster
 _UNUSED_FOR = 30 * 24 * 3600  # seconds after which the machine code of other versions is deleted
 
@@ -78,7 +79,7 @@ def _choose_cpu(name):
     missing = [feature for feature in _CPUS[name] if not here.get(feature)]
     if missing:
         raise ConfigError(f"W2VNEG_CPU={name}: this processor has no {', '.join(missing)}; use generic, or unset it")
-    _numba_config.CPU_NAME, _numba_config.CPU_FEATURES = name, ""  # type: ignore[attr-defined]
+    _numba_config.CPU_NAME, _numba_config.CPU_FEATURES = name, ""
 
 
 if os.environ.get("W2VNEG_CPU"):
@@ -197,7 +198,7 @@ def njit(function=None, *, fastmath=False, parallel=False, borrows=False, loop=F
         including those in NamedTuples, may overlap if one of them is written to (the compiler relies on it)
     """
     options = _OPTIONS | {"fastmath": fastmath, "_nrt": not (borrows or loop), "forceinline": borrows}
-    pipeline = {"pipeline_class": _WithoutOverlaps} if loop else {}
+    pipeline: dict[str, Any] = {"pipeline_class": _WithoutOverlaps} if loop else {}
 
     def decorate(python_function):
         dispatcher = numba.njit(parallel=parallel, **options, **pipeline)(python_function)
@@ -293,7 +294,7 @@ def compilations():
     """Return how many signatures this process compiled, and found in the disk cache: dict of str, a function's name ->
     (int, int).
     """
-    counts = {}
+    counts: dict[str, tuple[int, int]] = {}
     for dispatcher in _dispatchers:
         stats = getattr(dispatcher, "stats", None)
         if stats is not None and dispatcher.signatures:

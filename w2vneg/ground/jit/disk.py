@@ -230,8 +230,8 @@ def syntax_digest(source):
             warnings.simplefilter("ignore")  # Python warned on import
             tree = ast.parse(source)
         for node in ast.walk(tree):
-            if isinstance(getattr(node, "body", None), list):
-                node.body = [statement for statement in node.body if not _is_text(statement)]
+            if isinstance(body := getattr(node, "body", None), list):
+                body[:] = [statement for statement in body if not _is_text(statement)]
         source = ast.dump(tree).encode("utf-8", "surrogatepass")
     except (SyntaxError, ValueError, RecursionError):
         pass

@@ -132,7 +132,9 @@ class Workspace(NamedTuple):
         tiles = n_tiles(n_vocab)
         return cls(
             np.empty((tiles, batch * min(TILE, n_vocab)), np.float32),
-            *(np.empty((tiles, batch), np.float32) for _ in range(3)),
+            np.empty((tiles, batch), np.float32),
+            np.empty((tiles, batch), np.float32),
+            np.empty((tiles, batch), np.float32),
             np.empty((min(_PARTS, tiles), batch, dim), np.float32),
             np.empty((batch, dim), np.float32),
             np.empty(batch, np.float32),

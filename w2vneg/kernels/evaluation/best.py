@@ -105,8 +105,8 @@ def best_of_tile(scores, first, left_out, lists):
                 j = begin + np.int64(trailing_zeros(news))
                 news &= news - np.uint64(1)
                 _look(line[j], first + j, r, lists)
-        for j in range(whole, width):
-            _look(line[j], first + j, r, lists)
+        for column in range(whole, width):
+            _look(line[column], first + column, r, lists)
 
 
 def best_of_rows(scores, k):

@@ -40,7 +40,7 @@ def kinds_of_characters():
         category = unicodedata.category(chr(code))
         table[code] = LETTER if category == "Pc" else kinds.get(category[0], OTHER)
     signs_of = {JOINS: _JOINS, JOINS_DIGITS: _JOINS_DIGITS, JOINS_HEBREW: '"', MARK: _JOINERS}
-    signs_of[HEBREW] = map(chr, (*range(0x5D0, 0x5EB), *range(0x5EF, 0x5F3)))
+    signs_of[HEBREW] = "".join(map(chr, (*range(0x5D0, 0x5EB), *range(0x5EF, 0x5F3))))
     for kind, signs in signs_of.items():
         table[[ord(sign) for sign in signs]] = kind
     table[[code for code in range(0x3001) if chr(code).isspace()]] = SPACE
@@ -101,7 +101,7 @@ def blank_others(text, final, before, kinds):
                 stays = after >= LETTER if kind == JOINS else before == both and after == both
             if not stays:
                 text[p : p + width] = _BLANK
-            kind = before if stays else SPACE
+            kind = before if stays else np.int64(SPACE)
         before = kind
         p += width
     return p, before

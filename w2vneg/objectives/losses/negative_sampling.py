@@ -58,7 +58,7 @@ def step(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradi
         gradients[k] = weights[k] * exp_logits[k] / total
         if product > FULL:
             value += fast_log(product)
-            product = 1.0
+            product = np.float64(1.0)
         if weights[k] != ONE:
             value += np.float64(weights[k]) * fast_log(total)
         else:

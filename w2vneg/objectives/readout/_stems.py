@@ -23,7 +23,7 @@ def in_parts(work, n, size):
     return launch(lambda k: work(parts[k]), len(parts))
 
 
-def linked(words, support, longest):
+def linked(words, support, longest) -> tuple[Links, np.ndarray]:
     """Return `Links` between words that share a stem, by rules with `support` pairs or more, and whether each rule is
     about beginnings, bool (n_rules,). If there are more than `_MOST` pairs per word, the rarest rules are dropped.
     """
@@ -36,7 +36,8 @@ def linked(words, support, longest):
     least = too_many[0] + 1 if len(too_many) else 0
     rules = [[of[met >= least] for of in (one, other, met)] for one, other, met in rules]
     n_links, n_rules = (np.cumsum([0, *(count(met) for _, _, met in rules)]).tolist() for count in (np.sum, len))
-    found = Links(*(np.empty(n_links[-1], np.int32) for _ in range(3)), np.ones(n_links[-1], np.float32))
+    i, j, rule = (np.empty(n_links[-1], np.int32) for _ in range(3))
+    found = Links(i, j, rule, np.ones(n_links[-1], np.float32))
 
     def work(side):
         one, other, _ = rules[side]
@@ -57,10 +58,10 @@ def _groups(codes, lengths, front, support, longest):
     if front:  # all characters backwards, so that the last word comes first
         codes, lengths = codes[::-1].copy(), lengths[::-1]
     starts = np.concatenate([[0], np.cumsum(lengths)])
-    found, begins = [], []
+    found, first = [], []
     for n in range(longest + 1):
         words = np.flatnonzero(lengths >= max(STEM + n, WHOLE if front else 0))
-        stems, ends = np.empty(len(words), np.uint64), np.empty(len(words), np.uint64)
+        stems, ends = np.empty((2, len(words)), np.uint64)
         cut(codes, starts, words, n, stems, ends)
         often, met = np.unique(ends, return_counts=True)
         often = often[met >= support]
@@ -68,14 +69,14 @@ def _groups(codes, lengths, front, support, longest):
         known = place < len(often)
         known[known] = often[place[known]] == ends[known]
         words, place = words[known], place[known]
-        begins.append(np.zeros(len(often), np.int64))  # an end's first character, 0 if it has none
+        first.append(np.zeros(len(often), np.int64))  # an end's first character, 0 if it has none
         if n:
-            begins[n][place] = codes[starts[words + 1] - n] + np.int64(1)
-        place += sum(map(len, begins[:n]))
+            first[n][place] = codes[starts[words + 1] - n] + np.int64(1)
+        place += sum(map(len, first[:n]))
         found.append((stems[known], words.astype(np.int32), place.astype(np.int32)))
     stems, words, ends = map(np.concatenate, zip(*found, strict=True))
-    del found
-    begins = np.concatenate(begins)
+    begins = np.concatenate(first)
+    del found, first
     rank = np.empty(len(begins), np.int32)
     rank[np.argsort(begins, kind="stable")] = np.arange(len(begins))
     begins.sort()

@@ -114,7 +114,7 @@ def _by_length(words, shortest, longest):
     codes ^= codes >> np.uint64(29)  # neighbouring characters are now far apart
     owner = np.repeat(np.arange(len(marked), dtype=np.int32), [len(word) for word in marked])
     del marked
-    last = np.zeros(len(codes), np.uint64)
+    last: np.ndarray = np.zeros(len(codes), np.uint64)
     for n in range(1, min(longest, len(codes)) + 1):
         end = len(codes) - n + 1
         last = last[:end] * _MULTIPLIER + codes[n - 1 :]

@@ -92,7 +92,8 @@ class Rules:
 
     def kin(self, word):
         """Return the `Kin` of a word, or of an unknown spelling, the strongest first."""
-        sizes, found = np.bincount(self.pairs.rule), {}
+        sizes = np.bincount(self.pairs.rule)
+        found: dict[str, Kin] = {}
         for row, rule, _ in self.joined(word):
             front = self.pairs.front[rule]
             off, on = _ends(word, self.words[row], front)
@@ -127,7 +128,7 @@ class Rules:
 
     @cached_property
     def _by_end(self):
-        found = {}  # (is it a beginning, end) -> list of (end of the other word, rule, sign)
+        found: dict[tuple[bool, str], list] = {}  # is it a beginning, end -> (end of the other word, rule, sign)
         for rule, (ends, front) in enumerate(zip(self.ends, self.pairs.front.tolist(), strict=True)):
             one, other = (end[::-1] for end in ends) if front else ends
             found.setdefault((front, other), []).append((one, rule, 1))

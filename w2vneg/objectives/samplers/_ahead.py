@@ -68,8 +68,6 @@ def renewals(centre_ids, size, visits):
 class DrawnAhead(Sampler, base=True, fields=True):
     """Draws made between launches, for the centres of one launch or of several that are foreseen.
 
-    A class of this kind has a method ``law()``, the law of its draws, as in `kernels.dense.draws`.
-
     ids : int32, (workers, groups, max_draws), groups of one launch or of several; log_q : float32, the same
     log_z : float32, (workers, groups), log of the sum of all weights
     centres, due : int32, (workers, groups), the centres, and the launch in which each one's draws are made
@@ -88,6 +86,10 @@ class DrawnAhead(Sampler, base=True, fields=True):
     scratch: np.ndarray
 
     gives_log_q = True
+
+    def law(self):
+        """Return the law of its draws, as in `kernels.dense.draws`."""
+        raise NotImplementedError
 
     @classmethod
     def room(cls, batch, context, launches=1, visits=1.0):
@@ -109,11 +111,11 @@ class DrawnAhead(Sampler, base=True, fields=True):
         return len(np.unique(centres * due.shape[1] + due)) / centres.size
 
     @property
-    def batch_groups(self):
+    def batch_groups(self):  # type: ignore[override]  # it depends on the instance
         return self.foreseen // len(self.origin.targets) if self.foreseen else self.ids.shape[1]
 
     @property
-    def foreseen(self):
+    def foreseen(self):  # type: ignore[override]  # it depends on the instance
         return self.ids.shape[1] if len(self.origin.targets) > 1 else 0
 
     def foresee(self, centre_ids):

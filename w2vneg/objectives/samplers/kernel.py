@@ -75,7 +75,7 @@ class KernelAhead(DrawnAhead):
     alpha: float
 
     @property
-    def scores_all(self):
+    def scores_all(self):  # type: ignore[override]  # it depends on the instance
         if self.power == 4:
             return "the quartic kernel", "--kernel quadratic"
         return "a kernel without a tree", "--tree bulk"
