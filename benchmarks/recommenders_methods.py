@@ -85,11 +85,11 @@ def _numbered(counts):
     return vocab, np.array([int(word) for word in vocab.words])
 
 
-def train_penalised(loss, train, setting, seed, score="raw", targets=1.0, **options):
-    """Train w2vneg with an L2 penalty; the setting's l2 is for users, and `targets` times it for items."""
-    setting, l2 = dict(setting), setting["l2"]
-    setting |= {"l2": (l2, targets * l2), "bounded_steps": False, **options}
-    return train_ours(loss, train, setting, seed, score)
+def train_corrected(train, setting, seed):
+    """Train `ns` with an L2 penalty and popularity noise; the setting's l2 is for users, half of it for items."""
+    l2 = setting["l2"]
+    options = {"l2": (l2, 0.5 * l2), "bounded_steps": False, "negatives": 16, "noise_exponent": 1.0}
+    return train_ours("ns", train, setting | options, seed, "corrected")
 
 
 _IMPLICIT = {
@@ -212,7 +212,6 @@ def _of_implicit(kind, **fixed):
 
 
 _L2 = {"alpha": 0.1, "epochs": 20, "l2": 1.44}, {"alpha": 2.0, "epochs": 2.0, "l2": 1.41}
-_TOP_N = _L2[0] | {"l2": 1.0}, _L2[1]
 _OURS = {"alpha": 0.05, "epochs": 20}, {"alpha": 2.0, "epochs": 2.0}
 _ALS = {"alpha": 5.0, "regularization": 25.0}, {"alpha": 3.0, "regularization": 5.0}
 _STEPS = {"learning_rate": 2.0, "regularization": 3.0, "iterations": 2.0}
@@ -220,18 +219,7 @@ METHODS = {
     "popularity": Method("popularity", train_popularity, {}, {}),
     "us": Method("w2vneg `us`", lambda *given: train_ours("us", *given), *_OURS, ours=True),
     "top-n": Method("w2vneg, as it comes", lambda *given: train_ours("top-n", *given), {}, {}, ours=True),
-    "top-n-tuned": Method(
-        "w2vneg `top-n`, random start",  # its epochs were chosen so
-        lambda *given: train_penalised("top-n", *given, targets=1.1, start="random"),
-        *_TOP_N,
-        ours=True,
-    ),
-    "ns-corrected": Method(
-        "w2vneg `ns`, L2, corrected",
-        lambda *given: train_penalised("ns", *given, score="corrected", targets=0.5, negatives=16, noise_exponent=1.0),
-        *_L2,
-        ours=True,
-    ),
+    "ns-corrected": Method("w2vneg `ns`, L2, corrected", train_corrected, *_L2, ours=True),
     "slim": Method("w2vneg `slim`, as it comes", train_slim, {}, {}, ours=True),
     "slim-tuned": Method(
         "w2vneg `slim`",
