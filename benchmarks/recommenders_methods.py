@@ -227,7 +227,7 @@ METHODS = {
         {"neighbours": 100, "l2": 100.0},
         {"neighbours": 2.0, "l2": 2.0},
         ours=True,
-        most={"neighbours": 1600},
+        most={"neighbours": 800},
     ),
     "fused": Method("w2vneg `slim` and vectors", train_fused, {"weight": 0.04}, {"weight": 2.0}, ours=True),
     "ease": Method("EASE", train_ease, {"l2": 300.0}, {"l2": 2.0}),

@@ -250,7 +250,12 @@ def negatives_of(k, n, drawn, shared):
     return range(n) if shared else range(k * n, (k + 1) * n)
 
 
-def group_loss(loss, weigher, x, out, positives, drawn, log_q, n, shared, exclude=False, noise=lambda target: 0.0):
+def no_noise(target):
+    """Return the log q of a positive where no loss asks for it."""
+    return 0.0
+
+
+def group_loss(loss, weigher, x, out, positives, drawn, log_q, n, shared, exclude=False, noise=no_noise):
     """Return the group's loss and its gradient with respect to the logits of the positives and of all drawn.
 
     exclude : bool, a negative that is the very positive it stands beside weighs nothing
@@ -300,6 +305,7 @@ def train(
     exclude=False,
     decay=NO_DECAY,
     held=0.0,
+    noise=no_noise,
 ):
     """Do stochastic gradient descent group by group, changing `inputs` and `outputs` (float64) in place.
 
@@ -313,7 +319,8 @@ def train(
         count = n if shared else n * len(positives)
         ids, logs = drawn[place][:count], log_q[place][:count]
         x = inputs[centre].copy()
-        value, at_positives, at_drawn = group_loss(loss, weigher, x, outputs, positives, ids, logs, n, shared, exclude)
+        given = loss, weigher, x, outputs, positives, ids, logs, n, shared, exclude, noise
+        value, at_positives, at_drawn = group_loss(*given)
         steps = -alphas[place] * np.concatenate([at_positives, at_drawn])
         if bounded:  # no logit moves by more than 1 through its own row: the positives as one, each negative by itself
             by_positives, by_negatives = np.abs(steps[: len(positives)]).sum(), np.abs(steps[len(positives) :])
@@ -332,7 +339,21 @@ def train(
 
 
 def train_windows(
-    groups, drawn, log_q, inputs, outputs, *, loss, weigher, n, bounded, alphas, exclude=False, decay=NO_DECAY, held=0.0
+    groups,
+    drawn,
+    log_q,
+    inputs,
+    outputs,
+    *,
+    loss,
+    weigher,
+    n,
+    bounded,
+    alphas,
+    exclude=False,
+    decay=NO_DECAY,
+    held=0.0,
+    noise=no_noise,
 ):
     """The same where negatives are shared by windows: groups are (place, word, the words around it), which are the
     centres; all logits first, then pair by pair.
@@ -343,7 +364,8 @@ def train_windows(
         steps = np.empty((len(centres), 1 + n))
         for k, centre in enumerate(centres):
             x = inputs[centre]
-            value, *gradients = group_loss(loss, weigher, x, outputs, [word], targets[1:], logs, n, False, exclude)
+            given = loss, weigher, x, outputs, [word], targets[1:], logs, n, False, exclude, noise
+            value, *gradients = group_loss(*given)
             steps[k] = -alphas[place] * np.concatenate(gradients)
             total += value
         if bounded:  # neither a target's row nor that of a centre which comes again moves a logit by more than 1
@@ -459,6 +481,7 @@ def train_bags(
     exclude=False,
     decay=(None, None, None),
     held=0.0,
+    noise=no_noise,
 ):
     """The same where the vector is the mean of several rows, each of which takes the whole step of it.
 
@@ -472,7 +495,8 @@ def train_bags(
         before = line["mean"].copy()
         one = [(place, "mean", positives)]
         options = {"loss": loss, "weigher": weigher, "n": n, "shared": shared, "bounded": bounded, "alphas": alphas}
-        value, m = train(one, drawn, log_q, line, outputs, exclude=exclude, decay=(None, decay[2]), **options)
+        options |= {"exclude": exclude, "decay": (None, decay[2]), "noise": noise}
+        value, m = train(one, drawn, log_q, line, outputs, **options)
         for i in of_words:
             words[i] += line["mean"] - before
         for g in of_grams:

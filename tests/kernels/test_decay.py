@@ -3,8 +3,9 @@
 import naive
 import numpy as np
 import pytest
+import scipy.sparse
 from planted import two_topics
-from scripted import Scripted
+from scripted import Scripted, noise_of
 from test_bags import bags, toy_grams
 from test_kernels import assert_seen, plugs_of, replicated, stream, toy_run
 from test_paths import paths_of
@@ -14,8 +15,10 @@ from w2vneg.config import TrainConfig
 from w2vneg.data.encoded import encode_corpus
 from w2vneg.data.inputs import encode_input
 from w2vneg.ground.errors import ConfigError
+from w2vneg.ground.events import EpochDone, RoundDone
 from w2vneg.ground.registry import Sharing
 from w2vneg.kernels.groups import LoopSpec, Plugs
+from w2vneg.kernels.pairs import ListedPairs
 from w2vneg.kernels.paths import huffman_paths
 from w2vneg.kernels.shard import run_shard
 from w2vneg.kernels.updates import L2, shrink_all
@@ -33,80 +36,110 @@ def rates_of(*lengths):
     return [rng.uniform(0.5, 2.0, length).astype(np.float32) for length in lengths]
 
 
-@pytest.mark.parametrize(
-    ("loop", "shared"), [("windows", False), ("centres", True), ("centres", False), ("bags", False)]
-)
+LOOPS = {  # how they share negatives
+    "windows": Sharing.WINDOW,
+    "centres, shared": Sharing.CENTRE,
+    "centres": Sharing.NO,
+    "pairs": Sharing.NO,
+    "bags": Sharing.NO,
+}
+CASES = [(loop, "ns") for loop in LOOPS] + [
+    pytest.param(loop, loss, marks=pytest.mark.slow) for loop in LOOPS for loss in ("relaxed", "css")
+]
+
+
+class Toy:
+    """A few groups, a script of their draws, and both matrices."""
+
+    def __init__(self, loop, loss, n, bounded):
+        self.loop, self.loss, self.n = loop, loss, n
+        source, tokens, last, self.inputs, self.outputs, self.drawn, self.log_q = toy_run(n)
+        groups, places = naive.groups(source.ids, source.offsets, source.window), np.flatnonzero(tokens[:last] >= 0)
+        self.groups, self.first, self.last = [(places[p], c, t) for p, c, t in groups], 0, last
+        if loop == "pairs":  # a visit for each group
+            _, centres, targets = zip(*groups, strict=True)
+            sizes = np.array([*map(len, targets)], np.int32)
+            arrays = np.array(centres, np.int32), np.cumsum(sizes) - sizes, sizes, np.concatenate(targets)
+            source = ListedPairs(*arrays[:3], arrays[3].astype(np.int32))
+            tokens = np.array([0, *centres, -1], np.int32)
+            self.groups, self.first, self.last = [(v, *rest) for v, (_, *rest) in enumerate(groups)], 1, 1 + len(groups)
+        self.source, self.tokens = source, tokens
+        self.plugs = plugs_of(source, Scripted(self.drawn, self.log_q, False), loss, exclude=True)
+        of_q = self.plugs.loss.needs_log_q
+        self.shape = LoopSpec(4, n, int(LOOPS[loop]), of_q, bounded, positive_log_q=of_q, weighed=False)
+        self.options = {"loss": loss, "weigher": "none", "n": n, "exclude": True, "noise": noise_of}
+
+    def run(self, centres, targets, alphas, plugs=None):
+        where = self.tokens, self.first, self.last
+        run_shard(plugs or self.plugs, self.shape, centres, targets, *where, alphas, stream())
+
+
+@pytest.mark.parametrize(("loop", "loss"), CASES)
 @pytest.mark.parametrize(("n_private", "held"), [(0, 0.0), (4, 0.0), (0, 0.7), (4, 0.7)])
-def test_the_loops_do_what_the_oracle_does(loop, shared, n_private, held):
-    n = 4
-    source, tokens, last, inputs, outputs, drawn, log_q = toy_run(n)
-    starts, grams, lists = toy_grams(len(inputs))
-    gram_rows = np.random.default_rng(5).normal(size=(7, inputs.shape[1])).astype(np.float32)
-    matrices = inputs, outputs, gram_rows
+def test_the_loops_do_what_the_oracle_does(loop, loss, n_private, held):
+    toy = Toy(loop, loss, 4, bounded=True)
+    starts, grams, lists = toy_grams(len(toy.inputs))
+    gram_rows = np.random.default_rng(5).normal(size=(7, toy.inputs.shape[1])).astype(np.float32)
+    matrices = toy.inputs, toy.outputs, gram_rows
     rates = rates_of(*map(len, matrices))
     rows = [replicated(one, n_private, 3, 1)._replace(decay=rate) for one, rate in zip(matrices, rates, strict=True)]
     rows[0], rows[2] = (rows[i]._replace(held=np.float32(held)) for i in (0, 2))
-    plugs = plugs_of(source, Scripted(drawn, log_q, False), "ns", exclude=True)
-    sharing = Sharing.WINDOW if loop == "windows" else Sharing.CENTRE if shared else Sharing.NO
-    shape = LoopSpec(2 * source.window, n, int(sharing), False, True, weighed=False)
-    centres = rows[0]
+    plugs, centres = toy.plugs, rows[0]
     if loop == "bags":
-        plugs, centres = plugs._replace(inputs=Subwords(starts, grams, inputs, gram_rows)), (rows[0], rows[2])
-    run_shard(plugs, shape, centres, rows[1], tokens, 0, last, (0.4, 0.1), stream())
+        inputs = Subwords(starts, grams, toy.inputs, gram_rows)
+        plugs, centres = plugs._replace(inputs=inputs), (rows[0], rows[2])
+    toy.run(centres, rows[1], (0.4, 0.1), plugs)
 
-    places = np.flatnonzero(tokens[:last] >= 0)
-    wide = [matrix.astype(np.float64) for matrix in matrices]
-    options = {"loss": "ns", "weigher": "none", "n": n, "bounded": True, "exclude": True, "held": np.float32(held)}
-    options["alphas"] = 0.4 + (0.1 - 0.4) * np.arange(last) / last
+    wide, length = [matrix.astype(np.float64) for matrix in matrices], toy.last - toy.first
+    alphas = 0.4 + (0.1 - 0.4) * np.arange(length) / length
+    options = toy.options | {"bounded": True, "held": np.float32(held), "alphas": alphas}
     if loop == "bags":
-        groups = [(places[p], *rest) for p, *rest in bags("subwords", source, source.window, lists)]
+        places = np.flatnonzero(toy.tokens[: toy.last] >= 0)
+        groups = [(places[p], *rest) for p, *rest in bags("subwords", toy.source, toy.source.window, lists)]
         decay = rates[0], rates[2], rates[1]
-        naive.train_bags(groups, drawn, log_q, wide[0], wide[2], wide[1], shared=shared, decay=decay, **options)
+        naive.train_bags(groups, toy.drawn, toy.log_q, wide[0], wide[2], wide[1], shared=False, decay=decay, **options)
     else:
-        groups = [(places[p], c, t) for p, c, t in naive.groups(source.ids, source.offsets, source.window)]
-        options |= {} if loop == "windows" else {"shared": shared}
+        options |= {} if loop == "windows" else {"shared": loop == "centres, shared"}
         train = naive.train_windows if loop == "windows" else naive.train
-        train(groups, drawn, log_q, wide[0], wide[1], decay=rates[:2], **options)
+        train(toy.groups, toy.drawn, toy.log_q, wide[0], wide[1], decay=rates[:2], **options)
     for seen, expected in zip(rows[: 3 if loop == "bags" else 2], wide, strict=False):
         assert_seen(seen, expected, rtol=2e-4, atol=2e-5)
 
 
-def whole_step(loss, l2, alpha):
-    """Return by how much a tiny step on all groups of a toy moves both matrices, as descent; and what it ran on."""
-    n = 3
-    source, tokens, last, inputs, outputs, drawn, log_q = toy_run(n)
-    rows = [replicated(one, 0, 1, 0) for one in (inputs, outputs)]
-    if l2 is not None:
-        rows = [one._replace(decay=rate) for one, rate in zip(rows, l2, strict=True)]
-    plugs = plugs_of(source, Scripted(drawn, log_q, False), loss)
-    shape = LoopSpec(2 * source.window, n, int(Sharing.NO), plugs.loss.needs_log_q, False, weighed=False)
-    run_shard(plugs, shape, *rows, tokens, 0, last, (alpha, alpha), stream())
-    moved = [(before - after.matrix) / alpha for before, after in zip((inputs, outputs), rows, strict=True)]
-    return moved, naive.groups(source.ids, source.offsets, source.window), inputs, outputs
+def regularised_loss(toy, inputs, outputs, rates):
+    """Return Σ loss + ½ Σ rate · pairs · ‖row‖² over all groups, a centre's pairs and a target's as a positive."""
+    loss, pairs = 0.0, np.zeros((2, len(inputs)))
+    for place, centre, others in toy.groups:
+        ones = [(other, [centre]) for other in others] if toy.loop == "windows" else [(centre, others)]
+        for x, positives in ones:
+            n, shared = toy.n, toy.loop in ("windows", "centres, shared")
+            draws = slice(n if shared else n * len(positives))
+            given = inputs[x], outputs, positives, toy.drawn[place][draws], toy.log_q[place][draws]
+            loss += naive.group_loss(toy.loss, "none", *given, n, shared, True, noise_of)[0]
+            pairs[0, x] += len(positives)
+            np.add.at(pairs[1], positives, 1)
+    both = zip((inputs, outputs), rates, pairs, strict=True)
+    return loss + sum(0.5 * float((rate * n) @ (matrix**2).sum(axis=1)) for matrix, rate, n in both)
 
 
-@pytest.mark.parametrize("loss", ["ns", "relaxed"])
-def test_the_decay_is_the_gradient_of_the_penalty(loss):
-    """To first order in alpha what L2 adds to a step is d/drow of ½ Σ rate · pairs · ‖row‖², by central differences."""
-    alpha = 1e-3
-    (plain_in, plain_out), groups, inputs, outputs = whole_step(loss, None, alpha)
-    rates = rates_of(len(inputs), len(outputs))
-    (own_in, own_out), *_ = whole_step(loss, rates, alpha)
-    pairs = np.zeros((2, len(inputs)))
-    for _, centre, positives in groups:
-        pairs[0, centre] += len(positives)
-        np.add.at(pairs[1], positives, 1)
-
-    def penalty(matrix, side):
-        return 0.5 * float((rates[side] * pairs[side]) @ (matrix.astype(np.float64) ** 2).sum(axis=1))
-
-    for side, added, matrix in ((0, own_in - plain_in, inputs), (1, own_out - plain_out, outputs)):
-        for row, column in ((0, 0), (3, 2), (9, 5)):
-            up, down = matrix.astype(np.float64), matrix.astype(np.float64)
-            up[row, column] += 1e-4
-            down[row, column] -= 1e-4
-            slope = (penalty(up, side) - penalty(down, side)) / 2e-4
-            assert added[row, column] == pytest.approx(slope, abs=0.02, rel=0.02)
+@pytest.mark.parametrize(("loop", "loss"), [case for case in CASES if "bags" not in getattr(case, "values", case)])
+def test_a_step_goes_down_the_regularised_loss(loop, loss):
+    """To first order in alpha a step on all groups is its slope, by central differences."""
+    toy, alpha = Toy(loop, loss, 3, bounded=False), 1e-4
+    matrices = toy.inputs, toy.outputs
+    rates = rates_of(*map(len, matrices))
+    rows = [replicated(one, 0, 1, 0)._replace(decay=rate) for one, rate in zip(matrices, rates, strict=True)]
+    toy.run(*rows, (alpha, alpha))
+    wide = [matrix.astype(np.float64) for matrix in matrices]
+    of_negative = toy.drawn[toy.groups[0][0]][1]
+    for side, row, column in ((0, 0, 0), (0, 3, 2), (0, 9, 5), (1, 0, 0), (1, 3, 2), (1, 9, 5), (1, of_negative, 4)):
+        values = []
+        for step in (1e-4, -1e-4):
+            moved = [matrix.copy() for matrix in wide]
+            moved[side][row, column] += step
+            values.append(regularised_loss(toy, *moved, rates))
+        slope, moved_by = (values[0] - values[1]) / 2e-4, rows[side].matrix[row, column] - wide[side][row, column]
+        assert slope and -moved_by / alpha == pytest.approx(slope, abs=0.01, rel=0.01)
 
 
 def test_an_epoch_of_decay_is_the_whole_penalty():
@@ -149,28 +182,56 @@ RUNS = {
     "paths": {"loss": "hierarchical"},
     "dense": {"loss": "softmax"},
     "ranks": {"loss": "ns", "engine": "virtual", "ranks": 2},
+    "copies of all rows": {"loss": "ns", "workers": 2},
 }
+
+
+def lengths(corpus, **options):
+    """Return the summed squares of both matrices, and the model, without a penalty and with one."""
+    found = [Trainer(corpus, TrainConfig(l2=l2, **options)).train() for l2 in ("0", "3")]
+    return [np.array([np.square(one).sum() for one in (model.vectors_in, model.vectors_out)]) for model in found], found
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", RUNS)
-def test_rows_are_shorter_in_every_loop_and_a_resumed_run_is_the_same_to_the_bit(name, tmp_path):
+def test_rows_are_shorter_in_every_loop_and_a_resumed_run_is_the_same_to_the_bit(name):
     corpus, options = encode_corpus(two_topics(150), min_count=1), {**SMALL, "subsample": 0.0, **RUNS[name]}
-    lengths = []
-    for l2 in ("0", "3"):
-        trainer = Trainer(corpus, TrainConfig(l2=l2, **options))
-        model = trainer.train()
-        lengths.append([float(np.square(one).sum()) for one in (model.vectors_in, model.vectors_out)])
-    assert lengths[1][0] < 0.8 * lengths[0][0] and lengths[1][1] < 0.8 * lengths[0][1]
-    if RUNS[name].get("workers") == 2:
+    (plain, short), (_, model) = lengths(corpus, **options)
+    assert (short < 0.8 * plain).all()
+    if "private_rows" in options:  # workers race for the other rows
         return
-    begun = Trainer(corpus, TrainConfig(l2="3", **options))
-    begun.listeners.append(lambda event: begun.stop() if getattr(event, "epoch", 0) == 1 else None)
-    half = begun.train()
-    assert half.position.epoch < 3
-    whole = Trainer(corpus, half.config, model=half).train()
-    assert np.array_equal(whole.vectors_in, model.vectors_in)
-    assert np.array_equal(whole.vectors_out, model.vectors_out)
+    for last in (EpochDone, RoundDone):  # of an epoch, or in the middle of one
+        begun = Trainer(corpus, TrainConfig(l2="3", **options))
+        begun.listeners.append(lambda event, last=last, begun=begun: isinstance(event, last) and begun.stop())
+        half = begun.train()
+        assert half.position.epoch < 3
+        whole = Trainer(corpus, half.config, model=half).train()
+        assert np.array_equal(whole.vectors_in, model.vectors_in)
+        assert np.array_equal(whole.vectors_out, model.vectors_out)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["baskets", "edges", "cooccurrence"])
+def test_rows_are_shorter_with_every_kind_of_data(kind, tmp_path):
+    (tmp_path / "baskets").write_text("".join(f"{' '.join(words[:8])}\n" for words in two_topics(150)))
+    edges = [(words[k], words[k + 1]) for words in two_topics(20) for k in range(5)]
+    counts = scipy.sparse.csr_matrix(np.random.default_rng(2).poisson(2.0, (30, 30)))
+    given = Input(kind, {"baskets": tmp_path / "baskets", "edges": edges, "cooccurrence": counts}[kind])
+    data = encode_input(given, min_count=1)
+    (plain, short), _ = lengths(data, source=data.source, loss="ns", **SMALL)
+    assert (short < 0.8 * plain).all()
+
+
+def test_one_rank_is_this_machine_alone_to_the_bit_and_three_have_shorter_rows():
+    corpus, options = encode_corpus(two_topics(150), min_count=1), {**SMALL, "subsample": 0.0, "loss": "ns"}
+    local, virtual = (
+        Trainer(corpus, TrainConfig(l2="1", bias=0.6, **options, **ranks)).train()
+        for ranks in ({}, {"engine": "virtual", "ranks": 1})
+    )
+    assert np.array_equal(virtual.vectors_in, local.vectors_in)
+    assert np.array_equal(virtual.vectors_out, local.vectors_out)
+    (plain, short), _ = lengths(corpus, **options, engine="virtual", ranks=3)
+    assert (short < 0.8 * plain).all()
 
 
 @pytest.mark.parametrize("name", RUNS)

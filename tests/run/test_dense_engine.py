@@ -3,6 +3,7 @@
 import contextlib
 import math
 import os
+from itertools import pairwise
 
 import naive
 import numpy as np
@@ -10,10 +11,11 @@ import pytest
 from planted import random_words, same_topic, two_topics
 from scipy import special
 
-from w2vneg import Word2Vec
+from w2vneg import Input, Word2Vec
 from w2vneg.cli.progress import TrainingProgress
 from w2vneg.config import TrainConfig
 from w2vneg.data.encoded import encode_corpus
+from w2vneg.data.inputs import encode_input
 from w2vneg.ground.errors import ConfigError, DivergenceError
 from w2vneg.ground.events import CostEstimated, EpochDone, RolledBack, RoundDone
 from w2vneg.ground.jit import threads
@@ -23,6 +25,7 @@ from w2vneg.kernels.dense.blas import one_blas_thread
 from w2vneg.kernels.dense.softmax import Groups, Manner, Workspace, batch_of, collect_groups, softmax_step
 from w2vneg.kernels.walk import TextWindows
 from w2vneg.run.model import Model
+from w2vneg.run.trainer import Trainer
 
 N_VOCAB, DIM = 1_100, 6  # three tiles, the last one short
 SMALL = {"loss": "softmax", "dim": 8, "window": 3, "subsample": 0, "min_count": 1, "epochs": 2, "workers": 1}
@@ -114,6 +117,76 @@ def test_bounded_steps_move_no_logit_of_the_batch_by_more_than_one_through_an_ou
     moved = np.abs((trained - vectors_out) @ vectors_in[centres].T)
     assert 0.3 < moved.max() <= 1.0001
     assert np.isfinite(trained).all()
+
+
+PAIRS = [(f"u{k % 12}", f"i{k * k % 19}") for k in range(90)]
+L2_OPTIONS = {"loss": "softmax", "l2": "1.5,0.9", "l2_power": 0.4, "bounded_steps": False, "workers": 1, "dim": DIM}
+
+
+def penalised(alphas, **options):
+    """Train random rows on `PAIRS` for one round with L2; return what the oracle needs.
+
+    Returns (matrices before, after, groups of the round in order, pairs of each row in an epoch).
+    """
+    data = encode_input(Input("pairs", PAIRS, rectangular=True), min_count=1)
+    config = TrainConfig(source="pairs", rectangular=True, **L2_OPTIONS | options)
+    engine, rng = Trainer(data, config).engine, np.random.default_rng(3)
+    for matrix in (engine.vectors_in, engine.vectors_out):
+        matrix[:] = rng.normal(0, 0.8, matrix.shape)
+    before = [matrix.copy() for matrix in (engine.vectors_in, engine.vectors_out)]
+    (now,) = engine.plan(0)
+    assert engine.run(now, alphas)[1] == len(PAIRS)
+    groups = engine._groups
+    n = int(np.flatnonzero(groups.ends == len(PAIRS))[0]) + 1
+    positives = np.split(groups.positives[: len(PAIRS)], groups.ends[: n - 1])
+    groups = [(int(c), p.tolist()) for c, p in zip(groups.centres[:n], positives, strict=True)]
+    names = data.vocab.words, data.vocab_out.words
+    assert sorted((names[0][c], names[1][j]) for c, p in groups for j in p) == sorted(PAIRS)
+    pairs = [np.bincount(ids) for ids in zip(*((c, j) for c, p in groups for j in p), strict=True)]
+    return before, [engine.vectors_in, engine.vectors_out], groups, pairs
+
+
+@compiled
+@pytest.mark.parametrize("held", [0.0, 0.7])
+@pytest.mark.parametrize("batch", [1, 5, 512])
+def test_l2_does_what_the_oracle_does(batch, held):
+    """Batch by batch: a step of the exact softmax, then each pair shrinks its two rows."""
+    before, after, groups, pairs = penalised((0.05, 0.01), batch=batch, bias=held)
+    rates = [strength * n**-0.6 for strength, n in zip((1.5, 0.9), pairs, strict=True)]
+    inputs, outputs = (matrix.astype(float) for matrix in before)
+    n_batches = -(-len(groups) // batch)
+    borders = [len(groups) * k // n_batches for k in range(n_batches + 1)]
+    for first, last in pairwise(borders):
+        alpha = 0.05 - 0.04 * (first + last) / (2 * len(groups))
+        own = groups[first:last]
+        _, d_in, d_out = full_softmax(inputs, outputs, own)
+        inputs, outputs = inputs - alpha * d_in, outputs - alpha * d_out
+        naive.shrink(inputs, [centre for centre, positives in own for _ in positives], rates[0], alpha, held)
+        naive.shrink(outputs, [j for _, positives in own for j in positives], rates[1], alpha)
+    np.testing.assert_allclose(after[0], inputs, rtol=2e-4, atol=2e-5)
+    np.testing.assert_allclose(after[1], outputs, rtol=2e-4, atol=2e-5)
+    assert all(np.abs(one - other).max() > 0.05 for one, other in zip(before, after, strict=True))
+
+
+@compiled
+def test_an_epoch_goes_down_the_regularised_loss():
+    """To first order in alpha it is the slope of Σ loss + ½ Σ λ c^ν ‖row‖², by central differences."""
+    alpha = 2.0**-13
+    before, after, groups, pairs = penalised((alpha, alpha))
+    wide = [matrix.astype(float) for matrix in before]
+
+    def regularised_loss(matrices):
+        of_rows = zip((1.5, 0.9), pairs, matrices, strict=True)
+        return full_softmax(*matrices, groups)[0] + sum(s / 2 * n**0.4 @ (m**2).sum(axis=1) for s, n, m in of_rows)
+
+    for side, row, column in ((0, 0, 0), (0, 7, 2), (1, 0, 0), (1, 5, 1), (1, 9, 5)):
+        values = []
+        for by in (1e-4, -1e-4):
+            moved = [matrix.copy() for matrix in wide]
+            moved[side][row, column] += by
+            values.append(regularised_loss(moved))
+        found = (wide[side] - after[side])[row, column] / alpha
+        assert found == pytest.approx((values[0] - values[1]) / 2e-4, abs=0.01, rel=0.01)
 
 
 def test_largest_is_numpys_max():

@@ -1,6 +1,8 @@
 """Users whom training did not see: their vectors against a minimum found numerically, and what the commands do."""
 
+import copy
 import json
+import pickle
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -357,6 +359,39 @@ def test_a_day_of_one_customer_updates_a_model(likes, run_cli):
     lists = run_cli("recommend", "grown", "new", "-k", "3", "--json")
     assert lists.code == 0
     assert {row["item"] for row in json.loads(lists.out)["recommended"]} <= {f"i{k:02}" for k in range(10)}
+
+
+def test_what_all_users_share_is_computed_once_and_again_for_another_model(monkeypatch):
+    """To the bit as anew; after another epoch, other rows or options, and in a copy it is not the former's."""
+    made, plain = [], folding._Loss
+    monkeypatch.setattr(folding, "_Loss", lambda model: made.append(model) or plain(model))
+    word2vec, items = Word2Vec(), {"i03": 2, "i05": 1}
+    word2vec.model = model = made_up(loss="relaxed")  # with a temperature, and users as the prior
+
+    def found():
+        once, again = word2vec.user_vector(items), word2vec.user_vector(items)
+        vars(model).pop("_folding")
+        anew = word2vec.user_vector(items)
+        assert np.array_equal(once, again) and np.array_equal(once, anew)
+        return anew.tobytes()
+
+    seen = {found()}
+    assert len(made) == 2
+    model.vectors_in = 2 * model.vectors_in
+    seen.add(found())
+    model.vectors_out = model.vectors_out + np.float32(0.1)
+    seen.add(found())
+    model.config = made_up(loss="top-n", l2=0.5).config
+    seen.add(found())
+    model.known = scipy.sparse.csr_matrix(np.full((N_USERS, N_ITEMS), 0.01))
+    seen.add(found())
+    model.vectors_out *= 2  # as an epoch does
+    model.position.epoch += 1
+    seen.add(found())
+    assert (len(seen), len(made)) == (6, 12)
+    for other in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+        assert vars(other)["_folding"] is None
+        assert np.array_equal(user_vector(other, items), user_vector(model, items))
 
 
 @pytest.fixture

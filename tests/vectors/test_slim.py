@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,8 @@ import pytest
 import scipy.sparse
 
 from w2vneg import Input, Slim, Word2Vec
-from w2vneg.ground.errors import ConfigError, InputError, UnknownNameError
+from w2vneg.ground.errors import ConfigError, FileNote, InputError, UnknownNameError
+from w2vneg.run import state
 from w2vneg.run.slim import load_recommender
 from w2vneg.vectors.evaluation import scores as scores_module
 from w2vneg.vectors.evaluation.scores import SlimScores, default_of, fit_weights, scores_of
@@ -349,6 +351,44 @@ def test_a_model_keeps_what_users_had_over_an_update(likes):
     again = Word2Vec.load("model", alpha=0.5)
     again.fit(Input("pairs", new, rectangular=True), update=True)
     assert again.model.config.alpha == 0.5
+
+
+def test_an_update_of_a_model_without_its_pairs_says_so_and_hardly_forgets(likes, run_cli, monkeypatch):
+    """Above a number of pairs a model keeps none; then alpha falls with the share of the newer pairs."""
+    monkeypatch.setattr(state, "_MOST", 100)
+    likes, new = set(likes), [("u3", "i01"), ("zoe", "i99"), ("zoe", "i02")]
+    data, options = Input("pairs", "likes.csv", rectangular=True), {"dim": 4, "epochs": 2, "workers": 1}
+    word2vec = Word2Vec(**options)
+    word2vec.fit(data)
+    assert word2vec.model.known is None and word2vec.model.origin.n_tokens == len(likes)
+    word2vec.save("model")
+    pd.DataFrame(new, columns=["user", "item"]).to_csv("new.csv", index=False)
+    newer, alpha = Input("pairs", "new.csv", rectangular=True), word2vec.model.config.alpha
+    before = word2vec.model.vectors_in.copy()
+    for n_before in (len(likes), len(likes) + 3):  # pairs of earlier updates count, too
+        said = f"does not keep the {n_before:,} pairs it was trained on, so only the 3 newer ones are trained on"
+        with pytest.warns(FileNote, match=said) as told:
+            word2vec.fit(newer, update=True)
+        assert told[0].filename == __file__
+        assert word2vec.model.config.alpha == pytest.approx(alpha * 3 / (3 + n_before))
+        assert (word2vec.model.config.epochs, word2vec.model.known) == (2, None)
+    moved = word2vec.model.vectors_in[word2vec.model.vocab.words.find_all(Word2Vec.load("model").model.vocab.words)]
+    assert 0 < np.abs(moved - before).max() < 0.05 * np.abs(before).max()
+
+    own = Word2Vec.load("model", alpha=0.5)
+    with pytest.warns(FileNote, match="better give all pairs, old and new, or --freeze$"):
+        own.fit(newer, update=True)
+    assert own.model.config.alpha == 0.5
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", FileNote)
+        Word2Vec.load("model").fit(newer, update=True, freeze=True)  # the old rows forget nothing
+        whole = Word2Vec.load("model")
+        whole.fit(Input("pairs", [*likes, *new], rectangular=True), update=True)
+    assert whole.model.config.alpha == alpha and "words_before" not in whole.model.origin.begun
+    told = run_cli("train", "--update", "model", "--pairs", "new.csv", "--save-model", "newer")
+    assert told.code == 0, told.err
+    assert f"Note: model does not keep the {len(likes):,} pairs" in told.err
+    assert f"The newer pairs are under 1% of all training pairs: --alpha {alpha * 3 / (3 + len(likes)):.3g}" in told.err
 
 
 def test_the_gentleness_of_an_update_is_its_own(likes, run_cli):

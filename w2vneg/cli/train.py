@@ -322,7 +322,7 @@ def _report_prior(run, trainer, epochs, note):
         n_names, noun = (n_words + len(model.vocab_out), "users and items") if of_two else (n_words, "words")
         note(f"{trainer.started:,} of {n_names:,} {noun} start from their vectors in {prior.place}{place}{shown}.")
     if prior.way == "update":
-        before, noun = len(prior.model.vocab), "users" if model.known is not None else "words"
+        before, noun = len(prior.model.vocab), "users" if model.vocab_out is not model.vocab else "words"
         note(f"The {before:,} {noun} of {prior.place} start from their vectors{place}; {n_words - before:,} are new.")
         if prior.model.known is not None:
             how = f"--epochs {config.epochs} --alpha {config.alpha:g}"

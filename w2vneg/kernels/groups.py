@@ -225,7 +225,7 @@ def _step_whole_group(plugs, weigher_state, shape, scratch, group):
     log_q = scratch.positive_log_q, scratch.negative_log_q
     steps = scratch.positive_steps, scratch.negative_steps
     shared, weighed, n = shape.sharing == _CENTRE, shape.weighed, shape.n_negatives
-    if shape.gaps:
+    if shape.gaps or (shape.sharing == _WINDOW and shape.needs_log_q):  # a window has the log q of its draws once
         return False, 0.0
     if weighed and not weigh_group(plugs.weigher, weigher_state, m, draws, *weights):
         return False, 0.0

@@ -8,6 +8,7 @@
 """
 
 import dataclasses
+import warnings
 from collections.abc import Iterator
 from contextlib import nullcontext
 from functools import cached_property
@@ -22,7 +23,7 @@ from ..data.readers.sources import is_stream
 from ..data.readers.text import check_sentences
 from ..data.sources import TRAVERSALS
 from ..data.vocab import Vocabulary
-from ..ground.errors import ConfigError, W2vnegError
+from ..ground.errors import ConfigError, FileNote, W2vnegError
 from ..ground.events import penalty_chosen
 from ..ground.jit import available_threads
 from ..objectives.plugins import are_loaded, load_plugins
@@ -54,6 +55,7 @@ class Run:
 
     def __init__(self, config, data, prior=None, *, vocab=None, vocab_out=None, diagnose=False, mirror=None):
         self.prior, self.diagnose, self.mirror, self.alpha_share = prior or Prior(), diagnose, mirror, 1.0
+        self._of_newer_alone = False  # an update of users and items whose model keeps no pairs
         self._vocabularies = {"vocab": vocab, "vocab_out": vocab_out}
         given = as_input(data)
         self._phrases = self.prior.phrases(given.phrases if isinstance(given, Input) else ())
@@ -126,16 +128,25 @@ class Run:
         model, config = self.prior.model, self.config
         whole = dataclasses.replace(self.given, min_count=1, max_vocab=None)
         found = encode(resolve(without_ranks(whole)), data, progress=progress, phrases=self._phrases, grows=True)
-        self.alpha_share = self.prior.alpha_share(found.vocab, config)
+        self.alpha_share = self.prior.alpha_share(found, config)
+        self._of_newer_alone = self.prior.of_newer_alone(found)
         for name in ("config", "given"):
             chosen = getattr(self, name)
             alphas = {which: getattr(chosen, which) for which in ("alpha", "min_alpha")}
             alphas = {which: value * self.alpha_share for which, value in alphas.items() if value is not None}
             setattr(self, name, dataclasses.replace(chosen, **alphas))
+        if self._of_newer_alone and not self.prior.freeze:
+            warnings.warn(self._of_forgetting(len(found)), FileNote, stacklevel=4)
         pairs = {"vocab": (model.vocab, found.vocab)}
         if found.vocab_out is not found.vocab:
             pairs["vocab_out"] = model.vocab_out, found.vocab_out
         return {name: old.grown(new, config.min_count, config.max_vocab) for name, (old, new) in pairs.items()}
+
+    def _of_forgetting(self, n_new):
+        """Return a warning about an update on `n_new` newer pairs alone (str)."""
+        what = f"{self.prior.place or 'the model'} does not keep the {self.prior.n_before:,} pairs it was trained on"
+        effect = f"only the {n_new:,} newer ones are trained on, and little by little the others are forgotten"
+        return f"{what}, so {effect}; better give all pairs, old and new, or --freeze"
 
     @property
     def chooses(self):
@@ -158,7 +169,8 @@ class Run:
     def trainer(self, listeners=(), validation=None, checkpoints=None):
         """Return the `Trainer` of the encoded data; its model records its data and how it started."""
         config = self.config
-        begun, own_vocab = self.prior.as_dict(), self._own_vocab  # `Trainer` replaces a resumed model's origin
+        own_vocab = self._own_vocab
+        begun = self.prior.as_dict(self._of_newer_alone)  # before `Trainer` replaces a resumed model's origin
         resumed, rows = self.prior.resumed, self.prior.rows
         trainer = Trainer(self.encoded, config, listeners, resumed, self.diagnose, validation, checkpoints, rows)
         origin = trainer.model.origin
@@ -178,7 +190,11 @@ class Run:
         """Return a note about the smaller alpha (str)."""
         alpha, share = self.config.alpha, self.alpha_share
         alphas = f"--alpha {alpha:.3g}, not the model's {alpha / share:.3g}"
-        return f"The newer text is {share:.0%} of all training text: {alphas}, so that old words keep what they learnt."
+        noun, verb, old = ("pairs", "are", "users") if self._of_newer_alone else ("text", "is", "words")
+        part = f"{share:.0%}" if share >= 0.01 else "under 1%"
+        return (
+            f"The newer {noun} {verb} {part} of all training {noun}: {alphas}, so that old {old} keep what they learnt."
+        )
 
 
 def reading(config, data):

@@ -176,7 +176,7 @@ def user_vectors(model, has, start=None):
 
     start : float32, (n, dim), optional, vectors close to the solution, from which one step is taken
     """
-    loss = _Loss(model)
+    loss = _loss_of(model)
     vectors = np.empty((has.shape[0], model.config.dim), np.float32)
     at_once = max(1, _SCORES // has.shape[1])
     for first in range(0, len(vectors), at_once):
@@ -211,12 +211,27 @@ def _pairs_of_1(model, penalized):
     return (drawn or max(n_pairs, total)) / total if n_pairs else 1.0
 
 
+def _loss_of(model):
+    """Return the `_Loss` of a model, kept with it until it is trained, or its matrices, pairs or options are replaced.
+
+    Rows that are written in place do not count until then.
+    """
+    depends = model.config, model.vocab_out, model.vectors_in, model.vectors_out, model.known, model.trained_on
+    state, kept = (*vars(model.position).values(), model.best and model.best.finished), vars(model).get("_folding")
+    if kept is None or kept.state != state or any(a is not b for a, b in zip(kept.depends, depends, strict=True)):
+        kept = _Loss(model)
+        kept.depends, kept.state = depends, state
+        vars(model)["_folding"] = kept
+    return kept
+
+
 class _Loss:
     """The loss that `user_vectors` minimises, for a batch of users; arrays are float32.
 
     out : (n_out, d), c v_j; log_noise : (n_out,), or 0; mean : (d,), u; precision : (d, d), R without its factor
     power : float, the factor is m^power; 0 for a prior that does not grow
     held : bool, whether the first number of x stays at the mean's; factor : float, see `_pairs_of_1`
+    depends, state : what it was computed from, see `_loss_of`
     """
 
     def __init__(self, model):
@@ -241,6 +256,9 @@ class _Loss:
         self.mean, self.precision = mean.astype(np.float32), precision.astype(np.float32)
         self.log_noise = np.float32(0.0) if log_noise is None else log_noise.astype(np.float32)
         self.out = model.vectors_out if factor == 1.0 else np.float32(factor) * model.vectors_out
+
+    def __reduce__(self):
+        return type(None), ()  # a copied or pickled model computes it again
 
     def minimum(self, has, x, steps):
         """Return the minimum of each user's loss, starting at `x`. has : csr_matrix, (n, n_out); x : (n, d)"""
