@@ -127,10 +127,13 @@ def run(task, plan, tried, given):
     found = measure(task, plan, tried, seed, tell, memo, log_z)
     text = f"{how(task, plan)} A uniform guess has {math.log(task.n_vocab):.3f} nats.\n"
     start = math.log(task.n_vocab)
-    shown = found.curves[found.curves["valid"] < 1.5 * start]
+    drawn = {}
+    for panel, end in (("3a", ""), ("3b", ", α = 1")):
+        names = ["full softmax", *(name + end for name in _FIGURE)]
+        drawn[f"figure {panel}"] = draw_curves(found.curves[found.curves["method"].isin(names)], start)
     tables = {"loss": found.table, "null models": found.nulls, "one negative": one_negative(found.table)}
     tables |= {"rates": found.rates, "curves": found.curves}
-    return Study(tables, text, {"figure 3": draw_curves(shown, start)}, judged(CLAIMS, found.runs, _UNIT))
+    return Study(tables, text, drawn, judged(CLAIMS, found.runs, _UNIT))
 
 
 @STUDIES.register("css-figure-3")

@@ -94,8 +94,8 @@ def claims(samples):
 def _draw_bias(bias, table):
     def draw(figure):
         axes = figure.add_subplot()
-        for name, part in bias.groupby("sampler", sort=False):
-            axes.plot(part["m"], part["perplexity"], "o-", label=name)
+        for number, (name, part) in enumerate(bias.groupby("sampler", sort=False)):
+            axes.plot(part["m"], part["perplexity"], f"{'os'[number // 7]}-", label=name)  # colours repeat after seven
         for name, style in zip(_FULL.values(), ("--", ":"), strict=True):
             value = table.loc[table["method"] == name, "perplexity"].iloc[0]
             axes.axhline(value, color="black", linestyle=style, label=name)

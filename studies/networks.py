@@ -267,12 +267,12 @@ def draw_curves(curves, start=None):
 
     def draw(figure):
         axes = figure.add_subplot()
-        for name, part in curves.groupby("method", sort=False):
+        for number, (name, part) in enumerate(curves.groupby("method", sort=False)):
             mean = part.groupby("epoch")["valid"].mean()
             places, values = mean.index.to_list(), mean.to_list()
             if start is not None:
                 places, values = [0, *places], [start, *values]
-            axes.plot(places, values, "o-", label=name)
+            axes.plot(places, values, f"{'os'[number // 7]}-", label=name)  # colours repeat after seven
         axes.set_xlabel("epoch")
         axes.xaxis.get_major_locator().set_params(integer=True)
         axes.set_ylabel("loss on validation data, nats")
