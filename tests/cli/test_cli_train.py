@@ -455,7 +455,7 @@ def test_mistakes_are_told_before_the_corpus_is_read(train, folder, no_training,
         ("--resume model --dim 3", "--resume takes its options from the model folder; leave --loss out"),
         (
             "--output ./corpus.txt",
-            "--output ./corpus.txt would overwrite corpus.txt, which is read; name another",
+            "--output ./corpus.txt would overwrite corpus.txt, which is read; choose another",
         ),
         ("--output -", "--output takes a path, not -; use /dev/stdout for standard output"),
         ("--save-model -", "--save-model takes a path, not -"),

@@ -173,7 +173,11 @@ def test_items_are_shared_out_too(tmp_path, kind):
     assert found[1] == pytest.approx(found[0], rel=0.05)
 
 
-@pytest.mark.parametrize("drawn", [{}, {"loss": "relaxed", "method": "pool"}], ids=["ns", "pools of their own"])
+@pytest.mark.parametrize(
+    "drawn",
+    [{}, pytest.param({"loss": "relaxed", "method": "pool"}, marks=pytest.mark.slow)],
+    ids=["ns", "pools of their own"],
+)
 def test_an_interrupted_run_goes_on_to_the_same_bits(planted, tmp_path, drawn):
     options = SMALL | {"engine": "virtual", "ranks": 3} | drawn
     whole = trained(planted, **options)

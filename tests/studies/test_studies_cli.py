@@ -78,10 +78,11 @@ def test_files_are_written(run_studies, study):
         "toy-study-scores.csv",
         "toy-study.json",
         "toy-study.md",
+        "verdicts.md",
     ]
     assert sorted(os.listdir("deep/out")) == names
     assert sorted(line for line in result.err.splitlines() if line.startswith("Wrote ")) == [
-        f"Wrote {os.path.join('deep/out', name)}." for name in names[2:]
+        f"Wrote {os.path.join('deep/out', name)}." for name in names[2:-1]
     ]
     text = Path("deep/out/toy-study.md").read_text(encoding="utf-8")
     assert text.startswith(result.out.rstrip("\n")) and text.endswith("\n\n![line](toy-study-line.png)\n")
@@ -105,6 +106,7 @@ def test_without_matplotlib_there_are_the_tables_and_a_word_about_it(run_studies
         "toy-study-scores.csv",
         "toy-study.json",
         "toy-study.md",
+        "verdicts.md",
     ]
     (line,) = [line for line in result.err.splitlines() if "figures" in line]
     assert line.startswith("No figures, only tables: ") and 'pip install "w2vneg[plot]"' in line

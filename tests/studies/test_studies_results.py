@@ -87,7 +87,7 @@ def test_verdicts_of_older_code_stand_beside_those_of_today_or_in_their_place(ru
     only("toy-one", study_of([]))
     only("toy-two", study_of([]))
     columns = "study,paper,claim,verdict,measure,difference,interval,seeds,comparisons,draws,commit"
-    rows = [f"toy-{n},RS,a beats b,does not hold,P@15,-1,-2 to 0,5,16,rolling,0ld" for n in ("one", "two")]
+    rows = [f"toy-{n},RS table 2,a beats b,does not hold,P@15,-1,-2 to 0,5,16,rolling,0ld" for n in ("one", "two")]
     (tmp_path / "earlier.csv").write_text("\n".join([columns, *rows]), encoding="utf-8")
     assert run_studies("toy-one", "--out", tmp_path, "--quick", "--commit", "new").code == 0
     text = (tmp_path / "README.md").read_text(encoding="utf-8")
@@ -95,8 +95,8 @@ def test_verdicts_of_older_code_stand_beside_those_of_today_or_in_their_place(ru
     assert "| toy-one | a beats b | P@15 | does not hold, rolling | holds; inconclusive |" in text
     every = (tmp_path / "verdicts.md").read_text(encoding="utf-8")
     assert "| – | does not hold, -1 (-2 to 0); rolling, 0ld |" in every
-    assert "| toy-two | RS | a beats b | does not hold | P@15 | -1 | -2 to 0 | 5 | 16 | rolling | 0ld |" in every
-    assert "commit new" in text and every.count("toy-one | RS") == 0
+    assert "| toy-two | RS table 2 | a beats b | does not hold | P@15 | -1 | -2 to 0 | 5 | 16 | rolling |" in every
+    assert "commit new" in text and every.count("toy-one | RS table 2") == 0
     assert run_studies("page", "--out", tmp_path, "--quick").code == 0
     assert (tmp_path / "README.md").read_text(encoding="utf-8") == text
 
